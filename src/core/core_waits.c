@@ -11,7 +11,7 @@
 static uint32_t
 index_of(const struct core_waits *waits, pid_t tid)
 {
-	uint32_t index = NOBODY;
+	uint32_t index = RINGS_NONE;
 
 	table_find(&waits->by_tid, (uint64_t)tid, 0, &index);
 	return index;
@@ -20,7 +20,7 @@ index_of(const struct core_waits *waits, pid_t tid)
 pid_t
 core_waits_thread(void *context, pid_t inner)
 {
-	return inner > 0 && index_of(context, inner) != NOBODY ? inner : 0;
+	return inner > 0 && index_of(context, inner) != RINGS_NONE ? inner : 0;
 }
 
 static size_t
@@ -169,12 +169,12 @@ blame(const struct core_waits *waits, struct profile *profile, struct rings *rin
 	if (waiter->wait == 0 || !wait_kind_has_owner(waiter->what.kind))
 		return;
 	wait_owner(&waits->source, &waiter->what, &owner);
-	at = owner.holder == HOLDER_THREAD ? index_of(waits, owner.tid) : NOBODY;
-	holder = at != NOBODY ? &waits->waiter[at] : NULL;
+	at = owner.holder == HOLDER_THREAD ? index_of(waits, owner.tid) : RINGS_NONE;
+	holder = at != RINGS_NONE ? &waits->waiter[at] : NULL;
 	if (!waiter->what.timed)
 		rings->next[index] = at;
 	to.thread = holder != NULL ? holder->thread : profile_nobody(profile);
-	to.stack = holder != NULL ? holder->stack : stack_of_nobody(profile, &owner);
+	to.stack = holder != NULL ? holder->stack : stack_of_unknown_holder(profile, &owner);
 	profile_add_blame(profile, &to);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* attribute.c - puts samples into the profile, with their weight. */
+/* attribute.c - adds samples to the profile, with their weight. */
 #include "sampler/pipeline_internal.h"
 
 static uint32_t
-add_samples(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
-	    int64_t weight_ns)
+add_samples(struct run *run, struct sampled_thread *thread, int64_t samples, int64_t weight_ns)
 {
 	struct profile_entry entry = {
 		.stack = thread->stack,
@@ -17,78 +16,61 @@ add_samples(struct attribution *attribution, struct sampled_thread *thread, int6
 		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
 	};
 
-	entry.thread = thread_record_of_sample(attribution->records, thread, &entry.carrier);
-	attribution->stats->thread_samples += (uint64_t)samples;
-	return profile_add(attribution->profile, &entry);
+	entry.thread = thread_record_of_sample(run, thread, &entry.carrier);
+	run->stats.thread_samples += (uint64_t)samples;
+	return profile_add(run->profile, &entry);
 }
 
 void
-attribute_time(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+attribute_time(struct charging *charging, struct sampled_thread *thread, int64_t samples,
 	       int64_t weight_ns)
 {
+	uint32_t entry;
+
 	if (samples == 0 && weight_ns == 0)
 		return;
-	add_samples(attribution, thread, samples, weight_ns);
-	if (!run_state_runnable(thread->state))
+	entry = add_samples(charging->run, thread, samples, weight_ns);
+	if (run_state_runnable(thread->state))
+		charge_runnable(charging, thread, entry, samples);
+	else
 		waits_blame(thread->process->waits, thread, samples, weight_ns);
 }
 
 void
-attribute_past(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
+attribute_past(struct charging *charging, struct sampled_thread *thread, int64_t samples,
 	       int64_t ns)
 {
 	if (samples == 0 && ns == 0)
 		return;
-	add_samples(attribution, thread, samples, ns);
+	add_samples(charging->run, thread, samples, ns);
 	if (!run_state_runnable(thread->state))
 		waits_blame_last(thread->process->waits, thread, samples, ns);
 }
 
 void
-attribute_runnable(struct attribution *attribution, struct sampled_thread *thread, int64_t samples,
-		   int64_t weight_ns)
-{
-	if (samples != 0 || weight_ns != 0)
-		charge_runnable(attribution->charging, thread,
-				add_samples(attribution, thread, samples, weight_ns), samples);
-}
-
-void
-attribute_exit(struct attribution *attribution, struct sampled_thread *thread)
+attribute_exit(struct run *run, struct sampled_thread *thread)
 {
 	thread->gone = true;
 	thread->seen = false; /* all its time is accounted for */
 	thread->next_tick = UINT32_MAX;
-	attribution->threads->relist = true;
+	run->threads.relist = true;
 }
 
-/* Attributes the time up to the tick before this one to the last observation. */
 void
-attribute_removed(struct attribution *attribution, struct sampled_thread *thread)
+attribute_removed(struct charging *charging, struct sampled_thread *thread)
 {
-	const struct tick *tick = attribution->selection->tick;
+	const struct tick *tick = &charging->run->tick;
 	const uint64_t last_tick_ns = tick->time_ns - tick->span_ns;
 
 	if (thread->seen && thread->selected && thread->last_ns < last_tick_ns)
-		attribute_past(attribution, thread, (int64_t)(tick->number - 1 - thread->last_tick),
+		attribute_past(charging, thread, (int64_t)(tick->number - 1 - thread->last_tick),
 			       (int64_t)(last_tick_ns - thread->last_ns));
 }
 
 /* --- a sample ---------------------------------------------------------------------------- */
 
 static void
-add_sample(struct attribution *attribution, const struct observation *observation)
-{
-	if (run_state_runnable(observation->state))
-		attribute_runnable(attribution, observation->thread, observation->samples,
-				   observation->weight_ns);
-	else
-		attribute_time(attribution, observation->thread, observation->samples,
-			       observation->weight_ns);
-}
-
-static void
-attribute_failed(struct attribution *attribution, const struct observation *observation)
+attribute_failed(struct charging *charging, const struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
@@ -102,16 +84,16 @@ attribute_failed(struct attribution *attribution, const struct observation *obse
 	thread->wait.id = 0;
 	thread->state = observation->state;
 	thread->syscall = SYSCALL_NONE;
-	add_sample(attribution, observation);
-	attribution->stats->failed[observation->failure] += (uint64_t)observation->samples;
-	select_settle(attribution->selection, thread, observation->asleep);
+	attribute_time(charging, thread, observation->samples, observation->weight_ns);
+	charging->run->stats.failed[observation->failure] += (uint64_t)observation->samples;
+	select_settle(charging->run, thread, observation->asleep);
 	if (observation->exited)
-		attribute_exit(attribution, thread);
+		attribute_exit(charging->run, thread);
 }
 
 /*
- * An interpreter without a lock may stop all its threads, sleeping ones too: these sleep on in the
- * same call, which is no wait of that kind any more.
+ * An interpreter without a lock may stop all its threads, sleeping ones, too. When it resumes them,
+ * the sleeping ones stay in the same call, which then is no longer a wait for the interpreter.
  */
 static bool
 waits_for_moment(const struct sampled_thread *thread)
@@ -121,7 +103,7 @@ waits_for_moment(const struct sampled_thread *thread)
 
 /* Stores the result of unwinding as the thread's last observation. */
 static void
-attribute_unwound(struct attribution *attribution, const struct observation *observation)
+attribute_unwound(struct charging *charging, const struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	const struct syscall_info *info = &observation->info;
@@ -136,9 +118,8 @@ attribute_unwound(struct attribution *attribution, const struct observation *obs
 		waits_classify(thread->process->waits, thread, observation->state, info);
 	thread->sp = info->sp;
 	thread->pc = info->pc;
-	add_sample(attribution, observation);
-	select_settle(attribution->selection, thread,
-		      observation->asleep && !waits_for_moment(thread));
+	attribute_time(charging, thread, observation->samples, observation->weight_ns);
+	select_settle(charging->run, thread, observation->asleep && !waits_for_moment(thread));
 	if (!observation->fell_asleep)
 		return;
 	/* The sample is of the thread that ran; from here on it sleeps. */
@@ -149,83 +130,83 @@ attribute_unwound(struct attribution *attribution, const struct observation *obs
 }
 
 void
-attribute_sample(struct attribution *attribution, struct observation *observation)
+attribute_sample(struct charging *charging, struct observation *observation)
 {
 	if (observation->outcome == OUTCOME_UNWOUND)
-		attribute_unwound(attribution, observation);
+		attribute_unwound(charging, observation);
 	else
-		attribute_failed(attribution, observation);
+		attribute_failed(charging, observation);
 	observation->outcome = OUTCOME_ATTRIBUTED;
 }
 
 /* --- observations without a stack ----------------------------------------------------------- */
 
 static void
-attribute_unchanged(struct attribution *attribution, const struct observation *observation)
+attribute_unchanged(struct charging *charging, const struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
 	if (thread->selected) {
 		waits_try_again(thread->process->waits, thread);
-		attribute_time(attribution, thread, observation->samples, observation->weight_ns);
-		attribution->stats->reused += (uint64_t)observation->samples;
+		attribute_time(charging, thread, observation->samples, observation->weight_ns);
+		charging->run->stats.reused += (uint64_t)observation->samples;
 	}
-	select_schedule(attribution->selection, thread);
+	select_schedule(charging->run, thread);
 }
 
 static void
-attribute_unselected(struct attribution *attribution, const struct observation *observation)
+attribute_unselected(struct charging *charging, const struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
 	if (observation->state == RUN_RUNNING)
-		charge_unwanted(attribution->charging, observation->samples);
+		charge_unselected(charging, observation->samples);
 	else if (observation->state == RUN_SLEEPING && waits_word(&observation->info) != 0)
 		waits_classify(thread->process->waits, thread, RUN_SLEEPING, &observation->info);
-	select_settle(attribution->selection, thread, observation->state == RUN_SLEEPING);
+	select_settle(charging->run, thread, observation->state == RUN_SLEEPING);
 }
 
-/* The thread has run: its sleep, if it slept, is over. */
+/* Attributes an observation of a thread that has run: its sleep, if it slept, is over. */
 static void
-attribute_changed(struct attribution *attribution, struct observation *observation)
+attribute_changed(struct charging *charging, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
-	charge_end_of_wait(attribution->charging, thread);
-	attribute_past(attribution, thread, observation->past_samples, observation->past_ns);
+	charge_end_of_wait(charging, thread, observation->selected);
+	attribute_past(charging, thread, observation->past_samples, observation->past_ns);
 	if (observation->outcome == OUTCOME_GONE) {
-		attribute_exit(attribution, thread);
+		attribute_exit(charging->run, thread);
 		return;
 	}
 	waits_leave(thread->process->waits, thread);
 	if (observation->renamed)
-		thread_record_rename(attribution->records, thread);
-	if (thread->excluded) { /* from now on: its new name is */
+		thread_record_rename(charging->run, thread);
+	if (thread->excluded) { /* its new name is excluded: it has no more samples */
 		thread->asleep = false;
 		return;
 	}
 	if (observation->outcome == OUTCOME_SLEEPING)
-		waits_see(thread->process->waits, thread, &observation->info);
+		waits_enter(thread->process->waits, thread, &observation->info);
 	else if (observation->outcome == OUTCOME_UNSELECTED)
-		attribute_unselected(attribution, observation);
+		attribute_unselected(charging, observation);
 	else if (observation->outcome == OUTCOME_FAILED)
-		attribute_sample(attribution, observation);
+		attribute_sample(charging, observation);
 }
 
 void
-attribute_observed(struct attribution *attribution, struct observation *observation, size_t count)
+attribute_observed(struct charging *charging, struct observation *observation, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct observation *one = &observation[i];
 
-		charge_cpu_time(attribution->charging, one);
+		charge_cpu_time(charging, one);
 		if (one->changed) {
-			attribute_changed(attribution, one);
+			attribute_changed(charging, one);
 		} else if (one->outcome == OUTCOME_UNCHANGED) {
-			attribute_unchanged(attribution, one);
+			attribute_unchanged(charging, one);
 		} else if (one->outcome == OUTCOME_HELD) {
-			attribute_runnable(attribution, one->thread, one->samples, one->weight_ns);
-			select_settle(attribution->selection, one->thread, false);
+			attribute_time(charging, one->thread, one->samples, one->weight_ns);
+			select_settle(charging->run, one->thread, false);
 		}
 	}
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* capture.c - stops the running threads of a tick, all of them together. */
-#include "sampler/pace_internal.h"
+/* capture.c - stops the running threads of a tick together, and reads what the stops have found. */
 #include "sampler/pipeline_internal.h"
 
 /* Copies of more threads than this would not stay in the caches until they are needed. */
@@ -9,7 +8,8 @@
 /* Stops that are requested before those that have happened are collected: each takes 3 us. */
 #define ASKS_UNSERVED 16
 
-/* A thread that has a CPU has stopped by then, nearly always. */
+/* Shortest waits for stops, without and with holds: nearly each thread that has a CPU has stopped
+ * by then. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
@@ -25,19 +25,19 @@ capture_runtimes(void *context, pid_t tid, uint64_t sp)
 	struct capture_buffer *buffer = context;
 
 	runtime_capture_take(buffer->runtime, tid, sp, true);
-	/* When a late thread stops cannot be foreseen: this is the only moment. */
+	/* The stop of a late thread has no other reader: coroutines_of_held is called in time. */
 	if (buffer->thread->late != NULL)
-		coroutines_of_stopped(buffer->coroutines, buffer->thread);
+		coroutines_of_stopped(buffer->run, buffer->thread);
 }
 
 static void
-fill_request(const struct capturer *capturer, const struct observation *observation)
+fill_request(struct run *run, const struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	struct capture_buffer *buffer = observation->capture;
 	struct stop_request *request = &buffer->request;
 
-	buffer->coroutines = capturer->coroutines;
+	buffer->run = run;
 	request->context = buffer;
 	request->stopped = NULL;
 	if (buffer->runtime != NULL && runtimes_any(thread->process->runtimes))
@@ -46,8 +46,8 @@ fill_request(const struct capturer *capturer, const struct observation *observat
 	request->before = thread->sched;
 	request->stack_want = thread->stack_need;
 	request->sp_before = thread->sp;
-	request->tick_ns = capturer->pace->began_ns;
-	request->looked_ns = observation->looked_ns;
+	request->tick_ns = run->pace.began_ns;
+	request->counters_ns = observation->counters_ns;
 }
 
 /* Reads the same data as the stop will, to fill the caches. The data of a running thread are not
@@ -62,21 +62,21 @@ rehearse(const struct observation *observation)
 		runtime_capture_take(buffer->runtime, buffer->thread->watch.tid, 0, true);
 }
 
-/* With hold all threads are stopped anyway and that time is counted, whereas rehearsals would take
- * CPU time from them that is not counted. */
+/* With holds nothing is rehearsed: all threads are stopped anyway and that time is counted, whereas
+ * rehearsals would take CPU time from them that is not counted. */
 void
-capture_prepare(struct capturer *capturer, struct observation *observation, size_t count)
+capture_prepare(struct run *run, struct observation *observation, size_t count)
 {
-	const struct process_list *processes = capturer->processes;
+	const struct process_list *processes = &run->processes;
 	size_t running = 0, rehearsed = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (observation[i].outcome != OUTCOME_RUNNING)
 			continue;
-		fill_request(capturer, &observation[i]);
+		fill_request(run, &observation[i]);
 		running++;
 	}
-	if (running == 0 || capturer->hold->wanted)
+	if (running == 0 || run->holds)
 		return;
 	for (size_t i = 0; i < processes->count; i++)
 		green_rehearse(processes->item[i]->green);
@@ -90,9 +90,9 @@ capture_prepare(struct capturer *capturer, struct observation *observation, size
 
 /* --- stops ------------------------------------------------------------------------------- */
 
-/* The array, for the callback of tracer_collect. */
+/* The arguments of capture_running, for the callback of tracer_collect. */
 struct while_stopped {
-	const struct capturer *capturer;
+	struct run *run;
 	struct observation *observation;
 	size_t count;
 };
@@ -105,120 +105,112 @@ copy_again(struct observation *observation)
 	const struct process *process = thread->process->process;
 	struct snapshot *snapshot = &observation->capture->request.snapshot;
 
-	if (watch_read_syscall(&thread->watch, process, &observation->info) != LOOK_OK ||
+	if (watch_read_syscall(&thread->watch, process, &observation->info) != WATCH_OK ||
 	    tracer_read_sleeper(process, &thread->watch, &thread->sched, &observation->info,
 				thread->stack_need, snapshot) != READ_CAPTURED)
 		return false;
 	return observe_runtimes(observation, true);
 }
 
-/* With stop_all: every thread that ran is stopped now. */
+/* With stop_all: reads what has to be read while every running thread is stopped. */
 static void
 use_stop(void *context)
 {
 	const struct while_stopped *stopped = context;
-	const struct capturer *capturer = stopped->capturer;
+	struct run *run = stopped->run;
 
-	coroutines_of_held(capturer->coroutines, stopped->observation, stopped->count);
-	for (size_t i = 0; i < capturer->processes->count; i++)
-		green_while_held(capturer->processes->item[i]->green);
+	coroutines_of_held(run, stopped->observation, stopped->count);
+	for (size_t i = 0; i < run->processes.count; i++)
+		green_while_held(run->processes.item[i]->green);
 	for (size_t i = 0; i < stopped->count; i++) {
 		struct observation *observation = &stopped->observation[i];
 		struct sampled_thread *thread = observation->thread;
 		struct sched now;
-		enum look look;
+		enum watch_end look;
 
 		if (observation->outcome != OUTCOME_SLEEPING)
 			continue;
 		look = watch_read_sched(&thread->watch, thread->process->process, &now);
-		if (look == LOOK_OK && now.switches == thread->sched.switches)
+		if (look == WATCH_OK && now.switches == thread->sched.switches)
 			continue;
-		if (look == LOOK_OK)
+		if (look == WATCH_OK)
 			thread->sched = now;
-		observation->moved = look != LOOK_OK || !copy_again(observation);
+		observation->moved = look != WATCH_OK || !copy_again(observation);
 	}
 }
 
 /*
- * Not longer than until the next tick is due: a thread that has not stopped by then is captured
- * while we sleep, so that one that waits for a CPU does not delay the next tick.
+ * Returns how long the tick waits for stops: not longer than until the next tick is due. A thread
+ * that has not stopped by then is captured while the sampler sleeps, so that a thread that waits
+ * for a CPU does not delay the next tick.
  */
 static uint64_t
-stop_bound(const struct capturer *capturer)
+stop_bound(const struct run *run)
 {
-	const struct pace *pace = capturer->pace;
-	const uint64_t tick = (uint64_t)((double)NS_PER_SEC / pace->config.rate_hz);
+	const uint64_t tick = (uint64_t)((double)NS_PER_SEC / run->config.rate_hz);
 	const uint64_t least = tick / 8 < LEAST_BOUND_NS ? tick / 8 : LEAST_BOUND_NS;
-	const uint64_t now = clock_now_ns(), due = pace->due_ns;
+	const uint64_t now = clock_now_ns(), due = run->pace.due_ns;
 	uint64_t bound = tick / 2 < SAMPLER_STOP_BOUND_NS ? tick / 2 : SAMPLER_STOP_BOUND_NS;
 
-	if (capturer->stop_all)
+	if (run->config.stop_all)
 		return SAMPLER_STOP_BOUND_NS;
 	/* All threads are stopped meanwhile. */
-	if (capturer->hold->wanted)
+	if (run->holds)
 		return tick / 8 < HOLD_BOUND_NS ? tick / 8 : HOLD_BOUND_NS;
 	if (due < now + bound)
 		bound = due > now + least ? due - now : least;
 	return bound;
 }
 
-static void
-ask(const struct capturer *capturer, const struct observation *observation, size_t number)
-{
-	const bool holds = capturer->hold->wanted;
-
-	/* An exec waits until held threads that it has killed are waited for; and we would wait for
-	 * the exec. */
-	if (holds && capturer->hold->before > 0)
-		tracer_poll(capturer->tracer);
-	tracer_ask(capturer->tracer, &observation->capture->request);
-	/* The first threads do not stay stopped until the last one is asked. */
-	if (number % ASKS_UNSERVED == ASKS_UNSERVED - 1 && !capturer->stop_all && !holds)
-		tracer_poll(capturer->tracer);
-}
-
 void
-capture_running(struct capturer *capturer, struct observation *observation, size_t count)
+capture_running(struct run *run, struct observation *observation, size_t count, bool held)
 {
-	struct while_stopped stopped = { .capturer = capturer,
-					 .observation = observation,
-					 .count = count };
+	struct while_stopped stopped = { .run = run, .observation = observation, .count = count };
 	size_t asked = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (observation[i].outcome == OUTCOME_RUNNING)
-			ask(capturer, &observation[i], asked++);
-	if (asked > 0 && capturer->hold->wanted)
-		tracer_collect_held(capturer->tracer, stop_bound(capturer));
+	for (size_t i = 0; i < count; i++) {
+		if (observation[i].outcome != OUTCOME_RUNNING)
+			continue;
+		/* An exec waits until held threads that it has killed are waited for; and the
+		 * tracer would wait for the exec. */
+		if (held)
+			tracer_poll(run->tracer);
+		tracer_ask(run->tracer, &observation[i].capture->request);
+		/* The first threads do not stay stopped until the last one is asked. */
+		if (++asked % ASKS_UNSERVED == 0 && !run->config.stop_all && !run->holds)
+			tracer_poll(run->tracer);
+	}
+	if (asked > 0 && run->holds)
+		tracer_collect_held(run->tracer, stop_bound(run));
 	else if (asked > 0)
-		tracer_collect(capturer->tracer, stop_bound(capturer), capturer->stop_all, use_stop,
+		tracer_collect(run->tracer, stop_bound(run), run->config.stop_all, use_stop,
 			       &stopped);
 }
 
 /* --- what a stop has found ----------------------------------------------------------------- */
 
 static void
-set_failed(struct observation *observation, enum sample_failure failure)
+capture_failed(struct observation *observation, enum sample_failure failure)
 {
 	observation->outcome = OUTCOME_FAILED;
 	observation->failure = failure;
 }
 
 static void
-count_stop(const struct capturer *capturer, const struct stop_request *request)
+count_stop(struct run *run, const struct stop_request *request)
 {
-	histogram_add(&capturer->stats->stop_ns, request->stopped_ns);
-	capturer->stats->stopped++;
+	histogram_add(&run->stats.stop_ns, request->stopped_ns);
+	run->stats.stopped++;
 }
 
 static void
-settle_captured(const struct capturer *capturer, struct observation *observation)
+settle_captured(struct run *run, struct observation *observation)
 {
 	const struct stop_request *request = &observation->capture->request;
 	const struct regs *regs = &request->snapshot.regs;
 	struct syscall_info *info = &observation->info;
 
-	count_stop(capturer, request);
+	count_stop(run, request);
 	/* The registers are those of a stopped thread, whatever was observed before. */
 	info->running = false;
 	info->number = request->syscall;
@@ -246,57 +238,57 @@ is_exiting(const struct sampled_thread *thread)
 }
 
 void
-capture_settle(struct capturer *capturer, struct observation *observation)
+capture_settle(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
 	switch (observation->capture->request.end) {
 	case STOP_CAPTURED:
-		settle_captured(capturer, observation);
+		settle_captured(run, observation);
 		break;
 	case STOP_EXITED:
-		capturer->threads->relist = true;
-		set_failed(observation, FAILURE_EXITED);
+		run->threads.relist = true;
+		capture_failed(observation, FAILURE_EXITED);
 		break;
 	case STOP_DENIED:
-		set_failed(observation, is_exiting(thread) ? FAILURE_EXITED : FAILURE_DENIED);
+		capture_failed(observation, is_exiting(thread) ? FAILURE_EXITED : FAILURE_DENIED);
 		break;
 	case STOP_LATE:
 		observation->outcome = OUTCOME_DEFERRED;
 		break;
 	case STOP_MISSED:
-		set_failed(observation, FAILURE_LATE);
+		capture_failed(observation, FAILURE_LATE);
 		break;
 	case STOP_COMPAT32:
 		thread->untouchable = true;
-		set_failed(observation, FAILURE_UNREADABLE);
+		capture_failed(observation, FAILURE_UNREADABLE);
 		break;
 	case STOP_UNREADABLE:
-		set_failed(observation, FAILURE_UNREADABLE);
+		capture_failed(observation, FAILURE_UNREADABLE);
 		break;
 	}
 }
 
 void
-capture_registers(struct capturer *capturer, struct observation *observation)
+capture_registers(struct run *run, struct observation *observation)
 {
 	const struct stop_request *request = &observation->capture->request;
 
-	fill_request(capturer, observation);
-	tracer_ask(capturer->tracer, &observation->capture->request);
-	tracer_collect(capturer->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
+	fill_request(run, observation);
+	tracer_ask(run->tracer, &observation->capture->request);
+	tracer_collect(run->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);
 	if (request->end == STOP_LATE) {
 		observation->outcome = OUTCOME_DEFERRED;
 	} else if (request->end != STOP_CAPTURED) {
 		observation->thread->untouchable = request->end == STOP_COMPAT32;
-		set_failed(observation, FAILURE_MOVED);
+		capture_failed(observation, FAILURE_MOVED);
 	} else if (request->snapshot.regs.sp != observation->info.sp ||
 		   request->snapshot.regs.pc != observation->info.pc) {
-		/* It woke since it was read: its sample is that of a running thread. */
+		/* The thread woke after it was read: the sample is that of a running thread. */
 		observation->state = RUN_RUNNING;
-		settle_captured(capturer, observation);
+		settle_captured(run, observation);
 	} else {
-		count_stop(capturer, request);
+		count_stop(run, request);
 		observation->in_sleep = true;
 		observation->outcome = OUTCOME_CAPTURED;
 	}

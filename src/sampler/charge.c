@@ -6,44 +6,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sampler/pace_internal.h"
 #include "sampler/threads_internal.h"
 
 /* Late threads in the running mean late_ran. */
 #define LATE_MEMORY 16
 
 void
-charging_init(struct charging *charging)
-{
-	charging->hidden.entry = UINT32_MAX;
-}
-
-void
-charging_release(struct charging *charging)
-{
-	free(charging->item);
-}
-
-void
 charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 		int64_t samples)
 {
 	if (thread->late != NULL) {
-		/* latency_ns is the real time of all its ticks: divides it among all samples. */
-		struct late_charge *of = &thread->late->charge;
+		struct late_charge *late = &thread->late->charge;
 
-		if (of->samples > 0)
-			profile_charge(charging->profile, entry,
-				       (int64_t)(of->latency_ns * (double)samples /
-						 (double)(of->samples + of->new_samples)));
+		/* The real time of all its ticks is divided among all samples. */
+		if (late->samples > 0)
+			profile_charge(charging->run->profile, entry,
+				       (int64_t)(late->latency_ns * (double)samples /
+						 (double)(late->samples + late->new_samples)));
 		/* The CPU time of threads that are not observed at each tick is counted anyway. */
 		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
-			charging->on_cpu_owed += (double)samples;
-		if (!of->settled)
+			charging->on_cpu_missed += (double)samples;
+		if (!late->settled)
 			charging->late_ran += ((thread->state == RUN_RUNNING) -
 					       charging->late_ran) /
 					      LATE_MEMORY;
-		of->settled = true;
+		late->settled = true;
 		return;
 	}
 	if (samples == 1) {
@@ -81,33 +68,26 @@ charge_late_begin(struct charging *charging, const struct observation *observati
 }
 
 void
-charge_late_extend(struct late_charge *late, int64_t samples, double queued)
-{
-	late->new_samples += samples;
-	late->queued += (double)samples * queued;
-}
-
-void
 charge_late(struct charging *charging, const struct late_charge *late)
 {
 	charging->runnable += (double)late->new_samples;
 }
 
 void
-charge_late_end(struct charging *charging, const struct late_charge *charge)
+charge_late_end(struct charging *charging, const struct late_charge *late)
 {
-	charging->on_cpu_owed -= charge->on_cpu;
+	charging->on_cpu_missed -= late->on_cpu;
 }
 
 void
-charge_unwanted(struct charging *charging, int64_t samples)
+charge_unselected(struct charging *charging, int64_t samples)
 {
 	if (samples == 1) {
 		charging->runnable++;
 		return;
 	}
 	charging->hidden.on_cpu++;
-	charging->hidden.unwanted += samples;
+	charging->hidden.unselected += samples;
 }
 
 /* --- hidden threads: not observed at each tick -------------------------------------------- */
@@ -118,32 +98,19 @@ charge_cpu_time(struct charging *charging, const struct observation *observation
 	charging->hidden.known_ns += observation->cpu_ns;
 }
 
-static bool
-read_cpu_time(const struct process_list *processes, uint64_t *cpu_ns)
-{
-	*cpu_ns = 0;
-	for (size_t i = 0; i < processes->count; i++) {
-		uint64_t one;
-
-		if (!process_read_cpu_ns(processes->item[i]->process, &one))
-			return false;
-		*cpu_ns += one;
-	}
-	return true;
-}
-
 /* Estimates the number of hidden threads on a CPU. CPU time that is left over is kept for the next
  * tick. */
 static double
-count_hidden(struct charging *charging, size_t skipped)
+count_hidden(struct charging *charging)
 {
+	const struct run *run = charging->run;
 	struct hidden *hidden = &charging->hidden;
-	const double span_ns = (double)charging->tick->span_ns;
-	const double tick_ns = (double)NS_PER_SEC / charging->pace->config.rate_hz;
+	const double span_ns = (double)run->tick.span_ns;
+	const double tick_ns = (double)NS_PER_SEC / run->config.rate_hz;
 	const uint64_t before = hidden->cpu_ns;
 	double count = 0;
 
-	if (skipped == 0 || !read_cpu_time(charging->processes, &hidden->cpu_ns)) {
+	if (run->tick.skipped == 0 || !processes_read_cpu(&run->processes, &hidden->cpu_ns)) {
 		hidden->cpu_ns = 0;
 		hidden->balance_ns = 0;
 		return hidden->on_cpu;
@@ -153,8 +120,8 @@ count_hidden(struct charging *charging, size_t skipped)
 	/* Counters of running threads lag by some milliseconds: less than a tick counts as none. */
 	if (hidden->balance_ns > 0)
 		count = floor((double)hidden->balance_ns / (span_ns > tick_ns ? span_ns : tick_ns));
-	if (count > charging->cpus)
-		count = charging->cpus;
+	if (count > run->stats.cpus)
+		count = run->stats.cpus;
 	if (count < hidden->on_cpu)
 		count = hidden->on_cpu;
 	hidden->balance_ns -= (int64_t)(count * span_ns);
@@ -168,22 +135,22 @@ static void
 charge_hidden(struct charging *charging)
 {
 	struct hidden *hidden = &charging->hidden;
-	double samples = (double)hidden->unwanted, owed_ns = hidden->owed_ns;
+	double samples = (double)hidden->unselected, uncharged_ns = hidden->uncharged_ns;
 
 	for (size_t i = 0; i < charging->count; i++)
 		if (charging->item[i].samples != 1)
 			samples += (double)charging->item[i].samples;
 	if (samples <= 0)
 		return;
-	hidden->owed_ns = 0;
+	hidden->uncharged_ns = 0;
 	for (size_t i = 0; i < charging->count; i++) {
 		const struct charged *charge = &charging->item[i];
 
 		if (charge->samples == 1)
 			continue;
-		profile_charge(charging->profile, charge->entry,
-			       (int64_t)(owed_ns * (double)charge->samples / samples + 0.5));
-		hidden->entry = charge->entry;
+		profile_charge(charging->run->profile, charge->entry,
+			       (int64_t)(uncharged_ns * (double)charge->samples / samples + 0.5));
+		hidden->last_entry = charge->entry;
 	}
 }
 
@@ -191,10 +158,11 @@ charge_hidden(struct charging *charging)
 static void
 charge_all_late(struct charging *charging, double latency_ns)
 {
-	size_t left = charging->late->count;
+	const struct thread_list *threads = &charging->run->threads;
+	size_t left = charging->run->late_count;
 
-	for (size_t i = 0; left > 0 && i < charging->threads->count; i++) {
-		struct late_stop *late = charging->threads->thread[i]->late;
+	for (size_t i = 0; left > 0 && i < threads->count; i++) {
+		struct late_stop *late = threads->thread[i]->late;
 		struct late_charge *charge;
 
 		if (late == NULL)
@@ -223,8 +191,7 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 	run_state_add(out, thread->state, (int32_t)thread->syscall);
 	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
-	holder = thread->wait.holder != 0 ? threads_find(charging->threads, thread->wait.holder) :
-					    NULL;
+	holder = threads_find(&charging->run->threads, thread->wait.holder);
 	/* The number of distinct stacks must stay bounded: threads that share a record do not. */
 	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
@@ -236,7 +203,7 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 static uint32_t
 stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 {
-	struct profile *profile = charging->profile;
+	struct profile *profile = charging->run->profile;
 	uint32_t *frames = NULL;
 	size_t count = 0, capacity = 0;
 	struct strbuf text;
@@ -249,11 +216,9 @@ stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 		frames[count++] = level->frame;
 		at = level->caller;
 	}
-	stack = profile_intern_stack(profile, profile_intern_named(profile, PROFILE_GAP),
-				     STACK_NONE);
 	strbuf_init(&text);
 	add_kind(charging, thread, &text);
-	stack = profile_intern_stack(profile, profile_intern_named(profile, text.data), stack);
+	stack = stack_of_text(profile, text.data, stack_of_text(profile, PROFILE_GAP, STACK_NONE));
 	strbuf_release(&text);
 	while (count > 0)
 		stack = profile_intern_stack(profile, frames[--count], stack);
@@ -271,17 +236,17 @@ credit_gap(struct charging *charging, struct sampled_thread *thread, uint32_t st
 		.ns[WEIGHT_LATENCY] = (int64_t)charging->gap_ns,
 	};
 
-	entry.thread = thread_record_of_sample(charging->records, thread, &entry.carrier);
-	profile_add(charging->profile, &entry);
+	entry.thread = thread_record_of_sample(charging->run, thread, &entry.carrier);
+	profile_add(charging->run->profile, &entry);
 	charging->gap_ns = 0;
 }
 
 void
-charge_end_of_wait(struct charging *charging, struct sampled_thread *thread)
+charge_end_of_wait(struct charging *charging, struct sampled_thread *thread, bool selected)
 {
 	if (charging->gap_ns == 0 || !thread->seen || !thread->asleep)
 		return;
-	if (thread->selected)
+	if (selected)
 		credit_gap(charging, thread, stack_of_waiting(charging, thread));
 	else
 		charging->gap_ns = 0; /* samples of unselected threads are not in the profile */
@@ -290,29 +255,24 @@ charge_end_of_wait(struct charging *charging, struct sampled_thread *thread)
 void
 charge_rest(struct charging *charging)
 {
-	const struct thread_list *threads = charging->threads;
+	struct profile *profile = charging->run->profile;
+	const struct thread_list *threads = &charging->run->threads;
+	struct hidden *hidden = &charging->hidden;
 	struct sampled_thread *first = NULL;
 	uint32_t stack;
 
-	if (charging->hidden.entry != UINT32_MAX)
-		profile_charge(charging->profile, charging->hidden.entry,
-			       (int64_t)(charging->hidden.owed_ns + 0.5));
+	if (hidden->last_entry != UINT32_MAX)
+		profile_charge(profile, hidden->last_entry, (int64_t)(hidden->uncharged_ns + 0.5));
 	else
-		charging->gap_ns += (uint64_t)charging->hidden.owed_ns;
-	charging->hidden.owed_ns = 0;
+		charging->gap_ns += (uint64_t)hidden->uncharged_ns;
+	hidden->uncharged_ns = 0;
 	for (size_t i = 0; i < threads->count && first == NULL; i++)
 		if (threads->thread[i]->selected && threads->thread[i]->late == NULL)
 			first = threads->thread[i];
 	if (charging->gap_ns == 0 || first == NULL)
 		return;
-	stack = profile_intern_stack(charging->profile,
-				     profile_intern_named(charging->profile, PROFILE_GAP),
-				     STACK_NONE);
-	stack = profile_intern_stack(charging->profile,
-				     profile_intern_named(charging->profile,
-							  "[nothing ran until the end]"),
-				     stack);
-	credit_gap(charging, first, stack);
+	stack = stack_of_text(profile, PROFILE_GAP, STACK_NONE);
+	credit_gap(charging, first, stack_of_text(profile, "[nothing ran until the end]", stack));
 }
 
 /* --- the tick ------------------------------------------------------------------------ */
@@ -325,58 +285,57 @@ charge_rest(struct charging *charging)
 static uint32_t
 parallelism(struct charging *charging, double all, double hidden)
 {
-	const double most = all < 1 ? 0 : all < charging->cpus ? all : charging->cpus;
+	const double cpus = charging->run->stats.cpus;
+	const double most = all < 1 ? 0 : fmin(all, cpus);
 	const double wanted = charging->runnable - charging->queued + hidden +
-			      charging->on_cpu_owed;
-	const double on_cpu = wanted < 0 ? 0 : wanted > most ? most : wanted;
-	const uint32_t whole = (uint32_t)(on_cpu + 0.5);
-	const double owed = wanted - whole;
+			      charging->on_cpu_missed;
+	const uint32_t whole = (uint32_t)(fmin(fmax(wanted, 0), most) + 0.5);
 
 	/* The correction is limited to one tick of all CPUs. */
-	charging->on_cpu_owed = owed > charging->cpus          ? charging->cpus :
-				owed < -(double)charging->cpus ? -(double)charging->cpus :
-								 owed;
+	charging->on_cpu_missed = fmax(fmin(wanted - whole, cpus), -cpus);
 	return whole;
 }
 
+/* Charges the real time of the tick, which `all` runnable threads share, `others` of them
+ * hidden. */
 static void
-clear_counts(struct charging *charging)
+charge_runnables(struct charging *charging, double all, double others)
 {
-	struct hidden *hidden = &charging->hidden;
+	const struct tick *tick = &charging->run->tick;
+	const double latency_ns = (double)tick->span_ns / all;
 
-	charging->count = 0;
-	charging->runnable = charging->queued = 0;
-	hidden->on_cpu = hidden->queued = 0;
-	hidden->unwanted = 0;
-	hidden->known_ns = 0;
+	for (size_t i = 0; i < charging->count; i++)
+		if (charging->item[i].samples == 1)
+			profile_charge(charging->run->profile, charging->item[i].entry,
+				       (int64_t)(latency_ns + 0.5));
+	charge_all_late(charging, latency_ns);
+	if (tick->skipped > tick->excluded)
+		charging->hidden.uncharged_ns += latency_ns * others *
+						 (double)(tick->skipped - tick->excluded) /
+						 (double)tick->skipped;
+	charge_hidden(charging);
 }
 
 void
-charge_tick(struct charging *charging, size_t skipped, size_t excluded)
+charge_tick(struct charging *charging)
 {
-	const double on_cpu = count_hidden(charging, skipped);
-	const double others = on_cpu + charging->hidden.queued;
+	struct hidden *hidden = &charging->hidden;
+	const double on_cpu = count_hidden(charging);
+	const double others = on_cpu + hidden->queued;
 	const double all = charging->runnable + others;
-	uint32_t runnable = 0;
+	const uint64_t span_ns = charging->run->tick.span_ns;
+	const uint32_t runnable = all >= 1 ? (uint32_t)(all + 0.5) : 0;
 
-	if (all >= 1) {
-		const double latency_ns = (double)charging->tick->span_ns / all;
-
-		for (size_t i = 0; i < charging->count; i++)
-			if (charging->item[i].samples == 1)
-				profile_charge(charging->profile, charging->item[i].entry,
-					       (int64_t)(latency_ns + 0.5));
-		charge_all_late(charging, latency_ns);
-		if (skipped > excluded)
-			charging->hidden.owed_ns += latency_ns * others *
-						    (double)(skipped - excluded) / (double)skipped;
-		charge_hidden(charging);
-		runnable = (uint32_t)(all + 0.5);
-	} else {
+	if (runnable > 0)
+		charge_runnables(charging, all, others);
+	else
 		/* Less than one thread counts as none: the time is kept for the end of the wait. */
-		charging->gap_ns += charging->tick->span_ns;
-	}
-	profile_add_tick(charging->profile, charging->tick->span_ns,
-			 parallelism(charging, all, on_cpu), runnable);
-	clear_counts(charging);
+		charging->gap_ns += span_ns;
+	profile_add_tick(charging->run->profile, span_ns, parallelism(charging, all, on_cpu),
+			 runnable);
+	charging->count = 0;
+	charging->runnable = charging->queued = 0;
+	hidden->on_cpu = hidden->queued = 0;
+	hidden->unselected = 0;
+	hidden->known_ns = 0;
 }

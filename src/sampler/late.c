@@ -11,8 +11,8 @@
 #include "sampler/pipeline_internal.h"
 
 /*
- * The part of `elapsed_ns` in which a runnable thread waited for a CPU: for the rest the scheduler
- * has counted CPU time.
+ * Returns the part of `elapsed_ns` in which a runnable thread waited for a CPU: the scheduler has
+ * counted CPU time for the other part.
  */
 static double
 queued_share(const struct sched *before, const struct sched *now, uint64_t elapsed_ns)
@@ -37,7 +37,7 @@ request_of(const struct late_stop *late)
 }
 
 void
-late_begin(struct late_stage *stage, struct observation *observation)
+late_begin(struct charging *charging, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	struct late_stop *late = xcalloc(1, sizeof(*late));
@@ -50,18 +50,18 @@ late_begin(struct late_stage *stage, struct observation *observation)
 	read_counters(thread, &late->latest);
 	late->latest_ns = clock_now_ns();
 	queued = queued_share(&thread->sched, &late->latest,
-			      late->latest_ns - observation->looked_ns);
+			      late->latest_ns - observation->counters_ns);
 	thread->late = late;
-	charge_late_begin(stage->attribution->charging, observation, queued, &late->charge);
-	stage->stops->count++;
-	select_settle(stage->attribution->selection, thread, false);
+	charge_late_begin(charging, observation, queued, &late->charge);
+	charging->run->late_count++;
+	select_settle(charging->run, thread, false);
 }
 
-/* The late sample stands for the time up to this tick, in which the thread was in this state. */
+/* Extends the late sample by the time up to this tick, in which the thread was in this state. */
 static void
-late_extend(struct late_stage *stage, struct sampled_thread *thread, enum run_state state)
+late_extend(struct charging *charging, struct sampled_thread *thread, enum run_state state)
 {
-	const struct tick *tick = stage->tick;
+	const struct tick *tick = &charging->run->tick;
 	const int64_t samples = (int64_t)(tick->number - thread->last_tick);
 	struct late_stop *late = thread->late;
 	struct sched now = late->latest;
@@ -71,9 +71,11 @@ late_extend(struct late_stage *stage, struct sampled_thread *thread, enum run_st
 	late->part_state = state;
 	late->part[state].samples += samples;
 	late->part[state].weight_ns += (int64_t)(tick->time_ns - thread->last_ns);
-	if (run_state_runnable(state))
-		charge_late_extend(&late->charge, samples,
-				   queued_share(&late->latest, &now, now_ns - late->latest_ns));
+	if (run_state_runnable(state)) {
+		late->charge.new_samples += samples;
+		late->charge.queued += (double)samples *
+				       queued_share(&late->latest, &now, now_ns - late->latest_ns);
+	}
 	late->latest = now;
 	late->latest_ns = now_ns;
 	thread->last_tick = tick->number;
@@ -81,7 +83,7 @@ late_extend(struct late_stage *stage, struct sampled_thread *thread, enum run_st
 }
 
 void
-late_observe(struct late_stage *stage, struct sampled_thread *thread)
+late_observe(struct charging *charging, struct sampled_thread *thread)
 {
 	struct task_stat stat;
 	const bool known = process_read_task_stat(thread->process->process, thread->watch.tid,
@@ -89,37 +91,35 @@ late_observe(struct late_stage *stage, struct sampled_thread *thread)
 	/* In a long system call it may be in uninterruptible sleep. */
 	const bool disk = known && stat.state == 'D';
 
-	late_extend(stage, thread, disk ? RUN_DISK : RUN_QUEUED);
+	late_extend(charging, thread, disk ? RUN_DISK : RUN_QUEUED);
 	if (known && (stat.state == 'Z' || stat.state == 'X')) {
 		/* The kernel does not report the first thread's exit while others live. */
-		late_drop(stage, thread);
-		attribute_exit(stage->attribution, thread);
+		late_drop(charging, thread);
+		attribute_exit(charging->run, thread);
 		return;
 	}
-	charge_late(stage->attribution->charging, &thread->late->charge);
-	select_settle(stage->attribution->selection, thread, false);
+	charge_late(charging, &thread->late->charge);
+	select_settle(charging->run, thread, false);
 }
 
 bool
-late_has_ended(struct late_stage *stage, struct sampled_thread *thread, bool give_up)
+late_has_ended(struct charging *charging, struct sampled_thread *thread, bool give_up)
 {
 	struct late_stop *late = thread->late;
 
-	if (late == NULL)
+	if (late == NULL || (request_of(late)->end == STOP_LATE && !give_up))
 		return false;
-	if (request_of(late)->end == STOP_LATE && !give_up)
-		return false;
-	/* Since the last tick it did nothing else. */
-	late_extend(stage, thread, late->part_state);
+	/* The thread has not left its state since the last tick. */
+	late_extend(charging, thread, late->part_state);
 	return true;
 }
 
 /*
- * The part of the runnable time that the thread was on a CPU, by the scheduler's count: in a long
- * system call all of it, in the run queue nothing.
+ * Returns the part of the runnable time in which the thread was on a CPU, by the scheduler's count:
+ * in a long system call all of it, in the run queue nothing.
  */
 static struct late_part
-ran_of(const struct late_stop *late)
+running_part(const struct late_stop *late)
 {
 	const struct late_part *all = &late->part[RUN_QUEUED];
 	const struct stop_request *request = request_of(late);
@@ -137,7 +137,7 @@ ran_of(const struct late_stop *late)
 }
 
 static void
-attribute_part(struct late_stage *stage, struct sampled_thread *thread, enum run_state state,
+attribute_part(struct charging *charging, struct sampled_thread *thread, enum run_state state,
 	       const struct late_part *part)
 {
 	const struct stop_request *request = request_of(thread->late);
@@ -147,33 +147,31 @@ attribute_part(struct late_stage *stage, struct sampled_thread *thread, enum run
 	if (!run_state_runnable(state))
 		thread->syscall = request->end == STOP_CAPTURED ? request->syscall :
 								  SYSCALL_UNKNOWN;
-	if (run_state_runnable(state))
-		attribute_runnable(stage->attribution, thread, part->samples, part->weight_ns);
-	else
-		attribute_time(stage->attribution, thread, part->samples, part->weight_ns);
+	attribute_time(charging, thread, part->samples, part->weight_ns);
 }
 
 /*
- * The sample of the first tick is attributed. A thread that proved to be asleep, or stopped by job
- * control, was so at the later ticks, too.
+ * Attributes the samples of the later ticks, after that of the first. A thread that proved to be
+ * asleep, or stopped by job control, at the first tick was in that state at the later ones, too.
  */
 static void
-attribute_parts(struct late_stage *stage, struct sampled_thread *thread)
+attribute_parts(struct charging *charging, struct sampled_thread *thread)
 {
 	const enum run_state first = thread->state;
+	const bool ran = run_state_runnable(first) || first == RUN_UNKNOWN;
 	const long syscall = thread->syscall;
 	struct late_part *part = thread->late->part;
 
-	if (run_state_runnable(first) || first == RUN_UNKNOWN) {
-		part[RUN_RUNNING] = ran_of(thread->late);
+	if (ran) {
+		part[RUN_RUNNING] = running_part(thread->late);
 		part[RUN_QUEUED].samples -= part[RUN_RUNNING].samples;
 		part[RUN_QUEUED].weight_ns -= part[RUN_RUNNING].weight_ns;
 	}
 	for (int state = 0; state < RUN_STATE_COUNT; state++) {
-		if (run_state_runnable(first) || first == RUN_UNKNOWN)
-			attribute_part(stage, thread, (enum run_state)state, &part[state]);
+		if (ran)
+			attribute_part(charging, thread, (enum run_state)state, &part[state]);
 		else
-			attribute_time(stage->attribution, thread, part[state].samples,
+			attribute_time(charging, thread, part[state].samples,
 				       part[state].weight_ns);
 	}
 	thread->state = first;
@@ -190,19 +188,20 @@ count_samples(const struct late_stop *late)
 	return samples;
 }
 
+/* Frees the late sample of the thread. */
 static void
-discard(struct late_stage *stage, struct sampled_thread *thread)
+late_discard(struct charging *charging, struct sampled_thread *thread)
 {
-	charge_late_end(stage->attribution->charging, &thread->late->charge);
-	tracer_forget(stage->stops->tracer, request_of(thread->late));
+	charge_late_end(charging, &thread->late->charge);
+	tracer_forget(charging->run->tracer, request_of(thread->late));
 	capture_return(&thread->late->observation);
 	free(thread->late);
 	thread->late = NULL;
-	stage->stops->count--;
+	charging->run->late_count--;
 }
 
 void
-late_end(struct late_stage *stage, struct sampled_thread *thread)
+late_end(struct charging *charging, struct sampled_thread *thread)
 {
 	static const enum sample_failure failure_of[] = {
 		[STOP_CAPTURED] = FAILURE_COUNT,        [STOP_EXITED] = FAILURE_EXITED,
@@ -213,13 +212,13 @@ late_end(struct late_stage *stage, struct sampled_thread *thread)
 	const enum sample_failure failure = failure_of[request_of(thread->late)->end];
 
 	if (failure != FAILURE_COUNT)
-		stage->attribution->stats->failed[failure] += (uint64_t)count_samples(thread->late);
-	attribute_parts(stage, thread);
-	discard(stage, thread);
+		charging->run->stats.failed[failure] += (uint64_t)count_samples(thread->late);
+	attribute_parts(charging, thread);
+	late_discard(charging, thread);
 }
 
 void
-late_drop(struct late_stage *stage, struct sampled_thread *thread)
+late_drop(struct charging *charging, struct sampled_thread *thread)
 {
 	struct late_stop *late = thread->late;
 
@@ -229,10 +228,9 @@ late_drop(struct late_stage *stage, struct sampled_thread *thread)
 	thread->stack = stacks_failure(&thread->process->stacks, FAILURE_EXITED);
 	thread->state = late->observation.state;
 	thread->syscall = SYSCALL_NONE;
-	attribute_time(stage->attribution, thread, late->observation.samples,
-		       late->observation.weight_ns);
-	stage->attribution->stats->failed[FAILURE_EXITED] += (uint64_t)(late->observation.samples +
-									count_samples(late));
-	attribute_parts(stage, thread);
-	discard(stage, thread);
+	attribute_past(charging, thread, late->observation.samples, late->observation.weight_ns);
+	charging->run->stats.failed[FAILURE_EXITED] += (uint64_t)(late->observation.samples +
+								  count_samples(late));
+	attribute_parts(charging, thread);
+	late_discard(charging, thread);
 }

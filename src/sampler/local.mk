@@ -15,18 +15,15 @@ libwallsample_a_SOURCES += \
 	src/sampler/hold/hold.c \
 	src/sampler/hold/hold_internal.h \
 	src/sampler/hold/hold_late.c \
-	src/sampler/excluded.c \
 	src/sampler/late.c \
 	src/sampler/sampled_process.c \
 	src/sampler/observe.c \
 	src/sampler/pace.c \
 	src/sampler/pace_internal.h \
-	src/sampler/capture_pool.c \
 	src/sampler/threads_internal.h \
 	src/sampler/priority.c \
 	src/sampler/priority_internal.h \
 	src/sampler/sampler.c \
-	src/sampler/sampler_create.c \
 	src/sampler/pipeline_internal.h \
 	src/sampler/stack.c \
 	src/sampler/capture.c \

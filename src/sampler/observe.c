@@ -6,14 +6,15 @@
 #define READ_ATTEMPTS 3
 
 static void
-set_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
+observe_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
 {
 	observation->outcome = OUTCOME_FAILED;
 	observation->failure = failure;
 	observation->state = state;
 }
 
-/* S, D or T: most system calls that sleep leave no doubt. */
+/* Returns the state of a sleeping thread: SLEEPING, DISK or STOPPED. Its stat file is read only in
+ * system calls that may sleep uninterruptibly. */
 static enum run_state
 sleep_state(const struct sampled_thread *thread, const struct syscall_info *info)
 {
@@ -25,7 +26,7 @@ sleep_state(const struct sampled_thread *thread, const struct syscall_info *info
 	if (!process_read_task_stat(thread->process->process, thread->watch.tid, &stat))
 		return RUN_SLEEPING;
 	state = run_state_from_letter(stat.state);
-	/* It woke since it was read: the sample is of the sleep. */
+	/* A thread that runs has woken since it was read: the sample is of the sleep. */
 	return state == RUN_RUNNING ? RUN_SLEEPING : state;
 }
 
@@ -40,13 +41,13 @@ observe_runtimes(const struct observation *observation, bool stopped)
 		return true;
 	runtime_capture_take(capture->runtime, thread->watch.tid, capture->request.snapshot.regs.sp,
 			     stopped);
-	return watch_read_sched(&thread->watch, thread->process->process, &after) == LOOK_OK &&
+	return watch_read_sched(&thread->watch, thread->process->process, &after) == WATCH_OK &&
 	       after.switches == thread->sched.switches;
 }
 
 /* Copies the stack of a sleeping thread. Returns false if it is not asleep. */
 static bool
-copy_sleeping(struct observer *observer, struct observation *observation)
+copy_sleeping(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	const struct syscall_info *info = &observation->info;
@@ -54,18 +55,18 @@ copy_sleeping(struct observer *observer, struct observation *observation)
 	enum read_end end;
 
 	observation->capture = capture_acquire(thread);
-	observation->looked_ns = clock_now_ns();
+	observation->counters_ns = clock_now_ns();
 	snapshot = &observation->capture->request.snapshot;
 	end = tracer_read_sleeper(thread->process->process, &thread->watch, &thread->sched, info,
 				  thread->stack_need, snapshot);
-	if (end == READ_CAPTURED && !observe_runtimes(observation, observer->late->count > 0))
+	if (end == READ_CAPTURED && !observe_runtimes(observation, run->late_count > 0))
 		end = READ_MOVED;
 	if (end != READ_CAPTURED) {
 		capture_return(observation);
 		if (end == READ_MOVED)
 			return false;
-		set_failed(observation, end == READ_GONE ? FAILURE_EXITED : FAILURE_UNREADABLE,
-			   RUN_UNKNOWN);
+		observe_failed(observation, end == READ_GONE ? FAILURE_EXITED : FAILURE_UNREADABLE,
+			       RUN_UNKNOWN);
 		observation->exited = end == READ_GONE;
 		return true;
 	}
@@ -77,10 +78,10 @@ copy_sleeping(struct observer *observer, struct observation *observation)
 	return true;
 }
 
-/* Frames of a thread that runs would be torn, but whether it has an interpreter's lock is one word
- * that is read at once. */
+/* Reads whether a running thread has an interpreter's lock: that is one word, whereas its frames
+ * would change while they are read. */
 static void
-read_lock(struct observation *observation)
+observe_lock(struct observation *observation)
 {
 	static const uint64_t no_args[6];
 	struct sampled_process *process = observation->thread->process;
@@ -95,27 +96,27 @@ read_lock(struct observation *observation)
 }
 
 static void
-observe_running(struct observer *observer, struct observation *observation)
+observe_running(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
-	if (!observer->stops || hold_spares(observer->hold, thread)) {
-		read_lock(observation);
-		set_failed(observation, FAILURE_NOT_STOPPED, RUN_RUNNING);
+	if (run->tracer == NULL || hold_spares(run, thread)) {
+		observe_lock(observation);
+		observe_failed(observation, FAILURE_NOT_STOPPED, RUN_RUNNING);
 	} else if (thread->untouchable) {
-		set_failed(observation, FAILURE_UNREADABLE, RUN_RUNNING);
+		observe_failed(observation, FAILURE_UNREADABLE, RUN_RUNNING);
 	} else {
 		observation->outcome = OUTCOME_RUNNING;
 		observation->state = RUN_RUNNING;
 		observation->capture = capture_acquire(thread);
 	}
-	observation->looked_ns = clock_now_ns();
+	observation->counters_ns = clock_now_ns();
 }
 
-/* Where threads are held the stacks of sleeping threads are not used, and reading them would take
- * CPU time from running ones. */
+/* Observes a sleeping thread without its stack: where threads are held, the stacks of sleeping
+ * threads are not used, and reading them would take CPU time from running ones. */
 static void
-pass_sleeping(struct observation *observation)
+observe_without_stack(struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
@@ -123,57 +124,57 @@ pass_sleeping(struct observation *observation)
 	observation->gil = thread->gil;
 	observation->green_task = thread->green_task;
 	observation->asleep = true;
-	set_failed(observation, FAILURE_NOT_STOPPED, RUN_SLEEPING);
+	observe_failed(observation, FAILURE_NOT_STOPPED, RUN_SLEEPING);
 }
 
-/* One attempt; returns false if the thread moved between the reads. */
+/* Reads the thread once. Returns false if it moved between the reads. */
 static bool
-observe_call(struct observer *observer, struct observation *observation)
+observe_call(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
-	const enum look look = watch_read_syscall(&thread->watch, thread->process->process,
-						  &observation->info);
+	const enum watch_end look = watch_read_syscall(&thread->watch, thread->process->process,
+						       &observation->info);
 
 	switch (look) {
-	case LOOK_OK:
+	case WATCH_OK:
 		break;
-	case LOOK_MOVING:
+	case WATCH_MOVING:
 		return false;
-	case LOOK_GONE:
-		set_failed(observation, FAILURE_EXITED, RUN_UNKNOWN);
+	case WATCH_GONE:
+		observe_failed(observation, FAILURE_EXITED, RUN_UNKNOWN);
 		observation->exited = true;
 		return true;
 	default: /* EPERM: an exiting thread has given up its memory */
-		set_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
+		observe_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
 		return true;
 	}
 	if (observation->info.running)
-		observe_running(observer, observation);
-	else if (observer->hold->wanted)
-		pass_sleeping(observation);
+		observe_running(run, observation);
+	else if (run->holds)
+		observe_without_stack(observation);
 	else
-		return copy_sleeping(observer, observation);
+		return copy_sleeping(run, observation);
 	return true;
 }
 
-/* The thread has run since the last observation, or there was none. */
+/* Reads a thread that has run since the last observation, or that has none. */
 static void
-observe_closely(struct observer *observer, struct observation *observation)
+observe_closely(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
 	for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-		if (observe_call(observer, observation))
+		if (observe_call(run, observation))
 			return;
 		if (watch_read_sched(&thread->watch, thread->process->process, &thread->sched) !=
-		    LOOK_OK)
+		    WATCH_OK)
 			break;
 	}
-	set_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
+	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }
 
-/* Not selected: counted if it is runnable, and its lock is classified, because a selected thread
- * may be stuck behind it. */
+/* Reads a thread that is not selected: it counts if it is runnable, and its wait is classified,
+ * because it may hold a lock that a selected thread waits for. */
 static void
 observe_unselected(struct observation *observation)
 {
@@ -182,17 +183,17 @@ observe_unselected(struct observation *observation)
 	observation->outcome = OUTCOME_UNSELECTED;
 	observation->state = RUN_UNKNOWN;
 	if (watch_read_syscall(&thread->watch, thread->process->process, &observation->info) ==
-	    LOOK_OK)
+	    WATCH_OK)
 		observation->state = observation->info.running ? RUN_RUNNING : RUN_SLEEPING;
 }
 
-/* See select.c: what the sample weighs, now that the thread has run. */
+/* Sets the weights of a sample whose thread has run (see select.c). */
 static void
-weigh_changed(struct observer *observer, struct observation *observation)
+weigh_changed(const struct run *run, struct observation *observation)
 {
 	const struct sampled_thread *thread = observation->thread;
 	const int64_t period = thread->period;
-	const int64_t weight_ns = period * (int64_t)observer->tick->span_ns;
+	const int64_t weight_ns = period * (int64_t)run->tick.span_ns;
 
 	if (!thread->seen || !thread->backed_off)
 		return;
@@ -205,60 +206,59 @@ weigh_changed(struct observer *observer, struct observation *observation)
 }
 
 static void
-observe_changed(struct observer *observer, struct observation *observation,
-		const struct sched *sched, enum look look)
+observe_changed(struct run *run, struct observation *observation, const struct sched *sched,
+		enum watch_end look)
 {
 	struct sampled_thread *thread = observation->thread;
 
 	observation->changed = true;
-	if (look == LOOK_GONE) {
-		/* It lived at the tick before. */
+	if (look == WATCH_GONE) {
+		/* The thread lived at the tick before. */
 		observation->outcome = OUTCOME_GONE;
 		if (thread->seen && thread->selected) {
 			observation->past_samples = observation->samples - 1;
-			observation->past_ns = observation->weight_ns -
-					       (int64_t)observer->tick->span_ns;
+			observation->past_ns = observation->weight_ns - (int64_t)run->tick.span_ns;
 		}
 		return;
 	}
-	weigh_changed(observer, observation);
-	if (look == LOOK_OK) {
+	weigh_changed(run, observation);
+	if (look == WATCH_OK) {
 		thread->sched = *sched;
-		observation->renamed = threads_count_capture(observer->threads, thread);
+		observation->renamed = threads_count_capture(run, thread);
 	}
 	if (!thread->selected)
 		observe_unselected(observation);
-	else if (look == LOOK_OK)
-		observe_closely(observer, observation);
+	else if (look == WATCH_OK)
+		observe_closely(run, observation);
 	else
-		set_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
+		observe_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
 }
 
 static void
-observe_thread(struct observer *observer, struct observation *observation)
+observe_thread(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	const uint64_t cpu_ns = thread->seen ? thread->sched.cpu_ns : 0;
 	struct sched sched;
-	enum look look;
+	enum watch_end look;
 
-	observer->stats->looks++;
+	run->stats.looks++;
 	if (thread->late != NULL || thread->held) {
 		observation->outcome = thread->late != NULL ? OUTCOME_LATE : OUTCOME_HELD;
 		return;
 	}
 	look = watch_read_sched(&thread->watch, thread->process->process, &sched);
-	if (look == LOOK_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
+	if (look == WATCH_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
 		observation->cpu_ns = sched.cpu_ns - cpu_ns;
-	if (look == LOOK_OK && thread->asleep && sched.switches == thread->sched.switches)
+	if (look == WATCH_OK && thread->asleep && sched.switches == thread->sched.switches)
 		observation->outcome = OUTCOME_UNCHANGED;
 	else
-		observe_changed(observer, observation, &sched, look);
+		observe_changed(run, observation, &sched, look);
 }
 
 void
-observe_threads(struct observer *observer, struct observation *observation, size_t count)
+observe_threads(struct run *run, struct observation *observation, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		observe_thread(observer, &observation[i]);
+		observe_thread(run, &observation[i]);
 }

@@ -15,17 +15,18 @@
 #define STOP_COST_S 10e-6
 
 /* With fewer observations per tick than this, ticks are what costs. */
-#define THIN_LOOKS 16.0
+#define THIN_READS 16.0
 #define THINNEST 64
 
-/* Half the observations are half the cost: below this part of the limit they are doubled. */
+/* Below this part of the limit the number of observations is doubled: half of them are half the
+ * cost. */
 #define THICKEN 0.4
 
-/* The lowest rate, whatever it costs: fewer ticks say nothing. */
+/* The lowest rate, whatever it costs: with fewer ticks a profile is meaningless. */
 #define LOWEST_HZ 1.0
 
 /* An observation costs 1 to 1.5 us: this number per second is less than 1 % of a CPU. */
-#define LOOKS_PER_SECOND 5000.0
+#define READS_PER_SECOND 5000.0
 
 #define LONGEST_PERIOD 256
 
@@ -39,9 +40,10 @@
 #define SPARE_MENDED (1.0 / 8.0)
 
 /*
- * Draws the interval to the next tick. Any moment is as likely as any other: a tick that falls into
- * the duration of another one is delayed to its end. What this adds to the mean is subtracted: of
- * m + d - m (1 - exp(-d/m)) for a delay of d up to the whole mean, to 1 %.
+ * Draws the interval to the next tick. With jitter it is exponential, so that any moment is as
+ * likely as any other. A tick that falls into the duration d of another one is delayed to the end
+ * of that, which changes the mean interval from m to d + m exp(-d/m). Drawing from a smaller mean
+ * makes up for that, to 1 % as long as d is at most m.
  */
 static uint64_t
 draw_interval(const struct pace *pace)
@@ -49,19 +51,21 @@ draw_interval(const struct pace *pace)
 	const double mean = (double)NS_PER_SEC / pace->now_hz;
 	const double busy = pace->busy_ns < mean ? pace->busy_ns / mean : 1.0;
 
-	if (pace->config.spread_set)
-		return (uint64_t)(mean * (1.0 + pace->config.spread *
+	if (pace->control != NULL)
+		return (uint64_t)(mean * (1.0 + pace->control->spread *
 							(2.0 * rng_uniform(pace->rng) - 1.0)));
-	if (!pace->config.jitter)
+	if (!pace->config->jitter)
 		return (uint64_t)mean;
 	return (uint64_t)rng_exponential(pace->rng, mean * (1.0 - busy * busy / 2.0));
 }
 
 void
-pace_start(struct pace *pace, const struct pace_config *config, struct rng *rng)
+pace_start(struct pace *pace, const struct sampler_config *config,
+	   const struct sampler_control *control, struct rng *rng)
 {
 	*pace = (struct pace){
-		.config = *config,
+		.config = config,
+		.control = control,
 		.rng = rng,
 		.now_hz = config->rate_hz,
 		.lowest_hz = config->rate_hz,
@@ -75,21 +79,22 @@ pace_start(struct pace *pace, const struct pace_config *config, struct rng *rng)
 	pace->tick_cpu_ns = clock_own_cpu_ns();
 }
 
-/* Sets rate and thinning from the present cost. */
+/* Sets rate and thinning from the present cost: share of a CPU, CPU seconds per tick, and reads per
+ * tick. */
 static void
-adjust(struct pace *pace, double share, double per_tick, double looks)
+adjust(struct pace *pace, double share, double per_tick, double reads)
 {
 	bool poor = pace->saved_s < 0;
 
-	if (poor && share > pace->max_share && looks > THIN_LOOKS && pace->thin < THINNEST) {
+	if (poor && share > pace->max_share && reads > THIN_READS && pace->thin < THINNEST) {
 		for (; share > pace->max_share && pace->thin < THINNEST; share /= 2.0)
 			pace->thin *= 2;
 		pace->saved_s = 0;
 	} else if (!poor && pace->thin > 1 && share < THICKEN * pace->max_share) {
 		pace->thin /= 2;
 	} else {
-		pace->now_hz = pace->config.rate_hz;
-		if (poor && per_tick * pace->config.rate_hz > pace->max_share)
+		pace->now_hz = pace->config->rate_hz;
+		if (poor && per_tick * pace->config->rate_hz > pace->max_share)
 			pace->now_hz = AIM * pace->max_share / per_tick;
 		if (pace->now_hz < LOWEST_HZ)
 			pace->now_hz = LOWEST_HZ;
@@ -101,14 +106,15 @@ adjust(struct pace *pace, double share, double per_tick, double looks)
 }
 
 /*
- * Keeps to --max-overhead. The allowance is saved up, so that the beginning, when every stack and
- * table is new, or a burst changes nothing: only lasting cost does. With many running threads each
- * is observed at fewer ticks; with few, there are fewer ticks.
+ * Keeps to --max-overhead. Unused allowance is saved up, so that only lasting cost changes
+ * anything, but not the beginning, when every stack and table is new, nor a burst. With many
+ * running threads each is observed at fewer ticks; with few threads there are fewer ticks.
  */
 static void
-limit_cost(struct pace *pace, uint64_t now, const struct pace_cost *cost)
+limit_cost(struct pace *pace, uint64_t now, const struct run_stats *stats)
 {
-	const struct pace_cost *before = &pace->window;
+	const uint64_t reads = stats->looks + stats->task_looks;
+	const double ticks = (double)(stats->ticks - pace->window_ticks);
 	uint64_t cpu;
 
 	if (pace->max_share >= 1.0 || (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS))
@@ -116,21 +122,22 @@ limit_cost(struct pace *pace, uint64_t now, const struct pace_cost *cost)
 	cpu = clock_own_cpu_ns();
 	if (pace->window_ns == 0) {
 		pace->saved_s = SAVINGS_S * pace->max_share;
-	} else if (cost->ticks > before->ticks) {
-		const double ticks = cost->ticks - before->ticks;
+	} else if (ticks > 0) {
 		const double elapsed = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
 		const double used = (double)(cpu - pace->window_cpu_ns) / (double)NS_PER_SEC +
-				    (double)(cost->stops - before->stops) * STOP_COST_S;
+				    (double)(stats->stopped - pace->window_stops) * STOP_COST_S;
 
 		pace->saved_s += pace->max_share * elapsed - used;
 		if (pace->saved_s > SAVINGS_S * pace->max_share)
 			pace->saved_s = SAVINGS_S * pace->max_share;
 		adjust(pace, used / elapsed, used / ticks,
-		       (double)(cost->looks - before->looks) / ticks);
+		       (double)(reads - pace->window_reads) / ticks);
 	}
 	pace->window_ns = now;
 	pace->window_cpu_ns = cpu;
-	pace->window = *cost;
+	pace->window_ticks = stats->ticks;
+	pace->window_reads = reads;
+	pace->window_stops = stats->stopped;
 }
 
 void
@@ -141,29 +148,29 @@ pace_begin(struct pace *pace, uint64_t now)
 }
 
 uint64_t
-pace_weigh(const struct pace *pace, uint64_t owed_ns, bool last)
+pace_weigh(const struct pace *pace, uint64_t open_ns, bool last)
 {
-	const double mean = (double)NS_PER_SEC / pace->now_hz, owed = (double)owed_ns;
+	const double mean = (double)NS_PER_SEC / pace->now_hz, open = (double)open_ns;
 	const double all = SPARE_PART * (double)(pace->began_ns - pace->start_ns);
 	const double spare = all < SPARE_TICKS * mean ? all : SPARE_TICKS * mean;
-	const double weight = mean + SPARE_MENDED * (owed - mean - spare);
+	const double weight = mean + SPARE_MENDED * (open - mean - spare);
 
-	return !last && weight < owed ? (uint64_t)weight : owed_ns;
+	return !last && weight < open ? (uint64_t)weight : open_ns;
 }
 
 void
-pace_end(struct pace *pace, const struct pace_cost *cost)
+pace_end(struct pace *pace, const struct run_stats *stats)
 {
 	const uint64_t now = clock_now_ns(), cpu = clock_own_cpu_ns();
-	/* Between two ticks hardly any is used. */
+	/* Nearly all CPU time is used in ticks, not between them. */
 	const uint64_t used = cpu - pace->tick_cpu_ns;
 	uint64_t earliest = now;
 
 	pace->tick_cpu_ns = cpu;
-	limit_cost(pace, now, cost);
+	limit_cost(pace, now, stats);
 	/* The target gets as much time to itself as the tick used. The first tick, which takes
 	 * every stack, is an exception. */
-	if (cost->ticks > 1) {
+	if (stats->ticks > 1) {
 		earliest += used;
 		pace->busy_ns += ((double)(earliest - pace->began_ns) - pace->busy_ns) /
 				 BUSY_MEMORY;
@@ -175,7 +182,7 @@ pace_end(struct pace *pace, const struct pace_cost *cost)
 uint32_t
 pace_longest_period(const struct pace *pace, size_t threads)
 {
-	double a_tick = LOOKS_PER_SECOND / pace->config.rate_hz;
+	double a_tick = READS_PER_SECOND / pace->config->rate_hz;
 	uint32_t period = 1;
 
 	while (period < LONGEST_PERIOD && (double)threads > a_tick * period)

@@ -13,32 +13,37 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* How often and how far apart a process is read before it counts as exited. */
+/* Reads that must find the first thread dead before the process counts as exited, and the time
+ * between two of them. */
 #define GONE_ATTEMPTS 5
 #define GONE_PAUSE_NS 200000L
 
 struct sampled_process *
-sampled_process_create(const struct process *process, const struct thread_list *threads)
+sampled_process_create(struct run *run, struct hold *hold)
 {
+	const struct sampler_context *context = &run->context;
 	struct sampled_process *new = xcalloc(1, sizeof(*new));
 
-	new->process = process;
-	new->threads = threads;
+	new->process = context->process;
+	new->maps = context->maps;
+	new->jit = context->jit;
+	new->jit_objects = context->jit_objects;
+	new->run = run;
+	new->hold = hold;
 	new->leader_fd = -1;
-	new->own_namespace = process_shares_pid_namespace(process);
+	new->own_namespace = process_shares_pid_namespace(new->process);
 	table_init(&new->inner);
+	new->unwinder = unwinder_create(new->maps, run->config.unwinder);
+	stacks_init(&new->stacks, new->maps, run->profile, new->jit);
 	return new;
 }
 
-void
-sampled_process_begin(struct sampled_process *process, const struct sampler_context *context,
-		      enum unwind_choice unwinder)
+static void
+free_buffer(struct capture_buffer *buffer)
 {
-	process->maps = context->maps;
-	process->jit = context->jit;
-	process->jit_objects = context->jit_objects;
-	process->unwinder = unwinder_create(context->maps, unwinder);
-	stacks_init(&process->stacks, context->maps, context->profile, context->jit);
+	snapshot_release(&buffer->request.snapshot);
+	runtime_capture_free(buffer->runtime);
+	free(buffer);
 }
 
 void
@@ -47,7 +52,7 @@ sampled_process_free(struct sampled_process *process)
 	struct capture_pool *pool = &process->captures;
 
 	for (size_t i = 0; i < pool->count; i++)
-		capture_free(pool->free[i]);
+		free_buffer(pool->free[i]);
 	free(pool->free);
 	unwinder_free(process->unwinder);
 	stacks_release(&process->stacks);
@@ -61,9 +66,57 @@ sampled_process_free(struct sampled_process *process)
 	free(process);
 }
 
+bool
+processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns)
+{
+	*cpu_ns = 0;
+	for (size_t i = 0; i < processes->count; i++) {
+		uint64_t one;
+
+		if (!process_read_cpu_ns(processes->item[i]->process, &one))
+			return false;
+		*cpu_ns += one;
+	}
+	return true;
+}
+
+/* --- buffers of captures ----------------------------------------------------------------- */
+
+struct capture_buffer *
+capture_acquire(struct sampled_thread *thread)
+{
+	struct sampled_process *process = thread->process;
+	struct capture_pool *pool = &process->captures;
+	struct capture_buffer *buffer;
+
+	if (pool->count > 0) {
+		buffer = pool->free[--pool->count];
+	} else {
+		buffer = xcalloc(1, sizeof(*buffer));
+		snapshot_init(&buffer->request.snapshot);
+		if (process->runtimes != NULL)
+			buffer->runtime = runtime_capture_create(process->runtimes);
+	}
+	buffer->thread = thread;
+	if (buffer->runtime != NULL)
+		runtime_capture_clear(buffer->runtime);
+	return buffer;
+}
+
+void
+capture_return(struct observation *observation)
+{
+	struct capture_pool *pool = &observation->thread->process->captures;
+
+	pool->free = xgrow(pool->free, &pool->capacity, pool->count + 1, sizeof(*pool->free));
+	pool->free[pool->count++] = observation->capture;
+	observation->capture = NULL;
+}
+
 /* --- the first thread ------------------------------------------------------------------- */
 
-/* The file stays open from tick to tick; after an exec it may have to be opened again. */
+/* Reads the stat file of the first thread. The file stays open from tick to tick; after an exec it
+ * may have to be opened again. */
 static bool
 read_leader_stat(struct sampled_process *process, struct task_stat *leader)
 {
@@ -87,8 +140,9 @@ read_leader_stat(struct sampled_process *process, struct task_stat *leader)
 }
 
 /*
- * An exec replaces the first thread by the one that called it. A read at that moment may find the
- * old one, which is dead: the process has exited only when that is so for a while.
+ * An exec replaces the first thread by the thread that called it. A read at that moment may find
+ * the old first thread, which is dead: the process has exited only when the first thread stays dead
+ * for a while.
  */
 bool
 sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader)
@@ -129,10 +183,11 @@ sampled_process_read(struct sampled_process *process)
 
 /* --- thread ids in the target's memory --------------------------------------------------- */
 
+/* Reads the ids in the target's namespace of all threads of the process. */
 static void
-learn_inner_tids(struct sampled_process *process)
+read_inner_tids(struct sampled_process *process)
 {
-	const struct thread_list *threads = process->threads;
+	const struct thread_list *threads = &process->run->threads;
 
 	table_clear(&process->inner);
 	for (size_t i = 0; i < threads->count; i++) {
@@ -154,11 +209,12 @@ sampled_process_thread(struct sampled_process *process, pid_t inner)
 	uint32_t tid = (uint32_t)inner;
 
 	if (!process->own_namespace && !table_find(&process->inner, (uint64_t)inner, 0, &tid)) {
-		/* It may be new; numbers that are no threads must not cost this each time. */
-		if (process->inner_seen == process->threads->seen)
+		/* The thread may be new: all ids are read again, unless that was done since the
+		 * last new thread appeared. */
+		if (process->inner_seen == process->run->threads.seen)
 			return 0;
-		process->inner_seen = process->threads->seen;
-		learn_inner_tids(process);
+		process->inner_seen = process->run->threads.seen;
+		read_inner_tids(process);
 		if (!table_find(&process->inner, (uint64_t)inner, 0, &tid))
 			return 0;
 	}
@@ -173,7 +229,7 @@ sampled_process_thread(struct sampled_process *process, pid_t inner)
 static const struct sampled_thread *
 first_thread(const struct sampled_process *process)
 {
-	const struct thread_list *threads = process->threads;
+	const struct thread_list *threads = &process->run->threads;
 
 	for (size_t i = 0; i < threads->count; i++)
 		if (threads->thread[i]->process == process)
@@ -181,8 +237,8 @@ first_thread(const struct sampled_process *process)
 	return NULL;
 }
 
-static bool
-process_memory_read(void *context, uint64_t address, void *to, size_t size)
+bool
+sampled_process_read_memory(void *context, uint64_t address, void *to, size_t size)
 {
 	const struct sampled_process *process = context;
 	size_t got = memory_read_process(process->process->pid, address, to, size);
@@ -225,7 +281,7 @@ find_resident(void *context, uint64_t address, bool swapped)
 }
 
 static void
-leave(void *context)
+leave_stops(void *context)
 {
 	const struct sampled_process *process = context;
 
@@ -233,35 +289,29 @@ leave(void *context)
 }
 
 static void
-back(void *context)
+return_to_stops(void *context)
 {
 	const struct sampled_process *process = context;
 
 	hold_resume(process->hold);
 }
 
-struct memory
-sampled_process_memory(struct sampled_process *process)
-{
-	return (struct memory){ .read = process_memory_read, .context = process };
-}
-
 void
-sampled_process_begin_runtimes(struct sampled_process *process,
-			       const struct sampler_context *context, uint32_t wanted)
+sampled_process_begin_runtimes(struct sampled_process *process)
 {
+	const struct sampler_context *context = &process->run->context;
 	const struct runtimes_config runtimes = {
 		.process = process->process,
 		.maps = process->maps,
-		.memory = sampled_process_memory(process),
+		.memory = { .read = sampled_process_read_memory, .context = process },
 		.read_pages = read_pages,
 		.read_pieces = read_pieces,
 		.resident = find_resident,
 		.thread = find_thread,
-		.leave = leave,
-		.back = back,
+		.leave = leave_stops,
+		.back = return_to_stops,
 		.context = process,
-		.wanted = wanted,
+		.wanted = process->run->config.runtimes,
 		.extra = context->extra_runtime,
 		.tasks = context->tasks != NULL,
 		.log = context->log,

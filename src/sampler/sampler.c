@@ -1,122 +1,199 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.c - the life of a run: when ticks happen, the end, and what it all cost. */
+/* sampler.c - creates a sampler, runs ticks until the end of a run, and reads what they cost. */
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "sampler/sampler_internal.h"
+#include "wallsample/tracer/tracer_count.h"
 
 /* How long a snapshot waits for late stops on an overloaded machine. */
 #define SNAPSHOT_BOUND_NS (500 * NS_PER_MS)
 
-/* Readings of code made at run time before sampled time begins; the rest is read tick by tick. */
-#define JIT_LOOKS 20
+/* Readings of code made at run time before sampled time begins; later ones are made once a tick. */
+#define JIT_READS 20
 
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
-/* Longest delay of a progress report that would lose a sample. */
+/* Longest delay of a progress report whose pause would lose the sample of a late thread. */
 #define PROGRESS_LATE_NS NS_PER_SEC
 
-static struct tracer *
-tracer_of(const struct sampler *sampler)
+/* Descriptors that are kept for other uses than threads: modules, output. */
+#define FD_RESERVE 256
+
+/* --- creation ---------------------------------------------------------------------------- */
+
+static size_t
+fd_budget(void)
 {
-	return sampler->late_stops.tracer;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= FD_RESERVE)
+		return 0;
+	return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (limit.rlim_cur - FD_RESERVE) / 2;
 }
 
-/* CPU time of all processes. */
-static bool
-read_target_cpu(const struct sampler *sampler, uint64_t *cpu_ns)
+static int
+create_tracer(const struct process *process, const struct sampler_control *control,
+	      struct tracer **tracer, struct error *err)
 {
-	*cpu_ns = 0;
-	for (size_t i = 0; i < sampler->processes.count; i++) {
-		uint64_t one;
+	int rc = tracer_create(process, tracer, err);
 
-		if (!process_read_cpu_ns(sampler->processes.item[i]->process, &one))
-			return false;
-		*cpu_ns += one;
+	if (rc == 0 && control != NULL && control->addresses > 0)
+		rc = tracer_count(*tracer, control->address, control->addresses, err);
+	if (rc != 0)
+		tracer_free(*tracer);
+	return rc;
+}
+
+static void
+add_process(struct sampler *sampler)
+{
+	struct run *run = &sampler->run;
+	struct sampled_process *new = sampled_process_create(run, &sampler->hold);
+	struct process_list *processes = &run->processes;
+
+	processes->item = xrealloc(processes->item,
+				   (processes->count + 1) * sizeof(*processes->item));
+	processes->item[processes->count++] = new;
+	new->waits = waits_create(run, new);
+	new->green = green_create(run, new);
+	sampled_process_begin_runtimes(new);
+}
+
+int
+sampler_create(const struct sampler_config *config, const struct sampler_context *context,
+	       struct sampler **out, struct error *err)
+{
+	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
+	struct run *run = &sampler->run;
+	int rc = 0;
+
+	*out = NULL;
+	if (!config->nonblocking)
+		rc = create_tracer(context->process, context->control, &run->tracer, err);
+	if (rc != 0) {
+		free(sampler);
+		return rc;
 	}
-	return true;
+	run->config = *config;
+	run->context = *context;
+	run->profile = context->profile;
+	run->holds = context->control != NULL && run->tracer != NULL;
+	run->tick.few_holders = true;
+	run->threads.sched_source = sched_source_probe();
+	run->threads.fd_budget = fd_budget();
+	run->stats.rate_wanted = config->rate_hz;
+	table_init(&run->records.shared);
+	histogram_init(&run->stats.stop_ns);
+	rng_seed(&run->rng, config->seed != 0 ? config->seed : clock_now_ns());
+	sampler->unwinding.run = run;
+	chain_init(&sampler->unwinding.chain);
+	sampler->charging.run = run;
+	sampler->charging.hidden.last_entry = UINT32_MAX;
+	sampler->hold.run = run;
+	sampler->hold.priority = &sampler->priority;
+	sampler->deadlocks.run = run;
+	add_process(sampler);
+	*out = sampler;
+	return 0;
 }
+
+void
+sampler_free(struct sampler *sampler)
+{
+	struct run *run = &sampler->run;
+
+	if (sampler == NULL)
+		return;
+	tick_remove_threads(sampler);
+	threads_release(&run->threads);
+	free(sampler->deadlocks.seen);
+	free(sampler->hold.stopped);
+	tracer_free(run->tracer);
+	free(sampler->charging.item);
+	chain_release(&sampler->unwinding.chain);
+	table_release(&run->records.shared);
+	for (size_t i = 0; i < run->processes.count; i++) {
+		waits_free(run->processes.item[i]->waits);
+		green_free(run->processes.item[i]->green);
+		sampled_process_free(run->processes.item[i]);
+	}
+	free(run->processes.item);
+	free(sampler->observation);
+	free(sampler);
+}
+
+/* --- ticks ------------------------------------------------------------------------------- */
 
 static void
 update_stats(struct sampler *sampler)
 {
-	struct run_stats *stats = &sampler->stats;
-	const struct sampled_process *first = sampler->processes.item[0];
+	struct run *run = &sampler->run;
+	struct run_stats *stats = &run->stats;
+	const struct sampled_process *first = run->processes.item[0];
 	struct rusage usage;
 	uint64_t cpu;
 
-	stats->target_cpu_known = read_target_cpu(sampler, &cpu) && cpu >= sampler->cpu_began_ns;
+	stats->target_cpu_known = processes_read_cpu(&run->processes, &cpu) &&
+				  cpu >= sampler->cpu_began_ns;
 	if (stats->target_cpu_known)
 		stats->target_cpu_ns = cpu - sampler->cpu_began_ns;
-	stats->elapsed_ns = sampler->tick.time_ns - sampler->began_ns;
+	stats->elapsed_ns = run->tick.time_ns - run->pace.start_ns;
 	stats->own_cpu_ns = clock_own_cpu_ns() - sampler->own_cpu_began_ns;
-	stats->rate_lowest = sampler->pace.lowest_hz;
-	stats->thinnest = sampler->pace.thinnest;
+	stats->rate_lowest = run->pace.lowest_hz;
+	stats->thinnest = run->pace.thinnest;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
 	if (first->runtimes != NULL)
 		runtimes_describe_all(first->runtimes, stats->runtimes, sizeof(stats->runtimes));
-	if (tracer_of(sampler) != NULL) {
-		stats->repaired = tracer_stats(tracer_of(sampler))->repaired;
-		stats->signals_passed = tracer_stats(tracer_of(sampler))->signals_passed;
+	if (run->tracer != NULL) {
+		stats->repaired = tracer_stats(run->tracer)->repaired;
+		stats->signals_passed = tracer_stats(run->tracer)->signals_passed;
 	}
 }
 
-/* Sleeps until the moment, but not for long: a signal that arrives between the reading of its flag
- * and the sleep does not end the sleep. */
-static void
-nap(const struct sampler *sampler, uint64_t until)
-{
-	uint64_t longest = clock_now_ns() + NAP_NS;
-	struct timespec at;
-
-	if (until > longest)
-		until = longest;
-	if (tracer_of(sampler) != NULL) {
-		tracer_sleep_until(tracer_of(sampler), until);
-		return;
-	}
-	at.tv_sec = (time_t)(until / NS_PER_SEC);
-	at.tv_nsec = (long)(until % NS_PER_SEC);
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-}
-
-/* Is a process of the target alive? */
+/* True if a process of the target is alive. */
 static bool
 is_alive(struct sampler *sampler)
 {
+	const struct process_list *processes = &sampler->run.processes;
 	struct task_stat leader;
 
-	for (size_t i = 0; i < sampler->processes.count; i++)
-		if (sampled_process_is_alive(sampler->processes.item[i], &leader))
+	for (size_t i = 0; i < processes->count; i++)
+		if (sampled_process_is_alive(processes->item[i], &leader))
 			return true;
 	return false;
 }
 
-/* Sleeps until the next tick; returns false if sampling ends. */
+/*
+ * Sleeps until the next tick. Returns false if sampling ends. It sleeps for NAP_NS at most: a
+ * signal that arrives after its flag was read and before the sleep does not end the sleep.
+ */
 static bool
 wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
 {
-	uint64_t until = sampler->pace.due_ns;
+	uint64_t until = sampler->run.pace.due_ns, now;
 
 	if (until > end_ns)
 		until = end_ns;
-	while (clock_now_ns() < until) {
+	while ((now = clock_now_ns()) < until) {
 		const uint64_t due = hold_due(&sampler->hold);
+		uint64_t wake = until < due ? until : due;
 
 		if (hooks->stop != NULL && *hooks->stop)
 			return false;
 		if (hooks->snapshot != NULL && *hooks->snapshot)
 			return true;
-		nap(sampler, until < due ? until : due);
+		if (wake > now + NAP_NS)
+			wake = now + NAP_NS;
+		tracer_sleep_until(sampler->run.tracer, wake);
 		hold_serve(&sampler->hold, clock_now_ns());
 		/* At a low rate the end of the target is found before the next tick; at higher
-		 * ones this would take a CPU from threads that were just resumed. */
+		 * rates this would take a CPU from threads that were just resumed. */
 		if (clock_now_ns() + NAP_NS < until && !is_alive(sampler))
-			sampler->pace.due_ns = until = clock_now_ns();
+			sampler->run.pace.due_ns = until = clock_now_ns();
 	}
-	return (hooks->stop == NULL || !*hooks->stop) && clock_now_ns() < end_ns;
+	return (hooks->stop == NULL || !*hooks->stop) && now < end_ns;
 }
 
 void
@@ -134,7 +211,7 @@ sampler_resume(struct sampler *sampler)
 static bool
 nothing_stopped(const struct sampler *sampler)
 {
-	return tracer_of(sampler) == NULL || tracer_outstanding(tracer_of(sampler)) == 0;
+	return tracer_outstanding(sampler->run.tracer) == 0;
 }
 
 /* Waits for late stops first, so that few samples are lost to the snapshot. */
@@ -143,7 +220,7 @@ call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
 	hold_end(&sampler->hold);
 	if (!nothing_stopped(sampler))
-		tracer_finish(tracer_of(sampler), SNAPSHOT_BOUND_NS);
+		tracer_finish(sampler->run.tracer, SNAPSHOT_BOUND_NS);
 	sampler_pause(sampler);
 	hooks->on_snapshot(hooks->context);
 	sampler_resume(sampler);
@@ -153,8 +230,8 @@ static void
 call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t elapsed_ns)
 {
 	sampler_pause(sampler);
-	hooks->on_progress(hooks->context, elapsed_ns, sampler->stats.thread_samples,
-			   (uint32_t)sampler->threads.count);
+	hooks->on_progress(hooks->context, elapsed_ns, sampler->run.stats.thread_samples,
+			   (uint32_t)sampler->run.threads.count);
 	sampler_resume(sampler);
 }
 
@@ -162,34 +239,28 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 static bool
 run_tick(struct sampler *sampler)
 {
-	const struct run_stats *stats = &sampler->stats;
-	struct pace_cost cost;
+	const struct process_list *processes = &sampler->run.processes;
 
 	if (!tick_run(sampler, false))
 		return false;
-	cost = (struct pace_cost){
-		.ticks = sampler->tick.number,
-		.looks = stats->looks + stats->task_looks,
-		.stops = stats->stopped,
-	};
-	pace_end(&sampler->pace, &cost);
-	for (size_t i = 0; i < sampler->processes.count && nothing_stopped(sampler); i++)
-		waits_describe(sampler->processes.item[i]->waits, false);
+	pace_end(&sampler->run.pace, &sampler->run.stats);
+	for (size_t i = 0; i < processes->count && nothing_stopped(sampler); i++)
+		waits_describe(processes->item[i]->waits, false);
 	return true;
 }
 
 static enum run_end
-run(struct sampler *sampler, const struct sampler_hooks *hooks)
+run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
-	const uint64_t began = sampler->began_ns;
-	uint64_t end_ns = sampler->config.duration_ns != 0 ? began + sampler->config.duration_ns :
-							     UINT64_MAX;
+	const uint64_t began = sampler->run.pace.start_ns;
+	const uint64_t duration = sampler->run.config.duration_ns;
+	const uint64_t end_ns = duration != 0 ? began + duration : UINT64_MAX;
 	uint64_t next_progress = began;
 
 	while (wait_for_tick(sampler, hooks, end_ns)) {
 		uint64_t now = clock_now_ns();
 
-		if (now >= sampler->pace.due_ns) {
+		if (now >= sampler->run.pace.due_ns) {
 			if (!run_tick(sampler))
 				return RUN_END_EXITED;
 			if (hooks->on_tick != NULL)
@@ -211,28 +282,28 @@ run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	return clock_now_ns() >= end_ns ? RUN_END_DURATION : RUN_END_STOPPED;
 }
 
-/* Opens the files of all threads, and finds what they wait for. */
+/* Opens the files of all threads, and finds the futexes that they wait for. */
 static void
-read_first_waits(struct sampler *sampler)
+read_first_waits(const struct thread_list *threads)
 {
-	for (size_t i = 0; i < sampler->threads.count; i++) {
-		struct sampled_thread *thread = sampler->threads.thread[i];
+	for (size_t i = 0; i < threads->count; i++) {
+		struct sampled_thread *thread = threads->thread[i];
 		const struct process *process = thread->process->process;
 		struct syscall_info info;
 		struct sched sched;
 
-		if (!thread->watch.keep_open || thread->excluded)
+		if (!thread->watch.keep_open)
 			continue;
 		watch_read_sched(&thread->watch, process, &sched);
-		if (watch_read_syscall(&thread->watch, process, &info) == LOOK_OK)
-			waits_see(thread->process->waits, thread, &info);
+		if (watch_read_syscall(&thread->watch, process, &info) == WATCH_OK)
+			waits_enter(thread->process->waits, thread, &info);
 	}
 }
 
 static void
 read_first_code(const struct sampled_process *process)
 {
-	for (int i = 0; process->jit_objects != NULL && i < JIT_LOOKS; i++) {
+	for (int i = 0; process->jit_objects != NULL && i < JIT_READS; i++) {
 		jit_objects_tick(process->jit_objects, clock_now_ns());
 		if (!jit_objects_busy(process->jit_objects))
 			break;
@@ -242,63 +313,52 @@ read_first_code(const struct sampled_process *process)
 }
 
 /*
- * Sampled time begins when the threads are known and their files are open: with thousands of them
- * that takes as long as many ticks.
+ * Begins sampled time when the threads are known and their files are open: with thousands of
+ * threads that takes as long as many ticks.
  */
-static uint64_t
+static void
 start_clock(struct sampler *sampler)
 {
-	const struct sampler_config *config = &sampler->config;
-	const struct sampler_control *control = sampler->context.control;
-	const struct process_list *processes = &sampler->processes;
-	const struct pace_config pace = {
-		.rate_hz = config->rate_hz,
-		.jitter = config->jitter,
-		.spread_set = control != NULL,
-		.spread = control != NULL ? control->spread : 0,
-		.max_overhead = config->max_overhead,
-	};
+	struct run *run = &sampler->run;
 
 	tick_read_processes(sampler);
 	tick_list_threads(sampler);
-	for (size_t i = 0; i < processes->count; i++) {
-		const unsigned cpus = process_allowed_cpus(processes->item[i]->process);
+	for (size_t i = 0; i < run->processes.count; i++) {
+		const unsigned cpus = process_allowed_cpus(run->processes.item[i]->process);
 
-		if (cpus > sampler->stats.cpus)
-			sampler->stats.cpus = cpus;
-		read_first_code(processes->item[i]);
+		if (cpus > run->stats.cpus)
+			run->stats.cpus = cpus;
+		read_first_code(run->processes.item[i]);
 	}
-	sampler->charging.cpus = sampler->stats.cpus;
 	for (int i = 0; i < RUNTIME_LOOKS; i++)
 		tick_read_runtimes(sampler, clock_now_ns());
-	read_first_waits(sampler);
-	if (!read_target_cpu(sampler, &sampler->cpu_began_ns))
+	read_first_waits(&run->threads);
+	if (!processes_read_cpu(&run->processes, &sampler->cpu_began_ns))
 		sampler->cpu_began_ns = UINT64_MAX;
-	pace_start(&sampler->pace, &pace, &sampler->rng);
-	sampler->tick.time_ns = sampler->pace.began_ns;
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		sampler->threads.thread[i]->last_ns = sampler->tick.time_ns;
-	return sampler->tick.time_ns;
+	pace_start(&run->pace, &run->config, run->context.control, &run->rng);
+	run->tick.time_ns = run->pace.start_ns;
+	for (size_t i = 0; i < run->threads.count; i++)
+		run->threads.thread[i]->last_ns = run->tick.time_ns;
+	sampler->own_cpu_began_ns = clock_own_cpu_ns();
+	sampler->runs = true;
 }
 
 enum run_end
 sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
+	const struct log *log = sampler->run.context.log;
+	struct run_stats *stats = &sampler->run.stats;
 	enum run_end end;
 
 	priority_raise(&sampler->priority);
-	sampler->stats.nice_value = sampler->priority.nice;
-	log_say(sampler->context.log, LOG_VERBOSE, "sampling at nice %d",
-		sampler->stats.nice_value);
-	sampler->began_ns = start_clock(sampler);
-	sampler->own_cpu_began_ns = clock_own_cpu_ns();
-	sampler->runs = true;
+	stats->nice_value = sampler->priority.nice;
+	log_say(log, LOG_VERBOSE, "sampling at nice %d", stats->nice_value);
+	start_clock(sampler);
 
-	end = run(sampler, hooks);
+	end = run_ticks(sampler, hooks);
 	hold_end(&sampler->hold);
-	if (sampler->hold.wanted)
-		log_say(sampler->context.log, LOG_VERBOSE,
-			"ticks began %.1f us after they were due, in %s class",
+	if (sampler->run.holds)
+		log_say(log, LOG_VERBOSE, "ticks began %.1f us after they were due, in %s class",
 			sampler->hold.lag_ns / 1000,
 			sampler->hold.asked_ns > 0 && sampler->priority.may_be_urgent ?
 				"a real-time" :
@@ -306,20 +366,19 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 
 	sampler_pause(sampler);
 	deadlocks_last(&sampler->deadlocks);
-	for (size_t i = 0; i < sampler->processes.count; i++)
-		waits_describe(sampler->processes.item[i]->waits, true);
+	for (size_t i = 0; i < sampler->run.processes.count; i++)
+		waits_describe(sampler->run.processes.item[i]->waits, true);
 	sampler_resume(sampler);
-	if (tracer_of(sampler) != NULL)
-		sampler->stats.child_exited = tracer_exit_status(tracer_of(sampler),
-								 &sampler->stats.child_status);
+	if (sampler->run.tracer != NULL)
+		stats->child_exited = tracer_exit_status(sampler->run.tracer, &stats->child_status);
 	update_stats(sampler);
 	sampler->runs = false;
 	priority_restore(&sampler->priority);
-	log_say(sampler->context.log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
-		(unsigned long long)sampler->stats.unwind_frames,
-		sampler->stats.unwind_frames > 0 ? (double)sampler->stats.unwind_ns / 1000.0 /
-							   (double)sampler->stats.unwind_frames :
-						   0.0);
+	log_say(log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",
+		(unsigned long long)stats->unwind_frames,
+		stats->unwind_frames > 0 ?
+			(double)stats->unwind_ns / 1000.0 / (double)stats->unwind_frames :
+			0.0);
 	return end;
 }
 
@@ -328,5 +387,5 @@ sampler_stats(struct sampler *sampler)
 {
 	if (sampler->runs)
 		update_stats(sampler);
-	return &sampler->stats;
+	return &sampler->run.stats;
 }

@@ -26,7 +26,7 @@ stacks_release(struct stack_state *stacks)
 	free(stacks->script);
 }
 
-/* The name of an address without a mapping is its number. */
+/* Returns the frame of an address. An address without a mapping becomes a named frame. */
 static uint32_t
 frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 {
@@ -52,9 +52,9 @@ frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 }
 
 /*
- * Size of the bytecode in the object, by its header in the target's memory; 0: there is none.
- * Objects move, so it is read once a tick. If the object has moved since the capture, another size
- * is read, and no name fits.
+ * Returns the size of the bytecode in the object, by the header in the target's memory; 0 if there
+ * is none. Objects move, so the header is read once a tick. If the object has moved since the
+ * capture, another size is read, and the bytecode stays without a name.
  */
 static uint32_t
 bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
@@ -77,7 +77,7 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 	return *size;
 }
 
-/* The frame `id` of an interpreter, with the bytecode that it executes. */
+/* Returns the frame `id` of an interpreter with the bytecode that it executes added. */
 static uint32_t
 interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64_t executes)
 {
@@ -95,12 +95,13 @@ interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64
 	return profile_intern_frame(stacks->profile, &frame);
 }
 
-/* The frame of a function of an interpreted program. */
+/* Returns the frame of a place in an interpreted program. */
 static uint32_t
 script_frame(struct stack_state *stacks, uint32_t number)
 {
 	struct profile *profile = stacks->profile;
 	const struct runtime_place *place;
+	uint32_t frame;
 
 	if (number < stacks->script_count && stacks->script[number] != FRAME_NONE)
 		return stacks->script[number];
@@ -109,19 +110,16 @@ script_frame(struct stack_state *stacks, uint32_t number)
 	while (stacks->script_count <= number)
 		stacks->script[stacks->script_count++] = FRAME_NONE;
 	place = runtimes_place(stacks->runtimes, number);
-	if (place->marker)
-		stacks->script[number] = profile_intern_named(profile, place->function);
-	else
-		stacks->script[number] = profile_intern_script(profile,
-							       profile_intern_text(profile,
-										   place->function),
-							       profile_intern_text(profile,
-										   place->file),
-							       place->line);
-	return stacks->script[number];
+	frame = place->marker ? profile_intern_named(profile, place->function) :
+				profile_intern_script(profile,
+						      profile_intern_text(profile, place->function),
+						      profile_intern_text(profile, place->file),
+						      place->line);
+	stacks->script[number] = frame;
+	return frame;
 }
 
-/* The frame of native code; bytecode is added if the code is an interpreter's. */
+/* Returns the frame of native code; bytecode is added if the code is an interpreter's. */
 static uint32_t
 native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32_t tick)
 {
@@ -163,11 +161,8 @@ stacks_intern(struct stack_state *stacks, const struct chain *chain,
 		stacks->epoch = epoch;
 		table_clear(&stacks->frames);
 	}
-	if (!chain_end_is_whole(chain->end)) {
-		uint32_t frame = profile_intern_named(stacks->profile, chain_end_text(chain->end));
-
-		stack = profile_intern_stack(stacks->profile, frame, stack);
-	}
+	if (!chain_end_is_whole(chain->end))
+		stack = stack_of_text(stacks->profile, chain_end_text(chain->end), stack);
 	stack = intern_scripts(stacks, scripts, &left, chain->count, stack);
 	for (size_t i = chain->count; i-- > 0;) {
 		stack = profile_intern_stack(stacks->profile,
@@ -191,9 +186,12 @@ stacks_failure(struct stack_state *stacks, enum sample_failure failure)
 	uint32_t *stack = &stacks->failure[failure];
 
 	if (*stack == STACK_NONE)
-		*stack = profile_intern_stack(stacks->profile,
-					      profile_intern_named(stacks->profile,
-								   sample_failure_text(failure)),
-					      STACK_NONE);
+		*stack = stack_of_text(stacks->profile, sample_failure_text(failure), STACK_NONE);
 	return *stack;
+}
+
+uint32_t
+stack_of_text(struct profile *profile, const char *text, uint32_t caller)
+{
+	return profile_intern_stack(profile, profile_intern_named(profile, text), caller);
 }

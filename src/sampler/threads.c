@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.c - the threads of the target: listed again when something says that they changed. */
+/*
+ * threads.c - the list of the target's threads, which is read again when something indicates that
+ * they have changed; and the threads that the configuration excludes by name.
+ *
+ * An excluded thread is never stopped, and nothing is read of it but its name and CPU time. Both
+ * are read when the thread is first seen, 1, 2, 4, … ticks later, from then on about once a second,
+ * and at the end of the run. The CPU time of a thread that ends is counted up to the last of these
+ * readings.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,20 +24,31 @@ struct listed_thread {
 	struct sampled_process *process;
 };
 
-/* The name of the thread is excluded from now on. */
+/* Keeps the thread's descriptors open between reads, or closes them. */
 static void
-begin_excluded(struct thread_list *threads, struct sampled_thread *thread)
+set_keep_open(struct thread_list *threads, struct sampled_thread *thread, bool keep_open)
 {
-	const uint32_t now = threads->tick->number;
+	threads->fd_users += keep_open;
+	threads->fd_users -= thread->watch.keep_open;
+	thread->watch.keep_open = keep_open;
+	if (!keep_open)
+		watch_release(&thread->watch);
+}
+
+/* Begins to exclude the thread. */
+static void
+begin_excluded(struct run *run, struct sampled_thread *thread)
+{
+	const uint32_t now = run->tick.number;
 	/* All the CPU time of a thread that was created during the run belongs to the run. */
 	const bool is_new = now > 0 && !thread->listed;
 	struct sched sched;
 
-	threads->excluded_counts->threads += !thread->was_excluded;
+	run->stats.excluded.threads += !thread->was_excluded;
 	thread->was_excluded = true;
 	thread->excluded_cpu_ns = 0;
 	if (!is_new &&
-	    watch_read_sched(&thread->watch, thread->process->process, &sched) == LOOK_OK)
+	    watch_read_sched(&thread->watch, thread->process->process, &sched) == WATCH_OK)
 		thread->excluded_cpu_ns = sched.cpu_ns;
 	thread->since_tick = now;
 	thread->next_tick = now + 1;
@@ -37,24 +56,31 @@ begin_excluded(struct thread_list *threads, struct sampled_thread *thread)
 
 /* Asks the configuration whether a thread of this name is sampled, counted or excluded. */
 static void
-select_by_name(struct thread_list *threads, struct sampled_thread *thread)
+select_by_name(struct run *run, struct sampled_thread *thread)
 {
+	const struct sampler_context *context = &run->context;
+	struct thread_list *threads = &run->threads;
 	const pid_t tid = thread->watch.tid;
-	void *context = threads->selected_context;
-	const bool excluded = threads->excluded != NULL &&
-			      threads->excluded(context, tid, thread->name);
+	const bool excluded = context->excluded != NULL &&
+			      context->excluded(context->selected_context, tid, thread->name);
 
-	thread->selected = !excluded && (threads->selected == NULL ||
-					 threads->selected(context, tid, thread->name));
+	thread->selected = !excluded &&
+			   (context->selected == NULL ||
+			    context->selected(context->selected_context, tid, thread->name));
 	if (excluded && !thread->excluded)
-		begin_excluded(threads, thread);
+		begin_excluded(run, thread);
+	threads->excluded += excluded;
+	threads->excluded -= thread->excluded;
 	thread->excluded = excluded;
+	if (excluded || (!thread->watch.keep_open && threads->fd_users < threads->fd_budget))
+		set_keep_open(threads, thread, !excluded);
 }
 
 static struct sampled_thread *
-thread_create(struct thread_list *threads, const struct listed_thread *listed)
+thread_create(struct run *run, const struct listed_thread *listed)
 {
-	const struct tick *tick = threads->tick;
+	const struct tick *tick = &run->tick;
+	const size_t stack_limit = run->config.stack_limit;
 	struct task_stat stat;
 	struct sampled_thread *thread;
 
@@ -64,31 +90,30 @@ thread_create(struct thread_list *threads, const struct listed_thread *listed)
 		return NULL;
 	thread = xcalloc(1, sizeof(*thread));
 	thread->process = listed->process;
-	watch_init(&thread->watch, listed->tid, threads->sched_source,
-		   threads->count < threads->fd_budget);
+	watch_init(&thread->watch, listed->tid, run->threads.sched_source, false);
 	thread->start_time = stat.start_time;
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
 	thread->record = thread->green_task = THREAD_NONE;
 	thread->stack = stacks_failure(&listed->process->stacks, FAILURE_EXITED);
 	thread->period = 1;
-	/* Born since the last tick: the tick that finds it is its first. */
+	/* It was created since the last tick: its time begins there. */
 	thread->last_tick = tick->number > 0 ? tick->number - 1 : 0;
 	thread->last_ns = tick->time_ns - tick->span_ns;
 	thread->next_tick = tick->number;
 	thread->state = RUN_UNKNOWN;
 	thread->syscall = SYSCALL_NONE;
-	thread->stack_need = STACK_FIRST < threads->stack_limit ? STACK_FIRST :
-								  threads->stack_limit;
-	select_by_name(threads, thread);
+	thread->stack_need = STACK_FIRST < stack_limit ? STACK_FIRST : stack_limit;
+	select_by_name(run, thread);
 	thread->listed = true;
-	threads->seen++;
+	run->threads.seen++;
 	return thread;
 }
 
 void
-thread_free(struct sampled_thread *thread)
+thread_free(struct thread_list *threads, struct sampled_thread *thread)
 {
-	watch_release(&thread->watch);
+	set_keep_open(threads, thread, false);
+	threads->excluded -= thread->excluded;
 	free(thread->memo);
 	free(thread);
 }
@@ -101,7 +126,7 @@ compare_listed(const void *left, const void *right)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* The thread ids of all processes, in ascending order. */
+/* Lists the thread ids of all processes in ascending order. Returns their number. */
 static size_t
 list_all(struct thread_list *threads, const struct process_list *processes)
 {
@@ -125,7 +150,7 @@ list_all(struct thread_list *threads, const struct process_list *processes)
 }
 
 static void
-remove_thread(struct thread_list *threads, struct sampled_thread *thread)
+add_removed(struct thread_list *threads, struct sampled_thread *thread)
 {
 	threads->removed = xgrow(threads->removed, &threads->removed_capacity,
 				 threads->removed_count + 1, sizeof(*threads->removed));
@@ -134,9 +159,10 @@ remove_thread(struct thread_list *threads, struct sampled_thread *thread)
 
 /* Both lists are in ascending order: one pass merges them. */
 void
-threads_refresh(struct thread_list *threads, const struct process_list *processes)
+threads_refresh(struct run *run)
 {
-	const size_t count = list_all(threads, processes);
+	struct thread_list *threads = &run->threads;
+	const size_t count = list_all(threads, &run->processes);
 	struct sampled_thread **old = threads->thread;
 	const size_t old_count = threads->count;
 	size_t at = 0;
@@ -149,21 +175,21 @@ threads_refresh(struct thread_list *threads, const struct process_list *processe
 		struct sampled_thread *thread = NULL;
 
 		while (at < old_count && old[at]->watch.tid < listed->tid)
-			remove_thread(threads, old[at++]);
+			add_removed(threads, old[at++]);
 		if (at < old_count && old[at]->watch.tid == listed->tid) {
 			thread = old[at++];
 			if (thread->gone) {
-				remove_thread(threads, thread);
+				add_removed(threads, thread);
 				thread = NULL;
 			}
 		}
 		if (thread == NULL)
-			thread = thread_create(threads, listed);
+			thread = thread_create(run, listed);
 		if (thread != NULL)
 			threads->thread[threads->count++] = thread;
 	}
 	while (at < old_count)
-		remove_thread(threads, old[at++]);
+		add_removed(threads, old[at++]);
 	free(old);
 	threads->relist = false;
 }
@@ -183,7 +209,7 @@ threads_index(const struct thread_list *threads, pid_t tid)
 		else
 			high = middle;
 	}
-	return NOBODY;
+	return RINGS_NONE;
 }
 
 struct sampled_thread *
@@ -191,7 +217,7 @@ threads_find(const struct thread_list *threads, pid_t tid)
 {
 	const uint32_t index = threads_index(threads, tid);
 
-	return index != NOBODY ? threads->thread[index] : NULL;
+	return index != RINGS_NONE ? threads->thread[index] : NULL;
 }
 
 void
@@ -201,20 +227,10 @@ threads_release(struct thread_list *threads)
 	free(threads->removed);
 	free(threads->listed);
 	free(threads->tids);
-	*threads = (struct thread_list){ .thread = NULL };
-}
-
-/* Threads name themselves soon after their birth, and seldom later. */
-bool
-threads_count_capture(struct thread_list *threads, struct sampled_thread *thread)
-{
-	thread->captures++;
-	return thread->captures > 1 && (thread->captures & (thread->captures - 1)) == 0 &&
-	       threads_read_name(threads, thread);
 }
 
 bool
-threads_read_name(struct thread_list *threads, struct sampled_thread *thread)
+thread_read_name(struct sampled_thread *thread)
 {
 	struct task_stat stat;
 
@@ -222,13 +238,63 @@ threads_read_name(struct thread_list *threads, struct sampled_thread *thread)
 	    strcmp(stat.comm, thread->name) == 0)
 		return false;
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
-	select_by_name(threads, thread);
 	return true;
 }
 
+/* Threads name themselves soon after they were created, and seldom later. */
+bool
+threads_count_capture(struct run *run, struct sampled_thread *thread)
+{
+	thread->captures++;
+	if (thread->captures == 1 || (thread->captures & (thread->captures - 1)) != 0 ||
+	    !thread_read_name(thread))
+		return false;
+	select_by_name(run, thread);
+	return true;
+}
+
+void
+excluded_read_cpu(struct run *run, struct sampled_thread *thread)
+{
+	struct sched sched;
+
+	if (watch_read_sched(&thread->watch, thread->process->process, &sched) != WATCH_OK)
+		return;
+	if (sched.cpu_ns > thread->excluded_cpu_ns)
+		run->stats.excluded.cpu_ns += sched.cpu_ns - thread->excluded_cpu_ns;
+	thread->excluded_cpu_ns = sched.cpu_ns;
+}
+
+void
+excluded_observe(struct run *run, struct sampled_thread *thread)
+{
+	const struct tick *tick = &run->tick;
+	const uint32_t ticks_a_second = tick->span_ns > 0 ?
+						(uint32_t)(NS_PER_SEC / tick->span_ns) + 1 :
+						1;
+	const uint32_t age = tick->number - thread->since_tick + 1;
+
+	excluded_read_cpu(run, thread);
+	if (thread_read_name(thread)) {
+		select_by_name(run, thread);
+		thread_record_rename(run, thread);
+	}
+	if (thread->excluded) {
+		thread->next_tick = tick->number + (age < ticks_a_second ? age : ticks_a_second);
+		return;
+	}
+	/* Its new name is not excluded: from now on it is sampled like a new thread. */
+	thread->seen = thread->asleep = false;
+	thread->period = 1;
+	thread->last_tick = tick->number - 1;
+	thread->last_ns = tick->time_ns - tick->span_ns;
+	thread->next_tick = tick->number;
+}
+
 /*
- * After a restart the kernel shows restart_syscall(2). The number seen before holds as long as the
- * sleep is at the same place; otherwise the code that made the call, or its arguments, tell it.
+ * After a restart the kernel shows restart_syscall(2). The number seen before is valid as long as
+ * the sleep is at the same place; otherwise it follows from the code that made the call, or from
+ * the arguments.
  */
 long
 thread_syscall(const struct sampled_thread *thread, const struct syscall_info *info)

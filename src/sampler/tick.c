@@ -20,40 +20,26 @@
 
 /* --- from an observation to a sample -------------------------------------------------------- */
 
-/* The observation is unwound, or has failed, or its stop is late. */
+/* Attributes an observation that is unwound or has failed; keeps one whose stop is late. */
 static void
 finish_observation(struct sampler *sampler, struct observation *observation)
 {
 	if (observation->outcome == OUTCOME_DEFERRED) {
-		late_begin(&sampler->late, observation);
+		late_begin(&sampler->charging, observation);
 		return;
 	}
-	attribute_sample(&sampler->attribution, observation);
+	attribute_sample(&sampler->charging, observation);
+	hold_observe(&sampler->hold, &observation->capture->request, observation->thread);
 	capture_return(observation);
 }
 
-/* A thread that was asked to stop. */
+/* Unwinds a thread that was asked to stop, if it has stopped. */
 static void
 finish_stop(struct sampler *sampler, struct observation *observation)
 {
-	capture_settle(&sampler->capturer, observation);
+	capture_settle(&sampler->run, observation);
 	if (observation->outcome == OUTCOME_CAPTURED)
 		unwind_captured(&sampler->unwinding, observation);
-}
-
-static void
-finish_running(struct sampler *sampler, struct observation *observation)
-{
-	struct stop_request *request = &observation->capture->request;
-
-	finish_stop(sampler, observation);
-	if (observation->outcome == OUTCOME_DEFERRED) {
-		late_begin(&sampler->late, observation);
-		return;
-	}
-	attribute_sample(&sampler->attribution, observation);
-	hold_observe(&sampler->hold, request, observation->thread);
-	capture_return(observation);
 }
 
 static void
@@ -61,21 +47,26 @@ finish_sleeping(struct sampler *sampler, struct observation *observation)
 {
 	unwind_sleeping(&sampler->unwinding, observation);
 	if (observation->outcome == OUTCOME_REGISTERS) {
-		capture_registers(&sampler->capturer, observation);
+		capture_registers(&sampler->run, observation);
 		if (observation->outcome == OUTCOME_CAPTURED)
 			unwind_captured(&sampler->unwinding, observation);
 	}
-	finish_observation(sampler, observation);
 }
 
+/* Completes the samples of all observations with this outcome, RUNNING or SLEEPING. */
 static void
-finish_all_sleeping(struct sampler *sampler, struct observation *observation, size_t count)
+finish_all(struct sampler *sampler, struct observation *observation, size_t count,
+	   enum outcome outcome)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (observation[i].outcome != OUTCOME_SLEEPING)
+		if (observation[i].outcome != outcome)
 			continue;
-		late_serve(&sampler->late_stops);
-		finish_sleeping(sampler, &observation[i]);
+		late_serve(&sampler->run);
+		if (outcome == OUTCOME_RUNNING)
+			finish_stop(sampler, &observation[i]);
+		else
+			finish_sleeping(sampler, &observation[i]);
+		finish_observation(sampler, &observation[i]);
 	}
 }
 
@@ -92,25 +83,25 @@ finish_late(struct sampler *sampler, struct sampled_thread *thread)
 		observation->outcome = OUTCOME_FAILED;
 		observation->failure = FAILURE_LATE;
 	}
-	attribute_sample(&sampler->attribution, observation);
-	hold_observe_late(&sampler->hold, &observation->capture->request, thread);
-	late_end(&sampler->late, thread);
+	attribute_sample(&sampler->charging, observation);
+	hold_observe(&sampler->hold, &observation->capture->request, thread);
+	late_end(&sampler->charging, thread);
 }
 
 /* Completes the samples of late stops that have happened; of all with `give_up`. */
 static void
 collect_late(struct sampler *sampler, bool give_up)
 {
-	const struct late_stops *stops = &sampler->late_stops;
+	struct run *run = &sampler->run;
 
-	if (stops->tracer != NULL)
-		tracer_poll(stops->tracer);
-	if (stops->count > 0)
-		tracer_check(stops->tracer);
-	for (size_t i = 0; stops->count > 0 && i < sampler->threads.count; i++) {
-		struct sampled_thread *thread = sampler->threads.thread[i];
+	if (run->tracer != NULL)
+		tracer_poll(run->tracer);
+	if (run->late_count > 0)
+		tracer_check(run->tracer);
+	for (size_t i = 0; run->late_count > 0 && i < run->threads.count; i++) {
+		struct sampled_thread *thread = run->threads.thread[i];
 
-		if (late_has_ended(&sampler->late, thread, give_up))
+		if (late_has_ended(&sampler->charging, thread, give_up))
 			finish_late(sampler, thread);
 	}
 }
@@ -120,11 +111,11 @@ collect_late(struct sampler *sampler, bool give_up)
 bool
 tick_read_processes(struct sampler *sampler)
 {
-	const struct process_list *processes = &sampler->processes;
+	struct run *run = &sampler->run;
 	size_t threads = 0, alive = 0;
 
-	for (size_t i = 0; i < processes->count; i++) {
-		struct sampled_process *process = processes->item[i];
+	for (size_t i = 0; i < run->processes.count; i++) {
+		struct sampled_process *process = run->processes.item[i];
 
 		if (!sampled_process_read(process))
 			continue;
@@ -132,34 +123,34 @@ tick_read_processes(struct sampler *sampler)
 		threads += process->thread_count;
 		if (!process->execed)
 			continue;
-		/* Another program: nothing known about memory holds. */
-		sampler->stats.execed = true;
-		sampler->threads.relist = true;
+		/* Another program runs: what was known about its memory is no longer true. */
+		run->stats.execed = true;
+		run->threads.relist = true;
 		maps_refresh(process->maps);
 		green_forget(process->green);
 	}
-	if (alive > 0 && threads != sampler->threads.count)
-		sampler->threads.relist = true;
+	if (alive > 0 && threads != run->threads.count)
+		run->threads.relist = true;
 	return alive > 0;
 }
 
 static void
 remove_thread(struct sampler *sampler, struct sampled_thread *thread)
 {
-	attribute_removed(&sampler->attribution, thread);
-	sampler->stats.excluded.ended += thread->excluded;
-	late_drop(&sampler->late, thread);
+	attribute_removed(&sampler->charging, thread);
+	sampler->run.stats.excluded.ended += thread->excluded;
+	late_drop(&sampler->charging, thread);
 	waits_leave(thread->process->waits, thread);
-	thread_free(thread);
+	thread_free(&sampler->run.threads, thread);
 }
 
 void
 tick_list_threads(struct sampler *sampler)
 {
-	struct thread_list *threads = &sampler->threads;
-	struct run_stats *stats = &sampler->stats;
+	struct thread_list *threads = &sampler->run.threads;
+	struct run_stats *stats = &sampler->run.stats;
 
-	threads_refresh(threads, &sampler->processes);
+	threads_refresh(&sampler->run);
 	for (size_t i = 0; i < threads->removed_count; i++)
 		remove_thread(sampler, threads->removed[i]);
 	threads->removed_count = 0;
@@ -171,15 +162,15 @@ tick_list_threads(struct sampler *sampler)
 void
 tick_remove_threads(struct sampler *sampler)
 {
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		remove_thread(sampler, sampler->threads.thread[i]);
-	sampler->threads.count = 0;
+	for (size_t i = 0; i < sampler->run.threads.count; i++)
+		remove_thread(sampler, sampler->run.threads.thread[i]);
+	sampler->run.threads.count = 0;
 }
 
-/* Code made at run time. Returns true if stacks of sleeping threads have to be unwound again: their
- * frames could not be known before. */
+/* Reads code made at run time. Returns true if stacks of sleeping threads have to be unwound again,
+ * because their frames could not be known before. */
 static bool
-read_jit(struct sampler *sampler, struct sampled_process *process, uint64_t now)
+read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 {
 	const struct address_range *interpreter;
 	size_t count;
@@ -192,15 +183,16 @@ read_jit(struct sampler *sampler, struct sampled_process *process, uint64_t now)
 	if (count == process->stacks.interpreters)
 		return false;
 	process->stacks.interpreters = count;
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		if (sampler->threads.thread[i]->process == process)
-			sampler->threads.thread[i]->asleep = false;
+	for (size_t i = 0; i < run->threads.count; i++)
+		if (run->threads.thread[i]->process == process)
+			run->threads.thread[i]->asleep = false;
 	return true;
 }
 
-/* A thread that has slept since before a runtime knew it is captured again. */
+/* Reads the language runtimes of a process. A thread that has slept since before a runtime knew it
+ * is captured again. */
 static void
-read_runtimes(const struct thread_list *threads, struct sampled_process *process, uint64_t now)
+read_runtimes(struct run *run, struct sampled_process *process, uint64_t now)
 {
 	pid_t tid;
 
@@ -209,7 +201,7 @@ read_runtimes(const struct thread_list *threads, struct sampled_process *process
 	resident_renew(&process->resident);
 	runtimes_tick(process->runtimes, now);
 	while ((tid = runtimes_next_new(process->runtimes)) > 0) {
-		struct sampled_thread *thread = threads_find(threads, tid);
+		struct sampled_thread *thread = threads_find(&run->threads, tid);
 
 		if (thread != NULL)
 			thread->asleep = false;
@@ -219,74 +211,69 @@ read_runtimes(const struct thread_list *threads, struct sampled_process *process
 void
 tick_read_runtimes(struct sampler *sampler, uint64_t now)
 {
-	for (size_t i = 0; i < sampler->processes.count; i++)
-		read_runtimes(&sampler->threads, sampler->processes.item[i], now);
+	for (size_t i = 0; i < sampler->run.processes.count; i++)
+		read_runtimes(&sampler->run, sampler->run.processes.item[i], now);
 }
 
-/* Mappings, code and runtimes of all processes. Returns true if all threads are to be observed. */
+/* Reads mappings, code and runtimes of all processes. Returns true if all threads are to be
+ * observed at this tick. */
 static bool
-read_programs(struct sampler *sampler, uint64_t now)
+read_programs(struct run *run, uint64_t now)
 {
-	const struct late_stops *stops = &sampler->late_stops;
-	bool everyone = false;
+	bool all = false;
 
-	for (size_t i = 0; i < sampler->processes.count; i++) {
-		struct sampled_process *process = sampler->processes.item[i];
+	for (size_t i = 0; i < run->processes.count; i++) {
+		struct sampled_process *process = run->processes.item[i];
 
-		late_serve(stops);
+		late_serve(run);
 		maps_tick(process->maps, now);
-		late_serve(stops);
+		late_serve(run);
 		if (process->jit_objects != NULL)
 			jit_objects_tick(process->jit_objects, now);
-		late_serve(stops);
-		everyone |= read_jit(sampler, process, now);
-		late_serve(stops);
-		read_runtimes(&sampler->threads, process, now);
+		late_serve(run);
+		all |= read_jit(run, process, now);
+		late_serve(run);
+		read_runtimes(run, process, now);
 	}
-	late_serve(stops);
-	return everyone;
+	late_serve(run);
+	return all;
 }
 
 /* --- observations ----------------------------------------------------------------------- */
 
-static void
-observe_late(struct sampler *sampler, const struct observation *observation, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (observation[i].outcome == OUTCOME_LATE)
-			late_observe(&sampler->late, observation[i].thread);
-}
-
 /* Selects and observes threads, and attributes what needs no stack. Returns their number. */
 static size_t
-observe_all(struct sampler *sampler, bool everyone)
+observe_all(struct sampler *sampler, bool all)
 {
-	struct observation *all;
+	struct run *run = &sampler->run;
+	struct observation *observation;
 	size_t count, sleeping = 0, unwound = 0;
 
 	sampler->observation = xgrow(sampler->observation, &sampler->observation_capacity,
-				     sampler->threads.count + 1, sizeof(*sampler->observation));
-	all = sampler->observation;
-	count = select_threads(&sampler->selection, everyone, all);
+				     run->threads.count + 1, sizeof(*sampler->observation));
+	observation = sampler->observation;
+	count = select_threads(run, all, observation);
 	for (size_t at = 0; at < count; at += OBSERVED_AT_ONCE) {
 		const size_t chunk = count - at < OBSERVED_AT_ONCE ? count - at : OBSERVED_AT_ONCE;
 
-		late_serve(&sampler->late_stops);
-		observe_threads(&sampler->observer, all + at, chunk);
-		observe_late(sampler, all + at, chunk);
-		attribute_observed(&sampler->attribution, all + at, chunk);
-		for (size_t i = 0; i < chunk; i++)
-			sleeping += all[at + i].outcome == OUTCOME_SLEEPING;
-		if (sleeping < SLEEPING_MOST || sampler->config.stop_all)
+		late_serve(run);
+		observe_threads(run, observation + at, chunk);
+		for (size_t i = at; i < at + chunk; i++)
+			if (observation[i].outcome == OUTCOME_LATE)
+				late_observe(&sampler->charging, observation[i].thread);
+		attribute_observed(&sampler->charging, observation + at, chunk);
+		for (size_t i = at; i < at + chunk; i++)
+			sleeping += observation[i].outcome == OUTCOME_SLEEPING;
+		if (sleeping < SLEEPING_MOST || run->config.stop_all)
 			continue;
-		finish_all_sleeping(sampler, all + unwound, at + chunk - unwound);
+		finish_all(sampler, observation + unwound, at + chunk - unwound, OUTCOME_SLEEPING);
 		unwound = at + chunk;
 		sleeping = 0;
 	}
 	return count;
 }
 
-/* Running threads that hold_spares left alone. */
+/* Returns the number of running threads that were not stopped, as hold_spares demands. */
 static size_t
 count_spared(const struct observation *all, size_t count)
 {
@@ -299,33 +286,29 @@ count_spared(const struct observation *all, size_t count)
 	return spared;
 }
 
-/* Running threads come first, so that their samples are of this moment. */
+/* Completes all samples. Running threads come first, so that their samples are of this moment. */
 static void
 capture_all(struct sampler *sampler, struct observation *all, size_t count)
 {
+	struct run *run = &sampler->run;
 	struct hold *hold = &sampler->hold;
 
-	capture_prepare(&sampler->capturer, all, count);
-	if (hold->wanted)
+	capture_prepare(run, all, count);
+	if (run->holds)
 		hold_begin(hold);
-	capture_running(&sampler->capturer, all, count);
-	for (size_t i = 0; i < count; i++) {
-		if (all[i].outcome != OUTCOME_RUNNING)
-			continue;
-		late_serve(&sampler->late_stops);
-		finish_running(sampler, &all[i]);
-	}
-	if (hold->wanted) {
+	capture_running(run, all, count, hold->before > 0);
+	finish_all(sampler, all, count, OUTCOME_RUNNING);
+	if (run->holds) {
 		hold->spared = count_spared(all, count);
 		hold_decide(hold);
 	}
-	finish_all_sleeping(sampler, all, count);
+	finish_all(sampler, all, count, OUTCOME_SLEEPING);
 }
 
 static void
-consume(struct sampler *sampler)
+run_consumers(struct sampler *sampler)
 {
-	const struct process_list *processes = &sampler->processes;
+	const struct process_list *processes = &sampler->run.processes;
 	bool few = true;
 
 	for (size_t i = 0; i < processes->count; i++)
@@ -335,63 +318,69 @@ consume(struct sampler *sampler)
 	deadlocks_tick(&sampler->deadlocks);
 	for (size_t i = 0; i < processes->count; i++)
 		few &= waits_has_few_holders(processes->item[i]->waits);
-	sampler->selection.few_holders = few;
-	charge_tick(&sampler->charging, sampler->selection.skipped, sampler->selection.excluded);
-	sampler->selection.skipped = sampler->selection.excluded = 0;
+	sampler->run.tick.few_holders = few;
+	charge_tick(&sampler->charging);
 }
 
-/* No tick follows: waits for late stops, within limits, and reads the names that threads have. */
+/* No tick follows: waits for late stops, within limits, and reads the names that threads have. A
+ * thread whose name is excluded only now was sampled, and does not count as excluded. */
 static void
 finish_last(struct sampler *sampler)
 {
-	const struct process_list *processes = &sampler->processes;
-	struct thread_list *threads = &sampler->threads;
+	struct run *run = &sampler->run;
 
 	hold_end(&sampler->hold);
-	if (sampler->late_stops.count > 0)
-		tracer_finish(sampler->late_stops.tracer, LAST_BOUND_NS);
+	if (run->late_count > 0)
+		tracer_finish(run->tracer, LAST_BOUND_NS);
 	collect_late(sampler, true);
-	for (size_t i = 0; i < processes->count; i++)
-		waits_tick(processes->item[i]->waits); /* of what was late */
+	for (size_t i = 0; i < run->processes.count; i++)
+		waits_tick(run->processes.item[i]->waits); /* attributes waits of late samples */
 	charge_rest(&sampler->charging);
-	excluded_finish(threads);
-	for (size_t i = 0; i < threads->count; i++)
-		if (!threads->thread[i]->gone && threads_read_name(threads, threads->thread[i]))
-			thread_record_rename(&sampler->records, threads->thread[i]);
-	if (sampler->coroutines.out == NULL)
+	for (size_t i = 0; i < run->threads.count; i++) {
+		struct sampled_thread *thread = run->threads.thread[i];
+
+		if (thread->excluded)
+			excluded_read_cpu(run, thread);
+		if (!thread->gone && thread_read_name(thread))
+			thread_record_rename(run, thread);
+	}
+	if (run->context.tasks == NULL)
 		return;
 	hold_pause(&sampler->hold);
-	for (size_t i = 0; i < processes->count; i++)
-		coroutines_finish(&sampler->coroutines, processes->item[i]);
+	for (size_t i = 0; i < run->processes.count; i++)
+		coroutines_finish(run, run->processes.item[i]);
 	hold_resume(&sampler->hold);
-	async_tasks_finish(sampler->coroutines.out);
+	async_tasks_finish(run->context.tasks);
 }
 
 bool
 tick_run(struct sampler *sampler, bool last)
 {
 	const uint64_t now = clock_now_ns();
-	struct tick *tick = &sampler->tick;
-	const bool holds = sampler->hold.wanted && sampler->threads.count <= HOLD_THREADS_MOST;
-	bool everyone = last || sampler->config.stop_all || holds, alive;
+	struct run *run = &sampler->run;
+	struct tick *tick = &run->tick;
+	const bool holds = run->holds &&
+			   run->threads.count - run->threads.excluded <= HOLD_THREADS_MOST;
+	bool all = last || run->config.stop_all || holds, alive;
 	size_t count;
 
 	/* What was captured since the last tick belongs to the tick that requested it. */
 	collect_late(sampler, false);
-	pace_begin(&sampler->pace, now);
+	pace_begin(&run->pace, now);
 	tick->number++;
 	tick->began_ns = now;
+	tick->skipped = tick->excluded = 0;
 	alive = tick_read_processes(sampler);
-	tick->span_ns = pace_weigh(&sampler->pace, now - tick->time_ns, last || !alive);
+	tick->span_ns = pace_weigh(&run->pace, now - tick->time_ns, last || !alive);
 	tick->time_ns += tick->span_ns;
-	everyone |= read_programs(sampler, now);
-	if (sampler->threads.relist && alive)
+	all |= read_programs(run, now);
+	if (run->threads.relist && alive)
 		tick_list_threads(sampler);
-	count = observe_all(sampler, everyone || !alive);
+	count = observe_all(sampler, all || !alive);
 	capture_all(sampler, sampler->observation, count);
-	consume(sampler);
+	run_consumers(sampler);
 	if (last || !alive)
 		finish_last(sampler);
-	sampler->stats.ticks++;
+	run->stats.ticks++;
 	return alive;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_sample.c - unwinds what was copied of a thread, to a stack of the profile. */
+/* unwind_sample.c - unwinds the copied stack of a thread, to a stack of the profile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,17 +16,19 @@ unwind_snapshot(struct unwinding *unwinding, const struct observation *observati
 
 	unwinder_walk(observation->thread->process->unwinder,
 		      &observation->capture->request.snapshot, may_stop, &unwinding->chain);
-	unwinding->stats->unwind_ns += clock_now_ns() - began;
-	unwinding->stats->unwind_frames += unwinding->chain.count;
+	unwinding->run->stats.unwind_ns += clock_now_ns() - began;
+	unwinding->run->stats.unwind_frames += unwinding->chain.count;
 }
 
-/* How much to copy next time: what was needed and a margin, slowly less, quickly more. */
+/* Sets the bytes of stack to copy next time: those that were needed and a margin. The number grows
+ * at once and shrinks by 1/64. */
 static void
 learn_stack_need(const struct unwinding *unwinding, struct sampled_thread *thread)
 {
 	const struct chain *chain = &unwinding->chain;
 	size_t need = chain->stack_used + STACK_MARGIN;
-	size_t least = thread->stack_need - thread->stack_need / 64;
+	const size_t least = thread->stack_need - thread->stack_need / 64;
+	const size_t limit = unwinding->run->config.stack_limit;
 
 	if (chain->end == CHAIN_STACK_LIMIT)
 		need = thread->stack_need * 4;
@@ -35,12 +37,12 @@ learn_stack_need(const struct unwinding *unwinding, struct sampled_thread *threa
 	if (need < STACK_LEAST)
 		need = STACK_LEAST;
 	need = (need + STACK_MARGIN - 1) / STACK_MARGIN * STACK_MARGIN;
-	thread->stack_need = need < unwinding->stack_limit ? need : unwinding->stack_limit;
+	thread->stack_need = need < limit ? need : limit;
 }
 
-/* The call chain becomes the observation's stack. */
+/* Sets the observation's stack from the call chain. */
 static void
-finish(struct unwinding *unwinding, struct observation *observation, bool asleep)
+finish_unwinding(struct unwinding *unwinding, struct observation *observation, bool asleep)
 {
 	struct sampled_thread *thread = observation->thread;
 	struct sampled_process *process = thread->process;
@@ -48,11 +50,11 @@ finish(struct unwinding *unwinding, struct observation *observation, bool asleep
 	uint32_t root;
 
 	learn_stack_need(unwinding, thread);
-	unwinding->stats->chains[unwinding->chain.end]++;
+	unwinding->run->stats.chains[unwinding->chain.end]++;
 	observation->green_task = green_of_thread(process->green, runtime, &unwinding->chain,
 						  &root);
 	observation->stack = stacks_intern(&process->stacks, &unwinding->chain, runtime,
-					   unwinding->tick->number, root);
+					   unwinding->run->tick.number, root);
 	if (runtime != NULL)
 		observation->gil = runtime_capture_gil(runtime, observation->info.number,
 						       observation->info.args);
@@ -61,8 +63,8 @@ finish(struct unwinding *unwinding, struct observation *observation, bool asleep
 }
 
 /*
- * A sleeping thread that was stopped goes back to sleep by itself. It has done nothing else if it
- * was scheduled in once and sleeps at the same place.
+ * True if a sleeping thread that was stopped has gone back to sleep and done nothing else: it was
+ * scheduled in once and sleeps at the same place.
  */
 static bool
 sleeps_again(struct observation *observation)
@@ -72,8 +74,8 @@ sleeps_again(struct observation *observation)
 	struct syscall_info info;
 	struct sched sched;
 
-	if (watch_read_sched(&thread->watch, process, &sched) != LOOK_OK ||
-	    watch_read_syscall(&thread->watch, process, &info) != LOOK_OK)
+	if (watch_read_sched(&thread->watch, process, &sched) != WATCH_OK ||
+	    watch_read_syscall(&thread->watch, process, &info) != WATCH_OK)
 		return false;
 	if (info.running || info.sp != observation->info.sp || info.pc != observation->info.pc ||
 	    sched.switches != observation->capture->request.during.switches + 1)
@@ -83,14 +85,15 @@ sleeps_again(struct observation *observation)
 	return true;
 }
 
-/* May this sleeping thread be stopped for its registers? Not in a system call that a stop would
- * disturb. */
+/* True if this sleeping thread may be stopped for its registers: not in a system call that a stop
+ * would disturb. */
 static bool
 may_stop_sleeping(const struct unwinding *unwinding, const struct observation *observation)
 {
 	const struct sampled_thread *thread = observation->thread;
 
-	return unwinding->may_stop && !thread->untouchable && observation->state == RUN_SLEEPING &&
+	return unwinding->run->tracer != NULL && !thread->untouchable &&
+	       observation->state == RUN_SLEEPING &&
 	       !syscall_minds_a_stop(observation->info.number) && thread->memo == NULL &&
 	       thread->late == NULL;
 }
@@ -103,10 +106,10 @@ unwind_asleep(struct unwinding *unwinding, struct observation *observation, bool
 	struct sampled_thread *thread = observation->thread;
 	struct sched after;
 
-	observation->capture->request.snapshot.live_limit = unwinding->stack_limit;
+	observation->capture->request.snapshot.live_limit = unwinding->run->config.stack_limit;
 	unwind_snapshot(unwinding, observation, may_stop);
 	return !unwinding->chain.read_live ||
-	       (watch_read_sched(&thread->watch, thread->process->process, &after) == LOOK_OK &&
+	       (watch_read_sched(&thread->watch, thread->process->process, &after) == WATCH_OK &&
 		after.switches == thread->sched.switches);
 }
 
@@ -124,12 +127,12 @@ unwind_sleeping(struct unwinding *unwinding, struct observation *observation)
 		observation->outcome = OUTCOME_REGISTERS;
 		return;
 	}
-	unwinding->stats->read++;
-	finish(unwinding, observation, true);
+	unwinding->run->stats.read++;
+	finish_unwinding(unwinding, observation, true);
 }
 
-/* A stopped thread that was asleep goes back to sleep: its registers serve every later sleep at the
- * same place. */
+/* Unwinds a thread whose sleep was interrupted by the stop. It goes back to sleep; its registers
+ * serve every later sleep at the same place. */
 static void
 unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
 {
@@ -142,11 +145,11 @@ unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
 	*thread->memo = snapshot->regs;
 	asleep = sleeps_again(observation) && unwind_asleep(unwinding, observation, false);
 	if (!asleep) {
-		/* It has run: only what was copied is of that moment. */
+		/* The thread has run: only the copied bytes are of the moment of the stop. */
 		snapshot->live_limit = 0;
 		unwind_snapshot(unwinding, observation, false);
 	}
-	finish(unwinding, observation, asleep);
+	finish_unwinding(unwinding, observation, asleep);
 }
 
 void
@@ -157,5 +160,5 @@ unwind_captured(struct unwinding *unwinding, struct observation *observation)
 		return;
 	}
 	unwind_snapshot(unwinding, observation, false);
-	finish(unwinding, observation, false);
+	finish_unwinding(unwinding, observation, false);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * values_internal.h - the values of a tick that stages and consumers share: the tick, the sampled
+ * values_internal.h - the values that stages and consumers pass on: the tick, the sampled
  * processes, their threads, and observations of threads. pipeline_internal.h describes the stages.
  */
 #ifndef WALLSAMPLE_SAMPLER_VALUES_INTERNAL_H
@@ -9,52 +9,38 @@
 #include "sampler/charge_internal.h"
 #include "sampler/hold/hold_internal.h"
 #include "sampler/waits/waits_internal.h"
-#include "wallsample/base/table.h"
-#include "wallsample/jit/jit_objects.h"
-#include "wallsample/profile/run_stats.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/sampler/stack.h"
-#include "wallsample/thread/state.h"
 #include "wallsample/tracer/resident.h"
-#include "wallsample/tracer/snapshot.h"
 #include "wallsample/tracer/tracer.h"
 #include "wallsample/unwind/unwind.h"
 
-struct coroutines;
 struct green_tasks;
-/* The tick in progress. Stages and consumers hold a const pointer to it. */
+struct jit_objects;
+struct run;
+
+/* The tick in progress. */
 struct tick {
-	uint32_t number;   /* from 1; 0: the run has not begun */
-	uint64_t began_ns; /* CLOCK_MONOTONIC */
-	uint64_t time_ns;  /* end of sampled time: ticks up to this one account for all before */
-	uint64_t span_ns;  /* the part of time_ns that this tick accounts for */
+	uint32_t number;   /* 1 for the first tick; 0 before it */
+	uint64_t began_ns; /* when the tick began, CLOCK_MONOTONIC */
+	uint64_t time_ns;  /* the ticks so far account for all time before this moment */
+	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
+	size_t skipped;    /* threads that this tick does not observe */
+	size_t excluded;   /* threads among these that are excluded by name */
+	bool few_holders;  /* lock holders are so few that each is observed at every tick */
 };
-
-/* Stops that were requested and have not happened yet. */
-struct late_stops {
-	struct tracer *tracer; /* borrowed; NULL: nothing is ever stopped */
-	size_t count;          /* threads whose `late` is set */
-};
-
-/* Releases late threads that have stopped by now. Called between steps that take 50 us or more. */
-static inline void
-late_serve(const struct late_stops *late)
-{
-	if (late->count > 0)
-		tracer_poll(late->tracer);
-}
 
 /* Buffers of one capture. The tracer keeps a pointer to the request while the stop is late. */
 struct capture_buffer {
 	struct stop_request request;
-	struct runtime_capture *runtime; /* NULL: no language runtime is read */
-	/* What the callback of the request needs while the thread is stopped. */
-	struct coroutines *coroutines;
+	struct runtime_capture *runtime; /* NULL when no language runtime is read */
+	/* For the callback of the request, which runs while the thread is stopped. */
+	struct run *run;
 	struct sampled_thread *thread;
 };
 
-/* Buffers that no observation uses; they are reused from tick to tick. */
+/* Capture buffers that no observation uses at present. */
 struct capture_pool {
 	struct capture_buffer **free;
 	size_t count, capacity;
@@ -65,29 +51,29 @@ struct sampled_process {
 	/* Borrowed. */
 	const struct process *process;
 	struct maps *maps;
-	struct jit *jit;                   /* NULL: code made at run time has no names */
-	struct jit_objects *jit_objects;   /* or NULL */
-	const struct thread_list *threads; /* of all processes */
+	struct jit *jit;                 /* NULL: code made at run time has no names */
+	struct jit_objects *jit_objects; /* NULL: GDB JIT objects are not read */
+	struct run *run;
 	struct hold *hold;
 	/* Owned. */
 	struct unwinder *unwinder;
 	struct stack_state stacks;
-	struct runtimes *runtimes;            /* NULL: none are wanted */
-	struct resident resident;             /* initialised if there are runtimes */
-	struct runtime_capture *lock_capture; /* for threads that are not stopped */
+	struct runtimes *runtimes;            /* NULL: language runtimes are not read */
+	struct resident resident;             /* not initialised when runtimes is NULL */
+	struct runtime_capture *lock_capture; /* buffer of threads that are read without a stop */
 	struct waits *waits;
 	struct green_tasks *green;
 	struct capture_pool captures;
 	/* From the stat file of the first thread. */
-	int leader_fd; /* -1: not open */
-	char leader_state;
-	uint64_t start_stack, arg_start; /* these change with exec; 0: not known */
-	bool execed;                     /* since the last sampled_process_read */
-	uint32_t thread_count;           /* by the kernel's count */
-	/* Thread ids in the target's memory. */
-	bool own_namespace;  /* they are the same as ours */
-	struct table inner;  /* otherwise: id in the target -> ours */
-	uint64_t inner_seen; /* threads seen when `inner` was filled */
+	int leader_fd;                   /* descriptor of that file; -1: not open */
+	char leader_state;               /* state letter of proc_pid_stat(5) */
+	uint64_t start_stack, arg_start; /* both change with an exec; 0: not known */
+	bool execed;           /* an exec happened between the last two sampled_process_read */
+	uint32_t thread_count; /* threads that the kernel counts */
+	/* Thread ids in the target's memory, which are those of its PID namespace. */
+	bool own_namespace;  /* the target is in wallsample's PID namespace */
+	struct table inner;  /* in another namespace: id in the target -> id for wallsample */
+	uint64_t inner_seen; /* thread_list.seen when `inner` was filled */
 };
 
 struct process_list {
@@ -99,62 +85,70 @@ struct process_list {
 struct sampled_thread {
 	struct sampled_process *process;
 	struct watch watch;
-	uint64_t start_time;
-	bool gone;                         /* it has exited: removed when threads are listed next */
-	bool held;                         /* stopped since an earlier tick: hold_internal.h */
-	struct hold_mark mark;             /* likewise */
-	uint64_t spared_ns;                /* not stopped before this moment: likewise */
-	bool untouchable, coroutines_read; /* never stopped again (32-bit code); read once a run */
-	bool selected;                     /* it is sampled; others are only counted */
-	bool excluded;                     /* not observed at all: excluded.c */
-	uint64_t excluded_cpu_ns;          /* CPU time at the last reading, while excluded */
-	bool listed, was_excluded;         /* thread_create has returned; counted as excluded */
-	uint32_t record;                   /* thread of the profile; THREAD_NONE: not entered yet */
-	bool shared;                       /* other threads of the same name have the same record */
+	uint64_t start_time;      /* field 22 of proc_pid_stat(5) */
+	bool gone;                /* it has exited; the next listing of threads removes it */
+	bool held;                /* kept stopped since an earlier tick */
+	struct hold_mark mark;    /* its counters when a tick kept it stopped */
+	uint64_t spared_ns;       /* it must not be stopped before this moment */
+	bool untouchable;         /* it runs 32-bit code and is never stopped again */
+	bool coroutines_read;     /* its coroutines were read in this run */
+	bool selected;            /* it is sampled; other threads are only counted */
+	bool excluded;            /* only its name and CPU time are read */
+	bool was_excluded;        /* run_stats counts it among the excluded threads */
+	bool listed;              /* thread_create has returned it */
+	uint64_t excluded_cpu_ns; /* CPU time at the last reading, while it is excluded */
+	uint32_t record;          /* number in the profile; THREAD_NONE: it has none yet */
+	bool shared;              /* threads of the same name share its record */
 	char name[64];
-	uint32_t captures; /* decides when the name is read again */
+	uint32_t captures; /* readings after it had run; the name is read at powers of two */
 
 	/* The schedule of its observations. */
-	uint32_t next_tick;
-	uint32_t period;      /* 1/period: its chance at each tick since the last observation */
-	bool backed_off;      /* the thread's sleep has lengthened the period */
-	uint32_t last_tick;   /* of the last observation, */
-	uint64_t last_ns;     /* and sampled time then */
-	uint32_t since_tick;  /* first observation of the present sleep */
+	uint32_t next_tick;   /* number of the tick that observes it next */
+	uint32_t period;      /* each tick since the last observation had a chance of 1/period */
+	bool backed_off;      /* the period is longer because the thread sleeps */
+	uint32_t last_tick;   /* number of the tick of the last observation */
+	uint64_t last_ns;     /* tick.time_ns at the last observation */
+	uint32_t since_tick;  /* first tick that observed the present sleep */
 	uint32_t holder_tick; /* last tick at which another thread waited for it; 0: none */
 
 	/* Its last observation. */
-	bool seen;   /* there was one: the following fields are valid */
-	bool asleep; /* the stack is valid while sched.switches does not change */
+	bool seen;   /* there was an observation: the following members are valid */
+	bool asleep; /* the stack is valid as long as sched.switches does not change */
 	struct sched sched;
 	enum run_state state;
 	enum gil gil;
-	uint32_t stack; /* of the profile */
-	long syscall;
-	uint64_t sp, pc; /* of user space */
+	uint32_t stack;      /* number in the profile */
+	long syscall;        /* SYSCALL_NONE when it was runnable */
+	uint64_t sp, pc;     /* registers of user space */
+	uint32_t green_task; /* record of the green task that it ran; THREAD_NONE: none */
 	struct thread_wait wait;
-	uint32_t green_task; /* of the profile: the one that it ran; THREAD_NONE: none */
 
-	size_t stack_need;      /* bytes of stack to copy */
-	struct late_stop *late; /* its stop is late; NULL: none is */
+	size_t stack_need;      /* bytes of stack that its next capture copies */
+	struct late_stop *late; /* the sample whose stop is late; NULL: none */
 	struct regs *memo;      /* registers of a stop in a sleep, valid at the same sp and pc */
 };
 
-/* The stage that an observation has reached. */
+/*
+ * What has become of an observation. Valid in all of them: thread, outcome, changed, renamed, and
+ * the weights. `state` and `info` are valid from SLEEPING on, and in UNSELECTED; `capture` is set
+ * in SLEEPING to UNWOUND and in DEFERRED; the results of unwinding are valid in UNWOUND.
+ */
 enum outcome {
-	OUTCOME_UNCHANGED,  /* asleep since the last observation: its stack is known */
-	OUTCOME_HELD,       /* still stopped since an earlier tick */
+	OUTCOME_UNCHANGED,  /* asleep since the last observation: the stack is known */
+	OUTCOME_HELD,       /* still held since an earlier tick */
 	OUTCOME_LATE,       /* its stop is late since an earlier tick */
 	OUTCOME_GONE,       /* exited since the last tick: only past time is attributed */
 	OUTCOME_UNSELECTED, /* the filter does not select the thread */
-	OUTCOME_SLEEPING,   /* its stack is copied, but not unwound */
-	OUTCOME_REGISTERS,  /* likewise; unwinding needs registers, which a stop gives */
-	OUTCOME_RUNNING,    /* to be stopped */
+	OUTCOME_SLEEPING,   /* asleep: its stack is copied, but not unwound */
+	OUTCOME_REGISTERS,  /* asleep: unwinding needs registers, which only a stop gives */
+	OUTCOME_RUNNING,    /* to be stopped: only `state`, and a capture without contents */
 	OUTCOME_CAPTURED,   /* copied in a stop */
-	OUTCOME_UNWOUND,
-	OUTCOME_FAILED,    /* no stack: `failure` is the reason */
-	OUTCOME_DEFERRED,  /* its stop became late: the sample is kept in thread->late */
-	OUTCOME_ATTRIBUTED /* done */
+	OUTCOME_UNWOUND,    /* `stack` is known */
+	/* There is no stack: `failure` is the reason, `exited` and `asleep` are valid, and with
+	 * FAILURE_NOT_STOPPED also `gil` and `green_task`. `capture` may be set. */
+	OUTCOME_FAILED,
+	OUTCOME_DEFERRED,  /* its stop has become late: the sample is kept in thread->late */
+	OUTCOME_ATTRIBUTED /* the sample is in the profile */
 };
 
 /* One thread at one tick. */
@@ -162,38 +156,39 @@ struct observation {
 	struct sampled_thread *thread;
 	enum outcome outcome;
 	enum sample_failure failure;
-	bool changed; /* it has run since the last observation, or there was none */
-	bool exited;  /* the thread exited during the tick and must be removed */
-	bool renamed; /* its name was read again and differs */
-	/* Weight of the sample: ticks and time. */
+	bool changed;  /* the thread has run since the last observation, or there was none */
+	bool exited;   /* the thread exited during the tick and must be removed */
+	bool selected; /* the thread was selected before its name was read again */
+	bool renamed;  /* its name was read again and differs */
+	/* Weight of the sample: ticks, and nanoseconds. */
 	int64_t samples, weight_ns;
 	/* Weight of the sleep before it, beyond the part already attributed; may be negative. */
 	int64_t past_samples, past_ns;
-	uint64_t cpu_ns;    /* used since the last tick, if the last observation was then */
-	uint64_t looked_ns; /* when the counters were read */
+	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
+	uint64_t counters_ns; /* when thread->sched was read */
 	enum run_state state;
 	struct syscall_info info;
-	struct capture_buffer *capture; /* until the copy is unwound; else NULL */
+	struct capture_buffer *capture; /* taken from the pool of the process; NULL: none */
 	bool moved;       /* a sleeping thread that ran before all threads were stopped */
-	bool in_sleep;    /* the stop interrupted a sleep: its registers are of that */
-	bool fell_asleep; /* likewise, but the thread ran when it was observed */
-	/* Found by the unwinding. */
-	bool asleep; /* the thread still sleeps there */
-	uint32_t stack;
-	enum gil gil;
-	uint32_t green_task; /* THREAD_NONE: none */
+	bool in_sleep;    /* the stop interrupted a sleep, to which the registers belong */
+	bool fell_asleep; /* the same, but the thread was runnable when it was observed */
+	/* Results of unwinding. */
+	bool asleep;         /* the thread still sleeps there */
+	uint32_t stack;      /* number in the profile */
+	enum gil gil;        /* what it does with an interpreter's lock */
+	uint32_t green_task; /* record of the green task that it runs; THREAD_NONE: none */
 };
 
-/* A sample whose stop is late; a thread executes no code of the program until it stops. */
+/* A sample whose stop is late. The thread executes no code of the program until it stops. */
 struct late_stop {
 	struct observation observation; /* of the tick that requested the stop */
-	/* Weight of the ticks since then, by the thread's state. */
+	/* Weight of the ticks since then, by the state in which they found the thread. */
 	struct late_part {
 		int64_t samples, weight_ns;
 	} part[RUN_STATE_COUNT];
-	enum run_state part_state; /* at the last of these ticks */
-	struct sched latest;       /* counters at that tick */
-	uint64_t latest_ns;        /* when they were read */
+	enum run_state part_state; /* state at the last of these ticks */
+	struct sched latest;       /* counters at the last of these ticks */
+	uint64_t latest_ns;        /* when `latest` was read */
 	struct late_charge charge;
 };
 

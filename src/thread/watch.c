@@ -36,25 +36,25 @@ watch_release(struct watch *watch)
 	close_fd(&watch->syscall_fd);
 }
 
-static enum look
+static enum watch_end
 look_from_errno(int error)
 {
 	switch (error) {
 	case ESRCH:
 	case ENOENT:
-		return LOOK_GONE;
+		return WATCH_GONE;
 	case EAGAIN:
-		return LOOK_MOVING;
+		return WATCH_MOVING;
 	case EPERM:
 	case EACCES:
-		return LOOK_DENIED;
+		return WATCH_DENIED;
 	default:
-		return LOOK_FAILED;
+		return WATCH_FAILED;
 	}
 }
 
 /* Reads `name` of the thread into text, zero-terminated. */
-static enum look
+static enum watch_end
 read_file(struct watch *watch, const struct process *process, int *fd, const char *name, char *text,
 	  size_t size)
 {
@@ -78,35 +78,35 @@ read_file(struct watch *watch, const struct process *process, int *fd, const cha
 	if (got < 0)
 		return look_from_errno(error);
 	text[got] = '\0';
-	return got == 0 ? LOOK_GONE : LOOK_OK;
+	return got == 0 ? WATCH_GONE : WATCH_OK;
 }
 
-enum look
+enum watch_end
 watch_read_sched(struct watch *watch, const struct process *process, struct sched *out)
 {
 	char text[STATUS_MAX];
-	enum look look;
+	enum watch_end look;
 
 	if (watch->source == SCHED_FROM_STATUS) {
 		look = read_file(watch, process, &watch->sched_fd, "status", text, sizeof(text));
-		if (look == LOOK_OK && !sched_parse_status(text, out))
-			look = LOOK_FAILED;
+		if (look == WATCH_OK && !sched_parse_status(text, out))
+			look = WATCH_FAILED;
 		return look;
 	}
 	look = read_file(watch, process, &watch->sched_fd, "schedstat", text, 256);
-	if (look == LOOK_OK && !sched_parse_schedstat(text, out))
-		look = LOOK_FAILED;
+	if (look == WATCH_OK && !sched_parse_schedstat(text, out))
+		look = WATCH_FAILED;
 	return look;
 }
 
-enum look
+enum watch_end
 watch_read_syscall(struct watch *watch, const struct process *process, struct syscall_info *out)
 {
 	char text[256];
-	enum look look = read_file(watch, process, &watch->syscall_fd, "syscall", text,
-				   sizeof(text));
+	enum watch_end look = read_file(watch, process, &watch->syscall_fd, "syscall", text,
+					sizeof(text));
 
-	if (look == LOOK_OK && !syscall_parse(text, out))
-		look = LOOK_FAILED;
+	if (look == WATCH_OK && !syscall_parse(text, out))
+		look = WATCH_FAILED;
 	return look;
 }

@@ -14,7 +14,7 @@ tracer_read_sleeper(const struct process *process, struct watch *watch, const st
 		    const struct syscall_info *info, size_t stack_want, struct snapshot *snapshot)
 {
 	struct sched after;
-	enum look look;
+	enum watch_end look;
 
 	if (info->running)
 		return READ_MOVED;
@@ -33,8 +33,8 @@ tracer_read_sleeper(const struct process *process, struct watch *watch, const st
 			regs_set(&snapshot->regs, regs_argument[i], info->args[i]);
 
 	look = watch_read_sched(watch, process, &after);
-	if (look != LOOK_OK)
-		return look == LOOK_GONE ? READ_GONE : READ_FAILED;
+	if (look != WATCH_OK)
+		return look == WATCH_GONE ? READ_GONE : READ_FAILED;
 	if (after.switches != before->switches)
 		return READ_MOVED;
 	return snapshot->stack_size > 0 ? READ_CAPTURED : READ_FAILED;

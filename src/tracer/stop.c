@@ -181,12 +181,12 @@ stop_release(pid_t tid, int status)
 	return stop_awaits_trap(tid) ? stop_continue(tid, signo) : stop_detach(tid, signo);
 }
 
-static enum look
+static enum watch_end
 read_counters(const struct process *process, struct stop_request *request)
 {
-	enum look look = watch_read_sched(request->watch, process, &request->during);
+	enum watch_end look = watch_read_sched(request->watch, process, &request->during);
 
-	if (look != LOOK_OK)
+	if (look != WATCH_OK)
 		request->during = request->before;
 	return look;
 }
@@ -209,7 +209,7 @@ stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
 	if (syscall_only_waits(request->syscall) || waited > stopped_ns)
 		return true;
 	return began < request->tick_ns - OWN_WAKE_NS ||
-	       (began > request->tick_ns + OWN_WAKE_NS && began < request->looked_ns);
+	       (began > request->tick_ns + OWN_WAKE_NS && began < request->counters_ns);
 }
 
 bool
@@ -220,7 +220,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	/* /proc status counts a switch only when the thread has left its CPU. */
 	bool counters_first = request->watch->source == SCHED_FROM_SCHEDSTAT;
 	bool repaired = false;
-	enum look look = LOOK_FAILED;
+	enum watch_end look = WATCH_FAILED;
 
 	request->end = STOP_UNREADABLE;
 	request->group_stopped = kind == KIND_GROUP_STOP;
@@ -260,9 +260,9 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 		request->stopped(request->context, request->watch->tid, request->snapshot.regs.sp);
 	if (!counters_first)
 		look = read_counters(process, request);
-	if (look == LOOK_OK)
+	if (look == WATCH_OK)
 		request->end = STOP_CAPTURED;
-	else if (look == LOOK_GONE)
+	else if (look == WATCH_GONE)
 		request->end = STOP_EXITED;
 	return repaired;
 }

@@ -201,7 +201,7 @@ tracer_sleep_until(struct tracer *tracer, uint64_t until_ns)
 	struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SEC),
 				  .tv_nsec = (long)(until_ns % NS_PER_SEC) };
 
-	if (has_tracees(tracer) && serve_until(tracer, until_ns))
+	if (tracer != NULL && has_tracees(tracer) && serve_until(tracer, until_ns))
 		return;
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
@@ -243,7 +243,7 @@ tracer_exit_status(struct tracer *tracer, int *status)
 size_t
 tracer_outstanding(const struct tracer *tracer)
 {
-	return tracer->seized.count;
+	return tracer != NULL ? tracer->seized.count : 0;
 }
 
 const struct tracer_stats *

@@ -83,12 +83,12 @@ read_call(const struct scene *scene, pid_t tid, struct wait_call *call)
 	struct wait_call fresh = {0};
 	struct syscall_info info;
 	struct watch watch;
-	enum look look;
+	enum watch_end look;
 
 	watch_init(&watch, tid, SCHED_FROM_STATUS, false);
 	look = watch_read_syscall(&watch, scene->process, &info);
 	watch_release(&watch);
-	if (look != LOOK_OK || info.running)
+	if (look != WATCH_OK || info.running)
 		return false;
 	fresh.state = run_state_from_letter(inspect_state(scene->process->pid, tid));
 	fresh.number = syscall_is_restart(info.number) ? restarted(tid, &info, call) : info.number;

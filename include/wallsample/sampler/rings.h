@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NOBODY UINT32_MAX /* no thread, no ring */
+#define RINGS_NONE UINT32_MAX /* no thread, no ring */
 
 /* Threads have numbers below `count`. */
 struct rings {
-	uint32_t *next;  /* the holder, or NOBODY: filled in by the caller */
-	uint32_t *ring;  /* number of the ring that the path of the thread ends in; or NOBODY */
+	uint32_t *next;  /* the holder, or RINGS_NONE: filled in by the caller */
+	uint32_t *ring;  /* number of the ring that the path of the thread ends in; or RINGS_NONE */
 	bool *in_ring;   /* the thread is part of that ring */
 	uint32_t *first; /* of each ring, one of its threads */
 	uint32_t rings;

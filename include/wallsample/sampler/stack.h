@@ -15,24 +15,25 @@
 #include "wallsample/unwind/chain.h"
 
 struct stack_state {
-	/* All borrowed. */
+	/* Borrowed. */
 	struct maps *maps;
 	struct profile *profile;
-	const struct jit *jit;           /* names code made at run time; or NULL */
-	const struct runtimes *runtimes; /* or NULL */
+	const struct jit *jit;           /* names code made at run time; NULL: such code has none */
+	const struct runtimes *runtimes; /* NULL: captures have no frames of language runtimes */
 	/* (address, origin) -> frame; cleared when mappings or code made at run time change. */
 	struct table frames;
-	uint64_t generation;
-	uint32_t epoch;
+	uint64_t generation; /* maps_generation of `frames` */
+	uint32_t epoch;      /* jit_epoch of `frames` */
 	/* Address of an object -> size of its bytecode; cleared at each tick. */
 	struct table bytecode_sizes;
-	uint32_t bytecode_tick;
-	size_t interpreters; /* address ranges of interpreters that the unwinder knows */
-	uint32_t *script;    /* place of a language runtime -> frame */
+	uint32_t bytecode_tick; /* number of the tick of bytecode_sizes */
+	size_t interpreters;    /* address ranges of interpreters that the unwinder knows */
+	uint32_t *script;       /* by number of a struct runtime_place: its frame, or FRAME_NONE */
 	size_t script_count, script_capacity;
-	uint32_t failure[FAILURE_COUNT]; /* stacks, or STACK_NONE: not interned yet */
+	uint32_t failure[FAILURE_COUNT]; /* stacks of stacks_failure; STACK_NONE: not interned */
 };
 
+/* All arguments but `stacks` are borrowed; `jit` may be NULL. */
 void stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profile,
 		 const struct jit *jit);
 void stacks_release(struct stack_state *stacks);
@@ -44,8 +45,12 @@ void stacks_release(struct stack_state *stacks);
  */
 uint32_t stacks_intern(struct stack_state *stacks, const struct chain *chain,
 		       struct runtime_capture *capture, uint32_t tick, uint32_t root);
-/* Returns the frame of an address: that of an instruction (`exact`), or a return address. */
+/* Returns the frame of an address: of an instruction with `exact`, otherwise of a return
+ * address. */
 uint32_t stacks_frame(struct stack_state *stacks, uint64_t address, bool exact);
+/* Returns the stack of one named frame with this text, called by the stack `caller`, which may be
+ * STACK_NONE. */
+uint32_t stack_of_text(struct profile *profile, const char *text, uint32_t caller);
 /* Returns the stack of a sample without code: the text of the failure is its only frame. */
 uint32_t stacks_failure(struct stack_state *stacks, enum sample_failure failure);
 

@@ -13,6 +13,6 @@
 uint32_t frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address);
 
 /* Returns a stack of one named frame that says why no thread's stack can be blamed. */
-uint32_t stack_of_nobody(struct profile *profile, const struct wait_owner *owner);
+uint32_t stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner);
 
 #endif

@@ -88,17 +88,18 @@ void watch_init(struct watch *watch, pid_t tid, enum sched_source source, bool k
 void watch_release(struct watch *watch);
 
 /* Result of a read. */
-enum look {
-	LOOK_OK,
-	LOOK_GONE,   /* the thread has exited (ESRCH, ENOENT) */
-	LOOK_DENIED, /* EPERM, EACCES: exiting, or not permitted */
-	LOOK_MOVING, /* it slept or woke during the read (EAGAIN): to be read again */
-	LOOK_FAILED, /* anything else, bad text included */
+enum watch_end {
+	WATCH_OK,
+	WATCH_GONE,   /* the thread has exited (ESRCH, ENOENT) */
+	WATCH_DENIED, /* EPERM, EACCES: exiting, or not permitted */
+	WATCH_MOVING, /* it slept or woke during the read (EAGAIN): to be read again */
+	WATCH_FAILED, /* anything else, bad text included */
 };
 
-enum look watch_read_sched(struct watch *watch, const struct process *process, struct sched *out);
-enum look watch_read_syscall(struct watch *watch, const struct process *process,
-			     struct syscall_info *out);
+enum watch_end watch_read_sched(struct watch *watch, const struct process *process,
+				struct sched *out);
+enum watch_end watch_read_syscall(struct watch *watch, const struct process *process,
+				  struct syscall_info *out);
 
 /* Parsers, public for tests; false for malformed text. */
 bool sched_parse_schedstat(const char *text, struct sched *out);

@@ -47,7 +47,7 @@ struct stop_request {
 	size_t stack_want;        /* bytes of stack to copy */
 	uint64_t sp_before;       /* stack pointer at an earlier sample; 0: none */
 	uint64_t tick_ns;         /* when the tick began, CLOCK_MONOTONIC */
-	uint64_t looked_ns;       /* when `before` was read */
+	uint64_t counters_ns;     /* when `before` was read */
 	struct snapshot snapshot; /* initialised by the caller, filled by the tracer */
 	/* Called while the thread is stopped, after its registers and stack have been copied, for
 	 * other reads that need the stop. Must take microseconds only; may be NULL. */
@@ -132,7 +132,7 @@ size_t tracer_held_count(const struct tracer *tracer);
 
 /*
  * Sleeps until `until_ns` (CLOCK_MONOTONIC), capturing and releasing outstanding threads as they
- * stop. A signal handler may end it early.
+ * stop. A signal handler may end the sleep early. With a tracer of NULL it only sleeps.
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
 
@@ -158,7 +158,8 @@ void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer);
 
-/* Number of seized threads: held, or outstanding and stopped as soon as they run. */
+/* Returns the number of seized threads: held, or outstanding and stopped as soon as they run. 0 for
+ * a tracer of NULL. */
 size_t tracer_outstanding(const struct tracer *tracer);
 
 /* True and the wait status when the process is a child of wallsample and has exited. */

@@ -4,19 +4,12 @@
 
 #include <math.h>
 
-#include "sampler/pace_internal.h"
 #include "sampler/priority_internal.h"
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
-void
-hold_release(struct hold *hold)
-{
-	free(hold->stopped);
-	*hold = (struct hold){ .on = false };
-}
-
-/* Lags in the running mean, and the largest that counts, as a part of the tick interval. */
+/* Number of lags in the running mean, and the largest lag that counts, as a part of the tick
+ * interval. */
 #define LAG_MEMORY 16.0
 #define LAG_MOST 0.5
 
@@ -24,27 +17,27 @@ hold_release(struct hold *hold)
 #define DEBT_MOST 0.5
 
 /*
- * A thread that shares its CPU gets it for some 3 ms at a time, and a stop costs it the rest of
- * that. With a stop every millisecond or two it would hardly ever run: so it gets one such turn
- * without a stop. More would be missed at ordinary ticks: with two, in a pipeline of three threads
- * that sometimes want the same CPU, the gain of the slowest was 73 to 77 % where it is 67.
+ * A thread that shares its CPU gets it for some 3 ms at a time, and a stop ends that turn. With a
+ * stop every millisecond or two it would hardly ever run: so it gets one turn without a stop. With
+ * two turns ordinary ticks would miss too many samples: in a pipeline of three threads that
+ * sometimes want the same CPU, the gain of the slowest was 73 to 77 % where the true one is 67.
  */
 #define SPARE_NS (3 * NS_PER_MS)
 
 bool
-hold_spares(const struct hold *hold, const struct sampled_thread *thread)
+hold_spares(const struct run *run, const struct sampled_thread *thread)
 {
-	return thread->spared_ns > hold->pace->began_ns;
+	return thread->spared_ns > run->pace.began_ns;
 }
 
 /*
- * A tick has to wake when it is due, and to observe all threads, before it stops the first: 2 % of
- * 5 ms, in which held threads would already run.
+ * Updates the mean time from the moment at which a tick is due to its first stop: the sampler has
+ * to wake, and to observe all threads. It is 2 % of 5 ms, in which held threads would already run.
  */
 static void
 learn_lag(struct hold *hold)
 {
-	const double most = LAG_MOST * (double)NS_PER_SEC / hold->pace->config.rate_hz;
+	const double most = LAG_MOST * (double)NS_PER_SEC / hold->run->config.rate_hz;
 	double lag;
 
 	if (hold->due_ns == 0 || hold->asked_ns < hold->due_ns)
@@ -57,11 +50,11 @@ void
 hold_begin(struct hold *hold)
 {
 	/* A thread whose late stop has happened may have been killed since. */
-	hold->before = tracer_held_count(hold->tracer);
+	hold->before = tracer_held_count(hold->run->tracer);
 	hold->before -= hold->count < hold->before ? hold->count : hold->before;
 	hold->asked_ns = clock_now_ns();
 	learn_lag(hold);
-	hold->due_ns = hold->pace->due_ns;
+	hold->due_ns = hold->run->pace.due_ns;
 }
 
 static void
@@ -78,39 +71,29 @@ add_stopped(struct hold *hold, const struct sampled_thread *thread)
 void
 hold_observe(struct hold *hold, const struct stop_request *request, struct sampled_thread *thread)
 {
-	if (!hold->wanted)
-		return;
-	if (request->end == STOP_CAPTURED && request->queued)
-		thread->spared_ns = clock_now_ns() + SPARE_NS;
-	if (request->held)
-		add_stopped(hold, thread);
-}
+	const bool late = thread->late != NULL;
 
-void
-hold_observe_late(struct hold *hold, const struct stop_request *request,
-		  struct sampled_thread *thread)
-{
-	if (!hold->wanted)
+	if (!hold->run->holds)
 		return;
-	if (request->end == STOP_CAPTURED)
+	if (request->end == STOP_CAPTURED && (late || request->queued))
 		thread->spared_ns = clock_now_ns() + SPARE_NS;
-	if (!tracer_is_held(hold->tracer, thread->watch.tid))
-		return;
-	thread->held = true;
-	add_stopped(hold, thread);
+	if (late)
+		thread->held = tracer_is_held(hold->run->tracer, thread->watch.tid);
+	if (late ? thread->held : request->held)
+		add_stopped(hold, thread);
 }
 
 /* Ends the hold, and counts its time. */
 static void
 end_count(struct hold *hold, uint64_t now_ns)
 {
-	const struct sampler_control *control = hold->control;
+	const struct sampler_control *control = hold->run->context.control;
 	uint64_t until = hold->until_ns < now_ns ? hold->until_ns : now_ns;
 
 	if (!hold->on)
 		return;
 	/* Held threads are resumed now, not at until_ns. */
-	if (tracer_held_count(hold->tracer) > 0)
+	if (tracer_held_count(hold->run->tracer) > 0)
 		until = now_ns;
 	hold->on = false;
 	until = until > hold->from_ns ? until - hold->from_ns : 0;
@@ -121,9 +104,9 @@ end_count(struct hold *hold, uint64_t now_ns)
 static void
 resume_all(struct hold *hold)
 {
-	tracer_release_all_held(hold->tracer);
-	for (size_t i = 0; i < hold->threads->count; i++)
-		hold->threads->thread[i]->held = false;
+	tracer_release_all_held(hold->run->tracer);
+	for (size_t i = 0; i < hold->run->threads.count; i++)
+		hold->run->threads.thread[i]->held = false;
 }
 
 void
@@ -131,17 +114,17 @@ hold_end(struct hold *hold)
 {
 	const uint64_t now = clock_now_ns();
 
-	if (!hold->wanted)
+	if (!hold->run->holds)
 		return;
 	end_count(hold, now);
 	resume_all(hold);
 }
 
-/* Counts resume delays: all threads were stopped until the others ran. */
+/* Counts the resume delays as hold time: all threads were stopped until the resumed ones ran. */
 static void
 count_delays(struct hold *hold)
 {
-	const struct sampler_control *control = hold->control;
+	const struct sampler_control *control = hold->run->context.control;
 	double more = 0;
 
 	if (hold->part <= 0)
@@ -162,14 +145,14 @@ hold_debt(double debt_ns, double part, double length_ns, double held_ns, double 
 }
 
 /*
- * The time to the next tick was a forecast; now it is known, and so is when each thread resumed or
- * fell asleep. This tick makes up for a hold that was too short or too long, so that over all ticks
- * the hold is that part of the time.
+ * Updates the debt. The last tick had to forecast the time to this one; now that time is known, and
+ * so is when each thread resumed or fell asleep. This tick makes up for a hold that was too short
+ * or too long, so that over all ticks threads are held for the part of the time that was asked.
  */
 static void
 learn_debt(struct hold *hold, double used_ns)
 {
-	const double most = DEBT_MOST * (double)NS_PER_SEC / hold->pace->config.rate_hz;
+	const double most = DEBT_MOST * (double)NS_PER_SEC / hold->run->config.rate_hz;
 	const double resumed = hold_mean_delay(hold, HOLD_RESUMED);
 	const double late = hold->others > 0 ? hold_mean_delay(hold, HOLD_HELD) : 0;
 
@@ -191,19 +174,19 @@ end_of_part(const struct hold *hold, double part)
 static void
 report_counts(struct hold *hold)
 {
-	const struct sampler_control *control = hold->control;
+	const struct sampler_control *control = hold->run->context.control;
 	uint64_t total[TRACER_COUNT_MOST];
 
 	if (control->addresses == 0)
 		return;
-	tracer_counts(hold->tracer, total);
+	tracer_counts(hold->run->tracer, total);
 	control->counted(control->context, total, control->addresses);
 }
 
 /*
- * Resumes the stopped threads except those that are to be held. Returns the mean moment: a resumed
- * thread may take our CPU for milliseconds if we may not preempt it (priority_internal.h), and the
- * next ones wait for us.
+ * Resumes the stopped threads except those that are to be held. Returns the mean moment at which
+ * they were resumed: a resumed thread may take the sampler's CPU for milliseconds if the sampler
+ * cannot preempt it (priority_internal.h), and the next threads wait for the sampler.
  */
 static uint64_t
 resume_chosen(struct hold *hold, bool holds)
@@ -213,7 +196,7 @@ resume_chosen(struct hold *hold, bool holds)
 
 	for (size_t i = 0; i < hold->count; i++) {
 		const struct stopped_thread *stopped = &hold->stopped[i];
-		struct sampled_thread *thread = threads_find(hold->threads, stopped->tid);
+		struct sampled_thread *thread = threads_find(&hold->run->threads, stopped->tid);
 		const bool resume = !holds || stopped->resume;
 
 		if (thread != NULL)
@@ -222,7 +205,7 @@ resume_chosen(struct hold *hold, bool holds)
 			continue;
 		sum += clock_now_ns() - began;
 		count++;
-		tracer_release_held(hold->tracer, stopped->tid);
+		tracer_release_held(hold->run->tracer, stopped->tid);
 	}
 	return began + (count > 0 ? sum / count : 0);
 }
@@ -230,12 +213,12 @@ resume_chosen(struct hold *hold, bool holds)
 void
 hold_decide(struct hold *hold)
 {
-	const struct sampler_control *control = hold->control;
+	const struct sampler_control *control = hold->run->context.control;
 	struct tick_snapshot snapshot = {
 		.stopped = hold->stopped,
 		.count = hold->count,
 		.held = hold->before,
-		.missed = hold->late->count + hold->spared,
+		.missed = hold->run->late_count + hold->spared,
 	};
 	double part, used;
 	uint64_t now;
@@ -255,21 +238,21 @@ hold_decide(struct hold *hold)
 	hold->part = part;
 	hold->counted_ns = 0;
 	hold_mark_threads(hold, part > 0);
-	/* Kept until hold_pause: a sampler that returned it before it sleeps would have no CPU for
-	 * the next 3 ms, and would be late for the next tick. */
+	/* The class is kept until hold_pause: a sampler that left it before it sleeps would have no
+	 * CPU for the next 3 ms, and would be late for the next tick. */
 	priority_urgent(hold->priority, true);
 	now = resume_chosen(hold, part > 0);
 	if (part <= 0)
 		resume_all(hold);
 	hold->count = hold->spared = 0;
-	/* Deciding and resuming take time, too. */
+	/* The threads were also stopped while the sampler decided and resumed them. */
 	hold->decided_ns = now - hold->asked_ns - snapshot.standing_ns;
 	control->held(control->context, (int64_t)hold->decided_ns);
 	hold->from_ns = now;
 	if (part <= 0)
 		return;
 	/* A thread that waits for a CPU now may get one during the hold. */
-	tracer_hold_late(hold->tracer);
+	tracer_hold_late(hold->run->tracer);
 	hold->on = true;
 	hold->until_ns = part < 1 ? end_of_part(hold, part) : UINT64_MAX;
 }
@@ -292,13 +275,13 @@ hold_pause(struct hold *hold)
 {
 	hold_end(hold);
 	priority_urgent(hold->priority, false);
-	if (hold->tracer != NULL)
-		tracer_pause(hold->tracer);
+	if (hold->run->tracer != NULL)
+		tracer_pause(hold->run->tracer);
 }
 
 void
 hold_resume(struct hold *hold)
 {
-	if (hold->tracer != NULL)
-		tracer_resume(hold->tracer);
+	if (hold->run->tracer != NULL)
+		tracer_resume(hold->run->tracer);
 }

@@ -23,31 +23,27 @@
 
 #include "wallsample/sampler/sampler_control.h"
 
-struct late_stops;
-struct pace;
 struct priority;
+struct run;
 struct sampled_thread;
 struct stop_request;
-struct thread_list;
-struct tick;
-struct tracer;
 
 /* --- resume delays: hold_late.c ------------------------------------------------------------- */
 
 /* Role of a thread that a tick had stopped. */
 enum hold_role {
-	HOLD_NONE,
-	HOLD_HELD,
-	HOLD_RESUMED, /* right after the decision */
-	HOLD_ROLES
+	HOLD_NONE,    /* its counters were not read */
+	HOLD_HELD,    /* stopped after the decision, too */
+	HOLD_RESUMED, /* resumed right after the decision */
+	HOLD_ROLES    /* number of roles */
 };
 
 /* A thread's counters while a tick kept it stopped. */
 struct hold_mark {
 	enum hold_role role;
-	uint32_t tick;
-	uint64_t cpu_ns, switches; /* of struct sched */
-	bool waits;                /* the last observation found it asleep on a futex */
+	uint32_t tick;             /* number of that tick */
+	uint64_t cpu_ns, switches; /* members of struct sched */
+	bool waits;                /* the last observation found the thread asleep on a futex */
 };
 
 /* Most stopped threads, and most resumed threads, whose CPU times are read at a tick: each read
@@ -56,12 +52,12 @@ struct hold_mark {
 
 /* A thread from the decision of one tick to its stop at the next. */
 struct hold_run {
-	double between_ns; /* between the two readings of its CPU time */
-	double stopped_ns; /* part of it: stopped while the last tick decided and this one stopped
-			    * all threads */
-	double held_ns;    /* part of it: held */
-	double cpu_ns;     /* CPU time that it used */
-	uint64_t switches; /* times scheduled in */
+	double between_ns; /* time between the two readings of its CPU time */
+	double stopped_ns; /* part of between_ns in which it was stopped while the last tick decided
+			    * and this one stopped all threads */
+	double held_ns;    /* part of between_ns in which it was held */
+	double cpu_ns;     /* CPU time that it used in between_ns */
+	uint64_t switches; /* times that it was scheduled in */
 };
 
 /*
@@ -73,42 +69,38 @@ bool hold_resume_delay(const struct hold_run *run, double tick_ns, double *delay
 
 struct hold_delays {
 	uint64_t read_ns, last_read_ns; /* when CPU times were read at this tick and the last */
-	pid_t resumed[HOLD_MARKS]; /* threads that the last tick resumed, unless there are more */
-	size_t resumed_count;      /* 0: none, or more */
+	/* The threads that the last tick resumed; none if there are more than HOLD_MARKS. */
+	pid_t resumed[HOLD_MARKS];
+	size_t resumed_count;
+	/* Results of hold_resume_delay at this tick, by role. */
 	struct {
 		double sum_ns;
 		size_t count;
-	} role[HOLD_ROLES]; /* results of hold_resume_delay at this tick */
+	} role[HOLD_ROLES];
 };
 
 /* --- holds: hold.c ------------------------------------------------------------------------- */
 
 struct hold {
 	/* Borrowed. */
-	const struct sampler_control *control; /* NULL: no thread is held */
-	struct tracer *tracer;                 /* NULL: no thread is stopped */
-	const struct pace *pace;
-	const struct tick *tick;
-	const struct thread_list *threads;
-	const struct late_stops *late;
+	struct run *run;
 	struct priority *priority;
-	bool counters_known; /* CPU times can be read: schedstat */
-	bool wanted;         /* there are a control and a tracer: threads are held */
 
-	struct stopped_thread *stopped; /* by this tick, or late and held since */
+	/* Threads that this tick stopped, and late ones that were held when they stopped. */
+	struct stopped_thread *stopped;
 	size_t count, capacity;
 	size_t before;       /* threads held when the tick began, not among `stopped` */
-	size_t spared;       /* threads that this tick does not stop: hold_spares */
+	size_t spared;       /* running threads that this tick does not stop: see hold_spares */
 	bool on;             /* hold time is counted, from from_ns until until_ns */
 	uint64_t from_ns;    /* mean moment at which resumed threads were resumed */
-	uint64_t until_ns;   /* UINT64_MAX: until the next tick has decided */
+	uint64_t until_ns;   /* end of the hold; UINT64_MAX: when the next tick has decided */
 	uint64_t asked_ns;   /* when this tick began to stop threads */
 	uint64_t due_ns;     /* when this tick was due; 0: there was none before */
 	uint64_t decided_ns; /* duration of the decision, up to from_ns */
-	double lag_ns;       /* mean of asked_ns - due_ns */
+	double lag_ns;       /* running mean of asked_ns - due_ns */
 	double part;         /* part of the last tick for which threads were to be held */
 	double counted_ns;   /* hold time that was counted for the last tick */
-	double debt_ns;      /* hold time that is missing, over all ticks; negative: too much */
+	double debt_ns;      /* hold time that all ticks lack; negative: that they have in excess */
 	size_t others;       /* threads held at the last tick */
 	struct hold_delays delays;
 };
@@ -123,28 +115,26 @@ void hold_release(struct hold *hold);
 double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
 
 /* True if this tick must not stop the thread, because its last stop cost it its turn on a CPU. */
-bool hold_spares(const struct hold *hold, const struct sampled_thread *thread);
+bool hold_spares(const struct run *run, const struct sampled_thread *thread);
 /* Must be called before the tick stops threads. */
 void hold_begin(struct hold *hold);
-/* Called when a stop is unwound: adds the thread, if it is still stopped, for hold_decide. */
+/* Called when a stop is unwound, late or not, with its request: adds the thread, if it is still
+ * stopped, to those about which hold_decide decides. */
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
-/* The same for a late stop that has happened; `request` is its request. */
-void hold_observe_late(struct hold *hold, const struct stop_request *request,
-		       struct sampled_thread *thread);
 /* Called when all stopped threads are unwound: calls control->decide, resumes the threads that it
  * chose, and sets the moment at which the others are resumed. */
 void hold_decide(struct hold *hold);
-/* The moment at which held threads are to be resumed; UINT64_MAX: none. */
+/* Returns the moment at which held threads are to be resumed; UINT64_MAX if none are held. */
 uint64_t hold_due(const struct hold *hold);
-/* Resumes all held threads if that moment has come. */
+/* Resumes all held threads if hold_due has come. */
 void hold_serve(struct hold *hold, uint64_t now_ns);
 /* Resumes all held threads now. */
 void hold_end(struct hold *hold);
 
 /*
- * Must enclose any work during the run that may take long: no thread of the target stays stopped
- * between the two calls. They nest. Valid without control or tracer, too.
+ * hold_pause and hold_resume must enclose any work during the run that may take long: no thread of
+ * the target stays stopped in between. They nest. Both may be called without control or tracer.
  */
 void hold_pause(struct hold *hold);
 void hold_resume(struct hold *hold);

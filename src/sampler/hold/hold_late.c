@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* hold_late.c - how long after it was resumed a thread runs. */
+/* hold_late.c - estimates the resume delay: the time from a resume until the thread runs. */
 #include "sampler/hold/hold_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "sampler/pace_internal.h"
 #include "sampler/threads_internal.h"
 
-/* A delay that is longer, or longer than this part of the tick interval, has another cause: other
- * threads used the CPU, or the thread has slept. */
+/* Longest delay that counts, absolute and as a part of the tick interval. A longer one has another
+ * cause: other threads used the CPU, or the thread has slept. */
 #define DELAY_MOST_NS (200.0 * NS_PER_US)
 #define DELAY_MOST_PART 0.1
 
-/* Times it may be scheduled in: after the stop, and after each use of its CPU by us, to resume
- * other threads, between two ticks, and to observe it. With 2, half of all are left out. */
+/*
+ * Times that a thread may be scheduled in: once after the stop, and after each use of its CPU by
+ * the sampler, which resumes other threads, works between two ticks, and observes the thread. With
+ * a limit of 2, half of all threads are left out.
+ */
 #define SWITCHES_MOST 4
 
 bool
@@ -43,7 +45,7 @@ add_delay(struct hold *hold, const struct hold_mark *mark, const struct sched *n
 	};
 	double delay_ns;
 
-	if (!hold_resume_delay(&run, (double)NS_PER_SEC / hold->pace->config.rate_hz, &delay_ns))
+	if (!hold_resume_delay(&run, (double)NS_PER_SEC / hold->run->config.rate_hz, &delay_ns))
 		return;
 	delays->role[mark->role].sum_ns += delay_ns;
 	delays->role[mark->role].count++;
@@ -52,17 +54,17 @@ add_delay(struct hold *hold, const struct hold_mark *mark, const struct sched *n
 static bool
 is_of_last_tick(const struct hold *hold, const struct hold_mark *mark)
 {
-	return mark->role != HOLD_NONE && mark->tick + 1 == hold->tick->number;
+	return mark->role != HOLD_NONE && mark->tick + 1 == hold->run->tick.number;
 }
 
-/* The thread is stopped: its CPU time counts from here. */
+/* Records the counters of a stopped thread, from which its CPU time counts. */
 static void
 mark_now(struct hold *hold, struct sampled_thread *thread)
 {
 	struct hold_mark *mark = &thread->mark;
 	struct sched now;
 
-	if (watch_read_sched(&thread->watch, thread->process->process, &now) != LOOK_OK) {
+	if (watch_read_sched(&thread->watch, thread->process->process, &now) != WATCH_OK) {
 		mark->role = HOLD_NONE;
 		return;
 	}
@@ -70,10 +72,17 @@ mark_now(struct hold *hold, struct sampled_thread *thread)
 		add_delay(hold, mark, &now);
 	*mark = (struct hold_mark){
 		.role = HOLD_RESUMED,
-		.tick = hold->tick->number,
+		.tick = hold->run->tick.number,
 		.cpu_ns = now.cpu_ns,
 		.switches = now.switches,
 	};
+}
+
+/* True if CPU times can be read. */
+static bool
+counters_are_known(const struct hold *hold)
+{
+	return hold->run->threads.sched_source == SCHED_FROM_SCHEDSTAT;
 }
 
 void
@@ -84,8 +93,9 @@ hold_measure_delays(struct hold *hold)
 	memset(delays->role, 0, sizeof(delays->role));
 	delays->last_read_ns = delays->read_ns;
 	delays->read_ns = clock_now_ns();
-	for (size_t i = 0; hold->counters_known && i < hold->count && i < HOLD_MARKS; i++) {
-		struct sampled_thread *thread = threads_find(hold->threads, hold->stopped[i].tid);
+	for (size_t i = 0; counters_are_known(hold) && i < hold->count && i < HOLD_MARKS; i++) {
+		struct sampled_thread *thread = threads_find(&hold->run->threads,
+							     hold->stopped[i].tid);
 
 		if (thread != NULL)
 			mark_now(hold, thread);
@@ -109,7 +119,7 @@ hold_effective(const struct hold *hold, double counted_ns)
 	double used = 0;
 
 	for (size_t i = 0; i < delays->resumed_count; i++) {
-		const struct sampled_thread *thread = threads_find(hold->threads,
+		const struct sampled_thread *thread = threads_find(&hold->run->threads,
 								   delays->resumed[i]);
 		double ran;
 
@@ -128,7 +138,7 @@ hold_effective(const struct hold *hold, double counted_ns)
 
 /* --- threads that this tick stopped ---------------------------------------------------- */
 
-/* A thread is resumed while others are held. Returns false if there is no room. */
+/* Notes a thread that is resumed while others are held. Returns false if there is no room. */
 static bool
 mark_resumed(struct hold *hold, struct sampled_thread *thread, bool marked)
 {
@@ -142,31 +152,32 @@ mark_resumed(struct hold *hold, struct sampled_thread *thread, bool marked)
 	return true;
 }
 
-/* Threads that were held before this tick have not run since. */
+/* Sets the roles of threads that were held before this tick: they have not run since. */
 static void
 mark_held_before(struct hold *hold, bool holds)
 {
-	for (size_t i = 0; hold->before > 0 && i < hold->threads->count; i++) {
-		struct hold_mark *mark = &hold->threads->thread[i]->mark;
+	for (size_t i = 0; hold->before > 0 && i < hold->run->threads.count; i++) {
+		struct hold_mark *mark = &hold->run->threads.thread[i]->mark;
 
-		if (!hold->threads->thread[i]->held || mark->role != HOLD_HELD ||
-		    mark->tick == hold->tick->number)
+		if (!hold->run->threads.thread[i]->held || mark->role != HOLD_HELD ||
+		    mark->tick == hold->run->tick.number)
 			continue;
 		mark->role = holds ? HOLD_HELD : HOLD_RESUMED;
-		mark->tick = hold->tick->number;
+		mark->tick = hold->run->tick.number;
 	}
 }
 
 void
 hold_mark_threads(struct hold *hold, bool holds)
 {
-	bool room = hold->counters_known;
+	bool room = counters_are_known(hold);
 
 	mark_held_before(hold, holds);
 	hold->delays.resumed_count = 0;
 	hold->others = holds ? hold->before : 0;
 	for (size_t i = 0; i < hold->count; i++) {
-		struct sampled_thread *thread = threads_find(hold->threads, hold->stopped[i].tid);
+		struct sampled_thread *thread = threads_find(&hold->run->threads,
+							     hold->stopped[i].tid);
 		const bool marked = i < HOLD_MARKS;
 		const bool held = holds && !hold->stopped[i].resume;
 

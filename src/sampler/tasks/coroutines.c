@@ -18,8 +18,8 @@ is_off_cpu(struct sampled_thread *thread, struct sched *sched)
 	const struct process *process = thread->process->process;
 	struct syscall_info info;
 
-	return watch_read_sched(&thread->watch, process, sched) == LOOK_OK &&
-	       watch_read_syscall(&thread->watch, process, &info) == LOOK_OK && !info.running;
+	return watch_read_sched(&thread->watch, process, sched) == WATCH_OK &&
+	       watch_read_syscall(&thread->watch, process, &info) == WATCH_OK && !info.running;
 }
 
 /* Returns false if the thread has tasks and ran while they were read. */
@@ -32,7 +32,7 @@ read_coroutines(struct async_tasks *out, struct sampled_thread *thread, uint64_t
 
 	if (runtimes_read_async_tasks(process->runtimes, out, thread->watch.tid, until_ns) == 0)
 		return true;
-	if (off_cpu && watch_read_sched(&thread->watch, process->process, &after) == LOOK_OK &&
+	if (off_cpu && watch_read_sched(&thread->watch, process->process, &after) == WATCH_OK &&
 	    after.switches == before.switches)
 		return true;
 	async_tasks_undo(out);
@@ -40,22 +40,22 @@ read_coroutines(struct async_tasks *out, struct sampled_thread *thread, uint64_t
 }
 
 static bool
-are_wanted(const struct coroutines *coroutines, const struct sampled_process *process)
+coroutines_are_wanted(const struct run *run, const struct sampled_process *process)
 {
-	return coroutines->out != NULL && process->runtimes != NULL &&
+	return run->context.tasks != NULL && process->runtimes != NULL &&
 	       runtimes_any(process->runtimes);
 }
 
 void
-coroutines_of_stopped(struct coroutines *coroutines, struct sampled_thread *thread)
+coroutines_of_stopped(struct run *run, struct sampled_thread *thread)
 {
-	if (are_wanted(coroutines, thread->process) && !thread->coroutines_read)
-		thread->coroutines_read = read_coroutines(coroutines->out, thread,
+	if (coroutines_are_wanted(run, thread->process) && !thread->coroutines_read)
+		thread->coroutines_read = read_coroutines(run->context.tasks, thread,
 							  clock_now_ns() + HELD_MOST_NS);
 }
 
 void
-coroutines_of_held(struct coroutines *coroutines, struct observation *observation, size_t count)
+coroutines_of_held(struct run *run, struct observation *observation, size_t count)
 {
 	const uint64_t until_ns = clock_now_ns() + HELD_MOST_NS;
 
@@ -64,8 +64,8 @@ coroutines_of_held(struct coroutines *coroutines, struct observation *observatio
 
 		if (observation[i].outcome == OUTCOME_RUNNING && !thread->coroutines_read &&
 		    observation[i].capture->request.end == STOP_CAPTURED &&
-		    are_wanted(coroutines, thread->process))
-			thread->coroutines_read = read_coroutines(coroutines->out, thread,
+		    coroutines_are_wanted(run, thread->process))
+			thread->coroutines_read = read_coroutines(run->context.tasks, thread,
 								  until_ns);
 	}
 }
@@ -87,19 +87,19 @@ read_or_note(struct async_tasks *out, struct sampled_thread *thread, uint64_t un
 }
 
 void
-coroutines_finish(struct coroutines *coroutines, const struct sampled_process *process)
+coroutines_finish(struct run *run, const struct sampled_process *process)
 {
-	const struct thread_list *threads = coroutines->threads;
+	const struct thread_list *threads = &run->threads;
 	const uint64_t until_ns = clock_now_ns() + OTHERS_MOST_NS;
 
-	if (!are_wanted(coroutines, process))
+	if (!coroutines_are_wanted(run, process))
 		return;
 	for (size_t i = 0; i < threads->count; i++) {
 		struct sampled_thread *thread = threads->thread[i];
 
 		if (thread->process == process && !thread->gone && thread->selected &&
 		    !thread->coroutines_read)
-			read_or_note(coroutines->out, thread, until_ns);
+			read_or_note(run->context.tasks, thread, until_ns);
 	}
-	runtimes_read_async_tasks(process->runtimes, coroutines->out, 0, until_ns);
+	runtimes_read_async_tasks(process->runtimes, run->context.tasks, 0, until_ns);
 }

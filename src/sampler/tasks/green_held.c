@@ -17,7 +17,8 @@ green_rehearse(struct green_tasks *green)
 {
 	size_t slots;
 
-	if (!green_are_wanted(green) || !green->all || !green->stop_all)
+	if (!green_is_wanted(green) || !green->run->config.all_tasks ||
+	    !green->run->config.stop_all)
 		return;
 	slots = runtimes_green_task_slots(green->process->runtimes);
 	for (size_t at = 0; slots <= HELD_MOST && at < slots;) {
@@ -26,21 +27,8 @@ green_rehearse(struct green_tasks *green)
 		while (at < slots && count < TASKS_AT_ONCE)
 			green->slot[count++] = (uint32_t)at++;
 		runtimes_read_green_tasks(green->process->runtimes, green->slot, count,
-					  green->look);
+					  green->batch);
 	}
-}
-
-static void
-make_room(struct green_tasks *green, size_t slots)
-{
-	size_t capacity = green->held_capacity;
-
-	green->held = xgrow(green->held, &capacity, slots, sizeof(*green->held));
-	capacity = green->held_capacity;
-	green->held_size = xgrow(green->held_size, &capacity, slots, sizeof(*green->held_size));
-	capacity = green->held_capacity;
-	green->held_at = xgrow(green->held_at, &capacity, slots, sizeof(*green->held_at));
-	green->held_capacity = capacity;
 }
 
 static size_t
@@ -67,13 +55,13 @@ hold_stacks(struct green_tasks *green, size_t first, size_t count, size_t used)
 		const struct green_task *task = &green->held[first + i];
 
 		piece[i] = (struct memory_piece){ .address = task->sp, .size = stack_size(task) };
-		green->held_at[first + i] = all;
+		green->held_stack[first + i].at = all;
 		all += piece[i].size;
 	}
 	green->held_bytes = xgrow(green->held_bytes, &green->held_bytes_capacity, all + 1, 1);
 	green_read_pieces(green, piece, count, green->held_bytes + used, got);
 	for (size_t i = 0; i < count; i++)
-		green->held_size[first + i] = got[i] ? piece[i].size : 0;
+		green->held_stack[first + i].size = got[i] ? piece[i].size : 0;
 	return all;
 }
 
@@ -84,7 +72,9 @@ hold_all(struct green_tasks *green, size_t slots)
 	const uint64_t until_ns = clock_now_ns() + HELD_MOST_NS;
 	size_t used = 0;
 
-	make_room(green, slots);
+	green->held = xgrow(green->held, &green->held_capacity, slots, sizeof(*green->held));
+	green->held_stack = xgrow(green->held_stack, &green->held_stack_capacity, slots,
+				  sizeof(*green->held_stack));
 	for (size_t first = 0; first < slots;) {
 		size_t count = 0;
 
@@ -107,7 +97,7 @@ green_while_held(struct green_tasks *green)
 {
 	size_t slots;
 
-	if (!green_are_wanted(green) || !green->all)
+	if (!green_is_wanted(green) || !green->run->config.all_tasks)
 		return;
 	green->holding = true;
 	runtimes_hold(green->process->runtimes, true);
@@ -115,8 +105,8 @@ green_while_held(struct green_tasks *green)
 	green->held_count = 0;
 	if (slots > 0 && slots <= HELD_MOST && hold_all(green, slots)) {
 		green->held_count = slots;
-		green->held_tick = green->tick->number;
-		green->stats->task_looks += slots;
+		green->held_tick = green->run->tick.number;
+		green->run->stats.task_looks += slots;
 	}
 	runtimes_hold(green->process->runtimes, false);
 	green->holding = false;

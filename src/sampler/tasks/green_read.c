@@ -48,7 +48,7 @@ green_read_memory(struct green_tasks *green, const struct memory_piece *piece, s
 	struct window windows[WINDOWS] = { { .known = false } };
 	size_t there = 0;
 
-	if (!green->holding && green->late->count == 0)
+	if (!green->holding && green->run->late_count == 0)
 		return memory_read_pieces(green->process->process->pid, piece, count, to);
 	if (count > MEMORY_PIECES_MOST)
 		count = MEMORY_PIECES_MOST;
@@ -75,31 +75,34 @@ green_read_pieces(struct green_tasks *green, const struct memory_piece *piece, s
 /* --- structures ------------------------------------------------------------------------------ */
 
 bool
-green_are_wanted(const struct green_tasks *green)
+green_is_wanted(const struct green_tasks *green)
 {
-	return green->process->runtimes != NULL && !green->idle_off &&
-	       green->last_tick != green->tick->number;
+	const struct run *run = green->run;
+
+	/* Tasks that no thread runs are not sampled if only certain threads are. */
+	return green->process->runtimes != NULL && !run->config.threads_only &&
+	       run->context.selected == NULL && green->last_tick != run->tick.number;
 }
 
 bool
-green_are_held(const struct green_tasks *green)
+green_is_held(const struct green_tasks *green)
 {
-	return green->held_count > 0 && green->held_tick == green->tick->number;
+	return green->held_count > 0 && green->held_tick == green->run->tick.number;
 }
 
 void
-green_look_now(struct green_tasks *green, const uint32_t *slot, size_t count,
+green_read_now(struct green_tasks *green, const uint32_t *slot, size_t count,
 	       struct green_task *out)
 {
 	runtimes_read_green_tasks(green->process->runtimes, slot, count, out);
-	green->stats->task_looks += count;
+	green->run->stats.task_looks += count;
 }
 
 void
-green_look(struct green_tasks *green, const uint32_t *slot, size_t count, struct green_task *out)
+green_read(struct green_tasks *green, const uint32_t *slot, size_t count, struct green_task *out)
 {
-	if (!green_are_held(green)) {
-		green_look_now(green, slot, count, out);
+	if (!green_is_held(green)) {
+		green_read_now(green, slot, count, out);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)

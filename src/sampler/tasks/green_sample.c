@@ -18,9 +18,9 @@
 /* --- samples -------------------------------------------------------------------------------- */
 
 struct known_task *
-green_known(struct green_tasks *green, const struct green_sight *sight)
+green_known(struct green_tasks *green, const struct green_reading *reading)
 {
-	return &green->task[sight->of];
+	return &green->task[reading->known];
 }
 
 /* Returns the wait for the runtime's reason, and counts the tasks that have it. */
@@ -38,77 +38,80 @@ wait_of(struct green_tasks *green, const struct green_task *task)
 	if (added) {
 		text = runtimes_green_task_reason(green->process->runtimes, task->reason);
 		if (text[0] != '\0')
-			wait.object = profile_intern_named(green->profile, text);
-		*id = profile_add_wait(green->profile, &wait);
+			wait.object = profile_intern_named(green->run->profile, text);
+		*id = profile_add_wait(green->run->profile, &wait);
 	}
 	crowd = table_insert(&green->crowds, *id, 0, 0, NULL);
 	if (++*crowd <= UINT32_MAX / green->stride)
-		profile_raise_most(green->profile, *id, *crowd * (uint32_t)green->stride);
+		profile_raise_most(green->run->profile, *id, *crowd * (uint32_t)green->stride);
 	return *id;
 }
 
 void
-green_add_sample(struct green_tasks *green, const struct green_sight *sight, uint32_t stack)
+green_add_sample(struct green_tasks *green, const struct green_reading *reading, uint32_t stack)
 {
 	const int64_t samples = (int64_t)green->stride;
-	const uint32_t wait = wait_of(green, &sight->task);
-	struct known_task *of = green_known(green, sight);
+	const uint32_t wait = wait_of(green, &reading->task);
+	struct known_task *known = green_known(green, reading);
 	const struct profile_entry entry = {
-		.thread = of->unit,
+		.thread = known->record,
 		.stack = stack,
-		.state = sight->task.state == GREEN_TASK_READY   ? RUN_READY :
-			 sight->task.state == GREEN_TASK_WAITING ? RUN_SLEEPING :
-								   RUN_UNKNOWN,
+		.state = reading->task.state == GREEN_TASK_READY   ? RUN_READY :
+			 reading->task.state == GREEN_TASK_WAITING ? RUN_SLEEPING :
+								     RUN_UNKNOWN,
 		.syscall = SYSCALL_NONE,
 		.wait = wait,
 		.gil = GIL_UNKNOWN,
 		.samples = samples,
-		.ns[WEIGHT_WALL] = samples * (int64_t)green->tick->span_ns,
+		.ns[WEIGHT_WALL] = samples * (int64_t)green->run->tick.span_ns,
 	};
 
-	green->stats->thread_samples += (uint64_t)samples;
-	green->stats->task_samples += (uint64_t)samples;
-	profile_set_waiting(green->profile, of->unit, sight->task.waiting_ns);
-	if (of->entry_state == sight->task.state && of->entry_stack == stack &&
-	    of->entry_wait == wait) {
-		profile_add_again(green->profile, of->entry, samples, entry.ns[WEIGHT_WALL]);
+	green->run->stats.thread_samples += (uint64_t)samples;
+	green->run->stats.task_samples += (uint64_t)samples;
+	profile_set_waiting(green->run->profile, known->record, reading->task.waiting_ns);
+	if (known->entry_state == reading->task.state && known->entry_stack == stack &&
+	    known->entry_wait == wait) {
+		profile_add_again(green->run->profile, known->entry, samples,
+				  entry.ns[WEIGHT_WALL]);
 		return;
 	}
-	of->entry = profile_add(green->profile, &entry);
-	of->entry_state = sight->task.state;
-	of->entry_stack = stack;
-	of->entry_wait = wait;
+	known->entry = profile_add(green->run->profile, &entry);
+	known->entry_state = reading->task.state;
+	known->entry_stack = stack;
+	known->entry_wait = wait;
 }
 
 void
-green_fail(struct green_tasks *green, const struct green_sight *sight, enum sample_failure failure)
+green_fail(struct green_tasks *green, const struct green_reading *reading,
+	   enum sample_failure failure)
 {
-	green_add_sample(green, sight, stacks_failure(&green->process->stacks, failure));
-	green->stats->failed[failure] += green->stride;
+	green_add_sample(green, reading, stacks_failure(&green->process->stacks, failure));
+	green->run->stats.failed[failure] += green->stride;
 	if (failure != FAILURE_TASK_FINISHED)
-		green->stats->task_failures += green->stride;
+		green->run->stats.task_failures += green->stride;
 }
 
 /* --- stacks --------------------------------------------------------------------------------- */
 
 bool
-green_is_in_place(struct green_tasks *green, const struct green_sight *sight)
+green_is_in_place(struct green_tasks *green, const struct green_reading *reading)
 {
-	const struct known_task *of = green_known(green, sight);
-	const struct green_task *task = &sight->task;
+	const struct known_task *known = green_known(green, reading);
+	const struct green_task *task = &reading->task;
 
-	return of->size > 0 && of->pc == task->pc && of->sp == task->sp && of->fp == task->fp &&
-	       of->runs == task->runs && of->generation == maps_generation(green->process->maps);
+	return known->size > 0 && known->pc == task->pc && known->sp == task->sp &&
+	       known->fp == task->fp && known->runs == task->runs &&
+	       known->generation == maps_generation(green->process->maps);
 }
 
 /* Returns the bytes of the task's stack that are read in one call with others. */
 static size_t
-bytes_wanted(struct green_tasks *green, const struct green_sight *sight)
+bytes_wanted(struct green_tasks *green, const struct green_reading *reading)
 {
-	const struct green_task *task = &sight->task;
-	const struct known_task *of = green_known(green, sight);
-	const bool same = of->size > 0 && of->pc == task->pc && of->sp == task->sp;
-	size_t size = same || of->size > STACK_GUESS ? of->size : STACK_GUESS;
+	const struct green_task *task = &reading->task;
+	const struct known_task *known = green_known(green, reading);
+	const bool same = known->size > 0 && known->pc == task->pc && known->sp == task->sp;
+	size_t size = same || known->size > STACK_GUESS ? known->size : STACK_GUESS;
 
 	if (task->pc == 0 || task->sp < task->stack_low || task->sp >= task->stack_high)
 		return 0;
@@ -120,11 +123,11 @@ bytes_wanted(struct green_tasks *green, const struct green_sight *sight)
 static void
 take_held_stacks(struct green_tasks *green)
 {
-	for (size_t i = 0; i < green->sights; i++) {
-		struct green_sight *sight = &green->sight[i];
+	for (size_t i = 0; i < green->readings; i++) {
+		struct green_reading *reading = &green->reading[i];
 
-		sight->bytes = green->held_bytes + green->held_at[sight->slot];
-		sight->size = green->held_size[sight->slot];
+		reading->bytes = green->held_bytes + green->held_stack[reading->slot].at;
+		reading->size = green->held_stack[reading->slot].size;
 	}
 }
 
@@ -135,114 +138,115 @@ copy_stacks(struct green_tasks *green)
 	bool got[TASKS_AT_ONCE];
 	size_t all = 0;
 
-	for (size_t i = 0; i < green->sights; i++) {
-		piece[i].address = green->sight[i].task.sp;
-		piece[i].size = bytes_wanted(green, &green->sight[i]);
+	for (size_t i = 0; i < green->readings; i++) {
+		piece[i].address = green->reading[i].task.sp;
+		piece[i].size = bytes_wanted(green, &green->reading[i]);
 		all += piece[i].size;
 	}
 	green->bytes = xgrow(green->bytes, &green->bytes_capacity, all + 1, 1);
-	green_read_pieces(green, piece, green->sights, green->bytes, got);
+	green_read_pieces(green, piece, green->readings, green->bytes, got);
 	all = 0;
-	for (size_t i = 0; i < green->sights; i++) {
-		green->sight[i].bytes = green->bytes + all;
-		green->sight[i].size = got[i] ? piece[i].size : 0;
+	for (size_t i = 0; i < green->readings; i++) {
+		green->reading[i].bytes = green->bytes + all;
+		green->reading[i].size = got[i] ? piece[i].size : 0;
 		all += piece[i].size;
 	}
 }
 
 /* True if registers, mappings and stack bytes are those of the last unwinding. */
 static bool
-is_as_before(struct green_tasks *green, const struct green_sight *sight)
+is_as_before(struct green_tasks *green, const struct green_reading *reading)
 {
-	const struct known_task *of = green_known(green, sight);
+	const struct known_task *known = green_known(green, reading);
 
-	if (!green_is_in_place(green, sight))
+	if (!green_is_in_place(green, reading))
 		return false;
 	/* Reading the rest costs less than unwinding. */
-	if (of->size > sight->size)
-		return green_stack_is(green, of->sp, of->size, of->sum);
-	return of->sum == green_sum(sight->bytes, of->size);
+	if (known->size > reading->size)
+		return green_stack_is(green, known->sp, known->size, known->hash);
+	return known->hash == green_hash(reading->bytes, known->size);
 }
 
 static void
-remember(struct green_tasks *green, const struct green_sight *sight)
+remember(struct green_tasks *green, const struct green_reading *reading)
 {
-	struct known_task *of = green_known(green, sight);
+	struct known_task *known = green_known(green, reading);
 
-	of->pc = sight->task.pc;
-	of->sp = sight->task.sp;
-	of->fp = sight->task.fp;
-	of->runs = sight->task.runs;
-	of->size = sight->size;
-	of->sum = sight->sum;
-	of->stack = sight->stack;
-	of->generation = maps_generation(green->process->maps);
+	known->pc = reading->task.pc;
+	known->sp = reading->task.sp;
+	known->fp = reading->task.fp;
+	known->runs = reading->task.runs;
+	known->size = reading->size;
+	known->hash = reading->hash;
+	known->stack = reading->stack;
+	known->generation = maps_generation(green->process->maps);
 }
 
 /* Unwinds a confirmed copy and adds the sample. */
 static void
-add_changed(struct green_tasks *green, struct green_sight *sight)
+add_changed(struct green_tasks *green, struct green_reading *reading)
 {
 	struct green_task now;
 
-	green_unwind(green, sight,
-		     runtimes_green_task_words(green->process->runtimes, sight->slot));
-	if (sight->more) {
-		green_look_now(green, &sight->slot, 1, &now);
-		if (!green_task_is_same(&sight->task, &now) ||
-		    !green_stack_is(green, now.sp, sight->size, sight->sum)) {
-			green_fail(green, sight, FAILURE_TASK_MOVED);
+	green_unwind(green, reading,
+		     runtimes_green_task_words(green->process->runtimes, reading->slot));
+	if (reading->more) {
+		green_read_now(green, &reading->slot, 1, &now);
+		if (!green_task_is_same(&reading->task, &now) ||
+		    !green_stack_is(green, now.sp, reading->size, reading->hash)) {
+			green_fail(green, reading, FAILURE_TASK_MOVED);
 			return;
 		}
 	}
-	remember(green, sight);
-	green_add_sample(green, sight, sight->stack);
+	remember(green, reading);
+	green_add_sample(green, reading, reading->stack);
 }
 
 /* Reads one task alone, twice: that takes a few microseconds, in which few tasks run. */
 static bool
-try_again(struct green_tasks *green, struct green_sight *sight)
+try_again(struct green_tasks *green, struct green_reading *reading)
 {
 	struct memory_piece piece;
 	struct green_task now[2];
 	bool got[2];
 
-	green_look_now(green, &sight->slot, 1, &now[0]);
-	if (now[0].id != sight->task.id)
+	green_read_now(green, &reading->slot, 1, &now[0]);
+	if (now[0].id != reading->task.id)
 		now[0].state = GREEN_TASK_NONE;
-	sight->task.state = now[0].state;
+	reading->task.state = now[0].state;
 	if (now[0].state != GREEN_TASK_READY && now[0].state != GREEN_TASK_WAITING)
 		return false;
-	sight->task = now[0];
-	sight->size = piece.size = bytes_wanted(green, sight);
-	piece.address = sight->task.sp;
-	sight->bytes = green->second;
+	reading->task = now[0];
+	reading->size = piece.size = bytes_wanted(green, reading);
+	piece.address = reading->task.sp;
+	reading->bytes = green->second;
 	green_read_pieces(green, &piece, 1, green->second, &got[0]);
-	green_look_now(green, &sight->slot, 1, &now[1]);
+	green_read_now(green, &reading->slot, 1, &now[1]);
 	green_read_pieces(green, &piece, 1, green->second + STACK_TOGETHER, &got[1]);
 	if (!got[0] || !got[1] || piece.size == 0 || !green_task_is_same(&now[0], &now[1]) ||
-	    memcmp(sight->bytes, green->second + STACK_TOGETHER, piece.size) != 0)
+	    memcmp(reading->bytes, green->second + STACK_TOGETHER, piece.size) != 0)
 		return false;
-	sight->of = green_find(green, &sight->task,
-			       runtimes_green_task_words(green->process->runtimes, sight->slot),
-			       sight->of);
+	reading->known = green_find(green, &reading->task,
+				    runtimes_green_task_words(green->process->runtimes,
+							      reading->slot),
+				    reading->known);
 	return true;
 }
 
 static void
-add_moved(struct green_tasks *green, struct green_sight *sight)
+add_moved(struct green_tasks *green, struct green_reading *reading)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
-		if (try_again(green, sight)) {
-			add_changed(green, sight);
+		if (try_again(green, reading)) {
+			add_changed(green, reading);
 			return;
 		}
-		if (sight->task.state == GREEN_TASK_NONE)
+		if (reading->task.state == GREEN_TASK_NONE)
 			break;
 	}
-	green_fail(green, sight,
-		   sight->task.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED :
-							  FAILURE_TASK_MOVED);
+	green_fail(green, reading,
+		   reading->task.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED :
+							    FAILURE_TASK_MOVED);
 }
 
 /*
@@ -259,56 +263,58 @@ check_changed(struct green_tasks *green)
 	bool got[TASKS_AT_ONCE];
 	size_t count = 0, all = 2 * STACK_TOGETHER, at = 0, offset = 2 * STACK_TOGETHER;
 
-	for (size_t i = 0; i < green->sights; i++) {
-		const struct green_sight *sight = &green->sight[i];
+	for (size_t i = 0; i < green->readings; i++) {
+		const struct green_reading *reading = &green->reading[i];
 
-		if (!sight->changed)
+		if (!reading->changed)
 			continue;
-		piece[count] = (struct memory_piece){ sight->task.sp, sight->size };
-		slot[count++] = sight->slot;
-		all += sight->size;
+		piece[count] = (struct memory_piece){ reading->task.sp, reading->size };
+		slot[count++] = reading->slot;
+		all += reading->size;
 	}
 	if (count == 0)
 		return;
 	green->second = xgrow(green->second, &green->second_capacity, all, 1);
-	green_look(green, slot, count, green->look);
+	green_read(green, slot, count, green->batch);
 	green_read_pieces(green, piece, count, green->second + offset, got);
-	for (size_t i = 0; i < green->sights; i++) {
-		struct green_sight *sight = &green->sight[i];
+	for (size_t i = 0; i < green->readings; i++) {
+		struct green_reading *reading = &green->reading[i];
 
-		if (!sight->changed)
+		if (!reading->changed)
 			continue;
 		if (at % WALKS_UNSERVED == WALKS_UNSERVED - 1)
-			late_serve(green->late);
-		sight->changed = got[at] && green_task_is_same(&sight->task, &green->look[at]) &&
-				 memcmp(sight->bytes, green->second + offset, sight->size) == 0;
+			late_serve(green->run);
+		reading->changed = got[at] &&
+				   green_task_is_same(&reading->task, &green->batch[at]) &&
+				   memcmp(reading->bytes, green->second + offset, reading->size) ==
+					   0;
 		offset += piece[at++].size;
-		if (sight->changed)
-			add_changed(green, sight);
+		if (reading->changed)
+			add_changed(green, reading);
 		else
-			add_moved(green, sight);
+			add_moved(green, reading);
 	}
 }
 
 void
 green_collect(struct green_tasks *green)
 {
-	if (green_are_held(green))
+	if (green_is_held(green))
 		take_held_stacks(green);
 	else
 		copy_stacks(green);
-	for (size_t i = 0; i < green->sights; i++) {
-		struct green_sight *sight = &green->sight[i];
+	for (size_t i = 0; i < green->readings; i++) {
+		struct green_reading *reading = &green->reading[i];
 
-		if (is_as_before(green, sight))
-			green_add_sample(green, sight, green_known(green, sight)->stack);
-		else if (sight->size == 0)
-			green_fail(green, sight, FAILURE_UNREADABLE);
-		else if (green_are_held(green))
-			add_changed(green, sight);
+		if (is_as_before(green, reading))
+			green_add_sample(green, reading, green_known(green, reading)->stack);
+		else if (reading->size == 0)
+			green_fail(green, reading, FAILURE_UNREADABLE);
+		else if (green_is_held(green))
+			add_changed(green, reading);
 		else
-			sight->changed = true;
+			reading->changed = true;
 	}
 	check_changed(green);
-	green->sights = 0;
+	green->readings = 0;
 }

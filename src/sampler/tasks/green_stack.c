@@ -7,7 +7,7 @@
 #include "wallsample/tracer/process_memory.h"
 
 /* Most records of tasks. Further tasks share one with those that began with the same function. */
-#define UNITS_MOST 10000
+#define RECORDS_MOST 10000
 
 /* --- records of tasks ---------------------------------------------------------------------- */
 
@@ -16,12 +16,12 @@ enter_profile(struct green_tasks *green, const struct green_task *task,
 	      const struct green_task_words *words)
 {
 	struct stack_state *stacks = &green->process->stacks;
-	const size_t known = profile_thread_count(green->profile);
+	const size_t known = profile_thread_count(green->run->profile);
 	uint32_t number;
-	struct profile_thread unit = {
+	struct profile_thread record = {
 		.is_task = true,
 		.system = task->system,
-		.name = profile_intern_text(green->profile, words->noun),
+		.name = profile_intern_text(green->run->profile, words->noun),
 		.task_id = task->id,
 		.creator = task->creator,
 		.entry = FRAME_NONE,
@@ -29,15 +29,15 @@ enter_profile(struct green_tasks *green, const struct green_task *task,
 	};
 
 	if (task->entry != 0)
-		unit.entry = stacks_frame(stacks, task->entry, true);
+		record.entry = stacks_frame(stacks, task->entry, true);
 	if (task->created_at != 0)
-		unit.created_at = stacks_frame(stacks, task->created_at, false);
-	if (!green->all && green->records->green_tasks >= UNITS_MOST) {
-		unit.task_id = unit.creator = 0;
-		unit.created_at = FRAME_NONE;
+		record.created_at = stacks_frame(stacks, task->created_at, false);
+	if (!green->run->config.all_tasks && green->run->records.green_tasks >= RECORDS_MOST) {
+		record.task_id = record.creator = 0;
+		record.created_at = FRAME_NONE;
 	}
-	number = profile_add_task(green->profile, &unit, task->address);
-	green->records->green_tasks += profile_thread_count(green->profile) - known;
+	number = profile_add_task(green->run->profile, &record, task->address);
+	green->run->records.green_tasks += profile_thread_count(green->run->profile) - known;
 	return number;
 }
 
@@ -45,7 +45,7 @@ uint32_t
 green_find(struct green_tasks *green, const struct green_task *task,
 	   const struct green_task_words *words, uint32_t guess)
 {
-	struct known_task *of;
+	struct known_task *known;
 	bool added;
 	uint32_t at;
 
@@ -56,18 +56,19 @@ green_find(struct green_tasks *green, const struct green_task *task,
 	if (added) {
 		green->task = xgrow(green->task, &green->capacity, green->count + 1,
 				    sizeof(*green->task));
-		green->task[green->count++] = (struct known_task){ .unit = THREAD_NONE };
+		green->task[green->count++] = (struct known_task){ .record = THREAD_NONE };
 	}
-	of = &green->task[at];
+	known = &green->task[at];
 	/* If a new task began during the read, `entry` may still be that of the old one. */
-	if (of->unit == THREAD_NONE || of->id != task->id || of->begins != task->entry) {
-		green->stats->tasks_seen += of->unit == THREAD_NONE || of->id != task->id;
-		*of = (struct known_task){
+	if (known->record == THREAD_NONE || known->id != task->id || known->begins != task->entry) {
+		green->run->stats.tasks_seen += known->record == THREAD_NONE ||
+						known->id != task->id;
+		*known = (struct known_task){
 			.id = task->id,
 			.address = task->address,
 			.begins = task->entry,
-			.unit = enter_profile(green, task, words),
-			.carried = of->id == task->id ? of->carried : 0,
+			.record = enter_profile(green, task, words),
+			.carried = known->id == task->id ? known->carried : 0,
 		};
 	}
 	return at;
@@ -111,8 +112,8 @@ unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t
 	/* A task that called its scheduler resumes behind that call; a new one at its entry. */
 	if (green->chain.count > 0)
 		green->chain.frame[0].exact = task->pc == task->entry;
-	green->stats->unwind_ns += clock_now_ns() - began;
-	green->stats->unwind_frames += green->chain.count;
+	green->run->stats.unwind_ns += clock_now_ns() - began;
+	green->run->stats.unwind_frames += green->chain.count;
 }
 
 /* Reads the stack up to its end or limit, and unwinds it. Returns false if there are no more than
@@ -123,8 +124,8 @@ unwind_more(struct green_tasks *green, const struct green_task *task, size_t had
 	uint64_t size = task->stack_high > task->sp ? task->stack_high - task->sp : 0;
 	struct memory_piece piece = { .address = task->sp };
 
-	if (size > green->stack_limit)
-		size = green->stack_limit;
+	if (size > green->run->config.stack_limit)
+		size = green->run->config.stack_limit;
 	if (size <= had)
 		return false;
 	piece.size = (size_t)size;
@@ -134,15 +135,15 @@ unwind_more(struct green_tasks *green, const struct green_task *task, size_t had
 	return true;
 }
 
+/* Returns the stack of the runtime's own code, which calls its outermost frames. */
 static uint32_t
-own_root(struct green_tasks *green, const struct green_task_words *words)
+runtime_root(struct green_tasks *green, const struct green_task_words *words)
 {
-	return profile_intern_stack(green->profile,
-				    profile_intern_named(green->profile, words->own), STACK_NONE);
+	return stack_of_text(green->run->profile, words->own, STACK_NONE);
 }
 
 uint64_t
-green_sum(const uint8_t *bytes, size_t size)
+green_hash(const uint8_t *bytes, size_t size)
 {
 	uint64_t sum = size, word;
 
@@ -155,24 +156,24 @@ green_sum(const uint8_t *bytes, size_t size)
 }
 
 void
-green_unwind(struct green_tasks *green, struct green_sight *sight,
+green_unwind(struct green_tasks *green, struct green_reading *reading,
 	     const struct green_task_words *words)
 {
-	const struct green_task *task = &sight->task;
+	const struct green_task *task = &reading->task;
 
-	memcpy(begin_snapshot(green, sight->size), sight->bytes, sight->size);
-	unwind_snapshot(green, task, sight->size);
-	sight->more = green->chain.end == CHAIN_STACK_LIMIT &&
-		      unwind_more(green, task, sight->size);
-	green->stats->task_stacks++;
-	green->stats->chains[green->chain.end]++;
-	sight->stack = stacks_intern(&green->process->stacks, &green->chain, NULL,
-				     green->tick->number,
-				     task->system ? own_root(green, words) : STACK_NONE);
-	sight->size = green->chain.stack_used / sizeof(uint64_t) * sizeof(uint64_t);
-	if (sight->size > green->snapshot.stack_size)
-		sight->size = green->snapshot.stack_size;
-	sight->sum = green_sum(green->snapshot.stack, sight->size);
+	memcpy(begin_snapshot(green, reading->size), reading->bytes, reading->size);
+	unwind_snapshot(green, task, reading->size);
+	reading->more = green->chain.end == CHAIN_STACK_LIMIT &&
+			unwind_more(green, task, reading->size);
+	green->run->stats.task_stacks++;
+	green->run->stats.chains[green->chain.end]++;
+	reading->stack = stacks_intern(&green->process->stacks, &green->chain, NULL,
+				       green->run->tick.number,
+				       task->system ? runtime_root(green, words) : STACK_NONE);
+	reading->size = green->chain.stack_used / sizeof(uint64_t) * sizeof(uint64_t);
+	if (reading->size > green->snapshot.stack_size)
+		reading->size = green->snapshot.stack_size;
+	reading->hash = green_hash(green->snapshot.stack, reading->size);
 }
 
 bool
@@ -181,7 +182,7 @@ green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum
 	const struct memory_piece piece = { .address = sp, .size = size };
 	uint8_t *bytes = begin_snapshot(green, size);
 
-	return green_read_memory(green, &piece, 1, bytes) == 1 && green_sum(bytes, size) == sum;
+	return green_read_memory(green, &piece, 1, bytes) == 1 && green_hash(bytes, size) == sum;
 }
 
 /* --- threads that run a task ---------------------------------------------------------------- */
@@ -221,7 +222,7 @@ green_of_thread(struct green_tasks *green, struct runtime_capture *capture, stru
 {
 	const struct green_task_words *words;
 	const uint8_t *bytes = NULL;
-	struct known_task *of;
+	struct known_task *known;
 	struct green_task task;
 	uint32_t number;
 	size_t size = 0;
@@ -232,15 +233,15 @@ green_of_thread(struct green_tasks *green, struct runtime_capture *capture, stru
 	if (task.state != GREEN_TASK_NONE && task.pc != 0 && size > 0 && chain != NULL &&
 	    chain->count > 0 && !reaches(chain, &task))
 		join(green, chain, &task, bytes, size);
-	if (green->threads_only)
+	if (green->run->config.threads_only)
 		return THREAD_NONE;
 	if (task.state == GREEN_TASK_NONE || task.system)
-		*root = own_root(green, words);
+		*root = runtime_root(green, words);
 	if (task.state == GREEN_TASK_NONE)
 		return THREAD_NONE;
 	/* green_find may move the array. */
 	number = green_find(green, &task, words, UINT32_MAX);
-	of = &green->task[number];
-	of->carried = green->tick->number;
-	return of->unit;
+	known = &green->task[number];
+	known->carried = green->run->tick.number;
+	return known->record;
 }

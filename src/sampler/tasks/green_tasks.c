@@ -11,33 +11,38 @@
  * ticks: the count is modulo 256. */
 #define CHECK_TICKS 16
 
-void
-green_init(struct green_tasks *green)
+struct green_tasks *
+green_create(struct run *run, struct sampled_process *process)
 {
+	struct green_tasks *green = xcalloc(1, sizeof(*green));
+
+	green->run = run;
+	green->process = process;
 	green->stride = 1;
 	table_init(&green->by_address);
 	table_init(&green->waits);
 	table_init(&green->crowds);
 	snapshot_init(&green->snapshot);
 	chain_init(&green->chain);
+	return green;
 }
 
 void
-green_release(struct green_tasks *green)
+green_free(struct green_tasks *green)
 {
 	table_release(&green->by_address);
 	table_release(&green->waits);
 	table_release(&green->crowds);
 	snapshot_release(&green->snapshot);
 	chain_release(&green->chain);
-	free(green->of_slot);
+	free(green->guess);
 	free(green->task);
 	free(green->bytes);
 	free(green->held);
-	free(green->held_size);
-	free(green->held_at);
+	free(green->held_stack);
 	free(green->held_bytes);
 	free(green->second);
+	free(green);
 }
 
 /* --- readings ------------------------------------------------------------------------------- */
@@ -45,52 +50,52 @@ green_release(struct green_tasks *green)
 static struct sampled_thread *
 thread_of(struct green_tasks *green, const struct green_task *task)
 {
-	return task->tid > 0 ? threads_find(green->threads, task->tid) : NULL;
+	return task->tid > 0 ? threads_find(&green->run->threads, task->tid) : NULL;
 }
 
 /* True if the sample of the task's thread belongs to the task, now or when it is completed. */
 static bool
 is_with_thread(struct green_tasks *green, const struct green_task *task,
-	       const struct known_task *of)
+	       const struct known_task *known)
 {
 	const struct sampled_thread *thread = thread_of(green, task);
 
-	if (of->carried == green->tick->number)
+	if (known->carried == green->run->tick.number)
 		return true;
 	if (thread == NULL)
 		return false;
 	/* The thread still sleeps, or is not observed at this tick, or its stop is late. */
-	return thread->green_task == of->unit || thread->last_tick != green->tick->number ||
-	       thread->late != NULL;
+	return thread->green_task == known->record ||
+	       thread->last_tick != green->run->tick.number || thread->late != NULL;
 }
 
 static void
-see(struct green_tasks *green, uint32_t slot, const struct green_task *task, bool again)
+take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *task, bool again)
 {
-	struct green_sight *sight = &green->sight[green->sights];
+	struct green_reading *reading = &green->reading[green->readings];
 
-	*sight = (struct green_sight){ .slot = slot, .task = *task };
-	sight->of = green_find(green, task,
-			       runtimes_green_task_words(green->process->runtimes, slot),
-			       green->of_slot[slot]);
-	green->of_slot[slot] = sight->of;
-	if (green_known(green, sight)->carried == green->tick->number)
+	*reading = (struct green_reading){ .slot = slot, .task = *task };
+	reading->known = green_find(green, task,
+				    runtimes_green_task_words(green->process->runtimes, slot),
+				    green->guess[slot]);
+	green->guess[slot] = reading->known;
+	if (green_known(green, reading)->carried == green->run->tick.number)
 		return;
 	switch (task->state) {
 	case GREEN_TASK_NONE:
 		return;
 	case GREEN_TASK_RUNNING:
 	case GREEN_TASK_CALLING:
-		if (is_with_thread(green, task, green_known(green, sight)))
+		if (is_with_thread(green, task, green_known(green, reading)))
 			return;
 		break;
 	case GREEN_TASK_READY:
 	case GREEN_TASK_WAITING:
-		if (task->counts_runs && green_is_in_place(green, sight) &&
-		    (green->tick->number + sight->of) % CHECK_TICKS != 0)
-			green_add_sample(green, sight, green_known(green, sight)->stack);
+		if (task->counts_runs && green_is_in_place(green, reading) &&
+		    (green->run->tick.number + reading->known) % CHECK_TICKS != 0)
+			green_add_sample(green, reading, green_known(green, reading)->stack);
 		else
-			green->sights++;
+			green->readings++;
 		return;
 	case GREEN_TASK_MOVING:
 		break;
@@ -99,7 +104,7 @@ see(struct green_tasks *green, uint32_t slot, const struct green_task *task, boo
 		green->slot[green->again++] = slot;
 	else
 		/* The sample of its thread is of an earlier moment. */
-		green_fail(green, sight,
+		green_fail(green, reading,
 			   task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
 				   FAILURE_TASK_MOVED :
 				   FAILURE_TASK_UNCAUGHT);
@@ -117,28 +122,28 @@ read_again(struct green_tasks *green)
 	green->again = 0;
 	if (count == 0)
 		return;
-	green_look(green, green->slot, count, green->look);
+	green_read(green, green->slot, count, green->batch);
 	for (size_t i = 0; i < count; i++)
-		if (green->look[i].state != GREEN_TASK_NONE)
-			see(green, green->slot[i], &green->look[i], true);
+		if (green->batch[i].state != GREEN_TASK_NONE)
+			take_reading(green, green->slot[i], &green->batch[i], true);
 }
 
 static void
-look_at_slots(struct green_tasks *green, size_t count)
+green_read_slots(struct green_tasks *green, size_t count)
 {
-	green_look(green, green->slot, count, green->look);
+	green_read(green, green->slot, count, green->batch);
 	green->again = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (green->look[i].state == GREEN_TASK_NONE)
+		if (green->batch[i].state == GREEN_TASK_NONE)
 			continue;
-		green->parked += green->look[i].state != GREEN_TASK_RUNNING &&
-				 green->look[i].state != GREEN_TASK_CALLING;
-		green->ready += green->look[i].state == GREEN_TASK_READY;
+		green->parked += green->batch[i].state != GREEN_TASK_RUNNING &&
+				 green->batch[i].state != GREEN_TASK_CALLING;
+		green->ready += green->batch[i].state == GREEN_TASK_READY;
 		/* green->slot is written up to green->again <= i alone. */
-		see(green, green->slot[i], &green->look[i], false);
+		take_reading(green, green->slot[i], &green->batch[i], false);
 	}
 	green_collect(green);
-	late_serve(green->late);
+	late_serve(green->run);
 	/* In a call of its own: a call reads slots in ascending order. */
 	read_again(green);
 	green_collect(green);
@@ -155,48 +160,48 @@ green_forget(struct green_tasks *green)
 static void
 make_room(struct green_tasks *green, size_t slots)
 {
-	green->of_slot = xgrow(green->of_slot, &green->of_slot_capacity, slots,
-			       sizeof(*green->of_slot));
-	while (green->of_slots < slots)
-		green->of_slot[green->of_slots++] = UINT32_MAX;
+	green->guess = xgrow(green->guess, &green->guess_capacity, slots, sizeof(*green->guess));
+	while (green->guesses < slots)
+		green->guess[green->guesses++] = UINT32_MAX;
 }
 
 static void
-look_at_all(struct green_tasks *green, size_t slots)
+green_read_all(struct green_tasks *green, size_t slots)
 {
 	size_t count = 0;
 
 	green->stride = 1;
-	if (!green->all)
-		green->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST * green->pace->thin;
+	if (!green->run->config.all_tasks)
+		green->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST *
+				green->run->pace.thin;
 	green->parked = green->ready = 0;
 	table_clear(&green->crowds);
 	/* One random slot of each `stride`: a fixed one would favour tasks created in turns. */
 	for (uint64_t from = 0; from < slots; from += green->stride) {
-		const uint64_t at = from + rng_next(green->rng) % green->stride;
+		const uint64_t at = from + rng_next(&green->run->rng) % green->stride;
 
 		if (at >= slots)
 			break;
 		green->slot[count++] = (uint32_t)at;
 		if (count == TASKS_AT_ONCE) {
-			look_at_slots(green, count);
-			late_serve(green->late);
+			green_read_slots(green, count);
+			late_serve(green->run);
 			count = 0;
 		}
 	}
 	if (count > 0)
-		look_at_slots(green, count);
+		green_read_slots(green, count);
 }
 
 static void
 tick(struct green_tasks *green, size_t slots)
 {
-	struct run_stats *stats = green->stats;
+	struct run_stats *stats = &green->run->stats;
 
-	green->last_tick = green->tick->number;
+	green->last_tick = green->run->tick.number;
 	make_room(green, slots);
-	look_at_all(green, slots);
-	profile_set_ready(green->profile, (uint32_t)(green->ready * green->stride));
+	green_read_all(green, slots);
+	profile_set_ready(green->run->profile, (uint32_t)(green->ready * green->stride));
 	if (green->parked * green->stride > stats->tasks_most)
 		stats->tasks_most = (uint32_t)(green->parked * green->stride);
 	if (green->stride > stats->tasks_thinnest)
@@ -212,10 +217,10 @@ green_tick(struct green_tasks *green)
 {
 	size_t slots;
 
-	if (!green_are_wanted(green))
+	if (!green_is_wanted(green))
 		return;
-	slots = green_are_held(green) ? green->held_count :
-					runtimes_green_task_slots(green->process->runtimes);
+	slots = green_is_held(green) ? green->held_count :
+				       runtimes_green_task_slots(green->process->runtimes);
 	if (slots > 0)
 		tick(green, slots);
 }

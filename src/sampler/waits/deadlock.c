@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deadlock.c - follows each waiter to the holder of its lock. Threads are read at different
- * moments, so a ring may be one that never existed: it counts when two searches in a row find it,
- * for the same objects, and none of its threads has run in between.
+ * moments, so that a ring may be found that never existed: a ring counts when two searches in a row
+ * find it, for the same objects, and none of its threads has run in between.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -10,24 +10,17 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/sampler/rings.h"
 
-/* From one search to the next. A deadlock lasts. */
+/* Shortest time from one search to the next. Searches take at most 1/SEARCH_SHARE of the time. */
 #define SEARCH_NS (100 * NS_PER_MS)
-/* Searches take at most 1/SEARCH_SHARE of the time. */
 #define SEARCH_SHARE 50
 /* Owners that are read before late threads that have stopped meanwhile are released. */
 #define OWNERS_UNSERVED 32
-/* Before a search that confirms, when there is no later tick; and the number of these: a thread
- * that was stopped for its registers may not be asleep again at the first. */
+/* After the last tick: the pause before each further search, and the number of searches. A thread
+ * that was stopped for its registers may not be asleep again at the first one. */
 #define PAUSE_NS 20000000L
 #define LAST_SEARCHES 5
 
-void
-deadlocks_release(struct deadlocks *deadlocks)
-{
-	free(deadlocks->seen);
-}
-
-/* A wait with a time-out does not last. */
+/* True if the thread may wait for ever: it waits for a lock, without a time-out. */
 static bool
 can_be_stuck(const struct sampled_thread *thread)
 {
@@ -36,8 +29,9 @@ can_be_stuck(const struct sampled_thread *thread)
 }
 
 /*
- * A thread that waits for an interpreter's lock wakes up regularly to request it again, and is no
- * waiter when it is observed then. That it does not hold the lock is known.
+ * True if the thread may be about to wait for an interpreter's lock, which it does not hold. A
+ * thread that waits for such a lock wakes up regularly to request it again; observed at that
+ * moment, it does not count as a waiter.
  */
 static bool
 may_ask_again(const struct sampled_thread *thread)
@@ -49,28 +43,28 @@ may_ask_again(const struct sampled_thread *thread)
 static void
 find_holders(struct deadlocks *deadlocks, struct rings *rings)
 {
-	const struct thread_list *threads = deadlocks->threads;
+	const struct thread_list *threads = &deadlocks->run->threads;
 
 	for (size_t i = 0; i < rings->count; i++) {
 		const struct sampled_thread *thread = threads->thread[i];
 		const struct wait_owner *owner;
 
 		if (i % OWNERS_UNSERVED == 0)
-			late_serve(deadlocks->late);
+			late_serve(deadlocks->run);
 		if (!can_be_stuck(thread))
 			continue;
 		owner = waits_owner(thread->process->waits, &thread->wait.what);
 		if (owner->holder == HOLDER_THREAD)
 			rings->next[i] = threads_index(threads, owner->tid);
-		if (rings->next[i] != NOBODY)
+		if (rings->next[i] != RINGS_NONE)
 			deadlocks->awake += may_ask_again(threads->thread[rings->next[i]]);
 	}
 }
 
 /* --- comparison with the last search --------------------------------------------------- */
 
-/* Is the thread in the wait of its last observation? One that was stopped for its registers was
- * awake then, and went back to sleep at once. */
+/* True if the thread is in the wait of its last observation. A thread that was stopped for its
+ * registers was awake then, and went back to sleep at once. */
 static bool
 still_waits(struct sampled_thread *thread, const struct sched *now)
 {
@@ -78,18 +72,18 @@ still_waits(struct sampled_thread *thread, const struct sched *now)
 
 	if (thread->asleep)
 		return now->switches == thread->sched.switches;
-	return watch_read_syscall(&thread->watch, thread->process->process, &info) == LOOK_OK &&
+	return watch_read_syscall(&thread->watch, thread->process->process, &info) == WATCH_OK &&
 	       info.sp == thread->sp && info.pc == thread->pc &&
 	       waits_word(&info) == thread->wait.word;
 }
 
-/* Does the thread sleep for an interpreter's lock now? Sets the call and the lock. */
+/* True if the thread sleeps for an interpreter's lock now. Sets *info and *lock. */
 static bool
 waits_for_runtime(struct sampled_thread *thread, struct syscall_info *info, uint64_t *lock)
 {
 	const char *name;
 
-	if (watch_read_syscall(&thread->watch, thread->process->process, info) != LOOK_OK ||
+	if (watch_read_syscall(&thread->watch, thread->process->process, info) != WATCH_OK ||
 	    info->running)
 		return false;
 	/* A stop may have interrupted the call, which the kernel restarts. */
@@ -107,9 +101,9 @@ still_waits_for_runtime(struct sampled_thread *thread)
 }
 
 /*
- * Reads the thread now; returns false if it has run since it was observed to wait. A thread that
- * waits for an interpreter's lock may run: it has not acquired the lock if the holder, `next`, has
- * not run.
+ * Reads a thread of a ring, whose lock the thread `next` holds. Returns false if it has run since
+ * it was observed to wait. A thread that waits for an interpreter's lock may run: it has not
+ * acquired the lock if `next` has not run.
  */
 static bool
 read_ring_thread(struct sampled_thread *thread, const struct sampled_thread *next,
@@ -120,7 +114,7 @@ read_ring_thread(struct sampled_thread *thread, const struct sampled_thread *nex
 	*out = (struct ring_thread){ .tid = thread->watch.tid, .object = thread->wait.what.object };
 	if (thread->wait.what.kind == WAIT_GIL && next->wait.what.kind != WAIT_GIL)
 		return still_waits_for_runtime(thread);
-	if (watch_read_sched(&thread->watch, thread->process->process, &sched) != LOOK_OK)
+	if (watch_read_sched(&thread->watch, thread->process->process, &sched) != WATCH_OK)
 		return false;
 	out->switches = sched.switches;
 	return still_waits(thread, &sched);
@@ -145,16 +139,13 @@ was_seen(const struct deadlocks *deadlocks, const struct ring_thread *thread)
 	return seen != NULL && seen->object == thread->object && seen->switches == thread->switches;
 }
 
-/* A thread that is not selected has no stack. */
+/* Returns the stack of the thread, or a named one if it is not selected and so has none. */
 static uint32_t
 stack_of(struct deadlocks *deadlocks, const struct sampled_thread *thread)
 {
-	struct profile *profile = deadlocks->profile;
-
-	if (thread->selected)
-		return thread->stack;
-	return profile_intern_stack(profile, profile_intern_named(profile, "[not sampled]"),
-				    STACK_NONE);
+	return thread->selected ?
+		       thread->stack :
+		       stack_of_text(deadlocks->run->profile, "[not sampled]", STACK_NONE);
 }
 
 static void
@@ -165,23 +156,22 @@ report_ring(struct deadlocks *deadlocks, const struct rings *rings, uint32_t rin
 	size_t in_ring, count = rings_list(rings, ring, list, &in_ring);
 
 	for (size_t i = 0; i < count; i++) {
-		struct sampled_thread *thread = deadlocks->threads->thread[list[i]];
+		struct sampled_thread *thread = deadlocks->run->threads.thread[list[i]];
 
-		stuck[i] = (struct profile_stuck){ .thread = thread_record(deadlocks->records,
-									   thread),
+		stuck[i] = (struct profile_stuck){ .thread = thread_record(deadlocks->run, thread),
 						   .wait = thread->wait.id,
 						   .stack = stack_of(deadlocks, thread) };
 	}
-	profile_add_deadlock(deadlocks->profile, stuck, count, in_ring);
+	profile_add_deadlock(deadlocks->run->profile, stuck, count, in_ring);
 	free(list);
 	free(stuck);
 }
 
-/* Reports the rings that are certain. The next search compares with the threads of all. */
+/* Reports the rings that are certain, and keeps the threads of all rings for the next search. */
 static void
 check_rings(struct deadlocks *deadlocks, const struct rings *rings)
 {
-	const struct thread_list *threads = deadlocks->threads;
+	const struct thread_list *threads = &deadlocks->run->threads;
 	struct deadlocks now = { .seen = NULL };
 
 	for (uint32_t ring = 0; ring < rings->rings; ring++) {
@@ -198,7 +188,7 @@ check_rings(struct deadlocks *deadlocks, const struct rings *rings)
 					 sizeof(*now.seen));
 			now.seen[now.seen_count++] = thread;
 		}
-		late_serve(deadlocks->late);
+		late_serve(deadlocks->run);
 		if (lasts)
 			report_ring(deadlocks, rings, ring);
 		else
@@ -218,7 +208,7 @@ search_rings(struct deadlocks *deadlocks)
 	struct rings rings;
 
 	deadlocks->unsure = deadlocks->awake = 0;
-	rings_init(&rings, deadlocks->threads->count);
+	rings_init(&rings, deadlocks->run->threads.count);
 	find_holders(deadlocks, &rings);
 	rings_find(&rings);
 	check_rings(deadlocks, &rings);
@@ -231,19 +221,20 @@ deadlocks_tick(struct deadlocks *deadlocks)
 	const uint64_t began = clock_now_ns();
 	uint64_t pause;
 
-	if (deadlocks->tick->time_ns < deadlocks->next_ns)
+	if (deadlocks->run->tick.time_ns < deadlocks->next_ns)
 		return;
 	search_rings(deadlocks);
 	pause = (clock_now_ns() - began) * SEARCH_SHARE;
-	deadlocks->next_ns = deadlocks->tick->time_ns + (pause > SEARCH_NS ? pause : SEARCH_NS);
+	deadlocks->next_ns = deadlocks->run->tick.time_ns + (pause > SEARCH_NS ? pause : SEARCH_NS);
 }
 
-/* No later tick will find those asleep that requested the lock again when they were observed. */
+/* Classifies the waits of threads that requested an interpreter's lock again when they were
+ * observed, and sleep for it now: no later tick will find them asleep. */
 static void
-observe_requests(struct deadlocks *deadlocks)
+classify_requests(struct deadlocks *deadlocks)
 {
-	for (size_t i = 0; i < deadlocks->threads->count; i++) {
-		struct sampled_thread *thread = deadlocks->threads->thread[i];
+	for (size_t i = 0; i < deadlocks->run->threads.count; i++) {
+		struct sampled_thread *thread = deadlocks->run->threads.thread[i];
 		struct syscall_info info;
 		uint64_t lock;
 
@@ -255,11 +246,11 @@ observe_requests(struct deadlocks *deadlocks)
 static void
 search_last(struct deadlocks *deadlocks)
 {
-	const struct process_list *processes = deadlocks->processes;
+	const struct process_list *processes = &deadlocks->run->processes;
 
 	for (size_t i = 0; i < processes->count; i++)
 		waits_forget_owners(processes->item[i]->waits);
-	observe_requests(deadlocks);
+	classify_requests(deadlocks);
 	search_rings(deadlocks);
 }
 
@@ -271,7 +262,7 @@ deadlocks_last(struct deadlocks *deadlocks)
 	/* Owners and rings of the last tick are of an earlier moment. */
 	deadlocks->seen_count = 0;
 	search_last(deadlocks);
-	/* A holder that is awake probably runs: it is not waited for twice. */
+	/* A holder that is awake probably runs: one further search is made for it. */
 	for (int i = 1;
 	     i < LAST_SEARCHES && (deadlocks->unsure > 0 || (deadlocks->awake > 0 && i == 1));
 	     i++) {

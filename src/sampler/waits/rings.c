@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rings.c - follows each path once: it ends without a holder, on an earlier path, or in a ring. */
+/* rings.c - follows the path from each waiter to its holder, that one's holder and so on, once. A
+ * path ends at a thread that does not wait, on an earlier path, or in a ring. */
 #include "wallsample/sampler/rings.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ rings_init(struct rings *rings, size_t count)
 		.count = count,
 	};
 	for (size_t i = 0; i < count; i++)
-		rings->next[i] = rings->ring[i] = NOBODY;
+		rings->next[i] = rings->ring[i] = RINGS_NONE;
 }
 
 void
@@ -31,29 +32,29 @@ rings_release(struct rings *rings)
 void
 rings_find(struct rings *rings)
 {
-	/* The path that visited the thread; 0: none. */
+	/* By thread: the number of the path that visited it, counted from 1; 0: none did. */
 	uint32_t *walk = xcalloc(rings->count + 1, sizeof(*walk));
 
 	for (uint32_t start = 0; start < rings->count; start++) {
-		uint32_t at = start, ring = NOBODY;
+		uint32_t at = start, ring = RINGS_NONE;
 
-		while (at != NOBODY && walk[at] == 0) {
+		while (at != RINGS_NONE && walk[at] == 0) {
 			walk[at] = start + 1;
 			at = rings->next[at];
 		}
-		if (at != NOBODY && walk[at] == start + 1) {
+		if (at != RINGS_NONE && walk[at] == start + 1) {
 			ring = rings->rings++;
 			rings->first = xgrow(rings->first, &rings->first_capacity, rings->rings,
 					     sizeof(*rings->first));
 			rings->first[ring] = at;
 			for (uint32_t i = at; !rings->in_ring[i]; i = rings->next[i])
 				rings->in_ring[i] = true;
-		} else if (at != NOBODY) {
+		} else if (at != RINGS_NONE) {
 			ring = rings->ring[at];
 		}
-		if (ring == NOBODY)
+		if (ring == RINGS_NONE)
 			continue;
-		for (uint32_t i = start; walk[i] == start + 1 && rings->ring[i] == NOBODY;
+		for (uint32_t i = start; walk[i] == start + 1 && rings->ring[i] == RINGS_NONE;
 		     i = rings->next[i])
 			rings->ring[i] = ring;
 	}

@@ -10,16 +10,19 @@
 
 #include "sampler/threads_internal.h"
 
-/* An unknown wait may have been read in the middle of a change: it is classified this often. */
+/* Most classifications of a wait whose kind of lock is not known: it may have been read while it
+ * changed. */
 #define TRIES_MOST 3
 
-/* With more objects than this that threads wait for, holders are observed like other threads. */
+/* Most objects whose holders are observed at every tick. With more, holders are observed like other
+ * threads. */
 #define HOLDERS_MOST 32
 
 /* Holders that are read before late threads are released: a read takes some microseconds. */
 #define BLAMES_UNSERVED 32
 
-/* Descriptions take at most 1/DESCRIBE_SHARE of the time. */
+/* Descriptions take at most 1/DESCRIBE_SHARE of the time, and at the end of the run at most
+ * DESCRIBE_LAST_NS. */
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
 
@@ -38,7 +41,7 @@ count_blocked(void *context, uint64_t address)
 {
 	const struct waits *waits = context;
 
-	return crowd_seen(&waits->crowds, address);
+	return crowd_seen(waits, address);
 }
 
 static bool
@@ -47,7 +50,8 @@ find_runtime_lock(void *context, uint64_t word, uint64_t *lock)
 	const struct waits *waits = context;
 	const char *name;
 
-	return runtimes_find_lock(waits->process->runtimes, word, lock, &name);
+	return waits->process->runtimes != NULL &&
+	       runtimes_find_lock(waits->process->runtimes, word, lock, &name);
 }
 
 static pid_t
@@ -58,46 +62,43 @@ find_runtime_owner(void *context, uint64_t lock)
 	return runtimes_lock_owner(waits->process->runtimes, lock);
 }
 
-void
-waits_begin_runtimes(struct waits *waits)
+struct waits *
+waits_create(struct run *run, struct sampled_process *process)
 {
-	waits->source.runtime_lock = find_runtime_lock;
-	waits->source.runtime_owner = find_runtime_owner;
-}
+	struct waits *waits = xcalloc(1, sizeof(*waits));
 
-void
-waits_init(struct waits *waits, struct memory memory)
-{
+	waits->run = run;
+	waits->process = process;
 	waits->source = (struct wait_source){
-		.memory = memory,
+		.memory = { .read = sampled_process_read_memory, .context = process },
 		.thread = find_thread,
 		.blocked = count_blocked,
+		.runtime_lock = find_runtime_lock,
+		.runtime_owner = find_runtime_owner,
 		.context = waits,
 	};
-	waits->descriptors = descriptors_create(waits->process->process);
+	waits->descriptors = descriptors_create(process->process);
 	table_init(&waits->known);
-	waits->crowds = (struct crowds){
-		.process = waits->process,
-		.threads = waits->threads,
-		.late = waits->late,
-		.profile = waits->profile,
-	};
-	crowds_init(&waits->crowds);
+	table_init(&waits->crowds.words);
+	table_init(&waits->crowds.larger);
 	table_init(&waits->owners);
+	return waits;
 }
 
 void
-waits_release(struct waits *waits)
+waits_free(struct waits *waits)
 {
 	descriptors_free(waits->descriptors);
 	table_release(&waits->known);
-	crowds_release(&waits->crowds);
+	table_release(&waits->crowds.words);
+	table_release(&waits->crowds.larger);
 	table_release(&waits->owners);
 	for (size_t i = 0; i < waits->object_count; i++)
 		free(waits->object[i].id);
 	free(waits->object);
 	free(waits->blamed);
 	free(waits->owner);
+	free(waits);
 }
 
 /* --- calls and waits of threads ------------------------------------------------------ */
@@ -114,7 +115,7 @@ waits_word(const struct syscall_info *info)
 }
 
 void
-waits_see(struct waits *waits, struct sampled_thread *thread, const struct syscall_info *info)
+waits_enter(struct waits *waits, struct sampled_thread *thread, const struct syscall_info *info)
 {
 	const uint64_t word = waits_word(info);
 
@@ -122,30 +123,28 @@ waits_see(struct waits *waits, struct sampled_thread *thread, const struct sysca
 		return;
 	waits_leave(waits, thread);
 	thread->wait.word = word;
-	crowd_join(&waits->crowds, word);
+	crowd_join(waits, word);
 }
 
 void
 waits_leave(struct waits *waits, struct sampled_thread *thread)
 {
-	const uint64_t word = thread->wait.word;
-
+	crowd_leave(waits, thread->wait.word);
 	thread->wait = (struct thread_wait){ .id = 0 };
-	crowd_leave(&waits->crowds, word);
 }
 
 /* --- a sleep ------------------------------------------------------------------------- */
 
 /*
- * The time that a sleep has left, or the number of descriptors polled: a dump shows them. In a
- * profile every sleep would be another wait.
+ * Returns a frame with the time that a sleep has left, or the number of descriptors polled, for a
+ * dump. FRAME_NONE in a profile, where every sleep would become another wait.
  */
 static uint32_t
 frame_of_moment(struct waits *waits, const struct wait *wait)
 {
 	char text[64];
 
-	if (!waits->exact)
+	if (!waits->run->config.exact)
 		return FRAME_NONE;
 	if (wait->kind == WAIT_SLEEP && wait->left_ns != UINT64_MAX)
 		snprintf(text, sizeof(text), "at most %.3f s more", (double)wait->left_ns / 1e9);
@@ -153,7 +152,7 @@ frame_of_moment(struct waits *waits, const struct wait *wait)
 		snprintf(text, sizeof(text), "%u descriptors", wait->fds);
 	else
 		return FRAME_NONE;
-	return profile_intern_named(waits->profile, text);
+	return profile_intern_named(waits->run->profile, text);
 }
 
 void
@@ -168,7 +167,7 @@ waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_stat
 	struct profile_wait wait;
 
 	memcpy(call.args, info->args, sizeof(call.args));
-	waits_see(waits, thread, info);
+	waits_enter(waits, thread, info);
 	wait_classify(&waits->source, &call, &thread->wait.what);
 	thread->wait.tries++;
 	wait.object = waits_object(waits, thread, &thread->wait.what);
@@ -177,9 +176,9 @@ waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_stat
 	wait.kind = thread->wait.what.kind;
 	wait.timed = thread->wait.what.timed;
 	wait.most = 1;
-	thread->wait.id = wait.kind != WAIT_NONE ? profile_add_wait(waits->profile, &wait) : 0;
+	thread->wait.id = wait.kind != WAIT_NONE ? profile_add_wait(waits->run->profile, &wait) : 0;
 	if (thread->wait.id != 0 && thread->wait.word != 0)
-		crowd_note(&waits->crowds, thread->wait.id, thread->wait.word);
+		crowd_note(waits, thread->wait.id, thread->wait.word);
 }
 
 void
@@ -190,7 +189,7 @@ waits_try_again(struct waits *waits, struct sampled_thread *thread)
 	if ((thread->wait.what.kind != WAIT_FUTEX && thread->wait.what.kind != WAIT_LOCK) ||
 	    thread->wait.tries >= TRIES_MOST)
 		return;
-	if (watch_read_syscall(&thread->watch, thread->process->process, &info) == LOOK_OK &&
+	if (watch_read_syscall(&thread->watch, thread->process->process, &info) == WATCH_OK &&
 	    !info.running)
 		waits_classify(waits, thread, thread->state, &info);
 }
@@ -221,13 +220,13 @@ waits_blame_last(struct waits *waits, const struct sampled_thread *thread, int64
 {
 	struct profile_blame to = thread->wait.blamed;
 
-	if (thread->wait.id == 0 || !thread->wait.asked) {
+	if (thread->wait.id == 0 || !thread->wait.holder_read) {
 		waits_blame(waits, thread, samples, ns);
 		return;
 	}
 	to.samples = samples;
 	to.ns = ns;
-	profile_add_blame(waits->profile, &to);
+	profile_add_blame(waits->run->profile, &to);
 }
 
 bool
@@ -259,7 +258,7 @@ waits_owner(struct waits *waits, const struct wait *wait)
 }
 
 uint32_t
-stack_of_nobody(struct profile *profile, const struct wait_owner *owner)
+stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 {
 	char text[64];
 
@@ -285,10 +284,11 @@ stack_of_nobody(struct profile *profile, const struct wait_owner *owner)
 		snprintf(text, sizeof(text), "[nobody just then]");
 		break;
 	}
-	return profile_intern_stack(profile, profile_intern_named(profile, text), STACK_NONE);
+	return stack_of_text(profile, text, STACK_NONE);
 }
 
-/* Owners are read at the end of a tick: by then the waiter itself may hold the GIL. */
+/* Returns the owner of the waiter's lock; an unknown one if that is the waiter itself: owners are
+ * read at the end of a tick, and by then the waiter may hold the interpreter's lock. */
 static const struct wait_owner *
 owner_of(struct waits *waits, const struct blamed *blamed)
 {
@@ -301,14 +301,15 @@ owner_of(struct waits *waits, const struct blamed *blamed)
 		       owner;
 }
 
+/* Attributes the time of a waiter to the holder of its lock. */
 static void
-blame(struct waits *waits, const struct blamed *blamed)
+blame_holder(struct waits *waits, const struct blamed *blamed)
 {
 	const struct wait_owner *owner = owner_of(waits, blamed);
 	uint32_t carrier;
-	struct sampled_thread *waiter = threads_find(waits->threads, blamed->tid);
+	struct sampled_thread *waiter = threads_find(&waits->run->threads, blamed->tid);
 	struct sampled_thread *holder = owner->holder == HOLDER_THREAD ?
-						threads_find(waits->threads, owner->tid) :
+						threads_find(&waits->run->threads, owner->tid) :
 						NULL;
 	struct profile_blame to = {
 		.wait = blamed->wait,
@@ -318,20 +319,20 @@ blame(struct waits *waits, const struct blamed *blamed)
 	};
 
 	if (holder != NULL)
-		holder->holder_tick = waits->tick->number;
+		holder->holder_tick = waits->run->tick.number;
 	if (holder != NULL && holder->selected) {
-		to.thread = thread_record_of_sample(waits->records, holder, &carrier);
+		to.thread = thread_record_of_sample(waits->run, holder, &carrier);
 		to.stack = holder->stack;
 		to.state = holder->late != NULL ? RUN_QUEUED : holder->state;
 	} else {
-		to.thread = profile_nobody(waits->profile);
-		to.stack = stack_of_nobody(waits->profile, owner);
+		to.thread = profile_nobody(waits->run->profile);
+		to.stack = stack_of_unknown_holder(waits->run->profile, owner);
 	}
-	profile_add_blame(waits->profile, &to);
+	profile_add_blame(waits->run->profile, &to);
 	if (waiter != NULL && waiter->wait.id == blamed->wait) {
 		waiter->wait.holder = holder != NULL ? holder->watch.tid : 0;
 		waiter->wait.blamed = to;
-		waiter->wait.asked = true;
+		waiter->wait.holder_read = true;
 	}
 }
 
@@ -341,11 +342,11 @@ waits_tick(struct waits *waits)
 	waits_forget_owners(waits);
 	for (size_t i = 0; i < waits->blamed_count; i++) {
 		if (i % BLAMES_UNSERVED == 0)
-			late_serve(waits->late);
-		blame(waits, &waits->blamed[i]);
+			late_serve(waits->run);
+		blame_holder(waits, &waits->blamed[i]);
 	}
 	waits->blamed_count = 0;
-	crowds_tick(&waits->crowds);
+	crowds_tick(waits);
 }
 
 /* --- names of descriptors --------------------------------------------------------------- */
@@ -365,7 +366,7 @@ waits_describe(struct waits *waits, bool all)
 
 		strbuf_clear(&text);
 		if (descriptor_describe(waits->descriptors, object->fd, object->id, &text))
-			profile_rename_frame(waits->profile, object->frame, text.data);
+			profile_rename_frame(waits->run->profile, object->frame, text.data);
 		free(object->id);
 		now = clock_now_ns();
 		if (!all)

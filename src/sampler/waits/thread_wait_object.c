@@ -6,11 +6,12 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/sampler/thread_wait.h"
 
-/* Programs may create sockets, locks and threads without end: objects after these share a frame. */
+/* Most objects with frames of their own; further ones share a frame, because programs may create
+ * sockets, locks and threads without end. */
 #define OBJECTS_MOST 16384
 #define ONE_OF_MANY "[one of many]"
 
-/* Characters in names of kernel functions. */
+/* Characters that occur in names of kernel functions. */
 #define WCHAN_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
 /* Returns false if the object is new and there are too many. */
@@ -28,7 +29,7 @@ know_object(struct waits *waits, uint64_t a, uint64_t b)
 	return true;
 }
 
-/* The frame with this name, or that of all further objects. */
+/* Returns the frame with this name, or the shared one if there are too many objects. */
 static uint32_t
 frame_of_text(struct waits *waits, const char *text)
 {
@@ -36,7 +37,7 @@ frame_of_text(struct waits *waits, const char *text)
 
 	for (const char *at = text; *at != '\0'; at++)
 		hash = hash_u64(hash ^ (unsigned char)*at);
-	return profile_intern_named(waits->profile,
+	return profile_intern_named(waits->run->profile,
 				    know_object(waits, hash, WAIT_KIND_COUNT) ? text : ONE_OF_MANY);
 }
 
@@ -60,8 +61,8 @@ static uint32_t
 frame_of_address(struct waits *waits, uint64_t address)
 {
 	if (!know_object(waits, address, WAIT_LOCK))
-		return profile_intern_named(waits->profile, ONE_OF_MANY);
-	return frame_of_data(waits->process->maps, waits->profile, address);
+		return profile_intern_named(waits->run->profile, ONE_OF_MANY);
+	return frame_of_data(waits->process->maps, waits->run->profile, address);
 }
 
 static uint32_t
@@ -89,50 +90,44 @@ frame_of_descriptor(struct waits *waits, const struct wait *wait, const char *id
 	return frame;
 }
 
-/* The thread that is joined; it need not be in the list yet. */
+/* Returns the frame of the thread that is joined, which may be too new to be in the list. */
 static uint32_t
 frame_of_thread(struct waits *waits, const struct wait *wait)
 {
 	const struct sampled_thread *thread;
 	struct wait_owner owner;
-	struct strbuf text;
-	uint32_t frame;
+	char name[ARRAY_SIZE(thread->name) + 24];
 
 	wait_owner(&waits->source, wait, &owner);
 	if (owner.tid <= 0)
 		return FRAME_NONE;
-	thread = owner.holder == HOLDER_THREAD ? threads_find(waits->threads, owner.tid) : NULL;
-	strbuf_init(&text);
-	if (thread != NULL)
-		strbuf_add_format(&text, "%s-", thread->name);
-	strbuf_add_format(&text, "%jd", (intmax_t)owner.tid);
-	frame = frame_of_text(waits, text.data);
-	strbuf_release(&text);
-	return frame;
+	thread = owner.holder == HOLDER_THREAD ? threads_find(&waits->run->threads, owner.tid) :
+						 NULL;
+	snprintf(name, sizeof(name), "%s%s%jd", thread != NULL ? thread->name : "",
+		 thread != NULL ? "-" : "", (intmax_t)owner.tid);
+	return frame_of_text(waits, name);
 }
 
-/* "process 12 (sleep)": the child that is waited for, if the call names one. */
+/* Returns the frame "process 12 (sleep)" of the child that is waited for, if the call names one. */
 static uint32_t
 frame_of_child(struct waits *waits, pid_t child)
 {
 	struct process *process;
-	struct strbuf text;
-	uint32_t frame;
+	char name[ARRAY_SIZE(process->comm) + 40];
+	int length;
 
 	if (child <= 0)
 		return FRAME_NONE;
-	strbuf_init(&text);
-	strbuf_add_format(&text, "process %jd", (intmax_t)child);
+	length = snprintf(name, sizeof(name), "process %jd", (intmax_t)child);
 	if (waits->process->own_namespace && process_open(child, &process, NULL) == 0) {
-		strbuf_add_format(&text, " (%s)", process->comm);
+		snprintf(name + length, sizeof(name) - (size_t)length, " (%s)", process->comm);
 		process_free(process);
 	}
-	frame = frame_of_text(waits, text.data);
-	strbuf_release(&text);
-	return frame;
+	return frame_of_text(waits, name);
 }
 
-/* "in folio_wait_bit_common": the kernel function that the thread sleeps in, if it is readable. */
+/* Returns a frame such as "in folio_wait_bit_common": the kernel function that the thread sleeps
+ * in, if it is readable. */
 static uint32_t
 frame_of_wchan(struct waits *waits, const struct sampled_thread *thread)
 {
@@ -145,13 +140,13 @@ frame_of_wchan(struct waits *waits, const struct sampled_thread *thread)
 	wchan = file_read_text(thread->process->process->taskfd, name, sizeof(text) - 4, &length);
 	if (wchan != NULL && length > 1 && strspn(wchan, WCHAN_LETTERS) == length) {
 		snprintf(text, sizeof(text), "in %s", wchan);
-		frame = profile_intern_named(waits->profile, text);
+		frame = profile_intern_named(waits->run->profile, text);
 	}
 	free(wchan);
 	return frame;
 }
 
-/* "of interpreter 2": if there are several such locks. */
+/* Returns a frame such as "of interpreter 2", if the runtime has several such locks. */
 static uint32_t
 frame_of_runtime(struct waits *waits, const struct wait *wait)
 {

@@ -18,56 +18,47 @@
 #include "wallsample/wait/descriptor.h"
 #include "wallsample/wait/wait.h"
 
-struct late_stops;
-struct process_list;
+struct run;
 struct sampled_process;
 struct sampled_thread;
-struct thread_list;
-struct thread_records;
-struct tick;
+struct waits;
 
 /* --- crowds.c: threads that wait for one futex at once -------------------------------------- */
 
 struct crowds {
-	/* Borrowed. */
-	const struct sampled_process *process;
-	const struct thread_list *threads;
-	const struct late_stops *late;
-	struct profile *profile;
 	struct table words;  /* futex word -> threads whose last observation waits for it */
-	struct table larger; /* (wait of the profile, word): more may wait than the profile has */
-	uint64_t next_ns;    /* when they are counted next */
+	struct table larger; /* (wait of the profile, word) whose threads are to be counted */
+	uint64_t next_ns;    /* when they are counted next, CLOCK_MONOTONIC */
 };
 
-void crowds_init(struct crowds *crowds);
-void crowds_release(struct crowds *crowds);
-/* Add or remove a thread that waits for the word; 0: no effect. */
-void crowd_join(struct crowds *crowds, uint64_t word);
-void crowd_leave(struct crowds *crowds, uint64_t word);
+/* Adds a thread that waits for the word to its crowd; word 0: no effect. */
+void crowd_join(struct waits *waits, uint64_t word);
+/* Removes a thread from the crowd of the word; word 0: no effect. */
+void crowd_leave(struct waits *waits, uint64_t word);
 /* Returns the number of threads that waited for the word at their last observation. */
-uint32_t crowd_seen(const struct crowds *crowds, uint64_t word);
+uint32_t crowd_seen(const struct waits *waits, uint64_t word);
 /* Has the next count find the most waiters of this wait, which is for this word. */
-void crowd_note(struct crowds *crowds, uint32_t wait, uint64_t word);
+void crowd_note(struct waits *waits, uint32_t wait, uint64_t word);
 /* Counts the threads that certainly wait at the same moment, when all of the tick are observed. */
-void crowds_tick(struct crowds *crowds);
+void crowds_tick(struct waits *waits);
 
 /* --- thread_wait.c, thread_wait_object.c ----------------------------------------------------- */
 
 /* The wait of one thread. */
 struct thread_wait {
-	uint64_t word; /* the futex of the last observation; 0: none */
-	uint32_t id;   /* of the profile; 0: the thread does not wait */
+	uint64_t word; /* address of the futex at the last observation; 0: none */
+	uint32_t id;   /* number of the wait in the profile; 0: the thread does not wait */
 	struct wait what;
-	int tries;    /* classifications in this sleep */
-	pid_t holder; /* holder of the object at the last reading; 0: none */
-	bool asked;   /* the holder was read: `blamed` is valid */
+	int tries;        /* classifications in this sleep */
+	pid_t holder;     /* holder of the object at the last reading; 0: none */
+	bool holder_read; /* the holder was read: `blamed` is valid */
 	struct profile_blame blamed;
 };
 
 /* Time of a waiter in this tick, to be attributed to the holder. */
 struct blamed {
-	pid_t tid;
-	uint32_t wait; /* of the profile */
+	pid_t tid;     /* the waiter */
+	uint32_t wait; /* number of the wait in the profile */
 	struct wait what;
 	int64_t samples, ns;
 };
@@ -82,20 +73,15 @@ struct object {
 /* The waits of one process. */
 struct waits {
 	/* Borrowed. */
+	struct run *run;
 	struct sampled_process *process;
-	const struct thread_list *threads;
-	const struct late_stops *late;
-	const struct tick *tick;
-	struct thread_records *records;
-	struct profile *profile;
-	bool exact; /* waits differ by the time that is left, too */
 
 	struct wait_source source;
 	struct crowds crowds;
 	struct descriptors *descriptors;
-	struct object *object; /* to be described */
+	struct object *object; /* descriptors that are to be described */
 	size_t object_count, object_capacity;
-	struct table known;   /* objects of all kinds, by what distinguishes them */
+	struct table known;   /* (address or hash of a name, kind of wait): objects with a frame */
 	uint64_t describe_ns; /* the next description is not before this moment */
 	/* The present tick. */
 	struct blamed *blamed;
@@ -105,11 +91,9 @@ struct waits {
 	size_t owner_count, owner_capacity;
 };
 
-/* Reads the process's memory through `memory`; the borrowed members must be set. */
-void waits_init(struct waits *waits, struct memory memory);
-/* Adds the locks of language runtimes, after the process's readers of these were created. */
-void waits_begin_runtimes(struct waits *waits);
-void waits_release(struct waits *waits);
+/* Creates the waits of a process; to be freed with waits_free. Both arguments are borrowed. */
+struct waits *waits_create(struct run *run, struct sampled_process *process);
+void waits_free(struct waits *waits);
 
 /* Returns the futex word that a thread in this call sleeps on; 0: none. */
 uint64_t waits_word(const struct syscall_info *info);
@@ -118,21 +102,21 @@ uint64_t waits_word(const struct syscall_info *info);
  * descriptor.
  */
 uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread, struct wait *wait);
-/* Record that the thread was observed in this call; that it has left its call. */
-void waits_see(struct waits *waits, struct sampled_thread *thread, const struct syscall_info *info);
+/* Records that the thread was observed in this call. */
+void waits_enter(struct waits *waits, struct sampled_thread *thread,
+		 const struct syscall_info *info);
+/* Records that the thread has left its call. */
 void waits_leave(struct waits *waits, struct sampled_thread *thread);
 /* Sets thread->wait of a thread that sleeps in this call. */
 void waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_state state,
 		    const struct syscall_info *info);
 /* Classifies the wait of a thread that still sleeps again, if its kind of lock is not known. */
 void waits_try_again(struct waits *waits, struct sampled_thread *thread);
-/*
- * Attribute time of the thread's wait to the lock holder: waits_blame to the holder that waits_tick
- * reads; waits_blame_last, for a sleep that has ended and whose lock may have another holder now,
- * to the last holder found.
- */
+/* Attributes time of the thread's wait to the lock holder that waits_tick will read. */
 void waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		 int64_t ns);
+/* Attributes time of a sleep that has ended, and whose lock may have another holder now, to the
+ * last holder found. */
 void waits_blame_last(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		      int64_t ns);
 /* True if few objects have waiters, so that their holders are observed at every tick. */
@@ -148,31 +132,26 @@ void waits_describe(struct waits *waits, bool all);
 
 /* --- deadlock.c ------------------------------------------------------------------------------ */
 
-/* A thread in a ring of waiters, as it was observed last. */
+/* A thread in a ring of waiters, as a search found it. */
 struct ring_thread {
 	pid_t tid;
-	uint64_t object, switches;
+	uint64_t object;   /* address of the lock */
+	uint64_t switches; /* times scheduled in; 0: the thread may run meanwhile */
 };
 
 /* Deadlocks among the threads of all processes. */
 struct deadlocks {
-	/* Borrowed. */
-	const struct process_list *processes;
-	const struct thread_list *threads;
-	const struct late_stops *late;
-	const struct tick *tick;
-	struct thread_records *records;
-	struct profile *profile;
+	struct run *run; /* borrowed */
 
-	uint64_t next_ns;         /* of the next search: sampled time */
-	struct ring_thread *seen; /* threads of all rings of the last search, by thread id */
+	uint64_t next_ns; /* the next search is not before tick.time_ns reaches this moment */
+	/* Threads of all rings of the last search, in ascending order of their ids; owned. */
+	struct ring_thread *seen;
 	size_t seen_count, seen_capacity;
-	/* Of the last search: rings that the search before did not find, and holders that were
-	 * awake and may be about to wait for an interpreter lock. */
-	uint32_t unsure, awake;
+	uint32_t unsure; /* rings of the last search that the one before it did not find */
+	uint32_t awake;  /* holders of the last search that were awake and may be about to wait for
+			  * an interpreter lock */
 };
 
-void deadlocks_release(struct deadlocks *deadlocks);
 /* Searches when next_ns has come and all threads of the tick are observed. A ring that two
  * successive searches found, and whose threads have not run in between, goes to the profile. */
 void deadlocks_tick(struct deadlocks *deadlocks);

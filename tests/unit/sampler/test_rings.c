@@ -17,7 +17,7 @@
 static uint32_t
 walk(const struct rings *rings, uint32_t from, size_t steps)
 {
-	while (steps-- > 0 && from != NOBODY)
+	while (steps-- > 0 && from != RINGS_NONE)
 		from = rings->next[from];
 	return from;
 }
@@ -32,8 +32,8 @@ check(const struct rings *rings)
 		for (size_t steps = 1; steps <= rings->count; steps++)
 			comes_back |= walk(rings, i, steps) == i;
 		assert_int_equal(rings->in_ring[i], comes_back);
-		assert_int_equal(rings->ring[i] == NOBODY, end == NOBODY);
-		if (end != NOBODY)
+		assert_int_equal(rings->ring[i] == RINGS_NONE, end == RINGS_NONE);
+		if (end != RINGS_NONE)
 			assert_int_equal(rings->ring[i], rings->ring[end]);
 	}
 }
@@ -57,7 +57,7 @@ check_lists(const struct rings *rings)
 		listed += count;
 	}
 	for (size_t i = 0; i < rings->count; i++)
-		stuck += rings->ring[i] != NOBODY;
+		stuck += rings->ring[i] != RINGS_NONE;
 	assert_int_equal(listed, stuck);
 }
 

@@ -46,14 +46,14 @@ sleeping_child_settle(const struct sleeping_child *child, struct watch *watch, l
 	/* The alarm of the test is the bound. */
 	for (;; sched_yield()) {
 		struct sched after;
-		enum look look;
+		enum watch_end look;
 
-		assert_int_equal(watch_read_sched(watch, child->process, sched), LOOK_OK);
+		assert_int_equal(watch_read_sched(watch, child->process, sched), WATCH_OK);
 		look = watch_read_syscall(watch, child->process, info);
-		if (look == LOOK_DENIED)
+		if (look == WATCH_DENIED)
 			return false;
-		assert_int_equal(look, LOOK_OK);
-		assert_int_equal(watch_read_sched(watch, child->process, &after), LOOK_OK);
+		assert_int_equal(look, WATCH_OK);
+		assert_int_equal(watch_read_sched(watch, child->process, &after), WATCH_OK);
 		if (!info->running && info->number == number &&
 		    after.switches == sched->switches)
 			return true;

@@ -375,9 +375,9 @@ check_sleeper(enum sched_source source, bool keep_open)
 	assert_int_equal(watch.syscall_fd >= 0, keep_open);
 
 	for (int i = 0; i < 200; i++) {
-		assert_int_equal(watch_read_sched(&watch, child.process, &again), LOOK_OK);
+		assert_int_equal(watch_read_sched(&watch, child.process, &again), WATCH_OK);
 		assert_int_equal(again.switches, before.switches);
-		assert_int_equal(watch_read_syscall(&watch, child.process, &more), LOOK_OK);
+		assert_int_equal(watch_read_syscall(&watch, child.process, &more), WATCH_OK);
 		assert_memory_equal(&more, &info, sizeof(info));
 		sched_yield();
 	}
@@ -391,8 +391,8 @@ check_sleeper(enum sched_source source, bool keep_open)
 	}
 
 	sleeping_child_kill(&child);
-	assert_int_equal(watch_read_sched(&watch, child.process, &again), LOOK_GONE);
-	assert_int_equal(watch_read_syscall(&watch, child.process, &more), LOOK_GONE);
+	assert_int_equal(watch_read_sched(&watch, child.process, &again), WATCH_GONE);
+	assert_int_equal(watch_read_syscall(&watch, child.process, &more), WATCH_GONE);
 	watch_release(&watch);
 	assert_int_equal(watch.sched_fd, -1);
 	assert_int_equal(watch.syscall_fd, -1);
@@ -455,14 +455,14 @@ test_watch_self_and_stranger(void **state)
 	(void)state;
 	assert_int_equal(process_open(getpid(), &process, &err), 0);
 	watch_init(&watch, getpid(), sched_source_probe(), true);
-	assert_int_equal(watch_read_sched(&watch, process, &sched), LOOK_OK);
+	assert_int_equal(watch_read_sched(&watch, process, &sched), WATCH_OK);
 	assert_true(sched.switches > 0);
-	assert_int_equal(watch_read_syscall(&watch, process, &info), LOOK_OK);
+	assert_int_equal(watch_read_syscall(&watch, process, &info), WATCH_OK);
 	watch_release(&watch);
 
 	watch_init(&watch, getppid(), sched_source_probe(), true);
-	assert_int_equal(watch_read_sched(&watch, process, &sched), LOOK_GONE);
-	assert_int_equal(watch_read_syscall(&watch, process, &info), LOOK_GONE);
+	assert_int_equal(watch_read_sched(&watch, process, &sched), WATCH_GONE);
+	assert_int_equal(watch_read_syscall(&watch, process, &info), WATCH_GONE);
 	watch_release(&watch);
 	process_free(process);
 }
