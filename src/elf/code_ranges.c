@@ -7,25 +7,17 @@
  */
 #include "wallsample/elf/code_ranges.h"
 
-#include <string.h>
+#include <dwarf.h>
 
-/* Encodings of pointers (DW_EH_PE_…): the format in the low half, the base in the high half. */
-enum {
-	FORMAT_PTR = 0x00,
-	FORMAT_U16 = 0x02,
-	FORMAT_U32 = 0x03,
-	FORMAT_U64 = 0x04,
-	FORMAT_S16 = 0x0a,
-	FORMAT_S32 = 0x0b,
-	FORMAT_S64 = 0x0c,
-	FORMAT_MASK = 0x0f,
-	PLUS_PC = 0x10,
-	PLUS_MASK = 0x70,
-	INDIRECT = 0x80,
-	TABLE_ENCODING = 0x3b, /* signed 32 bits, relative to the header: the only one in use */
-};
+/* The encoding of table entries: signed 32 bits, relative to the header. No other one is in use. */
+#define TABLE_ENCODING (DW_EH_PE_datarel | DW_EH_PE_sdata4)
 
-/* Of an augmentation string: "zPLRSB" and such. */
+/* An encoding has the format of a number in its low half, and in its high half the base that is
+ * added. */
+#define FORMAT_MASK 0x0f
+#define BASE_MASK 0x70
+
+/* Bound on an augmentation string, such as "zPLRSB". */
 #define AUGMENTATION_MOST 16
 
 /* A place in the image from which fields are read one by one. */
@@ -63,22 +55,22 @@ static size_t
 format_size(unsigned encoding)
 {
 	switch (encoding & FORMAT_MASK) {
-	case FORMAT_U16:
-	case FORMAT_S16:
+	case DW_EH_PE_udata2:
+	case DW_EH_PE_sdata2:
 		return 2;
-	case FORMAT_U32:
-	case FORMAT_S32:
+	case DW_EH_PE_udata4:
+	case DW_EH_PE_sdata4:
 		return 4;
-	case FORMAT_PTR:
-	case FORMAT_U64:
-	case FORMAT_S64:
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
 		return 8;
 	default:
 		return 0;
 	}
 }
 
-/* Reads an address, or a length when the encoding adds nothing. */
+/* Reads an encoded address; or a length, to which no base is added. */
 static uint64_t
 take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 {
@@ -86,28 +78,31 @@ take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 	const size_t size = format_size(encoding);
 	uint64_t value;
 
-	if (size == 0 || (encoding & INDIRECT) != 0 ||
-	    ((encoding & PLUS_MASK) != PLUS_PC && (encoding & PLUS_MASK) != 0)) {
+	if (size == 0 || (encoding & DW_EH_PE_indirect) != 0 ||
+	    ((encoding & BASE_MASK) != DW_EH_PE_pcrel && (encoding & BASE_MASK) != 0)) {
 		cursor->bad = true;
 		return 0;
 	}
 	value = take(cursor, size);
 	if (is_length)
 		return value;
-	if (size == 2 && (encoding & FORMAT_MASK) == FORMAT_S16)
+	if (size == 2 && (encoding & FORMAT_MASK) == DW_EH_PE_sdata2)
 		value = (uint64_t)(int64_t)(int16_t)value;
-	if (size == 4 && (encoding & FORMAT_MASK) == FORMAT_S32)
+	if (size == 4 && (encoding & FORMAT_MASK) == DW_EH_PE_sdata4)
 		value = (uint64_t)(int64_t)(int32_t)value;
-	return (encoding & PLUS_MASK) == PLUS_PC ? value + place : value;
+	return (encoding & BASE_MASK) == DW_EH_PE_pcrel ? value + place : value;
 }
 
-/* Moves behind the header of a CIE or FDE; false when its length is 0 or exceeds the table. */
+/*
+ * Reads the length of a CIE or FDE and stores the end of the entry; false for the length 0,
+ * which ends the section, and for the long form (0xffffffff), which is for sections of more than
+ * 4 GiB.
+ */
 static bool
 take_length(struct cursor *cursor, uint64_t *end)
 {
 	const uint64_t length = take(cursor, 4);
 
-	/* The long form (0xffffffff) is for sections of more than 4 GiB. */
 	if (cursor->bad || length == 0 || length >= 0xfffffff0u)
 		return false;
 	*end = cursor->at + length;
@@ -137,7 +132,7 @@ take_augmentation(struct cursor *cursor, const char *letter)
 			cursor->bad = true;
 		}
 	}
-	return FORMAT_PTR;
+	return DW_EH_PE_absptr;
 }
 
 /* Reads the encoding of addresses in the FDEs of a CIE. */
@@ -166,7 +161,7 @@ cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 		take(&cursor, 1); /* register of the return address */
 	else
 		skip_leb128(&cursor);
-	*encoding = FORMAT_PTR;
+	*encoding = DW_EH_PE_absptr;
 	if (letter[0] == 'z') {
 		skip_leb128(&cursor); /* length of what follows */
 		*encoding = take_augmentation(&cursor, letter + 1);
@@ -202,7 +197,7 @@ struct table_entry {
 	int32_t start, fde; /* distances from the header */
 };
 
-/* Finds the entries of the table and the largest number of them. */
+/* Stores the address of the table of .eh_frame_hdr and the number of its entries. */
 static bool
 find_table(const struct image *image, uint64_t *table, uint64_t *count)
 {
@@ -215,9 +210,10 @@ find_table(const struct image *image, uint64_t *table, uint64_t *count)
 	frame_encoding = (unsigned)take(&cursor, 1);
 	count_encoding = (unsigned)take(&cursor, 1);
 	if (take(&cursor, 1) != TABLE_ENCODING || format_size(frame_encoding) == 0 ||
-	    format_size(count_encoding) == 0 || (count_encoding & PLUS_MASK) != 0)
+	    format_size(count_encoding) == 0 || (count_encoding & BASE_MASK) != 0)
 		return false;
-	cursor.at += format_size(frame_encoding); /* where .eh_frame is: entries say it, too */
+	cursor.at += format_size(
+		frame_encoding); /* the address of .eh_frame, which is not needed */
 	*count = take_encoded(&cursor, count_encoding, true);
 	*table = cursor.at;
 	if (cursor.bad || *table - image->eh_frame_hdr > image->eh_frame_hdr_size)
@@ -271,15 +267,4 @@ code_range(const struct image *image, uint64_t vaddr, uint64_t *start, uint64_t 
 	return find_entry(image, vaddr, &entry) &&
 	       fde_range(image, from_header(image, entry.fde), start, size) && vaddr >= *start &&
 	       vaddr - *start < *size;
-}
-
-bool
-code_start(const struct image *image, uint64_t vaddr, uint64_t *start)
-{
-	uint64_t begin, size;
-
-	if (!code_range(image, vaddr, &begin, &size))
-		return false;
-	*start = begin;
-	return true;
 }

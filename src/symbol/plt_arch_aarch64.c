@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt_arch_aarch64.c - stubs as the linkers for aarch64 write them: plain, with branch target
- * identification (bti c in front) and with pointer authentication (before the br).
+ * plt_arch_aarch64.c - stubs of linkers for aarch64: plain, with branch target identification (bti
+ * c at the beginning), and with pointer authentication (an instruction before the br).
  *
- * Instruction words are little-endian whatever the data are (Arm ARM, B2.6.2).
+ * Instruction words are little-endian, whatever the byte order of data is (Arm ARM, B2.6.2).
  */
 #include "symbol/plt_internal.h"
 

@@ -35,7 +35,7 @@ is_at(const struct prelude *wanted, const uint8_t *code, size_t size)
 	       memcmp(code, wanted->bytes, wanted->length) == 0;
 }
 
-/* Bytes of what stands before. */
+/* Returns the length of the instructions before the decoded one. */
 static size_t
 prelude_length(const uint8_t *code, size_t size)
 {
@@ -48,8 +48,8 @@ prelude_length(const uint8_t *code, size_t size)
 }
 
 /*
- * Behind -fcf-protection the stubs of .plt only push their number and jump to the
- * common part: the jump through the slot is in .plt.sec.
+ * Decodes a stub of .plt of a program with -fcf-protection: such stubs push their number and jump
+ * to a common part, and the jump through the slot is in .plt.sec.
  */
 static bool
 decode_push(const uint8_t *code, size_t size, struct plt_jump *jump)

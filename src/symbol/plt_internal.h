@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt_internal.h - names of the stubs through which a module calls others: "puts@plt".
+ * plt_internal.h - names of the stubs through which a module calls other modules: "puts@plt".
  *
- * The relocations of .rela.plt (and of .rela.dyn for .plt.got) give the symbol of each slot of
- * the GOT; a stub is matched by the slot that its jump reads, decoded by the file of the
- * architecture, so that .plt, .plt.sec (IBT), .plt.got and lazy or immediate binding all work.
+ * The relocations of .rela.plt (and of .rela.dyn for .plt.got) give the symbol of each slot of the
+ * GOT. The code of a stub is decoded to find the slot that its jump reads. This works for .plt,
+ * .plt.sec (IBT) and .plt.got, with lazy and with immediate binding.
  */
 #ifndef WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
 #define WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
@@ -24,17 +24,17 @@ struct plt_stubs {
 	size_t count;
 };
 
-/* Damage and absence give an empty list. */
+/* Reads the stubs of a file; the list is empty when the file is damaged, NULL or has none. */
 void plt_stubs_read(struct plt_stubs *stubs, Elf *elf);
 void plt_stubs_release(struct plt_stubs *stubs);
 
 /* --- the code of a stub (plt_arch_ARCH.c) ----------------------------------------------------
  *
- * The records of all architectures are always built: a recording may be resolved on another
- * machine than the one it was made on.
+ * The decoders of all architectures are always built: a recording can be read on a machine of
+ * another architecture.
  */
 
-/* The GOT slot that a stub jumps through, or its number in .rela.plt. */
+/* The GOT slot that a stub jumps through, or the number of its relocation in .rela.plt. */
 struct plt_jump {
 	bool is_index;
 	uint64_t value; /* vaddr of the slot, or the number */
@@ -43,8 +43,8 @@ struct plt_jump {
 struct plt_arch {
 	uint16_t machine;                        /* e_machine */
 	uint32_t jump_slot, glob_dat, irelative; /* types of relocation */
-	size_t step;                             /* stubs begin at multiples of this */
-	size_t size;                             /* of a stub when the section header has none */
+	size_t step;                             /* stubs begin at multiples of this size */
+	size_t size; /* of a stub, if the section header does not have the size */
 	/*
 	 * Decodes the stub that begins with `code`, at `vaddr`, from at most `size` bytes; false
 	 * when no stub begins there.

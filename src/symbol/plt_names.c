@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt_names.c - reads relocations and stubs, and brings them together by the GOT slot.
+ * plt_names.c - reads relocations and stubs, and matches them by the GOT slot.
  */
 #include "symbol/plt_internal.h"
+#include "symbol/symbol_internal.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -14,16 +15,16 @@
 #include "wallsample/elf/elf_open.h"
 
 /*
- * Bounds of the cost of damaged or hostile files. The largest browsers have some
- * thousand stubs in two sections, and a million relocations of which few matter here.
+ * Bounds for damaged and hostile files. The largest browsers have some thousand stubs in two
+ * sections, and a million relocations.
  */
-#define SECTIONS_MOST 16 /* of stubs, and of relocations each */
+#define SECTIONS_MOST 16 /* of stubs, and of relocations */
 #define STUB_BYTES_MOST (UINT64_C(16) << 20)
 #define RELOCATION_BYTES_MOST (UINT64_C(512) << 20)
 #define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)
 #define SYMBOL_NAME_BYTES_MOST (UINT64_C(1) << 30)
 #define NAME_MOST 16384
-#define NAMES_MOST (UINT64_C(64) << 20) /* bytes of all of them */
+#define NAMES_MOST (UINT64_C(64) << 20) /* bytes of all names */
 #define RESOLVERS_MOST 16384
 #define RESOLVER_NAME_MOST 4096
 
@@ -32,10 +33,10 @@
 /* One relocation of a GOT slot. */
 struct slot {
 	uint64_t vaddr;
-	const char *name;  /* in the file; NULL: `resolver` says */
-	uint64_t resolver; /* of an IRELATIVE one: the function that chooses */
-	size_t order;      /* in which they were read: the same file gives the same names */
-	bool is_weak;      /* of a resolver's name: "rindex" beside "strrchr" */
+	const char *name;  /* borrowed from the file; NULL when `resolver` identifies the slot */
+	uint64_t resolver; /* vaddr of the resolver of an IRELATIVE relocation */
+	size_t order;      /* number of the relocation in the file, which makes sorting stable */
+	bool is_weak;      /* the symbol is weak: "rindex" beside "strrchr" */
 };
 
 struct reader {
@@ -43,9 +44,9 @@ struct reader {
 	const struct plt_arch *arch;
 	struct slot *slot; /* ascending by vaddr once all are read */
 	size_t slot_count, slot_capacity;
-	struct slot *numbered; /* those of .rela.plt, as they stand there */
+	struct slot *numbered; /* slots of .rela.plt, in the order of the file */
 	size_t numbered_count, numbered_capacity;
-	struct slot *resolver; /* functions that choose, by name, ascending by vaddr */
+	struct slot *resolver; /* functions of type STT_GNU_IFUNC, ascending by vaddr */
 	size_t resolver_count, resolver_capacity;
 	struct plt_stubs *stubs;
 	size_t stub_capacity;
@@ -66,19 +67,8 @@ arch_of(Elf *elf)
 	return NULL;
 }
 
-static const char *
-section_name(Elf *elf, const GElf_Shdr *header)
-{
-	const char *name;
-	size_t index;
-
-	if (elf_getshdrstrndx(elf, &index) != 0)
-		return "";
-	name = elf_strptr(elf, index, header->sh_name);
-	return name != NULL ? name : "";
-}
-
-/* The bytes of a section that are in the file, no more than `*left`, which shrinks. */
+/* Returns the bytes of a section and subtracts their number from *left; NULL when there are
+ * more. */
 static Elf_Data *
 section_data(Elf_Scn *scn, uint64_t *left)
 {
@@ -124,15 +114,15 @@ find_slot(const struct slot *slot, size_t count, uint64_t vaddr)
 
 /* --- relocations ------------------------------------------------------------------- */
 
-/* A table of symbols; both are NULL, or neither. */
-struct symbols {
+/* A table of symbols; both members are NULL when the table cannot be used. */
+struct dynamic {
 	Elf_Data *symbols, *names;
 };
 
-static struct symbols
+static struct dynamic
 read_table(Elf *elf, Elf_Scn *scn)
 {
-	struct symbols table = { elf_section_data(scn, SYMBOL_BYTES_MOST), NULL };
+	struct dynamic table = { elf_section_data(scn, SYMBOL_BYTES_MOST), NULL };
 	GElf_Shdr header;
 
 	if (table.symbols != NULL && gelf_getshdr(scn, &header) != NULL)
@@ -143,9 +133,9 @@ read_table(Elf *elf, Elf_Scn *scn)
 	return table;
 }
 
-/* The name of symbol `index` of a table, or NULL. */
+/* Returns the name of symbol `index` of a table, or NULL. */
 static const char *
-symbol_name(const struct symbols *table, size_t index)
+symbol_name(const struct dynamic *table, size_t index)
 {
 	GElf_Sym sym;
 
@@ -155,9 +145,9 @@ symbol_name(const struct symbols *table, size_t index)
 	return elf_text_at(table->names, sym.st_name, NAME_MOST);
 }
 
-/* False when the relocation is of no slot that stubs read. */
+/* Makes the slot of a relocation; false when stubs do not read such slots. */
 static bool
-make_slot(const struct reader *reader, const GElf_Rela *rela, const struct symbols *table,
+make_slot(const struct reader *reader, const GElf_Rela *rela, const struct dynamic *table,
 	  struct slot *slot)
 {
 	const uint32_t type = (uint32_t)GELF_R_TYPE(rela->r_info);
@@ -185,10 +175,10 @@ add_slot(struct slot **slots, size_t *count, size_t *capacity, const struct slot
 static void
 read_relocations(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 {
-	const bool is_numbered = strcmp(section_name(reader->elf, header), ".rela.plt") == 0;
+	const bool is_numbered = strcmp(elf_section_name(reader->elf, header), ".rela.plt") == 0;
 	Elf_Data *data = section_data(scn, &reader->relocation_bytes_left);
 	Elf_Scn *symbols = elf_getscn(reader->elf, header->sh_link);
-	struct symbols table = { NULL, NULL };
+	struct dynamic table = { NULL, NULL };
 	GElf_Shdr symbols_header;
 	GElf_Rela rela;
 
@@ -209,7 +199,7 @@ read_relocations(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 	}
 }
 
-/* --- functions that choose another (STT_GNU_IFUNC) ---------------------------------- */
+/* --- resolvers: functions that choose another function (STT_GNU_IFUNC) ----------------- */
 
 static bool
 is_better_name(const struct slot *a, const struct slot *b)
@@ -221,7 +211,7 @@ is_better_name(const struct slot *a, const struct slot *b)
 	return before_a != before_b ? before_a < before_b : strcmp(a->name, b->name) < 0;
 }
 
-/* Of several names of one address the best stays. */
+/* Sorts the resolvers and keeps the best name of each address. */
 static void
 settle_resolvers(struct reader *reader)
 {
@@ -239,43 +229,33 @@ settle_resolvers(struct reader *reader)
 	reader->resolver_count = kept;
 }
 
-static void
-read_resolvers(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
+static bool
+add_resolver(void *context, const struct symbol_entry *entry)
 {
-	const struct symbols table = read_table(reader->elf, scn);
-	GElf_Sym sym;
+	struct reader *reader = context;
+	struct slot slot = { .vaddr = entry->sym.st_value,
+			     .is_weak = GELF_ST_BIND(entry->sym.st_info) == STB_WEAK };
 
-	(void)header;
-	if (table.symbols == NULL)
-		return;
-	for (int i = 1; gelf_getsym(table.symbols, i, &sym) != NULL && i < INT32_MAX; i++) {
-		struct slot slot = { .vaddr = sym.st_value };
-
-		if (reader->resolver_count == RESOLVERS_MOST)
-			return;
-		if (GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC || sym.st_shndx == SHN_UNDEF)
-			continue;
-		slot.is_weak = GELF_ST_BIND(sym.st_info) == STB_WEAK;
-		slot.name = symbol_name(&table, (size_t)i);
-		if (slot.name != NULL &&
-		    strnlen(slot.name, RESOLVER_NAME_MOST) < RESOLVER_NAME_MOST)
-			add_slot(&reader->resolver, &reader->resolver_count,
-				 &reader->resolver_capacity, &slot);
-	}
+	if (GELF_ST_TYPE(entry->sym.st_info) == STT_GNU_IFUNC)
+		slot.name = elf_text_at(entry->names, entry->sym.st_name, RESOLVER_NAME_MOST);
+	if (slot.name != NULL)
+		add_slot(&reader->resolver, &reader->resolver_count, &reader->resolver_capacity,
+			 &slot);
+	return reader->resolver_count < RESOLVERS_MOST;
 }
 
 /* --- stubs --------------------------------------------------------------------------- */
 
 /*
- * "puts@plt". A slot that is filled by a function of this very file that chooses among
- * several has no name of its own: it takes that function's, which is what its callers know, and
- * without that the address, as disassemblers write it.
+ * Makes the name of a stub: "puts@plt". A slot that is filled by a resolver of this file has no
+ * name: it gets the resolver's name, which its callers use, or else the resolver's address, as
+ * disassemblers write it. NULL when the names have too many bytes.
  */
 static char *
 make_name(struct reader *reader, const struct slot *slot)
 {
 	const char *name = slot->name;
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	size_t length = 0;
 
 	if (name == NULL) {
@@ -292,7 +272,6 @@ make_name(struct reader *reader, const struct slot *slot)
 	reader->names_left -= length;
 	if (length == NAME_MOST)
 		return NULL;
-	strbuf_init(&text);
 	if (name != NULL)
 		strbuf_add(&text, name, length);
 	else
@@ -327,7 +306,8 @@ add_stub(struct reader *reader, const struct slot *slot, uint64_t start, uint64_
 	stubs->stub[stubs->count++] = (struct plt_stub){ start, end, name };
 }
 
-/* How long stubs of a section are at most: the next one's start ends them before that. */
+/* Returns the largest size of a stub in the section. The start of the next stub may end it
+ * earlier. */
 static size_t
 stub_size(const struct plt_arch *arch, const GElf_Shdr *header)
 {
@@ -344,7 +324,7 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 	const struct plt_arch *arch = reader->arch;
 	const size_t size = stub_size(arch, header);
 	Elf_Data *data = section_data(scn, &reader->stub_bytes_left);
-	const struct slot *slot = NULL; /* of the stub that is not yet ended */
+	const struct slot *slot = NULL; /* of the stub that has begun at `start`; NULL: none */
 	uint64_t start = 0;
 
 	if (data == NULL || header->sh_addr > UINT64_MAX - data->d_size)
@@ -354,14 +334,13 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 		const uint64_t vaddr = header->sh_addr + at;
 		struct plt_jump jump;
 
-		/* In no other section than a stub's does a jump tell where one begins. */
 		if (slot != NULL && vaddr - start >= size) {
 			add_stub(reader, slot, start, start + size);
 			slot = NULL;
 		}
 		if (!arch->decode(code, data->d_size - at, vaddr, &jump))
 			continue;
-		/* bti: the stub has begun with the instruction before */
+		/* The stub has begun with the previous instruction, bti. */
 		if (slot != NULL && slot == slot_of(reader, &jump))
 			continue;
 		if (slot != NULL)
@@ -377,9 +356,9 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 }
 
 static bool
-holds_stubs(Elf *elf, const GElf_Shdr *header)
+has_stubs(Elf *elf, const GElf_Shdr *header)
 {
-	const char *name = section_name(elf, header);
+	const char *name = elf_section_name(elf, header);
 
 	/* .plt, .plt.sec, .plt.got, .plt.bnd, .iplt */
 	return header->sh_type == SHT_PROGBITS && (header->sh_flags & SHF_EXECINSTR) != 0 &&
@@ -387,17 +366,10 @@ holds_stubs(Elf *elf, const GElf_Shdr *header)
 }
 
 static bool
-holds_relocations(Elf *elf, const GElf_Shdr *header)
+has_relocations(Elf *elf, const GElf_Shdr *header)
 {
 	(void)elf;
 	return header->sh_type == SHT_RELA && (header->sh_flags & SHF_ALLOC) != 0;
-}
-
-static bool
-holds_symbols(Elf *elf, const GElf_Shdr *header)
-{
-	(void)elf;
-	return header->sh_type == SHT_SYMTAB || header->sh_type == SHT_DYNSYM;
 }
 
 static void
@@ -429,7 +401,7 @@ compare_stubs(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Sections that overlap are damage; the list must be in order all the same. */
+/* Sorts the stubs, and removes those of sections that overlap, which are damaged. */
 static void
 settle_stubs(struct plt_stubs *stubs)
 {
@@ -459,21 +431,22 @@ plt_stubs_read(struct plt_stubs *stubs, Elf *elf)
 		.stub_bytes_left = STUB_BYTES_MOST,
 		.relocation_bytes_left = RELOCATION_BYTES_MOST,
 	};
-	bool chooses = false;
+	bool resolves = false;
 
 	*stubs = (struct plt_stubs){ .stub = NULL };
 	if (reader.arch == NULL)
 		return;
-	each_section(&reader, holds_relocations, read_relocations);
+	each_section(&reader, has_relocations, read_relocations);
 	sort_slots(reader.slot, reader.slot_count);
-	for (size_t i = 0; i < reader.slot_count && !chooses; i++)
-		chooses = reader.slot[i].name == NULL;
-	if (chooses) {
-		each_section(&reader, holds_symbols, read_resolvers);
+	for (size_t i = 0; i < reader.slot_count && !resolves; i++)
+		resolves = reader.slot[i].name == NULL;
+	if (resolves) {
+		symbol_files_walk(&(const struct symbol_files){ .own = elf }, add_resolver,
+				  &reader);
 		settle_resolvers(&reader);
 	}
 	if (reader.slot_count > 0)
-		each_section(&reader, holds_stubs, read_stubs);
+		each_section(&reader, has_stubs, read_stubs);
 	settle_stubs(stubs);
 	free(reader.slot);
 	free(reader.numbered);

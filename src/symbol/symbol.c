@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.c - names addresses, module by module, each read when first asked about.
+ * symbol.c - names addresses. The files of a module are read when its first address is named.
  */
 #include "wallsample/symbol/symbol.h"
 
@@ -23,12 +23,12 @@ struct known_module {
 	const struct module *module;
 	const char *name; /* interned */
 	struct debug_file file;
-	struct dwarf_lines *lines;     /* NULL: no DWARF */
-	struct pclntab_names *pclntab; /* NULL: the module has no such table */
-	bool data_read;                /* `data` is valid */
-	struct symbol_table data;
-	bool table_read; /* the rest is valid */
-	struct symbol_table table;
+	struct dwarf_lines *lines; /* NULL when the image cannot be used */
+	struct pclntab *pclntab;   /* NULL when the module has no such table */
+	bool data_read;            /* `data` is valid */
+	struct symbol_table data;  /* variables */
+	bool table_read;           /* `table` and `stubs` are valid */
+	struct symbol_table table; /* functions and stubs */
 	struct plt_stubs stubs;
 };
 
@@ -38,7 +38,7 @@ struct symbols {
 	struct debug_files *files;
 	struct strings *texts;
 	struct table readable;        /* number of a raw name -> number of the readable one */
-	struct known_module **module; /* by number; NULL: not asked about yet */
+	struct known_module **module; /* by id; NULL when no address in the module was named yet */
 	size_t module_count, module_capacity;
 	struct strbuf scratch;
 };
@@ -63,7 +63,7 @@ known_module_free(struct known_module *known)
 	if (known == NULL)
 		return;
 	dwarf_lines_free(known->lines);
-	pclntab_names_free(known->pclntab);
+	pclntab_free(known->pclntab);
 	symbol_table_release(&known->data);
 	symbol_table_release(&known->table);
 	plt_stubs_release(&known->stubs);
@@ -128,14 +128,10 @@ static void
 say_slow(void *context)
 {
 	struct known_module *known = context;
-	struct symbols *symbols = known->symbols;
-	const char *path = known->file.path != NULL ? known->file.path : known->module->path;
 
-	strbuf_clear(&symbols->scratch);
-	strbuf_add_escaped(&symbols->scratch, path);
-	log_say(symbols->config->files.log, LOG_NORMAL,
+	log_say(known->symbols->config->files.log, LOG_NORMAL,
 		"%s: reading its DWARF takes too long: symbol tables name what is left",
-		symbols->scratch.data);
+		known->file.path != NULL ? known->file.path : known->module->path);
 }
 
 static struct known_module *
@@ -157,11 +153,8 @@ known_module(struct symbols *symbols, const struct module *module)
 	known->module = module;
 	known->name = intern(symbols, module->name);
 	if (module->image != NULL && !image_is_unchanged(module->image)) {
-		strbuf_clear(&symbols->scratch);
-		strbuf_add_escaped(&symbols->scratch, module->path);
 		log_say(symbols->config->files.log, LOG_NORMAL,
-			"%s was written to while it was sampled: it names nothing",
-			symbols->scratch.data);
+			"%s was written to while it was sampled: it names nothing", module->path);
 	} else if (module->image != NULL) {
 		const struct dwarf_opener opener = {
 			.open = open_dwarf,
@@ -173,7 +166,7 @@ known_module(struct symbols *symbols, const struct module *module)
 
 		debug_file_open(symbols->files, module, &known->file);
 		known->lines = dwarf_lines_create(&opener);
-		known->pclntab = pclntab_names_create(module->image);
+		known->pclntab = pclntab_open(module->image);
 	}
 	return known;
 }
@@ -186,7 +179,7 @@ files_of(const struct known_module *known)
 				      .mini = known->file.mini };
 }
 
-/* The symbol tables, read when DWARF has left a question open. */
+/* Returns the table of functions, which is read on first use: DWARF may name all addresses. */
 static const struct symbol_table *
 table_of(struct known_module *known)
 {
@@ -196,7 +189,7 @@ table_of(struct known_module *known)
 		known->table_read = true;
 		if (known->file.own != NULL)
 			plt_stubs_read(&known->stubs, known->file.own);
-		symbol_table_init(&known->table, &files, &known->stubs);
+		symbol_table_init(&known->table, &files, &known->stubs, false);
 	}
 	return &known->table;
 }
@@ -210,7 +203,7 @@ make_readable(struct symbols *symbols, const char *raw, bool is_stub)
 
 	strbuf_clear(&symbols->scratch);
 	if (is_stub) {
-		/* what stands before the ending is a raw name */
+		/* The text before the ending is a raw name. */
 		char *name = xstrndup(raw, strlen(raw) - strlen(PLT_ENDING));
 
 		symbol_name_add_readable(&symbols->scratch, name, demangle);
@@ -222,7 +215,7 @@ make_readable(struct symbols *symbols, const char *raw, bool is_stub)
 	return symbols->scratch.data;
 }
 
-/* Each name is made readable once. */
+/* Returns the readable form of a raw name. Each name is demangled once. */
 static const char *
 readable(struct symbols *symbols, const char *raw, enum symbol_source source)
 {
@@ -238,18 +231,18 @@ readable(struct symbols *symbols, const char *raw, enum symbol_source source)
 }
 
 /*
- * An address without a name. All those of a function are one row in a report, if the unwind
- * tables say where it starts.
+ * Returns the text of an address without a name. All addresses of a function have the same text,
+ * and so are one row in a report, if the unwind tables have the start of the function.
  */
 static const char *
 address_text(struct symbols *symbols, const struct known_module *known, uint64_t vaddr)
 {
-	uint64_t start;
+	uint64_t start, size;
 
-	/* Code made at run time moves: its addresses would be a row each. */
+	/* Code made at run time moves: each of its addresses would be a row. */
 	if (known->module->kind == MODULE_ANONYMOUS || known->module->kind == MODULE_JIT)
 		return known->name;
-	if (known->module->image != NULL && code_start(known->module->image, vaddr, &start))
+	if (known->module->image != NULL && code_range(known->module->image, vaddr, &start, &size))
 		vaddr = start;
 	strbuf_clear(&symbols->scratch);
 	strbuf_add_format(&symbols->scratch, "%s+0x%" PRIx64, known->name, vaddr);
@@ -263,8 +256,9 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 	       struct symbol *out)
 {
 	const struct symbol_range *range = symbol_table_find(table_of(known), vaddr);
-	const char *name = range != NULL ? range->raw :
-					   pclntab_names_function(known->pclntab, vaddr);
+	const char *name = range != NULL ?
+				   range->raw :
+				   pclntab_names_function(known->pclntab, symbols->texts, vaddr);
 
 	out->known = name != NULL;
 	out->source = range != NULL ? range->source : name != NULL ? SYMBOL_PCLNTAB : SYMBOL_NONE;
@@ -272,7 +266,7 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 				       address_text(symbols, known, vaddr);
 }
 
-/* A variable, and how far behind its beginning the address lies. */
+/* Names the variable that contains the address, and the offset of the address in it. */
 static void
 find_variable(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
 	      struct symbol *out)
@@ -284,7 +278,7 @@ find_variable(struct symbols *symbols, struct known_module *known, uint64_t vadd
 
 	if (!known->data_read) {
 		known->data_read = true;
-		symbol_table_init_data(&known->data, &files);
+		symbol_table_init(&known->data, &files, NULL, true);
 	}
 	range = symbol_table_find(&known->data, vaddr);
 	*out = (struct symbol){ .module = known->name, .source = SYMBOL_NONE };
@@ -301,15 +295,9 @@ find_variable(struct symbols *symbols, struct known_module *known, uint64_t vadd
 	out->function = intern(symbols, symbols->scratch.data);
 }
 
-static size_t
-leading_underscores(const char *name)
-{
-	return strspn(name, "_");
-}
-
 /*
- * The name of the function whose code it is. In C that may be one that the library uses for
- * itself (__libc_read), where the symbol table also has the one that people call (read).
+ * Names the function that contains the address. DWARF may have the name that a C library uses
+ * internally (__libc_read) where the symbol table also has the name that programs call (read).
  */
 static void
 name_function(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
@@ -323,7 +311,7 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 	}
 	if (out->source == SYMBOL_DWARF && function[0] == '_' && !symbol_name_is_mangled(function))
 		range = symbol_table_find(table_of(known), vaddr);
-	if (range != NULL && leading_underscores(range->raw) < leading_underscores(function))
+	if (range != NULL && strspn(range->raw, "_") < strspn(function, "_"))
 		function = range->raw;
 	out->function = readable(symbols, function, out->source);
 }
@@ -354,7 +342,7 @@ drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t cou
 	return count;
 }
 
-/* By the sources that know lines and inlined functions. */
+/* Names an address by the sources that have lines and inlined functions. */
 static size_t
 find_with_lines(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
 		struct symbol *out, size_t most)
@@ -364,7 +352,7 @@ find_with_lines(struct symbols *symbols, struct known_module *known, uint64_t va
 	size_t count;
 
 	most = most < SYMBOL_CHAIN_MAX ? most : SYMBOL_CHAIN_MAX;
-	count = pclntab_names_find(known->pclntab, vaddr, place, most);
+	count = pclntab_names_find(known->pclntab, symbols->texts, vaddr, place, most);
 	if (count == 0 && known->lines != NULL) {
 		source = SYMBOL_DWARF;
 		count = dwarf_lines_find(known->lines, vaddr, place, most);

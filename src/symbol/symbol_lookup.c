@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_lookup.c - compares the names of symbols with one that is looked for.
+ * symbol_lookup.c - finds the symbols with a name, and the names that are similar to one that no
+ * symbol has.
  */
 #include "wallsample/symbol/symbol_lookup.h"
 
@@ -8,23 +9,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/elf/symbol_names.h"
 #include "symbol/symbol_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/dwarf/dwarf_entries.h"
+#include "wallsample/elf/elf_open.h"
+#include "wallsample/elf/symbol_names.h"
+
+/* --- all symbols of a module ------------------------------------------------------------- */
+
+/* Opens the files of a module and calls `each` for every symbol, until `each` returns false. */
+static void
+walk_module(struct symbols *symbols, const struct module *module,
+	    bool (*each)(void *context, const struct symbol_entry *entry), void *context)
+{
+	struct symbol_files elfs;
+	struct debug_files *files;
+	struct debug_file file;
+
+	if (module->image == NULL || !image_is_unchanged(module->image))
+		return;
+	files = debug_files_create(&symbols_settings(symbols)->files);
+	debug_file_open(files, module, &file);
+	elfs = (struct symbol_files){ .own = file.own, .debug = file.elf, .mini = file.mini };
+	symbol_files_walk(&elfs, each, context);
+	debug_file_close(&file);
+	debug_files_free(files);
+}
+
+/* Stores the kind of a symbol; false for symbols without an address in memory. */
+static bool
+symbol_kind(const struct symbol_entry *entry, enum symbol_named_kind *kind)
+{
+	if ((entry->section.sh_flags & SHF_ALLOC) == 0)
+		return false;
+	switch (GELF_ST_TYPE(entry->sym.st_info)) {
+	case STT_OBJECT:
+		*kind = SYMBOL_NAMED_DATA;
+		return true;
+	case STT_TLS:
+		*kind = SYMBOL_NAMED_THREAD_LOCAL;
+		return true;
+	case STT_FUNC:
+		*kind = SYMBOL_NAMED_CODE;
+		return true;
+	case STT_GNU_IFUNC:
+		*kind = SYMBOL_NAMED_RESOLVER;
+		return true;
+	case STT_NOTYPE:
+		*kind = (entry->section.sh_flags & SHF_EXECINSTR) != 0 ? SYMBOL_NAMED_CODE :
+									 SYMBOL_NAMED_DATA;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- symbols with a name ----------------------------------------------------------------- */
 
 enum match {
 	MATCH_NONE,
-	MATCH_ENDING, /* with what a compiler has put behind it */
+	MATCH_ENDING, /* the name with a suffix of the compiler */
 	MATCH_WHOLE,
 };
 
 struct lookup {
 	const char *name;
-	const char *file; /* or NULL */
-	char *word;       /* of the name: a symbol without it cannot be meant */
+	const char *file; /* base name of the wanted source file; NULL: any symbol matches */
+	char *word;       /* part of the name that every matching symbol contains */
 	struct strbuf readable;
 	struct symbol_named *out;
 	size_t count, most;
-	enum match match; /* of those that were found */
+	enum match match; /* of the symbols that were found */
 };
 
 static const char *
@@ -42,8 +97,9 @@ is_word_byte(char c)
 }
 
 /*
- * The last identifier of a name: mangled names have identifiers as they are, and demangling
- * all names of a program would take seconds. "" when there is none that must be there.
+ * Returns the last identifier of a name, which the caller frees. A mangled name contains its
+ * identifiers unchanged: only names with that word are demangled, because demangling all names of a
+ * program would take seconds. "" when the identifier may be changed in mangled names.
  */
 static char *
 last_word(const char *name)
@@ -53,14 +109,15 @@ last_word(const char *name)
 	start = end;
 	while (start > 0 && is_word_byte(name[start - 1]))
 		start--;
-	/* Rust writes other letters in a code of its own. */
+	/* Rust encodes letters beyond ASCII. */
 	for (const char *at = name; *at != '\0'; at++)
 		if ((unsigned char)*at >= 0x80)
 			start = end;
 	return xstrndup(name + start, end - start);
 }
 
-/* Is it what compilers add to the whole of something? Parts (".cold", ".part.0") are not. */
+/* Returns whether a suffix of the compiler is that of a whole function or variable. Those of parts
+ * (".cold", ".part.0") are not. */
 static bool
 is_whole_ending(const char *ending)
 {
@@ -96,28 +153,22 @@ match_symbol(struct lookup *lookup, const char *raw)
 	return match_text(lookup->readable.data, lookup->readable.length, lookup->name);
 }
 
-static bool
-lookup_has(const struct lookup *lookup, const struct symbol_walked *symbol)
-{
-	for (size_t i = 0; i < lookup->count; i++)
-		if (lookup->out[i].vaddr == symbol->vaddr && lookup->out[i].kind == symbol->kind)
-			return true;
-	return false;
-}
-
 static void
-keep(struct lookup *lookup, const struct symbol_walked *symbol)
+lookup_keep(struct lookup *lookup, const struct symbol_entry *entry, enum symbol_named_kind kind,
+	    const char *file)
 {
-	struct symbol_named *named;
+	struct symbol_named *named = &lookup->out[lookup->count];
 
-	if (lookup_has(lookup, symbol) || lookup->count == lookup->most)
+	for (size_t i = 0; i < lookup->count; i++)
+		if (lookup->out[i].vaddr == entry->sym.st_value && lookup->out[i].kind == kind)
+			return;
+	if (lookup->count == lookup->most)
 		return;
-	named = &lookup->out[lookup->count++];
-	*named = (struct symbol_named){ .kind = symbol->kind,
-					.vaddr = symbol->vaddr,
-					.size = symbol->size };
-	if (symbol->file != NULL) {
-		const char *file = base_name(symbol->file);
+	lookup->count++;
+	*named = (struct symbol_named){ .kind = kind,
+					.vaddr = entry->sym.st_value,
+					.size = entry->sym.st_size };
+	if (file != NULL) {
 		const size_t length = strlen(file);
 
 		if (length >= sizeof(named->file))
@@ -127,20 +178,26 @@ keep(struct lookup *lookup, const struct symbol_walked *symbol)
 }
 
 static bool
-look_at_symbol(void *context, const struct symbol_walked *symbol)
+lookup_visit(void *context, const struct symbol_entry *entry)
 {
 	struct lookup *lookup = context;
-	const enum match match = match_symbol(lookup, symbol->raw);
+	const char *raw = elf_text_at(entry->names, entry->sym.st_name, SYMBOL_NAME_MAX);
+	const char *file = NULL;
+	enum symbol_named_kind kind;
+	enum match match;
 
-	if (match == MATCH_NONE || match < lookup->match)
+	if (raw == NULL || !symbol_kind(entry, &kind))
 		return true;
-	if (lookup->file != NULL &&
-	    (symbol->file == NULL || strcmp(base_name(symbol->file), lookup->file) != 0))
+	if (GELF_ST_BIND(entry->sym.st_info) == STB_LOCAL && entry->file != NULL)
+		file = base_name(entry->file);
+	match = match_symbol(lookup, raw);
+	if (match == MATCH_NONE || match < lookup->match ||
+	    (lookup->file != NULL && (file == NULL || strcmp(file, lookup->file) != 0)))
 		return true;
 	if (match > lookup->match)
 		lookup->count = 0;
 	lookup->match = match;
-	keep(lookup, symbol);
+	lookup_keep(lookup, entry, kind, file);
 	return true;
 }
 
@@ -159,11 +216,139 @@ symbol_lookup(struct symbols *symbols, const struct module *module, const char *
 	struct lookup lookup = { .name = name, .file = file, .out = out, .most = most };
 
 	lookup.word = last_word(name);
-	strbuf_init(&lookup.readable);
-	symbol_walk(symbols, module, look_at_symbol, &lookup);
+	walk_module(symbols, module, lookup_visit, &lookup);
 	strbuf_release(&lookup.readable);
 	free(lookup.word);
 	if (lookup.count > 1)
 		qsort(out, lookup.count, sizeof(*out), compare_named);
 	return lookup.count;
+}
+
+/* --- similar names ----------------------------------------------------------------------- */
+
+/* Longer names are similar only when one contains the other. */
+#define COMPARED_MOST 64
+/* CPU time for one module: demangling the names of a large program can take longer. */
+#define TIME_NS NS_PER_SEC
+
+struct similar_search {
+	const char *name;
+	bool code;
+	struct symbol_similar *similar;
+	struct strbuf readable;
+	struct dwarf_time time;
+};
+
+static unsigned
+least(unsigned a, unsigned b, unsigned c)
+{
+	const unsigned ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Levenshtein's distance of two texts of at most COMPARED_MOST bytes, ignoring the case of
+ * letters. */
+static unsigned
+edit_distance(const char *a, const char *b)
+{
+	const size_t width = strlen(b);
+	unsigned row[COMPARED_MOST + 1];
+
+	for (size_t i = 0; i <= width; i++)
+		row[i] = (unsigned)i;
+	for (size_t y = 0; a[y] != '\0'; y++) {
+		unsigned corner = row[0];
+
+		row[0] = (unsigned)y + 1;
+		for (size_t x = 0; x < width; x++) {
+			const unsigned above = row[x + 1];
+			const bool same = tolower((unsigned char)a[y]) ==
+					  tolower((unsigned char)b[x]);
+
+			row[x + 1] = least(above + 1, row[x] + 1, corner + !same);
+			corner = above;
+		}
+	}
+	return row[width];
+}
+
+/* Returns a measure of difference; UINT32_MAX when the names are not similar. */
+static unsigned
+name_distance(const char *name, const char *wanted)
+{
+	const size_t length = strlen(name), wanted_length = strlen(wanted);
+	const size_t difference = length > wanted_length ? length - wanted_length :
+							   wanted_length - length;
+	unsigned edits;
+
+	if (wanted_length >= 3 && strcasestr(name, wanted) != NULL)
+		return difference < 100 ? 1 + (unsigned)difference / 8 : 100;
+	if (length > COMPARED_MOST || wanted_length > COMPARED_MOST ||
+	    difference > 1 + wanted_length / 4)
+		return UINT32_MAX;
+	edits = edit_distance(name, wanted);
+	return edits <= 1 + wanted_length / 4 ? edits : UINT32_MAX;
+}
+
+static void
+similar_keep(struct symbol_similar *similar, const char *name, unsigned far)
+{
+	size_t at = similar->count;
+
+	for (size_t i = 0; i < similar->count; i++)
+		if (strcmp(similar->best[i].name, name) == 0)
+			return;
+	while (at > 0 && similar->best[at - 1].distance > far)
+		at--;
+	if (at == SYMBOL_SIMILAR_MOST)
+		return;
+	if (similar->count == SYMBOL_SIMILAR_MOST)
+		free(similar->best[--similar->count].name);
+	memmove(&similar->best[at + 1], &similar->best[at],
+		(similar->count - at) * sizeof(similar->best[0]));
+	similar->best[at] = (struct symbol_similar_name){ xstrdup(name), far };
+	similar->count++;
+}
+
+static bool
+similar_visit(void *context, const struct symbol_entry *entry)
+{
+	struct similar_search *search = context;
+	const char *raw = elf_text_at(entry->names, entry->sym.st_name, SYMBOL_NAME_MAX);
+	enum symbol_named_kind kind;
+	unsigned far;
+
+	if (dwarf_time_is_over(&search->time))
+		return false;
+	if (raw == NULL || !symbol_kind(entry, &kind) || kind == SYMBOL_NAMED_THREAD_LOCAL ||
+	    (kind == SYMBOL_NAMED_CODE) != search->code)
+		return true;
+	strbuf_clear(&search->readable);
+	symbol_name_add_readable(&search->readable, raw, true);
+	if (search->readable.length == 0 || search->readable.length > 200)
+		return true;
+	far = name_distance(search->readable.data, search->name);
+	if (far != UINT32_MAX)
+		similar_keep(search->similar, search->readable.data, far);
+	return true;
+}
+
+void
+symbol_lookup_similar(struct symbols *symbols, const struct module *module, const char *name,
+		      bool code, struct symbol_similar *similar)
+{
+	struct similar_search search = { .name = name, .code = code, .similar = similar };
+
+	dwarf_time_start(&search.time, TIME_NS);
+	walk_module(symbols, module, similar_visit, &search);
+	strbuf_release(&search.readable);
+}
+
+void
+symbol_similar_release(struct symbol_similar *similar)
+{
+	for (size_t i = 0; i < similar->count; i++)
+		free(similar->best[i].name);
+	similar->count = 0;
 }

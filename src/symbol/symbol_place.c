@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbol_place.c - the order of addresses, and the sources of names in words. */
+/* symbol_place.c - the order of addresses, and the texts of sources of names. */
 #include "wallsample/symbol/symbol.h"
 
 const char *

@@ -15,26 +15,18 @@
 #include "wallsample/elf/elf_open.h"
 
 /*
- * Larger tables are damage, or a sparse file made to eat our memory. The largest
- * browsers have 60 MB of symbols and 300 MB of names.
+ * Bounds for damaged and sparse files; the largest browsers have 60 MB of symbols and 300 MB of
+ * names. MAX_NAME_BYTES also bounds the sum of the lengths of all names, because names are compared
+ * when they are sorted, and names of a hostile table overlap: each byte can belong to 65,536 names.
  */
 #define MAX_SYMBOL_BYTES (UINT64_C(256) << 20)
 #define MAX_NAME_BYTES (UINT64_C(1) << 30)
-/*
- * The names one by one are no more than that either, though in a table that was made for it
- * each byte is part of 65,536 names: they are compared when they are put in order.
- */
-
-struct section {
-	uint64_t start, end; /* vaddr */
-	bool executable;
-};
 
 struct candidate {
 	uint64_t value, size;
 	const char *name;
 	uint32_t name_length; /* without the version */
-	uint32_t underscores; /* in front */
+	uint32_t underscores; /* number of underscores at the beginning of the name */
 	uint64_t section_end;
 	enum symbol_source source;
 	uint8_t binding; /* 0 local, 1 weak, 2 global */
@@ -42,45 +34,71 @@ struct candidate {
 };
 
 struct reader {
-	Elf *elf; /* the one that is being read, and its sections */
-	enum symbol_source source;
-	struct section *section;
-	size_t section_count;
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
-	uint64_t names_left; /* bytes of names that are still taken */
+	uint64_t names_left; /* bytes of names that may still be taken */
 	bool data;           /* variables are wanted, not functions */
 };
 
-static void
-read_sections(struct reader *reader)
+/* --- reading --------------------------------------------------------------------------- */
+
+/* Finds the table of this type in a file and calls `each`; false when `each` has ended the walk. */
+static bool
+walk_table(Elf *elf, uint32_t type, enum symbol_source source,
+	   bool (*each)(void *context, const struct symbol_entry *entry), void *context)
 {
+	struct symbol_entry entry = { .source = source };
+	GElf_Shdr header = { .sh_type = SHT_NULL };
+	size_t section = SHN_UNDEF, count; /* `section` is the number of entry.section */
+	Elf_Data *symbols;
 	Elf_Scn *scn = NULL;
-	size_t count;
 
-	reader->section_count = 0;
-	if (elf_getshdrnum(reader->elf, &count) != 0)
-		return;
-	free(reader->section);
-	reader->section = xcalloc(count + 1, sizeof(*reader->section));
-	reader->section_count = count;
-	while ((scn = elf_nextscn(reader->elf, scn)) != NULL) {
-		const size_t index = elf_ndxscn(scn);
-		GElf_Shdr header;
-
-		if (index >= count || gelf_getshdr(scn, &header) == NULL)
+	/* The ABI allows one table of each type. */
+	while (elf != NULL && header.sh_type != type && (scn = elf_nextscn(elf, scn)) != NULL)
+		if (gelf_getshdr(scn, &header) == NULL)
+			header.sh_type = SHT_NULL;
+	if (scn == NULL)
+		return true;
+	symbols = elf_section_data(scn, MAX_SYMBOL_BYTES);
+	entry.names = elf_section_data(elf_getscn(elf, header.sh_link), MAX_NAME_BYTES);
+	if (symbols == NULL || entry.names == NULL || symbols->d_type != ELF_T_SYM)
+		return true;
+	count = symbols->d_size / sizeof(Elf64_Sym);
+	for (size_t i = 0; i < count && i < INT_MAX; i++) {
+		if (gelf_getsym(symbols, (int)i, &entry.sym) == NULL)
+			return true;
+		if (GELF_ST_TYPE(entry.sym.st_info) == STT_FILE)
+			entry.file = elf_text_at(entry.names, entry.sym.st_name, SYMBOL_NAME_MAX);
+		if (GELF_ST_TYPE(entry.sym.st_info) == STT_FILE || entry.sym.st_shndx == SHN_UNDEF)
 			continue;
-		reader->section[index] = (struct section){
-			.start = header.sh_addr,
-			.end = header.sh_addr + header.sh_size,
-			.executable = (header.sh_flags & SHF_EXECINSTR) != 0,
-		};
+		/* SHN_ABS, SHN_COMMON and SHN_XINDEX are numbers of no section. */
+		if (entry.sym.st_shndx != section &&
+		    gelf_getshdr(elf_getscn(elf, entry.sym.st_shndx), &entry.section) == NULL)
+			continue;
+		section = entry.sym.st_shndx;
+		if (!each(context, &entry))
+			return false;
 	}
+	return true;
 }
 
 /*
- * Labels for the assembler's own use, and the marks "$x", "$d.12" that say where
- * code and data begin (ELF for the Arm 64-bit architecture, "Mapping symbols").
+ * .dynsym is read besides .symtab: some distributions reduce .symtab to the symbols that debuggers
+ * need, which are fewer than those of .dynsym.
+ */
+void
+symbol_files_walk(const struct symbol_files *files,
+		  bool (*each)(void *context, const struct symbol_entry *entry), void *context)
+{
+	(void)(walk_table(files->debug, SHT_SYMTAB, SYMBOL_SYMTAB, each, context) &&
+	       walk_table(files->own, SHT_SYMTAB, SYMBOL_SYMTAB, each, context) &&
+	       walk_table(files->mini, SHT_SYMTAB, SYMBOL_MINIDEBUG, each, context) &&
+	       walk_table(files->own, SHT_DYNSYM, SYMBOL_DYNSYM, each, context));
+}
+
+/*
+ * Returns whether the name is that of an assembler's label, or one of the marks "$x" and "$d.12"
+ * at the beginnings of code and data (ELF for the Arm 64-bit architecture, "Mapping symbols").
  */
 static bool
 is_mark(const char *name)
@@ -91,98 +109,65 @@ is_mark(const char *name)
 	return strncmp(name, ".L", 2) == 0;
 }
 
-static uint8_t
-binding_rank(unsigned binding)
-{
-	switch (binding) {
-	case STB_LOCAL:
-		return 0;
-	case STB_WEAK:
-		return 1;
-	default:
-		return 2;
-	}
-}
-
-/* Can this symbol name what is looked for? */
+/* Returns whether the symbol is a variable or a function, as the reader wants. */
 static bool
-symbol_is_wanted(const struct reader *reader, const GElf_Sym *sym)
+symbol_is_wanted(const struct reader *reader, const struct symbol_entry *entry)
 {
+	const GElf_Sym *sym = &entry->sym;
+	const GElf_Shdr *section = &entry->section;
 	const unsigned type = GELF_ST_TYPE(sym->st_info);
-	const struct section *section;
+	const bool inside = sym->st_value >= section->sh_addr &&
+			    sym->st_value < section->sh_addr + section->sh_size;
 
-	/* This also leaves out SHN_ABS, SHN_COMMON and SHN_XINDEX. */
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= reader->section_count)
-		return false;
-	section = &reader->section[sym->st_shndx];
 	if (reader->data)
 		return type == STT_OBJECT && sym->st_size > 0;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
-		return sym->st_size > 0 ||
-		       (sym->st_value >= section->start && sym->st_value < section->end);
-	return type == STT_NOTYPE && section->executable && sym->st_value >= section->start &&
-	       sym->st_value < section->end;
+		return sym->st_size > 0 || inside;
+	return type == STT_NOTYPE && (section->sh_flags & SHF_EXECINSTR) != 0 && inside;
 }
 
 static void
-add_symbols(struct reader *reader, Elf_Data *symbols, const Elf_Data *names)
+add_candidate(struct reader *reader, struct candidate candidate)
 {
-	const size_t count = symbols->d_size / sizeof(Elf64_Sym);
-
-	for (size_t i = 0; i < count && i < INT_MAX; i++) {
-		GElf_Sym sym;
-		const char *name;
-		size_t length;
-
-		if (gelf_getsym(symbols, (int)i, &sym) == NULL)
-			return;
-		if (!symbol_is_wanted(reader, &sym))
-			continue;
-		name = elf_text_at(names, sym.st_name, SYMBOL_NAME_MAX);
-		if (name == NULL || is_mark(name))
-			continue;
-		length = strlen(name);
-		if (length > reader->names_left)
-			return;
-		reader->names_left -= length;
-		reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
-					  reader->candidate_count + 1, sizeof(*reader->candidate));
-		reader->candidate[reader->candidate_count++] = (struct candidate){
-			.value = sym.st_value,
-			.size = sym.st_size,
-			.name = name,
-			.name_length = (uint32_t)symbol_name_length(name),
-			.underscores = (uint32_t)strspn(name, "_"),
-			.section_end = reader->section[sym.st_shndx].end,
-			.source = reader->source,
-			.binding = binding_rank(GELF_ST_BIND(sym.st_info)),
-			.label = GELF_ST_TYPE(sym.st_info) == STT_NOTYPE,
-		};
-	}
+	candidate.name_length = (uint32_t)symbol_name_length(candidate.name);
+	candidate.underscores = (uint32_t)strspn(candidate.name, "_");
+	reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
+				  reader->candidate_count + 1, sizeof(*reader->candidate));
+	reader->candidate[reader->candidate_count++] = candidate;
 }
 
-/*
- * All tables of the kind. Both kinds are read, not .dynsym as a substitute: some
- * distributions strip .symtab down to what debuggers need, which is less than .dynsym.
- */
-static void
-read_symbols(struct reader *reader, uint32_t section_type)
+static bool
+add_symbol(void *context, const struct symbol_entry *entry)
 {
-	Elf_Scn *scn = NULL;
+	struct reader *reader = context;
+	const unsigned binding = GELF_ST_BIND(entry->sym.st_info);
+	const uint8_t rank = binding == STB_LOCAL ? 0 : binding == STB_WEAK ? 1 : 2;
+	const char *name;
+	size_t length;
 
-	while ((scn = elf_nextscn(reader->elf, scn)) != NULL) {
-		GElf_Shdr header;
-		Elf_Data *symbols, *names;
-
-		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != section_type)
-			continue;
-		symbols = elf_section_data(scn, MAX_SYMBOL_BYTES);
-		names = elf_section_data(elf_getscn(reader->elf, header.sh_link), MAX_NAME_BYTES);
-		if (symbols != NULL && names != NULL && symbols->d_type == ELF_T_SYM)
-			add_symbols(reader, symbols, names);
-		return; /* the ABI allows one table of each kind */
-	}
+	if (!symbol_is_wanted(reader, entry))
+		return true;
+	name = elf_text_at(entry->names, entry->sym.st_name, SYMBOL_NAME_MAX);
+	if (name == NULL || is_mark(name))
+		return true;
+	length = strlen(name);
+	if (length > reader->names_left)
+		return false;
+	reader->names_left -= length;
+	add_candidate(reader,
+		      (struct candidate){
+			      .value = entry->sym.st_value,
+			      .size = entry->sym.st_size,
+			      .name = name,
+			      .section_end = entry->section.sh_addr + entry->section.sh_size,
+			      .source = entry->source,
+			      .binding = rank,
+			      .label = GELF_ST_TYPE(entry->sym.st_info) == STT_NOTYPE,
+		      });
+	return true;
 }
+
+/* --- the order of symbols ---------------------------------------------------------------- */
 
 static int
 compare_numbers(uint64_t a, uint64_t b)
@@ -199,7 +184,7 @@ compare_names(const struct candidate *a, const struct candidate *b)
 	return order != 0 ? order : compare_numbers(a->name_length, b->name_length);
 }
 
-/* By address; at the same address the better name comes last. */
+/* Orders by address, and at one address by quality: the best name comes last. */
 static int
 compare_candidates(const void *left, const void *right)
 {
@@ -210,17 +195,17 @@ compare_candidates(const void *left, const void *right)
 		order = compare_numbers(a->size > 0, b->size > 0);
 	if (order == 0)
 		order = compare_numbers(b->label, a->label);
-	/* read rather than __read, though the C library makes the latter the stronger. */
+	/* Prefers read to __read, although __read is global and read is weak in the C library. */
 	if (order == 0)
 		order = compare_numbers(b->underscores, a->underscores);
 	if (order == 0)
 		order = compare_numbers(a->binding, b->binding);
 	if (order == 0)
 		order = compare_names(b, a);
-	/* The same in two tables: the better table. */
+	/* Of a name that is in two tables the better table gives the source. */
 	if (order == 0)
 		order = compare_numbers(b->source, a->source);
-	/* Of the same name the longer one: from here on only for a fixed order. */
+	/* The size only makes the order total. */
 	if (order == 0)
 		order = compare_numbers(a->size, b->size);
 	return order;
@@ -231,12 +216,13 @@ compare_candidates(const void *left, const void *right)
 struct sweep {
 	struct symbol_table *table;
 	size_t capacity;
-	const struct candidate **open; /* sized symbols that hold `at`, the last started on top,
-					* and below it some that have ended */
+	const struct candidate **open; /* stack of sized symbols that contain `at`, the last started
+					* on top; below the top also symbols that have ended */
 	size_t open_count;
-	const struct candidate *label; /* the symbol without a size that holds `at`, or NULL */
-	uint64_t label_end;            /* of its section */
-	uint64_t at;                   /* everything below is settled */
+	const struct candidate *label; /* the symbol without a size that contains `at`; NULL when
+					* there is none */
+	uint64_t label_end;            /* end of the section of `label` */
+	uint64_t at;                   /* addresses below this one have their ranges */
 };
 
 static uint64_t
@@ -263,7 +249,7 @@ emit(struct sweep *sweep, uint64_t end, const struct candidate *c)
 	sweep->at = end;
 }
 
-/* Settles all addresses below `to`. */
+/* Makes the ranges of all addresses below `to`. */
 static void
 sweep_advance(struct sweep *sweep, uint64_t to)
 {
@@ -304,70 +290,28 @@ make_ranges(struct symbol_table *table, const struct reader *reader)
 	free(sweep.open);
 }
 
-/* One table of one file. */
-static void
-read_table(struct reader *reader, Elf *elf, uint32_t section_type, enum symbol_source source)
-{
-	if (elf == NULL)
-		return;
-	reader->elf = elf;
-	reader->source = source;
-	read_sections(reader);
-	read_symbols(reader, section_type);
-}
-
-static void
-add_stubs(struct reader *reader, const struct plt_stubs *stubs)
-{
-	for (size_t i = 0; stubs != NULL && i < stubs->count; i++) {
-		const struct plt_stub *stub = &stubs->stub[i];
-
-		if (stub->end <= stub->start)
-			continue;
-		reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
-					  reader->candidate_count + 1, sizeof(*reader->candidate));
-		reader->candidate[reader->candidate_count++] = (struct candidate){
-			.value = stub->start,
-			.size = stub->end - stub->start,
-			.name = stub->name,
-			.name_length = (uint32_t)strlen(stub->name),
-			.underscores = (uint32_t)strspn(stub->name, "_"),
-			.source = SYMBOL_PLT,
-		};
-	}
-}
-
-static void
-read_all(struct symbol_table *table, const struct symbol_files *files,
-	 const struct plt_stubs *stubs, bool data)
+void
+symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
+		  const struct plt_stubs *stubs, bool data)
 {
 	struct reader reader = { .names_left = MAX_NAME_BYTES, .data = data };
 
 	*table = (struct symbol_table){ .range = NULL };
-	read_table(&reader, files->debug, SHT_SYMTAB, SYMBOL_SYMTAB);
-	read_table(&reader, files->own, SHT_SYMTAB, SYMBOL_SYMTAB);
-	read_table(&reader, files->mini, SHT_SYMTAB, SYMBOL_MINIDEBUG);
-	read_table(&reader, files->own, SHT_DYNSYM, SYMBOL_DYNSYM);
-	add_stubs(&reader, stubs);
+	symbol_files_walk(files, add_symbol, &reader);
+	for (size_t i = 0; stubs != NULL && i < stubs->count; i++) {
+		const struct plt_stub *stub = &stubs->stub[i];
+
+		if (stub->end > stub->start)
+			add_candidate(&reader, (struct candidate){ .value = stub->start,
+								   .size = stub->end - stub->start,
+								   .name = stub->name,
+								   .source = SYMBOL_PLT });
+	}
 	if (reader.candidate_count > 0)
 		qsort(reader.candidate, reader.candidate_count, sizeof(*reader.candidate),
 		      compare_candidates);
 	make_ranges(table, &reader);
 	free(reader.candidate);
-	free(reader.section);
-}
-
-void
-symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
-		  const struct plt_stubs *stubs)
-{
-	read_all(table, files, stubs, false);
-}
-
-void
-symbol_table_init_data(struct symbol_table *table, const struct symbol_files *files)
-{
-	read_all(table, files, NULL, true);
 }
 
 void

@@ -16,14 +16,14 @@ ask(struct symbols *symbols, const struct image *image, uint64_t vaddr)
 	const struct symbol_place place = { .vaddr = vaddr };
 	struct symbol found[SYMBOL_CHAIN_MAX];
 	size_t count = symbols_find(symbols, &place, found, SYMBOL_CHAIN_MAX);
-	uint64_t start;
+	uint64_t start, size;
 
 	if (count == 0 || count > SYMBOL_CHAIN_MAX)
 		abort();
 	for (size_t i = 0; i < count; i++)
 		if (found[i].function == NULL || found[i].module == NULL)
 			abort();
-	if (code_start(image, vaddr, &start) && start > vaddr)
+	if (code_range(image, vaddr, &start, &size) && start > vaddr)
 		abort();
 }
 

@@ -100,12 +100,20 @@ add_places(const struct dwarf_place *place, size_t count, struct strbuf *text)
 	}
 }
 
+struct names {
+	struct pclntab *table;
+	struct strings *texts;
+};
+
 static void
 ask_table(void *context, uint64_t vaddr, struct strbuf *text)
 {
+	const struct names *names = context;
 	struct dwarf_place place[SYMBOL_CHAIN_MAX];
+	size_t count = pclntab_names_find(names->table, names->texts, vaddr, place,
+					  SYMBOL_CHAIN_MAX);
 
-	add_places(place, pclntab_names_find(context, vaddr, place, SYMBOL_CHAIN_MAX), text);
+	add_places(place, count, text);
 }
 
 static void
@@ -136,16 +144,17 @@ compare_dwarf(struct counts *counts, const char *path)
 	const struct dwarf_opener opener = { .open = open_dwarf, .close = close_dwarf,
 					     .context = &fd };
 	struct image *image = open_image(path);
-	struct pclntab_names *names = pclntab_names_create(image);
+	struct names names = { pclntab_open(image), strings_create() };
 	struct dwarf_lines *lines = dwarf_lines_create(&opener);
-	const struct side table = { ask_table, names };
+	const struct side table = { ask_table, &names };
 	const struct side dwarf = { ask_dwarf, lines };
 
-	if (names == NULL || lines == NULL)
+	if (names.table == NULL || lines == NULL)
 		die("no names to compare");
 	compare_all(counts, image, &table, &dwarf);
 	dwarf_lines_free(lines);
-	pclntab_names_free(names);
+	strings_free(names.texts);
+	pclntab_free(names.table);
 	image_free(image);
 	close(fd);
 }

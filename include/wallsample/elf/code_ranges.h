@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_ranges.h - the range of the function that contains an address, from the unwind tables. It
- * separates functions in files without symbols.
+ * code_ranges.h - the range of the function that contains an address, from the unwind tables. The
+ * range separates functions in files without symbols.
  */
 #ifndef WALLSAMPLE_ELF_CODE_RANGES_H
 #define WALLSAMPLE_ELF_CODE_RANGES_H
@@ -14,9 +14,8 @@
 /*
  * Finds the entry of .eh_frame_hdr whose range contains `vaddr` and stores its start and its size
  * in bytes; false when there is none. A part of a function that the compiler placed elsewhere
- * (.cold) has an entry of its own. code_start() stores the start only.
+ * (.cold) has an entry of its own.
  */
 bool code_range(const struct image *image, uint64_t vaddr, uint64_t *start, uint64_t *size);
-bool code_start(const struct image *image, uint64_t vaddr, uint64_t *start);
 
 #endif

@@ -70,12 +70,20 @@ read_readelf(struct ranges *ranges, const char *path)
 		qsort(ranges->range, ranges->count, sizeof(struct range), compare_ranges);
 }
 
+static bool
+starts_at(const struct image *image, uint64_t vaddr, uint64_t *start)
+{
+	uint64_t size;
+
+	return code_range(image, vaddr, start, &size);
+}
+
 static void
 check_start(const struct image *image, uint64_t vaddr, uint64_t expected)
 {
 	uint64_t start = 0;
 
-	if (!code_start(image, vaddr, &start))
+	if (!starts_at(image, vaddr, &start))
 		fail_msg("nothing holds %jx, which is in the function at %jx", (intmax_t)vaddr,
 			 (intmax_t)expected);
 	assert_int_equal(start, expected);
@@ -100,13 +108,13 @@ check_file(const char *path)
 		if (i + 1 < ranges.count && ranges.range[i + 1].start == range->end)
 			continue;
 		holes++;
-		assert_false(code_start(image, range->end, &start));
+		assert_false(starts_at(image, range->end, &start));
 	}
 	print_message("%s: %zu functions, %ju holes behind them\n", path, ranges.count,
 		      (uintmax_t)holes);
-	assert_false(code_start(image, ranges.range[0].start - 1, &start));
-	assert_false(code_start(image, 0, &start));
-	assert_false(code_start(image, UINT64_MAX, &start));
+	assert_false(starts_at(image, ranges.range[0].start - 1, &start));
+	assert_false(starts_at(image, 0, &start));
+	assert_false(starts_at(image, UINT64_MAX, &start));
 	free(ranges.range);
 	image_free(image);
 }
@@ -192,7 +200,7 @@ test_damage(void **state)
 		other = image_open_memory(damaged, size);
 		assert_non_null(other);
 		for (uint64_t vaddr = 0; vaddr < size; vaddr += 256) {
-			if (!code_start(other, vaddr, &start))
+			if (!starts_at(other, vaddr, &start))
 				continue;
 			assert_true(start <= vaddr);
 			found++;
