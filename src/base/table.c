@@ -111,6 +111,20 @@ table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t initial, bool
 	return &slot->value;
 }
 
+void *
+table_row(struct table *table, const uint64_t key[2], void *rows, size_t *capacity, size_t size,
+	  uint32_t *index)
+{
+	bool added;
+
+	*index = *table_insert(table, key[0], key[1], (uint32_t)table->count, &added);
+	if (!added)
+		return rows;
+	rows = xgrow(rows, capacity, table->count, size);
+	memset((char *)rows + *index * size, 0, size);
+	return rows;
+}
+
 /* --- interned text --------------------------------------------------------------------------- */
 
 struct strings {

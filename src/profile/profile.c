@@ -25,7 +25,6 @@ profile_create(void)
 	struct profile *profile = xcalloc(1, sizeof(*profile));
 
 	profile->names = names_create();
-	sums_init(&profile->sums);
 	profile_add_wait(profile, &(struct profile_wait){ .object = FRAME_NONE });
 	return profile;
 }
@@ -59,18 +58,29 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 	return sums_add_entry(&profile->sums, profile->names, sample);
 }
 
-void
-profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int64_t wall_ns)
+/* Adds to an existing entry; returns what is added, as a sample. */
+static struct profile_entry
+add_to_entry(struct profile *profile, uint32_t entry, int64_t samples, enum weight weight,
+	     int64_t ns)
 {
 	struct profile_entry *to = &profile->sums.entry[entry], sample = *to;
 
 	to->samples += samples;
-	to->ns[WEIGHT_WALL] += wall_ns;
+	to->ns[weight] += ns;
 	sample.samples = samples;
 	for (int w = 0; w < WEIGHT_COUNT; w++)
-		sample.ns[w] = w == WEIGHT_WALL ? wall_ns : 0;
+		sample.ns[w] = w == (int)weight ? ns : 0;
 	if (profile->since_mark != NULL)
 		sums_add_entry(profile->since_mark, profile->names, &sample);
+	return sample;
+}
+
+void
+profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int64_t wall_ns)
+{
+	const struct profile_entry sample = add_to_entry(profile, entry, samples, WEIGHT_WALL,
+							 wall_ns);
+
 	if (profile->recorder != NULL)
 		profile->recorder->sample(profile->recorder->context, &sample);
 }
@@ -78,16 +88,10 @@ profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int6
 void
 profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 {
-	struct profile_entry *to = &profile->sums.entry[entry], charge = *to;
-
-	to->ns[WEIGHT_LATENCY] += latency_ns;
-	charge.samples = 0;
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		charge.ns[w] = w == WEIGHT_LATENCY ? latency_ns : 0;
-	if (profile->since_mark != NULL)
-		sums_add_entry(profile->since_mark, profile->names, &charge);
+	(void)add_to_entry(profile, entry, 0, WEIGHT_LATENCY, latency_ns);
 	if (profile->recorder != NULL)
-		profile->recorder->charge(profile->recorder->context, to, latency_ns);
+		profile->recorder->charge(profile->recorder->context, &profile->sums.entry[entry],
+					  latency_ns);
 }
 
 size_t

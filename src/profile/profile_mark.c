@@ -9,11 +9,11 @@
 
 struct profile_mark {
 	struct profile *profile;
-	struct profile_mark *previous, *next; /* in the order of time */
-	struct profile_sums since;            /* what was added up to the next mark, or up to now */
+	struct profile_mark *previous, *next; /* in the order of time; NULL: there is none */
+	struct profile_sums since; /* what was added up to the next mark, or up to the present */
 };
 
-/* Sets what marks before and after a place in the list refer to. */
+/* Makes `before` and `after` neighbours in the list of marks; NULL is the end of the list. */
 static void
 link_marks(struct profile *profile, struct profile_mark *before, struct profile_mark *after)
 {
@@ -34,7 +34,6 @@ profile_mark(struct profile *profile)
 	struct profile_mark *mark = xcalloc(1, sizeof(*mark));
 
 	mark->profile = profile;
-	sums_init(&mark->since);
 	link_marks(profile, profile->last, mark);
 	link_marks(profile, mark, NULL);
 	return mark;
@@ -59,7 +58,6 @@ profile_since(const struct profile_mark *from, const struct profile_mark *to)
 
 	window->names = from->profile->names;
 	window->is_window = true;
-	sums_init(&window->sums);
 	for (const struct profile_mark *mark = from; mark != NULL && mark != to; mark = mark->next)
 		sums_merge(&window->sums, window->names, &mark->since);
 	return window;

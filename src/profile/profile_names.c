@@ -20,26 +20,14 @@ names_create(void)
 	struct profile_names *names = xcalloc(1, sizeof(*names));
 
 	names->texts = strings_create();
-	table_init(&names->frame_table);
-	table_init(&names->bytecode_table);
-	table_init(&names->script_table);
-	table_init(&names->stack_table);
-	table_init(&names->thread_table);
-	table_init(&names->wait_table);
-	table_init(&names->doing_table);
 	return names;
 }
 
 void
 names_free(struct profile_names *names)
 {
-	table_release(&names->frame_table);
-	table_release(&names->bytecode_table);
-	table_release(&names->script_table);
-	table_release(&names->stack_table);
-	table_release(&names->thread_table);
-	table_release(&names->wait_table);
-	table_release(&names->doing_table);
+	for (int i = 0; i < NAMES_TABLES; i++)
+		table_release(&names->table[i]);
 	free(names->frame);
 	free(names->renamed);
 	free(names->stack);
@@ -72,7 +60,7 @@ profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 	struct profile_names *names = profile->names;
 	struct profile_frame plain = *frame;
 	bool added;
-	uint32_t id = *table_insert(&names->frame_table, a, frame->address,
+	uint32_t id = *table_insert(&names->table[NAMES_FRAME], a, frame->address,
 				    (uint32_t)names->frame_count, &added);
 
 	plain.bytecode = plain.bytecode_size = 0;
@@ -80,7 +68,7 @@ profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 		APPEND(names, frame, plain);
 	if (frame->bytecode == 0)
 		return id;
-	id = *table_insert(&names->bytecode_table, (uint64_t)id << 32 | frame->bytecode_size,
+	id = *table_insert(&names->table[NAMES_BYTECODE], (uint64_t)id << 32 | frame->bytecode_size,
 			   frame->bytecode, (uint32_t)names->frame_count, &added);
 	if (added)
 		APPEND(names, frame, *frame);
@@ -133,8 +121,8 @@ profile_intern_script(struct profile *profile, uint32_t name, uint32_t file, uin
 	};
 	struct profile_names *names = profile->names;
 	bool added;
-	const uint32_t id = *table_insert(&names->script_table, (uint64_t)name << 32 | file, line,
-					  (uint32_t)names->frame_count, &added);
+	const uint32_t id = *table_insert(&names->table[NAMES_SCRIPT], (uint64_t)name << 32 | file,
+					  line, (uint32_t)names->frame_count, &added);
 
 	if (added)
 		APPEND(names, frame, frame);
@@ -163,6 +151,33 @@ profile_renamed(const struct profile *profile, size_t index)
 	return profile->names->renamed[index];
 }
 
+static int
+compare_addresses(const void *left, const void *right, void *frames)
+{
+	const uint32_t l = *(const uint32_t *)left, r = *(const uint32_t *)right;
+	const struct profile_frame *a = &((const struct profile_frame *)frames)[l];
+	const struct profile_frame *b = &((const struct profile_frame *)frames)[r];
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return (l > r) - (l < r);
+}
+
+uint32_t *
+profile_frames_by_address(const struct profile *profile)
+{
+	const size_t count = profile->names->frame_count;
+	uint32_t *order = xcalloc(count + 1, sizeof(*order));
+
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	if (count > 1)
+		qsort_r(order, count, sizeof(*order), compare_addresses, profile->names->frame);
+	return order;
+}
+
 size_t
 profile_frame_count(const struct profile *profile)
 {
@@ -183,7 +198,7 @@ profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller)
 	const struct profile_stack stack = { .frame = frame, .caller = caller };
 	struct profile_names *names = profile->names;
 	bool added;
-	const uint32_t id = *table_insert(&names->stack_table, frame, caller,
+	const uint32_t id = *table_insert(&names->table[NAMES_STACK], frame, caller,
 					  (uint32_t)names->stack_count, &added);
 
 	if (added)
@@ -205,14 +220,14 @@ profile_stack(const struct profile *profile, uint32_t id)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* Returns the id of the thread with this key, which is added if there is none. */
+/* Returns the id of the thread with the key (a, b), which is added if there is none. */
 static uint32_t
 intern_thread(struct profile_names *names, uint64_t a, uint64_t b,
 	      const struct profile_thread *thread)
 {
 	bool added;
-	const uint32_t id = *table_insert(&names->thread_table, a, b, (uint32_t)names->thread_count,
-					  &added);
+	const uint32_t id = *table_insert(&names->table[NAMES_THREAD], a, b,
+					  (uint32_t)names->thread_count, &added);
 
 	if (added)
 		APPEND(names, thread, *thread);
@@ -284,7 +299,7 @@ profile_add_wait(struct profile *profile, const struct profile_wait *wait)
 	const uint64_t kind = (uint64_t)wait->kind << 1 | wait->timed;
 	struct profile_names *names = profile->names;
 	bool added;
-	const uint32_t id = *table_insert(&names->wait_table, kind, wait->object,
+	const uint32_t id = *table_insert(&names->table[NAMES_WAIT], kind, wait->object,
 					  (uint32_t)names->wait_count, &added);
 
 	if (added)

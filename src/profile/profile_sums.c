@@ -7,15 +7,6 @@
 #include "wallsample/base/base.h"
 
 void
-sums_init(struct profile_sums *sums)
-{
-	*sums = (struct profile_sums){ .ticks = 0 };
-	table_init(&sums->entry_table);
-	table_init(&sums->blame_table);
-	table_init(&sums->deadlock_table);
-}
-
-void
 sums_release(struct profile_sums *sums)
 {
 	table_release(&sums->entry_table);
@@ -29,24 +20,47 @@ sums_release(struct profile_sums *sums)
 	free(sums->deadlock);
 }
 
+void
+weights_add(int64_t to[WEIGHT_COUNT], const int64_t ns[WEIGHT_COUNT])
+{
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		to[w] += ns[w];
+}
+
+uint32_t
+profile_find_entry(struct table *doings, struct table *entries, const struct profile_entry *sample,
+		   bool *added)
+{
+	const uint32_t doing = *table_insert(doings,
+					     (uint64_t)sample->gil << 40 |
+						     (uint64_t)sample->state << 32 |
+						     (uint32_t)sample->syscall,
+					     (uint64_t)sample->carrier << 32 | sample->wait,
+					     (uint32_t)doings->count, NULL);
+
+	return *table_insert(entries, (uint64_t)sample->thread << 32 | sample->stack, doing,
+			     (uint32_t)entries->count, added);
+}
+
+uint32_t
+profile_find_blame(struct table *blames, const struct profile_blame *blame, bool *added)
+{
+	return *table_insert(blames, (uint64_t)blame->wait << 32 | blame->thread,
+			     (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
+			     (uint32_t)blames->count, added);
+}
+
 uint32_t
 sums_add_entry(struct profile_sums *sums, struct profile_names *names,
 	       const struct profile_entry *sample)
 {
-	const uint64_t a = (uint64_t)sample->thread << 32 | sample->stack;
-	const uint64_t b = (uint64_t)sample->gil << 40 | (uint64_t)sample->state << 32 |
-			   (uint32_t)sample->syscall;
-	const uint64_t c = (uint64_t)sample->carrier << 32 | sample->wait;
-	const uint32_t doing = *table_insert(&names->doing_table, b, c,
-					     (uint32_t)names->doing_table.count, NULL);
 	bool added;
-	const uint32_t id = *table_insert(&sums->entry_table, a, doing, (uint32_t)sums->entry_count,
-					  &added);
+	const uint32_t id = profile_find_entry(&names->table[NAMES_DOING], &sums->entry_table,
+					       sample, &added);
 
 	if (!added) {
 		sums->entry[id].samples += sample->samples;
-		for (int w = 0; w < WEIGHT_COUNT; w++)
-			sums->entry[id].ns[w] += sample->ns[w];
+		weights_add(sums->entry[id].ns, sample->ns);
 		return id;
 	}
 	sums->entry = xgrow(sums->entry, &sums->entry_capacity, sums->entry_count + 1,
@@ -59,10 +73,7 @@ void
 sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame)
 {
 	bool added;
-	const uint32_t id = *table_insert(&sums->blame_table,
-					  (uint64_t)blame->wait << 32 | blame->thread,
-					  (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
-					  (uint32_t)sums->blame_count, &added);
+	const uint32_t id = profile_find_blame(&sums->blame_table, blame, &added);
 
 	if (!added) {
 		sums->blame[id].samples += blame->samples;

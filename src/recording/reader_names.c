@@ -25,7 +25,6 @@ recorded_names_create(void)
 	struct recorded_names *names = xcalloc(1, sizeof(*names));
 
 	names->texts = strings_create();
-	table_init(&names->by_place);
 	return names;
 }
 

@@ -318,34 +318,17 @@ recorder_put_news(struct recorder *recorder, const struct run_stats *stats)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static struct symbol_place
-place_of(const struct profile_frame *frame)
+static void
+put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
 {
-	return (struct symbol_place){
+	const struct profile_frame *frame = profile_frame(recorder->profile, id);
+	const struct symbol_place place = {
 		.module = frame->module,
 		.data = frame->origin == FRAME_DATA,
 		.epoch = frame->epoch,
 		.vaddr = frame->address,
 		.bytecode = { .object = frame->bytecode, .size = frame->bytecode_size },
 	};
-}
-
-/* Orders frames by address, so that files are read from front to back. */
-static int
-compare_frames(const void *left, const void *right, void *context)
-{
-	const struct profile_frame *a = profile_frame(context, *(const uint32_t *)left);
-	const struct profile_frame *b = profile_frame(context, *(const uint32_t *)right);
-	const struct symbol_place from = place_of(a), to = place_of(b);
-
-	return symbol_place_compare(&from, &to);
-}
-
-static void
-put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
-{
-	const struct profile_frame *frame = profile_frame(recorder->profile, id);
-	const struct symbol_place place = place_of(frame);
 	struct symbol symbol[SYMBOL_CHAIN_MAX];
 	size_t count = 0;
 
@@ -364,12 +347,8 @@ void
 recorder_put_frame_names(struct recorder *recorder, struct symbols *symbols)
 {
 	const size_t count = profile_frame_count(recorder->profile);
-	uint32_t *order = xcalloc(count + 1, sizeof(*order));
+	uint32_t *order = profile_frames_by_address(recorder->profile);
 
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = i;
-	if (count > 1)
-		qsort_r(order, count, sizeof(*order), compare_frames, recorder->profile);
 	for (size_t i = 0; recorder->rc == SQLITE_OK && i < count; i++)
 		put_frame_names(recorder, symbols, order[i]);
 	free(order);

@@ -15,9 +15,6 @@ void
 spans_init(struct spans *spans, const struct profile *profile)
 {
 	*spans = (struct spans){ .profile = profile };
-	table_init(&spans->doings);
-	table_init(&spans->sides);
-	table_init(&spans->blame_table);
 }
 
 void
@@ -46,16 +43,8 @@ is_shared(const struct spans *spans, const struct profile_entry *sample)
 static struct open_span *
 side_of(struct spans *spans, const struct profile_entry *sample)
 {
-	const uint32_t doing = *table_insert(&spans->doings,
-					     (uint64_t)sample->gil << 40 |
-						     (uint64_t)sample->state << 32 |
-						     (uint32_t)sample->syscall,
-					     (uint64_t)sample->carrier << 32 | sample->wait,
-					     (uint32_t)spans->doings.count, NULL);
 	bool added;
-	const uint32_t at = *table_insert(&spans->sides,
-					  (uint64_t)sample->thread << 32 | sample->stack, doing,
-					  (uint32_t)spans->side_count, &added);
+	const uint32_t at = profile_find_entry(&spans->doings, &spans->sides, sample, &added);
 
 	if (added) {
 		spans->side = xgrow(spans->side, &spans->side_capacity, spans->side_count + 1,
@@ -96,14 +85,6 @@ add_closed(struct spans *spans, const struct span *span)
 	spans->closed = xgrow(spans->closed, &spans->closed_capacity, spans->closed_count + 1,
 			      sizeof(*spans->closed));
 	spans->closed[spans->closed_count++] = *span;
-}
-
-static void
-add_weights(struct profile_entry *to, const struct profile_entry *from)
-{
-	to->samples += from->samples;
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		to->ns[w] += from->ns[w];
 }
 
 /*
@@ -195,6 +176,13 @@ place_samples(struct spans *spans, struct open_span *open, const struct profile_
 }
 
 static void
+span_extend(struct span *span, const struct profile_entry *sample)
+{
+	span->sum.samples += sample->samples;
+	weights_add(span->sum.ns, sample->ns);
+}
+
+static void
 span_begin(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
 	   uint64_t first, uint64_t ticks)
 {
@@ -220,7 +208,7 @@ add_shared(struct spans *spans, struct open_span *open, const struct profile_ent
 	const uint64_t count = sample->samples > 0 ? (uint64_t)sample->samples : 0;
 
 	if (open->is_open && (count == 0 || end - open->next <= count)) {
-		add_weights(&open->span.sum, sample);
+		span_extend(&open->span, sample);
 		if (count > 0)
 			open->span.ticks += end - open->next;
 	} else {
@@ -266,7 +254,7 @@ spans_sample(void *context, const struct profile_entry *sample)
 	}
 	place_samples(spans, open, sample, &first, &ticks);
 	if (open->is_open && first <= open->next && samples_are_equal(&open->span.sum, sample)) {
-		add_weights(&open->span.sum, sample);
+		span_extend(&open->span, sample);
 		open->span.ticks += ticks;
 	} else {
 		span_begin(spans, open, sample, first, ticks);
@@ -309,10 +297,7 @@ spans_blame(void *context, const struct profile_blame *blame)
 {
 	struct spans *spans = context;
 	bool added;
-	const uint32_t at = *table_insert(&spans->blame_table,
-					  (uint64_t)blame->wait << 32 | blame->thread,
-					  (uint64_t)blame->stack << 32 | (uint32_t)blame->state,
-					  (uint32_t)spans->blame_count, &added);
+	const uint32_t at = profile_find_blame(&spans->blame_table, blame, &added);
 
 	if (added) {
 		spans->blame = xgrow(spans->blame, &spans->blame_capacity, spans->blame_count + 1,

@@ -11,7 +11,7 @@
 
 /* A stack of waiters or of lock holders, with the time of the waiters. */
 struct waiting_stack {
-	uint32_t row;     /* of the table */
+	uint32_t row;     /* used by waiting_make only */
 	bool holds;       /* of holders, else of waiters */
 	uint32_t thread;  /* of the profile; one of them */
 	uint32_t threads; /* the number of threads with this stack */

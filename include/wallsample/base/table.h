@@ -44,6 +44,13 @@ bool table_find(const struct table *table, uint64_t a, uint64_t b, uint32_t *val
  * key was added.
  */
 uint32_t *table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t initial, bool *added);
+/*
+ * Finds the row of a key in an array that has one row for each key of the table, in the order in
+ * which the keys were added. A new key gets a zeroed row of `size` bytes. Stores the index of the
+ * row in *index and returns the array, which may have moved; *capacity is that of xgrow.
+ */
+void *table_row(struct table *table, const uint64_t key[2], void *rows, size_t *capacity,
+		size_t size, uint32_t *index);
 
 /* --- interned text ----------------------------------------------------------- */
 

@@ -68,6 +68,9 @@ enum weight {
 
 const char *weight_word(enum weight weight); /* "wall" */
 
+/* Adds each weight. */
+void weights_add(int64_t to[WEIGHT_COUNT], const int64_t ns[WEIGHT_COUNT]);
+
 /* The sum of equal samples, or one sample; only the last two members are summed. */
 struct profile_entry {
 	uint32_t thread, stack;
@@ -102,6 +105,17 @@ struct profile_recorder {
 		     uint32_t ready);
 	void *context;
 };
+
+struct table;
+
+/*
+ * Return the number of a sample or of blame in a table of what is summed: 0, 1, 2, ... in the order
+ * of the first calls. *added is true if the sample is the first of its kind. `doings` numbers what
+ * threads do, and may be shared by several tables of samples.
+ */
+uint32_t profile_find_entry(struct table *doings, struct table *entries,
+			    const struct profile_entry *sample, bool *added);
+uint32_t profile_find_blame(struct table *blames, const struct profile_blame *blame, bool *added);
 
 struct profile *profile_create(void);
 /* Marks and windows of the profile (profile_mark.h) must have been freed. NULL is allowed. */

@@ -85,6 +85,11 @@ const char *profile_text(const struct profile *profile, uint32_t id);
 size_t profile_frame_count(const struct profile *profile);
 size_t profile_stack_count(const struct profile *profile);
 const struct profile_frame *profile_frame(const struct profile *profile, uint32_t id);
+/*
+ * Returns the ids of all frames, ordered by module and address: files are read from front to back
+ * if frames are resolved in this order. The caller frees the array.
+ */
+uint32_t *profile_frames_by_address(const struct profile *profile);
 const struct profile_stack *profile_stack(const struct profile *profile, uint32_t id);
 
 #endif

@@ -62,41 +62,37 @@ share_of(const struct side *side, const struct diff_sum *sum)
 	};
 }
 
-/* Sets all members but `found`, which depends on the number of tests. */
+/* Compares two sums. The margins are 0 while the number of deviations is not known. */
 static void
 diff_compare_sums(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
-		  enum weight weight, struct diff_change *out)
+		  const struct diff *diff, struct diff_change *out)
 {
+	struct margin_mean mean[DIFF_SIDES], share[DIFF_SIDES];
 	double looks = 0;
 
 	for (int i = 0; i < DIFF_SIDES; i++) {
+		mean[i] = mean_of(&side[i], sum[i], diff->weight);
+		share[i] = share_of(&side[i], sum[i]);
 		out->ns[i] = sum[i]->ns;
-		out->rate[i] = mean_of(&side[i], sum[i], weight).mean;
-		out->share[i] = share_of(&side[i], sum[i]).mean;
+		out->rate[i] = mean[i].mean;
+		out->share[i] = share[i].mean;
 		looks += out->rate[i] * side[i].ticks;
 	}
 	out->change = out->rate[DIFF_AFTER] - out->rate[DIFF_BEFORE];
 	out->points = out->share[DIFF_AFTER] - out->share[DIFF_BEFORE];
 	out->asked = looks >= DIFF_LOOKS_LEAST;
-}
-
-static void
-judge(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
-      const struct diff *diff, struct diff_change *out)
-{
-	struct margin_mean mean[DIFF_SIDES], share[DIFF_SIDES];
-
-	for (int i = 0; i < DIFF_SIDES; i++) {
-		mean[i] = mean_of(&side[i], sum[i], diff->weight);
-		share[i] = share_of(&side[i], sum[i]);
-	}
 	out->margin = margin_of_change(&mean[DIFF_BEFORE], &mean[DIFF_AFTER], diff->deviations);
 	out->points_margin = fmin(1, margin_of_change(&share[DIFF_BEFORE], &share[DIFF_AFTER],
 						      diff->deviations));
-	out->found = out->asked && fabs(out->change) > out->margin;
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
+
+static bool
+exceeds_margin(const struct diff_change *change)
+{
+	return change->asked && fabs(change->change) > change->margin;
+}
 
 /* Two passes: margins depend on the number of tests. */
 static void
@@ -104,7 +100,6 @@ make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *di
 {
 	/* Threads and states have no callees: flat and cum are the same test. */
 	const bool calls = !view_key_is_of_sample(key);
-
 	size_t used = 0;
 
 	for (int pass = 0; pass < 2; pass++) {
@@ -117,15 +112,13 @@ make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *di
 				cum[s] = &side[s].sums.cum[i];
 				row->seen[s] = side[s].sums.seen[i];
 			}
-			if (pass == 0) {
-				diff_compare_sums(side, flat, diff->weight, &row->flat);
-				diff_compare_sums(side, cum, diff->weight, &row->cum);
-				row->cum.asked &= calls;
+			diff_compare_sums(side, flat, diff, &row->flat);
+			diff_compare_sums(side, cum, diff, &row->cum);
+			row->cum.asked &= calls;
+			if (pass == 0)
 				diff->questions += row->flat.asked + row->cum.asked;
-			} else {
-				judge(side, flat, diff, &row->flat);
-				judge(side, cum, diff, &row->cum);
-			}
+			row->flat.found = exceeds_margin(&row->flat);
+			row->cum.found = exceeds_margin(&row->cum);
 		}
 		diff->deviations = margin_deviations((double)diff->questions);
 	}

@@ -45,23 +45,19 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 	const char *name = diff_name(view, id, &pairing->scratch);
 	const uint32_t text = strings_intern(pairing->texts, name);
 	const uint32_t module = strings_intern(pairing->modules, function->module);
-	bool added;
-	const uint32_t row = *table_insert(&pairing->known, text, module, (uint32_t)out->count,
-					   &added);
+	uint32_t row;
 
-	if (added) {
+	pairing->trait = table_row(&pairing->known, (uint64_t[]){ text, module }, pairing->trait,
+				   &pairing->trait_capacity, sizeof(*pairing->trait), &row);
+	if (row == out->count) {
 		out->row = xgrow(out->row, &out->capacity, out->count + 1, sizeof(*out->row));
 		out->row[out->count++] = (struct diff_row){
 			.module = function->module,
 			.needs_module = function->needs_module,
 		};
-		pairing->trait = xgrow(pairing->trait, &pairing->trait_capacity, out->count,
-				       sizeof(*pairing->trait));
-		pairing->trait[row] = (struct trait){
-			.name = text,
-			.module = module,
-			.named = function->known && function->module[0] != '\0',
-		};
+		pairing->trait[row].name = text;
+		pairing->trait[row].module = module;
+		pairing->trait[row].named = function->known && function->module[0] != '\0';
 	}
 	pairing->trait[row].there[side] = true;
 	return row;
@@ -132,7 +128,6 @@ diff_pairs_make(const struct diff_run run[DIFF_SIDES], struct strings *texts,
 	struct pairing pairing = { .out = out, .texts = texts, .modules = strings_create() };
 
 	*out = (struct diff_pairs){ .count = 0 };
-	table_init(&pairing.known);
 	strbuf_init(&pairing.scratch);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const size_t count = view_function_count(run[side].view);

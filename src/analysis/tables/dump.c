@@ -89,10 +89,8 @@ find_waits(const struct profile *profile, struct member *member, size_t count)
 static void
 find_groups(struct member *member, size_t count, struct dump *dump)
 {
-	struct table known, stacks;
+	struct table known = { 0 }, stacks = { 0 };
 
-	table_init(&known);
-	table_init(&stacks);
 	for (size_t i = 0; i < count; i++) {
 		const struct view_row *row = member[i].row;
 		const bool is_task = member[i].of->is_task;

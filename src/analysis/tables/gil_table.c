@@ -35,27 +35,16 @@ gil_compare_rows(const void *left, const void *right, void *context)
 {
 	const struct gil_row *a = left, *b = right;
 	const int64_t of_a = concern_ns(a), of_b = concern_ns(b);
+	const pid_t tid_of_a = profile_thread(context, a->thread)->tid;
+	const pid_t tid_of_b = profile_thread(context, b->thread)->tid;
 
 	if (of_a != of_b)
 		return of_a > of_b ? -1 : 1;
 	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
-	if (profile_thread(context, a->thread)->tid != profile_thread(context, b->thread)->tid)
-		return profile_thread(context, a->thread)->tid <
-				       profile_thread(context, b->thread)->tid ?
-			       -1 :
-			       1;
+	if (tid_of_a != tid_of_b)
+		return tid_of_a < tid_of_b ? -1 : 1;
 	return (a->thread > b->thread) - (a->thread < b->thread);
-}
-
-/* By thread of the profile. */
-static void
-gil_add_row(struct gil_row *row, const struct view_row *sample)
-{
-	if (sample->gil == GIL_UNKNOWN)
-		return;
-	row[sample->thread].ns[sample->gil] += sample->ns[WEIGHT_WALL];
-	row[sample->thread].total_ns += sample->ns[WEIGHT_WALL];
 }
 
 static void
@@ -80,8 +69,14 @@ gil_table_make(const struct view *view, struct gil_table *out)
 	const size_t threads = profile_thread_count(profile);
 
 	*out = (struct gil_table){ .row = xcalloc(threads + 1, sizeof(*out->row)) };
-	for (size_t i = 0; i < view_row_count(view); i++)
-		gil_add_row(out->row, view_row(view, i));
+	for (size_t i = 0; i < view_row_count(view); i++) {
+		const struct view_row *sample = view_row(view, i);
+
+		if (sample->gil == GIL_UNKNOWN)
+			continue;
+		out->row[sample->thread].ns[sample->gil] += sample->ns[WEIGHT_WALL];
+		out->row[sample->thread].total_ns += sample->ns[WEIGHT_WALL];
+	}
 	for (uint32_t i = 0; i < threads; i++) {
 		if (out->row[i].total_ns <= 0)
 			continue;

@@ -9,22 +9,19 @@
 /* Sums by function. */
 struct sums {
 	struct neighbour_row *row;
-	size_t count, capacity;
+	size_t capacity;
 	struct table known;
 };
 
 static void
 add(struct sums *sums, uint32_t function, const int64_t *ns)
 {
-	bool added;
-	const uint32_t at = *table_insert(&sums->known, function, 0, (uint32_t)sums->count, &added);
+	uint32_t at;
 
-	if (added) {
-		sums->row = xgrow(sums->row, &sums->capacity, sums->count + 1, sizeof(*sums->row));
-		sums->row[sums->count++] = (struct neighbour_row){ .function = function };
-	}
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		sums->row[at].ns[w] += ns[w];
+	sums->row = table_row(&sums->known, (uint64_t[]){ function, 0 }, sums->row, &sums->capacity,
+			      sizeof(*sums->row), &at);
+	sums->row[at].function = function;
+	weights_add(sums->row[at].ns, ns);
 }
 
 static int
@@ -41,11 +38,10 @@ neighbour_compare_rows(const void *left, const void *right, void *context)
 static struct neighbour_row *
 take(struct sums *sums, enum weight weight, size_t *count)
 {
-	if (sums->count > 1)
-		qsort_r(sums->row, sums->count, sizeof(*sums->row), neighbour_compare_rows,
-			&weight);
+	*count = sums->known.count;
+	if (*count > 1)
+		qsort_r(sums->row, *count, sizeof(*sums->row), neighbour_compare_rows, &weight);
 	table_release(&sums->known);
-	*count = sums->count;
 	return sums->row;
 }
 
@@ -82,12 +78,9 @@ neighbours_make(const struct view *view, enum weight weight, const regex_t *focu
 {
 	const size_t functions = view_function_count(view);
 	bool *matches = xcalloc(functions + 1, sizeof(*matches));
-	struct sums self = { .count = 0 }, caller = { .count = 0 }, callee = { .count = 0 };
+	struct sums self = { 0 }, caller = { 0 }, callee = { 0 };
 
 	*out = (struct neighbours){ .self_count = 0 };
-	table_init(&self.known);
-	table_init(&caller.known);
-	table_init(&callee.known);
 	for (uint32_t f = 0; f < functions; f++)
 		matches[f] = regexec(focus, view_function(view, f)->name, 0, NULL, 0) == 0;
 	for (size_t r = 0; r < view_row_count(view); r++) {
@@ -96,8 +89,7 @@ neighbours_make(const struct view *view, enum weight weight, const regex_t *focu
 
 		if (row->ns[weight] == 0 || !find_matches(row, matches, &inner, &outer))
 			continue;
-		for (int w = 0; w < WEIGHT_COUNT; w++)
-			out->ns[w] += row->ns[w];
+		weights_add(out->ns, row->ns);
 		for (size_t i = inner; i <= outer; i++)
 			if (matches[row->function[i]] && is_first(row, i))
 				add(&self, row->function[i], row->ns);

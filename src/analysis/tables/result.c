@@ -58,13 +58,6 @@ compare_top(const void *left, const void *right, void *context)
 	return order != 0 ? order : compare_functions(by->view, a->function, b->function);
 }
 
-static void
-add_weights(int64_t *to, const int64_t *ns)
-{
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		to[w] += ns[w];
-}
-
 static bool
 weighs_nothing(const int64_t *ns)
 {
@@ -121,7 +114,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 		if (choice.unit != ANY_UNIT && view_unit(view, sample->thread) != choice.unit)
 			continue;
 		if (flat < sample->depth)
-			add_weights(row[sample->function[flat]].flat, sample->ns);
+			weights_add(row[sample->function[flat]].flat, sample->ns);
 		if (flat < sample->depth && sample->state == RUN_RUNNING)
 			row[sample->function[flat]].flat_running_ns += sample->ns[WEIGHT_LATENCY];
 		for (size_t i = 0; i < sample->depth; i++) {
@@ -130,7 +123,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 			if (counted[function] == r + 1)
 				continue;
 			counted[function] = r + 1;
-			add_weights(row[function].cum, sample->ns);
+			weights_add(row[function].cum, sample->ns);
 			if (run_state_runnable(sample->state) && !view_splits_runnable(view))
 				row[function].busy_ns += sample->ns[WEIGHT_LATENCY];
 		}
@@ -200,32 +193,26 @@ compare_states(const void *left, const void *right, void *context)
 void
 state_table_make(const struct view *view, struct state_table *out)
 {
-	struct state_row *row = NULL;
-	size_t count = 0, capacity = 0;
-	struct table known;
+	size_t capacity = 0;
+	struct table known = { 0 };
 
-	table_init(&known);
+	*out = (struct state_table){ 0 };
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 		const bool waits = sample->state == RUN_SLEEPING || sample->state == RUN_DISK;
-		const int32_t number = waits ? sample->syscall : (int32_t)SYSCALL_NONE;
-		bool added;
-		const uint32_t at = *table_insert(&known, sample->state, (uint32_t)number,
-						  (uint32_t)count, &added);
+		const int32_t syscall = waits ? sample->syscall : (int32_t)SYSCALL_NONE;
+		uint32_t at;
 
-		if (added) {
-			row = xgrow(row, &capacity, count + 1, sizeof(*row));
-			row[count++] = (struct state_row){
-				.state = sample->state,
-				.syscall = number,
-			};
-		}
-		row[at].samples += sample->samples;
-		add_weights(row[at].ns, sample->ns);
+		out->row = table_row(&known, (uint64_t[]){ sample->state, (uint32_t)syscall },
+				     out->row, &capacity, sizeof(*out->row), &at);
+		out->row[at].state = sample->state;
+		out->row[at].syscall = syscall;
+		out->row[at].samples += sample->samples;
+		weights_add(out->row[at].ns, sample->ns);
 	}
+	out->count = known.count;
 	table_release(&known);
-	sort_rows(row, count, sizeof(*row), compare_states, NULL);
-	*out = (struct state_table){ .row = row, .count = count };
+	sort_rows(out->row, out->count, sizeof(*out->row), compare_states, NULL);
 }
 
 void
@@ -265,46 +252,28 @@ unit_or_thread(const struct view *view, uint32_t thread, bool by_unit)
 	return by_unit ? view_unit(view, thread) : thread;
 }
 
-/* Sums flat time by thread and function; the caller frees the array. */
-static struct own_time *
-sum_own_times(const struct view *view, bool by_unit, size_t *count)
-{
-	struct own_time *own = NULL;
-	size_t capacity = 0;
-	struct table known;
-
-	*count = 0;
-	table_init(&known);
-	for (size_t r = 0; r < view_row_count(view); r++) {
-		const struct view_row *sample = view_row(view, r);
-		const uint32_t thread = unit_or_thread(view, sample->thread, by_unit);
-		uint32_t at;
-		bool added;
-
-		if (sample->depth == 0)
-			continue;
-		at = *table_insert(&known, thread, sample->function[0], (uint32_t)*count, &added);
-		if (added) {
-			own = xgrow(own, &capacity, *count + 1, sizeof(*own));
-			own[(*count)++] = (struct own_time){
-				.thread = thread,
-				.function = sample->function[0],
-			};
-		}
-		own[at].flat_ns += sample->ns[WEIGHT_WALL];
-	}
-	table_release(&known);
-	return own;
-}
-
-/* Sets in each thread's row the function with the most flat time. */
+/* Sets in each row of a thread the function with the most flat time. */
 static void
 find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
 {
-	size_t count;
-	struct own_time *own = sum_own_times(view, by_unit, &count);
+	struct own_time *own = NULL;
+	size_t capacity = 0;
+	struct table known = { 0 };
+	uint32_t at;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t r = 0; r < view_row_count(view); r++) {
+		const struct view_row *sample = view_row(view, r);
+		const uint32_t thread = unit_or_thread(view, sample->thread, by_unit);
+
+		if (sample->depth == 0)
+			continue;
+		own = table_row(&known, (uint64_t[]){ thread, sample->function[0] }, own, &capacity,
+				sizeof(*own), &at);
+		own[at].thread = thread;
+		own[at].function = sample->function[0];
+		own[at].flat_ns += sample->ns[WEIGHT_WALL];
+	}
+	for (size_t i = 0; i < known.count; i++) {
 		struct thread_row *thread = &row[own[i].thread];
 		int order = compare_numbers(own[i].flat_ns, thread->top_ns);
 
@@ -315,6 +284,7 @@ find_top_functions(const struct view *view, bool by_unit, struct thread_row *row
 		thread->top = own[i].function;
 		thread->top_ns = own[i].flat_ns;
 	}
+	table_release(&known);
 	free(own);
 }
 
@@ -354,7 +324,7 @@ make_threads(const struct view *view, bool by_unit, struct thread_table *out)
 
 		const uint32_t thread = unit_or_thread(view, sample->thread, by_unit);
 
-		add_weights(row[thread].ns, sample->ns);
+		weights_add(row[thread].ns, sample->ns);
 		if (run_state_runnable(sample->state))
 			row[thread].runnable_ns += sample->ns[WEIGHT_WALL];
 	}
@@ -446,9 +416,9 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 			if (at == UINT32_MAX)
 				continue;
 			if (i == 0)
-				add_weights(row[at].flat, sample->ns);
+				weights_add(row[at].flat, sample->ns);
 			if (counted[at] != r + 1)
-				add_weights(row[at].cum, sample->ns);
+				weights_add(row[at].cum, sample->ns);
 			counted[at] = r + 1;
 		}
 	}

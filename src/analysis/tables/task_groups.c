@@ -40,9 +40,8 @@ compare_tasks(const void *left, const void *right, void *context)
 static void
 find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups *out)
 {
-	struct table known;
+	struct table known = { 0 };
 
-	table_init(&known);
 	for (size_t i = 0; i < async_tasks_count(tasks); i++) {
 		const struct async_task *task = async_tasks_get(tasks, i);
 		const uint64_t key = (uint64_t)(uint32_t)task->tid << 32 | (uint32_t)task->state;

@@ -100,16 +100,13 @@ add_entry(struct adding *adding, const struct profile_entry *entry)
 				     "";
 	struct task_table *out = adding->out;
 	struct task_table_row *row;
-	bool added;
-	const uint32_t at = *table_insert(&adding->known, doing, (uintptr_t)reason,
-					  (uint32_t)out->count, &added);
+	uint32_t at;
 
-	if (added) {
-		out->row = xgrow(out->row, &adding->capacity, out->count + 1, sizeof(*out->row));
-		out->row[out->count++] = (struct task_table_row){ .doing = doing,
-								  .reason = reason };
-	}
+	out->row = table_row(&adding->known, (uint64_t[]){ doing, (uintptr_t)reason }, out->row,
+			     &adding->capacity, sizeof(*out->row), &at);
 	row = &out->row[at];
+	row->doing = doing;
+	row->reason = reason;
 	if (is_task) {
 		row->tasks_ns += entry->ns[WEIGHT_WALL];
 		add_task(adding, entry);
@@ -150,7 +147,6 @@ task_table_make(const struct view *view, struct task_table *out)
 	*out = (struct task_table){ .row = NULL };
 	if (!has_tasks(profile))
 		return;
-	table_init(&adding.known);
 	adding.seen = xcalloc(profile_thread_count(profile) + 1, sizeof(*adding.seen));
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
 		const struct profile_entry *entry = profile_entry(profile, i);
@@ -160,6 +156,7 @@ task_table_make(const struct view *view, struct task_table *out)
 		if (entry->ns[WEIGHT_WALL] != 0 && view_sample(view, entry, &function, &depth))
 			add_entry(&adding, entry);
 	}
+	out->count = adding.known.count;
 	if (out->count > 1)
 		qsort(out->row, out->count, sizeof(*out->row), task_compare_rows);
 	table_release(&adding.known);

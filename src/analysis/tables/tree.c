@@ -11,9 +11,9 @@
 #include "wallsample/base/table.h"
 
 struct growing {
-	struct tree_node *node; /* a parent comes before its children */
-	size_t count, capacity;
-	struct table known; /* (function and system call, kind and parent) */
+	struct tree_node *node; /* a parent is before its children */
+	size_t capacity;
+	struct table known; /* (function and system call; kind and parent) -> node */
 };
 
 /* The identity of a node below its parent. */
@@ -23,35 +23,24 @@ struct frame {
 	int32_t syscall;
 };
 
-static uint32_t
-find_node(struct growing *tree, const struct frame *frame, uint32_t parent)
-{
-	const uint64_t kind = (uint64_t)frame->kind << 32 | parent;
-	const uint64_t which = (uint64_t)(uint32_t)frame->syscall << 32 | frame->function;
-	bool added;
-	const uint32_t id = *table_insert(&tree->known, which, kind, (uint32_t)tree->count, &added);
-
-	if (!added)
-		return id;
-	tree->node = xgrow(tree->node, &tree->capacity, tree->count + 1, sizeof(*tree->node));
-	tree->node[tree->count++] = (struct tree_node){
-		.kind = frame->kind,
-		.function = frame->function,
-		.syscall = frame->syscall,
-		.parent = parent,
-		.depth = parent == TREE_NONE ? 0 : tree->node[parent].depth + 1,
-	};
-	return id;
-}
-
 /* Adds the weight to the child of `parent`, and returns the number of the child. */
 static uint32_t
 pass(struct growing *tree, const struct frame *frame, uint32_t parent, const int64_t *ns)
 {
-	const uint32_t at = find_node(tree, frame, parent);
+	const uint64_t key[] = { (uint64_t)(uint32_t)frame->syscall << 32 | frame->function,
+				 (uint64_t)frame->kind << 32 | parent };
+	struct tree_node *node;
+	uint32_t at;
 
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		tree->node[at].cum[w] += ns[w];
+	tree->node = table_row(&tree->known, key, tree->node, &tree->capacity, sizeof(*tree->node),
+			       &at);
+	node = &tree->node[at];
+	node->kind = frame->kind;
+	node->function = frame->function;
+	node->syscall = frame->syscall;
+	node->parent = parent;
+	node->depth = parent == TREE_NONE ? 0 : tree->node[parent].depth + 1;
+	weights_add(node->cum, ns);
 	return at;
 }
 
@@ -70,8 +59,8 @@ pass_functions(struct growing *tree, const struct view_row *row, uint32_t at)
 static void
 end_row(struct growing *tree, const struct view_row *row, uint32_t at)
 {
-	for (int w = 0; w < WEIGHT_COUNT && at != TREE_NONE; w++)
-		tree->node[at].flat[w] += row->ns[w];
+	if (at != TREE_NONE)
+		weights_add(tree->node[at].flat, row->ns);
 }
 
 bool
@@ -131,32 +120,25 @@ compare_nodes(const void *left, const void *right, void *context)
 	return by_name != 0 ? by_name : (l > r) - (l < r);
 }
 
-/* Links between the shown nodes; children are ordered by weight. */
+/* Links between the shown nodes, by node. The outermost frames are children of node `root`. */
 struct links {
-	uint32_t *first, *last, *next; /* by node: children, and the next sibling */
-	uint32_t root, last_root;
+	uint32_t *first, *next; /* the heaviest child, and the next lighter sibling; or TREE_NONE */
+	uint32_t root;
 };
 
-static void
-link_node(struct links *links, const struct growing *tree, uint32_t id)
+static uint32_t
+parent_in(const struct links *links, const struct growing *tree, uint32_t id)
 {
-	const uint32_t parent = tree->node[id].parent;
-	uint32_t *first = parent == TREE_NONE ? &links->root : &links->first[parent];
-	uint32_t *last = parent == TREE_NONE ? &links->last_root : &links->last[parent];
-
-	if (*first == TREE_NONE)
-		*first = id;
-	else
-		links->next[*last] = id;
-	*last = id;
+	return tree->node[id].parent == TREE_NONE ? links->root : tree->node[id].parent;
 }
 
-/* Writes the nodes in preorder; `parent` is an index of the new array. */
+/* Writes the nodes in preorder. */
 static void
 unroll(const struct growing *tree, const struct links *links, struct call_tree *out)
 {
-	uint32_t *place = xcalloc(tree->count + 1, sizeof(*place));
-	uint32_t at = links->root;
+	uint32_t *place = xcalloc(links->root + 1,
+				  sizeof(*place)); /* by node: its index in `out` */
+	uint32_t at = links->first[links->root];
 
 	while (at != TREE_NONE) {
 		struct tree_node *to = &out->node[out->count];
@@ -169,10 +151,9 @@ unroll(const struct growing *tree, const struct links *links, struct call_tree *
 			at = links->first[at];
 			continue;
 		}
-		while (at != TREE_NONE && links->next[at] == TREE_NONE)
-			at = tree->node[at].parent;
-		if (at != TREE_NONE)
-			at = links->next[at];
+		while (at != links->root && links->next[at] == TREE_NONE)
+			at = parent_in(links, tree, at);
+		at = links->next[at];
 	}
 	free(place);
 }
@@ -180,9 +161,9 @@ unroll(const struct growing *tree, const struct links *links, struct call_tree *
 static uint32_t *
 make_array(size_t count)
 {
-	uint32_t *array = xmalloc((count + 1) * sizeof(*array));
+	uint32_t *array = xmalloc(count * sizeof(*array));
 
-	memset(array, 0xff, (count + 1) * sizeof(*array)); /* TREE_NONE */
+	memset(array, 0xff, count * sizeof(*array)); /* TREE_NONE */
 	return array;
 }
 
@@ -190,30 +171,34 @@ static void
 choose(const struct growing *tree, const struct order *order, size_t most, int64_t least,
        struct call_tree *out)
 {
+	const size_t nodes = tree->known.count;
 	struct links links = {
-		.first = make_array(tree->count),
-		.last = make_array(tree->count),
-		.next = make_array(tree->count),
-		.root = TREE_NONE,
-		.last_root = TREE_NONE,
+		.first = make_array(nodes + 1),
+		.next = make_array(nodes + 1),
+		.root = (uint32_t)nodes,
 	};
-	uint32_t *sorted = xcalloc(tree->count + 1, sizeof(*sorted));
-	size_t count = 0, shown = 0;
+	uint32_t *sorted = xcalloc(nodes + 1, sizeof(*sorted));
+	size_t count = 0, shown;
 
 	/* Most of a million nodes are too light: they are removed before sorting. */
-	for (uint32_t i = 0; i < tree->count; i++)
+	for (uint32_t i = 0; i < nodes; i++)
 		if (tree->node[i].cum[order->weight] >= least)
 			sorted[count++] = i;
 	if (count > 1)
 		qsort_r(sorted, count, sizeof(*sorted), compare_nodes, (void *)(uintptr_t)order);
-	while (shown < count && shown < most)
-		link_node(&links, tree, sorted[shown++]);
+	shown = count < most ? count : most;
+	/* The lightest node is linked first: each becomes the first child of its parent. */
+	for (size_t i = shown; i-- > 0;) {
+		uint32_t *first = &links.first[parent_in(&links, tree, sorted[i])];
+
+		links.next[sorted[i]] = *first;
+		*first = sorted[i];
+	}
 	out->node = xcalloc(shown + 1, sizeof(*out->node));
-	out->hidden = tree->count - shown;
+	out->hidden = nodes - shown;
 	unroll(tree, &links, out);
 	free(sorted);
 	free(links.first);
-	free(links.last);
 	free(links.next);
 }
 
@@ -234,10 +219,9 @@ void
 call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 	       struct call_tree *out)
 {
-	struct growing tree = { .count = 0 };
+	struct growing tree = { .capacity = 0 };
 
 	*out = (struct call_tree){ .count = 0 };
-	table_init(&tree.known);
 	for (size_t i = 0; i < view_row_count(view); i++) {
 		const struct view_row *row = view_row(view, i);
 
@@ -250,10 +234,9 @@ void
 flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		unsigned frames, struct call_tree *out)
 {
-	struct growing tree = { .count = 0 };
+	struct growing tree = { .capacity = 0 };
 
 	*out = (struct call_tree){ .count = 0 };
-	table_init(&tree.known);
 	for (size_t i = 0; i < view_row_count(view); i++)
 		if (view_row(view, i)->ns[weight] > 0)
 			add_flame_row(&tree, view, view_row(view, i), frames);

@@ -43,20 +43,17 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 	struct waiting *out = summing->out;
 	const uint32_t name = waiting_name_of(view, object);
 	const struct view_function *named = name != UINT32_MAX ? &view->function[name] : NULL;
-	bool added;
-	const uint32_t at = *table_insert(&out->rows, kind_of_row(kind), name, (uint32_t)out->count,
-					  &added);
+	struct waiting_row *row;
+	uint32_t at;
 
-	if (!added)
-		return at;
-	out->row = xgrow(out->row, &summing->capacity, out->count + 1, sizeof(*out->row));
-	out->row[out->count++] = (struct waiting_row){
-		.kind = kind_of_row(kind),
-		.kind_text = text_of_row(kind_of_row(kind)),
-		.object = named != NULL ? named->name : "",
-		.module = named != NULL ? named->module : "",
-		.named = name,
-	};
+	out->row = table_row(&out->rows, (uint64_t[]){ kind_of_row(kind), name }, out->row,
+			     &summing->capacity, sizeof(*out->row), &at);
+	row = &out->row[at];
+	row->kind = kind_of_row(kind);
+	row->kind_text = text_of_row(row->kind);
+	row->object = named != NULL ? named->name : "";
+	row->module = named != NULL ? named->module : "";
+	row->named = name;
 	return at;
 }
 
@@ -114,8 +111,6 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 {
 	const struct view *view = summing->view;
 	const struct profile_wait *wait = profile_wait(view->profile, blame->wait);
-	const uint32_t path = blame->stack != STACK_NONE ? view->of_stack[blame->stack] :
-							   STACK_NONE;
 	struct waiting_stack stack = {
 		.holds = true,
 		.thread = blame->thread,
@@ -127,19 +122,14 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 	if (!table_find(&summing->out->rows, kind_of_row(wait->kind),
 			waiting_name_of(view, wait->object), &stack.row))
 		return;
-	if (path != STACK_NONE) {
-		stack.function = view_path_functions(view, path);
-		stack.depth = view->path[path].depth;
-	}
+	view_stack(view, blame->stack, &stack.function, &stack.depth);
 	add_stack(summing, &stack);
 }
 
 static int
-waiting_compare_rows(const void *left, const void *right, void *context)
+waiting_compare_rows(const void *left, const void *right)
 {
-	const struct waiting_row *rows = context;
-	const struct waiting_row *a = &rows[*(const uint32_t *)left];
-	const struct waiting_row *b = &rows[*(const uint32_t *)right];
+	const struct waiting_row *a = left, *b = right;
 
 	if (a->ns != b->ns)
 		return a->ns < b->ns ? 1 : -1;
@@ -160,38 +150,12 @@ compare_stacks(const void *left, const void *right)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Orders the rows, and renumbers the row of each stack. */
-static void
-sort(struct waiting *out)
-{
-	uint32_t *order = xcalloc(out->count + 1, sizeof(*order));
-	uint32_t *place = xcalloc(out->count + 1, sizeof(*place));
-	struct waiting_row *sorted = xcalloc(out->count + 1, sizeof(*sorted));
-
-	for (uint32_t i = 0; i < out->count; i++)
-		order[i] = i;
-	if (out->count > 1)
-		qsort_r(order, out->count, sizeof(*order), waiting_compare_rows, out->row);
-	for (uint32_t i = 0; i < out->count; i++) {
-		sorted[i] = out->row[order[i]];
-		place[order[i]] = i;
-	}
-	for (size_t i = 0; i < out->stacks; i++)
-		out->stack[i].row = place[out->stack[i].row];
-	table_clear(&out->rows);
-	for (uint32_t i = 0; i < out->count; i++)
-		table_insert(&out->rows, sorted[i].kind, sorted[i].named, i, NULL);
-	if (out->stacks > 1)
-		qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
-	free(out->row);
-	free(order);
-	free(place);
-	out->row = sorted;
-}
-
+/* Orders the stacks, and gives each row those that belong to it. */
 static void
 share_stacks(struct waiting *out)
 {
+	if (out->stacks > 1)
+		qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
 	for (size_t i = 0; i < out->stacks; i++) {
 		const struct waiting_stack *stack = &out->stack[i];
 		struct waiting_row *row = &out->row[stack->row];
@@ -203,6 +167,17 @@ share_stacks(struct waiting *out)
 	}
 }
 
+/* Orders the rows, and updates the table of their indices. */
+static void
+sort_rows(struct waiting *out)
+{
+	if (out->count > 1)
+		qsort(out->row, out->count, sizeof(*out->row), waiting_compare_rows);
+	table_clear(&out->rows);
+	for (uint32_t i = 0; i < out->count; i++)
+		table_insert(&out->rows, out->row[i].kind, out->row[i].named, i, NULL);
+}
+
 void
 waiting_make(const struct view *view, struct waiting *out)
 {
@@ -210,10 +185,6 @@ waiting_make(const struct view *view, struct waiting *out)
 	const struct profile *profile = view_profile(view);
 
 	*out = (struct waiting){ .count = 0 };
-	table_init(&out->rows);
-	table_init(&summing.stacks);
-	table_init(&summing.threads);
-	table_init(&summing.in_stack);
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
 		const struct profile_entry *entry = profile_entry(profile, i);
 
@@ -224,6 +195,7 @@ waiting_make(const struct view *view, struct waiting *out)
 	for (size_t i = 0; i < profile_blame_count(profile); i++)
 		if (profile_blame(profile, i)->ns > 0)
 			add_holder(&summing, profile_blame(profile, i));
+	out->count = out->rows.count;
 	/* The mean number of waiters is a lower bound of the largest number, too. */
 	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++) {
 		struct waiting_row *row = &out->row[i];
@@ -232,8 +204,8 @@ waiting_make(const struct view *view, struct waiting *out)
 		if (average > row->most)
 			row->most = average < row->threads ? (uint32_t)average : row->threads;
 	}
-	sort(out);
 	share_stacks(out);
+	sort_rows(out);
 	table_release(&summing.stacks);
 	table_release(&summing.threads);
 	table_release(&summing.in_stack);

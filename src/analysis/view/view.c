@@ -83,7 +83,7 @@ view_splits_runnable(const struct view *view)
 bool
 view_is_blame(const struct view *view)
 {
-	return view->blame;
+	return view->filter.blame;
 }
 
 size_t

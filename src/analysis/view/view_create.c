@@ -3,35 +3,23 @@
  * view_create.c - creates a view: names the frames of a profile, then merges and selects samples.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/view/view_internal.h"
-
-static void
-make_filter(struct view *view, const struct filter *filter)
-{
-	view->states = filter->states;
-	view->gils = filter->gils;
-	view->include = filter->include != NULL;
-	view_choose_threads(view, filter);
-}
 
 /* True if the filter selects the entry, its rules for threads aside; `at` is the path of the
  * entry's functions, or STACK_NONE. */
 static bool
 view_wants_entry(const struct view *view, const struct profile_entry *entry, uint32_t at)
 {
+	const struct filter *filter = &view->filter;
 	const struct path *path = at != STACK_NONE ? &view->path[at] : NULL;
 
-	if (view->states != 0 && (view->states & 1u << entry->state) == 0)
-		return false;
-	if (view->gils != 0 && (view->gils & 1u << entry->gil) == 0)
-		return false;
-	if (view->include && (path == NULL || !path->included))
-		return false;
 	/* Without -X no path has `excluded` set. */
-	if (path != NULL && path->excluded)
-		return false;
-	return true;
+	return (filter->states == 0 || (filter->states & 1u << entry->state) != 0) &&
+	       (filter->gils == 0 || (filter->gils & 1u << entry->gil) != 0) &&
+	       (filter->include == NULL || (path != NULL && path->included)) &&
+	       (path == NULL || !path->excluded);
 }
 
 static size_t
@@ -94,10 +82,9 @@ merge_entries(struct naming *naming, size_t *count)
 {
 	const size_t all = entry_count(naming);
 	struct profile_entry *merged = xcalloc(all + 1, sizeof(*merged));
-	struct table known;
+	struct table known = { 0 };
 
 	*count = 0;
-	table_init(&known);
 	for (size_t i = 0; i < all; i++) {
 		struct profile_entry entry = entry_at(naming, i);
 		uint32_t at;
@@ -111,8 +98,7 @@ merge_entries(struct naming *naming, size_t *count)
 			merged[(*count)++] = entry;
 		} else {
 			merged[at].samples += entry.samples;
-			for (int w = 0; w < WEIGHT_COUNT; w++)
-				merged[at].ns[w] += entry.ns[w];
+			weights_add(merged[at].ns, entry.ns);
 		}
 	}
 	table_release(&known);
@@ -137,8 +123,8 @@ view_add_row(struct view *view, const struct profile_entry *entry)
 		row->function = view_path_functions(view, entry->stack);
 		row->depth = view->path[entry->stack].depth;
 	}
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		view->total_ns[w] += row->ns[w] = entry->ns[w];
+	memcpy(row->ns, entry->ns, sizeof(row->ns));
+	weights_add(view->total_ns, row->ns);
 	view->total_samples += entry->samples;
 }
 
@@ -195,12 +181,12 @@ view_create(const struct profile *profile, struct symbols *symbols, const struct
 
 	view->profile = profile;
 	view->key = key;
-	view->blame = filter->blame;
+	view->filter = *filter;
 	view->splits_runnable = key == VIEW_BY_STATE || key == VIEW_BY_LOCK ||
 				states_split_runnable(filter->states);
 	view->texts = strings_create();
 	view->of_stack = xcalloc(profile_stack_count(profile) + 1, sizeof(*view->of_stack));
-	make_filter(view, filter);
+	view_choose_threads(view);
 	naming_make(&naming);
 	view_mark_program(view);
 	view_name_threads(&naming);

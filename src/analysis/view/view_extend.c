@@ -25,6 +25,14 @@ view_add_path(struct view *view, struct table *paths, const struct path *path)
 	return id;
 }
 
+void
+view_add_function(struct view *view, const struct view_function *function)
+{
+	view->function = xgrow(view->function, &view->function_capacity, view->function_count + 1,
+			       sizeof(*view->function));
+	view->function[view->function_count++] = *function;
+}
+
 uint32_t
 view_extend_symbol(struct naming *naming, uint32_t caller, size_t symbol)
 {
@@ -70,24 +78,21 @@ view_own_function(struct naming *naming, const char *text)
 	const uint32_t id = *table_insert(&naming->own, (uintptr_t)name, 0,
 					  (uint32_t)view->function_count, &added);
 
-	if (!added)
-		return id;
-	view->function = xgrow(view->function, &view->function_capacity, view->function_count + 1,
-			       sizeof(*view->function));
-	view->function[view->function_count++] = (struct view_function){
-		.name = name,
-		.module = "",
-		.known = true,
-		.module_id = MODULE_NONE,
-		.named = named_frame_of(name),
-		.frame = FRAME_NONE,
-	};
+	if (added)
+		view_add_function(view, &(struct view_function){
+						.name = name,
+						.module = "",
+						.known = true,
+						.module_id = MODULE_NONE,
+						.named = named_frame_of(name),
+						.frame = FRAME_NONE,
+					});
 	return id;
 }
 
-uint32_t
-view_extend_function(struct naming *naming, uint32_t caller, uint32_t function,
-		     const struct path *matched)
+/* Returns the path with one function more. */
+static uint32_t
+extend(struct naming *naming, uint32_t caller, uint32_t function, const struct path *matched)
 {
 	const struct path path = {
 		.function = function,
@@ -97,9 +102,16 @@ view_extend_function(struct naming *naming, uint32_t caller, uint32_t function,
 		.excluded = matched->excluded,
 	};
 
+	return view_add_path(naming->view, &naming->paths, &path);
+}
+
+uint32_t
+view_extend_function(struct naming *naming, uint32_t caller, uint32_t function,
+		     const struct path *matched)
+{
 	if (caller != STACK_NONE && naming->view->path[caller].function == function)
 		return caller;
-	return view_add_path(naming->view, &naming->paths, &path);
+	return extend(naming, caller, function, matched);
 }
 
 uint32_t
@@ -117,17 +129,8 @@ view_extend_path(struct naming *naming, uint32_t path, uint32_t inner, const str
 	/* Adding paths may reallocate view->path; this array stays. */
 	const uint32_t *function = view_path_functions(view, inner);
 
-	for (size_t i = depth; i-- > 0;) {
-		const struct path next = {
-			.function = function[i],
-			.caller = path,
-			.depth = view->path[path].depth + 1,
-			.included = matched->included,
-			.excluded = matched->excluded,
-		};
-
-		path = view_add_path(view, &naming->paths, &next);
-	}
+	for (size_t i = depth; i-- > 0;)
+		path = extend(naming, path, function[i], matched);
 	return path;
 }
 

@@ -31,13 +31,12 @@ struct view {
 	enum wait_kind *wait_kind; /* by wait of the profile: the kind, refined by functions */
 	bool *thread_wanted;   /* by thread of the profile; of a task, whether its id is wanted */
 	bool *thread_excluded; /* by thread of the profile: its name is excluded */
-	bool only_threads, only_tasks; /* the filter selects by thread, by task */
+	bool only_threads;     /* the filter selects threads by their ids or names */
 	const char **entry;    /* by thread: name of a task's first function; NULL: not known */
 	const char **created;  /* by thread: name of the function that created the task; or NULL */
 	uint32_t *unit;        /* by thread: the thread that represents its unit */
 	size_t *unit_tasks;    /* by unit: number of its tasks; 0 or 1: not a group */
-	unsigned states, gils; /* of the filter */
-	bool include;          /* the filter has an expression for wanted functions */
+	struct filter filter;
 	struct path *path;
 	size_t path_count, path_capacity;
 	struct view_row *row;
@@ -45,7 +44,7 @@ struct view {
 	int64_t total_ns[WEIGHT_COUNT], total_samples, unfiltered_ns;
 	struct strings *texts; /* names made here: with a line, of named frames */
 	enum view_key key;
-	bool splits_runnable, blame;
+	bool splits_runnable;
 };
 
 /* The symbols of a frame: symbol[first] is the innermost of `count`. */
@@ -86,13 +85,15 @@ frame_is_script(const struct profile_frame *frame)
  */
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
+/* True if the expression, which may be NULL, matches the name. */
+bool view_matches(const regex_t *regex, const char *name);
 
 /* --- view_threads.c, view_wait.c ---------------------------------------------------------- */
 
 /* Makes view->entry, created, unit and unit_tasks; after naming_make. */
 void view_name_threads(struct naming *naming);
-/* Makes view->thread_wanted, only_threads and only_tasks; at any time. */
-void view_choose_threads(struct view *view, const struct filter *filter);
+/* Makes view->thread_wanted, thread_excluded and only_threads by view->filter; at any time. */
+void view_choose_threads(struct view *view);
 /* The filter wants the sample's task and the thread that ran it, or its thread. */
 bool view_wants_thread(const struct view *view, const struct profile_entry *entry);
 /* Makes view->wait_kind from all stacks, whether shown or not; after naming_make. */
@@ -114,6 +115,8 @@ uint32_t view_extend_symbols(struct naming *naming, uint32_t path, uint32_t fram
 /* The path with all functions of the path `inner`. */
 uint32_t view_extend_path(struct naming *naming, uint32_t path, uint32_t inner,
 			  const struct path *matched);
+/* Appends a function to those that view_function() returns. */
+void view_add_function(struct view *view, const struct view_function *function);
 /* The number of the function that stands for this text, which is added if it is new. */
 uint32_t view_own_function(struct naming *naming, const char *text);
 /* The functions of a path, innermost first; borrowed from the view. */

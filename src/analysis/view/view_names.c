@@ -8,25 +8,6 @@
 #include "analysis/view/view_internal.h"
 #include "wallsample/process/module.h"
 
-static struct symbol_place
-place_of(const struct profile_frame *frame)
-{
-	return (struct symbol_place){ .module = frame->module,
-				      .epoch = frame->epoch,
-				      .data = frame->origin == FRAME_DATA,
-				      .vaddr = frame->address,
-				      .bytecode = { frame->bytecode, frame->bytecode_size } };
-}
-
-static int
-compare_frames(const void *left, const void *right, void *profile)
-{
-	const struct symbol_place a = place_of(profile_frame(profile, *(const uint32_t *)left));
-	const struct symbol_place b = place_of(profile_frame(profile, *(const uint32_t *)right));
-
-	return symbol_place_compare(&a, &b);
-}
-
 /*
  * The short name of a file: the last part of its path, with its directory for "__init__.py" and
  * "__main__.py". "<string>" and "<frozen importlib._bootstrap>" are not paths.
@@ -66,7 +47,13 @@ name_frame(struct naming *naming, uint32_t id)
 {
 	const struct profile *profile = naming->view->profile;
 	const struct profile_frame *frame = profile_frame(profile, id);
-	const struct symbol_place place = place_of(frame);
+	const struct symbol_place place = {
+		.module = frame->module,
+		.epoch = frame->epoch,
+		.data = frame->origin == FRAME_DATA,
+		.vaddr = frame->address,
+		.bytecode = { frame->bytecode, frame->bytecode_size },
+	};
 	struct symbol *to;
 
 	naming->symbol = xgrow(naming->symbol, &naming->symbol_capacity,
@@ -92,13 +79,8 @@ static void
 name_frames(struct naming *naming)
 {
 	const size_t count = profile_frame_count(naming->view->profile);
-	uint32_t *order = xcalloc(count + 1, sizeof(*order));
+	uint32_t *order = profile_frames_by_address(naming->view->profile);
 
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = i;
-	if (count > 1)
-		qsort_r(order, count, sizeof(*order), compare_frames,
-			(void *)(uintptr_t)naming->view->profile);
 	for (size_t i = 0; i < count; i++)
 		name_frame(naming, order[i]);
 	free(order);
@@ -177,9 +159,8 @@ number_functions(struct naming *naming)
 {
 	struct view *view = naming->view;
 	const size_t count = profile_frame_count(view->profile);
-	struct table known;
+	struct table known = { 0 };
 
-	table_init(&known);
 	view->of_frame = xcalloc(count + 1, sizeof(*view->of_frame));
 	naming->function = xcalloc(naming->symbol_count + 1, sizeof(*naming->function));
 	for (uint32_t i = 0; i < count; i++) {
@@ -201,17 +182,15 @@ number_functions(struct naming *naming)
 				view->function[naming->function[at]].known &= function.known;
 				continue;
 			}
-			view->function = xgrow(view->function, &view->function_capacity,
-					       view->function_count + 1, sizeof(*view->function));
-			view->function[view->function_count++] = function;
+			view_add_function(view, &function);
 		}
 		view->of_frame[i] = naming->function[names.first];
 	}
 	table_release(&known);
 }
 
-static bool
-matches(const regex_t *regex, const char *name)
+bool
+view_matches(const regex_t *regex, const char *name)
 {
 	return regex != NULL && regexec(regex, name, 0, NULL, 0) == 0;
 }
@@ -225,8 +204,8 @@ match_symbols(struct naming *naming)
 	for (size_t i = 0; i < naming->symbol_count; i++) {
 		const char *name = naming->symbol[i].function;
 
-		naming->included[i] = matches(naming->filter->include, name);
-		naming->excluded[i] = matches(naming->filter->exclude, name);
+		naming->included[i] = view_matches(naming->filter->include, name);
+		naming->excluded[i] = view_matches(naming->filter->exclude, name);
 	}
 }
 
@@ -234,9 +213,6 @@ void
 naming_make(struct naming *naming)
 {
 	strbuf_init(&naming->scratch);
-	table_init(&naming->paths);
-	table_init(&naming->own);
-	table_init(&naming->tasks);
 	naming->of_frame = xcalloc(profile_frame_count(naming->view->profile) + 1,
 				   sizeof(*naming->of_frame));
 	name_frames(naming);

@@ -9,13 +9,6 @@
 #include "wallsample/process/module.h"
 #include "wallsample/runtime/language.h"
 
-/* Returns the path with all symbols of a frame. */
-static uint32_t
-extend_by_frame(struct naming *naming, uint32_t path, uint32_t frame)
-{
-	return view_extend_symbols(naming, path, frame, 0);
-}
-
 /* The function of the code itself, into which the others are inlined. */
 static size_t
 outermost_symbol(const struct naming *naming, uint32_t frame)
@@ -83,11 +76,10 @@ find_plumbing(const struct naming *naming)
 {
 	const struct profile *profile = naming->view->profile;
 	unsigned char *plumbing = xcalloc(naming->symbol_count + 1, sizeof(*plumbing));
-	struct table known;
+	struct table known = { 0 };
 	size_t modules;
 	bool *interpreter = find_interpreters(naming, &modules);
 
-	table_init(&known);
 	for (uint32_t i = 0; i < profile_frame_count(profile); i++) {
 		const struct names names = naming->of_frame[i];
 		const uint32_t module = profile_frame(profile, i)->module;
@@ -164,7 +156,7 @@ extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
 			extend_by_code(naming, plumbing, id, &trail);
 		return trail;
 	}
-	trail.path = extend_by_frame(naming, trail.path, id);
+	trail.path = view_extend_symbols(naming, trail.path, id, 0);
 	if (frame_is_script(frame)) {
 		trail.script = true;
 		trail.starting = false;
@@ -177,10 +169,9 @@ static uint32_t
 extend_by_native(struct naming *naming, uint32_t caller)
 {
 	static const char name[] = "[native]";
-	const regex_t *include = naming->filter->include, *exclude = naming->filter->exclude;
 	struct path matched = {
-		.included = include != NULL && regexec(include, name, 0, NULL, 0) == 0,
-		.excluded = exclude != NULL && regexec(exclude, name, 0, NULL, 0) == 0,
+		.included = view_matches(naming->filter->include, name),
+		.excluded = view_matches(naming->filter->exclude, name),
 	};
 
 	if (caller != STACK_NONE) {
@@ -211,11 +202,11 @@ make_trails(struct naming *naming)
 		if (trail[i].script || (!merged && !trail[i].native))
 			view->of_stack[i] = trail[i].path;
 		else if (merged)
-			view->of_stack[i] = extend_by_frame(naming,
-							    caller != STACK_NONE ?
-								    view->of_stack[caller] :
-								    STACK_NONE,
-							    stack->frame);
+			view->of_stack[i] = view_extend_symbols(naming,
+								caller != STACK_NONE ?
+									view->of_stack[caller] :
+									STACK_NONE,
+								stack->frame, 0);
 		else
 			view->of_stack[i] = extend_by_native(naming, trail[i].path);
 	}
@@ -264,6 +255,6 @@ view_make_paths(struct naming *naming)
 
 		of_stack[i] = only && is_of_runtime(profile, stack->frame) ?
 				      path :
-				      extend_by_frame(naming, path, stack->frame);
+				      view_extend_symbols(naming, path, stack->frame, 0);
 	}
 }

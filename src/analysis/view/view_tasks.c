@@ -57,10 +57,9 @@ void
 view_mark_program(struct view *view)
 {
 	struct library library[LANGUAGES_MAX] = { { .path = NULL } };
-	struct table modules;
+	struct table modules = { 0 };
 	uint32_t row;
 
-	table_init(&modules);
 	find_programs(view, &modules, library);
 	for (size_t i = 0; i < view->function_count; i++) {
 		struct view_function *function = &view->function[i];

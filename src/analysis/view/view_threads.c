@@ -108,7 +108,7 @@ find_units(struct view *view)
 {
 	const size_t count = profile_thread_count(view->profile);
 	size_t tasks = 0;
-	struct table known;
+	struct table known = { 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
 		view->unit[i] = i;
@@ -116,7 +116,6 @@ find_units(struct view *view)
 	}
 	if (tasks <= APART_MOST)
 		return;
-	table_init(&known);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_thread *task = profile_thread(view->profile, i);
 
@@ -230,12 +229,12 @@ view_thread_number(const struct view *view, uint32_t thread)
 /* --- selection ------------------------------------------------------------------------ */
 
 void
-view_choose_threads(struct view *view, const struct filter *filter)
+view_choose_threads(struct view *view)
 {
+	const struct filter *filter = &view->filter;
 	const size_t count = profile_thread_count(view->profile);
 
 	view->only_threads = filter_selects_threads(filter);
-	view->only_tasks = filter->tasks.id != NULL;
 	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
 	view->thread_excluded = xcalloc(count + 1, sizeof(*view->thread_excluded));
 	for (uint32_t i = 0; i < count; i++) {
@@ -280,7 +279,7 @@ bool
 view_wants_thread(const struct view *view, const struct profile_entry *entry)
 {
 	if (!profile_thread(view->profile, entry->thread)->is_task)
-		return view->thread_wanted[entry->thread] && !view->only_tasks;
+		return view->thread_wanted[entry->thread] && view->filter.tasks.id == NULL;
 	if (!view->thread_wanted[entry->thread])
 		return false;
 	return entry->carrier != 0 ? view->thread_wanted[entry->carrier - 1] : !view->only_threads;
