@@ -308,6 +308,8 @@ leave_and_return(const char *mode)
 		tracer_resume(counter.tracer);
 		tracer_counts(counter.tracer, total);
 	}
+	/* A thread that has reached the breakpoint may wait for a CPU before it counts itself. */
+	serve_until_done(&counter, told);
 	tracer_counts(counter.tracer, total);
 	CHECK(total[0] <= counter.target.counter[COUNTED], "more were counted than there were");
 	CHECK(total[0] >= 20, "only %llu were counted", (unsigned long long)total[0]);
