@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* strbuf.c - text buffers, and the escapes of text from outside the program. */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,21 +58,29 @@ strbuf_add_text(struct strbuf *sb, const char *text)
 }
 
 void
-strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
+strbuf_add_arguments(struct strbuf *sb, const char *fmt, va_list args)
 {
-	va_list args;
+	va_list again;
 	int length;
 
-	va_start(args, fmt);
-	length = vsnprintf(NULL, 0, fmt, args);
-	va_end(args);
+	va_copy(again, args);
+	length = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
 	if (length < 0)
 		return;
 	strbuf_reserve(sb, (size_t)length);
-	va_start(args, fmt);
 	vsnprintf(sb->data + sb->length, (size_t)length + 1, fmt, args);
-	va_end(args);
 	sb->length += (size_t)length;
+}
+
+void
+strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	strbuf_add_arguments(sb, fmt, args);
+	va_end(args);
 }
 
 /* Adds the text with escapes. Invisible characters are escaped only if `invisible` is true. */

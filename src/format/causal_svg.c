@@ -183,7 +183,7 @@ write_part(struct drawing *drawing, uint32_t at)
 	strbuf_release(&name);
 	strbuf_add_text(line, ": now ");
 	if (point->kind == CAUSAL_LATENCY)
-		quantity_add_time(line, (int64_t)input->curves->latency_ns[at]);
+		strbuf_add_text(line, quantity_time((int64_t)input->curves->latency_ns[at]).text);
 	else
 		causal_add_rate(line, input->curves->rate[at]);
 	strbuf_add_text(line, point->kind == CAUSAL_LATENCY ? " each" : " a second");
@@ -215,10 +215,10 @@ write_heading(struct drawing *drawing)
 	xml_write_text(drawing->out, line->data);
 	fputs("</title>\n", drawing->out);
 	write_line(drawing, "heading", MARGIN, 26);
-	quantity_add_things(line, result->experiment_count, "experiment", "experiments");
-	strbuf_add_text(line, " in ");
-	quantity_add_time(line, (int64_t)result->wall_ns);
-	strbuf_add_text(line, "; bands are 95% intervals");
+	strbuf_add_format(line, "%s in %s; bands are 95%% intervals",
+			  quantity_things(result->experiment_count, "experiment", "experiments")
+				  .text,
+			  quantity_time((int64_t)result->wall_ns).text);
 	if (drawing->input->snapshot)
 		strbuf_add_text(line, "; experiments continue");
 	write_line(drawing, "plain", MARGIN, 46);

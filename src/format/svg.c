@@ -174,9 +174,8 @@ write_title(struct drawing *drawing, const char *module, int64_t ns)
 		strbuf_clear(line);
 	}
 	fputc('\n', drawing->out);
-	quantity_add_time(line, ns);
-	strbuf_add_text(line, ", ");
-	quantity_add_share(line, (double)ns, (double)drawing->total_ns);
+	strbuf_add_format(line, "%s, %s", quantity_time(ns).text,
+			  quantity_share((double)ns, (double)drawing->total_ns).text);
 	xml_write_text(drawing->out, line->data);
 	strbuf_clear(line);
 	fputs("</title>", drawing->out);
@@ -269,11 +268,10 @@ write_heading(struct drawing *drawing)
 	xml_write_text(drawing->out, line->data);
 	fputs("</title>\n", drawing->out);
 	write_line(drawing, "heading", 26);
-	quantity_add_time(line, drawing->total_ns);
-	strbuf_add_text(line, " in all, sampled for ");
-	quantity_add_time(line, (int64_t)input->stats->elapsed_ns);
-	strbuf_add_text(line, " at ");
-	quantity_add_rate(line, input->stats->rate_wanted);
+	strbuf_add_format(line, "%s in all, sampled for %s at %s",
+			  quantity_time(drawing->total_ns).text,
+			  quantity_time((int64_t)input->stats->elapsed_ns).text,
+			  quantity_rate(input->stats->rate_wanted).text);
 	if (input->filtered)
 		strbuf_add_text(line, "; only the samples that options selected");
 	write_line(drawing, "plain", 46);
@@ -308,7 +306,9 @@ write_left_out(struct drawing *drawing, int y)
 	struct strbuf *line = &drawing->line;
 
 	if (drawing->tree.hidden > 0) {
-		quantity_add_things(line, drawing->tree.hidden, "frame is", "frames are");
+		strbuf_add_text(line,
+				quantity_things(drawing->tree.hidden, "frame is", "frames are")
+					.text);
 		if (drawing->tree.count < FRAMES_MOST)
 			strbuf_add_format(line, " left out, narrower than %g %% of the width",
 					  SHARE_LEAST * 100);
@@ -317,7 +317,8 @@ write_left_out(struct drawing *drawing, int y)
 	}
 	if (drawing->too_deep > 0) {
 		strbuf_add_text(line, line->length > 0 ? "; " : "");
-		quantity_add_things(line, drawing->too_deep, "frame is", "frames are");
+		strbuf_add_text(line,
+				quantity_things(drawing->too_deep, "frame is", "frames are").text);
 		strbuf_add_format(line, " left out, above level %u", drawing->levels);
 	}
 	if (line->length > 0)

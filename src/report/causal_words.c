@@ -118,7 +118,7 @@ void
 causal_add_rate(struct strbuf *sb, double rate)
 {
 	if (isfinite(rate) && rate >= 99.95 && rate < 1e18)
-		quantity_add_count(sb, (uint64_t)llround(rate));
+		strbuf_add_text(sb, quantity_count((uint64_t)llround(rate)).text);
 	else
 		strbuf_add_format(sb, "%.3g", rate);
 }
@@ -174,8 +174,9 @@ verb_of(enum causal_point_kind kind, bool better)
 static void
 add_unsure(struct strbuf *sb, const struct causal_curve *curve, const struct causal_gain *gain)
 {
-	strbuf_add_text(sb, ": not enough data yet: ");
-	quantity_add_things(sb, causal_experiments(curve), "experiment", "experiments");
+	strbuf_add_format(sb, ": not enough data yet: %s",
+			  quantity_things(causal_experiments(curve), "experiment", "experiments")
+				  .text);
 	if (gain != NULL) {
 		strbuf_add_text(sb, ", so far ");
 		causal_add_gain(sb, gain);

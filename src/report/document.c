@@ -68,6 +68,12 @@ add_heading(struct document *document, int level, const char *text)
 /* --- text ------------------------------------------------------------------------------- */
 
 static void
+document_title(struct page *page, const char *text)
+{
+	add_heading(document_of(page), 1, text);
+}
+
+static void
 document_heading(struct page *page, const char *text)
 {
 	add_heading(document_of(page), 2, text);
@@ -312,22 +318,31 @@ build_table(struct building *b)
 	return table;
 }
 
-/* Adds the table as preformatted text, as a terminal shows it. */
-static cmark_node *
-build_preformatted(const struct columns *columns, size_t width)
+/* Adds a block with all that write() writes: raw HTML, or preformatted text. */
+static void
+add_written(struct document *document, cmark_node_type type,
+	    void (*write)(const void *what, const struct document *document, FILE *out),
+	    const void *what)
 {
-	cmark_node *block = document_node(CMARK_NODE_CODE_BLOCK);
+	cmark_node *block = document_node(type);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	if (out != NULL) {
-		columns_write(columns, out, width);
+		write(what, document, out);
 		if (fclose(out) == 0)
 			cmark_node_set_literal(block, text);
 	}
 	free(text);
-	return block;
+	add_block(document, block);
+}
+
+/* Writes the table as a terminal shows it. */
+static void
+write_preformatted(const void *table, const struct document *document, FILE *out)
+{
+	columns_write(table, out, document->page.width);
 }
 
 static void
@@ -337,7 +352,7 @@ document_table(struct page *page, const struct columns *table)
 	struct building building = { .document = document, .table = table };
 
 	if (document->style->preformatted) {
-		add_block(document, build_preformatted(table, page->width));
+		add_written(document, CMARK_NODE_CODE_BLOCK, write_preformatted, table);
 		return;
 	}
 	building.types = find_table_types();
@@ -348,10 +363,14 @@ document_table(struct page *page, const struct columns *table)
 
 /* --- plots ------------------------------------------------------------------------------ */
 
-/* The plot has no foreign text: its subject is named above it. */
+/* Writes the plot, which has no foreign text: its subject is named above it. */
 static void
-write_drawing(const struct plot *plot, FILE *out)
+write_plot(const void *plot, const struct document *document, FILE *out)
 {
+	if (!document->style->bars) {
+		plot_write_text(plot, out, document->page.width, document->style->ascii);
+		return;
+	}
 	fprintf(out,
 		"<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
 		"aria-label=\"Gain by how much faster it is\">\n",
@@ -364,22 +383,9 @@ static void
 document_plot(struct page *page, const struct plot *plot)
 {
 	struct document *document = document_of(page);
-	const bool drawn = document->style->bars;
-	cmark_node *block = document_node(drawn ? CMARK_NODE_HTML_BLOCK : CMARK_NODE_CODE_BLOCK);
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
 
-	if (out != NULL) {
-		if (drawn)
-			write_drawing(plot, out);
-		else
-			plot_write_text(plot, out, page->width, document->style->ascii);
-		if (fclose(out) == 0)
-			cmark_node_set_literal(block, text);
-	}
-	free(text);
-	add_block(document, block);
+	add_written(document, document->style->bars ? CMARK_NODE_HTML_BLOCK : CMARK_NODE_CODE_BLOCK,
+		    write_plot, plot);
 }
 
 /* --- the whole -------------------------------------------------------------------------- */
@@ -398,42 +404,26 @@ static const struct page_ops document_ops = {
 };
 
 static void
-add_process(struct strbuf *sb, const struct process *process)
-{
-	strbuf_add_format(sb, "%jd (", (intmax_t)process->pid);
-	strbuf_add_escaped(sb, process->comm);
-	strbuf_add_text(sb, ")");
-}
-
-static void
-add_causal_title(struct strbuf *sb, const struct causal_result *result)
-{
-	strbuf_add_format(sb, "What would make %jd (", (intmax_t)result->pid);
-	strbuf_add_escaped(sb, result->command != NULL ? result->command : "");
-	strbuf_add_text(sb, ") faster, by wallsample");
-}
-
-static void
 add_title(struct document *document, const struct document_subject *subject)
 {
-	struct strbuf sb;
+	struct page *page = &document->page;
 
-	strbuf_init(&sb);
 	if (subject->causal != NULL) {
-		add_causal_title(&sb, subject->causal->result);
+		const struct causal_result *result = subject->causal->result;
+
+		page_add(page, "What would make %jd (%s) faster", (intmax_t)result->pid,
+			 result->command != NULL ? result->command : "");
 	} else if (subject->diff != NULL) {
-		strbuf_add_text(&sb, "Process ");
-		add_process(&sb, subject->diff->run[DIFF_BEFORE].process);
-		strbuf_add_text(&sb, " and ");
-		add_process(&sb, subject->diff->run[DIFF_AFTER].process);
-		strbuf_add_text(&sb, ", compared by wallsample");
+		const struct process *before = subject->diff->run[DIFF_BEFORE].process;
+		const struct process *after = subject->diff->run[DIFF_AFTER].process;
+
+		page_add(page, "Process %jd (%s) and %jd (%s), compared", (intmax_t)before->pid,
+			 before->comm, (intmax_t)after->pid, after->comm);
 	} else {
-		strbuf_add_text(&sb, "Process ");
-		add_process(&sb, subject->report->process);
-		strbuf_add_text(&sb, " by wallsample");
+		page_add(page, "Process %jd (%s)", (intmax_t)subject->report->process->pid,
+			 subject->report->process->comm);
 	}
-	add_heading(document, 1, sb.data);
-	strbuf_release(&sb);
+	page_write(page, document_title, "%s by wallsample", subject->report == NULL ? "," : "");
 }
 
 void
@@ -470,5 +460,6 @@ void
 document_release(struct document *document)
 {
 	cmark_arena_reset();
+	strbuf_release(&document->page.text);
 	*document = (struct document){ 0 };
 }

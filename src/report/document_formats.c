@@ -1,41 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * document_formats.c - Markdown, LaTeX and man page: the report's tree, rendered by cmark.
- */
+/* document_formats.c - Markdown, LaTeX and man page: the report's tree, rendered by cmark. */
 #include "wallsample/report/document.h"
+
+struct document_format {
+	struct document_style style;
+	bool escape_bars; /* as for document_tables() */
+	char *(*render)(cmark_node *root, int options, int width, cmark_mem *memory);
+};
+
+static void
+render(const struct document_subject *subject, const struct document_format *format, FILE *out)
+{
+	struct document document;
+
+	document_make(subject, &format->style, NULL, &document);
+	document_tables(format->escape_bars);
+	fputs(format->render(document.root, CMARK_OPT_DEFAULT, 0, document_memory()), out);
+	document_release(&document);
+}
 
 /* --- Markdown --------------------------------------------------------------------------- */
 
-static void
-render_markdown(const struct document_subject *subject, FILE *out)
-{
-	static const struct document_style style = { 0 };
-	struct document document;
-
-	document_make(subject, &style, NULL, &document);
-	document_tables(true);
-	fputs(cmark_render_commonmark_with_mem(document.root, CMARK_OPT_DEFAULT, 0,
-					       document_memory()),
-	      out);
-	document_release(&document);
-}
+static const struct document_format markdown = {
+	.escape_bars = true,
+	.render = cmark_render_commonmark_with_mem,
+};
 
 static void
 markdown_write(const struct export_input *input, FILE *out)
 {
-	render_markdown(&(struct document_subject){ .report = input }, out);
+	render(&(struct document_subject){ .report = input }, &markdown, out);
 }
 
 static void
 markdown_write_diff(const struct diff_input *input, FILE *out)
 {
-	render_markdown(&(struct document_subject){ .diff = input }, out);
+	render(&(struct document_subject){ .diff = input }, &markdown, out);
 }
 
 static void
 markdown_write_causal(const struct causal_input *input, FILE *out)
 {
-	render_markdown(&(struct document_subject){ .causal = input }, out);
+	render(&(struct document_subject){ .causal = input }, &markdown, out);
 }
 
 const struct exporter exporter_markdown = {
@@ -78,40 +84,30 @@ static const char latex_before[] =
 	"\\begin{document}\n"
 	"\\small\\sloppy\n";
 
-static void
-render_latex(const struct document_subject *subject, FILE *out)
-{
-	static const struct document_style style = {
-		.width = 120,
-		.ascii = true,
-		.before = latex_before,
-		.after = "\\end{document}",
-	};
-	struct document document;
-
-	document_make(subject, &style, NULL, &document);
-	document_tables(false);
-	fputs(cmark_render_latex_with_mem(document.root, CMARK_OPT_DEFAULT, 0, document_memory()),
-	      out);
-	document_release(&document);
-}
+static const struct document_format latex = {
+	.style = { .width = 120,
+		   .ascii = true,
+		   .before = latex_before,
+		   .after = "\\end{document}" },
+	.render = cmark_render_latex_with_mem,
+};
 
 static void
 latex_write(const struct export_input *input, FILE *out)
 {
-	render_latex(&(struct document_subject){ .report = input }, out);
+	render(&(struct document_subject){ .report = input }, &latex, out);
 }
 
 static void
 latex_write_diff(const struct diff_input *input, FILE *out)
 {
-	render_latex(&(struct document_subject){ .diff = input }, out);
+	render(&(struct document_subject){ .diff = input }, &latex, out);
 }
 
 static void
 latex_write_causal(const struct causal_input *input, FILE *out)
 {
-	render_latex(&(struct document_subject){ .causal = input }, out);
+	render(&(struct document_subject){ .causal = input }, &latex, out);
 }
 
 const struct exporter exporter_latex = {
@@ -127,41 +123,33 @@ const struct exporter exporter_latex = {
 
 /* --- man page --------------------------------------------------------------------------- */
 
-/* The library's tables need tbl(1), and do not escape its special characters. */
-static void
-render_man(const struct document_subject *subject, FILE *out)
-{
-	static const struct document_style style = {
-		.width = 64, /* two indentations fit 80 columns */
-		.preformatted = true,
-		.ascii = true,
-		.before = ".TH WALLSAMPLE-REPORT 7",
-		.after = "",
-	};
-	struct document document;
-
-	document_make(subject, &style, NULL, &document);
-	fputs(cmark_render_man_with_mem(document.root, CMARK_OPT_DEFAULT, 0, document_memory()),
-	      out);
-	document_release(&document);
-}
+/* Tables are preformatted: the library's tables need tbl(1), whose special characters the library
+ * does not escape. */
+static const struct document_format man = {
+	.style = { .width = 64, /* cells that fit 80 columns beside two indentations */
+		   .preformatted = true,
+		   .ascii = true,
+		   .before = ".TH WALLSAMPLE-REPORT 7",
+		   .after = "" },
+	.render = cmark_render_man_with_mem,
+};
 
 static void
 man_write(const struct export_input *input, FILE *out)
 {
-	render_man(&(struct document_subject){ .report = input }, out);
+	render(&(struct document_subject){ .report = input }, &man, out);
 }
 
 static void
 man_write_diff(const struct diff_input *input, FILE *out)
 {
-	render_man(&(struct document_subject){ .diff = input }, out);
+	render(&(struct document_subject){ .diff = input }, &man, out);
 }
 
 static void
 man_write_causal(const struct causal_input *input, FILE *out)
 {
-	render_man(&(struct document_subject){ .causal = input }, out);
+	render(&(struct document_subject){ .causal = input }, &man, out);
 }
 
 const struct exporter exporter_man = {

@@ -7,26 +7,20 @@
 json_t *
 json_process(struct json_stream *stream, const struct process *process)
 {
-	json_t *object = json_object();
-
-	json_object_set_new(object, "pid", json_integer(process->pid));
-	json_object_set_new(object, "name", json_stream_text(stream, process->comm));
-	json_object_set_new(object, "command_line", json_stream_text(stream, process->cmdline));
-	return object;
+	return json_pack("{s:I, s:o, s:o}", "pid", (json_int_t)process->pid, "name",
+			 json_stream_text(stream, process->comm), "command_line",
+			 json_stream_text(stream, process->cmdline));
 }
 
 void
 json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded)
 {
-	json_t *value;
-
-	if (excluded->threads == 0)
-		return;
-	value = json_object();
-	json_object_set_new(value, "threads", json_stream_number(excluded->threads));
-	json_object_set_new(value, "ended", json_stream_number(excluded->ended));
-	json_object_set_new(value, "cpu_ns", json_stream_number(excluded->cpu_ns));
-	json_object_set_new(object, key, value);
+	if (excluded->threads > 0)
+		json_object_set_new(object, key,
+				    json_pack("{s:I, s:I, s:I}", "threads",
+					      (json_int_t)excluded->threads, "ended",
+					      (json_int_t)excluded->ended, "cpu_ns",
+					      (json_int_t)excluded->cpu_ns));
 }
 
 static json_t *
@@ -56,14 +50,15 @@ json_add_thread(struct json_stream *stream, const struct view *view, uint32_t th
 	}
 	strbuf_init(&whole);
 	view_add_thread(view, thread, &whole);
-	json_object_set_new(to, "name", json_stream_text(stream, whole.data));
-	json_object_set_new(to, "noun", json_stream_text(stream, name));
-	json_object_set_new(to, "task", id_or_null(of->task_id));
-	json_object_set_new(to, "entry", text_or_null(stream, view_task_entry(view, thread)));
-	json_object_set_new(to, "created_at",
-			    text_or_null(stream, view_task_creator(view, thread)));
-	json_object_set_new(to, "creator", id_or_null(of->creator));
-	json_object_set_new(to, "system", json_boolean(of->system));
+	json_object_update_new(to, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "name",
+					     json_stream_text(stream, whole.data), "noun",
+					     json_stream_text(stream, name), "task",
+					     id_or_null(of->task_id), "entry",
+					     text_or_null(stream, view_task_entry(view, thread)),
+					     "created_at",
+					     text_or_null(stream, view_task_creator(view, thread)),
+					     "creator", id_or_null(of->creator), "system",
+					     (int)of->system));
 	strbuf_release(&whole);
 }
 

@@ -18,6 +18,7 @@ libwallsample_a_SOURCES += \
 	src/report/json_parts.c \
 	src/report/json_stream.c \
 	include/wallsample/report/page.h \
+	src/report/page.c \
 	src/report/plot.c \
 	include/wallsample/report/plot.h \
 	src/report/plot_svg.c \
@@ -25,7 +26,6 @@ libwallsample_a_SOURCES += \
 	src/report/report.c \
 	src/report/report_causal.c \
 	src/report/report_causal_cost.c \
-	src/report/report_cells.c \
 	src/report/report_cost.c \
 	src/report/report_deadlock.c \
 	src/report/report_diff.c \
@@ -40,7 +40,6 @@ libwallsample_a_SOURCES += \
 	src/report/report_table.c \
 	src/report/text.c \
 	src/report/text_dump.c \
-	src/report/text_tasks.c \
 	src/report/time/gil_spans.c \
 	src/report/time/parallelism_split.c \
 	src/report/time/tick_levels.c \

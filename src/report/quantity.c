@@ -1,69 +1,81 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * quantity.c - formats times, counts, shares and rates.
- */
+/* quantity.c - formats times, counts, shares and rates. */
 #include "wallsample/report/quantity.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
-void
-quantity_add_time(struct strbuf *out, int64_t ns)
+static struct quantity quantity_format(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+static struct quantity
+quantity_format(const char *format, ...)
+{
+	struct quantity quantity;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(quantity.text, sizeof(quantity.text), format, args);
+	va_end(args);
+	return quantity;
+}
+
+struct quantity
+quantity_time(int64_t ns)
 {
 	const double us = (double)ns / 1e3;
 
 	/* The bounds are where rounding would give "1000". */
 	if (us >= 999500)
-		strbuf_add_format(out, "%.2fs", us / 1e6);
-	else if (us >= 9950)
-		strbuf_add_format(out, "%.0fms", us / 1e3);
-	else if (us >= 999.5)
-		strbuf_add_format(out, "%.1fms", us / 1e3);
-	else if (us >= 9.95)
-		strbuf_add_format(out, "%.0fus", us);
-	else if (ns > 0)
-		strbuf_add_format(out, "%.1fus", us);
-	else
-		strbuf_add_text(out, "0");
+		return quantity_format("%.2fs", us / 1e6);
+	if (us >= 9950)
+		return quantity_format("%.0fms", us / 1e3);
+	if (us >= 999.5)
+		return quantity_format("%.1fms", us / 1e3);
+	if (us >= 9.95)
+		return quantity_format("%.0fus", us);
+	return ns > 0 ? quantity_format("%.1fus", us) : quantity_format("0");
 }
 
-void
-quantity_add_count(struct strbuf *out, uint64_t count)
+struct quantity
+quantity_count(uint64_t count)
 {
-	uint64_t unit = 1;
-
-	while (count / unit >= 1000)
-		unit *= 1000;
-	strbuf_add_format(out, "%" PRIu64, count / unit);
-	for (unit /= 1000; unit > 0; unit /= 1000)
-		strbuf_add_format(out, ",%03" PRIu64, count / unit % 1000);
+	if (count < 1000)
+		return quantity_format("%" PRIu64, count);
+	return quantity_format("%s,%03" PRIu64, quantity_count(count / 1000).text, count % 1000);
 }
 
-void
-quantity_add_things(struct strbuf *out, uint64_t count, const char *one, const char *many)
+struct quantity
+quantity_things(uint64_t count, const char *one, const char *many)
 {
-	quantity_add_count(out, count);
-	strbuf_add_format(out, " %s", count == 1 ? one : many);
+	return quantity_format("%s %s", quantity_count(count).text, count == 1 ? one : many);
 }
 
-void
-quantity_add_share(struct strbuf *out, double part, double whole)
+struct quantity
+quantity_share(double part, double whole)
 {
 	const double percent = whole > 0 ? 100 * part / whole : 0;
 
 	if (percent > 0 && percent < 0.005)
-		strbuf_add_text(out, "<0.01%");
-	else
-		strbuf_add_format(out, "%.2f%%", percent);
+		return quantity_format("<0.01%%");
+	return quantity_format("%.2f%%", percent);
 }
 
-void
-quantity_add_rate(struct strbuf *out, double hz)
+struct quantity
+quantity_percent(double share)
 {
-	strbuf_add_format(out, hz >= 1000 ? "%.0f Hz" : "%.4g Hz", hz);
+	return quantity_format(share < 0.0995 ? "%.1f%%" : "%.0f%%", 100 * share);
 }
 
-void
-quantity_add_memory(struct strbuf *out, uint64_t bytes)
+struct quantity
+quantity_rate(double hz)
 {
-	strbuf_add_format(out, "%.1f MiB", (double)bytes / (1024 * 1024));
+	return quantity_format(hz >= 1000 ? "%.0f Hz" : "%.4g Hz", hz);
+}
+
+struct quantity
+quantity_memory(uint64_t bytes)
+{
+	return quantity_format("%.1f MiB", (double)bytes / (1024 * 1024));
 }

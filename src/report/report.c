@@ -23,104 +23,65 @@
 
 /* --- header -------------------------------------------------------------------------- */
 
-/* "the process exited with status 3", if that ended sampling. */
 static void
-add_end(struct strbuf *sb, const struct export_input *input)
+write_end(const struct run_stats *stats, struct page *page)
 {
-	const struct run_stats *stats = input->stats;
-
-	strbuf_add_text(sb, "The process exited while it was sampled");
+	page_add(page, "The process exited while it was sampled");
 	if (stats->child_exited && WIFEXITED(stats->child_status))
-		strbuf_add_format(sb, ", with status %d", WEXITSTATUS(stats->child_status));
+		page_add(page, ", with status %d", WEXITSTATUS(stats->child_status));
 	else if (stats->child_exited && WIFSIGNALED(stats->child_status))
-		strbuf_add_format(sb, ", killed by signal %d (%s)", WTERMSIG(stats->child_status),
-				  strsignal(WTERMSIG(stats->child_status)));
-	strbuf_add_text(sb, ".");
-}
-
-static void
-write_command(const struct export_input *input, struct page *page)
-{
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_escaped(&sb, input->process->cmdline);
-	page->ops->line(page, "Command", sb.data);
-	strbuf_release(&sb);
+		page_add(page, ", killed by signal %d (%s)", WTERMSIG(stats->child_status),
+			 strsignal(WTERMSIG(stats->child_status)));
+	page_field(page, "Note", ".");
 }
 
 static void
 write_header(const struct export_input *input, struct page *page)
 {
 	const struct run_stats *stats = input->stats;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%jd (", (intmax_t)input->process->pid);
-	strbuf_add_escaped(&sb, input->process->comm);
-	strbuf_add_text(&sb, ")");
-	page->ops->field(page, "Process", sb.data);
-	write_command(input, page);
-	if (stats->runtimes[0] != '\0') {
-		strbuf_clear(&sb);
-		strbuf_add_escaped(&sb, stats->runtimes);
-		page->ops->field(page, "Runtime", sb.data);
-	}
-
-	strbuf_clear(&sb);
-	quantity_add_count(&sb, stats->threads_seen);
-	strbuf_add_text(&sb, " seen, at most ");
-	quantity_add_count(&sb, stats->threads_most);
-	strbuf_add_text(&sb, " at once");
-	page->ops->field(page, "Threads", sb.data);
-	if (stats->tasks_seen > 0 && report_has_tasks(input)) {
-		strbuf_clear(&sb);
-		quantity_add_count(&sb, stats->tasks_seen);
-		strbuf_add_text(&sb, " seen, at most ");
-		quantity_add_count(&sb, stats->tasks_most);
-		strbuf_add_text(&sb, " at once without a thread");
-		page->ops->field(page, "Tasks", sb.data);
-	}
-
-	strbuf_clear(&sb);
-	quantity_add_time(&sb, (int64_t)stats->elapsed_ns);
-	strbuf_add_text(&sb, " at ");
-	quantity_add_rate(&sb, stats->rate_wanted);
-	page->ops->field(page, "Sampled", sb.data);
-
-	if (input->note != NULL) {
-		strbuf_clear(&sb);
-		strbuf_add_escaped(&sb, input->note);
-		page->ops->field(page, "Recorded", sb.data);
-	}
+	page_field(page, "Process", "%jd (%s)", (intmax_t)input->process->pid,
+		   input->process->comm);
+	page_line(page, "Command", input->process->cmdline);
+	if (stats->runtimes[0] != '\0')
+		page_field(page, "Runtime", "%s", stats->runtimes);
+	page_field(page, "Threads", "%s seen, at most %s at once",
+		   quantity_count(stats->threads_seen).text,
+		   quantity_count(stats->threads_most).text);
+	if (stats->tasks_seen > 0 && report_has_tasks(input))
+		page_field(page, "Tasks", "%s seen, at most %s at once without a thread",
+			   quantity_count(stats->tasks_seen).text,
+			   quantity_count(stats->tasks_most).text);
+	page_field(page, "Sampled", "%s at %s", quantity_time((int64_t)stats->elapsed_ns).text,
+		   quantity_rate(stats->rate_wanted).text);
+	if (input->note != NULL)
+		page_field(page, "Recorded", "%s", input->note);
 	if (input->part != NULL)
-		page->ops->field(page, "Only", input->part);
-	if (input->filtered) {
-		strbuf_clear(&sb);
-		quantity_add_share(&sb, (double)view_total_ns(input->view, WEIGHT_WALL),
-				   (double)view_unfiltered_ns(input->view));
-		strbuf_add_text(&sb, " of what was sampled, as selected by options");
-		page->ops->field(page, "Shown", sb.data);
-	}
-	strbuf_clear(&sb);
+		page_field(page, "Only", "%s", input->part);
+	if (input->filtered)
+		report_write_selected(input->view, "Shown", page);
 	if (input->snapshot)
-		strbuf_add_text(&sb, "Sampling continues: this is an intermediate report.");
+		page_field(page, "Note", "Sampling continues: this is an intermediate report.");
 	else if (input->end == RUN_END_EXITED)
-		add_end(&sb, input);
-	if (sb.length > 0)
-		page->ops->field(page, "Note", sb.data);
-	strbuf_release(&sb);
+		write_end(stats, page);
 }
 
-/* --- tables ------------------------------------------------------------------------------ */
+void
+report_write_selected(const struct view *view, const char *label, struct page *page)
+{
+	page_field(page, label, "%s of what was sampled, as selected by options",
+		   quantity_share((double)view_total_ns(view, WEIGHT_WALL),
+				  (double)view_unfiltered_ns(view))
+			   .text);
+}
+
+/* --- functions ---------------------------------------------------------------------------- */
 
 static size_t
 shown(size_t count, size_t limit)
 {
 	return count < limit ? count : limit;
 }
-
-/* --- functions ---------------------------------------------------------------------------- */
 
 /* With tasks, Wall includes their time. */
 static const char *
@@ -139,35 +100,41 @@ noun_of(const struct export_input *input, enum weight weight)
 		       report_weight_words[weight].noun;
 }
 
-/* Writes the meaning of 100 %, with the numbers of this report. */
+/* Adds a sentence with the margins of error of some shares. */
+static void
+add_margins(const struct export_input *input, struct page *page)
+{
+	static const double shares[] = { 0.01, 0.10, 0.50 };
+	const double ticks = margin_ticks(view_profile(input->view), input->sort,
+					  view_total_ns(input->view, input->sort));
+
+	for (size_t i = 0; ticks > 0 && i < ARRAY_SIZE(shares); i++)
+		page_add(page, "%s%s at %.0f%%", i == 0 ? ". Margins of error (95%): ±" : ", ±",
+			 quantity_percent(margin_of_share(shares[i], ticks)).text, 100 * shares[i]);
+}
+
+/* Writes the order of the table, and the times that are 100%. */
 static void
 write_unit(const struct export_input *input, struct page *page)
 {
-	struct strbuf sb;
+	const char *plural = report_key_words[view_key(input->view)].plural;
 
-	strbuf_init(&sb);
 	if (view_is_blame(input->view)) {
-		strbuf_add_format(&sb,
-				  "%s of lock holders, weighted by the time others waited. "
-				  "100%% is ",
-				  report_key_words[view_key(input->view)].plural);
-		quantity_add_time(&sb, view_total_ns(input->view, WEIGHT_WALL));
-		strbuf_add_text(&sb, " of all waiters together.");
-		page->ops->paragraph(page, sb.data);
-		strbuf_release(&sb);
+		page_write(page, page->ops->paragraph,
+			   "%s of lock holders, weighted by the time others waited. 100%% is %s of "
+			   "all waiters together.",
+			   plural, quantity_time(view_total_ns(input->view, WEIGHT_WALL)).text);
 		return;
 	}
-	strbuf_add_format(&sb, "%s %s. 100%% is ", report_key_words[view_key(input->view)].plural,
-			  meaning_of(input, input->sort));
-	for (int w = 0; w < WEIGHT_COUNT; w++) {
-		quantity_add_time(&sb, view_total_ns(input->view, (enum weight)w));
-		strbuf_add_format(&sb, " %s%s", noun_of(input, (enum weight)w),
-				  w + 1 < WEIGHT_COUNT ? ", " : "");
-	}
-	strbuf_add_text(&sb, input->filtered ? ", of the samples shown." : ".");
-	report_add_margins(&sb, input);
-	page->ops->paragraph(page, sb.data);
-	strbuf_release(&sb);
+	page_add(page, "%s %s. 100%% is ", plural, meaning_of(input, input->sort));
+	for (int w = 0; w < WEIGHT_COUNT; w++)
+		page_add(page, "%s%s %s", w > 0 ? ", " : "",
+			 quantity_time(view_total_ns(input->view, (enum weight)w)).text,
+			 noun_of(input, (enum weight)w));
+	if (input->filtered)
+		page_add(page, ", of the samples shown");
+	add_margins(input, page);
+	page_write(page, page->ops->paragraph, ".");
 }
 
 /* The weight that the table is sorted by, then the others. */
@@ -185,22 +152,22 @@ struct top_context {
 };
 
 static void
-add_margin(const struct report_table *table, const void *row, struct strbuf *out)
+add_margin(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct top_context *context = table->context;
-	const double flat = (double)((const struct top_row *)row)->flat[context->sort];
+	const struct top_context *context = cell->table->context;
+	const double flat = (double)((const struct top_row *)cell->row)->flat[context->sort];
 	const double share = context->total_ns > 0 ? flat / (double)context->total_ns : 0;
 
-	strbuf_add_text(out, "±");
-	quantity_add_share(out, margin_of_share(share, context->ticks), 1);
+	strbuf_add_format(out, "±%s",
+			  quantity_share(margin_of_share(share, context->ticks), 1).text);
 }
 
 static void
-add_parallelism(const struct report_table *table, const void *row, struct strbuf *out)
+add_parallelism(const struct report_cell *cell, struct strbuf *out)
 {
-	(void)table;
-	report_add_parallelism(out, ((const struct top_row *)row)->cum[WEIGHT_OVERHEAD],
-			       ((const struct top_row *)row)->busy_ns);
+	const struct top_row *row = cell->row;
+
+	report_add_parallelism(out, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
 }
 
 #define FLAT(weight) (offsetof(struct top_row, flat) + (size_t)(weight) * sizeof(int64_t))
@@ -277,18 +244,14 @@ static void
 write_thread_unit(const struct export_input *input, struct page *page)
 {
 	const bool tasks = report_has_tasks(input);
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%s of each %s %s. 100%% is %s%s.",
-			  report_key_words[view_key(input->view)].plural,
-			  tasks ? "thread and of each task, or all that began with one function," :
-				  "thread",
-			  meaning_of(input, input->sort),
-			  tasks ? "their own time" : "the thread's own time",
-			  input->filtered ? " in the samples shown" : "");
-	page->ops->paragraph(page, sb.data);
-	strbuf_release(&sb);
+	page_write(page, page->ops->paragraph, "%s of each %s %s. 100%% is %s%s.",
+		   report_key_words[view_key(input->view)].plural,
+		   tasks ? "thread and of each task, or all that began with one function," :
+			   "thread",
+		   meaning_of(input, input->sort),
+		   tasks ? "their own time" : "the thread's own time",
+		   input->filtered ? " in the samples shown" : "");
 }
 
 /* "Thread 4250 (pool): 29.03s, 27.63% of it running; margin of error ±1.8% at 50%" */
@@ -298,20 +261,18 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 {
 	const struct profile *profile = view_profile(input->view);
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
-	struct strbuf sb;
+	const double ticks = margin_ticks(profile, input->sort, row->ns[input->sort]);
 
-	strbuf_init(&sb);
 	if (!thread->is_task)
-		strbuf_add_format(&sb, "Thread %jd (", (intmax_t)thread->tid);
-	report_add_unit(&sb, input, row);
-	strbuf_add_text(&sb, thread->is_task ? ": " : "): ");
-	quantity_add_time(&sb, row->ns[WEIGHT_WALL]);
-	strbuf_add_text(&sb, ", ");
-	quantity_add_share(&sb, (double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]);
-	strbuf_add_text(&sb, " of it running");
-	report_add_margin_of_half(&sb, input, row->ns[input->sort]);
-	page->ops->heading(page, sb.data);
-	strbuf_release(&sb);
+		page_add(page, "Thread %jd (", (intmax_t)thread->tid);
+	report_add_unit(&page->text, input, row);
+	page_add(page, "%s: %s, %s of it running", thread->is_task ? "" : ")",
+		 quantity_time(row->ns[WEIGHT_WALL]).text,
+		 quantity_share((double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]).text);
+	if (ticks > 0)
+		page_add(page, "; margin of error ±%s at 50%%",
+			 quantity_percent(margin_of_share(0.5, ticks)).text);
+	page_end(page, page->ops->heading);
 }
 
 /* Writes a table for each thread, ordered by running time. */
@@ -340,22 +301,19 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 /* --- states --------------------------------------------------------------------------------- */
 
 static void
-add_state_word(const struct report_table *table, const void *row, struct json_stream *stream,
-	       json_t *object)
+add_state_word(const struct report_cell *cell, json_t *object)
 {
-	const struct state_row *state = row;
+	const struct state_row *row = cell->row;
 
-	(void)table;
-	(void)stream;
-	json_add_state(object, state->state, state->syscall);
+	json_add_state(object, row->state, row->syscall);
 }
 
 static void
-add_state(const struct report_table *table, const void *row, struct strbuf *out)
+add_state(const struct report_cell *cell, struct strbuf *out)
 {
-	(void)table;
-	run_state_add(out, ((const struct state_row *)row)->state,
-		      ((const struct state_row *)row)->syscall);
+	const struct state_row *row = cell->row;
+
+	run_state_add(out, row->state, row->syscall);
 }
 
 #define AT(member) offsetof(struct state_row, member)
@@ -370,38 +328,28 @@ static const struct report_column state_columns[] = {
 	{ "state", NULL, COLUMN_TEXT, .text = add_state, .left = true },
 };
 
-static struct report_table
-describe_states(const struct view *view, const struct state_table *states, size_t limit)
-{
-	return REPORT_TABLE(state_columns, states->row, states->count, .limit = limit,
-			    .one = "more state", .many = "more states",
-			    .whole = view_total_ns(view, WEIGHT_WALL));
-}
-
+/* Writes the table to the page, or if `stream` is not NULL to that. */
 static void
-write_states(const struct export_input *input, struct page *page)
+write_states(const struct view *view, size_t limit, struct page *page, struct json_stream *stream)
 {
 	struct state_table states;
 	struct report_table table;
 
-	state_table_make(input->view, &states);
-	table = describe_states(input->view, &states, input->limit);
-	page->ops->heading(page, report_has_tasks(input) ? "What tasks and threads were doing" :
-							   "What the threads were doing");
-	report_table_write(&table, page);
+	state_table_make(view, &states);
+	table = REPORT_TABLE(state_columns, states.row, states.count, .limit = limit,
+			     .one = "more state", .many = "more states",
+			     .whole = view_total_ns(view, WEIGHT_WALL));
+	if (stream != NULL)
+		report_table_write_json(&table, stream, "states");
+	else
+		report_table_write(&table, page);
 	state_table_release(&states);
 }
 
 void
 report_json_states(const struct view *view, struct json_stream *stream)
 {
-	struct state_table states;
-	struct report_table table;
-
-	state_table_make(view, &states);
-	table = describe_states(view, &states, states.count);
-	report_table_write_json(&table, stream, "states");
-	state_table_release(&states);
+	write_states(view, 0, NULL, stream);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -427,7 +375,10 @@ report_write(const struct export_input *input, struct page *page)
 			report_write_tree(input, page);
 		if (!view_is_blame(input->view)) {
 			report_write_parallelism(input, page);
-			write_states(input, page);
+			page->ops->heading(page, report_has_tasks(input) ?
+							 "What tasks and threads were doing" :
+							 "What the threads were doing");
+			write_states(input->view, input->limit, page, NULL);
 			report_write_tasks(input, page);
 		}
 		report_write_waiting(input, page);

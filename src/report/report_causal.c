@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report_causal.c - reports the results of experiments: the gain of each candidate, in order.
- */
+/* report_causal.c - reports the results of experiments: the gain of each candidate, in order. */
 #include <inttypes.h>
 
 #include "wallsample/report/causal_words.h"
@@ -13,7 +11,7 @@
 #define WITH_VERDICT 56
 #define WITH_SHARES 70
 #define WITH_SLOPE_INTERVAL 120
-/* Cells of a name in a sentence: names may have kilobytes. */
+/* Maximum width in cells of a name in a sentence: names may have kilobytes. */
 #define NAME_MOST 160
 /* The minimum width of the column of names, and the gap between columns. */
 #define NAME_LEAST 16
@@ -25,24 +23,15 @@ static void
 write_target(const struct causal_input *input, struct page *page)
 {
 	const struct causal_result *result = input->result;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%jd (", (intmax_t)result->pid);
-	strbuf_add_escaped(&sb, result->command != NULL ? result->command : "");
-	strbuf_add_text(&sb, ")");
-	page->ops->field(page, "Process", sb.data);
-
-	strbuf_clear(&sb);
-	quantity_add_time(&sb, (int64_t)result->wall_ns);
-	strbuf_add_text(&sb, ", in ");
-	quantity_add_things(&sb, result->experiment_count, "experiment", "experiments");
-	if (result->profile_ns > 0) {
-		strbuf_add_text(&sb, ", after a profile of ");
-		quantity_add_time(&sb, (int64_t)result->profile_ns);
-	}
-	page->ops->field(page, "Measured", sb.data);
-	strbuf_release(&sb);
+	page_field(page, "Process", "%jd (%s)", (intmax_t)result->pid,
+		   result->command != NULL ? result->command : "");
+	page_add(page, "%s, in %s", quantity_time((int64_t)result->wall_ns).text,
+		 quantity_things(result->experiment_count, "experiment", "experiments").text);
+	if (result->profile_ns > 0)
+		page_add(page, ", after a profile of %s",
+			 quantity_time((int64_t)result->profile_ns).text);
+	page_end_field(page, "Measured");
 }
 
 static void
@@ -53,91 +42,147 @@ write_method(const struct causal_result *result, struct page *page)
 		[CAUSAL_BY_LINE] = { "line", "lines" },
 		[CAUSAL_BY_MODULE] = { "module", "modules" },
 	};
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	quantity_add_things(&sb, result->candidate_count, units[result->unit][0],
-			    units[result->unit][1]);
-	if (result->speedup_count > 1) {
-		strbuf_add_text(&sb, ", by ");
-		causal_add_speedups(&sb, result);
-	}
-	strbuf_add_text(&sb, result->self ? "; only where innermost" : "; with what they call");
-	page->ops->field(page, "Sped up", sb.data);
-	strbuf_release(&sb);
+	page_add(page, "%s%s",
+		 quantity_things(result->candidate_count, units[result->unit][0],
+				 units[result->unit][1])
+			 .text,
+		 result->speedup_count > 1 ? ", by " : "");
+	causal_add_speedups(&page->text, result);
+	page_field(page, "Sped up", "%s",
+		   result->self ? "; only where innermost" : "; with what they call");
 }
 
 /* "requests (var:requests_done): 1,234 a second" */
 static void
-add_point(struct strbuf *sb, const struct causal_input *input, size_t at)
+add_point(const struct causal_input *input, size_t at, struct page *page)
 {
 	const struct causal_point *point = &input->result->point[at];
 
-	strbuf_add_escaped(sb, point->name);
-	if (strcmp(point->name, point->spec) != 0) {
-		strbuf_add_text(sb, " (");
-		strbuf_add_escaped(sb, point->spec);
-		strbuf_add_text(sb, ")");
-	}
-	strbuf_add_text(sb, ": ");
-	causal_add_rate(sb, input->curves->rate[at]);
-	strbuf_add_text(sb, " a second");
-	if (point->kind == CAUSAL_LATENCY) {
-		strbuf_add_text(sb, ", taking ");
-		quantity_add_time(sb, (int64_t)input->curves->latency_ns[at]);
-		strbuf_add_text(sb, " each");
-	}
+	page_add(page, "%s", point->name);
+	if (strcmp(point->name, point->spec) != 0)
+		page_add(page, " (%s)", point->spec);
+	page_add(page, ": ");
+	causal_add_rate(&page->text, input->curves->rate[at]);
+	page_add(page, " a second");
+	if (point->kind == CAUSAL_LATENCY)
+		page_add(page, ", taking %s each",
+			 quantity_time((int64_t)input->curves->latency_ns[at]).text);
 }
 
 static void
 write_header(const struct causal_input *input, struct page *page)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
 	if (page->in_words)
 		page->ops->heading(page, "What was measured");
 	write_target(input, page);
 	write_method(input->result, page);
 	for (size_t i = 0; i < input->result->point_count; i++) {
-		strbuf_clear(&sb);
-		add_point(&sb, input, i);
-		page->ops->field(page, i == 0 ? "Progress" : "", sb.data);
+		add_point(input, i, page);
+		page_end_field(page, i == 0 ? "Progress" : "");
 	}
-	if (input->note != NULL) {
-		strbuf_clear(&sb);
-		strbuf_add_escaped(&sb, input->note);
-		page->ops->field(page, "Recorded", sb.data);
-	}
+	if (input->note != NULL)
+		page_field(page, "Recorded", "%s", input->note);
 	if (input->snapshot)
-		page->ops->field(page, "Note",
-				 "Experiments continue: this is an intermediate report.");
-	strbuf_release(&sb);
+		page_field(page, "Note", "Experiments continue: this is an intermediate report.");
 }
 
 /* --- the ranking --------------------------------------------------------------------------- */
 
-struct layout {
+/* The context of a table whose rows are the ranked curves. */
+struct ranking_context {
 	const struct causal_input *input;
-	const struct causal_ranking *ranking;
-	size_t shown;
-	bool verdict, shares, slope_interval;
-	size_t gain[CAUSAL_SPEEDUPS_MOST]; /* the speed-ups that fit the width */
-	size_t gain_count;
-	char title[CAUSAL_SPEEDUPS_MOST][16];
+	const struct causal_curve *first;
+	bool slope_interval; /* the page has room for it */
 };
 
+static const struct causal_candidate *
+candidate_of(const struct report_cell *cell)
+{
+	const struct ranking_context *context = cell->table->context;
+	const struct causal_curve *curve = cell->row;
+
+	return &context->input->result->candidate[curve->candidate];
+}
+
+static void
+add_rank(const struct report_cell *cell, struct strbuf *out)
+{
+	const struct ranking_context *context = cell->table->context;
+	const struct causal_curve *curve = cell->row;
+
+	strbuf_add_text(out, quantity_count((uint64_t)(curve - context->first) + 1).text);
+}
+
+static void
+add_share(const struct report_cell *cell, struct strbuf *out)
+{
+	const struct ranking_context *context = cell->table->context;
+	const struct causal_result *result = context->input->result;
+	const struct causal_candidate *candidate = candidate_of(cell);
+	const double share = result->self ? candidate->self_share : candidate->share;
+
+	strbuf_add_text(out, result->profile_ns > 0 ? quantity_share(share, 1).text : "-");
+}
+
+/* The gain is at column->at. */
+static void
+add_gain(const struct report_cell *cell, struct strbuf *out)
+{
+	const char *curve = cell->row;
+
+	causal_add_gain(out, (const struct causal_gain *)(curve + cell->column->at));
+}
+
+static void
+add_slope(const struct report_cell *cell, struct strbuf *out)
+{
+	const struct ranking_context *context = cell->table->context;
+	const struct causal_curve *curve = cell->row;
+
+	causal_add_slope(out, curve->slope);
+	if (!context->slope_interval)
+		return;
+	strbuf_add_text(out, " [");
+	causal_add_slope(out, curve->slope_low);
+	strbuf_add_text(out, ", ");
+	causal_add_slope(out, curve->slope_high);
+	strbuf_add_text(out, "]");
+}
+
+static void
+add_verdict(const struct report_cell *cell, struct strbuf *out)
+{
+	strbuf_add_text(out,
+			causal_verdict_word(((const struct causal_curve *)cell->row)->verdict));
+}
+
+static void
+add_candidate(const struct report_cell *cell, struct strbuf *out)
+{
+	strbuf_add_text(out, candidate_of(cell)->name);
+}
+
+static void
+add_candidate_module(const struct report_cell *cell, struct strbuf *out)
+{
+	const struct causal_candidate *candidate = candidate_of(cell);
+
+	if (strcmp(candidate->name, candidate->module) != 0)
+		strbuf_add_text(out, candidate->module);
+}
+
 static size_t
-widest_gain(const struct layout *layout)
+widest_gain(const struct causal_ranking *ranking, size_t rows)
 {
 	size_t widest = sizeof("at 100%") - 1;
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	for (size_t c = 0; c < layout->shown; c++)
-		for (size_t i = 1; i < layout->ranking->known[c].gain_count; i++) {
+	for (size_t c = 0; c < rows; c++)
+		for (size_t i = 1; i < ranking->known[c].gain_count; i++) {
 			strbuf_clear(&sb);
-			causal_add_gain(&sb, &layout->ranking->known[c].gain[i]);
+			causal_add_gain(&sb, &ranking->known[c].gain[i]);
 			if (display_width(sb.data) > widest)
 				widest = display_width(sb.data);
 		}
@@ -145,7 +190,7 @@ widest_gain(const struct layout *layout)
 	return widest;
 }
 
-/* With room for one speed-up: the one in most sentences. */
+/* With room for one speed-up: the largest up to 50%, which most sentences are about. */
 static size_t
 speedup_told(const struct causal_result *result)
 {
@@ -156,138 +201,72 @@ speedup_told(const struct causal_result *result)
 	return at;
 }
 
-/* Without room for all speed-ups: evenly spaced ones, and the largest. */
-static void
-choose_gains(struct layout *layout, size_t width)
+/*
+ * Selects the speed-ups whose gains a table of this width shows: all, or evenly spaced ones with
+ * the largest. Returns their number.
+ */
+static size_t
+choose_gains(const struct causal_result *result, size_t width, size_t widest,
+	     size_t gain[CAUSAL_SPEEDUPS_MOST])
 {
-	const struct causal_result *result = layout->input->result;
 	const size_t there = result->speedup_count > 0 ? result->speedup_count - 1 : 0;
 	const size_t others = sizeof("rank") - 1 + GAP + NAME_LEAST +
-			      (layout->verdict ? sizeof("nothing") - 1 + GAP : 0) +
-			      (layout->shares ? sizeof("100.00%+10.00") - 1 + 2 * GAP : 0) +
-			      (layout->slope_interval ? sizeof(" [+10.00, +10.00]") - 1 : 0);
-	const size_t room = width > others ? (width - others) / (widest_gain(layout) + GAP) : 0;
+			      (width >= WITH_VERDICT ? sizeof("nothing") - 1 + GAP : 0) +
+			      (width >= WITH_SHARES ? sizeof("100.00%+10.00") - 1 + 2 * GAP : 0) +
+			      (width >= WITH_SLOPE_INTERVAL ? sizeof(" [+10.00, +10.00]") - 1 : 0);
+	const size_t room = width > others ? (width - others) / (widest + GAP) : 0;
 	const size_t count = room > there ? there : room > 0 ? room : there > 0;
 
-	layout->gain_count = count;
-	for (size_t i = 0; i < count; i++) {
-		const size_t at = count == 1 ? speedup_told(result) :
-					       ((i + 1) * there + count / 2) / count;
-
-		layout->gain[i] = at;
-		snprintf(layout->title[i], sizeof(layout->title[i]), "at %.4g%%",
-			 100 * result->speedup[at]);
-	}
-}
-
-static size_t
-make_columns(const struct layout *layout, struct column *column)
-{
-	size_t count = 0;
-
-	column[count++] = (struct column){ "rank", true, 0 };
-	if (layout->shares)
-		column[count++] = (struct column){ "share", true, 0 };
-	for (size_t i = 0; i < layout->gain_count; i++)
-		column[count++] = (struct column){ layout->title[i], true, 0 };
-	if (layout->shares)
-		column[count++] = (struct column){ "slope", true, 0 };
-	if (layout->verdict)
-		column[count++] = (struct column){ "verdict", false, 0 };
-	column[count++] = (struct column){ "candidate (module)", false, 0 };
+	for (size_t i = 0; i < count; i++)
+		gain[i] = count == 1 ? speedup_told(result) : ((i + 1) * there + count / 2) / count;
 	return count;
-}
-
-static void
-add_share(struct columns *table, struct strbuf *sb, const struct causal_input *input,
-	  const struct causal_candidate *candidate)
-{
-	strbuf_clear(sb);
-	if (input->result->profile_ns > 0)
-		quantity_add_share(sb,
-				   input->result->self ? candidate->self_share : candidate->share,
-				   1);
-	else
-		strbuf_add_text(sb, "-");
-	columns_add(table, sb->data);
-}
-
-static void
-causal_add_name(struct columns *table, const struct causal_candidate *candidate)
-{
-	struct strbuf name, module;
-
-	strbuf_init(&name);
-	strbuf_init(&module);
-	strbuf_add_escaped(&name, candidate->name);
-	if (strcmp(candidate->name, candidate->module) != 0)
-		strbuf_add_escaped(&module, candidate->module);
-	columns_add_detailed(table, name.length > 0 ? name.data : "",
-			     module.length > 0 ? module.data : "");
-	strbuf_release(&name);
-	strbuf_release(&module);
-}
-
-static void
-causal_add_row(struct columns *table, struct strbuf *sb, const struct layout *layout, size_t rank)
-{
-	const struct causal_curve *curve = &layout->ranking->known[rank];
-	const struct causal_candidate *candidate = &layout->input->result
-							    ->candidate[curve->candidate];
-
-	strbuf_clear(sb);
-	quantity_add_count(sb, rank + 1);
-	columns_add(table, sb->data);
-	if (layout->shares)
-		add_share(table, sb, layout->input, candidate);
-	for (size_t i = 0; i < layout->gain_count; i++) {
-		strbuf_clear(sb);
-		causal_add_gain(sb, &curve->gain[layout->gain[i]]);
-		columns_add(table, sb->data);
-	}
-	if (layout->shares) {
-		strbuf_clear(sb);
-		causal_add_slope(sb, curve->slope);
-		if (layout->slope_interval) {
-			strbuf_add_text(sb, " [");
-			causal_add_slope(sb, curve->slope_low);
-			strbuf_add_text(sb, ", ");
-			causal_add_slope(sb, curve->slope_high);
-			strbuf_add_text(sb, "]");
-		}
-		columns_add(table, sb->data);
-	}
-	if (layout->verdict)
-		columns_add(table, causal_verdict_word(curve->verdict));
-	causal_add_name(table, candidate);
 }
 
 static void
 write_ranking(const struct causal_input *input, const struct causal_ranking *ranking,
 	      struct page *page)
 {
-	struct layout layout = {
+	static const struct report_column behind[] = {
+		{ "slope", NULL, COLUMN_TEXT, .text = add_slope, .from_width = WITH_SHARES },
+		{ "verdict", NULL, COLUMN_TEXT, .text = add_verdict, .left = true,
+		  .from_width = WITH_VERDICT },
+		{ "candidate (module)", NULL, COLUMN_TEXT, .text = add_candidate,
+		  .detail = add_candidate_module, .left = true },
+	};
+	struct report_column column[2 + CAUSAL_SPEEDUPS_MOST + ARRAY_SIZE(behind)] = {
+		{ "rank", NULL, COLUMN_TEXT, .text = add_rank },
+		{ "share", NULL, COLUMN_TEXT, .text = add_share, .from_width = WITH_SHARES },
+	};
+	const struct ranking_context context = {
 		.input = input,
-		.ranking = ranking,
-		.shown = ranking->known_count < input->limit ? ranking->known_count : input->limit,
-		.verdict = page->width >= WITH_VERDICT,
-		.shares = page->width >= WITH_SHARES,
+		.first = ranking->known,
 		.slope_interval = page->width >= WITH_SLOPE_INTERVAL,
 	};
-	struct column column[COLUMNS_MAX];
-	struct columns table;
-	struct strbuf sb;
+	struct report_table table = REPORT_TABLE(column, ranking->known, ranking->known_count,
+						 .limit = input->limit, .one = "more candidate",
+						 .many = "more candidates", .context = &context);
+	size_t gain[CAUSAL_SPEEDUPS_MOST];
+	char title[CAUSAL_SPEEDUPS_MOST][16];
+	const size_t rows = ranking->known_count < input->limit ? ranking->known_count :
+								  input->limit;
+	const size_t gains = choose_gains(input->result, page->width, widest_gain(ranking, rows),
+					  gain);
 
-	strbuf_init(&sb);
-	choose_gains(&layout, page->width);
-	columns_init(&table, column, make_columns(&layout, column));
-	for (size_t i = 0; i < layout.shown; i++)
-		causal_add_row(&table, &sb, &layout, i);
-	page->ops->table(page, &table);
-	report_table_write_rest(page, page->ops->rest, ranking->known_count, input->limit,
-				"more candidate", "more candidates");
-	columns_release(&table);
-	strbuf_release(&sb);
+	for (size_t i = 0; i < gains; i++) {
+		snprintf(title[i], sizeof(title[i]), "at %.4g%%",
+			 100 * input->result->speedup[gain[i]]);
+		column[2 + i] = (struct report_column){
+			title[i],
+			NULL,
+			COLUMN_TEXT,
+			.text = add_gain,
+			.at = offsetof(struct causal_curve, gain) +
+			      gain[i] * sizeof(struct causal_gain),
+		};
+	}
+	memcpy(&column[2 + gains], behind, sizeof(behind));
+	table.column_count = 2 + gains + ARRAY_SIZE(behind);
+	report_table_write(&table, page);
 }
 
 /* --- each candidate ------------------------------------------------------------------------ */
@@ -297,21 +276,18 @@ write_candidate(const struct causal_input *input, const struct causal_ranking *r
 		struct page *page)
 {
 	const struct causal_curve *curve = &ranking->known[rank];
-	struct strbuf sb, place;
+	struct strbuf place;
 	struct plot plot;
 
-	strbuf_init(&sb);
 	strbuf_init(&place);
-	quantity_add_count(&sb, rank + 1);
-	strbuf_add_text(&sb, ". ");
-	causal_add_sentence(&sb, input, curve, NAME_MOST);
+	page_add(page, "%s. ", quantity_count(rank + 1).text);
+	causal_add_sentence(&page->text, input, curve, NAME_MOST);
 	causal_add_place(&place, &input->result->candidate[curve->candidate]);
 	if (place.length > 0)
-		strbuf_add_format(&sb, " It is at %s.", place.data);
-	page->ops->lead(page, sb.data);
+		page_add(page, " It is at %s.", place.data);
+	page_end(page, page->ops->lead);
 	causal_plot(ranking, curve, &plot);
 	page->ops->plot(page, &plot);
-	strbuf_release(&sb);
 	strbuf_release(&place);
 }
 
@@ -319,20 +295,15 @@ static void
 write_unsure(const struct causal_input *input, const struct causal_ranking *ranking,
 	     struct page *page)
 {
-	struct strbuf sb;
-
 	if (ranking->unsure_count == 0)
 		return;
-	strbuf_init(&sb);
 	page->ops->heading(page, "Not known yet");
 	for (size_t i = 0; i < ranking->unsure_count && i < input->limit; i++) {
-		strbuf_clear(&sb);
-		causal_add_sentence(&sb, input, &ranking->unsure[i], NAME_MOST);
-		page->ops->paragraph(page, sb.data);
+		causal_add_sentence(&page->text, input, &ranking->unsure[i], NAME_MOST);
+		page_end(page, page->ops->paragraph);
 	}
 	report_table_write_rest(page, page->ops->rest, ranking->unsure_count, input->limit,
 				"more candidate", "more candidates");
-	strbuf_release(&sb);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
@@ -340,24 +311,18 @@ write_unsure(const struct causal_input *input, const struct causal_ranking *rank
 static void
 write_rules(const struct causal_input *input, const struct causal_point *point, struct page *page)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	if (point->kind == CAUSAL_LATENCY)
-		strbuf_add_text(&sb, "Reduction of the time from begin to end in percent");
-	else
-		strbuf_add_text(&sb, "Gain in percent");
-	strbuf_add_text(&sb,
-			", with its 95% interval, if the candidate were faster by the amount "
-			"above the column: at 100% it would take no time at all. The slope is the "
-			"gain for each percent.");
+	page_add(page,
+		 "%s, with its 95%% interval, if the candidate were faster by the amount above the "
+		 "column: at 100%% it would take no time at all. The slope is the gain for each "
+		 "percent.",
+		 point->kind == CAUSAL_LATENCY ?
+			 "Reduction of the time from begin to end in percent" :
+			 "Gain in percent");
 	if (input->result->profile_ns > 0)
-		strbuf_add_format(&sb,
-				  " The share is that of the real time (Latency), with the "
-				  "candidate %s.",
-				  input->result->self ? "innermost" : "anywhere in the stack");
-	page->ops->paragraph(page, sb.data);
-	strbuf_release(&sb);
+		page_add(page,
+			 " The share is that of the real time (Latency), with the candidate %s.",
+			 input->result->self ? "innermost" : "anywhere in the stack");
+	page_end(page, page->ops->paragraph);
 }
 
 static void
@@ -365,14 +330,9 @@ write_point(const struct causal_input *input, uint32_t at, struct page *page)
 {
 	const struct causal_point *point = &input->result->point[at];
 	const struct causal_ranking ranking = causal_ranking_of(input, at);
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "What would %s ",
-			  point->kind == CAUSAL_LATENCY ? "shorten" : "raise");
-	strbuf_add_escaped(&sb, point->name);
-	page->ops->heading(page, sb.data);
-	strbuf_release(&sb);
+	page_write(page, page->ops->heading, "What would %s %s",
+		   point->kind == CAUSAL_LATENCY ? "shorten" : "raise", point->name);
 	if (ranking.known_count > 0) {
 		write_rules(input, point, page);
 		write_ranking(input, &ranking, page);

@@ -1,73 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report_cost.c - reports the cost of sampling, and missed samples: the end of a report.
- */
+/* report_cost.c - reports the cost of sampling, and missed samples: the end of a report. */
 #include <stdlib.h>
 
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/unwind/chain.h"
 
-struct closing {
-	const struct export_input *input;
-	const struct run_stats *stats;
-	struct page *page;
-	struct strbuf sb; /* the current line */
-};
-
 static void
-end_field(struct closing *c, const char *label)
+write_samples(const struct run_stats *stats, struct page *page)
 {
-	c->page->ops->field(c->page, label, c->sb.data);
-	strbuf_clear(&c->sb);
-}
+	page_add(page, "%s of %s", quantity_count(stats->thread_samples).text,
+		 quantity_things(stats->threads_seen, "thread", "threads").text);
+	if (stats->tasks_seen > 0)
+		page_add(page, " and %s", quantity_things(stats->tasks_seen, "task", "tasks").text);
+	page_add(page, " in %s, from %s", quantity_things(stats->ticks, "tick", "ticks").text,
+		 quantity_things(stats->looks, "observation of a thread", "observations of threads")
+			 .text);
+	if (stats->tasks_seen > 0)
+		page_add(page, " and %s",
+			 quantity_things(stats->task_looks, "of a task", "of tasks").text);
+	page_end_field(page, "Samples");
 
-static void
-write_item(struct closing *c, uint64_t count, const char *what)
-{
-	struct strbuf number;
-
-	strbuf_init(&number);
-	quantity_add_count(&number, count);
-	c->page->ops->item(c->page, number.data, NULL, what);
-	strbuf_release(&number);
-}
-
-static void
-write_samples(struct closing *c)
-{
-	const struct run_stats *stats = c->stats;
-
-	quantity_add_count(&c->sb, stats->thread_samples);
-	strbuf_add_text(&c->sb, " of ");
-	quantity_add_things(&c->sb, stats->threads_seen, "thread", "threads");
-	if (stats->tasks_seen > 0) {
-		strbuf_add_text(&c->sb, " and ");
-		quantity_add_things(&c->sb, stats->tasks_seen, "task", "tasks");
-	}
-	strbuf_add_text(&c->sb, " in ");
-	quantity_add_things(&c->sb, stats->ticks, "tick", "ticks");
-	strbuf_add_text(&c->sb, ", from ");
-	quantity_add_things(&c->sb, stats->looks, "observation of a thread",
-			    "observations of threads");
-	if (stats->tasks_seen > 0) {
-		strbuf_add_text(&c->sb, " and ");
-		quantity_add_things(&c->sb, stats->task_looks, "of a task", "of tasks");
-	}
-	end_field(c, "Samples");
-
-	quantity_add_count(&c->sb, stats->reused);
-	strbuf_add_text(&c->sb, " reused, ");
-	quantity_add_count(&c->sb, stats->read);
-	strbuf_add_text(&c->sb, " read without a stop, ");
-	quantity_add_count(&c->sb, stats->stopped);
-	strbuf_add_text(&c->sb, " read in a stop");
-	if (stats->task_stacks > 0) {
-		strbuf_add_text(&c->sb, ", ");
-		quantity_add_count(&c->sb, stats->task_stacks);
-		strbuf_add_text(&c->sb, " of tasks without a thread");
-	}
-	end_field(c, "Stacks");
+	page_add(page, "%s reused, %s read without a stop, %s read in a stop",
+		 quantity_count(stats->reused).text, quantity_count(stats->read).text,
+		 quantity_count(stats->stopped).text);
+	if (stats->task_stacks > 0)
+		page_add(page, ", %s of tasks without a thread",
+			 quantity_count(stats->task_stacks).text);
+	page_end_field(page, "Stacks");
 }
 
 /* Threads that --nonblocking skips on purpose do not count. */
@@ -78,88 +38,80 @@ is_failure(size_t reason)
 }
 
 static void
-write_failures(struct closing *c)
+write_failures(const struct run_stats *stats, struct page *page)
 {
 	uint64_t failed = 0;
 
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
 		if (is_failure(i))
-			failed += c->stats->failed[i];
-	if (failed == 0) {
-		strbuf_add_text(&c->sb, "none");
-	} else {
-		quantity_add_things(&c->sb, failed, "sample", "samples");
-		strbuf_add_text(&c->sb, " without a stack, ");
-		quantity_add_share(&c->sb, (double)failed, (double)c->stats->thread_samples);
-		strbuf_add_text(&c->sb, " of all:");
-	}
-	end_field(c, "Failed");
+			failed += stats->failed[i];
+	if (failed == 0)
+		page_field(page, "Failed", "none");
+	else
+		page_field(page, "Failed", "%s without a stack, %s of all:",
+			   quantity_things(failed, "sample", "samples").text,
+			   quantity_share((double)failed, (double)stats->thread_samples).text);
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
-		if (is_failure(i) && c->stats->failed[i] > 0)
-			write_item(c, c->stats->failed[i],
-				   sample_failure_text((enum sample_failure)i));
+		if (is_failure(i) && stats->failed[i] > 0)
+			page_item(page, quantity_count(stats->failed[i]).text, NULL,
+				  sample_failure_text((enum sample_failure)i));
 }
 
 static void
-write_unstopped(struct closing *c)
+write_unstopped(const struct run_stats *stats, struct page *page)
 {
-	const uint64_t count = c->stats->failed[FAILURE_NOT_STOPPED];
+	const uint64_t count = stats->failed[FAILURE_NOT_STOPPED];
 
-	if (count == 0)
-		return;
-	quantity_add_things(&c->sb, count, "sample", "samples");
-	strbuf_add_text(&c->sb, " of running threads, ");
-	quantity_add_share(&c->sb, (double)count, (double)c->stats->thread_samples);
-	strbuf_add_text(&c->sb, " of all, as --nonblocking asks");
-	end_field(c, "Unstopped");
+	if (count > 0)
+		page_field(page, "Unstopped",
+			   "%s of running threads, %s of all, as --nonblocking asks",
+			   quantity_things(count, "sample", "samples").text,
+			   quantity_share((double)count, (double)stats->thread_samples).text);
 }
 
 static void
-write_excluded(struct closing *c)
+write_excluded(const struct export_input *input, struct page *page)
 {
-	const struct run_excluded of_view = view_excluded(c->input->view);
+	const struct run_excluded of_view = view_excluded(input->view);
 
-	if (report_add_excluded(&c->stats->excluded, &c->sb))
-		end_field(c, "Excluded");
+	if (report_add_excluded(&input->stats->excluded, &page->text))
+		page_end_field(page, "Excluded");
 	/* The statistics of a live run include its excluded threads already. */
-	if (c->input->note == NULL || of_view.threads == 0)
-		return;
-	quantity_add_things(&c->sb, of_view.threads, "recorded thread", "recorded threads");
-	strbuf_add_text(&c->sb, ", left out of this report with ");
-	quantity_add_time(&c->sb, (int64_t)of_view.cpu_ns);
-	strbuf_add_text(&c->sb, " of CPU time in samples");
-	end_field(c, "Excluded");
+	if (input->note != NULL && of_view.threads > 0)
+		page_field(page, "Excluded",
+			   "%s, left out of this report with %s of CPU time in samples",
+			   quantity_things(of_view.threads, "recorded thread", "recorded threads")
+				   .text,
+			   quantity_time((int64_t)of_view.cpu_ns).text);
 }
 
 static void
-write_broken(struct closing *c)
+write_broken(const struct run_stats *stats, struct page *page)
 {
 	uint64_t walks = 0, broken = 0;
 
 	for (size_t i = 0; i < CHAIN_END_COUNT; i++) {
-		walks += c->stats->chains[i];
+		walks += stats->chains[i];
 		if (!chain_end_is_whole((enum chain_end)i))
-			broken += c->stats->chains[i];
+			broken += stats->chains[i];
 	}
-	if (broken == 0) {
-		strbuf_add_text(&c->sb, "none");
-	} else {
-		quantity_add_things(&c->sb, broken, "stack", "stacks");
-		strbuf_add_text(&c->sb, ", ");
-		quantity_add_share(&c->sb, (double)broken, (double)walks);
-		strbuf_add_format(&c->sb, " of those unwound, %s:",
-				  broken == 1 ? "is incomplete at its outer end" :
-						"are incomplete at their outer ends");
-	}
-	end_field(c, "Cut off");
+	if (broken == 0)
+		page_field(page, "Cut off", "none");
+	else
+		page_field(page, "Cut off", "%s, %s of those unwound, %s:",
+			   quantity_things(broken, "stack", "stacks").text,
+			   quantity_share((double)broken, (double)walks).text,
+			   broken == 1 ? "is incomplete at its outer end" :
+					 "are incomplete at their outer ends");
 	for (size_t i = 0; i < CHAIN_END_COUNT; i++)
-		if (c->stats->chains[i] > 0 && !chain_end_is_whole((enum chain_end)i))
-			write_item(c, c->stats->chains[i], chain_end_text((enum chain_end)i));
+		if (stats->chains[i] > 0 && !chain_end_is_whole((enum chain_end)i))
+			page_item(page, quantity_count(stats->chains[i]).text, NULL,
+				  chain_end_text((enum chain_end)i));
 }
 
 /*
- * Returns the time of samples with a guessed frame: of all samples, as the counts around it, not
- * only of the selected ones.
+ * Returns the wall time of samples with a guessed frame. Like the other counts of this block it
+ * covers all samples, not only the selected ones.
  */
 static int64_t
 guessed_ns(const struct profile *profile)
@@ -185,16 +137,15 @@ guessed_ns(const struct profile *profile)
 }
 
 static void
-write_guessed(struct closing *c)
+write_guessed(const struct view *view, struct page *page)
 {
-	const int64_t ns = guessed_ns(view_profile(c->input->view));
+	const int64_t ns = guessed_ns(view_profile(view));
 
-	if (ns <= 0)
-		return;
-	quantity_add_share(&c->sb, (double)ns, (double)view_unfiltered_ns(c->input->view));
-	strbuf_add_text(&c->sb, " of the time is in stacks with frames found by a scan for return "
-				"addresses, where unwind tables are missing");
-	end_field(c, "Guessed");
+	if (ns > 0)
+		page_field(page, "Guessed",
+			   "%s of the time is in stacks with frames found by a scan for return "
+			   "addresses, where unwind tables are missing",
+			   quantity_share((double)ns, (double)view_unfiltered_ns(view)).text);
 }
 
 /* Tasks without a thread are not included. */
@@ -213,193 +164,157 @@ threads_wall_ns(const struct profile *profile)
 }
 
 static void
-write_stops(struct closing *c)
+write_stops(const struct export_input *input, struct page *page)
 {
-	const struct histogram *stops = &c->stats->stop_ns;
+	const struct histogram *stops = &input->stats->stop_ns;
 
 	if (stops->count == 0) {
-		strbuf_add_text(&c->sb, "no thread was stopped");
-		end_field(c, "Stops");
+		page_field(page, "Stops", "no thread was stopped");
 		return;
 	}
-	quantity_add_count(&c->sb, stops->count);
-	strbuf_add_text(&c->sb, ", of a thread each: median ");
-	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.5));
-	strbuf_add_text(&c->sb, ", p99 ");
-	quantity_add_time(&c->sb, (int64_t)histogram_quantile(stops, 0.99));
-	strbuf_add_text(&c->sb, ", longest ");
-	quantity_add_time(&c->sb, (int64_t)stops->max);
+	page_add(page, "%s, of a thread each: median %s, p99 %s, longest %s",
+		 quantity_count(stops->count).text,
+		 quantity_time((int64_t)histogram_quantile(stops, 0.5)).text,
+		 quantity_time((int64_t)histogram_quantile(stops, 0.99)).text,
+		 quantity_time((int64_t)stops->max).text);
 	/* The stops of the whole run cannot be compared with the time of a part. */
-	if (c->input->part == NULL) {
-		strbuf_add_text(&c->sb, "; together ");
-		quantity_add_share(&c->sb, (double)stops->sum,
-				   (double)threads_wall_ns(view_profile(c->input->view)));
-		strbuf_add_text(&c->sb, " of the threads' wall time");
-	}
-	end_field(c, "Stops");
+	if (input->part == NULL)
+		page_add(page, "; together %s of the threads' wall time",
+			 quantity_share((double)stops->sum,
+					(double)threads_wall_ns(view_profile(input->view)))
+				 .text);
+	page_end_field(page, "Stops");
 }
 
 /*
- * Compares the time sampled as running with the CPU time counted by the kernel: it shows how
- * reliable the states are. Both cover all samples, so it is left out of filtered reports.
+ * Compares the time sampled as running with the CPU time counted by the kernel, which shows how
+ * reliable the states are. Both cover all samples, so filtered reports do not have this field.
  */
 static void
-write_cpu(struct closing *c)
+write_cpu(const struct export_input *input, struct page *page)
 {
-	const struct profile *profile = view_profile(c->input->view);
+	const struct profile *profile = view_profile(input->view);
 	int64_t running = 0;
 
-	if (!c->stats->target_cpu_known || c->input->filtered || c->input->snapshot ||
-	    c->input->part != NULL)
+	if (!input->stats->target_cpu_known || input->filtered || input->snapshot ||
+	    input->part != NULL)
 		return;
 	for (size_t i = 0; i < profile_entry_count(profile); i++)
 		if (profile_entry(profile, i)->state == RUN_RUNNING)
 			running += profile_entry(profile, i)->ns[WEIGHT_WALL];
-	quantity_add_time(&c->sb, (int64_t)c->stats->target_cpu_ns);
-	strbuf_add_text(&c->sb, " used by the process as the kernel counts, ");
-	quantity_add_time(&c->sb, running);
-	strbuf_add_text(&c->sb, " sampled as running");
-	end_field(c, "CPU time");
+	page_field(page, "CPU time",
+		   "%s used by the process as the kernel counts, %s sampled as running",
+		   quantity_time((int64_t)input->stats->target_cpu_ns).text,
+		   quantity_time(running).text);
 }
 
 static void
-write_repairs(struct closing *c)
+write_repairs(const struct run_stats *stats, struct page *page)
 {
-	if (c->stats->repaired > 0) {
-		quantity_add_things(&c->sb, c->stats->repaired, "system call", "system calls");
-		strbuf_add_text(&c->sb, " resumed that a stop would have ended with EINTR");
-		end_field(c, "Repaired");
-	}
-	if (c->stats->signals_passed > 0) {
-		quantity_add_things(&c->sb, c->stats->signals_passed, "signal", "signals");
-		strbuf_add_text(&c->sb, " that arrived during a stop passed on");
-		end_field(c, "Signals");
-	}
+	if (stats->repaired > 0)
+		page_field(page, "Repaired", "%s resumed that a stop would have ended with EINTR",
+			   quantity_things(stats->repaired, "system call", "system calls").text);
+	if (stats->signals_passed > 0)
+		page_field(page, "Signals", "%s that arrived during a stop passed on",
+			   quantity_things(stats->signals_passed, "signal", "signals").text);
 }
 
 static void
-write_own_cost(struct closing *c)
+write_own_cost(const struct run_stats *stats, struct page *page)
 {
-	const struct run_stats *stats = c->stats;
 	const double seconds = (double)stats->elapsed_ns / (double)NS_PER_SEC;
 
-	quantity_add_rate(&c->sb, stats->rate_wanted);
-	strbuf_add_text(&c->sb, " wanted, ");
-	quantity_add_rate(&c->sb, seconds > 0 ? (double)stats->ticks / seconds : 0);
-	strbuf_add_text(&c->sb, " reached");
-	if (stats->rate_lowest > 0 && stats->rate_lowest < stats->rate_wanted) {
-		strbuf_add_text(&c->sb, ", at times lowered to ");
-		quantity_add_rate(&c->sb, stats->rate_lowest);
-		strbuf_add_text(&c->sb, " to stay within --max-overhead");
-	}
-	end_field(c, "Rate");
-	if (stats->thinnest > 1) {
-		strbuf_add_format(&c->sb, "busy threads sampled in one of %u ticks at times",
-				  (unsigned)stats->thinnest);
-		strbuf_add_text(&c->sb, ", to keep to --max-overhead");
-		end_field(c, "Thinned");
-	}
-
-	quantity_add_share(&c->sb, (double)stats->own_cpu_ns, (double)stats->elapsed_ns);
-	strbuf_add_text(&c->sb, " of one CPU, ");
-	quantity_add_memory(&c->sb, stats->peak_memory);
-	strbuf_add_text(&c->sb, " of memory");
-	end_field(c, "Own cost");
+	page_add(page, "%s wanted, %s reached", quantity_rate(stats->rate_wanted).text,
+		 quantity_rate(seconds > 0 ? (double)stats->ticks / seconds : 0).text);
+	if (stats->rate_lowest > 0 && stats->rate_lowest < stats->rate_wanted)
+		page_add(page, ", at times lowered to %s to stay within --max-overhead",
+			 quantity_rate(stats->rate_lowest).text);
+	page_end_field(page, "Rate");
+	if (stats->thinnest > 1)
+		page_field(page, "Thinned",
+			   "busy threads sampled in one of %u ticks at times, to keep to "
+			   "--max-overhead",
+			   (unsigned)stats->thinnest);
+	page_field(page, "Own cost", "%s of one CPU, %s of memory",
+		   quantity_share((double)stats->own_cpu_ns, (double)stats->elapsed_ns).text,
+		   quantity_memory(stats->peak_memory).text);
 }
 
-/* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": the data to find its symbols by. */
+/* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": what a user needs to find its symbols. */
 static void
-add_unnamed_module(struct closing *c, const struct unnamed_row *row)
+add_unnamed_module(const struct export_input *input, const struct unnamed_row *row,
+		   struct page *page)
 {
-	const struct module *module = c->input->modules != NULL ?
-					      modules_get(c->input->modules, row->module_id) :
+	const struct module *module = input->modules != NULL ?
+					      modules_get(input->modules, row->module_id) :
 					      NULL;
 
-	strbuf_add_escaped(&c->sb, row->module);
+	page_add(page, "%s", row->module);
 	if (module == NULL || module->path[0] != '/')
 		return;
-	strbuf_add_text(&c->sb, " (");
-	strbuf_add_escaped(&c->sb, module->path);
+	page_add(page, " (%s", module->path);
 	if (module->why != NULL)
-		strbuf_add_format(&c->sb, ": %s", module->why);
+		page_add(page, ": %s", module->why);
 	if (module->build_id[0] != '\0')
-		strbuf_add_format(&c->sb, ", build-id %s", module->build_id);
-	strbuf_add_text(&c->sb, ")");
+		page_add(page, ", build-id %s", module->build_id);
+	page_add(page, ")");
 }
 
 /*
- * Writes the modules with missing symbols. Unlike the rest of this block it covers the selected
- * samples only. Views by module or source file cannot tell the share of the time, because a module
- * may have functions with and without names.
+ * Writes the modules with missing symbols. This field covers the selected samples only. Views by
+ * module or source file cannot tell the share of the time, because a module may have functions with
+ * and without names.
  */
 static void
-write_unnamed(struct closing *c)
+write_unnamed(const struct export_input *input, struct page *page)
 {
-	const double total = (double)view_total_ns(c->input->view, WEIGHT_WALL);
-	const enum view_key key = view_key(c->input->view);
+	const double total = (double)view_total_ns(input->view, WEIGHT_WALL);
+	const enum view_key key = view_key(input->view);
 	const bool shares = key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
 	struct unnamed_table unnamed;
-	struct strbuf cum, flat;
 
-	strbuf_init(&cum);
-	strbuf_init(&flat);
-	unnamed_table_make(c->input->view, &unnamed);
-	if (unnamed.count > 0) {
-		strbuf_add_text(&c->sb, "symbols are missing in ");
-		quantity_add_things(&c->sb, unnamed.count, "module", "modules");
-		strbuf_add_text(&c->sb, shares ? " (share of the time, and as innermost frame):" :
-						 " (--by function shows the share of the time):");
-		end_field(c, "Unnamed");
+	unnamed_table_make(input->view, &unnamed);
+	if (unnamed.count > 0)
+		page_field(page, "Unnamed", "symbols are missing in %s%s",
+			   quantity_things(unnamed.count, "module", "modules").text,
+			   shares ? " (share of the time, and as innermost frame):" :
+				    " (--by function shows the share of the time):");
+	for (size_t i = 0; i < unnamed.count && i < input->limit; i++) {
+		const struct unnamed_row *row = &unnamed.row[i];
+
+		add_unnamed_module(input, row, page);
+		page_item(page,
+			  shares ? quantity_share((double)row->cum[WEIGHT_WALL], total).text : "",
+			  shares ? quantity_share((double)row->flat[WEIGHT_WALL], total).text : "",
+			  "");
 	}
-	for (size_t i = 0; i < unnamed.count && i < c->input->limit; i++) {
-		strbuf_clear(&cum);
-		strbuf_clear(&flat);
-		strbuf_add_text(&cum, "");
-		strbuf_add_text(&flat, "");
-		if (shares)
-			quantity_add_share(&cum, (double)unnamed.row[i].cum[WEIGHT_WALL], total);
-		if (shares)
-			quantity_add_share(&flat, (double)unnamed.row[i].flat[WEIGHT_WALL], total);
-		add_unnamed_module(c, &unnamed.row[i]);
-		c->page->ops->item(c->page, cum.data, flat.data, c->sb.data);
-		strbuf_clear(&c->sb);
-	}
-	if (unnamed.count > c->input->limit) {
-		strbuf_add_text(&c->sb, "… and ");
-		quantity_add_things(&c->sb, unnamed.count - c->input->limit, "more", "more");
-		end_field(c, "");
-	}
-	if (unnamed.count > 0 && c->input->names_hint != NULL) {
-		strbuf_add_text(&c->sb, c->input->names_hint);
-		end_field(c, "");
-	}
-	strbuf_release(&cum);
-	strbuf_release(&flat);
+	if (unnamed.count > input->limit)
+		page_field(page, "", "… and %s",
+			   quantity_things(unnamed.count - input->limit, "more", "more").text);
+	if (unnamed.count > 0 && input->names_hint != NULL)
+		page_field(page, "", "%s", input->names_hint);
 	unnamed_table_release(&unnamed);
 }
 
 void
 report_write_cost(const struct export_input *input, struct page *page)
 {
-	struct closing c = { .input = input, .stats = input->stats, .page = page };
+	const struct run_stats *stats = input->stats;
 
-	strbuf_init(&c.sb);
 	page->ops->heading(page, "What it cost and missed");
-	write_samples(&c);
-	write_failures(&c);
-	write_unstopped(&c);
-	write_excluded(&c);
-	write_broken(&c);
-	write_guessed(&c);
-	write_unnamed(&c);
-	write_cpu(&c);
-	write_stops(&c);
-	write_repairs(&c);
-	write_own_cost(&c);
-	if (input->stats->execed) {
-		strbuf_add_text(&c.sb, "The process called exec during the run: this report has "
-				       "samples of the program before and the one after.");
-		end_field(&c, "Note");
-	}
-	strbuf_release(&c.sb);
+	write_samples(stats, page);
+	write_failures(stats, page);
+	write_unstopped(stats, page);
+	write_excluded(input, page);
+	write_broken(stats, page);
+	write_guessed(input->view, page);
+	write_unnamed(input, page);
+	write_cpu(input, page);
+	write_stops(input, page);
+	write_repairs(stats, page);
+	write_own_cost(stats, page);
+	if (stats->execed)
+		page_field(page, "Note",
+			   "The process called exec during the run: this report has samples of the "
+			   "program before and the one after.");
 }

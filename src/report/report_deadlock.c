@@ -7,7 +7,7 @@
 #define FRAMES_MOST 12
 
 static void
-add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck *stuck)
+add_stack(const struct view *view, const struct profile_stuck *stuck, struct page *page)
 {
 	const uint32_t *function;
 	size_t depth;
@@ -18,11 +18,11 @@ add_stack(struct strbuf *sb, const struct view *view, const struct profile_stuck
 		return;
 	for (size_t i = waiting_place(view, function, depth), n = 0; i < depth; i++, n++) {
 		if (n == FRAMES_MOST) {
-			strbuf_add_text(sb, " < …");
+			page_add(page, " < …");
 			return;
 		}
-		strbuf_add_text(sb, n == 0 ? "; it waits in " : " < ");
-		strbuf_add_escaped(sb, view_function(view, function[i])->name);
+		page_add(page, "%s%s", n == 0 ? "; it waits in " : " < ",
+			 view_function(view, function[i])->name);
 	}
 }
 
@@ -30,33 +30,23 @@ void
 report_write_deadlocks(const struct view *view, struct page *page)
 {
 	const struct profile *profile = view_profile(view);
-	struct strbuf sb;
 
-	strbuf_init(&sb);
 	for (size_t d = 0; d < profile_deadlock_count(profile); d++) {
 		const struct profile_deadlock *deadlock = profile_deadlock(profile, d);
 
-		strbuf_clear(&sb);
-		strbuf_add_text(&sb, "Deadlock of ");
-		quantity_add_things(&sb, deadlock->ring, "thread", "threads");
-		page->ops->heading(page, sb.data);
+		page_write(page, page->ops->heading, "Deadlock of %s",
+			   quantity_things(deadlock->ring, "thread", "threads").text);
 		for (size_t i = 0; i < deadlock->ring; i++) {
 			const struct profile_stuck *stuck = &deadlock->stuck[i];
 
-			strbuf_clear(&sb);
 			deadlock_add_thread(profile, deadlock, i,
-					    view_wait_object(view, stuck->wait), &sb);
-			add_stack(&sb, view, stuck);
-			page->ops->paragraph(page, sb.data);
+					    view_wait_object(view, stuck->wait), &page->text);
+			add_stack(view, stuck, page);
+			page_end(page, page->ops->paragraph);
 		}
-		strbuf_clear(&sb);
-		deadlock_add_others(profile, deadlock, &sb);
-		if (sb.length > 0) {
-			strbuf_add_text(&sb, deadlock->count - deadlock->ring == 1 ?
-						     " is stuck behind them" :
-						     " are stuck behind them");
-			page->ops->paragraph(page, sb.data);
-		}
+		deadlock_add_others(profile, deadlock, &page->text);
+		if (page->text.length > 0)
+			page_write(page, page->ops->paragraph, " %s stuck behind them",
+				   deadlock->count - deadlock->ring == 1 ? "is" : "are");
 	}
-	strbuf_release(&sb);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report_diff.c - reports the comparison of two runs: changes and their margins of error.
- */
+/* report_diff.c - reports the comparison of two runs: changes and their margins of error. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
@@ -20,45 +19,36 @@ static void
 write_run(const struct diff_input *input, enum diff_side side, const char *label, struct page *page)
 {
 	const struct export_input *run = &input->run[side];
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "process %jd (", (intmax_t)run->process->pid);
-	strbuf_add_escaped(&sb, run->process->comm);
-	strbuf_add_text(&sb, "), ");
-	quantity_add_time(&sb, (int64_t)input->diff->wall_ns[side]);
-	strbuf_add_text(&sb, " in ");
-	quantity_add_things(&sb, profile_tick_count(view_profile(run->view)), "tick", "ticks");
-	strbuf_add_text(&sb, " at ");
-	quantity_add_rate(&sb, run->stats->rate_wanted);
-	page->ops->field(page, label, sb.data);
-	strbuf_clear(&sb);
-	strbuf_add_escaped(&sb, run->process->cmdline);
-	page->ops->line(page, "", sb.data);
-	if (run->note != NULL) {
-		strbuf_clear(&sb);
-		strbuf_add_text(&sb, "recorded ");
-		strbuf_add_escaped(&sb, run->note);
-		page->ops->field(page, "", sb.data);
-	}
-	if (run->part != NULL) {
-		strbuf_clear(&sb);
-		strbuf_add_format(&sb, "only %s", run->part);
-		page->ops->field(page, "", sb.data);
-	}
-	if (input->filtered) {
-		strbuf_clear(&sb);
-		quantity_add_share(&sb, (double)view_total_ns(run->view, WEIGHT_WALL),
-				   (double)view_unfiltered_ns(run->view));
-		strbuf_add_text(&sb, " of what was sampled, as selected by options");
-		page->ops->field(page, "", sb.data);
-	}
-	strbuf_release(&sb);
+	page_field(page, label, "process %jd (%s), %s in %s at %s", (intmax_t)run->process->pid,
+		   run->process->comm, quantity_time((int64_t)input->diff->wall_ns[side]).text,
+		   quantity_things(profile_tick_count(view_profile(run->view)), "tick", "ticks")
+			   .text,
+		   quantity_rate(run->stats->rate_wanted).text);
+	page_line(page, "", run->process->cmdline);
+	if (run->note != NULL)
+		page_field(page, "", "recorded %s", run->note);
+	if (run->part != NULL)
+		page_field(page, "", "only %s", run->part);
+	if (input->filtered)
+		report_write_selected(run->view, "", page);
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* A value that would read "0.0us" is 0. */
+/* A row of the tables. */
+struct diff_line {
+	double change, margin, rate[DIFF_SIDES]; /* of the value that is compared */
+	bool is_time;                            /* the value is time per time, else a number */
+	bool absent[DIFF_SIDES];                 /* the function is not in this run */
+	double share[DIFF_SIDES], points, points_margin; /* as in struct diff_change */
+	const char *what;                                /* a total, or the name of a function */
+	const char *module;                              /* "" if `what` determines the module */
+};
+
+#define AT(member) offsetof(struct diff_line, member)
+
+/* Returns ns per second of a rate in seconds per second. A value that would read "0.0us" is 0. */
 static int64_t
 ns_of(double rate)
 {
@@ -67,96 +57,145 @@ ns_of(double rate)
 	return fabs(ns) < 50 ? 0 : llround(ns);
 }
 
-static void
-diff_add_time(struct columns *table, struct strbuf *sb, const char *sign, double rate)
-{
-	strbuf_clear(sb);
-	strbuf_add_text(sb, sign);
-	quantity_add_time(sb, ns_of(rate));
-	columns_add(table, sb->data);
-}
-
 static const char *
 sign_of(double change)
 {
 	return change > 0 ? "+" : change < 0 ? "-" : "";
 }
 
-static void
-add_signed_time(struct columns *table, struct strbuf *sb, double rate)
+static double
+value_at(const struct report_cell *cell)
 {
-	diff_add_time(table, sb, ns_of(rate) == 0 ? "" : sign_of(rate), fabs(rate));
+	return *(const double *)((const char *)cell->row + cell->column->at);
+}
+
+/* Adds the absolute value of a rate. */
+static void
+add_value(const struct report_cell *cell, const char *sign, struct strbuf *out)
+{
+	const struct diff_line *line = cell->row;
+	const double value = fabs(value_at(cell));
+
+	if (line->is_time)
+		strbuf_add_format(out, "%s%s", sign, quantity_time(ns_of(value)).text);
+	else
+		strbuf_add_format(out, "%s%.2f", sign, value);
+}
+
+static void
+add_change(const struct report_cell *cell, struct strbuf *out)
+{
+	const struct diff_line *line = cell->row;
+	const bool zero = line->is_time && ns_of(line->change) == 0;
+
+	add_value(cell, zero ? "" : sign_of(line->change), out);
+}
+
+static void
+add_margin(const struct report_cell *cell, struct strbuf *out)
+{
+	add_value(cell, "±", out);
+}
+
+static void
+add_rate(const struct report_cell *cell, struct strbuf *out)
+{
+	const enum diff_side side = cell->column->at == AT(rate[DIFF_BEFORE]) ? DIFF_BEFORE :
+										DIFF_AFTER;
+
+	if (((const struct diff_line *)cell->row)->absent[side])
+		strbuf_add_text(out, side == DIFF_BEFORE ? "new" : "gone");
+	else
+		add_value(cell, "", out);
 }
 
 /* The change of a share, in hundredths of the whole: "+1.25". */
 static void
-add_points(struct columns *table, struct strbuf *sb, const char *sign, double points)
+add_points(const struct report_cell *cell, struct strbuf *out)
 {
-	strbuf_clear(sb);
-	strbuf_add_format(sb, "%s%.2f", sign, 100 * fabs(points));
-	columns_add(table, sb->data);
+	const double points = value_at(cell);
+
+	strbuf_add_format(out, "%s%.2f", sign_of(points), 100 * fabs(points));
+}
+
+static void
+add_points_margin(const struct report_cell *cell, struct strbuf *out)
+{
+	strbuf_add_format(out, "±%.2f", 100 * fabs(value_at(cell)));
+}
+
+static void
+add_module(const struct report_cell *cell, struct strbuf *out)
+{
+	strbuf_add_text(out, ((const struct diff_line *)cell->row)->module);
+}
+
+/* Writes a table of totals, or of functions if `key` is not NULL. */
+static void
+write_lines(const struct diff_line *line, size_t count, size_t limit,
+	    const struct report_key_words *key, struct page *page)
+{
+	const size_t shares = key != NULL ? WITH_SHARES : SIZE_MAX;
+	const size_t points = key != NULL ? WITH_POINTS : SIZE_MAX;
+	const size_t points_margin = key != NULL ? WITH_POINTS_MARGIN : SIZE_MAX;
+	const struct report_column column[] = {
+		{ "change", NULL, COLUMN_TEXT, .at = AT(change), .text = add_change },
+		{ "margin", NULL, COLUMN_TEXT, .at = AT(margin), .text = add_margin },
+		{ "before", NULL, COLUMN_TEXT, .at = AT(rate[DIFF_BEFORE]), .text = add_rate },
+		{ "after", NULL, COLUMN_TEXT, .at = AT(rate[DIFF_AFTER]), .text = add_rate },
+		{ "before%", NULL, COLUMN_PART, .at = AT(share[DIFF_BEFORE]),
+		  .from_width = shares },
+		{ "after%", NULL, COLUMN_PART, .at = AT(share[DIFF_AFTER]), .from_width = shares },
+		{ "points", NULL, COLUMN_TEXT, .at = AT(points), .text = add_points,
+		  .from_width = points },
+		{ "margin", NULL, COLUMN_TEXT, .at = AT(points_margin), .text = add_points_margin,
+		  .from_width = points_margin },
+		{ key != NULL ? key->title : "in each second that passed", NULL, COLUMN_TEXT,
+		  .at = AT(what), .detail = add_module, .left = true },
+	};
+
+	report_table_write(&REPORT_TABLE(column, line, count, .limit = limit,
+					 .one = key != NULL ? key->one : NULL,
+					 .many = key != NULL ? key->many : NULL),
+			   page);
 }
 
 /* --- totals ----------------------------------------------------------------------------------- */
 
 static void
-add_total(struct columns *table, struct strbuf *sb, const struct diff_total *total,
-	  const char *what)
-{
-	add_signed_time(table, sb, total->change);
-	diff_add_time(table, sb, "±", total->margin);
-	diff_add_time(table, sb, "", total->rate[DIFF_BEFORE]);
-	diff_add_time(table, sb, "", total->rate[DIFF_AFTER]);
-	columns_add(table, what);
-}
-
-static void
-add_parallelism(struct columns *table, struct strbuf *sb, const struct diff_total *total)
-{
-	const double values[] = { total->change, total->margin, total->rate[DIFF_BEFORE],
-				  total->rate[DIFF_AFTER] };
-	const char *const signs[] = { sign_of(total->change), "±", "", "" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
-		strbuf_clear(sb);
-		strbuf_add_format(sb, "%s%.2f", signs[i], fabs(values[i]));
-		columns_add(table, sb->data);
-	}
-	columns_add(table, "threads on a CPU on average");
-}
-
-static void
 write_totals(const struct diff *diff, struct page *page)
 {
-	static const struct column column[] = {
-		{ "change", true, 0 },
-		{ "margin", true, 0 },
-		{ "before", true, 0 },
-		{ "after", true, 0 },
-		{ "in each second that passed", false, 0 },
-	};
 	static const char *const what[] = {
 		[WEIGHT_WALL] = "Wall, of all threads together",
 		[WEIGHT_OVERHEAD] = "Overhead (CPU time)",
 		[WEIGHT_LATENCY] = "Latency (real time)",
+		[WEIGHT_COUNT] = "threads on a CPU on average",
 	};
-	struct columns table;
-	struct strbuf sb;
+	struct diff_line line[WEIGHT_COUNT + 1];
 
-	strbuf_init(&sb);
-	columns_init(&table, column, ARRAY_SIZE(column));
-	for (int w = 0; w < WEIGHT_COUNT; w++)
-		add_total(&table, &sb, &diff->total[w], what[w]);
-	add_parallelism(&table, &sb, &diff->parallelism);
+	for (int i = 0; i <= WEIGHT_COUNT; i++) {
+		const struct diff_total *total = i < WEIGHT_COUNT ? &diff->total[i] :
+								    &diff->parallelism;
+
+		line[i] = (struct diff_line){
+			.change = total->change,
+			.margin = total->margin,
+			.rate = { total->rate[DIFF_BEFORE], total->rate[DIFF_AFTER] },
+			.is_time = i < WEIGHT_COUNT,
+			.what = what[i],
+			.module = "",
+		};
+	}
 	page->ops->heading(page, "As a whole");
-	page->ops->table(page, &table);
-	columns_release(&table);
-	strbuf_release(&sb);
+	write_lines(line, ARRAY_SIZE(line), 0, NULL, page);
 }
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-/* Writes the smallest change that would have been a finding, for a part of one thread's time. */
+/*
+ * Returns the smallest change of a rate that is a finding, for a function that takes the part `part`
+ * of one thread's time in both runs.
+ */
 static double
 least_change(const struct diff *diff, double part)
 {
@@ -172,76 +211,19 @@ write_rules(const struct diff_input *input, struct page *page)
 {
 	const struct diff *diff = input->diff;
 	const enum view_key key = view_key(input->run[DIFF_AFTER].view);
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb,
-			  "%s %s. Times are for each second that passed: 1.00s is one thread "
-			  "all the time. Listed are changes beyond their margin of error. "
-			  "A margin is %.1f standard deviations, for ",
-			  report_key_words[key].plural, report_weight_words[diff->weight].meaning,
-			  diff->deviations);
-	quantity_add_things(&sb, diff->questions, "number that was compared",
-			    "numbers that were compared");
-	strbuf_add_text(&sb, ": of runs that do not differ, 95 in 100 list nothing at all. For "
-			     "what takes a tenth of one thread's time, changes are listed from ");
-	quantity_add_time(&sb, ns_of(least_change(diff, 0.1)));
-	strbuf_add_text(&sb, " on.");
-	page->ops->paragraph(page, sb.data);
-	strbuf_release(&sb);
-}
-
-static size_t
-make_columns(size_t width, enum view_key key, struct column *column)
-{
-	size_t count = 0;
-
-	column[count++] = (struct column){ "change", true, 0 };
-	column[count++] = (struct column){ "margin", true, 0 };
-	column[count++] = (struct column){ "before", true, 0 };
-	column[count++] = (struct column){ "after", true, 0 };
-	if (width >= WITH_SHARES) {
-		column[count++] = (struct column){ "before%", true, 0 };
-		column[count++] = (struct column){ "after%", true, 0 };
-	}
-	if (width >= WITH_POINTS)
-		column[count++] = (struct column){ "points", true, 0 };
-	if (width >= WITH_POINTS_MARGIN)
-		column[count++] = (struct column){ "margin", true, 0 };
-	column[count++] = (struct column){ report_key_words[key].title, false, 0 };
-	return count;
-}
-
-static void
-diff_add_row(struct columns *table, struct strbuf *sb, const struct diff_row *row,
-	     const struct diff_change *of, size_t width)
-{
-	const struct view_function function = {
-		.name = row->name,
-		.module = row->module,
-		.needs_module = row->needs_module,
-	};
-
-	add_signed_time(table, sb, of->change);
-	diff_add_time(table, sb, "±", of->margin);
-	if (row->seen[DIFF_BEFORE])
-		diff_add_time(table, sb, "", of->rate[DIFF_BEFORE]);
-	else
-		columns_add(table, "new");
-	if (row->seen[DIFF_AFTER])
-		diff_add_time(table, sb, "", of->rate[DIFF_AFTER]);
-	else
-		columns_add(table, "gone");
-	for (int s = 0; s < DIFF_SIDES && width >= WITH_SHARES; s++) {
-		strbuf_clear(sb);
-		quantity_add_share(sb, of->share[s], 1);
-		columns_add(table, sb->data);
-	}
-	if (width >= WITH_POINTS)
-		add_points(table, sb, sign_of(of->points), of->points);
-	if (width >= WITH_POINTS_MARGIN)
-		add_points(table, sb, "±", of->points_margin);
-	report_add_function_cell(table, &function);
+	page_write(
+		page, page->ops->paragraph,
+		"%s %s. Times are for each second that passed: 1.00s is one thread all the "
+		"time. Listed are changes beyond their margin of error. A margin is %.1f standard "
+		"deviations, for %s: of runs that do not differ, 95 in 100 list nothing at all. "
+		"For what takes a tenth of one thread's time, changes are listed from %s on.",
+		report_key_words[key].plural, report_weight_words[diff->weight].meaning,
+		diff->deviations,
+		quantity_things(diff->questions, "number that was compared",
+				"numbers that were compared")
+			.text,
+		quantity_time(ns_of(least_change(diff, 0.1))).text);
 }
 
 /* Writes the findings: of functions themselves, or with their callees (`cum`). */
@@ -249,30 +231,35 @@ static void
 write_table(const struct diff_input *input, bool cum, struct page *page)
 {
 	const struct diff *diff = input->diff;
-	const enum view_key key = view_key(input->run[DIFF_AFTER].view);
 	const size_t found = cum ? diff->cum_found : diff->flat_found;
-	const size_t shown = found < input->limit ? found : input->limit;
-	struct column column[COLUMNS_MAX];
-	struct columns table;
-	struct strbuf sb;
+	struct diff_line *line;
 
 	page->ops->heading(page, cum ? "Changed with what they called" : "Changed in themselves");
 	if (found == 0) {
 		page->ops->paragraph(page, "Nothing changed beyond its margin.");
 		return;
 	}
-	strbuf_init(&sb);
-	columns_init(&table, column, make_columns(page->width, key, column));
-	for (size_t i = 0; i < shown; i++) {
+	line = xcalloc(found, sizeof(*line));
+	for (size_t i = 0; i < found; i++) {
 		const struct diff_row *row = &diff->row[cum ? diff->by_cum[i] : diff->by_flat[i]];
+		const struct diff_change *of = cum ? &row->cum : &row->flat;
 
-		diff_add_row(&table, &sb, row, cum ? &row->cum : &row->flat, page->width);
+		line[i] = (struct diff_line){
+			.change = of->change,
+			.margin = of->margin,
+			.rate = { of->rate[DIFF_BEFORE], of->rate[DIFF_AFTER] },
+			.is_time = true,
+			.absent = { !row->seen[DIFF_BEFORE], !row->seen[DIFF_AFTER] },
+			.share = { of->share[DIFF_BEFORE], of->share[DIFF_AFTER] },
+			.points = of->points,
+			.points_margin = of->points_margin,
+			.what = row->name,
+			.module = row->needs_module ? row->module : "",
+		};
 	}
-	page->ops->table(page, &table);
-	report_table_write_rest(page, page->ops->rest, found, input->limit,
-				report_key_words[key].one, report_key_words[key].many);
-	columns_release(&table);
-	strbuf_release(&sb);
+	write_lines(line, found, input->limit,
+		    &report_key_words[view_key(input->run[DIFF_AFTER].view)], page);
+	free(line);
 }
 
 /* Writes what is not listed, and the reason. */
@@ -282,25 +269,17 @@ write_noise(const struct diff_input *input, struct page *page)
 	const struct diff *diff = input->diff;
 	const struct report_key_words
 		*words = &report_key_words[view_key(input->run[DIFF_AFTER].view)];
-	const bool any = diff->flat_found > 0 || diff->cum_found > 0;
 	size_t noise = 0;
-	struct strbuf sb;
 
 	for (size_t i = 0; i < diff->count; i++)
 		noise += !diff->row[i].flat.found && !diff->row[i].cum.found;
-	if (noise == 0)
-		return;
-	strbuf_init(&sb);
-	if (any) {
-		quantity_add_things(&sb, noise, words->other, words->others);
-		strbuf_add_format(&sb, " differ%s by no more than chance explains.",
-				  noise == 1 ? "s" : "");
-	} else {
-		strbuf_add_text(&sb, "Nothing has changed beyond the margin of error: whatever "
-				     "differs can be chance.");
-	}
-	page->ops->lead(page, sb.data);
-	strbuf_release(&sb);
+	if (noise > 0 && diff->flat_found + diff->cum_found > 0)
+		page_write(page, page->ops->lead, "%s differ%s by no more than chance explains.",
+			   quantity_things(noise, words->other, words->others).text,
+			   noise == 1 ? "s" : "");
+	else if (noise > 0)
+		page->ops->lead(page, "Nothing has changed beyond the margin of error: whatever "
+				      "differs can be chance.");
 }
 
 static bool

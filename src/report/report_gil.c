@@ -12,37 +12,36 @@
 /* A smaller share of all time gets no note. */
 #define HANDOVER_LEAST 0.01
 
-/* A row of the table, or on a page the sum of several. */
+/* A row of the table: a thread, or on a page the sum of several. */
 struct gil_line {
 	struct gil_row row;
 	int64_t waited_ns;
-	size_t others; /* the number of threads that are summed up; 0: one thread */
-	bool all;      /* no thread has a line of its own */
+	size_t others; /* number of threads in the sum; 0: the row is one thread */
+	bool all;      /* the sum is over all threads */
 };
 
 static void
-gil_add_name(const struct report_table *table, const void *row, struct strbuf *out)
+gil_add_name(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct gil_line *line = row;
+	const struct gil_line *line = cell->row;
 
 	if (line->others == 0)
-		view_add_thread(table->view, line->row.thread, out);
+		view_add_thread(cell->table->view, line->row.thread, out);
 	else if (line->all)
-		quantity_add_things(out, line->others, "thread", "threads");
+		strbuf_add_text(out, quantity_things(line->others, "thread", "threads").text);
 	else
-		quantity_add_things(out, line->others, "other thread", "other threads");
+		strbuf_add_text(out, quantity_things(line->others, "other thread", "other threads")
+					     .text);
 }
 
 static void
-add_tid(const struct report_table *table, const void *row, struct json_stream *stream,
-	json_t *object)
+add_tid(const struct report_cell *cell, json_t *object)
 {
-	const struct gil_line *line = row;
+	const struct gil_line *line = cell->row;
+	const struct profile *profile = view_profile(cell->table->view);
 
-	(void)stream;
 	json_object_set_new(object, "tid",
-			    json_integer(profile_thread(view_profile(table->view), line->row.thread)
-						 ->tid));
+			    json_integer(profile_thread(profile, line->row.thread)->tid));
 }
 
 #define AT(member) offsetof(struct gil_line, member)
@@ -60,7 +59,10 @@ static const struct report_column columns[] = {
 	{ NULL, "handover_ns", COLUMN_TIME, .at = AT(row.ns[GIL_HANDOVER]) },
 };
 
-/* Makes the first `shown` rows; if `sum` is set, one line for the sum of the others. */
+/*
+ * Describes the first `shown` threads and, if `sum` is set, the sum of the others. The caller frees
+ * table.row.
+ */
 static struct report_table
 describe(const struct view *view, const struct gil_table *gil, size_t shown, bool sum)
 {
@@ -91,25 +93,19 @@ describe(const struct view *view, const struct gil_table *gil, size_t shown, boo
 static void
 write_sums(const struct export_input *input, const struct gil_table *gil, struct page *page)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "held: %.2f of the time, wait: %.2f threads on average%s.",
-			  gil->held_share, gil->wait_average,
-			  input->filtered ? ", of the samples shown" : "");
+	page_add(page, "held: %.2f of the time, wait: %.2f threads on average%s.", gil->held_share,
+		 gil->wait_average, input->filtered ? ", of the samples shown" : "");
 	if (gil_is_several(view_profile(input->view)))
-		strbuf_add_text(&sb, " Each interpreter has a lock of its own; these are sums.");
+		page_add(page, " Each interpreter has a lock of its own; these are sums.");
 	else if (!input->filtered && gil->held_share > GIL_HELD_LIMIT &&
 		 gil->wait_average > GIL_WAIT_LIMIT)
-		strbuf_add_text(&sb, " More threads will not make it faster.");
-	if ((double)gil->ns[GIL_HANDOVER] > HANDOVER_LEAST * (double)gil->total_ns) {
-		strbuf_add_text(&sb, " Of all time ");
-		quantity_add_share(&sb, (double)gil->ns[GIL_HANDOVER], (double)gil->total_ns);
-		strbuf_add_text(&sb, " was spent by threads that had handed the lock over, until "
-				     "they resumed; this is part of the wait.");
-	}
-	page->ops->paragraph(page, sb.data);
-	strbuf_release(&sb);
+		page_add(page, " More threads will not make it faster.");
+	if ((double)gil->ns[GIL_HANDOVER] > HANDOVER_LEAST * (double)gil->total_ns)
+		page_add(page,
+			 " Of all time %s was spent by threads that had handed the lock over, "
+			 "until they resumed; this is part of the wait.",
+			 quantity_share((double)gil->ns[GIL_HANDOVER], (double)gil->total_ns).text);
+	page_end(page, page->ops->paragraph);
 }
 
 void
@@ -117,18 +113,14 @@ report_write_gil(const struct export_input *input, struct page *page)
 {
 	struct gil_table gil;
 	struct report_table table;
-	struct strbuf title;
 
 	gil_table_make(input->view, &gil);
 	if (gil.count > 0) {
-		strbuf_init(&title);
-		strbuf_add_format(&title, "The interpreter's lock (%s)",
-				  language_lock(input->stats->runtimes));
 		table = describe(input->view, &gil,
 				 gil.concerned < input->limit ? gil.concerned : input->limit, true);
-		page->ops->heading(page, title.data);
+		page_write(page, page->ops->heading, "The interpreter's lock (%s)",
+			   language_lock(input->stats->runtimes));
 		report_table_write(&table, page);
-		strbuf_release(&title);
 		write_sums(input, &gil, page);
 		free((void *)(uintptr_t)table.row);
 	}

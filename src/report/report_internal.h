@@ -17,8 +17,9 @@
 void report_write(const struct export_input *input, struct page *page);
 void report_diff_write(const struct diff_input *input, struct page *page);
 void report_causal_write(const struct causal_input *input, struct page *page);
-/* Headings and deadlocks go to the page, the rest to its stream `out`. */
-void text_dump_write(const struct export_input *input, struct page *page, FILE *out);
+/* Write a dump, and the user-space tasks of a dump, to the page of a terminal. */
+void text_dump_write(const struct export_input *input, struct page *page);
+void text_tasks_write(const struct async_tasks *tasks, struct page *page);
 
 /* --- parts: each writes nothing when it has nothing to report --------------------------------- */
 
@@ -43,8 +44,6 @@ void report_write_threads(const struct export_input *input, struct page *page);
 void report_write_cost(const struct export_input *input, struct page *page);
 /* Reasons for doubt in experiments, and their cost. */
 void report_write_causal_cost(const struct causal_input *input, struct page *page);
-/* The tasks of coroutines in a dump; each group begins with an empty line. */
-void text_tasks_write(const struct async_tasks *tasks, FILE *out, size_t width);
 
 /* --- words ------------------------------------------------------------------------------------ */
 
@@ -56,18 +55,30 @@ extern const struct report_weight_words report_weight_words[];
 
 /* True if the view has tasks of a runtime. */
 bool report_has_tasks(const struct export_input *input);
-/* Adds a thread's name; for tasks "NOUN 17 main.taker" or "1,000 NOUNs main.taker". */
+/* Adds the name of a thread, or of a unit of tasks: "NOUN 17 main.taker", "1,000 NOUNs main.taker".
+ * Foreign bytes are not escaped. */
 void report_add_unit(struct strbuf *out, const struct export_input *input,
 		     const struct thread_row *row);
-/* Adds a sentence with the margins of error of shares of the whole. */
-void report_add_margins(struct strbuf *out, const struct export_input *input);
-/* Adds "; ± …": the margin of error of half of `whole_ns`, of the weight of the sort order. */
-void report_add_margin_of_half(struct strbuf *out, const struct export_input *input,
-			       int64_t whole_ns);
-/* Adds "2.13", the mean number of threads on a CPU; "-" where nothing ran. */
+/* Writes a field with the share of all samples that the view has. */
+void report_write_selected(const struct view *view, const char *label, struct page *page);
+/* Adds "2.13", the mean number of threads on a CPU; "-" if busy_ns is 0. */
 void report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns);
-/* Adds a cell "name (module)". */
-void report_add_function_cell(struct columns *table, const struct view_function *function);
+
+/* --- pages on a terminal, and elements that only they have ----------------------------------- */
+
+#define TEXT_INDENT 4
+
+struct text_page {
+	struct page page; /* the first member: a pointer to it is one to the text_page */
+	FILE *out;
+};
+
+/* Returns a page of `columns` cells, or of 100 cells if it is 0. The caller releases page.text. */
+struct text_page text_page_make(unsigned columns, FILE *out);
+/* Wraps the text to the width of the page. Lines after the first are indented by TEXT_INDENT. */
+void text_write_hanging(struct page *page, const char *text);
+/* Wraps the text to the width of the page. All lines are indented by TEXT_INDENT. */
+void text_write_indented(struct page *page, const char *text);
 
 /* --- over time (time/waiting_bins.c) ---------------------------------------------------------- */
 

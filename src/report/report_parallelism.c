@@ -23,7 +23,7 @@
 #define GAIN_LEAST 0.01
 
 struct range {
-	size_t from, to; /* threads at once, both ends included */
+	size_t from, to; /* numbers of threads on a CPU at once, both ends included */
 	int64_t time_ns, cpu_ns;
 };
 
@@ -51,11 +51,10 @@ make_ranges(const struct profile *profile, struct range *range)
 
 /* "3", "9-16" */
 static void
-parallelism_add_range(const struct report_table *table, const void *row, struct strbuf *out)
+parallelism_add_range(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct range *range = row;
+	const struct range *range = cell->row;
 
-	(void)table;
 	strbuf_add_format(out, "%zu", range->from);
 	if (range->to > range->from)
 		strbuf_add_format(out, "-%zu", range->to);
@@ -96,20 +95,15 @@ write_histogram(const struct profile *profile, bool filtered, struct page *page)
 	struct range range[ROWS_MOST];
 	const size_t count = make_ranges(profile, range);
 	int64_t time_ns = 0, cpu_ns = 0;
-	struct strbuf sb;
 
 	for (size_t i = 0; i < count; i++) {
 		time_ns += range[i].time_ns;
 		cpu_ns += range[i].cpu_ns;
 	}
-	strbuf_init(&sb);
-	strbuf_add_text(&sb, "Parallelism: threads on a CPU at once");
+	page_add(page, "Parallelism: threads on a CPU at once");
 	if (time_ns > 0)
-		strbuf_add_format(&sb, ", %.2f on average", (double)cpu_ns / (double)time_ns);
-	if (filtered)
-		strbuf_add_text(&sb, ", of the whole process");
-	page->ops->heading(page, sb.data);
-	strbuf_release(&sb);
+		page_add(page, ", %.2f on average", (double)cpu_ns / (double)time_ns);
+	page_write(page, page->ops->heading, "%s", filtered ? ", of the whole process" : "");
 	write_ranges(range, count, time_ns, cpu_ns, page);
 }
 
@@ -118,9 +112,9 @@ write_histogram(const struct profile *profile, bool filtered, struct page *page)
 struct gain {
 	const struct top_row *row;
 	double saved_ns;
-	uint32_t function;
-	int64_t running_ns; /* real time of the function, measured */
-	int64_t left_ns;    /* real time of the run with the gain */
+	uint32_t function;  /* row->function */
+	int64_t running_ns; /* real time in which the function was on a CPU, as measured */
+	int64_t left_ns;    /* real time that the run would take with the gain */
 };
 
 static int
@@ -164,29 +158,11 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 }
 
 static void
-add_gain_parallelism(const struct report_table *table, const void *row, struct strbuf *out)
+add_gain_parallelism(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct top_row *top = ((const struct gain *)row)->row;
+	const struct top_row *top = ((const struct gain *)cell->row)->row;
 
-	(void)table;
 	report_add_parallelism(out, top->flat[WEIGHT_OVERHEAD], top->flat_running_ns);
-}
-
-static void
-write_gain_heading(const struct export_input *input, int64_t whole_ns, size_t best,
-		   struct page *page)
-{
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_text(&sb, input->filtered ? "Real time of what is shown: " : "Real time: ");
-	quantity_add_time(&sb, whole_ns);
-	strbuf_add_format(&sb,
-			  ". Estimate if one of these functions ran on %zu CPUs at once, "
-			  "the most that were seen",
-			  best);
-	page->ops->lead(page, sb.data);
-	strbuf_release(&sb);
 }
 
 static void
@@ -210,7 +186,11 @@ write_gains(const struct export_input *input, struct page *page)
 	count = find_gains(&top, (double)best, (double)whole_ns,
 			   margin_ticks(view_profile(input->view), WEIGHT_LATENCY, whole_ns), gain);
 	if (count > 0) {
-		write_gain_heading(input, whole_ns, best, page);
+		page_write(page, page->ops->lead,
+			   "Real time%s: %s. Estimate if one of these functions ran on %zu CPUs at "
+			   "once, the most that were seen",
+			   input->filtered ? " of what is shown" : "", quantity_time(whole_ns).text,
+			   best);
 		report_table_write(&REPORT_TABLE(column, gain, count, .whole = whole_ns,
 						 .view = input->view),
 				   page);
@@ -221,9 +201,9 @@ write_gains(const struct export_input *input, struct page *page)
 
 /* --- waits that ended the time without a running thread ----------------------------------- */
 
-/* The state of a wait, "[sleeping in futex]", and the function that waited. */
 struct wait_row {
-	uint32_t kind, function;
+	uint32_t kind;     /* the view's function that names the state: "[sleeping in futex]" */
+	uint32_t function; /* the view's function that waited; UINT32_MAX: not known */
 	int64_t ns;
 };
 
@@ -270,11 +250,11 @@ sum_waits(const struct view *view, size_t *count)
 }
 
 static void
-add_wait_kind(const struct report_table *table, const void *row, struct strbuf *out)
+add_wait_kind(const struct report_cell *cell, struct strbuf *out)
 {
-	const uint32_t kind = ((const struct wait_row *)row)->kind;
+	const uint32_t kind = ((const struct wait_row *)cell->row)->kind;
 
-	strbuf_add_text(out, view_function(table->view, kind)->name);
+	strbuf_add_text(out, view_function(cell->table->view, kind)->name);
 }
 
 static void

@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report_summary.c - reports what limits the program, and the margins of error of shares.
- */
+/* report_summary.c - reports what limits the program. */
 #include "report/report_internal.h"
 #include "wallsample/analysis/finding.h"
-#include "wallsample/analysis/margin.h"
-
-static void
-add_percent(struct strbuf *sb, double share)
-{
-	strbuf_add_format(sb, share < 0.0995 ? "%.1f%%" : "%.0f%%", 100 * share);
-}
-
-/* "63% (±3%)" */
-static void
-add_share(struct strbuf *sb, const struct finding *found)
-{
-	add_percent(sb, found->share);
-	strbuf_add_text(sb, " (±");
-	add_percent(sb, found->margin);
-	strbuf_add_text(sb, ")");
-}
+#include "wallsample/report/quantity.h"
 
 /* The text around the share of each finding; finding.h defines the share. */
 static const struct {
@@ -51,24 +33,18 @@ static const struct {
 static void
 write_finding(const struct view *view, struct page *page, const struct finding *found)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	strbuf_add_text(&sb, words[found->kind].before);
-	add_share(&sb, found);
-	strbuf_add_text(&sb, words[found->kind].behind);
+	page_add(page, "%s%s (±%s)%s", words[found->kind].before,
+		 quantity_percent(found->share).text, quantity_percent(found->margin).text,
+		 words[found->kind].behind);
 	if (found->kind == FINDING_GIL)
-		strbuf_add_format(&sb,
-				  ", and %.1f threads waited for it on average: more threads "
-				  "will not make it faster",
-				  found->waiting);
-	if (found->function < view_function_count(view)) {
-		strbuf_add_text(&sb, words[found->kind].where);
-		strbuf_add_escaped(&sb, view_function(view, found->function)->name);
-	}
-	strbuf_add_text(&sb, ".");
-	page->ops->field(page, words[found->kind].what, sb.data);
-	strbuf_release(&sb);
+		page_add(page,
+			 ", and %.1f threads waited for it on average: more threads will not make "
+			 "it faster",
+			 found->waiting);
+	if (found->function < view_function_count(view))
+		page_add(page, "%s%s", words[found->kind].where,
+			 view_function(view, found->function)->name);
+	page_field(page, words[found->kind].what, ".");
 }
 
 void
@@ -98,33 +74,4 @@ report_write_summary(const struct export_input *input, struct page *page)
 					   "share first; in brackets the margin of error.");
 	for (size_t i = 0; i < findings.count; i++)
 		write_finding(view, page, &findings.item[i]);
-}
-
-void
-report_add_margins(struct strbuf *sb, const struct export_input *input)
-{
-	static const double shares[] = { 0.01, 0.10, 0.50 };
-	const double ticks = margin_ticks(view_profile(input->view), input->sort,
-					  view_total_ns(input->view, input->sort));
-
-	if (ticks <= 0)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
-		strbuf_add_text(sb, i == 0 ? " Margins of error (95%): ±" : ", ±");
-		add_percent(sb, margin_of_share(shares[i], ticks));
-		strbuf_add_format(sb, " at %.0f%%", 100 * shares[i]);
-	}
-	strbuf_add_text(sb, ".");
-}
-
-void
-report_add_margin_of_half(struct strbuf *sb, const struct export_input *input, int64_t whole_ns)
-{
-	const double ticks = margin_ticks(view_profile(input->view), input->sort, whole_ns);
-
-	if (ticks <= 0)
-		return;
-	strbuf_add_text(sb, "; margin of error ±");
-	add_percent(sb, margin_of_share(0.5, ticks));
-	strbuf_add_text(sb, " at 50%");
 }

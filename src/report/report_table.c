@@ -1,42 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report_table.c - writes a table from its description.
- */
-
+/* report_table.c - writes a table from its description. */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
 static const void *
-row_at(const struct report_table *table, size_t index)
+value_at(const struct report_cell *cell)
 {
-	return (const char *)table->row + index * table->row_size;
+	return (const char *)cell->row + cell->column->at;
 }
 
 static int64_t
-number_at(const void *row, size_t member)
+number_of(const struct report_cell *cell)
 {
-	return *(const int64_t *)((const char *)row + member);
-}
-
-static uint32_t
-number32_at(const void *row, size_t member)
-{
-	return *(const uint32_t *)((const char *)row + member);
-}
-
-static int64_t
-value_of(const struct report_column *column, const void *row)
-{
-	return column->unit == COLUMN_COUNT32 ? number32_at(row, column->at) :
-						number_at(row, column->at);
+	return cell->column->unit == COLUMN_COUNT32 ? *(const uint32_t *)value_at(cell) :
+						      *(const int64_t *)value_at(cell);
 }
 
 static double
-whole_of(const struct report_table *table, const struct report_column *column, const void *row)
+whole_of(const struct report_cell *cell)
 {
+	const struct report_column *column = cell->column;
+
 	if (column->whole_at > 0)
-		return (double)number_at(row, column->whole_at);
-	return (double)(column->whole > 0 ? column->whole : table->whole);
+		return (double)*(const int64_t *)((const char *)cell->row + column->whole_at);
+	return (double)(column->whole > 0 ? column->whole : cell->table->whole);
+}
+
+static struct report_cell
+cell_at(const struct report_table *table, size_t row, const struct report_column *column)
+{
+	return (struct report_cell){
+		.table = table,
+		.column = column,
+		.row = (const char *)table->row + row * table->row_size,
+	};
+}
+
+static void
+add_raw_text(const struct report_cell *cell, struct strbuf *out)
+{
+	strbuf_add_text(out, "");
+	if (cell->column->text != NULL)
+		cell->column->text(cell, out);
+	else if (cell->column->unit != COLUMN_FUNCTION)
+		strbuf_add_text(out, *(const char *const *)value_at(cell));
 }
 
 static size_t
@@ -47,76 +54,92 @@ limit_of(const struct report_table *table)
 
 /* --- pages ---------------------------------------------------------------------------------- */
 
-/* Fills `chosen` with the columns of a page of this width, from left to right. */
+/* Fills `chosen` with the columns of a page of this width. */
 static size_t
 choose_columns(const struct report_table *table, size_t width, const struct report_column **chosen)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < table->column_count; i++) {
-		const struct report_column *column = &table->column[i];
-		size_t at = count;
-
-		if (column->title == NULL || width < column->from_width)
-			continue;
-		for (; at > 0 && chosen[at - 1]->place > column->place; at--)
-			chosen[at] = chosen[at - 1];
-		chosen[at] = column;
-		count++;
-	}
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->column[i].title != NULL && width >= table->column[i].from_width)
+			chosen[count++] = &table->column[i];
 	return count;
 }
 
 static void
-add_bar(const struct report_table *table, const struct report_column *column, const void *row,
-	struct columns *out)
+add_escaped_cell(struct columns *out, const char *text, const char *detail)
 {
-	const double whole = whole_of(table, column, row);
+	struct strbuf escaped_text, escaped_detail;
 
-	columns_add_bar(out, whole > 0 ? (double)value_of(column, row) / whole : 0, table->bar);
+	strbuf_init(&escaped_text);
+	strbuf_init(&escaped_detail);
+	strbuf_add_escaped(&escaped_text, text);
+	strbuf_add_escaped(&escaped_detail, detail);
+	columns_add_detailed(out, escaped_text.data, escaped_detail.data);
+	strbuf_release(&escaped_text);
+	strbuf_release(&escaped_detail);
 }
 
 static void
-add_text(const struct report_table *table, const struct report_column *column, const void *row,
-	 struct strbuf *out)
+add_text(const struct report_cell *cell, struct columns *out)
 {
-	struct strbuf raw;
+	struct strbuf text, detail;
 
-	strbuf_init(&raw);
-	if (column->text != NULL)
-		column->text(table, row, &raw);
-	strbuf_add_escaped(out, raw.length > 0 ? raw.data : "");
-	strbuf_release(&raw);
+	strbuf_init(&text);
+	strbuf_init(&detail);
+	strbuf_add_text(&detail, "");
+	add_raw_text(cell, &text);
+	if (cell->column->detail != NULL)
+		cell->column->detail(cell, &detail);
+	add_escaped_cell(out, text.data, detail.data);
+	strbuf_release(&text);
+	strbuf_release(&detail);
+}
+
+/* The module follows the name in parentheses, unless the name determines the module. */
+static void
+add_function(const struct report_cell *cell, struct columns *out)
+{
+	const uint32_t id = *(const uint32_t *)value_at(cell);
+
+	if (id < view_function_count(cell->table->view)) {
+		const struct view_function *function = view_function(cell->table->view, id);
+
+		add_escaped_cell(out, function->name,
+				 function->needs_module ? function->module : "");
+	} else {
+		add_text(cell, out);
+	}
 }
 
 static void
-add_cell(const struct report_table *table, const struct report_column *column, const void *row,
-	 struct columns *out)
+add_cell(const struct report_cell *cell, struct columns *out)
 {
-	struct strbuf sb;
-
-	if (column->unit == COLUMN_BAR) {
-		add_bar(table, column, row, out);
-		return;
+	switch (cell->column->unit) {
+	case COLUMN_TIME:
+		columns_add(out, quantity_time(number_of(cell)).text);
+		break;
+	case COLUMN_COUNT:
+	case COLUMN_COUNT32:
+		columns_add(out, quantity_count((uint64_t)number_of(cell)).text);
+		break;
+	case COLUMN_SHARE:
+		columns_add(out, quantity_share((double)number_of(cell), whole_of(cell)).text);
+		break;
+	case COLUMN_PART:
+		columns_add(out, quantity_share(*(const double *)value_at(cell), 1).text);
+		break;
+	case COLUMN_BAR:
+		columns_add_bar(out,
+				whole_of(cell) > 0 ? (double)number_of(cell) / whole_of(cell) : 0,
+				cell->table->bar);
+		break;
+	case COLUMN_FUNCTION:
+		add_function(cell, out);
+		break;
+	default:
+		add_text(cell, out);
 	}
-	if (column->unit == COLUMN_FUNCTION &&
-	    number32_at(row, column->at) < view_function_count(table->view)) {
-		report_add_function_cell(out,
-					 view_function(table->view, number32_at(row, column->at)));
-		return;
-	}
-	strbuf_init(&sb);
-	if (column->unit == COLUMN_TIME)
-		quantity_add_time(&sb, value_of(column, row));
-	else if (column->unit == COLUMN_SHARE)
-		quantity_add_share(&sb, (double)value_of(column, row),
-				   whole_of(table, column, row));
-	else if (column->unit == COLUMN_COUNT || column->unit == COLUMN_COUNT32)
-		quantity_add_count(&sb, (uint64_t)value_of(column, row));
-	else
-		add_text(table, column, row, &sb);
-	columns_add(out, sb.data);
-	strbuf_release(&sb);
 }
 
 void
@@ -131,8 +154,11 @@ report_table_write(const struct report_table *table, struct page *page)
 		column[c] = (struct column){ chosen[c]->title, !chosen[c]->left, chosen[c]->most };
 	columns_init(&cells, column, count);
 	for (size_t i = 0; i < table->row_count && i < limit_of(table); i++)
-		for (size_t c = 0; c < count; c++)
-			add_cell(table, chosen[c], row_at(table, i), &cells);
+		for (size_t c = 0; c < count; c++) {
+			const struct report_cell cell = cell_at(table, i, chosen[c]);
+
+			add_cell(&cell, &cells);
+		}
 	page->ops->table(page, &cells);
 	if (table->one != NULL)
 		report_table_write_rest(page, page->ops->rest, table->row_count, limit_of(table),
@@ -144,49 +170,65 @@ void
 report_table_write_rest(struct page *page, void (*write)(struct page *, const char *), size_t count,
 			size_t limit, const char *one, const char *many)
 {
-	struct strbuf sb;
-
-	if (count <= limit)
-		return;
-	strbuf_init(&sb);
-	strbuf_add_text(&sb, "… and ");
-	quantity_add_things(&sb, count - limit, one, many);
-	write(page, sb.data);
-	strbuf_release(&sb);
+	if (count > limit)
+		page_write(page, write, "… and %s", quantity_things(count - limit, one, many).text);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-static void
-add_members(const struct report_table *table, const struct report_column *column, const void *row,
-	    struct json_stream *stream, json_t *object)
+json_t *
+json_weights(const int64_t ns[WEIGHT_COUNT])
+{
+	return json_pack("{s:I, s:I, s:I}", "wall_ns", (json_int_t)ns[WEIGHT_WALL], "overhead_ns",
+			 (json_int_t)ns[WEIGHT_OVERHEAD], "latency_ns",
+			 (json_int_t)ns[WEIGHT_LATENCY]);
+}
+
+/* Returns NULL for the empty text of a COLUMN_OPTIONAL. */
+static json_t *
+text_value(const struct report_cell *cell)
 {
 	struct strbuf text;
+	json_t *value = NULL;
+
+	strbuf_init(&text);
+	add_raw_text(cell, &text);
+	if (text.length > 0)
+		value = json_stream_text(cell->stream, text.data);
+	else if (cell->column->unit == COLUMN_TEXT)
+		value = json_null();
+	strbuf_release(&text);
+	return value;
+}
+
+static void
+add_members(const struct report_cell *cell, json_t *object)
+{
+	const struct report_column *column = cell->column;
 
 	if (column->json != NULL)
-		column->json(table, row, stream, object);
+		column->json(cell, object);
 	if (column->key == NULL)
 		return;
-	if (column->unit != COLUMN_TEXT && column->unit != COLUMN_OPTIONAL) {
-		json_object_set_new(object, column->key, json_integer(value_of(column, row)));
-		return;
-	}
-	strbuf_init(&text);
-	column->text(table, row, &text);
-	if (text.length > 0)
-		json_object_set_new(object, column->key, json_stream_text(stream, text.data));
-	else if (column->unit == COLUMN_TEXT)
-		json_object_set_new(object, column->key, json_null());
-	strbuf_release(&text);
+	if (column->unit == COLUMN_TEXT || column->unit == COLUMN_OPTIONAL)
+		json_object_set_new(object, column->key, text_value(cell));
+	else if (column->unit == COLUMN_WEIGHTS)
+		json_object_set_new(object, column->key, json_weights(value_at(cell)));
+	else
+		json_object_set_new(object, column->key, json_integer(number_of(cell)));
 }
 
 static json_t *
-row_object(const struct report_table *table, size_t index, struct json_stream *stream)
+row_object(const struct report_table *table, size_t row, struct json_stream *stream)
 {
 	json_t *object = json_object();
 
-	for (size_t c = 0; c < table->column_count; c++)
-		add_members(table, &table->column[c], row_at(table, index), stream, object);
+	for (size_t c = 0; c < table->column_count; c++) {
+		struct report_cell cell = cell_at(table, row, &table->column[c]);
+
+		cell.stream = stream;
+		add_members(&cell, object);
+	}
 	return object;
 }
 

@@ -31,103 +31,80 @@ report_has_tasks(const struct export_input *input)
 void
 report_add_unit(struct strbuf *sb, const struct export_input *input, const struct thread_row *row)
 {
-	struct strbuf name;
-
-	strbuf_init(&name);
-	if (row->tasks > 1 && !row->uncounted) {
-		quantity_add_count(sb, row->tasks);
-		strbuf_add_text(sb, " ");
-	}
+	if (row->tasks > 1 && !row->uncounted)
+		strbuf_add_format(sb, "%s ", quantity_count(row->tasks).text);
 	if (row->tasks > 0)
-		view_add_unit(input->view, row->thread, &name);
+		view_add_unit(input->view, row->thread, sb);
 	else
-		view_add_name(input->view, row->thread, &name);
-	if (name.length > 0)
-		strbuf_add_escaped(sb, name.data);
-	strbuf_release(&name);
+		view_add_name(input->view, row->thread, sb);
 }
 
 /* --- tasks -------------------------------------------------------------------------------- */
 
-/* "12.34", "1,234" */
+/* Adds the mean number of tasks or threads, their time over elapsed time: "12.34" or "1,234". */
 static void
-add_mean(struct strbuf *sb, double mean)
+add_mean(struct strbuf *sb, int64_t ns, double span_ns)
 {
+	const double mean = span_ns > 0 ? (double)ns / span_ns : 0;
+
 	if (mean >= 999.5)
-		quantity_add_count(sb, (uint64_t)(mean + 0.5));
+		strbuf_add_text(sb, quantity_count((uint64_t)(mean + 0.5)).text);
 	else
 		strbuf_add_format(sb, "%.2f", mean);
 }
 
-/* The mean number of tasks or threads: their time over the time that passed. */
-static void
-add_number(const struct report_table *table, int64_t ns, struct strbuf *out)
+static int64_t
+number_at(const struct report_cell *cell)
 {
-	const double span_ns = (double)profile_wall_ns(view_profile(table->view));
+	return *(const int64_t *)((const char *)cell->row + cell->column->at);
+}
 
-	if (ns > 0 && span_ns > 0)
-		add_mean(out, (double)ns / span_ns);
+/* The mean number of tasks or threads whose time is at column->at. */
+static void
+add_number(const struct report_cell *cell, struct strbuf *out)
+{
+	const double span_ns = (double)profile_wall_ns(view_profile(cell->table->view));
+
+	if (number_at(cell) > 0 && span_ns > 0)
+		add_mean(out, number_at(cell), span_ns);
 	else
 		strbuf_add_text(out, "-");
 }
 
 static void
-add_task_number(const struct report_table *table, const void *row, struct strbuf *out)
+add_task_share(const struct report_cell *cell, struct strbuf *out)
 {
-	add_number(table, ((const struct task_table_row *)row)->tasks_ns, out);
+	const double ns = (double)number_at(cell);
+
+	strbuf_add_text(out, ns > 0 ? quantity_share(ns, (double)cell->table->whole).text : "-");
 }
 
 static void
-add_thread_number(const struct report_table *table, const void *row, struct strbuf *out)
+add_doing_word(const struct report_cell *cell, struct strbuf *out)
 {
-	add_number(table, ((const struct task_table_row *)row)->threads_ns, out);
+	strbuf_add_text(out, task_doing_word(((const struct task_table_row *)cell->row)->doing));
 }
 
 static void
-add_task_share(const struct report_table *table, const void *row, struct strbuf *out)
+add_doing(const struct report_cell *cell, struct strbuf *out)
 {
-	const int64_t ns = ((const struct task_table_row *)row)->tasks_ns;
+	const struct task_table_row *state = cell->row;
 
-	if (ns > 0)
-		quantity_add_share(out, (double)ns, (double)table->whole);
-	else
-		strbuf_add_text(out, "-");
+	strbuf_add_format(out, "%s%s%s", task_doing_text(state->doing),
+			  state->reason[0] != '\0' ? ": " : "", state->reason);
 }
 
-static void
-add_doing_word(const struct report_table *table, const void *row, struct strbuf *out)
-{
-	(void)table;
-	strbuf_add_text(out, task_doing_word(((const struct task_table_row *)row)->doing));
-}
-
-static void
-add_reason(const struct report_table *table, const void *row, struct strbuf *out)
-{
-	(void)table;
-	strbuf_add_text(out, ((const struct task_table_row *)row)->reason);
-}
-
-static void
-add_doing(const struct report_table *table, const void *row, struct strbuf *out)
-{
-	const struct task_table_row *state = row;
-
-	(void)table;
-	strbuf_add_text(out, task_doing_text(state->doing));
-	if (state->reason[0] != '\0')
-		strbuf_add_format(out, ": %s", state->reason);
-}
+#define AT(member) offsetof(struct task_table_row, member)
 
 static const struct report_column task_columns[] = {
 	{ NULL, "doing", COLUMN_TEXT, .text = add_doing_word },
-	{ NULL, "reason", COLUMN_OPTIONAL, .text = add_reason },
-	{ "tasks", NULL, COLUMN_TEXT, .text = add_task_number },
-	{ "share", NULL, COLUMN_TEXT, .text = add_task_share },
-	{ "threads", NULL, COLUMN_TEXT, .text = add_thread_number },
+	{ NULL, "reason", COLUMN_OPTIONAL, .at = AT(reason) },
+	{ "tasks", NULL, COLUMN_TEXT, .at = AT(tasks_ns), .text = add_number },
+	{ "share", NULL, COLUMN_TEXT, .at = AT(tasks_ns), .text = add_task_share },
+	{ "threads", NULL, COLUMN_TEXT, .at = AT(threads_ns), .text = add_number },
 	{ "doing", NULL, COLUMN_TEXT, .text = add_doing, .left = true },
-	{ NULL, "tasks_ns", COLUMN_TIME, .at = offsetof(struct task_table_row, tasks_ns) },
-	{ NULL, "threads_ns", COLUMN_TIME, .at = offsetof(struct task_table_row, threads_ns) },
+	{ NULL, "tasks_ns", COLUMN_TIME, .at = AT(tasks_ns) },
+	{ NULL, "threads_ns", COLUMN_TIME, .at = AT(threads_ns) },
 };
 
 static struct report_table
@@ -140,31 +117,27 @@ describe_tasks(const struct view *view, const struct task_table *tasks, size_t l
 
 /* "800 NOUNs on average, at most 912 at once that no thread ran." */
 static void
-add_seen(struct strbuf *sb, const struct export_input *input, const struct task_table *tasks)
+add_seen(const struct export_input *input, const struct task_table *tasks, struct page *page)
 {
 	const struct profile *profile = view_profile(input->view);
 	const struct run_stats *stats = input->stats;
-	const double span_ns = (double)profile_wall_ns(profile);
 
-	add_mean(sb, span_ns > 0 ? (double)tasks->tasks_ns / span_ns : 0);
-	strbuf_add_text(sb, " ");
-	strbuf_add_escaped(sb, profile_text(profile, profile_thread(profile, tasks->one)->name));
-	strbuf_add_text(sb, "s on average");
-	if (stats->tasks_most > 0 && !input->filtered) {
-		strbuf_add_text(sb, ", at most ");
-		quantity_add_count(sb, stats->tasks_most);
-		strbuf_add_text(sb, " at once that no thread ran");
-	}
-	strbuf_add_text(sb, ".");
+	add_mean(&page->text, tasks->tasks_ns, (double)profile_wall_ns(profile));
+	page_add(page, " %ss on average",
+		 profile_text(profile, profile_thread(profile, tasks->one)->name));
+	if (stats->tasks_most > 0 && !input->filtered)
+		page_add(page, ", at most %s at once that no thread ran",
+			 quantity_count(stats->tasks_most).text);
+	page_add(page, ".");
 	if (stats->tasks_thinnest > 1)
-		strbuf_add_format(sb,
-				  " At times only one in %" PRIu32 " was sampled: a random "
-				  "subset that changes from tick to tick, weighted accordingly.",
-				  stats->tasks_thinnest);
+		page_add(page,
+			 " At times only one in %" PRIu32 " was sampled: a random subset that "
+			 "changes from tick to tick, weighted accordingly.",
+			 stats->tasks_thinnest);
 }
 
 static void
-add_queue(struct strbuf *sb, const struct export_input *input)
+add_queue(const struct export_input *input, struct page *page)
 {
 	const struct profile *profile = view_profile(input->view);
 	const double span_ns = (double)profile_wall_ns(profile);
@@ -174,35 +147,31 @@ add_queue(struct strbuf *sb, const struct export_input *input)
 		cpu_ns += (double)profile_parallelism(profile, p)->cpu_ns;
 	if (span_ns <= 0)
 		return;
-	strbuf_add_format(sb, " The scheduler's queue: on average %.2f tasks were ready, at most ",
-			  profile_ready_ns(profile) / span_ns);
-	quantity_add_count(sb, profile_ready_most(profile));
-	strbuf_add_format(sb, ", while %.2f threads were on a CPU", cpu_ns / span_ns);
-	if (input->stats->cpus > 0) {
-		strbuf_add_text(sb, ", of ");
-		quantity_add_things(sb, input->stats->cpus, "CPU", "CPUs");
-	}
-	strbuf_add_text(sb, ".");
+	page_add(page,
+		 " The scheduler's queue: on average %.2f tasks were ready, at most %s, while %.2f "
+		 "threads were on a CPU",
+		 profile_ready_ns(profile) / span_ns,
+		 quantity_count(profile_ready_most(profile)).text, cpu_ns / span_ns);
+	if (input->stats->cpus > 0)
+		page_add(page, ", of %s", quantity_things(input->stats->cpus, "CPU", "CPUs").text);
+	page_add(page, ".");
 }
 
 static void
-add_failures(struct strbuf *sb, const struct export_input *input, const struct task_table *tasks)
+add_failures(const struct export_input *input, const struct task_table *tasks, struct page *page)
 {
-	const double whole = (double)tasks->tasks_ns;
+	const double whole = (double)tasks->tasks_ns, rate = input->stats->rate_wanted;
 
 	if (tasks->failed_ns <= 0)
 		return;
-	strbuf_add_text(sb, " ");
-	quantity_add_share(sb, (double)tasks->failed_ns, whole);
-	strbuf_add_text(sb, " of the tasks' time has no stack.");
-	if ((double)tasks->finished_ns <= FAILED_MOST * whole || input->stats->rate_wanted <= 0)
-		return;
-	strbuf_add_text(sb, " ");
-	quantity_add_share(sb, (double)tasks->finished_ns, whole);
-	strbuf_add_text(sb, " belongs to tasks that had ended before their stacks could be read: "
-			    "they live shorter than the ");
-	quantity_add_time(sb, (int64_t)((double)NS_PER_SEC / input->stats->rate_wanted));
-	strbuf_add_text(sb, " between two ticks.");
+	page_add(page, " %s of the tasks' time has no stack.",
+		 quantity_share((double)tasks->failed_ns, whole).text);
+	if ((double)tasks->finished_ns > FAILED_MOST * whole && rate > 0)
+		page_add(page,
+			 " %s belongs to tasks that had ended before their stacks could be read: "
+			 "they live shorter than the %s between two ticks.",
+			 quantity_share((double)tasks->finished_ns, whole).text,
+			 quantity_time((int64_t)((double)NS_PER_SEC / rate)).text);
 }
 
 void
@@ -210,21 +179,18 @@ report_write_tasks(const struct export_input *input, struct page *page)
 {
 	struct task_table tasks;
 	struct report_table table;
-	struct strbuf sb;
 
 	task_table_make(input->view, &tasks);
 	if (tasks.count > 0) {
-		strbuf_init(&sb);
 		table = describe_tasks(input->view, &tasks, input->limit);
 		page->ops->heading(page, "Tasks, and the threads that run them: how many at "
 					 "a time");
 		report_table_write(&table, page);
-		add_seen(&sb, input, &tasks);
+		add_seen(input, &tasks, page);
 		if (!input->filtered)
-			add_queue(&sb, input);
-		add_failures(&sb, input, &tasks);
-		page->ops->paragraph(page, sb.data);
-		strbuf_release(&sb);
+			add_queue(input, page);
+		add_failures(input, &tasks, page);
+		page_end(page, page->ops->paragraph);
 	}
 	task_table_release(&tasks);
 }
@@ -258,32 +224,29 @@ report_json_tasks(const struct view *view, const struct run_stats *stats,
 
 /* --- threads ------------------------------------------------------------------------------ */
 
-static const struct profile_thread *
-thread_of(const struct report_table *table, const void *row)
+static void
+add_tid(const struct report_cell *cell, struct strbuf *out)
 {
-	return profile_thread(view_profile(table->view), ((const struct thread_row *)row)->thread);
+	const uint32_t thread = ((const struct thread_row *)cell->row)->thread;
+	const struct profile_thread *of = profile_thread(view_profile(cell->table->view), thread);
+
+	if (!of->is_task)
+		strbuf_add_format(out, "%jd", (intmax_t)of->tid);
 }
 
 static void
-add_tid(const struct report_table *table, const void *row, struct strbuf *out)
+add_unit_name(const struct report_cell *cell, struct strbuf *out)
 {
-	if (!thread_of(table, row)->is_task)
-		strbuf_add_format(out, "%jd", (intmax_t)thread_of(table, row)->tid);
+	report_add_unit(out, cell->table->context, cell->row);
 }
 
 static void
-add_unit_name(const struct report_table *table, const void *row, struct strbuf *out)
+add_top(const struct report_cell *cell, struct strbuf *out)
 {
-	report_add_unit(out, table->context, row);
-}
+	const uint32_t top = ((const struct thread_row *)cell->row)->top;
 
-static void
-add_top(const struct report_table *table, const void *row, struct strbuf *out)
-{
-	const uint32_t top = ((const struct thread_row *)row)->top;
-
-	if (top < view_function_count(table->view))
-		strbuf_add_text(out, view_function(table->view, top)->name);
+	if (top < view_function_count(cell->table->view))
+		strbuf_add_text(out, view_function(cell->table->view, top)->name);
 }
 
 void

@@ -13,17 +13,17 @@
 #define AT(row, member, weight) (offsetof(row, member) + (size_t)(weight) * sizeof(int64_t))
 
 static void
-add_indented_name(const struct report_table *table, const void *row, struct strbuf *out)
+add_indented_name(const struct report_cell *cell, struct strbuf *out)
 {
-	const size_t width = *(const size_t *)table->context;
+	const size_t width = *(const size_t *)cell->table->context;
 	const size_t room = width > BESIDE_INDENT + INDENT_LEAST ? width - BESIDE_INDENT :
 								   INDENT_LEAST;
-	const struct tree_node *node = row;
+	const struct tree_node *node = cell->row;
 
 	strbuf_add_format(out, "%*s", (int)(node->depth < room ? node->depth : room), "");
 	if (node->depth > room)
 		strbuf_add_format(out, "[%u] ", node->depth);
-	strbuf_add_text(out, view_function(table->view, node->function)->name);
+	strbuf_add_text(out, view_function(cell->table->view, node->function)->name);
 }
 
 void
@@ -50,10 +50,9 @@ report_write_tree(const struct export_input *input, struct page *page)
 }
 
 static void
-add_no_neighbour(const struct report_table *table, const void *row, struct strbuf *out)
+add_no_neighbour(const struct report_cell *cell, struct strbuf *out)
 {
-	(void)row;
-	strbuf_add_text(out, table->context);
+	strbuf_add_text(out, cell->table->context);
 }
 
 static void
@@ -77,25 +76,20 @@ void
 report_write_focus(const struct export_input *input, struct page *page)
 {
 	struct neighbours near;
-	struct strbuf sb;
 
 	neighbours_make(input->view, input->sort, input->focus, &near);
-	strbuf_init(&sb);
-	strbuf_add_text(&sb, "Focus: ");
 	if (near.self_count == 0) {
-		strbuf_add_text(&sb, "no function matches");
-		page->ops->heading(page, sb.data);
+		page->ops->heading(page, "Focus: no function matches");
 	} else {
-		quantity_add_share(&sb, (double)near.ns[input->sort],
-				   (double)view_total_ns(input->view, input->sort));
-		strbuf_add_text(&sb, " of the whole is in them");
-		page->ops->heading(page, sb.data);
+		page_write(page, page->ops->heading, "Focus: %s of the whole is in them",
+			   quantity_share((double)near.ns[input->sort],
+					  (double)view_total_ns(input->view, input->sort))
+				   .text);
 		write_neighbours(input, "callers", "[none: it is outermost]", near.caller,
 				 near.caller_count, page);
 		write_neighbours(input, "in focus", "", near.self, near.self_count, page);
 		write_neighbours(input, "callees", "[itself]", near.callee, near.callee_count,
 				 page);
 	}
-	strbuf_release(&sb);
 	neighbours_release(&near);
 }

@@ -45,14 +45,15 @@ all_wall(const struct view *view, const struct waiting *waiting)
 	return sum;
 }
 
-/* A row of the tables: an awaited object, and a stack of a waiter or a lock holder. */
+/* A row of the tables: an awaited object, and the stack of a waiter or a lock holder. */
 struct line {
 	const struct waiting_row *wait;
 	const struct waiting_stack *stack;
+	const char *kind, *object, *module; /* as in *wait */
 	int64_t ns, samples;
 	uint32_t threads, most;
-	uint32_t function;  /* the function of the view that waits or holds; UINT32_MAX: none */
-	const double *bins; /* NULL: not known */
+	uint32_t function;  /* the view's function that waits or holds; UINT32_MAX: no stack */
+	const double *bins; /* as for waiting_bins_add(); NULL: the waits over time are not known */
 };
 
 static struct line
@@ -64,6 +65,9 @@ make_line(const struct view *view, const struct waiting_row *wait,
 	return (struct line){
 		.wait = wait,
 		.stack = stack,
+		.kind = wait->kind_text,
+		.object = wait->object,
+		.module = wait->module,
 		.ns = stack->holds ? stack->ns : wait->ns,
 		.samples = wait->samples,
 		.threads = wait->threads,
@@ -99,11 +103,10 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 
 /* "mutex table_lock (server)" */
 static void
-add_what(const struct report_table *table, const void *row, struct strbuf *out)
+add_what(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct waiting_row *wait = ((const struct line *)row)->wait;
+	const struct waiting_row *wait = ((const struct line *)cell->row)->wait;
 
-	(void)table;
 	wait_kind_add(wait->kind, wait->kind_text, wait->object, out);
 	if (wait->module[0] != '\0' && strchr(wait->object, '+') == NULL)
 		strbuf_add_format(out, " (%s)", wait->module);
@@ -111,104 +114,97 @@ add_what(const struct report_table *table, const void *row, struct strbuf *out)
 
 /* --- awaited objects ----------------------------------------------------------------------- */
 
+/* The mean number of waiters. */
 static void
-add_mean(const struct report_table *table, const void *row, struct strbuf *out)
+add_mean(const struct report_cell *cell, struct strbuf *out)
 {
-	const double span_ns = (double)profile_wall_ns(view_profile(table->view));
+	const double span_ns = (double)profile_wall_ns(view_profile(cell->table->view));
+	const double ns = (double)((const struct line *)cell->row)->ns;
 
-	strbuf_add_format(out, "%.2f",
-			  span_ns > 0 ? (double)((const struct line *)row)->ns / span_ns : 0);
+	strbuf_add_format(out, "%.2f", span_ns > 0 ? ns / span_ns : 0);
 }
 
 static void
-add_bins(const struct report_table *table, const void *row, struct strbuf *out)
+add_bins(const struct report_cell *cell, struct strbuf *out)
 {
-	(void)table;
-	waiting_bins_add(((const struct line *)row)->bins, out);
-}
-
-static void
-add_kind(const struct report_table *table, const void *row, struct strbuf *out)
-{
-	(void)table;
-	strbuf_add_text(out, ((const struct line *)row)->wait->kind_text);
-}
-
-static void
-add_object(const struct report_table *table, const void *row, struct strbuf *out)
-{
-	(void)table;
-	strbuf_add_text(out, ((const struct line *)row)->wait->object);
-}
-
-static void
-add_module(const struct report_table *table, const void *row, struct strbuf *out)
-{
-	(void)table;
-	strbuf_add_text(out, ((const struct line *)row)->wait->module);
+	waiting_bins_add(((const struct line *)cell->row)->bins, out);
 }
 
 static json_t *
-stack_list(struct json_stream *stream, const struct view *view, const struct waiting_stack *stack,
-	   size_t count)
+stack_object(struct json_stream *stream, const struct view *view, const struct waiting_stack *stack)
+{
+	json_t *object = json_object(), *functions = json_array();
+
+	if (stack->holds && stack->threads == 1)
+		json_add_thread(stream, view, stack->thread, object);
+	else if (stack->holds)
+		json_object_update_new(object, json_pack("{s:n, s:n}", "tid", "name"));
+	if (stack->holds)
+		json_object_update_new(object, json_pack("{s:I, s:s}", "threads",
+							 (json_int_t)stack->threads, "state",
+							 run_state_text(stack->state)));
+	for (size_t f = 0; f < stack->depth; f++) {
+		const struct view_function *function = view_function(view, stack->function[f]);
+
+		json_array_append_new(functions, json_stream_text(stream, function->name));
+	}
+	json_object_set_new(object, "wall_ns", json_integer(stack->ns));
+	json_object_set_new(object, "functions", functions);
+	return object;
+}
+
+static json_t *
+stack_list(const struct report_cell *cell, const struct waiting_stack *stack, size_t count)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < count && i < JSON_STACKS_MOST; i++) {
-		json_t *object = json_object(), *functions = json_array();
-
-		if (stack[i].holds && stack[i].threads == 1)
-			json_add_thread(stream, view, stack[i].thread, object);
-		else if (stack[i].holds)
-			json_object_update_new(object, json_pack("{s:n, s:n}", "tid", "name"));
-		if (stack[i].holds)
-			json_object_update_new(object,
-					       json_pack("{s:I, s:s}", "threads",
-							 (json_int_t)stack[i].threads, "state",
-							 run_state_text(stack[i].state)));
-		for (size_t f = 0; f < stack[i].depth; f++)
-			json_array_append_new(functions,
-					      json_stream_text(stream,
-							       view_function(view,
-									     stack[i].function[f])
-								       ->name));
-		json_object_set_new(object, "wall_ns", json_integer(stack[i].ns));
-		json_object_set_new(object, "functions", functions);
-		json_array_append_new(list, object);
-	}
+	for (size_t i = 0; i < count && i < JSON_STACKS_MOST; i++)
+		json_array_append_new(list,
+				      stack_object(cell->stream, cell->table->view, &stack[i]));
 	return list;
 }
 
 static void
-add_stacks(const struct report_table *table, const void *row, struct json_stream *stream,
-	   json_t *object)
+add_stacks(const struct report_cell *cell, json_t *object)
 {
-	const struct waiting_row *wait = ((const struct line *)row)->wait;
+	const struct waiting_row *wait = ((const struct line *)cell->row)->wait;
 
-	json_object_set_new(object, "waiters",
-			    stack_list(stream, table->view, wait->waiter, wait->waiters));
-	json_object_set_new(object, "holders",
-			    stack_list(stream, table->view, wait->holder, wait->holders));
+	json_object_set_new(object, "waiters", stack_list(cell, wait->waiter, wait->waiters));
+	json_object_set_new(object, "holders", stack_list(cell, wait->holder, wait->holders));
 }
 
 #define AT(member) offsetof(struct line, member)
 
-static const struct report_column wait_columns[] = {
-	{ NULL, "kind", COLUMN_TEXT, .text = add_kind },
-	{ NULL, "object", COLUMN_TEXT, .text = add_object },
-	{ NULL, "module", COLUMN_TEXT, .text = add_module },
-	{ NULL, "samples", COLUMN_COUNT, .at = AT(samples) },
-	{ "wall", "wall_ns", COLUMN_TIME, .at = AT(ns) },
-	{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns) },
-	{ "at once", NULL, COLUMN_TEXT, .text = add_mean },
-	{ NULL, "threads", COLUMN_COUNT32, .at = AT(threads) },
-	{ "most", "most_at_once", COLUMN_COUNT32, .at = AT(most) },
-	{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 40, .place = 2 },
-	{ "mostly in", NULL, COLUMN_FUNCTION, .at = AT(function), .json = add_stacks, .left = true,
-	  .place = 2 },
-	/* The last column is left out without a recording, or on a narrow page. */
-	{ "over time", NULL, COLUMN_TEXT, .text = add_bins, .left = true, .place = 1 },
-};
+/* Writes the table to the page, or if `stream` is not NULL to that. */
+static void
+write_lines(const struct view *view, const struct line *line, size_t count, int64_t whole_ns,
+	    struct page *page, struct json_stream *stream)
+{
+	const bool over_time = count > 0 && line[0].bins != NULL;
+	const struct report_column column[] = {
+		{ NULL, "kind", COLUMN_TEXT, .at = AT(kind) },
+		{ NULL, "object", COLUMN_TEXT, .at = AT(object) },
+		{ NULL, "module", COLUMN_TEXT, .at = AT(module) },
+		{ NULL, "samples", COLUMN_COUNT, .at = AT(samples) },
+		{ "wall", "wall_ns", COLUMN_TIME, .at = AT(ns) },
+		{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns) },
+		{ "at once", NULL, COLUMN_TEXT, .text = add_mean },
+		{ NULL, "threads", COLUMN_COUNT32, .at = AT(threads) },
+		{ "most", "most_at_once", COLUMN_COUNT32, .at = AT(most) },
+		{ over_time ? "over time" : NULL, NULL, COLUMN_TEXT, .text = add_bins,
+		  .left = true },
+		{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 40 },
+		{ "mostly in", NULL, COLUMN_FUNCTION, .at = AT(function), .json = add_stacks,
+		  .left = true },
+	};
+	const struct report_table table = REPORT_TABLE(column, line, count, .view = view,
+						       .whole = whole_ns);
+
+	if (stream != NULL)
+		report_table_write_json(&table, stream, "waits");
+	else
+		report_table_write(&table, page);
+}
 
 /* --- lock holders --------------------------------------------------------------------------- */
 
@@ -221,22 +217,22 @@ has_thread(const struct view *view, const struct waiting_stack *holder)
 }
 
 static void
-add_holder(const struct report_table *table, const void *row, struct strbuf *out)
+add_holder(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct waiting_stack *holder = ((const struct line *)row)->stack;
+	const struct waiting_stack *holder = ((const struct line *)cell->row)->stack;
 
 	if (holder->threads > 1)
-		quantity_add_things(out, holder->threads, "thread", "threads");
-	else if (has_thread(table->view, holder))
-		view_add_thread(table->view, holder->thread, out);
+		strbuf_add_text(out, quantity_things(holder->threads, "thread", "threads").text);
+	else if (has_thread(cell->table->view, holder))
+		view_add_thread(cell->table->view, holder->thread, out);
 }
 
 static void
-add_holder_state(const struct report_table *table, const void *row, struct strbuf *out)
+add_holder_state(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct waiting_stack *holder = ((const struct line *)row)->stack;
+	const struct waiting_stack *holder = ((const struct line *)cell->row)->stack;
 
-	if (has_thread(table->view, holder))
+	if (has_thread(cell->table->view, holder))
 		strbuf_add_text(out, run_state_text(holder->state));
 }
 
@@ -271,7 +267,6 @@ void
 report_write_waiting(const struct export_input *input, struct page *page)
 {
 	struct waiting waiting;
-	struct report_table table;
 	struct line *line;
 	double *bins = NULL;
 	size_t count;
@@ -283,14 +278,11 @@ report_write_waiting(const struct export_input *input, struct page *page)
 	for (size_t i = 0; bins != NULL && i < count; i++)
 		line[i].bins = &bins[(size_t)(line[i].wait - waiting.row) * WAITING_BINS];
 	if (count > 0) {
-		table = REPORT_TABLE(wait_columns, line, count, .view = input->view,
-				     .whole = all_wall(input->view, &waiting));
-		table.column_count -= bins == NULL;
 		page->ops->heading(page,
 				   view_key(input->view) == VIEW_BY_LOCK ?
 					   "What threads waited for" :
 					   "Locks, files and sockets that threads waited for most");
-		report_table_write(&table, page);
+		write_lines(input->view, line, count, all_wall(input->view, &waiting), page, NULL);
 		write_holders(input->view, line, count, page);
 	}
 	free(bins);
@@ -308,8 +300,7 @@ report_json_waiting(const struct view *view, struct json_stream *stream)
 	line = xcalloc(waiting.count + 1, sizeof(*line));
 	for (size_t i = 0; i < waiting.count; i++)
 		line[i] = make_line(view, &waiting.row[i], waiting.row[i].waiter);
-	report_table_write_json(&REPORT_TABLE(wait_columns, line, waiting.count, .view = view),
-				stream, "waits");
+	write_lines(view, line, waiting.count, 0, NULL, stream);
 	free(line);
 	waiting_release(&waiting);
 }

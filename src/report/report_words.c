@@ -47,14 +47,22 @@ report_add_excluded(const struct run_excluded *excluded, struct strbuf *out)
 {
 	if (excluded->threads == 0)
 		return false;
-	quantity_add_things(out, excluded->threads, "thread", "threads");
-	strbuf_add_text(out, " not sampled, ");
-	quantity_add_time(out, (int64_t)excluded->cpu_ns);
-	strbuf_add_text(out, " of CPU time");
+	strbuf_add_format(out, "%s not sampled, %s of CPU time",
+			  quantity_things(excluded->threads, "thread", "threads").text,
+			  quantity_time((int64_t)excluded->cpu_ns).text);
 	if (excluded->ended > 0)
 		strbuf_add_format(out,
 				  "; %llu of them ended during the run, and the last second "
 				  "before the end is not counted",
 				  (unsigned long long)excluded->ended);
 	return true;
+}
+
+void
+report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns)
+{
+	if (busy_ns > 0)
+		strbuf_add_format(out, "%.2f", (double)overhead_ns / (double)busy_ns);
+	else
+		strbuf_add_text(out, "-");
 }

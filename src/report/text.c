@@ -9,15 +9,23 @@
 #define ITEM_WIDTH 18 /* where the numbers of a list below a field end */
 #define OTHER_WIDTH 8
 
-struct text_page {
-	struct page page; /* first */
-	FILE *out;
-};
-
 static FILE *
 out_of(struct page *page)
 {
 	return ((struct text_page *)page)->out;
+}
+
+void
+text_write_hanging(struct page *page, const char *text)
+{
+	display_wrap(out_of(page), text, TEXT_INDENT, page->width);
+}
+
+void
+text_write_indented(struct page *page, const char *text)
+{
+	display_pad(out_of(page), TEXT_INDENT);
+	text_write_hanging(page, text);
 }
 
 static void
@@ -101,8 +109,8 @@ static const struct page_ops text_ops = {
 	.rest = text_rest,
 };
 
-static struct text_page
-page_of(unsigned columns, FILE *out)
+struct text_page
+text_page_make(unsigned columns, FILE *out)
 {
 	static const unsigned piped = 100, least = 40;
 	const unsigned width = columns > 0 ? columns : piped;
@@ -116,33 +124,37 @@ page_of(unsigned columns, FILE *out)
 static void
 text_write(const struct export_input *input, FILE *out)
 {
-	struct text_page text = page_of(input->columns, out);
+	struct text_page text = text_page_make(input->columns, out);
 
 	report_write(input, &text.page);
+	strbuf_release(&text.page.text);
 }
 
 static void
 text_write_diff(const struct diff_input *input, FILE *out)
 {
-	struct text_page text = page_of(input->columns, out);
+	struct text_page text = text_page_make(input->columns, out);
 
 	report_diff_write(input, &text.page);
+	strbuf_release(&text.page.text);
 }
 
 static void
 text_write_dump(const struct export_input *input, FILE *out)
 {
-	struct text_page text = page_of(input->columns, out);
+	struct text_page text = text_page_make(input->columns, out);
 
-	text_dump_write(input, &text.page, out);
+	text_dump_write(input, &text.page);
+	strbuf_release(&text.page.text);
 }
 
 static void
 text_write_causal(const struct causal_input *input, FILE *out)
 {
-	struct text_page text = page_of(input->columns, out);
+	struct text_page text = text_page_make(input->columns, out);
 
 	report_causal_write(input, &text.page);
+	strbuf_release(&text.page.text);
 }
 
 const struct exporter exporter_text = {

@@ -1,61 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_dump.c - writes a dump as text: each thread once, with its state and its call chain.
+ * text_dump.c - writes a dump as text: each thread once, with its state and its call chain; and the
+ * user-space tasks, with their stacks and the tasks that await them.
  *
- * Names of functions and files are not cut, whatever the width: a user may copy them.
+ * Names of functions and files are not cut, whatever the width of the page, so that a user can copy
+ * them.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/analysis/dump.h"
+#include "wallsample/analysis/task_groups.h"
 
-#define INDENT 4
-/* Waits shown of a group whose threads wait for different objects. JSON has all. */
-#define WAITS_MOST 20
+#define INDENT TEXT_INDENT
+/* Lines that list the members of one group. JSON lists all members. */
+#define LINES_MOST 20
+/* Tasks in one line, and tasks that await one task. JSON lists all. */
+#define NAMES_MOST 10
+#define AWAITERS_MOST 5
 
-/* "signal 11 (Segmentation fault)" */
+/* "12 (worker)" */
 static void
-add_signal(struct strbuf *sb, int signal)
-{
-	strbuf_add_format(sb, "signal %d (%s)", signal, strsignal(signal));
-}
-
-static void
-add_thread(struct strbuf *sb, const struct profile *profile, uint32_t id)
+add_thread(const struct profile *profile, uint32_t id, struct page *page)
 {
 	const struct profile_thread *thread = profile_thread(profile, id);
-
 	const char *name = profile_text(profile, thread->name);
 
-	strbuf_add_format(sb, "%jd", (intmax_t)thread->tid);
 	/* A core file lacks the names of some threads. */
-	if (name[0] == '\0')
-		return;
-	strbuf_add_text(sb, " (");
-	strbuf_add_escaped(sb, name);
-	strbuf_add_text(sb, ")");
+	page_add(page, name[0] != '\0' ? "%jd (%s)" : "%jd", (intmax_t)thread->tid, name);
 }
 
 /* "NOUN 17 main.taker", capitalized. */
 static void
-add_task(struct strbuf *sb, const struct view *view, uint32_t id)
+add_task(const struct view *view, uint32_t id, struct page *page)
 {
-	struct strbuf name;
+	const size_t start = page->text.length;
+	char *first;
 
-	strbuf_init(&name);
-	view_add_thread(view, id, &name);
-	if (name.data[0] >= 'a' && name.data[0] <= 'z')
-		name.data[0] = (char)(name.data[0] - 'a' + 'A');
-	strbuf_add_escaped(sb, name.data);
-	strbuf_release(&name);
+	view_add_thread(view, id, &page->text);
+	first = &page->text.data[start];
+	if (*first >= 'a' && *first <= 'z')
+		*first = (char)(*first - 'a' + 'A');
 }
 
 /* "1,000 NOUNs main.taker": with the entry function if all have the same. */
 static void
-add_tasks(struct strbuf *sb, const struct view *view, const struct dump_group *group)
+add_tasks(const struct view *view, const struct dump_group *group, struct page *page)
 {
 	const struct profile *profile = view_profile(view);
 	const uint32_t first = group->thread[0].thread;
@@ -64,19 +56,14 @@ add_tasks(struct strbuf *sb, const struct view *view, const struct dump_group *g
 	for (size_t i = 1; entry != NULL && i < group->count; i++)
 		if (view_task_entry(view, group->thread[i].thread) != entry)
 			entry = NULL;
-	quantity_add_count(sb, group->tasks);
-	strbuf_add_text(sb, " ");
-	strbuf_add_escaped(sb, profile_text(profile, profile_thread(profile, first)->name));
-	strbuf_add_text(sb, "s");
-	if (entry != NULL) {
-		strbuf_add_text(sb, " ");
-		strbuf_add_escaped(sb, entry);
-	}
+	page_add(page, "%s %ss%s%s", quantity_count(group->tasks).text,
+		 profile_text(profile, profile_thread(profile, first)->name),
+		 entry != NULL ? " " : "", entry != NULL ? entry : "");
 }
 
-/* " (table.c:42)": the stack shows the same frame with the full path. */
+/* " (table.c:42)". The base name suffices: the stack shows the same frame with the full path. */
 static void
-add_line(struct strbuf *sb, const struct view_function *function)
+add_line(const struct view_function *function, struct page *page)
 {
 	const char *file = function->file, *slash = file != NULL ? strrchr(file, '/') : NULL;
 
@@ -86,126 +73,118 @@ add_line(struct strbuf *sb, const struct view_function *function)
 		file = function->module;
 	else if (slash != NULL)
 		file = slash + 1;
-	strbuf_add_text(sb, " (");
-	strbuf_add_escaped(sb, file);
-	strbuf_add_format(sb, ":%" PRIu32 ")", function->line);
+	page_add(page, " (%s:%" PRIu32 ")", file, function->line);
 }
 
-/* "mutex table_lock, which thread 14 (writer) has, in copy_rows (table.c:42)" */
+/* ", held by thread 14 (writer), in copy_rows (table.c:42)" */
 static void
-add_wait(struct strbuf *sb, const struct view *view, const struct dump_group *group,
-	 const struct dump_thread *thread)
+add_holder(const struct view *view, const struct profile_blame *holder, struct page *page)
 {
 	const struct profile *profile = view_profile(view);
-	const struct profile_blame *holder = thread->holder;
+	const struct profile_thread *thread = profile_thread(profile, holder->thread);
+	const struct view_function *at;
 	const uint32_t *function;
-	struct strbuf what;
 	size_t depth;
 
-	strbuf_init(&what);
-	view_add_wait(view, thread->wait, group->function, group->depth, &what);
-	strbuf_add_escaped(sb, what.data);
-	strbuf_release(&what);
-	if (profile_wait(profile, thread->wait)->timed &&
-	    wait_kind_in_memory(profile_wait(profile, thread->wait)->kind))
-		strbuf_add_text(sb, ", with a time-out");
-	/* The text has named the awaited task already. */
-	if (holder == NULL || profile_wait(profile, thread->wait)->kind == WAIT_JOIN)
-		return;
 	view_stack(view, holder->stack, &function, &depth);
-	if (profile_thread(profile, holder->thread)->tid > 0 ||
-	    profile_thread(profile, holder->thread)->is_task) {
-		strbuf_add_text(sb, ", held by ");
-		if (profile_thread(profile, holder->thread)->is_task) {
-			add_task(sb, view, holder->thread);
-		} else {
-			strbuf_add_text(sb, "thread ");
-			add_thread(sb, profile, holder->thread);
-		}
-		if (depth > 0) {
-			const struct view_function *at =
-				view_function(view, function[waiting_place(view, function, depth)]);
-
-			strbuf_add_text(sb, ", in ");
-			strbuf_add_escaped(sb, at->name);
-			add_line(sb, at);
-		}
-	} else if (depth > 0) {
-		strbuf_add_text(sb, ", held by ");
-		strbuf_add_escaped(sb, view_function(view, function[0])->name);
+	if (thread->tid <= 0 && !thread->is_task) {
+		/* A named frame says why the holder is not known. */
+		if (depth > 0)
+			page_add(page, ", held by %s", view_function(view, function[0])->name);
+		return;
+	}
+	page_add(page, thread->is_task ? ", held by " : ", held by thread ");
+	if (thread->is_task)
+		add_task(view, holder->thread, page);
+	else
+		add_thread(profile, holder->thread, page);
+	if (depth > 0) {
+		at = view_function(view, function[waiting_place(view, function, depth)]);
+		page_add(page, ", in %s", at->name);
+		add_line(at, page);
 	}
 }
 
-/* "sleeping in futex"; for a thread of a core file also whether its signal ended the process. */
+/* "mutex table_lock, held by thread 14 (writer), in copy_rows (table.c:42)" */
 static void
-add_state(struct strbuf *sb, const struct export_input *input, const struct dump_group *group)
+add_wait(const struct view *view, const struct dump_group *group, const struct dump_thread *thread,
+	 struct page *page)
+{
+	const struct profile_wait *wait = profile_wait(view_profile(view), thread->wait);
+
+	view_add_wait(view, thread->wait, group->function, group->depth, &page->text);
+	if (wait->timed && wait_kind_in_memory(wait->kind))
+		page_add(page, ", with a time-out");
+	/* The text of a join names the awaited thread already. */
+	if (thread->holder != NULL && wait->kind != WAIT_JOIN)
+		add_holder(view, thread->holder, page);
+}
+
+/*
+ * "sleeping in futex". For the thread of a core file whose signal ended the process: "ended by
+ * signal 11 (Segmentation fault)".
+ */
+static void
+add_state(const struct export_input *input, const struct dump_group *group, struct page *page)
 {
 	const struct core_end *end = input->core_end;
+	const struct profile *profile = view_profile(input->view);
 
-	if (end == NULL || end->signal == 0 || group->count != 1 ||
-	    profile_thread(view_profile(input->view), group->thread[0].thread)->tid != end->tid) {
-		run_state_add(sb, group->state, group->syscall);
-		if (group->are_tasks && group->thread[0].wait != 0) {
-			strbuf_add_text(sb, ": ");
-			add_wait(sb, input->view, group, &group->thread[0]);
-		}
-		if (group->waiting_ns > 0) {
-			strbuf_add_text(sb, group->tasks > 1 ? ", for up to " : ", for ");
-			quantity_add_time(sb, (int64_t)group->waiting_ns);
-		}
+	if (end != NULL && end->signal != 0 && group->count == 1 &&
+	    profile_thread(profile, group->thread[0].thread)->tid == end->tid) {
+		page_add(page, "ended by signal %d (%s)", end->signal, strsignal(end->signal));
 		return;
 	}
-	strbuf_add_text(sb, "ended by ");
-	add_signal(sb, end->signal);
+	run_state_add(&page->text, group->state, group->syscall);
+	if (group->are_tasks && group->thread[0].wait != 0) {
+		page_add(page, ": ");
+		add_wait(input->view, group, &group->thread[0], page);
+	}
+	if (group->waiting_ns > 0)
+		page_add(page, ", for %s%s", group->tasks > 1 ? "up to " : "",
+			 quantity_time((int64_t)group->waiting_ns).text);
 }
 
 /* Writes a line for each object that threads of the group wait for, with the waiters. */
 static void
-write_waits(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
+write_waits(const struct view *view, const struct dump_group *group, struct page *page)
 {
 	const struct profile *profile = view_profile(view);
-	struct strbuf sb;
 
-	strbuf_init(&sb);
 	for (size_t first = 0, next, lines = 0; first < group->count; first = next, lines++) {
 		const struct dump_thread *thread = &group->thread[first];
 
-		if (lines == WAITS_MOST) {
-			fprintf(out, "%*s… and %zu more threads with waits of their own\n", INDENT,
-				"", group->count - first);
+		if (lines == LINES_MOST) {
+			page_write(page, page->ops->rest,
+				   "%*s… and %zu more threads with waits of their own", INDENT, "",
+				   group->count - first);
 			break;
 		}
 		next = first + 1;
 		while (next < group->count && group->thread[next].wait == thread->wait)
 			next++;
-		strbuf_clear(&sb);
 		for (size_t i = first; group->count > 1 && i < next; i++) {
-			add_thread(&sb, profile, group->thread[i].thread);
-			strbuf_add_text(&sb, i + 1 < next ? ", " : "");
+			page_add(page, "%s", i > first ? ", " : "");
+			add_thread(profile, group->thread[i].thread, page);
 		}
 		if (thread->wait != 0 && profile_wait(profile, thread->wait)->kind != WAIT_OTHER) {
-			strbuf_add_text(&sb, sb.length > 0 ? " " : "");
-			strbuf_add_text(&sb, next - first > 1 ? "wait for " : "waits for ");
-			add_wait(&sb, view, group, thread);
+			page_add(page, "%s%s for ", page->text.length > 0 ? " " : "",
+				 next - first > 1 ? "wait" : "waits");
+			add_wait(view, group, thread, page);
 		}
-		if (sb.length > 0) {
-			display_pad(out, INDENT);
-			display_wrap(out, sb.data, INDENT, width);
-		}
+		if (page->text.length > 0)
+			page_end(page, text_write_indented);
 	}
-	strbuf_release(&sb);
 }
 
 /* "17, 19-40, 52 and 960 more": the ids of a group of tasks. */
 static void
-write_task_ids(const struct view *view, const struct dump_group *group, FILE *out, size_t width)
+write_task_ids(const struct view *view, const struct dump_group *group, struct page *page)
 {
 	const struct profile *profile = view_profile(view);
 	size_t ranges = 0, first = 0, next;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	for (; first < group->count && ranges < WAITS_MOST; first = next, ranges++) {
+	for (; first < group->count && ranges < LINES_MOST; first = next, ranges++) {
 		const uint64_t id = profile_thread(profile, group->thread[first].thread)->task_id;
 
 		next = first + 1;
@@ -215,196 +194,254 @@ write_task_ids(const struct view *view, const struct dump_group *group, FILE *ou
 		       profile_thread(profile, group->thread[next].thread)->task_id ==
 			       id + (next - first))
 			next++;
-		strbuf_add_text(&sb, sb.length > 0 ? ", " : "");
-		view_add_task_id(id, &sb);
+		page_add(page, "%s", page->text.length > 0 ? ", " : "");
+		view_add_task_id(id, &page->text);
 		if (next > first + 1) {
-			strbuf_add_text(&sb, next > first + 2 ? "-" : ", ");
-			view_add_task_id(id + (next - first) - 1, &sb);
+			page_add(page, next > first + 2 ? "-" : ", ");
+			view_add_task_id(id + (next - first) - 1, &page->text);
 		}
 	}
-	if (first < group->count) {
-		strbuf_add_text(&sb, " and ");
-		quantity_add_count(&sb, group->count - first);
-		strbuf_add_text(&sb, " more");
-	}
-	if (sb.length > 0) {
-		display_pad(out, INDENT);
-		display_wrap(out, sb.data, INDENT, width);
-	}
-	strbuf_release(&sb);
+	if (first < group->count)
+		page_add(page, " and %s more", quantity_count(group->count - first).text);
+	if (page->text.length > 0)
+		page_end(page, text_write_indented);
 }
 
 /* "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
 static void
-write_who(const struct export_input *input, const struct dump_group *group, FILE *out, size_t width)
+write_title(const struct export_input *input, const struct dump_group *group, struct page *page)
 {
 	const struct view *view = input->view;
-	struct strbuf sb;
 
-	strbuf_init(&sb);
+	page->ops->section(page, "");
 	if (group->are_tasks && group->count == 1 && group->tasks == 1) {
-		add_task(&sb, view, group->thread[0].thread);
+		add_task(view, group->thread[0].thread, page);
 	} else if (group->are_tasks) {
-		add_tasks(&sb, view, group);
+		add_tasks(view, group, page);
 	} else if (group->count == 1) {
-		strbuf_add_text(&sb, "Thread ");
-		add_thread(&sb, view_profile(view), group->thread[0].thread);
+		page_add(page, "Thread ");
+		add_thread(view_profile(view), group->thread[0].thread, page);
 	} else {
-		quantity_add_count(&sb, group->count);
-		strbuf_add_text(&sb, " threads");
+		page_add(page, "%s threads", quantity_count(group->count).text);
 	}
-	strbuf_add_text(&sb, ": ");
-	add_state(&sb, input, group);
-	fprintf(out, "\n%s\n", sb.data);
-	strbuf_release(&sb);
+	page_add(page, ": ");
+	add_state(input, group, page);
+	page_end(page, page->ops->rest);
 	if (!group->are_tasks)
-		write_waits(view, group, out, width);
+		write_waits(view, group, page);
 	else if (group->count > 1)
-		write_task_ids(view, group, out, width);
+		write_task_ids(view, group, page);
 }
 
 static void
-write_frame(const struct view *view, uint32_t id, size_t number, FILE *out)
+add_source(const char *file, uint32_t line, struct page *page)
+{
+	if (file != NULL && file[0] != '\0')
+		page_add(page, " at %s", file);
+	if (file != NULL && file[0] != '\0' && line > 0)
+		page_add(page, ":%" PRIu32, line);
+}
+
+static void
+write_frame(const struct view *view, uint32_t id, size_t number, struct page *page)
 {
 	const struct view_function *function = view_function(view, id);
-	struct strbuf sb;
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "%*zu  ", INDENT, number);
-	strbuf_add_escaped(&sb, function->name);
+	page_add(page, "%*zu  %s", INDENT, number, function->name);
 	/* A name that is an address, and a script's file, include the module already. */
-	if (function->known && function->module[0] != '\0' && !function->script) {
-		strbuf_add_text(&sb, " (");
-		strbuf_add_escaped(&sb, function->module);
-		strbuf_add_text(&sb, ")");
-	}
-	if (function->file != NULL) {
-		strbuf_add_text(&sb, " at ");
-		strbuf_add_escaped(&sb, function->file);
-		if (function->line > 0)
-			strbuf_add_format(&sb, ":%" PRIu32, function->line);
-	}
-	if (function->inlined)
-		strbuf_add_text(&sb, " [inlined]");
-	fprintf(out, "%s\n", sb.data);
-	strbuf_release(&sb);
+	if (function->known && function->module[0] != '\0' && !function->script)
+		page_add(page, " (%s)", function->module);
+	add_source(function->file, function->line, page);
+	page_write(page, page->ops->rest, "%s", function->inlined ? " [inlined]" : "");
 }
 
 static void
-write_head(const struct export_input *input, const struct dump *dump, FILE *out)
+write_no_stack(struct page *page)
 {
-	struct strbuf sb;
+	page_write(page, page->ops->rest, "%*s  [no stack]", INDENT, "");
+}
 
-	strbuf_init(&sb);
-	strbuf_add_format(&sb, "Process %jd (", (intmax_t)input->process->pid);
-	strbuf_add_escaped(&sb, input->process->comm);
-	strbuf_add_text(&sb, "): ");
-	quantity_add_things(&sb, dump->threads, "thread", "threads");
-	if (dump->tasks > 0) {
-		const struct profile *profile = view_profile(input->view);
+/* --- user-space tasks --------------------------------------------------------------------- */
 
-		strbuf_add_text(&sb, ", ");
-		quantity_add_count(&sb, dump->tasks);
-		strbuf_add_text(&sb, " ");
-		strbuf_add_escaped(&sb, profile_text(profile,
-						     profile_thread(profile, dump->task)->name));
-		strbuf_add_text(&sb, dump->tasks == 1 ? "" : "s");
+/* "Task-1, Task-2, … and 7 more" */
+static void
+add_names(const struct async_tasks *tasks, const uint32_t *task, size_t count, size_t most,
+	  struct page *page)
+{
+	for (size_t i = 0; i < count && i < most; i++) {
+		const char *name = async_tasks_get(tasks, task[i])->name;
+
+		page_add(page, "%s%s", i > 0 ? ", " : "", name[0] != '\0' ? name : "\"\"");
 	}
-	if (input->tasks != NULL && async_tasks_count(input->tasks) > 0) {
-		strbuf_add_text(&sb, ", ");
-		quantity_add_things(&sb, async_tasks_count(input->tasks), "task", "tasks");
+	if (count > most)
+		page_add(page, ", … and %s more", quantity_count(count - most).text);
+}
+
+/* Adds `before` and "awaited by Task-1"; nothing if no task awaits the task. */
+static void
+add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before, struct page *page)
+{
+	const uint32_t *awaiter;
+	const size_t count = async_tasks_awaiters(tasks, task, &awaiter);
+
+	if (count == 0)
+		return;
+	page_add(page, "%sawaited by ", before);
+	add_names(tasks, awaiter, count, AWAITERS_MOST, page);
+}
+
+/* Writes a line for each set of tasks of the group that the same tasks await. */
+static void
+write_members(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
+{
+	for (size_t first = 0, next, lines = 0; first < group->count; first = next, lines++) {
+		if (lines == LINES_MOST) {
+			page_write(page, page->ops->rest,
+				   "%*s… and %zu more tasks, awaited by others", INDENT, "",
+				   group->count - first);
+			break;
+		}
+		next = first + 1;
+		while (next < group->count &&
+		       tasks_are_awaited_alike(tasks, group->task[first], group->task[next]))
+			next++;
+		add_names(tasks, group->task + first, next - first, NAMES_MOST, page);
+		add_awaiters(tasks, group->task[first], ": ", page);
+		page_end(page, text_write_indented);
 	}
-	strbuf_add_text(&sb, "\n");
-	strbuf_add_escaped(&sb, input->process->cmdline);
-	fprintf(out, "%s\n", sb.data);
-	strbuf_clear(&sb);
-	strbuf_add_escaped(&sb, input->stats->runtimes);
-	if (sb.length > 0)
-		fprintf(out, "%s\n", sb.data);
-	strbuf_release(&sb);
+}
+
+/* "Task fetch of thread 12: waiting, awaited by Task-1", or "37 tasks of thread 12: waiting". */
+static void
+write_task_group(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
+{
+	const struct runtime_place *place;
+	uint32_t stack = group->like->stack;
+
+	page->ops->section(page, "");
+	if (group->count == 1)
+		page_add(page, "Task ");
+	if (group->count == 1)
+		add_names(tasks, group->task, 1, 1, page);
+	else
+		page_add(page, "%s", quantity_things(group->count, "task", "tasks").text);
+	if (group->like->tid > 0)
+		page_add(page, " of thread %jd", (intmax_t)group->like->tid);
+	else
+		page_add(page, " of a thread that has ended");
+	page_add(page, ": %s", async_task_state_text(group->like->state));
+	if (group->count == 1)
+		add_awaiters(tasks, group->task[0], ", ", page);
+	page_end(page, text_write_hanging);
+	if (group->count > 1)
+		write_members(tasks, group, page);
+	if (stack == ASYNC_STACK_NONE)
+		write_no_stack(page);
+	for (int number = 0; (place = async_tasks_place(tasks, &stack)) != NULL; number++) {
+		page_add(page, "%*d  %s", INDENT, number, place->function);
+		add_source(place->file, place->line, page);
+		page_end(page, page->ops->rest);
+	}
+}
+
+void
+text_tasks_write(const struct async_tasks *tasks, struct page *page)
+{
+	struct task_groups groups;
+	const char *missing;
+
+	task_groups_make(tasks, &groups);
+	for (size_t g = 0; g < groups.count; g++)
+		write_task_group(tasks, &groups.group[g], page);
+	task_groups_release(&groups);
+	for (size_t i = 0; (missing = async_tasks_missing(tasks, i)) != NULL; i++)
+		page_write(page, page->ops->heading, "%s", missing);
+}
+
+/* --- the whole ---------------------------------------------------------------------------- */
+
+static void
+write_head(const struct export_input *input, const struct dump *dump, struct page *page)
+{
+	const struct profile *profile = view_profile(input->view);
+
+	page_add(page, "Process %jd (%s): %s", (intmax_t)input->process->pid, input->process->comm,
+		 quantity_things(dump->threads, "thread", "threads").text);
+	if (dump->tasks > 0)
+		page_add(page, ", %s %s%s", quantity_count(dump->tasks).text,
+			 profile_text(profile, profile_thread(profile, dump->task)->name),
+			 dump->tasks == 1 ? "" : "s");
+	if (input->tasks != NULL && async_tasks_count(input->tasks) > 0)
+		page_add(page, ", %s",
+			 quantity_things(async_tasks_count(input->tasks), "task", "tasks").text);
+	page_end(page, page->ops->rest);
+	page_write(page, page->ops->rest, "%s", input->process->cmdline);
+	if (input->stats->runtimes[0] != '\0')
+		page_write(page, page->ops->rest, "%s", input->stats->runtimes);
 }
 
 /* "ended by signal 11 (Segmentation fault), address 0x10, in thread 12" */
 static void
-write_end(const struct core_end *end, FILE *out)
+write_end(const struct core_end *end, struct page *page)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
 	if (end->signal == 0) {
-		strbuf_add_text(&sb, "not ended: the process continued after its core was written");
-	} else {
-		strbuf_add_text(&sb, "ended by ");
-		add_signal(&sb, end->signal);
-		if (end->has_address)
-			strbuf_add_format(&sb, ", address 0x%" PRIx64, end->address);
-		if (end->sender != 0)
-			strbuf_add_format(&sb, ", sent by process %jd", (intmax_t)end->sender);
-		strbuf_add_format(&sb, ", in thread %jd", (intmax_t)end->tid);
+		page_write(page, page->ops->rest,
+			   "not ended: the process continued after its core was written");
+		return;
 	}
-	fprintf(out, "%s\n", sb.data);
-	strbuf_release(&sb);
+	page_add(page, "ended by signal %d (%s)", end->signal, strsignal(end->signal));
+	if (end->has_address)
+		page_add(page, ", address 0x%" PRIx64, end->address);
+	if (end->sender != 0)
+		page_add(page, ", sent by process %jd", (intmax_t)end->sender);
+	page_write(page, page->ops->rest, ", in thread %jd", (intmax_t)end->tid);
 }
 
 /* Writes the number of stacks read without and with a stop, and the longest stop. */
 static void
-write_cost(const struct export_input *input, FILE *out, size_t width)
+write_cost(const struct run_stats *stats, struct page *page)
 {
-	const struct run_stats *stats = input->stats;
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	quantity_add_count(&sb, stats->read);
-	strbuf_add_text(&sb, stats->read == 1 ? " stack was read without a stop, " :
-						" stacks were read without a stop, ");
-	quantity_add_count(&sb, stats->stopped);
-	strbuf_add_text(&sb, " in a stop");
-	if (stats->stop_ns.count > 0) {
-		strbuf_add_text(&sb, stats->stop_ns.count > 1 ? ", the longest of " : " of ");
-		quantity_add_time(&sb, (int64_t)stats->stop_ns.max);
-	}
-	if (stats->task_stacks > 0) {
-		strbuf_add_text(&sb, "; ");
-		quantity_add_count(&sb, stats->task_stacks);
-		strbuf_add_text(&sb, " of tasks without a thread");
-	}
-	strbuf_add_text(&sb, ".");
-	if (stats->excluded.threads > 0) {
-		strbuf_add_text(&sb, " Excluded: ");
-		report_add_excluded(&stats->excluded, &sb);
-		strbuf_add_text(&sb, ".");
-	}
-	display_wrap(out, sb.data, 0, width);
-	strbuf_release(&sb);
+	page_add(page, "%s without a stop, %s in a stop",
+		 quantity_things(stats->read, "stack was read", "stacks were read").text,
+		 quantity_count(stats->stopped).text);
+	if (stats->stop_ns.count > 0)
+		page_add(page, "%s of %s", stats->stop_ns.count > 1 ? ", the longest" : "",
+			 quantity_time((int64_t)stats->stop_ns.max).text);
+	if (stats->task_stacks > 0)
+		page_add(page, "; %s of tasks without a thread",
+			 quantity_count(stats->task_stacks).text);
+	if (stats->excluded.threads > 0)
+		page_add(page, ". Excluded: ");
+	report_add_excluded(&stats->excluded, &page->text);
+	page_write(page, page->ops->paragraph, ".");
 }
 
 void
-text_dump_write(const struct export_input *input, struct page *page, FILE *out)
+text_dump_write(const struct export_input *input, struct page *page)
 {
-	const size_t width = page->width;
 	struct dump dump;
 
 	dump_make(input->view, &dump);
-	write_head(input, &dump, out);
+	write_head(input, &dump, page);
 	if (input->core_end != NULL)
-		write_end(input->core_end, out);
+		write_end(input->core_end, page);
 	report_write_deadlocks(input->view, page);
 	for (size_t g = 0; g < dump.count; g++) {
 		const struct dump_group *group = &dump.group[g];
 
-		write_who(input, group, out, width);
+		write_title(input, group, page);
 		for (size_t i = 0; i < group->depth; i++)
-			write_frame(input->view, group->function[i], i, out);
+			write_frame(input->view, group->function[i], i, page);
 		if (group->depth == 0)
-			fprintf(out, "%*s  [no stack]\n", INDENT, "");
+			write_no_stack(page);
 	}
 	if (input->tasks != NULL)
-		text_tasks_write(input->tasks, out, width);
+		text_tasks_write(input->tasks, page);
 	if (input->core_end == NULL || input->filtered)
-		fputc('\n', out);
+		page->ops->section(page, "");
 	if (input->core_end == NULL)
-		write_cost(input, out, width);
+		write_cost(input->stats, page);
 	if (input->filtered)
-		fputs("Threads that options have left out are not shown.\n", out);
+		page->ops->rest(page, "Threads that options have left out are not shown.");
 	dump_release(&dump);
 }

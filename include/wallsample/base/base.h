@@ -8,6 +8,7 @@
 #ifndef WALLSAMPLE_BASE_BASE_H
 #define WALLSAMPLE_BASE_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,6 +89,8 @@ void strbuf_add(struct strbuf *sb, const char *text, size_t length);
 void strbuf_add_text(struct strbuf *sb, const char *text);
 void strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void strbuf_add_arguments(struct strbuf *sb, const char *fmt, va_list args)
+	__attribute__((format(printf, 2, 0)));
 /*
  * Adds text from outside the program, escaped so that it cannot control a terminal, end a line or
  * imitate other text. Control characters and bytes that are not UTF-8 become "\xHH". Line and

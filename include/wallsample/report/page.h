@@ -3,41 +3,64 @@
  * page.h - the elements of a report, and the operations by which a terminal or a document lays
  * them out.
  *
- * Text is one line without control characters (strbuf_add_escaped). The implementation of a page
- * escapes the special characters of its format.
+ * A report calls the functions page_*(). They make one line of text of an element, in which
+ * characters that could control a terminal are escaped (strbuf_add_escaped), and hand it to the
+ * operations of the page. Those escape what is special in their format, for example '<' in HTML.
  */
 #ifndef WALLSAMPLE_REPORT_PAGE_H
 #define WALLSAMPLE_REPORT_PAGE_H
 
 #include <stddef.h>
 
+#include "wallsample/base/base.h"
 #include "wallsample/report/columns.h"
 #include "wallsample/report/plot.h"
 
 struct page {
 	const struct page_ops *ops;
-	size_t width;  /* width of a table in cells */
-	bool in_words; /* the report begins with a summary of what limits the program */
+	size_t width;       /* maximum width of a table in cells */
+	bool in_words;      /* the report begins with a summary of what limits the program */
+	struct strbuf text; /* the beginning of the next element; empty after each element */
 };
 
+/* `text` has no control characters. */
 struct page_ops {
-	/* Begins a part. A terminal does not show its name. */
+	/* Begins a part of the report. A terminal shows an empty line in place of its name. */
 	void (*section)(struct page *page, const char *name);
-	/* Writes a heading. */
 	void (*heading)(struct page *page, const char *text);
 	/* Writes a heading that is a sentence. */
 	void (*lead)(struct page *page, const char *text);
 	void (*paragraph)(struct page *page, const char *text);
-	/* Writes a label and its value; the label "" continues the previous field. */
+	/* Writes a label and its value. The label "" continues the previous field. */
 	void (*field)(struct page *page, const char *label, const char *value);
-	/* The same for a value that should fit in one line. */
+	/* Writes a field whose value should fit in one line: a terminal cuts the value. */
 	void (*line)(struct page *page, const char *label, const char *value);
-	/* Writes an item below a field: a number, a second one or NULL, and what they count. */
+	/* Writes an item of the list below a field: a number, a second number or NULL, and the
+	 * thing that the numbers describe. */
 	void (*item)(struct page *page, const char *number, const char *other, const char *text);
 	void (*table)(struct page *page, const struct columns *table);
 	void (*plot)(struct page *page, const struct plot *plot);
-	/* Writes which rows the preceding table does not show. */
+	/* Writes the number of rows that the preceding table does not show. */
 	void (*rest)(struct page *page, const char *text);
 };
+
+/* Appends to the text of the next element. */
+void page_add(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* These write the text that was added, as in page_write() and page_field(). */
+void page_end(struct page *page, void (*write)(struct page *page, const char *text));
+void page_end_field(struct page *page, const char *label);
+
+/*
+ * Each of these appends to the text of the next element, and then writes that element. `write` is
+ * the member heading, lead, paragraph or rest of page->ops.
+ */
+void page_write(struct page *page, void (*write)(struct page *page, const char *text),
+		const char *format, ...) __attribute__((format(printf, 3, 4)));
+void page_field(struct page *page, const char *label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void page_line(struct page *page, const char *label, const char *value);
+/* `other` may be NULL: the item has one number. */
+void page_item(struct page *page, const char *number, const char *other, const char *text);
 
 #endif

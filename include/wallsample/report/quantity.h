@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantity.h - appends numbers with units to a buffer, for readable output.
+ * quantity.h - formats numbers with their units for readable output.
+ *
+ * Each function returns a value whose `text` is an argument for "%s": it is valid until the end of
+ * the full expression that contains the call.
  */
 #ifndef WALLSAMPLE_REPORT_QUANTITY_H
 #define WALLSAMPLE_REPORT_QUANTITY_H
 
 #include <stdint.h>
 
-#include "wallsample/base/base.h"
+struct quantity {
+	char text[96];
+};
 
-/* "12.34s", "120ms", "1.5ms", "12us", "0". */
-void quantity_add_time(struct strbuf *out, int64_t ns);
-/* "12,345,678". */
-void quantity_add_count(struct strbuf *out, uint64_t count);
-/* `count` and its noun: "1 thread", "1,200 threads". */
-void quantity_add_things(struct strbuf *out, uint64_t count, const char *one, const char *many);
-/* "12.34%"; "<0.01%" for a positive share that would round to 0; "0.00%" if the whole is 0. */
-void quantity_add_share(struct strbuf *out, double part, double whole);
-/* "100 Hz", "99.87 Hz". */
-void quantity_add_rate(struct strbuf *out, double hz);
-/* "12.3 MiB". */
-void quantity_add_memory(struct strbuf *out, uint64_t bytes);
+/* Returns "12.34s", "120ms", "1.5ms", "12us" or "0". */
+struct quantity quantity_time(int64_t ns);
+/* Returns "12,345,678". */
+struct quantity quantity_count(uint64_t count);
+/* Returns `count` and its noun, "1 thread" or "1,200 threads". A noun has at most 64 bytes. */
+struct quantity quantity_things(uint64_t count, const char *one, const char *many);
+/* Returns "12.34%"; "<0.01%" for a positive share that would round to 0; "0.00%" if whole is 0. */
+struct quantity quantity_share(double part, double whole);
+/* Returns "63%", or with one decimal below 10%: "1.3%". */
+struct quantity quantity_percent(double share);
+/* Returns "100 Hz" or "99.87 Hz". */
+struct quantity quantity_rate(double hz);
+/* Returns "12.3 MiB". */
+struct quantity quantity_memory(uint64_t bytes);
 
 #endif

@@ -15,33 +15,43 @@
 #include "wallsample/report/page.h"
 #include "wallsample/analysis/view.h"
 
-struct report_table;
-
-/* The source of a cell's value, and its format on a page. JSON has plain numbers. */
+/* The type of a cell's value, and its format on a page. JSON has numbers without format. */
 enum column_unit {
-	COLUMN_TEXT,     /* text(): foreign bytes are escaped; JSON: null if empty */
-	COLUMN_OPTIONAL, /* the same; JSON: no member if empty */
+	/* A text: what text() adds, or without text() the const char * at `at`. Pages escape
+	 * foreign bytes. JSON: null for an empty text. */
+	COLUMN_TEXT,
+	COLUMN_OPTIONAL, /* as COLUMN_TEXT; JSON: no member for an empty text */
 	COLUMN_TIME,     /* int64_t at `at`, in ns: "1.20s" */
 	COLUMN_COUNT,    /* int64_t at `at`: "1,234" */
-	COLUMN_COUNT32,  /* uint32_t at `at` */
-	COLUMN_SHARE,    /* int64_t at `at`, of the whole: "12.34%" */
-	COLUMN_BAR,      /* the same as a bar, on pages only */
-	COLUMN_FUNCTION, /* uint32_t at `at`, a function of table->view: "name (module)". If there
-			 * is no such function: text(), or nothing without text() */
-	COLUMN_JSON,     /* not on pages; json() adds members to the object */
+	COLUMN_COUNT32,  /* uint32_t at `at`: "1,234" */
+	COLUMN_SHARE,    /* int64_t at `at`, as a part of the whole: "12.34%" */
+	COLUMN_PART,     /* double at `at`, from 0 to 1: "12.34%"; on pages only */
+	COLUMN_BAR, /* int64_t at `at`: a bar as long as its part of the whole; on pages only */
+	COLUMN_FUNCTION, /* uint32_t at `at`, a function of table->view: "name (module)". Without
+			  * such a function the cell is as of COLUMN_TEXT with text(), or empty. */
+	COLUMN_WEIGHTS,  /* int64_t[WEIGHT_COUNT] at `at`; JSON only: an object of three numbers */
+	COLUMN_JSON,     /* JSON only: json() adds members to the object of the row */
+};
+
+/* A cell for which a callback of its column is called. */
+struct report_cell {
+	const struct report_table *table;
+	const struct report_column *column;
+	const void *row;            /* an element of table->row */
+	struct json_stream *stream; /* NULL on a page */
 };
 
 struct report_column {
-	const char *title; /* on a page; NULL: not on pages */
-	const char *key;   /* in JSON; NULL: not in JSON, except by json() */
+	const char *title; /* on a page; NULL: the column is not on pages */
+	const char *key;   /* in JSON; NULL: the column is not in JSON, except by json() */
 	enum column_unit unit;
-	size_t at;       /* offset of the value in the row */
-	int64_t whole;   /* 100 % of shares and bars; 0: the table's */
-	size_t whole_at; /* the same, as the offset of an int64_t in the row; 0: none */
-	void (*text)(const struct report_table *table, const void *row, struct strbuf *out);
-	void (*json)(const struct report_table *table, const void *row, struct json_stream *stream,
-		     json_t *object);
-	int place;         /* order on a page, from left to right; equal ones in array order */
+	size_t at;       /* offset of the value in the row, in bytes */
+	int64_t whole;   /* the value that is 100%; 0: that of whole_at, or of the table */
+	size_t whole_at; /* offset in the row of the int64_t that is 100%; 0: none */
+	void (*text)(const struct report_cell *cell, struct strbuf *out);
+	/* Adds the text that a page shows in parentheses after the text of a COLUMN_TEXT. */
+	void (*detail)(const struct report_cell *cell, struct strbuf *out);
+	void (*json)(const struct report_cell *cell, json_t *object);
 	bool left;         /* aligned to the left */
 	size_t most;       /* maximum width in cells on a page; 0: no limit */
 	size_t from_width; /* minimum width of a page that shows the column */
@@ -52,15 +62,15 @@ struct report_table {
 	size_t column_count; /* at most COLUMNS_MAX */
 	const void *row;     /* an array of `row_count` elements of `row_size` bytes */
 	size_t row_size, row_count;
-	size_t limit;            /* maximum rows on a page; 0: all. JSON has all rows */
-	const char *one, *many;  /* noun of the rows beyond: "more state"; NULL: no line */
-	int64_t whole;           /* 100 % of shares and bars */
-	size_t bar;              /* cells of the longest bar */
+	size_t limit;            /* maximum number of rows on a page; 0: all. JSON has all rows */
+	const char *one, *many;  /* noun of the omitted rows, "more state"; NULL: not counted */
+	int64_t whole;           /* the value that is 100% in columns without an own one */
+	size_t bar;              /* length in cells of a bar for 100% */
 	const struct view *view; /* for COLUMN_FUNCTION and callbacks */
 	const void *context;     /* for callbacks */
 };
 
-/* A table of the arrays and at least one other member as a designated initializer. */
+/* A table of these arrays. At least one other member follows as a designated initializer. */
 #define REPORT_TABLE(columns, rows, count, ...)                                                    \
 	((struct report_table){ .column = (columns),                                               \
 				.column_count = ARRAY_SIZE(columns),                               \
@@ -69,17 +79,23 @@ struct report_table {
 				.row_count = (count),                                              \
 				__VA_ARGS__ })
 
-/* Writes the table to the page, with the number of rows that are left out. */
+/* Writes the table to the page, and below it the number of omitted rows. */
 void report_table_write(const struct report_table *table, struct page *page);
 
-/* Writes a list of this name with one object per row. */
+/* Writes a JSON list named `name` with one object for each row. */
 void report_table_write_json(const struct report_table *table, struct json_stream *stream,
 			     const char *name);
-/* Returns the same list as one value, which the caller owns; for short tables. */
+/* Returns the JSON list as one value, which the caller owns; for tables of few rows. */
 json_t *report_table_json(const struct report_table *table, struct json_stream *stream);
 
-/* Writes "… and 12 more functions" by `write`, a page operation; nothing if count <= limit. */
+/*
+ * Writes "… and 12 more functions" as the element `write`, a member of page->ops. Writes nothing if
+ * count <= limit.
+ */
 void report_table_write_rest(struct page *page, void (*write)(struct page *, const char *),
 			     size_t count, size_t limit, const char *one, const char *many);
+
+/* Returns a JSON object with the members wall_ns, overhead_ns and latency_ns; the caller owns it. */
+json_t *json_weights(const int64_t ns[WEIGHT_COUNT]);
 
 #endif

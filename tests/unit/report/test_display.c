@@ -19,34 +19,19 @@
 static void
 check_time(int64_t ns, const char *expected)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	quantity_add_time(&sb, ns);
-	assert_string_equal(sb.data, expected);
-	strbuf_release(&sb);
+	assert_string_equal(quantity_time(ns).text, expected);
 }
 
 static void
 check_count(uint64_t count, const char *expected)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	quantity_add_count(&sb, count);
-	assert_string_equal(sb.data, expected);
-	strbuf_release(&sb);
+	assert_string_equal(quantity_count(count).text, expected);
 }
 
 static void
 check_share(double part, double whole, const char *expected)
 {
-	struct strbuf sb;
-
-	strbuf_init(&sb);
-	quantity_add_share(&sb, part, whole);
-	assert_string_equal(sb.data, expected);
-	strbuf_release(&sb);
+	assert_string_equal(quantity_share(part, whole).text, expected);
 }
 
 static void
@@ -96,17 +81,17 @@ test_display(void **state)
 	(void)state;
 	assert_int_equal(display_width(""), 0);
 	assert_int_equal(display_width("abc"), 3);
-	assert_int_equal(display_width("\xc3\xa9t\xc3\xa9"), 3);         /* été */
-	assert_int_equal(display_width("\xe6\x97\xa5\xe6\x9c\xac"), 4);  /* two wide ones */
-	assert_int_equal(display_width("e\xcc\x81"), 1);                 /* e, combining acute */
-	assert_int_equal(display_width("\xf0\x9f\x98\x80"), 2);          /* an emoji */
-	assert_int_equal(display_width("\xf0\x9f\xa6\x80"), 2);          /* U+1F980, crab */
-	assert_int_equal(display_width("\xf0\x9f\xab\xa0"), 2);          /* U+1FAE0 */
-	assert_int_equal(display_width("\xf0\x9f\x9f\xa0"), 2);          /* U+1F7E0, circle */
-	assert_int_equal(display_width("\xe2\x8c\x9a"), 2);              /* U+231A, watch */
-	assert_int_equal(display_width("\xf0\x9f\x9b\xa0"), 1);          /* U+1F6E0: text style */
-	assert_int_equal(display_width("\xe0\xa5\x8d"), 0);              /* Devanagari virama */
-	assert_int_equal(display_width("\xff\xe6"), 2);                  /* stray bytes */
+	assert_int_equal(display_width("\xc3\xa9t\xc3\xa9"), 3);        /* été */
+	assert_int_equal(display_width("\xe6\x97\xa5\xe6\x9c\xac"), 4); /* two wide ones */
+	assert_int_equal(display_width("e\xcc\x81"), 1);                /* e, combining acute */
+	assert_int_equal(display_width("\xf0\x9f\x98\x80"), 2);         /* an emoji */
+	assert_int_equal(display_width("\xf0\x9f\xa6\x80"), 2);         /* U+1F980, crab */
+	assert_int_equal(display_width("\xf0\x9f\xab\xa0"), 2);         /* U+1FAE0 */
+	assert_int_equal(display_width("\xf0\x9f\x9f\xa0"), 2);         /* U+1F7E0, circle */
+	assert_int_equal(display_width("\xe2\x8c\x9a"), 2);             /* U+231A, watch */
+	assert_int_equal(display_width("\xf0\x9f\x9b\xa0"), 1);         /* U+1F6E0: text style */
+	assert_int_equal(display_width("\xe0\xa5\x8d"), 0);             /* Devanagari virama */
+	assert_int_equal(display_width("\xff\xe6"), 2);                 /* stray bytes */
 	check_fitted("abcdefgh", 8, "abcdefgh");
 	check_fitted("abcdefgh", 7, "abc…fgh");
 	check_fitted("abcdefgh", 6, "abc…gh");
@@ -172,8 +157,12 @@ test_deceptive_names(void **state)
 		const char *name, *shown;
 		size_t width;
 	} cases[] = {
-		{ "gpj\xe2\x80\xae" "exe", "gpj\\u202eexe", 12 },
-		{ "\xe2\x81\xa7" "f\xe2\x81\xa9", "\\u2067f\\u2069", 13 },
+		{ "gpj\xe2\x80\xae"
+		  "exe",
+		  "gpj\\u202eexe", 12 },
+		{ "\xe2\x81\xa7"
+		  "f\xe2\x81\xa9",
+		  "\\u2067f\\u2069", 13 },
 		{ "ma\xe2\x80\x8bin", "ma\\u200bin", 10 },
 		{ "\xef\xbb\xbfmain", "\\ufeffmain", 10 },
 		{ "main\xf3\xa0\x80\xa0", "main\\U000e0020", 14 },
@@ -223,7 +212,9 @@ static void
 test_columns(void **state)
 {
 	static const struct column column[] = {
-		{ "n", true, 0 }, { "name", false, 6 }, { "what", false, 0 },
+		{ "n", true, 0 },
+		{ "name", false, 6 },
+		{ "what", false, 0 },
 	};
 	static const char *const cell[] = {
 		"1", "short", "a", "1,000", "much longer", "a text that does not fit there",
@@ -241,10 +232,9 @@ test_columns(void **state)
 	columns_write(&table, out, 35);
 	columns_release(&table);
 	fclose(out);
-	assert_string_equal(written,
-			    "    n  name    what\n"
-			    "    1  short   a\n"
-			    "1,000  muc…er  a text tha…fit there\n");
+	assert_string_equal(written, "    n  name    what\n"
+				     "    1  short   a\n"
+				     "1,000  muc…er  a text tha…fit there\n");
 	free(written);
 }
 
@@ -252,12 +242,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quantities),
-		cmocka_unit_test(test_display),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_deceptive_names),
-		cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_quantities), cmocka_unit_test(test_display),
+		cmocka_unit_test(test_names),      cmocka_unit_test(test_deceptive_names),
+		cmocka_unit_test(test_wrap),       cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -326,9 +326,11 @@ expect_text(const struct scene *s, const char *want)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
+	struct text_page page = text_page_make(100, out);
 
 	assert_non_null(out);
-	text_tasks_write(s->tasks, out, 100);
+	text_tasks_write(s->tasks, &page.page);
+	strbuf_release(&page.page.text);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, want);
 	free(text);
