@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wallsample/format/exporters.h"
 #include "cli/causal_command_internal.h"
 #include "wallsample/analysis/result.h"
 #include "wallsample/cli/guard.h"
@@ -229,7 +230,7 @@ write_causal(void *context, FILE *out, struct error *err)
 	const struct causal_writing *writing = context;
 
 	(void)err;
-	writing->exporter->write_causal(writing->input, out);
+	export_write_causal(writing->exporter, writing->input, out);
 	return 0;
 }
 

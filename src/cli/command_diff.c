@@ -2,6 +2,7 @@
 /* command_diff.c - wallsample diff: compares two recordings. */
 #include <string.h>
 
+#include "wallsample/format/exporters.h"
 #include "cli/run_internal.h"
 
 #define TABLE_ROWS 20 /* rows of a table without -n */
@@ -83,7 +84,7 @@ write_diff(void *context, FILE *out, struct error *err)
 			.sort = comparison->diff.weight,
 		};
 	}
-	request->exporter->write_diff(&input, out);
+	export_write_diff(request->exporter, &input, out);
 	return 0;
 }
 

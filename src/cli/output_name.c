@@ -126,12 +126,14 @@ output_format_fits(const struct exporter *exporter, const struct command *comman
 {
 	if (exporter->absent != NULL)
 		return command->bit != FOR_DIFF && command->bit != FOR_DUMP;
+	if (command->bit == FOR_DUMP)
+		return exporter->write_dump != NULL;
+	if (exporter->write_any != NULL)
+		return true;
 	if (command->bit == FOR_DIFF)
 		return exporter->write_diff != NULL;
 	if (command->bit == FOR_CAUSAL)
 		return exporter->write_causal != NULL;
-	if (command->bit == FOR_DUMP)
-		return exporter->write_dump != NULL;
 	return exporter->write != NULL;
 }
 

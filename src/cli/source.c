@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wallsample/format/exporters.h"
 #include "cli/run_internal.h"
 
 /* Default numbers of rows without -n: of a table, of the table of one thread (-t), of the tree. */
@@ -168,7 +169,7 @@ write_view(void *context, FILE *out, struct error *err)
 	if (writing->dumps)
 		writing->exporter->write_dump(writing->input, out);
 	else
-		writing->exporter->write(writing->input, out);
+		export_write(writing->exporter, writing->input, out);
 	if (writing->input->error->kind == ERROR_NONE)
 		return 0;
 	*err = *writing->input->error;

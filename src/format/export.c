@@ -67,3 +67,30 @@ exporter_by_file(const char *file)
 				return exporters[i];
 	return NULL;
 }
+
+void
+export_write(const struct exporter *exporter, const struct export_input *input, FILE *out)
+{
+	if (exporter->write_any != NULL)
+		exporter->write_any(&(struct export_subject){ .report = input }, out);
+	else
+		exporter->write(input, out);
+}
+
+void
+export_write_diff(const struct exporter *exporter, const struct diff_input *input, FILE *out)
+{
+	if (exporter->write_any != NULL)
+		exporter->write_any(&(struct export_subject){ .diff = input }, out);
+	else
+		exporter->write_diff(input, out);
+}
+
+void
+export_write_causal(const struct exporter *exporter, const struct causal_input *input, FILE *out)
+{
+	if (exporter->write_any != NULL)
+		exporter->write_any(&(struct export_subject){ .causal = input }, out);
+	else
+		exporter->write_causal(input, out);
+}

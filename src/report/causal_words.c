@@ -41,8 +41,9 @@ gain_is_known(const struct causal_gain *gain)
 	return gain->known && isfinite(gain->gain) && isfinite(gain->low) && isfinite(gain->high);
 }
 
-const struct causal_gain *
-causal_told(const struct causal_curve *curve)
+/* Returns the gain to report: the one that the curve selects, else the first known; NULL: none. */
+static const struct causal_gain *
+gain_to_report(const struct causal_curve *curve)
 {
 	if (curve->shown > 0 && curve->shown < curve->gain_count &&
 	    gain_is_known(&curve->gain[curve->shown]))
@@ -53,8 +54,9 @@ causal_told(const struct causal_curve *curve)
 	return NULL;
 }
 
-size_t
-causal_experiments(const struct causal_curve *curve)
+/* Returns the number of experiments with a speed-up above 0 for the candidate. */
+static size_t
+count_experiments(const struct causal_curve *curve)
 {
 	size_t count = 0;
 
@@ -126,11 +128,10 @@ causal_add_rate(struct strbuf *sb, double rate)
 void
 causal_add_place(struct strbuf *sb, const struct causal_candidate *candidate)
 {
-	struct strbuf place;
+	struct strbuf place = STRBUF_INIT;
 
 	if (candidate->file == NULL || candidate->line == 0)
 		return;
-	strbuf_init(&place);
 	strbuf_add_format(&place, "%s:%" PRIu32, candidate->file, candidate->line);
 	if (strcmp(place.data, candidate->name) != 0)
 		strbuf_add_escaped(sb, place.data);
@@ -175,7 +176,7 @@ static void
 add_unsure(struct strbuf *sb, const struct causal_curve *curve, const struct causal_gain *gain)
 {
 	strbuf_add_format(sb, ": not enough data yet: %s",
-			  quantity_things(causal_experiments(curve), "experiment", "experiments")
+			  quantity_things(count_experiments(curve), "experiment", "experiments")
 				  .text);
 	if (gain != NULL) {
 		strbuf_add_text(sb, ", so far ");
@@ -210,9 +211,8 @@ add_effect(struct strbuf *sb, const struct causal_curve *curve, const struct cau
 static void
 candidate_add_name(struct strbuf *sb, const struct causal_candidate *candidate, size_t width)
 {
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 
-	strbuf_init(&name);
 	strbuf_add_escaped(&name, candidate->name);
 	strbuf_add_text(sb, "`");
 	display_add_name(sb, name.length > 0 ? name.data : "", width);
@@ -226,7 +226,7 @@ causal_add_sentence(struct strbuf *sb, const struct causal_input *input,
 {
 	const struct causal_result *result = input->result;
 	const struct causal_candidate *candidate = &result->candidate[curve->candidate];
-	const struct causal_gain *gain = causal_told(curve);
+	const struct causal_gain *gain = gain_to_report(curve);
 
 	if (curve->verdict == CAUSAL_UNSURE || gain == NULL) {
 		candidate_add_name(sb, candidate, width);

@@ -51,9 +51,8 @@ void
 columns_add_bar(struct columns *table, double part, size_t cells)
 {
 	size_t length = (size_t)(part * (double)cells + 0.5);
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	strbuf_add_text(&sb, "");
 	if (part > 0 && length == 0)
 		length = 1;
@@ -155,9 +154,8 @@ void
 columns_write(const struct columns *table, FILE *out, size_t width)
 {
 	size_t widths[COLUMNS_MAX];
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_init(&text);
 	columns_measure(table, width, widths);
 	for (size_t c = 0; c < table->column_count; c++) {
 		display_add_fitted(&text, table->column[c].title, widths[c]);

@@ -184,13 +184,12 @@ add_without_depths(struct strbuf *out, const char *name, size_t kept)
 void
 display_add_name(struct strbuf *out, const char *name, size_t width)
 {
-	struct strbuf shorter;
+	struct strbuf shorter = STRBUF_INIT;
 
 	if (display_width(name) <= width) {
 		strbuf_add_text(out, name);
 		return;
 	}
-	strbuf_init(&shorter);
 	for (size_t kept = DEPTH_MOST; kept-- > 0;) {
 		strbuf_clear(&shorter);
 		if (!add_without_depths(&shorter, name, kept)) {
@@ -217,9 +216,8 @@ void
 display_wrap(FILE *out, const char *text, size_t indent, size_t width)
 {
 	size_t column = indent;
-	struct strbuf word;
+	struct strbuf word = STRBUF_INIT;
 
-	strbuf_init(&word);
 	while (*text != '\0') {
 		const size_t length = strcspn(text, " ");
 		size_t cells;

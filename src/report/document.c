@@ -153,9 +153,8 @@ static void
 document_item(struct page *page, const char *number, const char *other, const char *text)
 {
 	struct document *document = document_of(page);
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	if (document->item == NULL)
 		document_field(page, "", "");
 	if (document->items == NULL)
@@ -242,9 +241,8 @@ static void
 add_bar(cmark_node *cell, double part)
 {
 	cmark_node *bar = document_node(CMARK_NODE_HTML_INLINE);
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	strbuf_add_format(&sb, "<span class=\"bar\" style=\"width:%.1f%%\"></span>", 100 * part);
 	cmark_node_set_literal(bar, sb.data);
 	cmark_node_append_child(cell, bar);
@@ -356,7 +354,6 @@ document_table(struct page *page, const struct columns *table)
 		return;
 	}
 	building.types = find_table_types();
-	strbuf_init(&building.text);
 	add_block(document, build_table(&building));
 	strbuf_release(&building.text);
 }
@@ -404,7 +401,7 @@ static const struct page_ops document_ops = {
 };
 
 static void
-add_title(struct document *document, const struct document_subject *subject)
+add_title(struct document *document, const struct export_subject *subject)
 {
 	struct page *page = &document->page;
 
@@ -427,7 +424,7 @@ add_title(struct document *document, const struct document_subject *subject)
 }
 
 void
-document_make(const struct document_subject *subject, const struct document_style *style,
+document_make(const struct export_subject *subject, const struct document_style *style,
 	      cmark_node *figure, struct document *out)
 {
 	*out = (struct document){
@@ -448,12 +445,7 @@ document_make(const struct document_subject *subject, const struct document_styl
 		cmark_node_append_child(out->root, out->body);
 	}
 	add_title(out, subject);
-	if (subject->causal != NULL)
-		report_causal_write(subject->causal, &out->page);
-	else if (subject->diff != NULL)
-		report_diff_write(subject->diff, &out->page);
-	else
-		report_write(subject->report, &out->page);
+	report_write(subject, &out->page);
 }
 
 void

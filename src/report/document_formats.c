@@ -9,7 +9,7 @@ struct document_format {
 };
 
 static void
-render(const struct document_subject *subject, const struct document_format *format, FILE *out)
+render(const struct export_subject *subject, const struct document_format *format, FILE *out)
 {
 	struct document document;
 
@@ -27,21 +27,9 @@ static const struct document_format markdown = {
 };
 
 static void
-markdown_write(const struct export_input *input, FILE *out)
+markdown_write(const struct export_subject *subject, FILE *out)
 {
-	render(&(struct document_subject){ .report = input }, &markdown, out);
-}
-
-static void
-markdown_write_diff(const struct diff_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .diff = input }, &markdown, out);
-}
-
-static void
-markdown_write_causal(const struct causal_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .causal = input }, &markdown, out);
+	render(subject, &markdown, out);
 }
 
 const struct exporter exporter_markdown = {
@@ -50,9 +38,7 @@ const struct exporter exporter_markdown = {
 	.endings = "md,markdown",
 	.noun = "report",
 	.in_words = true,
-	.write = markdown_write,
-	.write_diff = markdown_write_diff,
-	.write_causal = markdown_write_causal,
+	.write_any = markdown_write,
 };
 
 /* --- LaTeX ------------------------------------------------------------------------------ */
@@ -93,21 +79,9 @@ static const struct document_format latex = {
 };
 
 static void
-latex_write(const struct export_input *input, FILE *out)
+latex_write(const struct export_subject *subject, FILE *out)
 {
-	render(&(struct document_subject){ .report = input }, &latex, out);
-}
-
-static void
-latex_write_diff(const struct diff_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .diff = input }, &latex, out);
-}
-
-static void
-latex_write_causal(const struct causal_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .causal = input }, &latex, out);
+	render(subject, &latex, out);
 }
 
 const struct exporter exporter_latex = {
@@ -116,9 +90,7 @@ const struct exporter exporter_latex = {
 	.endings = "tex,latex",
 	.noun = "report",
 	.in_words = true,
-	.write = latex_write,
-	.write_diff = latex_write_diff,
-	.write_causal = latex_write_causal,
+	.write_any = latex_write,
 };
 
 /* --- man page --------------------------------------------------------------------------- */
@@ -135,21 +107,9 @@ static const struct document_format man = {
 };
 
 static void
-man_write(const struct export_input *input, FILE *out)
+man_write(const struct export_subject *subject, FILE *out)
 {
-	render(&(struct document_subject){ .report = input }, &man, out);
-}
-
-static void
-man_write_diff(const struct diff_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .diff = input }, &man, out);
-}
-
-static void
-man_write_causal(const struct causal_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .causal = input }, &man, out);
+	render(subject, &man, out);
 }
 
 const struct exporter exporter_man = {
@@ -158,7 +118,5 @@ const struct exporter exporter_man = {
 	.endings = "man",
 	.noun = "report",
 	.in_words = true,
-	.write = man_write,
-	.write_diff = man_write_diff,
-	.write_causal = man_write_causal,
+	.write_any = man_write,
 };

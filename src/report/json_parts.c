@@ -41,14 +41,13 @@ json_add_thread(struct json_stream *stream, const struct view *view, uint32_t th
 	const struct profile *profile = view_profile(view);
 	const struct profile_thread *of = profile_thread(profile, thread);
 	const char *name = profile_text(profile, of->name);
-	struct strbuf whole;
+	struct strbuf whole = STRBUF_INIT;
 
 	json_object_set_new(to, "tid", of->tid > 0 ? json_integer(of->tid) : json_null());
 	if (!of->is_task) {
 		json_object_set_new(to, "name", json_stream_text(stream, name));
 		return;
 	}
-	strbuf_init(&whole);
 	view_add_thread(view, thread, &whole);
 	json_object_update_new(to, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "name",
 					     json_stream_text(stream, whole.data), "noun",

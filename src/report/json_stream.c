@@ -28,7 +28,6 @@ void
 json_stream_open(struct json_stream *stream, FILE *out)
 {
 	*stream = (struct json_stream){ .out = out };
-	strbuf_init(&stream->scratch);
 	json_set_alloc_funcs(xmalloc, free);
 	begin(stream, '{', '}');
 }

@@ -6,9 +6,8 @@
 static struct strbuf
 take_text(struct page *page)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_init(&text);
 	strbuf_add_escaped(&text, page->text.length > 0 ? page->text.data : "");
 	strbuf_clear(&page->text);
 	return text;

@@ -66,15 +66,6 @@ write_header(const struct export_input *input, struct page *page)
 		write_end(stats, page);
 }
 
-void
-report_write_selected(const struct view *view, const char *label, struct page *page)
-{
-	page_field(page, label, "%s of what was sampled, as selected by options",
-		   quantity_share((double)view_total_ns(view, WEIGHT_WALL),
-				  (double)view_unfiltered_ns(view))
-			   .text);
-}
-
 /* --- functions ---------------------------------------------------------------------------- */
 
 static size_t
@@ -186,12 +177,12 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const size_t narrow = blame ? SIZE_MAX : NARROW, wide = blame ? SIZE_MAX : WIDE;
 	const struct report_column column[] = {
 		{ report_weight_words[sort].title, NULL, COLUMN_TIME, .at = FLAT(sort) },
-		{ weight_share_title(sort), NULL, COLUMN_SHARE, .at = FLAT(sort) },
+		{ report_weight_words[sort].share, NULL, COLUMN_SHARE, .at = FLAT(sort) },
 		{ "margin", NULL, COLUMN_TEXT, .text = add_margin, .from_width = wide },
 		{ "cum%", NULL, COLUMN_SHARE, .at = CUM(sort) },
-		{ weight_share_title(second), NULL, COLUMN_SHARE, .at = FLAT(second),
+		{ report_weight_words[second].share, NULL, COLUMN_SHARE, .at = FLAT(second),
 		  .whole = total_ns[second], .from_width = narrow },
-		{ weight_share_title(third), NULL, COLUMN_SHARE, .at = FLAT(third),
+		{ report_weight_words[third].share, NULL, COLUMN_SHARE, .at = FLAT(third),
 		  .whole = total_ns[third], .from_width = narrow },
 		{ "par", NULL, COLUMN_TEXT, .text = add_parallelism, .from_width = narrow },
 		{ key->title, NULL, COLUMN_FUNCTION, .at = offsetof(struct top_row, function),
@@ -354,8 +345,8 @@ report_json_states(const struct view *view, struct json_stream *stream)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-void
-report_write(const struct export_input *input, struct page *page)
+static void
+write_report(const struct export_input *input, struct page *page)
 {
 	if (page->in_words) {
 		report_write_summary(input, page);
@@ -392,4 +383,15 @@ report_write(const struct export_input *input, struct page *page)
 						   "There are no samples.");
 	}
 	report_write_cost(input, page);
+}
+
+void
+report_write(const struct export_subject *subject, struct page *page)
+{
+	if (subject->causal != NULL)
+		report_causal_write(subject->causal, page);
+	else if (subject->diff != NULL)
+		report_diff_write(subject->diff, page);
+	else
+		write_report(subject->report, page);
 }

@@ -176,9 +176,8 @@ static size_t
 widest_gain(const struct causal_ranking *ranking, size_t rows)
 {
 	size_t widest = sizeof("at 100%") - 1;
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	for (size_t c = 0; c < rows; c++)
 		for (size_t i = 1; i < ranking->known[c].gain_count; i++) {
 			strbuf_clear(&sb);
@@ -276,10 +275,9 @@ write_candidate(const struct causal_input *input, const struct causal_ranking *r
 		struct page *page)
 {
 	const struct causal_curve *curve = &ranking->known[rank];
-	struct strbuf place;
+	struct strbuf place = STRBUF_INIT;
 	struct plot plot;
 
-	strbuf_init(&place);
 	page_add(page, "%s. ", quantity_count(rank + 1).text);
 	causal_add_sentence(&page->text, input, curve, NAME_MOST);
 	causal_add_place(&place, &input->result->candidate[curve->candidate]);

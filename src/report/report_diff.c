@@ -193,7 +193,7 @@ write_totals(const struct diff *diff, struct page *page)
 /* --- functions ------------------------------------------------------------------------------- */
 
 /*
- * Returns the smallest change of a rate that is a finding, for a function that takes the part `part`
+ * Returns the smallest change of a rate that is a finding, for a function that takes this part
  * of one thread's time in both runs.
  */
 static double

@@ -14,7 +14,8 @@
 
 /* --- whole reports ---------------------------------------------------------------------------- */
 
-void report_write(const struct export_input *input, struct page *page);
+/* Writes a report, a comparison or a causal profile. */
+void report_write(const struct export_subject *subject, struct page *page);
 void report_diff_write(const struct diff_input *input, struct page *page);
 void report_causal_write(const struct causal_input *input, struct page *page);
 /* Write a dump, and the user-space tasks of a dump, to the page of a terminal. */
@@ -64,9 +65,7 @@ void report_write_selected(const struct view *view, const char *label, struct pa
 /* Adds "2.13", the mean number of threads on a CPU; "-" if busy_ns is 0. */
 void report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns);
 
-/* --- pages on a terminal, and elements that only they have ----------------------------------- */
-
-#define TEXT_INDENT 4
+/* --- pages on a terminal ---------------------------------------------------------------------- */
 
 struct text_page {
 	struct page page; /* the first member: a pointer to it is one to the text_page */
@@ -75,10 +74,6 @@ struct text_page {
 
 /* Returns a page of `columns` cells, or of 100 cells if it is 0. The caller releases page.text. */
 struct text_page text_page_make(unsigned columns, FILE *out);
-/* Wraps the text to the width of the page. Lines after the first are indented by TEXT_INDENT. */
-void text_write_hanging(struct page *page, const char *text);
-/* Wraps the text to the width of the page. All lines are indented by TEXT_INDENT. */
-void text_write_indented(struct page *page, const char *text);
 
 /* --- over time (time/waiting_bins.c) ---------------------------------------------------------- */
 

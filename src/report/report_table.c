@@ -69,10 +69,8 @@ choose_columns(const struct report_table *table, size_t width, const struct repo
 static void
 add_escaped_cell(struct columns *out, const char *text, const char *detail)
 {
-	struct strbuf escaped_text, escaped_detail;
+	struct strbuf escaped_text = STRBUF_INIT, escaped_detail = STRBUF_INIT;
 
-	strbuf_init(&escaped_text);
-	strbuf_init(&escaped_detail);
 	strbuf_add_escaped(&escaped_text, text);
 	strbuf_add_escaped(&escaped_detail, detail);
 	columns_add_detailed(out, escaped_text.data, escaped_detail.data);
@@ -83,10 +81,8 @@ add_escaped_cell(struct columns *out, const char *text, const char *detail)
 static void
 add_text(const struct report_cell *cell, struct columns *out)
 {
-	struct strbuf text, detail;
+	struct strbuf text = STRBUF_INIT, detail = STRBUF_INIT;
 
-	strbuf_init(&text);
-	strbuf_init(&detail);
 	strbuf_add_text(&detail, "");
 	add_raw_text(cell, &text);
 	if (cell->column->detail != NULL)
@@ -188,10 +184,9 @@ json_weights(const int64_t ns[WEIGHT_COUNT])
 static json_t *
 text_value(const struct report_cell *cell)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	json_t *value = NULL;
 
-	strbuf_init(&text);
 	add_raw_text(cell, &text);
 	if (text.length > 0)
 		value = json_stream_text(cell->stream, text.data);

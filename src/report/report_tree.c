@@ -31,7 +31,7 @@ report_write_tree(const struct export_input *input, struct page *page)
 {
 	const enum weight sort = input->sort;
 	const struct report_column column[] = {
-		{ weight_share_title(sort), NULL, COLUMN_SHARE,
+		{ report_weight_words[sort].share, NULL, COLUMN_SHARE,
 		  .at = AT(struct tree_node, cum, sort) },
 		{ "self%", NULL, COLUMN_SHARE, .at = AT(struct tree_node, flat, sort) },
 		{ "call tree", NULL, COLUMN_TEXT, .text = add_indented_name, .left = true },

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report_words.c - the titles and nouns of rows and weights in reports.
- */
+/* report_words.c - titles and nouns of rows and weights, and texts of several parts of a report. */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
@@ -36,12 +34,6 @@ const struct report_weight_words report_weight_words[] = {
 			     "of Latency (real time)" },
 };
 
-const char *
-weight_share_title(enum weight weight)
-{
-	return report_weight_words[weight].share;
-}
-
 bool
 report_add_excluded(const struct run_excluded *excluded, struct strbuf *out)
 {
@@ -65,4 +57,13 @@ report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns)
 		strbuf_add_format(out, "%.2f", (double)overhead_ns / (double)busy_ns);
 	else
 		strbuf_add_text(out, "-");
+}
+
+void
+report_write_selected(const struct view *view, const char *label, struct page *page)
+{
+	page_field(page, label, "%s of what was sampled, as selected by options",
+		   quantity_share((double)view_total_ns(view, WEIGHT_WALL),
+				  (double)view_unfiltered_ns(view))
+			   .text);
 }

@@ -15,19 +15,6 @@ out_of(struct page *page)
 	return ((struct text_page *)page)->out;
 }
 
-void
-text_write_hanging(struct page *page, const char *text)
-{
-	display_wrap(out_of(page), text, TEXT_INDENT, page->width);
-}
-
-void
-text_write_indented(struct page *page, const char *text)
-{
-	display_pad(out_of(page), TEXT_INDENT);
-	text_write_hanging(page, text);
-}
-
 static void
 text_section(struct page *page, const char *name)
 {
@@ -58,9 +45,8 @@ text_field(struct page *page, const char *label, const char *value)
 static void
 text_line(struct page *page, const char *label, const char *value)
 {
-	struct strbuf fitted;
+	struct strbuf fitted = STRBUF_INIT;
 
-	strbuf_init(&fitted);
 	strbuf_add_text(&fitted, "");
 	display_add_fitted(&fitted, value, page->width - LABEL_WIDTH);
 	fprintf(out_of(page), "%-*s%s\n", LABEL_WIDTH, label, fitted.data);
@@ -122,20 +108,14 @@ text_page_make(unsigned columns, FILE *out)
 }
 
 static void
-text_write(const struct export_input *input, FILE *out)
+text_write(const struct export_subject *subject, FILE *out)
 {
-	struct text_page text = text_page_make(input->columns, out);
+	struct text_page text = text_page_make(subject->report != NULL ? subject->report->columns :
+					       subject->diff != NULL   ? subject->diff->columns :
+									 subject->causal->columns,
+					       out);
 
-	report_write(input, &text.page);
-	strbuf_release(&text.page.text);
-}
-
-static void
-text_write_diff(const struct diff_input *input, FILE *out)
-{
-	struct text_page text = text_page_make(input->columns, out);
-
-	report_diff_write(input, &text.page);
+	report_write(subject, &text.page);
 	strbuf_release(&text.page.text);
 }
 
@@ -148,23 +128,12 @@ text_write_dump(const struct export_input *input, FILE *out)
 	strbuf_release(&text.page.text);
 }
 
-static void
-text_write_causal(const struct causal_input *input, FILE *out)
-{
-	struct text_page text = text_page_make(input->columns, out);
-
-	report_causal_write(input, &text.page);
-	strbuf_release(&text.page.text);
-}
-
 const struct exporter exporter_text = {
 	.name = "text",
 	.help = "the report for people",
 	.has_callers = true,
 	.endings = "txt,text",
 	.noun = "report",
-	.write = text_write,
-	.write_diff = text_write_diff,
+	.write_any = text_write,
 	.write_dump = text_write_dump,
-	.write_causal = text_write_causal,
 };

@@ -9,17 +9,33 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/analysis/dump.h"
 #include "wallsample/analysis/task_groups.h"
 
-#define INDENT TEXT_INDENT
+#define INDENT 4
 /* Lines that list the members of one group. JSON lists all members. */
 #define LINES_MOST 20
 /* Tasks in one line, and tasks that await one task. JSON lists all. */
 #define NAMES_MOST 10
 #define AWAITERS_MOST 5
+
+/* Wraps the text to the width of the page. Lines after the first are indented. */
+static void
+write_hanging(struct page *page, const char *text)
+{
+	display_wrap(((struct text_page *)page)->out, text, INDENT, page->width);
+}
+
+/* Wraps the text to the width of the page. All lines are indented. */
+static void
+write_indented(struct page *page, const char *text)
+{
+	display_pad(((struct text_page *)page)->out, INDENT);
+	write_hanging(page, text);
+}
 
 /* "12 (worker)" */
 static void
@@ -173,7 +189,7 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 			add_wait(view, group, thread, page);
 		}
 		if (page->text.length > 0)
-			page_end(page, text_write_indented);
+			page_end(page, write_indented);
 	}
 }
 
@@ -204,7 +220,7 @@ write_task_ids(const struct view *view, const struct dump_group *group, struct p
 	if (first < group->count)
 		page_add(page, " and %s more", quantity_count(group->count - first).text);
 	if (page->text.length > 0)
-		page_end(page, text_write_indented);
+		page_end(page, write_indented);
 }
 
 /* "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
@@ -307,7 +323,7 @@ write_members(const struct async_tasks *tasks, const struct task_group *group, s
 			next++;
 		add_names(tasks, group->task + first, next - first, NAMES_MOST, page);
 		add_awaiters(tasks, group->task[first], ": ", page);
-		page_end(page, text_write_indented);
+		page_end(page, write_indented);
 	}
 }
 
@@ -332,7 +348,7 @@ write_task_group(const struct async_tasks *tasks, const struct task_group *group
 	page_add(page, ": %s", async_task_state_text(group->like->state));
 	if (group->count == 1)
 		add_awaiters(tasks, group->task[0], ", ", page);
-	page_end(page, text_write_hanging);
+	page_end(page, write_hanging);
 	if (group->count > 1)
 		write_members(tasks, group, page);
 	if (stack == ASYNC_STACK_NONE)

@@ -6,8 +6,7 @@
  * report.js), and below the summary a flame graph and a timeline (timeline.css, timeline.js).
  */
 #include "wallsample/report/document.h"
-#include "web/html_data_internal.h"
-#include "web/html_timeline_internal.h"
+#include "web/html_internal.h"
 
 /* Generated from the files of html_assets. */
 extern const char html_css[], html_js[];
@@ -58,9 +57,8 @@ static cmark_node *
 make_figure(const struct export_input *input)
 {
 	cmark_node *figure = document_node(CMARK_NODE_CUSTOM_BLOCK);
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	strbuf_add_text(&sb, flame_before);
 	html_add_data(&sb, input);
 	strbuf_add_text(&sb, flame_after);
@@ -71,48 +69,25 @@ make_figure(const struct export_input *input)
 }
 
 static void
-render(const struct document_subject *subject, cmark_node *figure, FILE *out)
+html_write(const struct export_subject *subject, FILE *out)
 {
+	const struct export_input *input = subject->report;
+	const bool has_figure = input != NULL && view_row_count(input->view) > 0;
 	struct document_style style = { .bars = true };
 	struct document document;
-	struct strbuf before, after;
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 
-	strbuf_init(&before);
-	strbuf_init(&after);
-	strbuf_add_text(&before, head);
-	strbuf_add_text(&before, html_css);
-	strbuf_add_text(&before, body);
-	strbuf_add_text(&after, "</main>\n<script>\n");
-	strbuf_add_text(&after, html_js);
-	strbuf_add_text(&after, "</script>\n</body>\n</html>");
+	strbuf_add_format(&before, "%s%s%s", head, html_css, body);
+	strbuf_add_format(&after, "</main>\n<script>\n%s</script>\n</body>\n</html>", html_js);
 	style.before = before.data;
 	style.after = after.data;
-	document_make(subject, &style, figure, &document);
+	document_make(subject, &style, has_figure ? make_figure(input) : NULL, &document);
 	/* "Unsafe" raw elements are only bars and plots of the program: everything else is text. */
 	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL, document_memory()),
 	      out);
 	document_release(&document);
 	strbuf_release(&before);
 	strbuf_release(&after);
-}
-
-static void
-html_write(const struct export_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .report = input },
-	       view_row_count(input->view) > 0 ? make_figure(input) : NULL, out);
-}
-
-static void
-html_write_diff(const struct diff_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .diff = input }, NULL, out);
-}
-
-static void
-html_write_causal(const struct causal_input *input, FILE *out)
-{
-	render(&(struct document_subject){ .causal = input }, NULL, out);
 }
 
 const struct exporter exporter_html = {
@@ -122,9 +97,7 @@ const struct exporter exporter_html = {
 	.noun = "report",
 	.time = EXPORT_TIME_TOO,
 	.in_words = true,
-	.write = html_write,
-	.write_diff = html_write_diff,
-	.write_causal = html_write_causal,
+	.write_any = html_write,
 	.causal_help = "the report as one page for a browser, with the curves",
 	.diff_help = "the report as one page for a browser",
 };

@@ -2,7 +2,7 @@
 /*
  * html_data.c - writes the call trees of the flame graph as JSON inside a script element.
  */
-#include "web/html_data_internal.h"
+#include "web/html_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,81 +21,75 @@
 #define SHARE_LEAST 0.0002
 
 struct naming {
-	json_t *names, *scripts; /* indices in names of scripts' functions */
+	json_t *names;
+	json_t *scripts; /* indices in `names` of the functions of interpreted programs */
 	const struct view *view;
-	unsigned frames; /* enum flame_frames */
-	/* By function and by thread: index in names + 1. */
+	unsigned frames; /* bits of enum flame_frames */
+	/* By function of the view and thread of the profile: index in `names` + 1; 0: not named. */
 	size_t *function, *thread;
 };
 
-/* The titles of the languages of the interpreted functions. */
+/* Returns the titles of the languages of the interpreted functions. */
 static json_t *
 languages_json(const char *runtimes)
 {
-	struct strbuf titles;
+	struct strbuf titles = STRBUF_INIT;
 	json_t *text;
 
-	strbuf_init(&titles);
 	language_add_titles(&titles, runtimes);
 	text = json_string(titles.data);
 	strbuf_release(&titles);
 	return text;
 }
 
+/* Adds a name that may be cut to NAME_MOST cells. */
 static void
-page_add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
+node_add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
 {
-	if (node->kind == TREE_THREAD) {
-		struct strbuf thread;
+	struct strbuf whole = STRBUF_INIT, escaped = STRBUF_INIT;
 
-		strbuf_init(&thread);
-		view_add_unit(view, node->function, &thread);
-		strbuf_add_escaped(out, thread.data);
-		strbuf_release(&thread);
+	if (node->kind == TREE_THREAD) {
+		view_add_unit(view, node->function, &whole);
 	} else {
 		const struct view_function *function = view_function(view, node->function);
 
-		strbuf_add_escaped(out, function->name);
-		if (!function->needs_module)
-			return;
-		strbuf_add_text(out, " (");
-		strbuf_add_escaped(out, function->module);
-		strbuf_add_text(out, ")");
+		strbuf_add_format(&whole, function->needs_module ? "%s (%s)" : "%s", function->name,
+				  function->module);
 	}
+	strbuf_add_escaped(&escaped, whole.length > 0 ? whole.data : "");
+	strbuf_add_text(out, "");
+	display_add_name(out, escaped.data, NAME_MOST);
+	strbuf_release(&whole);
+	strbuf_release(&escaped);
 }
 
+/* Returns the index of the node's name in `names`. */
 static json_t *
 json_name(struct naming *naming, const struct tree_node *node)
 {
 	size_t *number = node->kind == TREE_THREAD ? naming->thread : naming->function;
-	struct strbuf whole, fitted;
+	struct strbuf name = STRBUF_INIT;
 
 	number += node->function;
 	if (*number > 0)
 		return json_integer((json_int_t)*number - 1);
-	strbuf_init(&whole);
-	strbuf_init(&fitted);
-	page_add_name(&whole, naming->view, node);
-	strbuf_add_text(&fitted, "");
-	if (whole.length > 0)
-		display_add_name(&fitted, whole.data, NAME_MOST);
-	json_array_append_new(naming->names, json_string(fitted.data));
-	strbuf_release(&whole);
-	strbuf_release(&fitted);
+	node_add_name(&name, naming->view, node);
+	json_array_append_new(naming->names, json_string(name.data));
+	strbuf_release(&name);
 	*number = json_array_size(naming->names);
 	if (node->kind == TREE_FUNCTION && view_function(naming->view, node->function)->script)
 		json_array_append_new(naming->scripts, json_integer((json_int_t)*number - 1));
 	return json_integer((json_int_t)*number - 1);
 }
 
-/* Microseconds: smaller values are not visible. */
+/* Returns microseconds: smaller values are not visible. */
 static json_t *
 json_us(int64_t ns)
 {
 	return json_integer((ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US);
 }
 
-/* The tenths, 0 to 9, of its wall time that a node was on a CPU. */
+/* Returns the tenths, 0 to 9, of the node's wall time in which it was on a CPU. */
 static json_t *
 json_tenths(const struct tree_node *node)
 {
@@ -107,9 +101,10 @@ json_tenths(const struct tree_node *node)
 static json_t *
 make_tree(struct naming *naming, enum weight weight, const char *title)
 {
-	json_t *tree = json_object(), *depth = json_array(), *name = json_array();
+	json_t *depth = json_array(), *name = json_array();
 	json_t *value = json_array(), *cpu = json_array();
 	struct call_tree calls;
+	json_t *tree;
 
 	flame_tree_make(naming->view, weight, NODES_MOST, SHARE_LEAST, naming->frames, &calls);
 	for (size_t i = 0; i < calls.count; i++) {
@@ -120,13 +115,10 @@ make_tree(struct naming *naming, enum weight weight, const char *title)
 		json_array_append_new(value, json_us(node->cum[weight]));
 		json_array_append_new(cpu, json_tenths(node));
 	}
-	json_object_set_new(tree, "title", json_string(title));
-	json_object_set_new(tree, "total", json_us(view_total_ns(naming->view, weight)));
-	json_object_set_new(tree, "hidden", json_integer((json_int_t)calls.hidden));
-	json_object_set_new(tree, "depth", depth);
-	json_object_set_new(tree, "name", name);
-	json_object_set_new(tree, "value", value);
-	json_object_set_new(tree, "cpu", cpu);
+	tree = json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:o}", "title", title, "total",
+			 json_us(view_total_ns(naming->view, weight)), "hidden",
+			 (json_int_t)calls.hidden, "depth", depth, "name", name, "value", value,
+			 "cpu", cpu);
 	call_tree_release(&calls);
 	return tree;
 }

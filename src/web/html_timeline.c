@@ -7,14 +7,13 @@
  * interpreter's lock has one more state, and each thread that held the lock has a string of the
  * same form for that time.
  */
-#include "web/html_timeline_internal.h"
+#include "web/html_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include <jansson.h>
 
-#include "web/html_data_internal.h"
 #include "wallsample/report/json_stream.h"
 #include "wallsample/report/timeline_bins.h"
 #include "wallsample/profile/profile.h"
@@ -101,20 +100,15 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 	    const struct view *view)
 {
 	const struct profile_thread *thread = profile_thread(view_profile(view), row->thread);
-	json_t *object = json_object();
-	struct strbuf name, whole;
+	struct strbuf name = STRBUF_INIT, whole = STRBUF_INIT;
+	json_t *object;
 
-	strbuf_init(&name);
-	strbuf_init(&whole);
-	strbuf_add_text(&name, "");
 	view_add_name(view, row->thread, &whole);
-	if (whole.length > 0)
-		strbuf_add_escaped(&name, whole.data);
-	json_object_set_new(object, "name", json_string(name.data));
+	strbuf_add_escaped(&name, whole.length > 0 ? whole.data : "");
 	/* The name of a task includes its number. */
-	json_object_set_new(object, "tid",
-			    thread->is_task ? json_string("") : json_integer(thread->tid));
-	json_object_set_new(object, "shares", make_shares(bins, row->ns));
+	object = json_pack("{s:s, s:o, s:o}", "name", name.data, "tid",
+			   thread->is_task ? json_string("") : json_integer(thread->tid), "shares",
+			   make_shares(bins, row->ns));
 	strbuf_release(&name);
 	strbuf_release(&whole);
 	return object;
@@ -124,7 +118,7 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 static json_t *
 make_rest(const struct timeline_bins *bins)
 {
-	json_t *object = json_object(), *states = json_array();
+	json_t *states = json_array();
 
 	for (size_t state = 0; state < count_states(bins); state++) {
 		json_t *counts = json_array();
@@ -141,9 +135,7 @@ make_rest(const struct timeline_bins *bins)
 			json_array_clear(counts);
 		json_array_append_new(states, counts);
 	}
-	json_object_set_new(object, "count", json_stream_number(bins->rest_count));
-	json_object_set_new(object, "states", states);
-	return object;
+	return json_pack("{s:I, s:o}", "count", (json_int_t)bins->rest_count, "states", states);
 }
 
 /* By row that held the lock; the sum over rows does not exceed a bin. */
@@ -190,9 +182,8 @@ add_load(json_t *data, const struct timeline_bins *bins)
 									 load->wanted_ns)));
 		json_array_append_new(most, json_stream_number(load->most));
 	}
-	json_object_set_new(data, "mean", mean);
-	json_object_set_new(data, "most", most);
-	json_object_set_new(data, "cpus", json_stream_number(bins->cpus));
+	json_object_update_new(data, json_pack("{s:o, s:o, s:I}", "mean", mean, "most", most,
+					       "cpus", (json_int_t)bins->cpus));
 }
 
 static json_t *
@@ -202,13 +193,12 @@ make_parts(const struct timeline_bins *bins)
 
 	for (size_t i = 0; i < bins->part_count; i++) {
 		const struct timeline_part *part = &bins->part[i];
-		json_t *object = json_object();
 
-		json_object_set_new(object, "start",
-				    json_stream_number(part->start_ns / NS_PER_US));
-		json_object_set_new(object, "end", json_stream_number(part->end_ns / NS_PER_US));
-		json_object_set_new(object, "bins", json_stream_number(part->count));
-		json_array_append_new(parts, object);
+		json_array_append_new(parts,
+				      json_pack("{s:I, s:I, s:I}", "start",
+						(json_int_t)(part->start_ns / NS_PER_US), "end",
+						(json_int_t)(part->end_ns / NS_PER_US), "bins",
+						(json_int_t)part->count));
 	}
 	return parts;
 }
@@ -216,7 +206,7 @@ make_parts(const struct timeline_bins *bins)
 static json_t *
 make_data(const struct timeline_bins *bins, const struct export_input *input)
 {
-	json_t *data = json_object(), *states = json_array(), *threads = json_array();
+	json_t *data, *states = json_array(), *threads = json_array();
 
 	for (size_t state = 0; state < RUN_STATE_COUNT; state++)
 		json_array_append_new(states, json_string(run_state_text((enum run_state)state)));
@@ -224,11 +214,9 @@ make_data(const struct timeline_bins *bins, const struct export_input *input)
 		json_array_append_new(states, json_string("waiting for the GIL"));
 	for (size_t i = 0; i < bins->row_count; i++)
 		json_array_append_new(threads, make_thread(bins, &bins->row[i], input->view));
-	json_object_set_new(data, "steps", json_integer(STEPS));
-	json_object_set_new(data, "bin_ns", json_stream_number(bins->bin_ns));
-	json_object_set_new(data, "recordings", json_stream_number(input->recording_count));
-	json_object_set_new(data, "parts", make_parts(bins));
-	json_object_set_new(data, "states", states);
+	data = json_pack("{s:i, s:I, s:I, s:o, s:o}", "steps", STEPS, "bin_ns",
+			 (json_int_t)bins->bin_ns, "recordings", (json_int_t)input->recording_count,
+			 "parts", make_parts(bins), "states", states);
 	add_load(data, bins);
 	json_object_set_new(data, "threads", threads);
 	if (bins->rest_count > 0)

@@ -7,9 +7,8 @@ libwallsample_a_SOURCES += \
 	src/report/document_formats.c \
 	src/web/html.c \
 	src/web/html_data.c \
-	src/web/html_data_internal.h \
-	src/web/html_timeline.c \
-	src/web/html_timeline_internal.h
+	src/web/html_internal.h \
+	src/web/html_timeline.c
 nodist_libwallsample_a_SOURCES = src/web/html_assets.c
 else
 libwallsample_a_SOURCES += src/report/document_absent.c src/web/html_absent.c
@@ -22,8 +21,7 @@ html_assets = src/web/report.css src/web/report.js src/web/timeline.css \
 EXTRA_DIST += $(html_assets) src/report/document.c include/wallsample/report/document.h \
 	src/report/document_absent.c src/report/document_formats.c src/web/html.c \
 	src/web/html_absent.c \
-	src/web/html_data.c src/web/html_data_internal.h src/web/html_timeline.c \
-	src/web/html_timeline_internal.h
+	src/web/html_data.c src/web/html_internal.h src/web/html_timeline.c
 CLEANFILES += src/web/html_assets.c
 src/web/html_assets.c: $(html_assets)
 	$(AM_V_GEN)$(MKDIR_P) src/web && { \

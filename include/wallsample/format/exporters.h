@@ -27,4 +27,10 @@ const struct exporter *exporter_by_name(const char *name);
 /* Returns the exporter with the longest ending that matches the file ("x.pb.gz"); or NULL. */
 const struct exporter *exporter_by_file(const char *file);
 
+/* Write a report, a comparison or a causal profile. The exporter must have that format. */
+void export_write(const struct exporter *exporter, const struct export_input *input, FILE *out);
+void export_write_diff(const struct exporter *exporter, const struct diff_input *input, FILE *out);
+void export_write_causal(const struct exporter *exporter, const struct causal_input *input,
+			 FILE *out);
+
 #endif

@@ -11,40 +11,39 @@
 #include "wallsample/base/base.h"
 #include "wallsample/report/export.h"
 
-/* The curves of one progress point: the ranked ones, and those that are uncertain. Borrowed. */
+/* The curves of one progress point, borrowed from struct causal_curves. */
 struct causal_ranking {
-	uint32_t point;
-	const struct causal_curve *known, *unsure;
-	size_t known_count, unsure_count;
+	uint32_t point;                   /* index in result->point */
+	const struct causal_curve *known; /* curves with a verdict, by descending slope */
+	size_t known_count;
+	const struct causal_curve *unsure; /* curves with the verdict CAUSAL_UNSURE */
+	size_t unsure_count;
 };
 
 /* Returns the curves of a progress point, borrowed from `input`. */
 struct causal_ranking causal_ranking_of(const struct causal_input *input, uint32_t point);
 
-/* Returns the gain to report: the one the curve selects, else the first known; NULL: none. */
-const struct causal_gain *causal_told(const struct causal_curve *curve);
-/* Returns the number of experiments with a speed-up above 0 for the candidate of the curve. */
-size_t causal_experiments(const struct causal_curve *curve);
-
-/* "+18 [15, 21]", in percent; "-" if not known. */
+/* Adds a gain and its interval in percent, "+18 [15, 21]"; "-" if the gain is not known. */
 void causal_add_gain(struct strbuf *sb, const struct causal_gain *gain);
-/* "+0.36" */
+/* Adds a slope: "+0.36". */
 void causal_add_slope(struct strbuf *sb, double slope);
-/* "10%, 25% and 50%": the speed-ups of the experiments, without 0. */
+/* Adds the speed-ups of the experiments without 0: "10%, 25% and 50%". */
 void causal_add_speedups(struct strbuf *sb, const struct causal_result *result);
-/* "1,234", "12.3", "0.045": events per second. */
+/* Adds a number of events per second: "1,234", "12.3" or "0.045". */
 void causal_add_rate(struct strbuf *sb, double rate);
-/* "src/parse.c:10"; nothing if it is not known, or equals the candidate's name. */
+/* Adds the source line of the candidate, "src/parse.c:10". Adds nothing if the line is not known,
+ * or is the candidate's name. */
 void causal_add_place(struct strbuf *sb, const struct causal_candidate *candidate);
 
 /*
- * "Making `parse` 50% faster would raise requests by 18% (15 to 21)." A longer name is shortened to
- * `width` cells.
+ * Adds "Making `parse` 50% faster would raise requests by 18% (15 to 21)." The name of the
+ * candidate is shortened to `width` cells.
  */
 void causal_add_sentence(struct strbuf *sb, const struct causal_input *input,
 			 const struct causal_curve *curve, size_t width);
 
-/* Fills `plot` with the known gains of the curve, on an axis shared by its progress point. */
+/* Fills `plot` with the known gains of the curve. All ranked curves of a progress point have the
+ * same y axis. */
 void causal_plot(const struct causal_ranking *ranking, const struct causal_curve *curve,
 		 struct plot *plot);
 

@@ -13,15 +13,16 @@
 
 #include "wallsample/base/base.h"
 
-/* Returns the width in cells: two for a wide character, none for a combining one. */
+/* Returns the width in cells: two for a wide character, none for a combining character. */
 size_t display_width(const char *text);
 
 /* Adds the text; if it is wider than `width` cells, "…" replaces its middle. */
 void display_add_fitted(struct strbuf *out, const char *text, size_t width);
 
 /*
- * The same for the name of a function: "…" first replaces the text inside brackets, <…> and (…),
- * from the innermost level outwards as far as needed, then the middle of the result.
+ * Adds the name of a function. If it is wider than `width` cells, "…" first replaces the text
+ * inside brackets, <…> and (…), from the innermost level outwards as far as needed, then the middle
+ * of the result.
  */
 void display_add_name(struct strbuf *out, const char *name, size_t width);
 
@@ -30,7 +31,8 @@ void display_pad(FILE *out, size_t count);
 
 /*
  * Writes words separated by spaces as lines of at most `width` cells; a wider word gets a line of
- * its own. All lines but the first are indented; the first begins in column `indent` already.
+ * its own. Each line but the first begins with `indent` spaces. The caller has written `indent`
+ * cells of the first line.
  */
 void display_wrap(FILE *out, const char *text, size_t indent, size_t width);
 

@@ -14,45 +14,40 @@
 #include "wallsample/report/export.h"
 
 struct document_style {
-	size_t width;               /* cells for a table; 0: no limit */
-	bool preformatted;          /* tables are blocks of aligned text */
-	bool bars;                  /* the format can draw bars and plots */
-	bool ascii;                 /* plots use ASCII characters only */
-	const char *before, *after; /* raw text around the document: constants, or NULL */
+	size_t width;       /* maximum width of a table in cells; 0: no limit */
+	bool preformatted;  /* tables are blocks of aligned text */
+	bool bars;          /* the format can draw bars and plots */
+	bool ascii;         /* plots use ASCII characters only */
+	const char *before; /* raw text before the document; NULL: no text around it */
+	const char *after;  /* raw text behind the document; NULL if `before` is */
 };
 
 struct document {
-	struct page page; /* first */
+	struct page page; /* the first member: a pointer to it is one to the document */
 	const struct document_style *style;
-	cmark_node *root;   /* the document */
-	cmark_node *body;   /* the node that parts are added to: the frame, or the document */
-	cmark_node *list;   /* the current list of fields; NULL: none */
-	cmark_node *item;   /* the item of the last field */
-	cmark_node *items;  /* the list below it */
-	cmark_node *figure; /* added below the heading of the first part; NULL: none */
+	cmark_node *root;   /* the node of the whole document */
+	cmark_node *body;   /* the node that elements are added to */
+	cmark_node *list;   /* the list of fields that the last element belongs to; NULL: none */
+	cmark_node *item;   /* the item of the last field; NULL if `list` is */
+	cmark_node *items;  /* the list of items below the last field; NULL: none */
+	cmark_node *figure; /* will be added above the first part; NULL: no figure */
 };
 
-/* The input of the document: one is set, the others are NULL. */
-struct document_subject {
-	const struct export_input *report;
-	const struct diff_input *diff;
-	const struct causal_input *causal;
-};
-
-/* Builds the tree; document_release() releases it. `figure` may be NULL; the tree owns it. */
-void document_make(const struct document_subject *subject, const struct document_style *style,
+/* Builds the tree, which document_release() releases and which then owns `figure` (or NULL). */
+void document_make(const struct export_subject *subject, const struct document_style *style,
 		   cmark_node *figure, struct document *out);
-/* Also frees the text rendered from the tree. Only one document exists at a time. */
+/* Frees the tree and all text rendered from it. Only one document exists at a time. */
 void document_release(struct document *document);
 
 /* Returns the allocator of nodes and rendered text, which document_release() frees. */
 cmark_mem *document_memory(void);
 /* Returns a new node without a parent; `type` must be a valid node type of the library. */
 cmark_node *document_node(cmark_node_type type);
-/* Adds a text node with this literal. */
+/* Adds a text node below `parent`. */
 void document_add_text(cmark_node *parent, const char *text);
 
-/* Returns the table extension, which escapes '|' if set (CommonMark needs it). */
+/* Returns the library's extension for tables. It escapes '|' in text if `escape_bars` is set, as
+ * CommonMark requires. */
 cmark_syntax_extension *document_tables(bool escape_bars);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export.h - the interface of exporters: each writes a view in one output format.
+ * export.h - the interface of exporters, and their input. An exporter writes one output format.
  *
  * To add a format: one file src/format/NAME.c that defines a const struct exporter, its declaration
  * in format/exporters.h, and one row in the registry (format/export.c). --help, --format, the
@@ -21,47 +21,48 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/analysis/view.h"
 
-/* Whether a format shows events in the order of time, which needs a recording. */
+/* Whether a format shows events in the order of time. A profile has no order, a recording has. */
 enum export_time {
-	EXPORT_TIMELESS,
-	EXPORT_TIME_TOO, /* if there is a recording */
-	EXPORT_TIME,     /* a recording is required */
+	EXPORT_TIMELESS, /* never */
+	EXPORT_TIME_TOO, /* if the view is of recordings */
+	EXPORT_TIME,     /* always: the format needs a recording */
 };
 
 struct export_input {
 	const struct view *view;
-	/* The loaded recordings of the view, for formats that show time; NULL: none. */
+	/* The loaded recordings of the view, for formats that show time; NULL for a live run. */
 	struct recording *const *recordings;
 	size_t recording_count;
-	struct error *error;          /* set if reading a recording fails; ERROR_NONE before */
-	const struct view *functions; /* the same by function; NULL: `view` is by function */
+	struct error *error;          /* exporters set it when a recording cannot be read; initially
+			      * ERROR_NONE */
+	const struct view *functions; /* a view by function; NULL: `view` itself is one */
 	const struct process *process;
-	const struct modules *modules;
-	const char *names_hint; /* a sentence on how to get missing symbols; NULL: none */
+	const struct modules *modules; /* NULL: not known */
+	const char *names_hint; /* a sentence on how to get missing symbols; NULL: no advice */
 	const struct run_stats *stats;
-	uint64_t began_ns; /* CLOCK_REALTIME at the start; 0: not known */
+	uint64_t began_ns; /* CLOCK_REALTIME at the start of sampling; 0: not known */
 	enum run_end end;
-	bool snapshot;        /* made by a signal while sampling continues */
-	bool by_thread;       /* -t: threads are kept apart */
+	bool snapshot;        /* the report is intermediate: sampling continues */
+	bool by_thread;       /* each thread has a table of its own (option -t) */
 	enum weight sort;     /* order of tables of functions */
-	size_t limit;         /* rows of a table; at least 1 */
-	size_t tree;          /* lines of the call tree; 0: none */
-	const regex_t *focus; /* functions whose callers and callees are shown; or NULL */
-	size_t thread_limit;  /* rows of the table of one thread */
+	size_t limit;         /* maximum number of rows of a table; at least 1 */
+	size_t tree;          /* maximum number of lines of the call tree; 0: no call tree */
+	const regex_t *focus; /* functions whose callers and callees are shown; NULL: no function */
+	size_t thread_limit;  /* maximum number of rows of the table of one thread */
 	unsigned columns;     /* width of the output in cells; 0: not known, 100 is used */
-	const char *note;     /* describes the recordings; NULL: a live run */
-	const char *part;     /* describes the selected ticks; NULL: all */
+	const char *note;     /* describes the recordings; NULL for a live run */
+	const char *part;     /* describes the selected ticks; NULL: all ticks are selected */
 	bool filtered;        /* options have excluded some samples */
-	const struct async_tasks *tasks; /* of a dump: user-space tasks; NULL: not read */
-	const struct core_end *core_end; /* of a core file: how its process ended; else NULL */
+	const struct async_tasks *tasks; /* user-space tasks of a dump; NULL: not read */
+	const struct core_end *core_end; /* how the process of a core file ended; NULL: no core */
 };
 
 /* Two runs, compared. */
 struct diff_input {
 	const struct diff *diff;
-	/* Only these members are used: view, process, stats, began_ns, note and part. */
+	/* Only the members view, process, stats, began_ns, note and part are used. */
 	struct export_input run[DIFF_SIDES];
-	size_t limit;     /* rows of a table; at least 1 */
+	size_t limit;     /* maximum number of rows of a table; at least 1 */
 	unsigned columns; /* width of the output in cells; 0: not known, 100 is used */
 	bool filtered;    /* options have excluded some samples */
 };
@@ -71,9 +72,16 @@ struct causal_input {
 	const struct causal_result *result;
 	const struct causal_curves *curves;
 	unsigned columns; /* width of the output in cells; 0: not known, 100 is used */
-	size_t limit;     /* candidates to report; at least 1 */
-	bool snapshot;    /* made by a signal while experiments continue */
-	const char *note; /* describes the recording; NULL: a live run */
+	size_t limit;     /* maximum number of candidates to report; at least 1 */
+	bool snapshot;    /* the report is intermediate: experiments continue */
+	const char *note; /* describes the recording; NULL for a live run */
+};
+
+/* What an exporter writes: one member is set, the others are NULL. */
+struct export_subject {
+	const struct export_input *report;
+	const struct diff_input *diff;
+	const struct causal_input *causal;
 };
 
 struct exporter {
@@ -81,22 +89,29 @@ struct exporter {
 	const char *help;    /* a short description for --help */
 	const char *endings; /* endings of file names without the first dot: "folded,collapsed" */
 	const char *noun;    /* names the content of the output: "stacks" */
-	bool binary;         /* not to be written to a terminal */
+	bool binary;         /* the output must not be written to a terminal */
 	enum export_time time;
-	bool in_words;      /* reports what limits the program: needs input->functions */
-	bool by_address;    /* needs a view of VIEW_BY_ADDRESS, whatever key the user chose */
-	bool has_callers;   /* shows the call tree (--tree) and callers (--focus) */
-	const char *absent; /* a sentence: why this build lacks the format; NULL: it has it */
-	/* Writes a report to `out`. The caller checks the stream for errors, here and below. */
+	bool in_words;      /* the output says what limits the program: needs input->functions */
+	bool by_address;    /* input->view must have the key VIEW_BY_ADDRESS */
+	bool has_callers;   /* the output shows the call tree (--tree) and callers (--focus) */
+	const char *absent; /* why this build lacks the format, a sentence; NULL: it is built in */
+	/*
+	 * The functions below write to `out`, which the caller checks for errors. Callers use
+	 * export_write() and its kin (format/exporters.h).
+	 */
+	/* Writes any subject. NULL: write, write_diff and write_causal write the subjects. */
+	void (*write_any)(const struct export_subject *subject, FILE *out);
+	/* Writes a report. */
 	void (*write)(const struct export_input *input, FILE *out);
-	/* Writes a comparison of two runs; NULL: the format has none. */
+	/* Writes a comparison of two runs; NULL: the format cannot show comparisons. */
 	void (*write_diff)(const struct diff_input *input, FILE *out);
-	const char *diff_help; /* description of it, if it has less than `help` says; else NULL */
-	/* Writes a dump, from a view of one tick, by address; NULL: the format has none. */
+	const char *diff_help; /* replaces `help` for comparisons; NULL: `help` is right */
+	/* Writes a dump, from a view of one tick with the key VIEW_BY_ADDRESS; NULL: the format
+	 * cannot show dumps. */
 	void (*write_dump)(const struct export_input *input, FILE *out);
-	/* Writes a causal profile; NULL: the format has none. `write` is NULL if this is all. */
+	/* Writes a causal profile; NULL: the format cannot show them. */
 	void (*write_causal)(const struct causal_input *input, FILE *out);
-	const char *causal_help; /* description of it, if it differs from `help`; else NULL */
+	const char *causal_help; /* replaces `help` for causal profiles; NULL: `help` is right */
 };
 
 #endif

@@ -8,23 +8,25 @@
 #include "wallsample/report/timeline.h"
 
 struct gil_span {
-	size_t recording; /* of the input */
-	uint32_t thread;  /* of the profile */
+	size_t recording; /* index in input->recordings */
+	uint32_t thread;  /* index in the profile */
 	uint64_t start_ns, end_ns;
 };
 
-/* Zeroed: empty. */
+/* A list of spans; empty if all its bytes are zero. */
 struct gil_spans {
-	struct gil_span *span; /* after gil_spans_settle(): by recording, then by time */
+	struct gil_span *span; /* gil_spans_settle() sorts them by recording, then by time */
 	size_t count, capacity;
 };
 
-/* Adds a slice if its thread holds the lock. The slices of a thread are added consecutively. */
+/* Adds the slice if its thread holds the lock. The caller adds the slices of one thread
+ * consecutively. */
 void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice);
 /*
- * Sorts the spans and removes overlaps. A tick samples its threads one after the other, so two may
- * seem to hold the lock at one tick: the earlier span is kept to its end, and the later one begins
- * there. The same applies to several interpreters, which have a lock each.
+ * Sorts the spans and removes overlaps: the earlier of two spans is kept to its end, and the later
+ * one begins there. Spans overlap because a tick samples its threads one after the other, so that
+ * two threads may seem to hold the lock at one tick; and because several interpreters have a lock
+ * each.
  */
 void gil_spans_settle(struct gil_spans *spans);
 void gil_spans_release(struct gil_spans *spans);

@@ -3,8 +3,8 @@
  * json_stream.h - writes JSON value by value. Each jansson value is written and freed before the
  * next, so that a large profile is not in memory twice.
  *
- * This module writes the punctuation between the values. `name` is the key of a member in an
- * object, and NULL in a list. The stream takes ownership of values.
+ * This module writes the punctuation between the values. `name` is the key of a value in an object,
+ * a constant of the program; it is NULL for a value in a list.
  */
 #ifndef WALLSAMPLE_REPORT_JSON_STREAM_H
 #define WALLSAMPLE_REPORT_JSON_STREAM_H
@@ -20,14 +20,15 @@
 
 struct json_stream {
 	FILE *out;
-	bool first; /* the open list or object is still empty */
-	size_t depth;
-	char closer[JSON_STREAM_DEEPEST];
-	struct strbuf scratch;
+	bool first;                       /* the innermost open list or object is still empty */
+	size_t depth;                     /* number of open lists and objects */
+	char closer[JSON_STREAM_DEEPEST]; /* of each, outermost first: ']' or '}' */
+	struct strbuf scratch;            /* for json_stream_text() */
 };
 
 /* Begins the outermost object, and makes jansson allocate by xmalloc(), which never fails. */
 void json_stream_open(struct json_stream *stream, FILE *out);
+/* Ends the outermost object and releases the stream. `out` stays open. */
 void json_stream_close(struct json_stream *stream);
 
 /* Writes a value, and frees it. */
@@ -37,11 +38,9 @@ void json_stream_begin_list(struct json_stream *stream, const char *name);
 /* Ends the innermost open object or list. */
 void json_stream_end(struct json_stream *stream);
 
-/*
- * Return new values: foreign text, in which only invalid UTF-8 and control characters are replaced;
- * a number.
- */
+/* Returns a new string with text from outside the program, escaped as by strbuf_add_one_line(). */
 json_t *json_stream_text(struct json_stream *stream, const char *text);
+/* Returns a new integer. */
 json_t *json_stream_number(uint64_t value);
 
 #endif

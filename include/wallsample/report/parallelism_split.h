@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parallelism_split.h - splits the rows of a view by the number of threads on a CPU at that time.
+ * parallelism_split.h - splits the rows of a view by parallelism: the number of threads on a CPU at
+ * one time.
  *
- * A profile sums over ticks, so a row has no parallelism. The recordings of the profile have it:
- * they list the ticks of each row. A row is split in proportion to these. The parts sum to the row;
- * they are estimates if a thread was sampled less than once per tick.
+ * A profile sums over ticks, so a row has no parallelism. The recordings of the profile list the
+ * ticks of each row, and the parallelism of each tick. A row is split in proportion to the time of
+ * its ticks at each parallelism. The parts sum to the row; they are estimates if a thread was
+ * sampled less than once per tick.
  */
 #ifndef WALLSAMPLE_REPORT_PARALLELISM_SPLIT_H
 #define WALLSAMPLE_REPORT_PARALLELISM_SPLIT_H
@@ -19,15 +21,16 @@ struct parallelism_part {
 struct parallelism_split;
 
 /*
- * Reads the input's recordings; their errors are stored in input->error. The caller frees the
- * result with parallelism_split_free().
+ * Reads input->recordings, and stores their errors in input->error. The input must outlive the
+ * result, which the caller frees with parallelism_split_free().
  */
 struct parallelism_split *parallelism_split_create(const struct export_input *input);
 void parallelism_split_free(struct parallelism_split *split);
 
 /*
- * Returns the parts of a row of the view, by parallelism, each with a weight above 0. The array is
- * valid until the next call. *count is 0 if the ticks of the row are not known.
+ * Returns the parts of a row of input->view in ascending order of parallelism; each has a weight
+ * above 0. The array is valid until the next call. *count is the number of parts: 0 if the ticks of
+ * the row are not known.
  */
 const struct parallelism_part *parallelism_split_row(struct parallelism_split *split,
 						     const struct view_row *row, size_t *count);

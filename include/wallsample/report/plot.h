@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot.h - draws a small plot of shares over shares with an interval at each point, as characters
- * or as elements of an SVG.
+ * plot.h - draws a small plot as characters or as elements of an SVG. Both axes show shares; each
+ * point has an interval.
  */
 #ifndef WALLSAMPLE_REPORT_PLOT_H
 #define WALLSAMPLE_REPORT_PLOT_H
@@ -19,25 +19,28 @@
 #define PLOT_HEIGHT 214
 
 struct plot_point {
-	double x; /* in [0, 1] */
-	double y;
-	double low, high; /* the interval around y */
+	double x;         /* from 0 to 1 */
+	double y;         /* 1 is 100% */
+	double low, high; /* ends of the interval around y */
 };
 
 struct plot {
-	struct plot_point point[PLOT_POINTS_MOST]; /* by x */
+	struct plot_point point[PLOT_POINTS_MOST]; /* in ascending order of x */
 	size_t count;
-	/* The y axis: its ends are multiples of its step, and it includes 0. */
+	/* The y axis, set by plot_scale(): `bottom` and `top` are multiples of `step`, the
+	 * distance between labels; bottom <= 0 <= top. */
 	double bottom, top, step;
 };
 
-/* Sets the y axis so that it includes low, high (finite numbers) and 0. */
+/* Sets the y axis so that it includes low, high and 0. Both arguments are finite. */
 void plot_scale(struct plot *plot, double low, double high);
 
-/* Writes lines of at most `width` cells, at least 40; with `ascii` of ASCII characters only. */
+/* Writes lines of at most `width` cells, which is at least 40. With `ascii` set, they consist of
+ * ASCII characters. */
 void plot_write_text(const struct plot *plot, FILE *out, size_t width, bool ascii);
 
-/* Writes elements of the classes grid, zero, tick, band, curve and dot. No text is foreign. */
+/* Writes SVG elements of the classes grid, zero, tick, band, curve and dot. Their text consists of
+ * constants and numbers of the program. */
 void plot_write_svg(const struct plot *plot, FILE *out);
 
 #endif

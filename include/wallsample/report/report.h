@@ -19,39 +19,44 @@ extern const struct exporter exporter_markdown;
 extern const struct exporter exporter_latex;
 extern const struct exporter exporter_man;
 
-/* Titles and nouns of rows, by enum view_key. */
+/* Words for the rows of a table of functions, threads, … */
 struct report_key_words {
-	const char *title, *plural, *one, *many, *other, *others;
+	const char *title;          /* title of the column with their names: "function (module)" */
+	const char *plural;         /* "Functions" */
+	const char *one, *many;     /* nouns of omitted rows: "more function", "more functions" */
+	const char *other, *others; /* "other function", "other functions" */
 };
-extern const struct report_key_words report_key_words[];
+extern const struct report_key_words report_key_words[]; /* by enum view_key */
 
-/* Returns the column title of shares, "latency%". */
-const char *weight_share_title(enum weight weight);
-/* Adds "3 threads, 1.2 s of CPU time"; adds nothing and returns false if no thread is excluded. */
+/*
+ * Adds "3 threads not sampled, 1.20s of CPU time". Returns false and adds nothing if no thread is
+ * excluded.
+ */
 bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out);
 
-/* JSON values that several exporters share; the caller owns returned values. */
+/* --- JSON values that several exporters share; the caller owns returned values --------------- */
 
-/* An object with the process' pid, name and command_line. */
+/* Returns an object with the pid, name and command_line of the process. */
 json_t *json_process(struct json_stream *stream, const struct process *process);
-/* Sets object[key] to the excluded threads; no key if there are none. */
+/* Sets object[key] to the number and CPU time of excluded threads, if there are any. */
 void json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded);
-/* Adds the members "state" and "syscall": the system call of a sleep, or null. */
+/* Adds the members "state" and "syscall". The latter is null for a state other than a sleep. */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
-/* Adds "tid" and "name" of a thread; for a task of a runtime a null tid and more members. */
+/* Adds the members "tid" and "name" of a thread of the profile. A task of a runtime has a null tid
+ * and more members. */
 void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,
 		     json_t *to);
 
-/* Tables of the report as JSON. */
+/* --- tables of the report as JSON ------------------------------------------------------------- */
 
 /* Writes the list "states". */
 void report_json_states(const struct view *view, struct json_stream *stream);
-/* Writes the object "scheduled": states of a runtime's tasks; nothing without tasks. */
+/* Writes the object "scheduled", the states of a runtime's tasks. Writes nothing without tasks. */
 void report_json_tasks(const struct view *view, const struct run_stats *stats,
 		       struct json_stream *stream);
 /* Writes the list "waits". */
 void report_json_waiting(const struct view *view, struct json_stream *stream);
-/* Writes the object "gil"; nothing without an interpreter that has such a lock. */
+/* Writes the object "gil". Writes nothing without an interpreter that has such a lock. */
 void report_json_gil(const struct view *view, struct json_stream *stream);
 
 #endif

@@ -95,7 +95,7 @@ json_t *report_table_json(const struct report_table *table, struct json_stream *
 void report_table_write_rest(struct page *page, void (*write)(struct page *, const char *),
 			     size_t count, size_t limit, const char *one, const char *many);
 
-/* Returns a JSON object with the members wall_ns, overhead_ns and latency_ns; the caller owns it. */
+/* Returns a new JSON object with the members wall_ns, overhead_ns and latency_ns. */
 json_t *json_weights(const int64_t ns[WEIGHT_COUNT]);
 
 #endif

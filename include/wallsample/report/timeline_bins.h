@@ -14,7 +14,8 @@
 /* Consecutive bins without a gap. */
 struct timeline_part {
 	uint64_t start_ns, end_ns; /* since the start of the first recording */
-	size_t first, count;       /* its bins; the last one may exceed end_ns */
+	size_t first, count;       /* index of its first bin, and number of its bins. The last bin
+				    * may extend beyond end_ns. */
 };
 
 /* The additional state of a sleep that waits for an interpreter's lock. */
@@ -23,17 +24,17 @@ struct timeline_part {
 
 /* Time in each state, of one thread or summed over several. */
 struct timeline_row {
-	uint32_t thread; /* of the profile */
-	double *ns;      /* [bin * TIMELINE_STATES + state]; in the rest of a bin the thread did
-			  * not exist, or was not selected */
-	double *gil_ns;  /* by bin: time it held an interpreter's lock; NULL: never */
+	uint32_t thread; /* index in the profile */
+	double *ns;      /* [bin * TIMELINE_STATES + state]. A bin's states sum to less than the
+			  * bin if the thread did not exist, or was not selected, all the time. */
+	double *gil_ns;  /* by bin: time in which it held an interpreter's lock; NULL: never */
 };
 
-/* Number of threads on a CPU, of all threads: the filter does not apply. */
+/* The number of threads on a CPU in a bin. Threads that filters exclude count, too. */
 struct timeline_load {
 	double wanted_ns; /* time of selected ticks in the bin; 0: the load is not known */
-	double cpu_ns;    /* that time multiplied by the threads on a CPU */
-	uint64_t most;    /* the largest number at one time */
+	double cpu_ns;    /* sum over these ticks: time multiplied by the threads on a CPU */
+	uint64_t most;    /* the largest number of threads on a CPU at one time */
 };
 
 struct timeline_bins {
@@ -41,23 +42,23 @@ struct timeline_bins {
 	size_t count;
 	struct timeline_part *part;
 	size_t part_count;
-	struct timeline_row *row; /* in the order of thread_table_make */
+	struct timeline_row *row; /* one for each of the first threads of thread_table_make() */
 	size_t row_count;
-	struct timeline_row rest;   /* sum of the other threads; `ns` is NULL if there are none */
+	struct timeline_row rest;   /* sum of the other threads; ns is NULL if rest_count is 0 */
 	size_t rest_count;          /* number of threads in `rest` */
 	struct timeline_load *load; /* by bin */
 	uint64_t cpus;              /* CPUs that the processes may use; 0: not known */
-	bool has_gil;               /* a row held an interpreter's lock or waited for it */
+	bool has_gil;               /* a thread held an interpreter's lock or waited for one */
 };
 
 /*
- * Fills `out` with at most `rows` threads and about `bins` bins, none shorter than the mean tick;
- * timeline_bins_release() releases it. `count` is 0 if no tick is selected. An error of a
- * recording is stored in input->error.
+ * Fills `out` with at most `rows` threads and about `bins` bins, none of which is shorter than the
+ * mean tick. timeline_bins_release() releases `out`. out->count is 0 if no tick is selected. An
+ * error of a recording is stored in input->error.
  */
 void timeline_bins_make(const struct export_input *input, size_t bins, size_t rows,
 			struct timeline_bins *out);
-/* Returns the length in ns of the bin inside its part. */
+/* Returns the length of a bin in ns, without what extends beyond the end of its part. */
 uint64_t timeline_bins_length(const struct timeline_bins *bins, size_t bin);
 void timeline_bins_release(struct timeline_bins *bins);
 

@@ -10,21 +10,21 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* The ticks of one row at which `parallelism` threads were on a CPU. */
+/* The time of a row's ticks at which `parallelism` threads were on a CPU. */
 struct level {
 	uint32_t parallelism;
-	uint32_t next;  /* of the same row: number of a level + 1; 0: none */
+	uint32_t next;  /* the next level of this row: its index + 1; 0: none */
 	double time_ns; /* duration of the ticks */
-	double real_ns; /* the same, each tick divided by its runnable threads */
+	double real_ns; /* duration of the ticks, each divided by its runnable threads */
 };
 
 struct parallelism_split {
 	const struct export_input *input;
-	struct tick_levels **ticks; /* by recording, while it is read */
+	struct tick_levels **ticks; /* of each recording; only while recordings are read */
 	struct table places;        /* (functions; thread, state and GIL) -> number of the place */
 	struct table rows;          /* (number of the place, system call) -> row */
 	struct table of_level;      /* (row, parallelism) -> level */
-	uint32_t *first;            /* by row: number of its last level + 1 */
+	uint32_t *first;            /* by row: index + 1 of its level that was added last */
 	size_t row_capacity;
 	struct level *level;
 	size_t level_count, level_capacity;
@@ -78,7 +78,7 @@ place_level(struct parallelism_split *split, uint32_t row, uint32_t parallelism)
 	return &split->level[id];
 }
 
-/* A row and its last used level, which the next tick often has, too. */
+/* A row, and the level that was used last, which the next tick often uses, too. */
 struct adding {
 	struct parallelism_split *split;
 	uint32_t row;
@@ -149,7 +149,7 @@ compare_levels(const void *left, const void *right)
 	return (a->parallelism > b->parallelism) - (a->parallelism < b->parallelism);
 }
 
-/* Copies the levels of the row, in order. */
+/* Copies the levels of the row to split->sorted, by parallelism. Returns their number. */
 static size_t
 sort_levels(struct parallelism_split *split, const struct view_row *row)
 {
@@ -169,14 +169,17 @@ sort_levels(struct parallelism_split *split, const struct view_row *row)
 	return count;
 }
 
-/* True for real time without a running thread: no tick of a thread, parallelism 0. */
+/* True for a row of real time in which no thread could run: it has no ticks of a thread. */
 static bool
 is_waiting(const struct view *view, const struct view_row *row)
 {
 	return row->depth > 0 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
-/* Sorts the levels of the row; time without a running thread is one level of parallelism 0. */
+/*
+ * Fills split->sorted with the levels of the row, and returns their number. A row of time in which
+ * no thread could run has one level, of parallelism 0.
+ */
 static size_t
 find_levels(struct parallelism_split *split, const struct view_row *row)
 {
@@ -220,7 +223,7 @@ parallelism_split_row(struct parallelism_split *split, const struct view_row *ro
 		for (int w = 0; w < WEIGHT_COUNT; w++) {
 			const double share = w == WEIGHT_LATENCY ? real_so_far / real_ns :
 								   time_so_far / time_ns;
-			/* The running sum is rounded, so that the parts sum to the row. */
+			/* The sum so far is rounded, not the part: the parts sum to the row. */
 			const int64_t sum = i + 1 == levels ? row->ns[w] :
 							      llround((double)row->ns[w] * share);
 

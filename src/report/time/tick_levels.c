@@ -12,21 +12,22 @@
 struct place {
 	uint32_t parallelism;
 	uint64_t tick;
-	double time_ns, real_ns; /* sums over all places before it */
+	double time_ns, real_ns; /* sums over all places before this one */
 };
 
-/* The places of one parallelism. */
+/* The places with one parallelism: from `first` to `end` - 1. */
 struct level {
 	size_t first, end;
 };
 
 struct tick_levels {
 	const struct recording *recording;
-	struct place *place; /* by parallelism, then by tick; then a sentinel with the sums */
+	struct place *place; /* by parallelism, then by tick; then a sentinel with all sums */
 	struct level *level;
 	size_t level_count;
 };
 
+/* Returns the part of the tick's time that each of its runnable threads accounts for. */
 static double
 real_ns(const struct recording_tick *tick)
 {
@@ -83,7 +84,7 @@ tick_levels_free(struct tick_levels *levels)
 	free(levels);
 }
 
-/* The first place of the level whose tick is at or after `tick`. */
+/* Returns the first place of the level at or after `tick`; level->end if there is none. */
 static size_t
 find(const struct tick_levels *levels, const struct level *level, uint64_t tick)
 {

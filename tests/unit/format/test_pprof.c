@@ -145,7 +145,7 @@ make(void **state)
 	input.modules = written->modules;
 	stats->rate_wanted = 100;
 	stats->elapsed_ns = 3 * NS_PER_SEC;
-	exporter_by_name("pprof")->write(&input, out);
+	export_write(exporter_by_name("pprof"), &input, out);
 	assert_int_equal(fclose(out), 0);
 	written->message = read_back(bytes, size);
 	free(bytes);

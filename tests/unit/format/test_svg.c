@@ -76,7 +76,7 @@ draw(const struct profile *profile, size_t *size)
 
 	stats->elapsed_ns = NS_PER_SEC;
 	stats->rate_wanted = 100;
-	exporter_by_name("svg")->write(&input, out);
+	export_write(exporter_by_name("svg"), &input, out);
 	assert_int_equal(fclose(out), 0);
 	view_free(view);
 	free(stats);

@@ -581,8 +581,8 @@ test_registry(void **state)
 		assert_ptr_equal(exporter_by_name(exporters[i]->name), exporters[i]);
 		assert_non_null(exporters[i]->help);
 		assert_non_null(exporters[i]->noun);
-		assert_true((exporters[i]->write == NULL && exporters[i]->write_causal == NULL) ==
-			    (exporters[i]->absent != NULL));
+		assert_true((exporters[i]->write_any == NULL && exporters[i]->write == NULL &&
+			     exporters[i]->write_causal == NULL) == (exporters[i]->absent != NULL));
 	}
 	assert_null(exporter_by_name("fold"));
 	assert_null(exporter_by_name(""));

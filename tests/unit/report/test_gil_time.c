@@ -125,7 +125,7 @@ written(const struct scene *scene, const char *format, size_t *size)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
 
-	exporter_by_name(format)->write(&scene->input, out);
+	export_write(exporter_by_name(format), &scene->input, out);
 	assert_int_equal(fclose(out), 0);
 	assert_int_equal(scene->error.kind, ERROR_NONE);
 	return text;

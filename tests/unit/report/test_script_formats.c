@@ -57,7 +57,10 @@ written_as(const char *format, enum view_key key, const struct filter *filter, b
 	if (strcmp(format, "svg") == 0) /* its legend names the language */
 		snprintf(stats->runtimes, sizeof(stats->runtimes), "CPython 3.11.7");
 	assert_non_null(out);
-	(dump ? exporter->write_dump : exporter->write)(&input, out);
+	if (dump)
+		exporter->write_dump(&input, out);
+	else
+		export_write(exporter, &input, out);
 	assert_int_equal(fclose(out), 0);
 	free(stats);
 	view_free(view);

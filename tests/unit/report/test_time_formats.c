@@ -288,7 +288,7 @@ write_format(struct report *report, const char *format, enum view_key key, size_
 
 	report->error.kind = ERROR_NONE;
 	report->input.view = view;
-	exporter->write(&report->input, out);
+	export_write(exporter, &report->input, out);
 	assert_int_equal(fclose(out), 0);
 	if (report->error.kind != ERROR_NONE)
 		fail_msg("%s", report->error.text);
@@ -408,7 +408,7 @@ test_no_room(void **state)
 		assert_non_null(full);
 		setvbuf(full, NULL, _IONBF, 0);
 		report.input.view = view;
-		exporter_by_name(formats[i])->write(&report.input, full);
+		export_write(exporter_by_name(formats[i]), &report.input, full);
 		assert_true(ferror(full) != 0);
 		fclose(full);
 		view_free(view);

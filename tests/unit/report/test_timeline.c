@@ -540,7 +540,7 @@ write_page(struct scene *scene, size_t *size)
 	FILE *out = open_memstream(&text, size);
 
 	assert_non_null(out);
-	exporter_by_name("html")->write(&scene->input, out);
+	export_write(exporter_by_name("html"), &scene->input, out);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

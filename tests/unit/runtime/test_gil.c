@@ -373,7 +373,7 @@ write_filtered(const char *format, const struct profile *profile, const struct f
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	exporter_by_name(format)->write(&input, out);
+	export_write(exporter_by_name(format), &input, out);
 	assert_int_equal(fclose(out), 0);
 	view_free((struct view *)(uintptr_t)input.view);
 	free(stats);

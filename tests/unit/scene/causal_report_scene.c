@@ -177,7 +177,7 @@ causal_scene_write(const char *format, const struct causal_input *input, size_t 
 	FILE *out = open_memstream(&text, size);
 
 	assert_non_null(out);
-	exporter_by_name(format)->write_causal(input, out);
+	export_write_causal(exporter_by_name(format), input, out);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

@@ -250,7 +250,7 @@ scene_write(const char *format, const struct export_input *input, size_t *size)
 	FILE *out = open_memstream(&text, size);
 
 	assert_non_null(out);
-	exporter_by_name(format)->write(input, out);
+	export_write(exporter_by_name(format), input, out);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* html_internal.h - the parts of the page that hold data as JSON in script elements. */
+#ifndef WALLSAMPLE_WEB_HTML_INTERNAL_H
+#define WALLSAMPLE_WEB_HTML_INTERNAL_H
+
+#include <jansson.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/report/export.h"
+
+/* Adds `data` as JSON that is safe in a script element: ASCII, without '<'. Frees `data`. */
+void html_add_json(struct strbuf *out, json_t *data);
+/* Adds the data of the flame graph, which report.js draws. */
+void html_add_data(struct strbuf *out, const struct export_input *input);
+/*
+ * Adds the section that timeline.js fills: the states of each thread over time, and the number of
+ * threads on a CPU. Adds nothing without a recording.
+ */
+void html_add_timeline(struct strbuf *out, const struct export_input *input);
+
+#endif
