@@ -169,17 +169,16 @@ may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 	return (double)held_ns <= run->result->max_hold * (double)wall_ns;
 }
 
-/* True when the experiment is long enough, and an event has just been seen if there are any. */
+/* True when the experiment has taken `wanted_ns` and had `events` events, and this tick has found
+ * progress; or when it has taken CAUSAL_LONGEST times as long, with any progress. */
 static bool
-is_whole(const struct causal_run *run, uint64_t now_ns)
+has_lasted(const struct causal_run *run, uint64_t now_ns, uint64_t wanted_ns, uint64_t events)
 {
-	const uint64_t wanted = run->result->experiment_ns;
-	const uint64_t elapsed = now_ns - run->now_began_ns;
-	const uint64_t events = events_of(&run->begin[0], &run->value[0]);
+	const uint64_t elapsed_ns = now_ns - run->now_began_ns;
 
-	if (elapsed >= CAUSAL_LONGEST * wanted)
-		return true;
-	return elapsed >= wanted && events >= CAUSAL_EVENTS_LEAST && run->event_ns == now_ns;
+	return elapsed_ns >= CAUSAL_LONGEST * wanted_ns ||
+	       (elapsed_ns >= wanted_ns && run->event_ns == now_ns &&
+		events_of(&run->begin[0], &run->value[0]) >= events);
 }
 
 /* --- one tick ------------------------------------------------------------------------------- */
@@ -228,20 +227,11 @@ count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 	return late;
 }
 
-/* True when it has settled for long enough, and an event has just been seen if there are any. */
-static bool
-has_settled(const struct causal_run *run, uint64_t now_ns)
-{
-	const uint64_t wanted = (uint64_t)(SETTLE_PART * (double)run->result->experiment_ns);
-	const uint64_t elapsed = now_ns - run->now_began_ns;
-
-	return elapsed >= wanted && (run->event_ns == now_ns || elapsed >= CAUSAL_LONGEST * wanted);
-}
-
 /* Returns true when another experiment begins. */
 static bool
 change_experiment(struct causal_run *run, uint64_t now_ns)
 {
+	const uint64_t wanted_ns = run->result->experiment_ns;
 	enum causal_end end = CAUSAL_WHOLE;
 
 	if (is_stalled(run, now_ns))
@@ -249,11 +239,11 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 	else if (run->gap || (run->now.speedup > 0 && !may_hold(run, now_ns, 0)))
 		end = CAUSAL_CUT;
 	if (end == CAUSAL_WHOLE && run->settling) {
-		if (has_settled(run, now_ns))
+		if (has_lasted(run, now_ns, (uint64_t)(SETTLE_PART * (double)wanted_ns), 0))
 			begin_counting(run, now_ns);
 		return false;
 	}
-	if (end == CAUSAL_WHOLE && !is_whole(run, now_ns))
+	if (end == CAUSAL_WHOLE && !has_lasted(run, now_ns, wanted_ns, CAUSAL_EVENTS_LEAST))
 		return false;
 	end_experiment(run, now_ns, end);
 	/* After a stall the next experiment is at 0, in which the program recovers. */

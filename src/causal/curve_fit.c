@@ -33,17 +33,6 @@
 
 /* --- experiments into cells ---------------------------------------------------------------- */
 
-static const struct causal_experiment *
-usable(const struct causal_result *result, size_t index)
-{
-	const struct causal_experiment *made = &result->experiment[index];
-
-	if (made->end != CAUSAL_WHOLE || made->held_ns >= made->wall_ns ||
-	    made->candidate >= result->candidate_count)
-		return NULL;
-	return made;
-}
-
 /* Index of the speed-up in the result; speedup_count if it is none of them. */
 static size_t
 speedup_index(const struct causal_result *result, double speedup)
@@ -55,12 +44,15 @@ speedup_index(const struct causal_result *result, double speedup)
 	return i;
 }
 
-/* The cell of an experiment, at_zero for those at 0, or NULL. */
+/* Returns the cell of an experiment, at_zero for a speed-up of 0; NULL: no cell counts it. */
 static struct fit_cell *
 cell_of(struct fit *fit, const struct causal_result *result, const struct causal_experiment *made)
 {
 	size_t index;
 
+	if (made->end != CAUSAL_WHOLE || made->held_ns >= made->wall_ns ||
+	    made->candidate >= result->candidate_count)
+		return NULL;
 	if (made->speedup <= 0)
 		return &fit->at_zero;
 	index = speedup_index(result, made->speedup);
@@ -86,8 +78,8 @@ count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
 	size_t first = 0;
 
 	for (size_t i = 0; i < result->experiment_count; i++) {
-		const struct causal_experiment *made = usable(result, i);
-		struct fit_cell *cell = made != NULL ? cell_of(fit, result, made) : NULL;
+		const struct causal_experiment *made = &result->experiment[i];
+		struct fit_cell *cell = cell_of(fit, result, made);
 
 		if (cell == NULL)
 			continue;
@@ -109,10 +101,9 @@ static void
 fit_collect(struct fit *fit, const struct causal_result *result, uint32_t point)
 {
 	for (size_t i = 0; i < result->experiment_count; i++) {
-		const struct causal_experiment *made = usable(result, i);
-		struct fit_cell *cell = made != NULL ? cell_of(fit, result, made) : NULL;
-		const double at = cell == NULL ? 0 :
-						 (double)made->began_ns + (double)made->wall_ns / 2;
+		const struct causal_experiment *made = &result->experiment[i];
+		struct fit_cell *cell = cell_of(fit, result, made);
+		const double at = (double)made->began_ns + (double)made->wall_ns / 2;
 		double value, exposure;
 
 		if (cell == NULL)
@@ -168,23 +159,19 @@ find_neighbours(struct fit *fit, struct fit_run *run)
 	}
 }
 
-/* Moments of the neighbours: sums of exposure * when^k, k = 0, 1, 2. */
+/* Moments of the neighbours: sums of exposure * when^k (k = 0, 1, 2), and of value * when^k (k = 0,
+ * 1). */
 struct moments {
 	double exposure, first, second;
+	double value, value_first;
+	double determinant;
 };
 
-static double
-determinant(const struct moments *sum)
-{
-	/* at least RIDGE * exposure^2, by the Cauchy-Schwarz inequality */
-	return sum->exposure * sum->second - sum->first * sum->first;
-}
-
-double
-fit_expected(const struct fit *fit, const struct fit_run *run, const double *times)
+/* `times` as in fit_expected. */
+static struct moments
+sum_moments(const struct fit *fit, const struct fit_run *run, const double *times)
 {
 	struct moments sum = { 0 };
-	double value = 0, value_first = 0, level;
 
 	for (size_t i = 0; i < run->count; i++) {
 		const struct fit_near *near = &fit->near[run->near + i];
@@ -194,14 +181,25 @@ fit_expected(const struct fit *fit, const struct fit_run *run, const double *tim
 		sum.exposure += exposure;
 		sum.first += exposure * near->when;
 		sum.second += exposure * near->when * near->when;
-		value += n * near->value;
-		value_first += n * near->value * near->when;
+		sum.value += n * near->value;
+		sum.value_first += n * near->value * near->when;
 	}
+	sum.second += RIDGE * sum.exposure;
+	/* at least RIDGE * exposure^2, by the Cauchy-Schwarz inequality */
+	sum.determinant = sum.exposure * sum.second - sum.first * sum.first;
+	return sum;
+}
+
+double
+fit_expected(const struct fit *fit, const struct fit_run *run, const double *times)
+{
+	const struct moments sum = sum_moments(fit, run, times);
+	double level;
+
 	if (sum.exposure <= 0)
 		return times != NULL ? run->expected : 0;
-	sum.second += RIDGE * sum.exposure;
-	level = (sum.second * value - sum.first * value_first) / determinant(&sum);
-	return run->exposure * (level > 0 ? level : value / sum.exposure);
+	level = (sum.second * sum.value - sum.first * sum.value_first) / sum.determinant;
+	return run->exposure * (level > 0 ? level : sum.value / sum.exposure);
 }
 
 /* --- dispersion ------------------------------------------------------------------------------ */
@@ -348,17 +346,11 @@ static void
 add_pull(const struct fit *fit, const struct fit_run *run, double by, double *pull)
 {
 	const struct fit_near *near = &fit->near[run->near];
-	struct moments sum = { 0 };
+	const struct moments sum = sum_moments(fit, run, NULL);
 
-	for (size_t i = 0; i < run->count; i++) {
-		sum.exposure += near[i].exposure;
-		sum.first += near[i].exposure * near[i].when;
-		sum.second += near[i].exposure * near[i].when * near[i].when;
-	}
 	if (sum.exposure <= 0)
 		return;
-	sum.second += RIDGE * sum.exposure;
-	by *= run->exposure / determinant(&sum);
+	by *= run->exposure / sum.determinant;
 	for (size_t i = 0; i < run->count; i++)
 		pull[run->first + i] += by * (1 - fabs(near[i].when)) *
 					(sum.second - sum.first * near[i].when);

@@ -15,16 +15,12 @@ libwallsample_a_SOURCES += \
 	src/causal/plan.c \
 	src/causal/progress_coz.c \
 	src/causal/progress_coz_file.c \
-	src/causal/progress_coz_points.c \
-	src/causal/progress_coz_points_internal.h \
 	src/causal/progress_explain.c \
 	src/causal/progress_internal.h \
-	src/causal/progress_io.c \
 	src/causal/progress_line.c \
 	src/causal/progress_open.c \
 	src/causal/progress_place.c \
 	src/causal/progress_read.c \
-	src/causal/progress_value.c \
 	src/causal/progress_words.c
 
 # What is preloaded into programs that were built with coz.h: see progress_preload.c. It is linked

@@ -55,33 +55,22 @@ experiments_left(const struct causal_result *result, double margin, size_t done)
 	return (double)done * (times * times - 1.0);
 }
 
+/* Returns the number of experiments with this candidate at this speed-up, and of the whole ones. */
 static size_t
-count_done(const struct causal_result *result, uint32_t candidate, double speedup)
+count_done(const struct causal_result *result, uint32_t candidate, double speedup, size_t *whole)
 {
 	size_t done = 0;
 
-	for (size_t i = 0; i < result->experiment_count; i++)
-		done += result->experiment[i].candidate == candidate &&
-			result->experiment[i].speedup == speedup;
-	return done;
-}
-
-/* True when FAILURES_ENOUGH of these experiments have ended, none of them whole. */
-static bool
-is_hopeless(const struct causal_result *result, uint32_t candidate, double speedup)
-{
-	size_t failed = 0;
-
+	*whole = 0;
 	for (size_t i = 0; i < result->experiment_count; i++) {
 		const struct causal_experiment *experiment = &result->experiment[i];
 
 		if (experiment->candidate != candidate || experiment->speedup != speedup)
 			continue;
-		if (experiment->end == CAUSAL_WHOLE)
-			return false;
-		failed++;
+		*whole += experiment->end == CAUSAL_WHOLE;
+		done++;
 	}
-	return failed >= FAILURES_ENOUGH;
+	return done;
 }
 
 /* Fills the round with each gain that does not have the requested precision, once. */
@@ -95,11 +84,12 @@ begin_round(struct plan *plan)
 	for (uint32_t candidate = 0; candidate < result->candidate_count; candidate++) {
 		for (uint32_t i = 1; i < result->speedup_count; i++) {
 			const double margin = causal_margin(result, candidate, i, 0);
-			const size_t done = count_done(result, candidate, result->speedup[i]);
+			size_t whole;
+			const size_t done = count_done(result, candidate, result->speedup[i],
+						       &whole);
 
-			if (margin <= result->precision && done >= EXPERIMENTS_ENOUGH)
-				continue;
-			if (is_hopeless(result, candidate, result->speedup[i]))
+			if ((margin <= result->precision && done >= EXPERIMENTS_ENOUGH) ||
+			    (whole == 0 && done >= FAILURES_ENOUGH))
 				continue;
 			left += experiments_left(result, margin, done);
 			plan->item = xgrow(plan->item, &plan->capacity, plan->count + 1,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_coz.c - opens points of coz.h as progress points of a target: by name, or all of them.
+ * progress_coz.c - reads the table of points of coz.h, into which the target may have written any
+ * bytes, and opens the points as progress points: by name, or all of them.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +9,86 @@
 #include <unistd.h>
 
 #include "causal/progress_internal.h"
-#include "wallsample/base/base.h"
+#include "wallsample/symbol/symbol_lookup.h"
+
+/* --- the table ---------------------------------------------------------------------------- */
+
+/* Finds the table of the target. */
+static void
+find_table(struct progress_coz *coz, const struct progress_images *images)
+{
+	for (size_t i = 0; i < images->count && coz->table == 0; i++) {
+		const struct progress_image *image = &images->image[i];
+		struct symbol_named named;
+
+		if (strcmp(image->module->name, PROGRESS_COZ_LIBRARY) == 0 &&
+		    symbol_lookup(images->symbols, image->module, PROGRESS_COZ_TABLE, NULL, &named,
+				  1) &&
+		    named.kind == SYMBOL_NAMED_DATA)
+			coz->table = named.vaddr + image->bias;
+	}
+}
+
+void
+progress_coz_release(struct progress_coz *coz)
+{
+	free(coz->seen);
+	*coz = (struct progress_coz){ .table = 0 };
+}
+
+static bool
+is_sound(const struct progress_coz_table *table)
+{
+	return memcmp(table->magic, PROGRESS_COZ_MAGIC, sizeof(table->magic)) == 0 &&
+	       table->version == PROGRESS_COZ_VERSION &&
+	       table->point_size == sizeof(struct progress_coz_point) &&
+	       table->most == PROGRESS_COZ_POINTS_MOST && table->used <= PROGRESS_COZ_POINTS_MOST;
+}
+
+static bool
+is_point(const struct progress_coz_point *point)
+{
+	return point->ready == 1 && point->type >= PROGRESS_COZ_THROUGHPUT &&
+	       point->type <= PROGRESS_COZ_END && point->name[0] != '\0' &&
+	       memchr(point->name, '\0', sizeof(point->name)) != NULL;
+}
+
+bool
+progress_coz_parse(struct progress_coz *coz, const struct progress_coz_table *table)
+{
+	if (!is_sound(table))
+		return false;
+	if (coz->seen == NULL)
+		coz->seen = xcalloc(PROGRESS_COZ_POINTS_MOST, sizeof(*coz->seen));
+	coz->count = 0;
+	coz->used = table->used;
+	coz->waiting = false;
+	for (size_t i = 0; i < table->used; i++) {
+		const struct progress_coz_point *point = &table->point[i];
+		struct progress_coz_seen *seen = &coz->seen[coz->count];
+
+		coz->waiting |= point->ready == 0;
+		if (!is_point(point))
+			continue;
+		memcpy(seen->name, point->name, sizeof(seen->name));
+		seen->type = (enum progress_coz_type)point->type;
+		seen->address = coz->table + offsetof(struct progress_coz_table, point) +
+				i * sizeof(*point) + offsetof(struct progress_coz_point, count);
+		coz->count++;
+	}
+	return true;
+}
+
+bool
+progress_coz_find(const struct progress_coz *coz, const char *name, enum progress_coz_type type,
+		  struct progress_coz_places *out)
+{
+	out->count = 0;
+	for (size_t i = 0; i < coz->count && out->count < PROGRESS_COZ_PLACES_MOST; i++)
+		if (coz->seen[i].type == type && strcmp(coz->seen[i].name, name) == 0)
+			out->address[out->count++] = coz->seen[i].address;
+	return out->count > 0;
+}
 
 static bool
 is_coz(const struct progress_counter *counter)
@@ -18,7 +98,7 @@ is_coz(const struct progress_counter *counter)
 
 /* --- the kind of a name --------------------------------------------------------------- */
 
-/* Finds the counters of a begin or an end; a COZ_PROGRESS point may be used as either. */
+/* Finds the counters of a begin or an end; a COZ_PROGRESS point may be used in place of both. */
 static void
 place_counter(const struct progress *progress, struct progress_counter *counter,
 	      enum progress_coz_type type)
@@ -49,16 +129,16 @@ become_latency(struct progress_entry *entry)
 static void
 settle_entry(const struct progress *progress, struct progress_entry *entry)
 {
-	struct progress_coz_places begin, end;
+	const struct progress_coz *coz = &progress->coz;
 	struct progress_counter *counter = entry->counter;
+	struct progress_coz_places begin, end;
 
 	if (entry->words.source_count == 1 && is_coz(&counter[0])) {
-		if (progress_coz_find(&progress->coz, counter[0].source->name,
-				      PROGRESS_COZ_THROUGHPUT, &counter[0].coz) ||
-		    !progress_coz_find(&progress->coz, counter[0].source->name, PROGRESS_COZ_BEGIN,
-				       &begin) ||
-		    !progress_coz_find(&progress->coz, counter[0].source->name, PROGRESS_COZ_END,
-				       &end))
+		const char *name = counter[0].source->name;
+
+		if (progress_coz_find(coz, name, PROGRESS_COZ_THROUGHPUT, &counter[0].coz) ||
+		    !progress_coz_find(coz, name, PROGRESS_COZ_BEGIN, &begin) ||
+		    !progress_coz_find(coz, name, PROGRESS_COZ_END, &end))
 			return;
 		become_latency(entry);
 	}
@@ -68,14 +148,27 @@ settle_entry(const struct progress *progress, struct progress_entry *entry)
 		place_counter(progress, &counter[1], PROGRESS_COZ_END);
 }
 
+static void
+settle_entries(struct progress *progress)
+{
+	for (size_t i = 0; i < progress->count; i++)
+		settle_entry(progress, &progress->entry[i]);
+}
+
 bool
 progress_coz_settle(struct progress *progress)
 {
-	if (!progress_coz_load(&progress->coz, progress->reader))
-		return false;
-	for (size_t i = 0; i < progress->count; i++)
-		settle_entry(progress, &progress->entry[i]);
-	return true;
+	struct progress_coz *coz = &progress->coz;
+	struct progress_coz_table *table = xmalloc(sizeof(*table));
+	const bool done = coz->table != 0 &&
+			  memory_read_process(progress->reader, coz->table, table,
+					      sizeof(*table)) == sizeof(*table) &&
+			  progress_coz_parse(coz, table);
+
+	free(table);
+	if (done)
+		settle_entries(progress);
+	return done;
 }
 
 /* --- opening ---------------------------------------------------------------------------- */
@@ -93,35 +186,35 @@ coz_refuse_missing(const struct progress *progress, const char *what, struct err
 		close(fd);
 	if (has_points)
 		status = error_set(err, ERROR_USAGE,
-				   "%sthe program has progress points of coz.h, "
-				   "but nothing counts them. Restart it with LD_PRELOAD=%s, or, "
-				   "with --intrusive, count a line: --progress line:FILE:N",
+				   "%sthe program has progress points of coz.h, but nothing counts "
+				   "them. Restart it with LD_PRELOAD=%s, or, with --intrusive, "
+				   "count a line: --progress line:FILE:N",
 				   what, path != NULL ? path : PROGRESS_COZ_LIBRARY);
 	else
 		status = error_set(err, ERROR_USAGE,
-				   "%sthe program has no progress points of "
-				   "coz.h. How far it gets can be said otherwise: for example "
-				   "--progress var:requests (a counter in its memory) or "
-				   "--progress syscalls:write",
+				   "%sthe program has no progress points of coz.h. How far it gets "
+				   "can be said otherwise: for example --progress var:requests (a "
+				   "counter in its memory) or --progress syscalls:write",
 				   what);
 	free(path);
 	return status;
 }
 
+/* Finds and reads the table. `what` begins the error. */
 static int
-refuse_table(const struct progress *progress, struct error *err)
-{
-	return error_set(err, ERROR_FORMAT,
-			 "the table of %s in process %d cannot be read, or is "
-			 "one of another version of wallsample",
-			 PROGRESS_COZ_LIBRARY, (int)progress->process->pid);
-}
-
-static void
-coz_prepare(struct progress *progress, const struct progress_images *images)
+open_table(struct progress *progress, const struct progress_images *images, const char *what,
+	   struct error *err)
 {
 	if (progress->coz.table == 0)
-		progress_coz_init(&progress->coz, images, progress->symbols);
+		find_table(&progress->coz, images);
+	if (progress->coz.table == 0)
+		return coz_refuse_missing(progress, what, err);
+	if (!progress_coz_settle(progress))
+		return error_set(err, ERROR_FORMAT,
+				 "the table of %s in process %d cannot be read, or is one of "
+				 "another version of wallsample",
+				 PROGRESS_COZ_LIBRARY, (int)progress->process->pid);
+	return 0;
 }
 
 int
@@ -129,19 +222,16 @@ progress_coz_open(struct progress *progress, const struct progress_images *image
 		  struct progress_counter *counter, struct error *err)
 {
 	char what[200];
+	int status;
 
-	coz_prepare(progress, images);
 	snprintf(what, sizeof(what), "--progress %s: ", counter->source->text);
-	if (progress->coz.table == 0)
-		return coz_refuse_missing(progress, what, err);
-	if (!progress_coz_settle(progress))
-		return refuse_table(progress, err);
+	status = open_table(progress, images, what, err);
 	/* If the program has not executed the point yet, its count starts at 0. */
-	counter->known = counter->coz.count == 0;
-	return 0;
+	counter->known = status == 0 && counter->coz.count == 0;
+	return status;
 }
 
-/* True when an earlier point has the same name and type. */
+/* True when a point before this one has the same name and type. */
 static bool
 is_repeated(const struct progress_coz *coz, size_t index)
 {
@@ -161,39 +251,31 @@ has_name(const struct progress *progress, const char *name)
 	return false;
 }
 
-static void
-set_source(struct progress_source *source, const char *name)
-{
-	struct strbuf text;
-
-	strbuf_init(&text);
-	strbuf_add_text(&text, "coz:");
-	strbuf_add_escaped(&text, name);
-	*source = (struct progress_source){ .kind = PROGRESS_COZ,
-					    .text = text.data,
-					    .name = xstrdup(name) };
-}
-
 /* Adds a point for this name, which may contain any bytes. */
 static void
 add_entry(struct progress *progress, const char *name, bool latency)
 {
 	struct progress_entry *entry = &progress->entry[progress->count];
-	struct strbuf shown;
+	struct progress_words *words = &entry->words;
+	struct strbuf shown = STRBUF_INIT, spec = STRBUF_INIT;
 
-	strbuf_init(&shown);
 	strbuf_add_escaped(&shown, name);
-	entry->words.kind = latency ? CAUSAL_LATENCY : CAUSAL_THROUGHPUT;
-	entry->words.source_count = latency ? 2 : 1;
-	for (size_t i = 0; i < entry->words.source_count; i++) {
-		set_source(&entry->words.source[i], name);
-		entry->counter[i].source = &entry->words.source[i];
-		entry->counter[i].size = sizeof(uint64_t);
-	}
+	strbuf_add_format(&spec, "coz:%s", shown.data);
 	if (latency && has_name(progress, shown.data))
 		strbuf_add_text(&shown, " (latency)");
-	entry->words.name = shown.data;
-	entry->words.spec = xstrdup(entry->words.source[0].text);
+	*words = (struct progress_words){
+		.name = shown.data,
+		.spec = spec.data,
+		.kind = latency ? CAUSAL_LATENCY : CAUSAL_THROUGHPUT,
+		.source_count = latency ? 2 : 1,
+	};
+	for (size_t i = 0; i < words->source_count; i++) {
+		words->source[i] = (struct progress_source){ .kind = PROGRESS_COZ,
+							     .text = xstrdup(spec.data),
+							     .name = xstrdup(name) };
+		entry->counter[i].source = &words->source[i];
+		entry->counter[i].size = sizeof(uint64_t);
+	}
 	progress->count++;
 }
 
@@ -203,12 +285,10 @@ progress_coz_open_all(struct progress *progress, const struct progress_images *i
 {
 	const struct progress_coz *coz = &progress->coz;
 	struct progress_coz_places end;
+	const int status = open_table(progress, images, "", err);
 
-	coz_prepare(progress, images);
-	if (coz->table == 0)
-		return coz_refuse_missing(progress, "", err);
-	if (!progress_coz_settle(progress))
-		return refuse_table(progress, err);
+	if (status != 0)
+		return status;
 	for (size_t i = 0; i < coz->count; i++) {
 		const struct progress_coz_seen *seen = &coz->seen[i];
 
@@ -222,13 +302,13 @@ progress_coz_open_all(struct progress *progress, const struct progress_images *i
 			progress->left_out++;
 	}
 	if (progress->count == 0)
-		return error_set(err, ERROR_USAGE,
-				 "%s is loaded, but the program has not come by "
-				 "any of its progress points of coz.h yet (of COZ_BEGIN and "
-				 "COZ_END, by both): once it has work they are found; or name one "
-				 "of them: --progress coz:NAME",
-				 PROGRESS_COZ_LIBRARY);
-	for (size_t i = 0; i < progress->count; i++)
-		settle_entry(progress, &progress->entry[i]);
+		return error_set(
+			err, ERROR_USAGE,
+			"%s is loaded, but the program has not come by any of its "
+			"progress points of coz.h yet (of COZ_BEGIN and COZ_END, by both): "
+			"once it has work they are found; or name one of them: "
+			"--progress coz:NAME",
+			PROGRESS_COZ_LIBRARY);
+	settle_entries(progress);
 	return 0;
 }

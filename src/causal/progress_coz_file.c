@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "causal/progress_coz_points_internal.h"
+#include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
 #ifndef WALLSAMPLE_PKGLIBDIR

@@ -35,10 +35,11 @@ explain_variable(const struct progress_counter *counter, struct strbuf *out)
 static void
 explain_io(const struct progress_counter *counter, struct strbuf *out)
 {
-	const enum progress_io_field field = (enum progress_io_field)counter->source->number;
+	const uint64_t field = counter->source->number;
 
 	strbuf_add_format(out, "is %s in /proc/PID/io, %s, which reads %" PRIu64,
-			  progress_io_word(field), progress_io_text(field), counter->now);
+			  progress_io_fields[field].word, progress_io_fields[field].text,
+			  counter->now);
 	if (field == PROGRESS_READ_BYTES || field == PROGRESS_WRITE_BYTES)
 		strbuf_add_text(out, " and has not moved: what comes from the page cache and what "
 				     "goes through sockets and pipes is not in it; io:rchar and "

@@ -20,7 +20,7 @@
 struct line_finder {
 	struct symbols *symbols;
 	const struct progress_source *source;
-	const struct progress_image *image; /* the image that has the line; NULL: none */
+	const struct progress_image *image; /* the image that has the line; NULL: no image has it */
 	struct symbol_line line;
 	/* First addresses of pieces in different functions or copies, and descriptions of these. */
 	uint64_t copy[SYMBOL_LINE_MOST];
@@ -36,9 +36,8 @@ describe(struct line_finder *finder, uint64_t vaddr)
 	struct symbol_place place = { .module = finder->image->module->id, .vaddr = vaddr };
 	struct symbol chain[SYMBOL_CHAIN_MAX];
 	size_t count = symbols_find(finder->symbols, &place, chain, SYMBOL_CHAIN_MAX);
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_init(&text);
 	while (count-- > 0) {
 		strbuf_add_escaped(&text, chain[count].function);
 		if (count > 0)
@@ -89,15 +88,14 @@ line_refuse_missing(const struct line_finder *finder, struct error *err)
 
 	if (!line->lines_known)
 		return error_set(err, ERROR_USAGE,
-				 "--progress %s: nothing is known of the lines "
-				 "of the program's code: it has to be compiled with -g, or its "
-				 "debug "
-				 "files be there (--debug-dir, --debuginfod)",
+				 "--progress %s: nothing is known of the lines of the program's "
+				 "code: it has to be compiled with -g, or its debug files be there "
+				 "(--debug-dir, --debuginfod)",
 				 source->text);
 	if (!line->file_known)
 		return error_set(err, ERROR_USAGE,
-				 "--progress %s: no code of a file %s is known; "
-				 "a file is named by the end of its path: server.c or net/server.c",
+				 "--progress %s: no code of a file %s is known; a file is named by "
+				 "the end of its path: server.c or net/server.c",
 				 source->text, source->name);
 	if (line->before != 0 && line->after != 0)
 		snprintf(near, sizeof(near), "lines %" PRIu32 " and %" PRIu32 " have", line->before,
@@ -106,28 +104,25 @@ line_refuse_missing(const struct line_finder *finder, struct error *err)
 		snprintf(near, sizeof(near), "line %" PRIu32 " has",
 			 line->before != 0 ? line->before : line->after);
 	return error_set(err, ERROR_USAGE,
-			 "--progress %s: there is no code of its own in this "
-			 "line; %s",
+			 "--progress %s: there is no code of its own in this line; %s",
 			 source->text, near);
 }
 
 static int
 refuse_copies(const struct line_finder *finder, struct error *err)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	int status;
 
-	strbuf_init(&text);
 	for (size_t i = 0; i < finder->copies && i < TOLD_MOST; i++)
 		strbuf_add_format(&text, "%s0x%" PRIx64 " in %s", i > 0 ? "; " : "",
 				  finder->copy[i] + finder->image->bias, finder->where[i]);
 	if (finder->copies > TOLD_MOST)
 		strbuf_add_text(&text, "; …");
 	status = error_set(err, ERROR_USAGE,
-			   "--progress %s: the compiler has made %zu copies of "
-			   "it, of which only one could be counted: %s. A line of the caller may "
-			   "do, "
-			   "or a function that is not inlined (func:)",
+			   "--progress %s: the compiler has made %zu copies of it, of which only "
+			   "one could be counted: %s. A line of the caller may do, or a function "
+			   "that is not inlined (func:)",
 			   finder->source->text, finder->copies, text.data);
 	strbuf_release(&text);
 	return status;
@@ -136,7 +131,7 @@ refuse_copies(const struct line_finder *finder, struct error *err)
 static int
 place_line(struct line_finder *finder, struct progress_place *out, struct error *err)
 {
-	struct strbuf note;
+	struct strbuf note = STRBUF_INIT;
 
 	if (finder->image == NULL)
 		return line_refuse_missing(finder, err);
@@ -144,7 +139,6 @@ place_line(struct line_finder *finder, struct progress_place *out, struct error 
 		add_copy(finder, finder->line.vaddr[i]);
 	if (finder->copies > 1)
 		return refuse_copies(finder, err);
-	strbuf_init(&note);
 	if (finder->line.count > 1)
 		strbuf_add_format(&note, "the first of %zu pieces of this line's code, ",
 				  finder->line.count);
@@ -158,16 +152,15 @@ place_line(struct line_finder *finder, struct progress_place *out, struct error 
 }
 
 int
-progress_line_find(const struct progress_images *images, struct symbols *symbols,
-		   const struct progress_source *source, struct progress_place *out,
-		   struct error *err)
+progress_line_find(const struct progress_images *images, const struct progress_source *source,
+		   struct progress_place *out, struct error *err)
 {
-	struct line_finder finder = { .symbols = symbols, .source = source };
+	struct line_finder finder = { .symbols = images->symbols, .source = source };
 	int status;
 
 	/* The program itself comes first. */
 	for (size_t i = 0; i < images->count && finder.image == NULL; i++) {
-		symbol_lookup_line(symbols, images->image[i].module, source->name,
+		symbol_lookup_line(images->symbols, images->image[i].module, source->name,
 				   (uint32_t)source->number, &finder.line);
 		if (finder.line.count > 0)
 			finder.image = &images->image[i];

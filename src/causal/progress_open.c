@@ -10,8 +10,6 @@
 #include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
-/* --- one counter -------------------------------------------------------------------- */
-
 static void
 hand_out(struct progress *progress, struct progress_counter *counter)
 {
@@ -24,47 +22,26 @@ hand_out(struct progress *progress, struct progress_counter *counter)
 	progress->counted_counter[index] = counter;
 }
 
-static int
-refuse_memory(const struct progress *progress, const struct progress_counter *counter,
-	      struct error *err)
-{
-	const int number = errno;
-
-	if (number == EPERM)
-		return error_set(err, ERROR_NOT_PERMITTED,
-				 "--progress %s: the memory of process "
-				 "%d may not be read: that needs the rights of a debugger",
-				 counter->source->text, (int)progress->process->pid);
-	if (number == ESRCH)
-		return error_set(err, ERROR_NO_PROCESS, "process %d has gone",
-				 (int)progress->process->pid);
-	return error_set(err, ERROR_USAGE, "--progress %s: there is no memory at 0x%" PRIx64,
-			 counter->source->text, counter->place.address);
-}
-
-/* Checks that a counter is readable; one by one, so that the error names the right one. */
+/* Checks that one counter is readable, so that the error names the right one. */
 static int
 try_memory(struct progress *progress, const struct progress_counter *counter, struct error *err)
 {
-	pid_t *tids = NULL;
-	size_t capacity = 0, count;
+	const struct memory_piece piece = { counter->place.address, counter->size };
+	const int pid = (int)progress->process->pid;
+	const char *text = counter->source->text;
 	uint64_t value;
-	bool done;
 
-	errno = 0;
-	done = memory_read_process(progress->reader, counter->place.address, &value,
-				   counter->size) == counter->size;
-	if (done || errno != ESRCH)
-		return done ? 0 : refuse_memory(progress, counter, err);
-	/* The first thread may have ended before the others. */
-	count = process_list_threads(progress->process, &tids, &capacity);
-	for (size_t i = 0; i < count && !done; i++) {
-		progress->reader = tids[i];
-		done = memory_read_process(tids[i], counter->place.address, &value,
-					   counter->size) == counter->size;
-	}
-	free(tids);
-	return done ? 0 : refuse_memory(progress, counter, err);
+	if (progress_read_memory(progress, &piece, 1, &value))
+		return 0;
+	if (errno == EPERM)
+		return error_set(err, ERROR_NOT_PERMITTED,
+				 "--progress %s: the memory of process %d may not be read: that "
+				 "needs the rights of a debugger",
+				 text, pid);
+	if (errno == ESRCH)
+		return error_set(err, ERROR_NO_PROCESS, "process %d has gone", pid);
+	return error_set(err, ERROR_USAGE, "--progress %s: there is no memory at 0x%" PRIx64, text,
+			 piece.address);
 }
 
 static int
@@ -81,7 +58,7 @@ open_counter(struct progress *progress, const struct progress_images *images,
 			       progress_io_open(progress->process, &progress->io_fd, err);
 	if (source->kind == PROGRESS_COZ)
 		return progress_coz_open(progress, images, counter, err);
-	status = progress_place_find(images, progress->symbols, source, &counter->place, err);
+	status = progress_place_find(images, source, &counter->place, err);
 	if (status != 0)
 		return status;
 	if (progress_source_is_counted(source)) {
@@ -112,7 +89,8 @@ open_entry(struct progress *progress, const struct progress_images *images, cons
 /* --- all of them --------------------------------------------------------------------- */
 
 static int
-open_all(struct progress *progress, const char *const *spec, size_t count, struct error *err)
+open_all(struct progress *progress, struct maps *maps, struct symbols *symbols,
+	 const char *const *spec, size_t count, struct error *err)
 {
 	struct progress_images images;
 	int status = progress_check(spec, count, NULL, err);
@@ -120,8 +98,8 @@ open_all(struct progress *progress, const char *const *spec, size_t count, struc
 	if (status != 0)
 		return status;
 	/* The program may have mapped its libraries since the maps were read. */
-	maps_refresh(progress->maps);
-	progress_images_init(&images, progress->maps);
+	maps_refresh(maps);
+	progress_images_init(&images, maps, symbols);
 	if (count == 0)
 		status = progress_coz_open_all(progress, &images, err);
 	for (size_t i = 0; i < count && status == 0; i++)
@@ -145,11 +123,9 @@ progress_open(const char *const *spec, size_t count, const struct process *proce
 	int status;
 
 	progress->process = process;
-	progress->maps = maps;
-	progress->symbols = symbols;
 	progress->reader = process->pid;
 	progress->io_fd = -1;
-	status = open_all(progress, spec, count, err);
+	status = open_all(progress, maps, symbols, spec, count, err);
 	if (status != 0) {
 		progress_free(progress);
 		progress = NULL;

@@ -58,9 +58,10 @@ add_images(struct progress_images *images, const struct maps *maps, bool own)
 }
 
 void
-progress_images_init(struct progress_images *images, const struct maps *maps)
+progress_images_init(struct progress_images *images, const struct maps *maps,
+		     struct symbols *symbols)
 {
-	*images = (struct progress_images){ .image = NULL };
+	*images = (struct progress_images){ .symbols = symbols };
 	add_images(images, maps, true);
 	add_images(images, maps, false);
 }
@@ -69,11 +70,11 @@ void
 progress_images_release(struct progress_images *images)
 {
 	free(images->image);
-	*images = (struct progress_images){ .image = NULL };
 }
 
-bool
-progress_module_is(const struct module *module, const char *name)
+/* True when the module has this name; "libssl" matches libssl.so.3. */
+static bool
+module_has_name(const struct module *module, const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -91,7 +92,6 @@ struct found {
 
 struct finder {
 	const struct progress_images *images;
-	struct symbols *symbols;
 	const struct progress_source *source;
 	const char *module, *file; /* source->module is the name of one of these two, or NULL */
 	struct found found[FOUND_MOST];
@@ -99,22 +99,18 @@ struct finder {
 	bool thread_local, other; /* the name exists, but is of another kind */
 };
 
-static bool
-place_is_wanted(const struct finder *finder, const struct symbol_named *named)
-{
-	return named->kind ==
-	       (finder->source->kind == PROGRESS_FUNC ? SYMBOL_NAMED_CODE : SYMBOL_NAMED_DATA);
-}
-
 static void
-look_in_image(struct finder *finder, const struct progress_image *image)
+search_image(struct finder *finder, const struct progress_image *image)
 {
+	const enum symbol_named_kind wanted = finder->source->kind == PROGRESS_FUNC ?
+						      SYMBOL_NAMED_CODE :
+						      SYMBOL_NAMED_DATA;
 	struct symbol_named named[FOUND_MOST];
-	size_t count = symbol_lookup(finder->symbols, image->module, finder->source->name,
+	size_t count = symbol_lookup(finder->images->symbols, image->module, finder->source->name,
 				     finder->file, named, ARRAY_SIZE(named));
 
 	for (size_t i = 0; i < count; i++) {
-		if (place_is_wanted(finder, &named[i])) {
+		if (named[i].kind == wanted) {
 			if (finder->count < FOUND_MOST)
 				finder->found[finder->count++] = (struct found){ image, named[i] };
 		} else if (named[i].kind == SYMBOL_NAMED_THREAD_LOCAL) {
@@ -129,7 +125,7 @@ look_in_image(struct finder *finder, const struct progress_image *image)
 static bool
 is_searched(const struct finder *finder, const struct progress_image *image)
 {
-	return finder->module == NULL || progress_module_is(image->module, finder->module);
+	return finder->module == NULL || module_has_name(image->module, finder->module);
 }
 
 /* Interprets source->module: a module if one has that name, else a source file. */
@@ -141,7 +137,7 @@ choose_module(struct finder *finder)
 	if (name == NULL)
 		return;
 	for (size_t i = 0; i < finder->images->count; i++) {
-		if (progress_module_is(finder->images->image[i].module, name)) {
+		if (module_has_name(finder->images->image[i].module, name)) {
 			finder->module = name;
 			return;
 		}
@@ -160,7 +156,7 @@ find_all(struct finder *finder)
 		if (!image->own && finder->count > 0 && finder->found[0].image->own)
 			return;
 		if (is_searched(finder, image))
-			look_in_image(finder, image);
+			search_image(finder, image);
 	}
 }
 
@@ -177,8 +173,8 @@ add_similar(struct strbuf *out, const struct finder *finder)
 
 		/* Libraries are searched only on request: they have too many names. */
 		if ((image->own || finder->module != NULL) && is_searched(finder, image))
-			symbol_lookup_similar(finder->symbols, image->module, finder->source->name,
-					      code, &similar);
+			symbol_lookup_similar(finder->images->symbols, image->module,
+					      finder->source->name, code, &similar);
 	}
 	for (size_t i = 0; i < similar.count; i++) {
 		strbuf_add_text(out, i == 0 ? "; similar: " : ", ");
@@ -192,7 +188,8 @@ any_symbols(const struct finder *finder)
 {
 	for (size_t i = 0; i < finder->images->count; i++)
 		if (is_searched(finder, &finder->images->image[i]) &&
-		    !symbols_module_is_bare(finder->symbols, finder->images->image[i].module->id))
+		    !symbols_module_is_bare(finder->images->symbols,
+					    finder->images->image[i].module->id))
 			return true;
 	return false;
 }
@@ -231,7 +228,7 @@ count_inlined(const struct finder *finder, const struct progress_image *only)
 		const struct progress_image *image = &finder->images->image[i];
 
 		if (only == NULL ? is_searched(finder, image) : image->module == only->module)
-			count = symbol_lookup_inlined(finder->symbols, image->module,
+			count = symbol_lookup_inlined(finder->images->symbols, image->module,
 						      finder->source->name, vaddr,
 						      ARRAY_SIZE(vaddr));
 	}
@@ -241,10 +238,11 @@ count_inlined(const struct finder *finder, const struct progress_image *only)
 static void
 add_count(struct strbuf *out, size_t count)
 {
-	if (count == INLINED_MOST)
-		strbuf_add_format(out, "%zu or more places", count);
+	if (count == 1)
+		strbuf_add_text(out, "one place");
 	else
-		strbuf_add_format(out, count == 1 ? "one place" : "%zu places", count);
+		strbuf_add_format(out, "%zu%s places", count,
+				  count == INLINED_MOST ? " or more" : "");
 }
 
 /* Explains a function that has only inlined copies; false: it has none. */
@@ -268,10 +266,9 @@ static int
 place_refuse_missing(const struct finder *finder, struct error *err)
 {
 	const struct progress_source *source = finder->source;
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	int status;
 
-	strbuf_init(&text);
 	if (finder->thread_local)
 		strbuf_add_text(&text,
 				"it is thread-local: each thread has its own, and none of "
@@ -299,10 +296,9 @@ refuse_ambiguous(const struct finder *finder, struct error *err)
 {
 	const struct progress_source *source = finder->source;
 	const char *word = source->kind == PROGRESS_FUNC ? "func" : "var";
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	int status;
 
-	strbuf_init(&text);
 	for (size_t i = 0; i < finder->count && i < LISTED_MOST; i++) {
 		const struct found *found = &finder->found[i];
 
@@ -347,9 +343,9 @@ place_variable(const struct finder *finder, struct progress_place *out, struct e
 		out->size = 8;
 	if (whole != 0 && (offset > whole || out->size > whole - offset))
 		return error_set(err, ERROR_USAGE,
-				 "--progress %s: %u bytes at +%" PRIu64 " are "
-				 "not in it, it has %" PRIu64 "; for example var:%s+%d/%u",
-				 source->text, out->size, offset, whole, source->name, 0,
+				 "--progress %s: %u bytes at +%" PRIu64 " are not in it, it has "
+				 "%" PRIu64 "; for example var:%s+0/%d",
+				 source->text, out->size, offset, whole, source->name,
 				 whole >= 8 ? 8 :
 				 whole >= 4 ? 4 :
 					      1);
@@ -362,11 +358,10 @@ static void
 note_inlined(const struct finder *finder, struct progress_place *out)
 {
 	const size_t inlined = count_inlined(finder, finder->found[0].image);
-	struct strbuf note;
+	struct strbuf note = STRBUF_INIT;
 
 	if (inlined == 0)
 		return;
-	strbuf_init(&note);
 	strbuf_add_text(&note, "it was also inlined in ");
 	add_count(&note, inlined);
 	strbuf_add_text(&note, ", where it is not counted");
@@ -394,15 +389,14 @@ find_symbol(struct finder *finder, struct progress_place *out, struct error *err
 }
 
 int
-progress_place_find(const struct progress_images *images, struct symbols *symbols,
-		    const struct progress_source *source, struct progress_place *out,
-		    struct error *err)
+progress_place_find(const struct progress_images *images, const struct progress_source *source,
+		    struct progress_place *out, struct error *err)
 {
-	struct finder finder = { .images = images, .symbols = symbols, .source = source };
+	struct finder finder = { .images = images, .source = source };
 
 	*out = (struct progress_place){ .module = "" };
 	if (source->kind == PROGRESS_LINE)
-		return progress_line_find(images, symbols, source, out, err);
+		return progress_line_find(images, source, out, err);
 	if (source->name != NULL)
 		return find_symbol(&finder, out, err);
 	out->address = source->number;

@@ -1,24 +1,188 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_read.c - reads all counters of a target: its memory in one call, without a stop.
+ * progress_read.c - reads all counters of a target, and converts the readings into events and the
+ * number in progress. Memory is read in one call, without a stop.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "causal/progress_internal.h"
+#include "wallsample/base/bytes.h"
 
-/* Threads that are tried when the first one has ended. */
+/* Number of threads that are tried as reader when the previous one has ended. */
 #define READERS_MOST 16
-/* One more for the number of points in use of coz.h. */
+/* Counters of coz.h have the most pieces. One more is the number of points in use of coz.h. */
 #define PIECES_MOST (2 * CAUSAL_POINTS_MOST * PROGRESS_COZ_PLACES_MOST + 1)
+/* Bound of the text of /proc/PID/io, whose seven lines have 200 bytes. */
+#define TEXT_MOST 1024
+
+/* --- values --------------------------------------------------------------------------------- */
+
+/* Returns the largest value of a counter of `size` bytes. */
+static uint64_t
+mask_of(unsigned size)
+{
+	return size >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * size)) - 1;
+}
+
+void
+progress_counter_step(struct progress_counter *counter, uint64_t now)
+{
+	const uint64_t mask = mask_of(counter->size);
+	const uint64_t step = (now - counter->now) & mask;
+
+	now &= mask;
+	if (!counter->known || (counter->size >= 4 && step > mask / 2))
+		counter->back += counter->known;
+	else
+		counter->total += step;
+	counter->known = true;
+	counter->now = now;
+}
+
+/* Returns the difference begin - end of the last readings, modulo the smaller size of the two
+ * counters; its highest bit is the sign. */
+static int64_t
+plain_difference(const struct progress_counter *begin, const struct progress_counter *end)
+{
+	const unsigned size = begin->size < end->size ? begin->size : end->size;
+	const uint64_t mask = mask_of(size), difference = (begin->now - end->now) & mask;
+
+	return difference > mask / 2 ? -(int64_t)(mask - difference) - 1 : (int64_t)difference;
+}
+
+/* True when the counter is in memory, so that it counts from the start of the program. */
+static bool
+is_in_memory(const struct progress_source *source)
+{
+	return source->kind == PROGRESS_VAR || source->kind == PROGRESS_COZ;
+}
+
+void
+progress_entry_start(struct progress_entry *entry)
+{
+	/* With more ends than begins the difference is not the number in progress. */
+	entry->exact = entry->words.kind == CAUSAL_LATENCY &&
+		       is_in_memory(&entry->words.source[0]) &&
+		       is_in_memory(&entry->words.source[1]) &&
+		       plain_difference(&entry->counter[0], &entry->counter[1]) >= 0;
+	entry->least = 0;
+}
+
+struct progress_value
+progress_entry_value(struct progress_entry *entry)
+{
+	const struct progress_counter *begin = &entry->counter[0], *end = &entry->counter[1];
+	struct progress_value value = { .count = begin->total };
+	int64_t between;
+
+	if (entry->words.kind != CAUSAL_LATENCY)
+		return value;
+	value.count = end->total;
+	if (entry->exact) {
+		between = plain_difference(begin, end);
+		value.in_progress = between > 0 ? between : 0;
+		return value;
+	}
+	/* The number in progress at the time of progress_open is not known: the minimum since then
+	 * is taken as 0. */
+	between = (int64_t)(begin->total - end->total);
+	if (between < entry->least)
+		entry->least = between;
+	value.in_progress = between - entry->least;
+	return value;
+}
+
+/* --- /proc/PID/io (proc_pid_io(5)) ---------------------------------------------------------- */
+
+bool
+progress_io_parse(const char *text, enum progress_io_field field, uint64_t *value)
+{
+	const char *word = progress_io_fields[field].word;
+	const size_t length = strlen(word);
+
+	while (text != NULL && *text != '\0') {
+		if (strncmp(text, word, length) == 0 && text[length] == ':') {
+			text += length + 1;
+			return parse_u64(&text, 10, value);
+		}
+		text = strchr(text, '\n');
+		if (text != NULL)
+			text++;
+	}
+	return false;
+}
+
+/* Reads all fields: sums over all threads, also those that have ended, and over children that the
+ * process has waited for. False: the process has ended, or reading is not permitted any more. */
+static bool
+progress_io_read(int fd, uint64_t value[PROGRESS_IO_FIELD_COUNT])
+{
+	char text[TEXT_MOST + 1];
+	ssize_t got = pread(fd, text, TEXT_MOST, 0);
+
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	for (size_t i = 0; i < PROGRESS_IO_FIELD_COUNT; i++)
+		if (!progress_io_parse(text, (enum progress_io_field)i, &value[i]))
+			return false;
+	return true;
+}
+
+static int
+io_refuse(const struct process *process, int number, struct error *err)
+{
+	if (number == EACCES || number == EPERM)
+		return error_set(
+			err, ERROR_NOT_PERMITTED,
+			"/proc/%d/io may not be read: only root and the user whose process "
+			"it is may, and not even that user when the program is setuid or "
+			"has made itself undumpable (prctl)",
+			(int)process->pid);
+	if (number == ENOENT)
+		return error_set(err, ERROR_SYSTEM,
+				 "/proc/%d/io is not there: this kernel does not count it "
+				 "(CONFIG_TASK_IO_ACCOUNTING); var: and coz: points need no such "
+				 "help",
+				 (int)process->pid);
+	if (number == ESRCH)
+		return error_set(err, ERROR_NO_PROCESS, "process %d has gone", (int)process->pid);
+	return error_set(err, ERROR_SYSTEM, "/proc/%d/io cannot be read: %s", (int)process->pid,
+			 strerror(number));
+}
+
+int
+progress_io_open(const struct process *process, int *fd, struct error *err)
+{
+	uint64_t value[PROGRESS_IO_FIELD_COUNT];
+	int number;
+
+	*fd = openat(process->dirfd, "io", O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return io_refuse(process, errno, err);
+	/* The kernel checks the permission at each read. */
+	errno = EIO;
+	if (progress_io_read(*fd, value))
+		return 0;
+	number = errno;
+	close(*fd);
+	*fd = -1;
+	return io_refuse(process, number, err);
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
 
 /* The pieces of memory to be read, and the counters that they belong to. */
 struct reading {
 	struct memory_piece piece[PIECES_MOST];
-	struct progress_counter *counter[PIECES_MOST]; /* NULL: not a counter */
-	uint64_t value[PIECES_MOST];                   /* packed, without padding */
+	struct progress_counter *counter[PIECES_MOST]; /* NULL: the number of points of coz.h */
+	uint64_t value[PIECES_MOST];                   /* what was read, packed without padding */
 	size_t count;
-	uint32_t coz_used;
+	uint32_t coz_used; /* number of points in use of coz.h */
 };
 
 static void
@@ -57,23 +221,24 @@ collect(struct progress *progress, struct reading *reading)
 			  sizeof(reading->coz_used));
 }
 
-/* Reads by the id of the previous thread, or of another one if that has ended. */
-static bool
-read_pieces(struct progress *progress, struct reading *reading)
+bool
+progress_read_memory(struct progress *progress, const struct memory_piece *piece, size_t count,
+		     void *to)
 {
 	pid_t *tids = NULL;
-	size_t capacity = 0, count;
-	bool done = memory_read_pieces(progress->reader, reading->piece, reading->count,
-				       reading->value) == reading->count;
+	size_t capacity = 0, threads;
+	bool done;
 
-	if (done)
-		return true;
-	count = process_list_threads(progress->process, &tids, &capacity);
-	for (size_t i = 0; i < count && i < READERS_MOST && !done; i++) {
-		done = memory_read_pieces(tids[i], reading->piece, reading->count,
-					  reading->value) == reading->count;
-		if (done)
-			progress->reader = tids[i];
+	errno = 0;
+	done = memory_read_pieces(progress->reader, piece, count, to) == count;
+	if (done || errno != ESRCH)
+		return done;
+	threads = process_list_threads(progress->process, &tids, &capacity);
+	errno = ESRCH;
+	for (size_t i = 0; i < threads && i < READERS_MOST && errno == ESRCH && !done; i++) {
+		progress->reader = tids[i];
+		errno = 0;
+		done = memory_read_pieces(tids[i], piece, count, to) == count;
 	}
 	free(tids);
 	return done;
@@ -88,10 +253,8 @@ take_pieces(struct reading *reading)
 
 	for (size_t i = 0; i < reading->count; i++) {
 		struct progress_counter *counter = reading->counter[i];
-		uint64_t value = 0;
+		const uint64_t value = bytes_little(at, reading->piece[i].size);
 
-		/* Every target is little-endian. */
-		memcpy(&value, at, reading->piece[i].size);
 		at += reading->piece[i].size;
 		sum += value;
 		if (counter == NULL)
@@ -107,20 +270,20 @@ take_pieces(struct reading *reading)
 static bool
 read_memory(struct progress *progress)
 {
-	/* The second pass is for points of coz.h that are new. */
+	/* The second pass reads counters of points of coz.h that the first pass has found. */
 	for (int i = 0; i < 2; i++) {
 		struct reading reading = { .count = 0 };
 
 		collect(progress, &reading);
 		if (reading.count == 0)
 			return true;
-		if (!read_pieces(progress, &reading))
+		if (!progress_read_memory(progress, reading.piece, reading.count, reading.value))
 			return false;
 		take_pieces(&reading);
 		if (progress->coz.table == 0 ||
 		    (reading.coz_used == progress->coz.used && !progress->coz.waiting))
 			return true;
-		/* The table has become invalid: no new points. */
+		/* A table that has become invalid has no new points. */
 		if (!progress_coz_settle(progress))
 			return true;
 	}
@@ -137,27 +300,21 @@ read_io(struct progress *progress)
 	if (!progress_io_read(progress->io_fd, value))
 		return false;
 	for (size_t i = 0; i < progress->count; i++) {
-		struct progress_entry *entry = &progress->entry[i];
+		struct progress_counter *counter = progress->entry[i].counter;
 
-		for (size_t s = 0; s < entry->words.source_count; s++)
-			if (entry->counter[s].source->kind == PROGRESS_IO)
-				progress_counter_step(&entry->counter[s],
-						      value[entry->counter[s].source->number]);
+		for (size_t s = 0; s < progress->entry[i].words.source_count; s++)
+			if (counter[s].source->kind == PROGRESS_IO)
+				progress_counter_step(&counter[s],
+						      value[counter[s].source->number]);
 	}
 	return true;
-}
-
-static void
-take_counted(struct progress *progress)
-{
-	for (size_t i = 0; i < progress->counted_count; i++)
-		progress_counter_step(progress->counted_counter[i], progress->counted_total[i]);
 }
 
 bool
 progress_read_counters(struct progress *progress)
 {
-	take_counted(progress);
+	for (size_t i = 0; i < progress->counted_count; i++)
+		progress_counter_step(progress->counted_counter[i], progress->counted_total[i]);
 	return read_memory(progress) && read_io(progress);
 }
 

@@ -18,29 +18,11 @@ static const char *const kind_word[] = {
 #undef X
 };
 
-static const char *const io_word[] = {
-#define X(name, word, text) [PROGRESS_##name] = word,
+const struct progress_io_words progress_io_fields[PROGRESS_IO_FIELD_COUNT] = {
+#define X(name, word, text) [PROGRESS_##name] = { word, text },
 	PROGRESS_IO_FIELDS(X)
 #undef X
 };
-
-static const char *const io_text[] = {
-#define X(name, word, text) [PROGRESS_##name] = text,
-	PROGRESS_IO_FIELDS(X)
-#undef X
-};
-
-const char *
-progress_io_word(enum progress_io_field field)
-{
-	return io_word[field];
-}
-
-const char *
-progress_io_text(enum progress_io_field field)
-{
-	return io_text[field];
-}
 
 bool
 progress_source_is_counted(const struct progress_source *source)
@@ -62,10 +44,10 @@ read_number(const char *text, uint64_t *value)
 }
 
 /* Finds the colon of "MODULE:SYMBOL"; a "::" of C++ is skipped. */
-static const char *
-find_colon(const char *text)
+static char *
+find_colon(char *text)
 {
-	for (const char *at = text; *at != '\0'; at++) {
+	for (char *at = text; *at != '\0'; at++) {
 		if (*at != ':')
 			continue;
 		if (at[1] != ':')
@@ -75,10 +57,11 @@ find_colon(const char *text)
 	return NULL;
 }
 
+/* Parses "[MODULE:]SYMBOL". */
 static int
-split_module(const char *text, struct progress_source *out, struct error *err)
+read_symbol(char *text, struct progress_source *out, struct error *err)
 {
-	const char *colon = find_colon(text);
+	char *colon = find_colon(text);
 
 	if (colon != NULL && colon > text) {
 		out->module = xstrndup(text, (size_t)(colon - text));
@@ -86,8 +69,8 @@ split_module(const char *text, struct progress_source *out, struct error *err)
 	}
 	if (*text == '\0')
 		return error_set(err, ERROR_USAGE,
-				 "%s: there is no name in it: for example "
-				 "%s:requests or %s:libserver.so:requests",
+				 "%s: there is no name in it: for example %s:requests or "
+				 "%s:libserver.so:requests",
 				 out->text, kind_word[out->kind], kind_word[out->kind]);
 	out->name = xstrdup(text);
 	return 0;
@@ -105,8 +88,8 @@ take_size(char *text, struct progress_source *out, struct error *err)
 		return 0;
 	if (!read_number(slash + 1, &size) || (size != 1 && size != 2 && size != 4 && size != 8))
 		return error_set(err, ERROR_USAGE,
-				 "%s: a counter has 1, 2, 4 or 8 bytes, not %s: "
-				 "for example var:requests/4",
+				 "%s: a counter has 1, 2, 4 or 8 bytes, not %s: for example "
+				 "var:requests/4",
 				 out->text, slash + 1);
 	out->size = (unsigned)size;
 	*slash = '\0';
@@ -134,18 +117,11 @@ read_var(char *text, struct progress_source *out, struct error *err)
 		if (read_number(text, &out->number) && out->number <= UINT64_MAX - 8)
 			return 0;
 		return error_set(err, ERROR_USAGE,
-				 "%s: this is no address: for example "
-				 "var:0x55d0c0de4010/8",
+				 "%s: this is no address: for example var:0x55d0c0de4010/8",
 				 out->text);
 	}
 	take_offset(text, out);
-	return split_module(text, out, err);
-}
-
-static int
-read_func(char *text, struct progress_source *out, struct error *err)
-{
-	return split_module(text, out, err);
+	return read_symbol(text, out, err);
 }
 
 static int
@@ -156,9 +132,7 @@ read_line(char *text, struct progress_source *out, struct error *err)
 	if (colon == NULL || colon == text ||
 	    !parse_whole_u64(colon + 1, 1, UINT32_MAX, &out->number))
 		return error_set(err, ERROR_USAGE,
-				 "%s: this is no line: for example "
-				 "line:server.c:123",
-				 out->text);
+				 "%s: this is no line: for example line:server.c:123", out->text);
 	out->name = xstrndup(text, (size_t)(colon - text));
 	return 0;
 }
@@ -168,8 +142,8 @@ read_coz(char *text, struct progress_source *out, struct error *err)
 {
 	if (*text == '\0')
 		return error_set(err, ERROR_USAGE,
-				 "%s: there is no name in it: for example "
-				 "coz:requests for COZ_PROGRESS_NAMED(\"requests\")",
+				 "%s: there is no name in it: for example coz:requests for "
+				 "COZ_PROGRESS_NAMED(\"requests\")",
 				 out->text);
 	out->name = xstrdup(text);
 	return 0;
@@ -178,18 +152,17 @@ read_coz(char *text, struct progress_source *out, struct error *err)
 static int
 read_io(char *text, struct progress_source *out, struct error *err)
 {
-	struct strbuf known;
+	struct strbuf known = STRBUF_INIT;
 	int status;
 
-	for (size_t i = 0; i < ARRAY_SIZE(io_word); i++) {
-		if (strcmp(io_word[i], text) == 0) {
+	for (size_t i = 0; i < PROGRESS_IO_FIELD_COUNT; i++) {
+		strbuf_add_format(&known, "%s%s", i > 0 ? ", " : "", progress_io_fields[i].word);
+		if (strcmp(progress_io_fields[i].word, text) == 0) {
 			out->number = i;
+			strbuf_release(&known);
 			return 0;
 		}
 	}
-	strbuf_init(&known);
-	for (size_t i = 0; i < ARRAY_SIZE(io_word); i++)
-		strbuf_add_format(&known, "%s%s", i > 0 ? ", " : "", io_word[i]);
 	status = error_set(err, ERROR_USAGE, "%s: /proc/PID/io has no such field; it has %s",
 			   out->text, known.data);
 	strbuf_release(&known);
@@ -206,19 +179,19 @@ read_syscalls(char *text, struct progress_source *out, struct error *err)
 		out->number = PROGRESS_SYSCW;
 	else
 		return error_set(err, ERROR_USAGE,
-				 "%s: the kernel counts two kinds of system "
-				 "calls for everybody: syscalls:read and syscalls:write",
+				 "%s: the kernel counts two kinds of system calls for everybody: "
+				 "syscalls:read and syscalls:write",
 				 out->text);
 	return 0;
 }
 
 static int (*const reader[])(char *text, struct progress_source *out, struct error *err) = {
-	[PROGRESS_VAR] = read_var,   [PROGRESS_COZ] = read_coz,
-	[PROGRESS_IO] = read_io,     [PROGRESS_SYSCALLS] = read_syscalls,
-	[PROGRESS_FUNC] = read_func, [PROGRESS_LINE] = read_line,
+	[PROGRESS_VAR] = read_var,     [PROGRESS_COZ] = read_coz,
+	[PROGRESS_IO] = read_io,       [PROGRESS_SYSCALLS] = read_syscalls,
+	[PROGRESS_FUNC] = read_symbol, [PROGRESS_LINE] = read_line,
 };
 
-/* The kind that the text begins with; *rest is the text after the colon. False: no kind. */
+/* Finds the kind that the text begins with, and the text after its colon. False: none. */
 static bool
 find_kind(const char *text, enum progress_source_kind *kind, const char **rest)
 {
@@ -252,11 +225,12 @@ read_source(const char *text, struct progress_source *out, struct error *err)
 
 	*out = (struct progress_source){ .size = 0 };
 	if (!find_kind(text, &out->kind, &rest))
-		return error_set(err, ERROR_USAGE,
-				 "%s: this is no progress point: for example "
-				 "var:requests (a counter in memory), syscalls:write, io:wchar, "
-				 "coz:NAME, func:NAME, line:FILE:N, begin:SPEC,end:SPEC",
-				 text);
+		return error_set(
+			err, ERROR_USAGE,
+			"%s: this is no progress point: for example var:requests (a "
+			"counter in memory), syscalls:write, io:wchar, coz:NAME, func:NAME, "
+			"line:FILE:N, begin:SPEC,end:SPEC",
+			text);
 	out->text = xstrdup(text);
 	copy = xstrdup(rest);
 	status = reader[out->kind](copy, out, err);
@@ -269,13 +243,9 @@ read_source(const char *text, struct progress_source *out, struct error *err)
 /* --- points ------------------------------------------------------------------------ */
 
 static bool
-is_spec(const char *text)
+is_latency(const char *spec)
 {
-	enum progress_source_kind kind;
-	const char *rest;
-
-	return find_kind(text, &kind, &rest) || strncmp(text, "begin:", 6) == 0 ||
-	       strncmp(text, "end:", 4) == 0;
+	return strncmp(spec, "begin:", 6) == 0 || strncmp(spec, "end:", 4) == 0;
 }
 
 static int
@@ -287,8 +257,8 @@ read_latency(const char *spec, struct progress_words *out, struct error *err)
 
 	if (strncmp(spec, "begin:", 6) != 0 || end == NULL)
 		return error_set(err, ERROR_USAGE,
-				 "%s: a latency has a begin and an end: for "
-				 "example begin:var:accepted,end:var:answered",
+				 "%s: a latency has a begin and an end: for example "
+				 "begin:var:accepted,end:var:answered",
 				 spec);
 	begin = xstrndup(spec + 6, (size_t)(end - spec) - 6);
 	status = read_source(begin, &out->source[0], err);
@@ -305,33 +275,24 @@ read_latency(const char *spec, struct progress_words *out, struct error *err)
 	return 0;
 }
 
-static int
-read_point(const char *spec, struct progress_words *out, struct error *err)
-{
-	int status;
-
-	if (strncmp(spec, "begin:", 6) == 0 || strncmp(spec, "end:", 4) == 0)
-		return read_latency(spec, out, err);
-	status = read_source(spec, &out->source[0], err);
-	out->kind = CAUSAL_THROUGHPUT;
-	out->source_count = 1;
-	return status;
-}
-
 int
 progress_words_read(const char *text, struct progress_words *out, struct error *err)
 {
-	const char *equals = is_spec(text) ? NULL : strchr(text, '=');
+	enum progress_source_kind kind;
+	const char *rest;
+	const bool is_named = !is_latency(text) && !find_kind(text, &kind, &rest);
+	const char *equals = is_named ? strchr(text, '=') : NULL;
 	const char *spec = equals != NULL ? equals + 1 : text;
 	int status;
 
-	*out = (struct progress_words){ .name = NULL };
+	*out = (struct progress_words){ .kind = CAUSAL_THROUGHPUT, .source_count = 1 };
 	if (equals == text)
 		return error_set(err, ERROR_USAGE,
 				 "%s: there is no name before '=': for example "
 				 "requests=var:requests_done",
 				 text);
-	status = read_point(spec, out, err);
+	status = is_latency(spec) ? read_latency(spec, out, err) :
+				    read_source(spec, &out->source[0], err);
 	if (status != 0)
 		return status;
 	out->name = equals != NULL ? xstrndup(text, (size_t)(equals - text)) : xstrdup(spec);
@@ -352,55 +313,45 @@ progress_words_release(struct progress_words *words)
 /* --- all of them ------------------------------------------------------------------- */
 
 static int
-check_name(const char *const *spec, size_t index, const struct progress_words *words,
-	   struct error *err)
+check_name(const struct progress_words *words, size_t index, struct error *err)
 {
-	for (size_t i = 0; i < index; i++) {
-		struct progress_words other;
-		bool same;
-
-		if (progress_words_read(spec[i], &other, NULL) != 0)
-			continue;
-		same = strcmp(other.name, words->name) == 0;
-		progress_words_release(&other);
-		if (same)
-			return error_set(err, ERROR_USAGE,
-					 "--progress: two points are called %s; "
-					 "NAME=SPEC gives one another name",
-					 words->name);
-	}
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(words[i].name, words[index].name) == 0)
+			return error_set(
+				err, ERROR_USAGE,
+				"--progress: two points are called %s; NAME=SPEC gives one "
+				"another name",
+				words[index].name);
 	return 0;
 }
 
 int
 progress_check(const char *const *spec, size_t count, size_t *counted, struct error *err)
 {
-	size_t breakpoints = 0;
+	struct progress_words words[CAUSAL_POINTS_MOST];
+	size_t parsed = 0, breakpoints = 0;
+	int status = 0;
 
 	if (count > CAUSAL_POINTS_MOST)
 		return error_set(err, ERROR_USAGE,
-				 "--progress: %zu points are too many, there "
-				 "may be %d",
-				 count, CAUSAL_POINTS_MOST);
-	for (size_t i = 0; i < count; i++) {
-		struct progress_words words;
-		int status = progress_words_read(spec[i], &words, err);
-
-		if (status != 0)
-			return status;
-		for (size_t s = 0; s < words.source_count; s++)
-			breakpoints += progress_source_is_counted(&words.source[s]);
-		status = check_name(spec, i, &words, err);
-		progress_words_release(&words);
-		if (status != 0)
-			return status;
+				 "--progress: %zu points are too many, there may be %d", count,
+				 CAUSAL_POINTS_MOST);
+	for (; parsed < count && status == 0; parsed++) {
+		status = progress_words_read(spec[parsed], &words[parsed], err);
+		if (status == 0)
+			status = check_name(words, parsed, err);
 	}
-	if (breakpoints > PROGRESS_COUNTED_MOST)
+	for (size_t i = 0; i < parsed; i++) {
+		for (size_t s = 0; s < words[i].source_count; s++)
+			breakpoints += progress_source_is_counted(&words[i].source[s]);
+		progress_words_release(&words[i]);
+	}
+	if (status == 0 && breakpoints > PROGRESS_COUNTED_MOST)
 		return error_set(err, ERROR_USAGE,
-				 "--progress: func: and line: %zu times are too "
-				 "many: the hardware has %d breakpoints",
+				 "--progress: func: and line: %zu times are too many: the hardware "
+				 "has %d breakpoints",
 				 breakpoints, PROGRESS_COUNTED_MOST);
-	if (counted != NULL)
+	if (status == 0 && counted != NULL)
 		*counted = breakpoints;
-	return 0;
+	return status;
 }
