@@ -8,8 +8,8 @@
 #include "wallsample/dwarf/debug_file.h"
 
 /*
- * Consecutive misfits that prove a layout wrong. A runtime that is being initialised does not fit,
- * nor one whose threads come and go while its list of them is read.
+ * Number of consecutive misfits that prove a layout wrong. A runtime that is being initialised does
+ * not fit for some checks, nor one whose list of threads changes while it is read.
  */
 #define FINDER_MISFITS_MOST 20
 
@@ -105,14 +105,32 @@ finder_restart(struct finder_candidate *candidate)
 	candidate->looks = candidate->misfits = 0;
 }
 
+/*
+ * Counts a misfit, unless the process has used no CPU time since the last one: its memory is then
+ * the same, and more checks of it prove nothing. Returns true when the layout is proved wrong.
+ */
+static bool
+finder_count_misfit(const struct finder *finder, struct finder_candidate *candidate)
+{
+	uint64_t cpu_ns;
+
+	if (!process_read_cpu_ns(maps_process(finder->tools->config->maps), &cpu_ns))
+		cpu_ns = candidate->misfit_cpu_ns + 1;
+	if (candidate->misfits == 0 || cpu_ns != candidate->misfit_cpu_ns)
+		candidate->misfits++;
+	candidate->misfit_cpu_ns = cpu_ns;
+	return candidate->misfits == FINDER_MISFITS_MOST;
+}
+
 /* After an exec of the same file another runtime may be initialised at the same address. */
 static void
 finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
 {
 	const enum finder_fit fit = finder->kind->check(finder, candidate);
 
-	candidate->misfits = fit == FINDER_FIT_MISFIT ? candidate->misfits + 1 : 0;
-	if (fit == FINDER_FIT_NOT_YET || candidate->misfits == FINDER_MISFITS_MOST)
+	if (fit == FINDER_FIT_GOOD)
+		candidate->misfits = 0;
+	else if (fit == FINDER_FIT_NOT_YET || finder_count_misfit(finder, candidate))
 		finder_restart(candidate);
 }
 
@@ -121,7 +139,7 @@ finder_check_misfit(struct finder *finder, struct finder_candidate *candidate)
 {
 	char text[FINDER_VERSION_TEXT];
 
-	if (++candidate->misfits < FINDER_MISFITS_MOST)
+	if (!finder_count_misfit(finder, candidate))
 		return;
 	if (finder_try_dwarf(finder, candidate)) {
 		candidate->misfits = 0;
@@ -160,6 +178,7 @@ finder_check(struct finder *finder, struct finder_candidate *candidate)
 		finder_check_waiting(finder, candidate);
 }
 
+/* Returns true when the candidate must be checked again at the next call of finder_look. */
 static bool
 finder_is_unsettled(struct finder_candidate *candidate)
 {
@@ -185,7 +204,7 @@ finder_add_candidate(struct finder *finder, uint32_t module)
 		free(candidate);
 }
 
-/* True: all modules of the process have been searched. */
+/* Searches modules within the budget. Returns true when all of them have been searched. */
 static bool
 finder_search_modules(struct finder *finder)
 {
@@ -208,7 +227,7 @@ finder_search_modules(struct finder *finder)
 	return true;
 }
 
-/* Sets where the candidates are mapped. One that has moved, as by exec, begins as a new one. */
+/* Sets where the candidates are mapped. A candidate that has moved, as by exec, is new again. */
 static void
 finder_place_candidates(struct finder *finder)
 {

@@ -16,14 +16,14 @@
 
 /* --- finder.c: modules, layouts, checks -------------------------------------------------- */
 
-/* Modules with a runtime: a process has one, or a few that plugins bring along. */
+/* Most modules with a runtime: a process has one, or a few that belong to plugins. */
 #define FINDER_CANDIDATES_MOST 16
-/* Bytes of files and memory that one call of finder_look may read: 2 ms from the page cache. */
+/* Most bytes that one call of finder_look reads of files and memory: 2 ms from the page cache. */
 #define FINDER_BUDGET (UINT64_C(4) << 20)
 /*
- * Calls that wait for a runtime to be initialised; later ones only follow a change of the mappings.
- * Initialisation takes 10 ms or so from exec, but a program may load a runtime and begin to use it
- * at any time.
+ * Number of calls that wait for a runtime to be initialised; afterwards it is checked only when the
+ * mappings have changed. Initialisation takes 10 ms or so from exec, but a program may load a
+ * runtime and begin to use it at any time.
  */
 #define FINDER_LOOKS_MOST 2000
 #define FINDER_VERSION_TEXT 48
@@ -38,39 +38,41 @@ enum finder_fit {
 /* A module with a runtime. The first member of each language's own struct. */
 struct finder_candidate {
 	uint32_t module;
-	uint64_t bias;    /* of the module's mappings */
-	uint64_t address; /* of the runtime: identifies an instance, with the module */
+	uint64_t bias;    /* bias of the module's mappings */
+	uint64_t address; /* address of the runtime, which with the module identifies an instance */
 	uint32_t version; /* in the language's encoding; set by choose_layout */
-	bool mapped;
+	bool mapped;      /* the process has mapped the module */
 	enum finder_state {
-		FINDER_NEW,     /* no layout yet */
-		FINDER_WAITING, /* has a layout; memory has no initialised runtime yet */
-		FINDER_READY,
-		FINDER_REFUSED,
-		FINDER_PART, /* belongs to another candidate; set by choose_layout */
+		FINDER_NEW,     /* the layout is not known yet */
+		FINDER_WAITING, /* the layout is known; memory has no initialised runtime yet */
+		FINDER_READY,   /* the layout fits memory */
+		FINDER_REFUSED, /* the runtime cannot be read */
+		FINDER_PART,    /* a part of another candidate; set by choose_layout */
 	} state;
-	unsigned looks, misfits; /* in the current state */
-	bool dwarf_tried;
+	unsigned looks;         /* number of checks without a result */
+	unsigned misfits;       /* number of consecutive checks that did not fit */
+	uint64_t misfit_cpu_ns; /* CPU time of the process at the latest misfit */
+	bool dwarf_tried;       /* finder_try_dwarf was called */
 };
 
 struct finder {
 	const struct finder_kind *kind;
 	const struct runtime_tools *tools;
-	uint64_t budget; /* bytes that the current call may still read */
-	size_t searched; /* modules with a lower number have been searched */
+	uint64_t budget; /* bytes that the current call of finder_look may still read */
+	size_t searched; /* number of modules that have been searched */
 	bool searching;  /* the search of module number `searched` has begun */
-	void *search;    /* kind->search_size bytes */
+	void *search;    /* state of that search, kind->search_size bytes */
 	struct finder_candidate *candidate[FINDER_CANDIDATES_MOST];
 	size_t count;
-	char why[512];
-	bool why_pending;
+	char why[512];    /* reason of the latest refusal */
+	bool why_pending; /* finder_why has not returned it yet */
 };
 
 struct finder_kind {
 	const char *name; /* the runtime's name in refusals */
 	size_t search_size;
-	size_t candidate_size; /* of the struct that begins with a finder_candidate */
-	size_t place_offset;   /* in that struct, of what finder_place returns */
+	size_t candidate_size; /* size of the struct that begins with a finder_candidate */
+	size_t place_offset;   /* offset in that struct of the member that finder_place returns */
 	/* Begins the search of a module of kind MODULE_FILE. False: the module cannot match. */
 	bool (*search_begin)(void *search, const struct module *module);
 	/* Continues until *budget bytes have been read, which are subtracted. True: finished. */
@@ -96,22 +98,22 @@ void finder_free(struct finder *finder);
 
 /*
  * Searches modules that appeared since the last call, within FINDER_BUDGET, and checks each
- * candidate once. To be called when maps_generation has changed, and again while it returns true:
- * modules are left to search, a runtime is not initialised yet, or a check did not fit. Reading
- * DWARF, when no other source has the layout, takes up to a fifth of a second, once.
+ * candidate once. Must be called when maps_generation has changed, and again while it returns true:
+ * modules are left to search, a runtime is not initialised yet, or a check did not fit. The one
+ * reading of DWARF, when no other source has the layout, takes up to a fifth of a second.
  */
 bool finder_look(struct finder *finder);
-/* Candidates that are ready and mapped; *at is 0 at first. NULL: no more. */
+/* Returns the next candidate that is ready and mapped, or NULL; *at is 0 before the first call. */
 const struct finder_candidate *finder_next(const struct finder *finder, size_t *at);
-/* The language's description of the candidate; valid until the next finder_look. */
+/* Returns the language's description of the candidate; valid until the next finder_look. */
 const void *finder_place(const struct finder *finder, const struct finder_candidate *candidate);
-/* The reason of the latest refusal, once; NULL: there was none since the last call. */
+/* Returns the reason of the latest refusal, or NULL if there was none since the last call. */
 const char *finder_why(struct finder *finder);
 
-/* For the functions of struct finder_kind. */
+/* The functions below are for those of struct finder_kind. */
 const struct module *finder_module(const struct finder *finder,
 				   const struct finder_candidate *candidate);
-/* Gives up the candidate until it is mapped elsewhere. `fmt`: the reason. */
+/* Refuses the candidate until it is mapped elsewhere. `fmt`: the reason. */
 void finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Calls kind->read_dwarf, once for each candidate. False: no layout was taken. */
@@ -125,29 +127,34 @@ struct instance {
 	uint32_t module;
 	uint64_t address;     /* finder_candidate.address */
 	char description[64]; /* "NAME 3.11.7" */
-	bool seen;            /* in the search that runs now */
-	bool gone;            /* by exec or dlclose; captures may still refer to it */
-	pid_t *new_thread;    /* not yet returned by instances_next_new */
+	bool seen;            /* the current search has found it */
+	bool gone;            /* it ended by exec or dlclose; captures may still refer to it */
+	pid_t *new_thread;    /* threads that instances_next_new has not returned yet */
 	size_t new_count, new_capacity;
-	uint64_t list_due_ns;   /* the list of threads is not read before, */
-	uint64_t list_again_ns; /* and is read in any case then */
+	uint64_t list_due_ns;   /* earliest time of the next reading of the list of threads */
+	uint64_t list_again_ns; /* time from which an unchanged list is read again */
 	uint64_t heads;         /* hash of the heads of all lists of threads */
 	bool stale;             /* the list of threads is known to be incomplete or outdated */
 };
 
 struct instances_kind {
 	const struct finder_kind *finder;
-	size_t size;           /* of the struct that begins with an instance; zeroed */
-	const char *not_shown; /* "NAME functions are not shown" */
+	size_t size;           /* size of the struct that begins with an instance */
+	const char *not_shown; /* begins messages: "NAME functions are not shown" */
+	/* Writes the description of an instance. `place`: see finder_place. */
 	void (*describe)(const void *place, char *text, size_t size);
+	/* Initialises the language's members of a new instance, which are zero. */
 	void (*init)(struct instance *instance, const void *place);
-	/* After each search that has found the instance. `remapped`: mappings changed. Or NULL. */
+	/* Called after each search that has found the instance. `remapped`: mappings have changed.
+	 * May be NULL. */
 	void (*found)(struct instance *instance, const void *place, bool remapped);
-	/* Once a tick, for an instance that is there. */
+	/* Called once a tick for each instance that is not gone: lists its threads. */
 	void (*list)(struct instance *instance, uint64_t now_ns);
-	/* Once, when the instance has gone or the run ends: releases what captures do not use. */
+	/*
+	 * Called once, when the instance is gone or the run ends: frees what captures do not use.
+	 */
 	void (*lost)(struct instance *instance);
-	/* At the end of the run: releases the rest. NULL: there is none. */
+	/* Called at the end of the run: frees all other members. May be NULL. */
 	void (*release)(struct instance *instance);
 };
 
@@ -162,15 +169,16 @@ pid_t instances_next_new(void *state);
 bool instances_any(const void *state);
 const char *instances_describe(const void *state, size_t index);
 
-/* The instances that are there, in order of discovery; *at is 0 at first. NULL: no more. */
+/* Returns the next instance that is not gone, in order of discovery, or NULL; *at is 0 before the
+ * first call. */
 struct instance *instances_next(const struct instances *instances, size_t *at);
 
-/* Adds a thread for instances_next_new; a bounded number. */
+/* Adds a thread for instances_next_new, which returns at most a bounded number of them. */
 void instance_add_new(struct instance *instance, pid_t tid);
 /*
- * Must the list of threads be read again? Reading the heads of the lists and the lists together
- * takes at most 1% of the time: instance_list_is_due before the heads are read, then
- * instance_list_changed with their hash, and instance_list_end after all.
+ * These decide when the list of threads is read again, so that it takes at most 1% of the time.
+ * instance_list_is_due is called before the heads of the lists are read, instance_list_changed with
+ * the hash of the heads, and instance_list_end after the reading. True: the list must be read.
  */
 bool instance_list_is_due(const struct instance *instance, uint64_t now_ns);
 bool instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns);

@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit/report/test_task_report \
 	tests/unit/report/test_time_formats \
 	tests/unit/report/test_timeline \
+	tests/unit/runtime/test_finder \
 	tests/unit/runtime/test_gil \
 	tests/unit/runtime/test_go_tasks \
 	tests/unit/runtime/test_julia_find \
