@@ -16,32 +16,24 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 
-static void
-print_member(const char *name, uint32_t value, size_t *column)
-{
-	char text[64];
-	int length = value == GO_ABSENT ? snprintf(text, sizeof(text), ".%s = GO_ABSENT,", name) :
-					  snprintf(text, sizeof(text), ".%s = %u,", name, value);
-
-	if (*column > 0 && *column + 1 + (size_t)length > 84) {
-		printf("\n");
-		*column = 0;
-	}
-	*column += (size_t)printf("%s%s", *column > 0 ? " " : "\t\t", text);
-}
-
+/* Prints the row in the form of the table: a line each for the sizes, and the members of g and m. */
 static void
 print_row(const struct go_layout *layout)
 {
 	const char *name;
-	size_t column = 0;
 	uint32_t value;
+	char line = 's';
 
-	printf("\t{\n\t\t.minor = %u, .patch = %u, .g_size = %u, .m_size = %u,\n", layout->minor,
-	       layout->patch, layout->g_size, layout->m_size);
-	for (size_t i = 0; (name = go_layout_member(layout, i, &value)) != NULL; i++)
-		print_member(name, value, &column);
-	printf("\n\t},\n");
+	printf("\t{ %u, %u, %u, %u,", layout->minor, layout->patch, layout->g_size, layout->m_size);
+	for (size_t i = 0; (name = go_layout_member(layout, i, &value)) != NULL; i++) {
+		printf(name[0] == line ? " " : "\n\t  ");
+		line = name[0];
+		if (value == GO_ABSENT)
+			printf("GO_ABSENT,");
+		else
+			printf("%u,", value);
+	}
+	printf(" },\n");
 }
 
 static int

@@ -10,7 +10,7 @@
 /* Most frames of all distinct stacks, and most awaiters of all tasks. */
 #define STACKS_MOST 1000000
 #define AWAITERS_MOST 1000000
-/* A run has some five notes, and one per thread. */
+/* Most notes. A run has some five, and one per thread. */
 #define NOTES_MOST 64
 
 struct stack {
@@ -19,7 +19,7 @@ struct stack {
 
 struct entry {
 	struct async_task task;
-	size_t awaiters; /* index of its first awaiter; those of the next entry follow */
+	size_t awaiters; /* index of the task's first awaiter, up to that of the next entry */
 };
 
 struct async_tasks {
@@ -27,14 +27,16 @@ struct async_tasks {
 	struct table known_stacks; /* (place, outer) -> stack */
 	struct stack *stack;
 	size_t stack_count, stack_capacity;
-	struct table by_address; /* -> entry; undone entries remain: check the index */
+	struct table by_address; /* address -> index in entry[], which may be undone */
 	struct entry *entry;
-	size_t count, capacity, before; /* before: count when the last reading began */
-	uint64_t *awaiter;              /* addresses of tasks */
+	size_t count, capacity;
+	size_t before;     /* count when the last reading began */
+	uint64_t *awaiter; /* addresses of the awaiters of all entries */
 	size_t awaiter_count, awaiter_capacity;
-	uint32_t *awaited_by; /* indices of the awaiters, after async_tasks_finish */
+	uint32_t *awaited_by; /* after async_tasks_finish: indices of the awaiters */
 	char *note[NOTES_MOST];
-	size_t notes, notes_before;
+	size_t notes;        /* number of elements of note[] */
+	size_t notes_before; /* that number when the last reading began */
 };
 
 const char *
@@ -183,7 +185,8 @@ compare_indices(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Stores the indices of the awaiters that are known tasks, ascending and each once. */
+/* Stores the indices of awaiters [from, to) that are known tasks, ascending and each once. Returns
+ * their number. */
 static size_t
 resolve(const struct async_tasks *tasks, size_t from, size_t to, uint32_t *out)
 {

@@ -5,7 +5,7 @@
 
 #include "runtime/finder_internal.h"
 
-/* Programs that the process becomes by exec one after the other, and what they embed. */
+/* Most instances: one or a few for each program that the process becomes by exec. */
 #define INSTANCES_MOST 1024
 /* Reading lists of threads takes at most one part in LIST_SHARE of the time. */
 #define LIST_SHARE 100
@@ -14,18 +14,18 @@
  * other ids by a fork, and locks are switched on and off.
  */
 #define LIST_AGAIN_NS NS_PER_SEC
-/* New threads that nothing has fetched yet: they may come and go by thousands. */
+/* Most new threads that instances_next_new has not returned yet. */
 #define NEW_MOST 65536
 
 struct instances {
 	const struct instances_kind *kind;
 	const struct runtime_tools *tools;
 	struct finder *finder;
-	uint64_t generation;        /* of the mappings at the latest search */
-	bool busy;                  /* the finder has more to read */
-	struct instance **instance; /* not freed before the end: captures may refer to it */
+	uint64_t generation;        /* maps_generation at the latest search */
+	bool busy;                  /* finder_look must be called again */
+	struct instance **instance; /* freed at the end of the run: captures may refer to them */
 	size_t count, capacity;
-	size_t first; /* all before this one are gone */
+	size_t first; /* index before which all instances are gone */
 };
 
 struct instances *
@@ -183,7 +183,7 @@ instances_tick(void *state, uint64_t now_ns)
 		instances->kind->list(instance, now_ns);
 }
 
-/* --- what there is ----------------------------------------------------------------------- */
+/* --- descriptions ------------------------------------------------------------------------ */
 
 bool
 instances_any(const void *state)
@@ -193,7 +193,8 @@ instances_any(const void *state)
 	return instances_next(state, &at) != NULL;
 }
 
-/* A process that executes its program again has many instances of the same description. */
+/* Returns true when an earlier instance has the same description, as after an exec of the same
+ * program. */
 static bool
 instances_is_repeated(const struct instances *instances, size_t index)
 {

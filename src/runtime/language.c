@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* language.c - questions to all languages of the registry. */
+/* language.c - properties of functions and runtimes, by all languages of the registry. */
 #include "wallsample/runtime/language.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ language_by_name(const char *name)
 	return -1;
 }
 
-/* The first name behind `last` in alphabetical order; NULL: there is none. */
+/* Returns the first name behind `last` in alphabetical order, or NULL. */
 static const char *
 language_name_after(const char *last)
 {
@@ -49,7 +49,7 @@ language_add_names(struct strbuf *to)
 		strbuf_add_format(to, "%s%s", i > 0 ? ", " : "", name);
 }
 
-/* Whether one of the descriptions, "; " between, is of this language's runtime. */
+/* Returns true when one of the descriptions, which "; " separates, is of this language. */
 static bool
 language_is_described(const struct runtime_language *language, const char *runtimes)
 {

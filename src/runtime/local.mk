@@ -8,8 +8,6 @@ libwallsample_a_SOURCES += \
 	src/runtime/finder_internal.h \
 	src/runtime/gil.c \
 	src/runtime/go/go.c \
-	src/runtime/go/go_capture.c \
-	src/runtime/go/go_dwarf.c \
 	src/runtime/go/go_file.c \
 	src/runtime/go/go_find.c \
 	src/runtime/go/go_find_internal.h \
@@ -20,18 +18,15 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_scan.c \
 	src/runtime/go/go_task.c \
 	src/runtime/go/go_threads.c \
-	src/runtime/go/go_version.c \
 	src/runtime/go/go_words.c \
 	src/runtime/instances.c \
 	src/runtime/julia/julia.c \
 	src/runtime/julia/julia_find.c \
-	src/runtime/julia/julia_find_internal.h \
+	src/runtime/julia/julia_internal.h \
 	src/runtime/julia/julia_language.c \
 	src/runtime/julia/julia_layout.c \
-	src/runtime/julia/julia_module.c \
 	src/runtime/julia/julia_queues.c \
 	src/runtime/julia/julia_tasks.c \
-	src/runtime/julia/julia_tasks_internal.h \
 	src/runtime/language.c \
 	src/runtime/language_match.c \
 	src/runtime/languages.c \

@@ -14,30 +14,31 @@
 
 struct page {
 	uint64_t address;
-	bool there, used;
+	bool there; /* the page could be read */
+	bool used;  /* this walk has read from it */
 };
 
 struct block {
-	uint32_t walk; /* valid in this walk, */
-	uint32_t tick; /* and for threads that are not stopped, in this tick; 0: in none */
-	uint32_t resident;
-	uint64_t address;
+	uint32_t walk;     /* number of the walk in which the bits are valid */
+	uint32_t tick;     /* tick in which they are valid for threads that run; 0: in none */
+	uint32_t resident; /* bit n: page n of the block is resident */
+	uint64_t address;  /* address of the first page */
 };
 
 struct pages {
 	const struct runtimes_config *config;
-	uint32_t walk;
+	uint32_t walk; /* number of the current walk, never 0 */
 	struct {
-		uint32_t walk; /* the slot is empty in another walk */
-		uint32_t page;
+		uint32_t walk; /* number of the walk for which the slot is not empty */
+		uint32_t page; /* index in page[] */
 	} slot[SLOTS];
 	struct page page[PAGES_MOST];
-	size_t count;
+	size_t count; /* number of elements of page[] in this walk */
 	struct block block[BLOCKS];
-	bool held;
-	uint32_t tick;
-	size_t left;  /* pages that this capture may still read */
-	bool used_up; /* it needed more */
+	bool held;     /* the captured thread is stopped */
+	uint32_t tick; /* number of the current tick, never 0 */
+	size_t left;   /* number of pages that the capture may still read */
+	bool used_up;  /* the capture needed more pages */
 	uint8_t bytes[PAGES_MOST][MEMORY_PAGE];
 };
 
@@ -58,6 +59,7 @@ pages_free(struct pages *pages)
 	free(pages);
 }
 
+/* Returns the index of the slot of the page, or of the free slot for it. */
 static size_t
 slot_of(const struct pages *pages, uint64_t address)
 {
@@ -102,8 +104,8 @@ pages_are_used_up(const struct pages *pages)
 }
 
 /*
- * True if the page can be read without waiting for a thread of the target. For a thread that is not
- * stopped, swapped pages count too: the kernel alone provides them.
+ * Returns true when the page can be read without a thread of the target. For a thread that is not
+ * stopped this includes swapped pages, which the kernel provides.
  */
 static bool
 is_resident(struct pages *pages, uint64_t address)
@@ -125,7 +127,7 @@ is_resident(struct pages *pages, uint64_t address)
 	return (block->resident >> (address - start) / MEMORY_PAGE & 1) != 0;
 }
 
-/* Reads part of a page that is not cached. */
+/* Reads a part of one page from the target. */
 static bool
 read_resident(struct pages *pages, uint64_t address, void *to, size_t size)
 {
@@ -164,6 +166,8 @@ pages_begin(struct pages *pages, const struct pages_memo *memo)
 		add_page(pages, slot_of(pages, page[i]), page[i])->there = true;
 }
 
+/* Returns the bytes of the page, and reads it if it is not cached. NULL: the page is not readable,
+ * or the cache is full. */
 static const uint8_t *
 find_page(struct pages *pages, uint64_t address)
 {

@@ -2,8 +2,8 @@
 /*
  * pages_internal.h - a cache of the target's memory pages, for one walk through its structures.
  *
- * A walk through some fifty objects reads from ten or twenty pages, mostly the same as the last
- * walk of the same thread: a memo of these pages lets one call read them all ahead.
+ * A walk through some fifty objects reads from ten or twenty pages, mostly those of the last walk
+ * of the same thread. A memo of these pages lets one system call read all of them in advance.
  */
 #ifndef WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
@@ -11,7 +11,7 @@
 #include "wallsample/base/memory.h"
 #include "wallsample/runtime/runtime.h"
 
-/* Most pages that one walk caches; each access to another page is a read of its own. */
+/* Most pages that one walk caches. Each access to a page beyond that reads the target again. */
 #define PAGES_MOST 192
 
 /* Most pages of a memo. */
@@ -23,7 +23,7 @@
  */
 #define PAGES_READ_MOST 768
 
-/* Pages that a walk read from. The caller zeroes it before the first walk. */
+/* The pages from which a walk has read. The caller zeroes the memo before the first walk. */
 struct pages_memo {
 	uint32_t count;
 	uint64_t page[PAGES_EXPECTED];
@@ -35,13 +35,13 @@ struct pages;
 struct pages *pages_create(const struct runtimes_config *config);
 void pages_free(struct pages *pages);
 
-/* Discards what is known about resident pages. Must be called at the beginning of each tick. */
+/* Discards the cached sets of resident pages. Must be called at the beginning of each tick. */
 void pages_begin_tick(struct pages *pages);
 /* Begins the walks of one capture. `held`: the thread is stopped, and PAGES_READ_MOST applies. */
 void pages_begin_capture(struct pages *pages, bool held);
-/* True if the capture needed more than PAGES_READ_MOST pages. */
+/* Returns true when the capture needed more than PAGES_READ_MOST pages. */
 bool pages_are_used_up(const struct pages *pages);
-/* Begins a walk: empties the cache and reads the pages of the memo (NULL: none) into it. */
+/* Begins a walk: empties the cache, and reads the pages of the memo into it unless that is NULL. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
 /* Copies all `size` bytes; returns false if one is unreadable or needs a page fault. */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);

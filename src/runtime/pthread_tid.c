@@ -7,7 +7,7 @@
 static int
 pthread_has_self(const struct memory *memory, uint64_t pthread, size_t library)
 {
-	/* glibc's tcbhead_t has it as the third word, musl's struct pthread as the first. */
+	/* It is the third word of glibc's tcbhead_t, and the first of musl's struct pthread. */
 	static const uint32_t self[SELF_OFFSETS] = { 16, 0 };
 	uint64_t word;
 

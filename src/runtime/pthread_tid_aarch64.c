@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread_tid_aarch64.c - where struct pthread has the kernel's id of its thread.
- * glibc: nptl/descr.h; musl 1.2: its pthread_impl.h.
+ * pthread_tid_aarch64.c - offsets in struct pthread of the kernel's id of its thread.
+ * Sources: nptl/descr.h of glibc; pthread_impl.h of musl 1.2.
  */
 #include "runtime/runtime_kind_internal.h"
 

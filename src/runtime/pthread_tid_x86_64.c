@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread_tid_x86_64.c - where struct pthread has the kernel's id of its thread.
- * glibc: what its libc.so.6 has in _thread_db_pthread_tid (2.17 to 2.42); musl 1.2: its
- * pthread_impl.h.
+ * pthread_tid_x86_64.c - offsets in struct pthread of the kernel's id of its thread.
+ * Sources: _thread_db_pthread_tid in glibc's libc.so.6 (2.17 to 2.42); pthread_impl.h of musl 1.2.
  */
 #include "runtime/runtime_kind_internal.h"
 

@@ -16,8 +16,8 @@
 
 struct runtime_places {
 	struct strings *texts;
-	struct table functions; /* (function, file) -> number */
-	struct table known;     /* (that, line and marker) -> place */
+	struct table functions; /* (function, file) -> number of the function */
+	struct table known;     /* (number of the function, line and marker) -> place */
 	struct runtime_place *place;
 	size_t count, capacity;
 };
@@ -44,12 +44,12 @@ size_t async_tasks_begin(struct async_tasks *tasks);
 
 /* --- pthread_tid.c: the kernel's id of a thread by its pthread_t --------------------------- */
 
-/* The id in the target's pid namespace; 0: not a thread of glibc or musl. */
+/* Returns the id in the target's pid namespace; 0: the address is no thread of glibc or musl. */
 pid_t pthread_tid_read(const struct memory *memory, uint64_t pthread);
 
-/* Offsets of the id in struct pthread (pthread_tid_ARCH.c): of glibc, of musl. */
+/* Offsets of the id in struct pthread of glibc and of musl (pthread_tid_ARCH.c). */
 extern const uint32_t pthread_tid_offset[2];
-/* Whether the structure begins with its own address, as on x86-64. */
+/* True when the structure contains its own address, as on x86-64. */
 extern const int pthread_tid_has_self;
 
 /* --- the contract --------------------------------------------------------------------------- */
@@ -65,11 +65,11 @@ struct runtime_tools {
 	struct memory memory;
 	struct runtime_places *places;
 	struct pages *pages;
-	bool held; /* all threads are stopped: `slots` and `look` read resident pages alone */
+	bool held; /* all threads are stopped: schedulers may read resident pages only */
 };
 
-/* Reads all pieces into `to`, contiguously; got[n]: piece n was read whole. For green tasks alone:
- * while threads are held only resident pages can be read. */
+/* Reads all pieces into `to`, contiguously, and sets got[n] when piece n was read whole. Only
+ * schedulers may call this: while threads are held it reads only resident pages. */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
 
@@ -81,23 +81,22 @@ struct runtime_frames {
 
 void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place);
 
-/*
- * Of a kind that schedules green tasks (green_task.h). Slots are numbered from 0 on. `slots` reads
- * the array of them once a tick, and `look` reads tasks of that array.
- */
+/* The functions of a kind that schedules green tasks (green_task.h). */
 struct runtime_scheduler {
 	struct green_task_words words;
+	/* Reads the array of slots, once a tick. Returns their number; they are numbered from 0. */
 	size_t (*slots)(void *state);
 	/* Reads the tasks of ascending slots by runtime_read_pieces, in few system calls: the
 	 * budget is below 1 us per task. Sets every field of out[0 … count - 1]. */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
-	const char *(*reason)(const void *state, uint32_t reason); /* NULL: not known */
-	/* As runtime_capture_green_task, from what `capture` has read. */
+	/* Returns the text of a reason to wait; NULL: not known. May be NULL. */
+	const char *(*reason)(const void *state, uint32_t reason);
+	/* Does what runtime_capture_green_task does, for a thread that `capture` has read. */
 	bool (*running)(void *state, const void *captured, struct green_task *task,
 			const uint8_t **stack, size_t *stack_size);
 };
 
-/* As the functions of runtime.h of the same names, for one kind of runtime in the process. */
+/* A kind of runtime. Its functions are those of runtime.h with the same names, for this kind. */
 struct runtime_kind {
 	void *(*create)(const struct runtime_tools *tools);
 	void (*free)(void *state);
@@ -105,22 +104,22 @@ struct runtime_kind {
 	pid_t (*next_new)(void *state);
 	bool (*any)(const void *state);
 	const char *(*describe)(const void *state, size_t index);
-	/* The memory of one capture, which is reused. */
-	void *(*captured_create)(void);
-	void (*captured_free)(void *captured);
-	/* Reads by tools->pages alone. `sp`: its stack pointer; 0: not known. */
+	size_t captured_size; /* bytes of one capture, which are zero before the first */
+	/* Frees what a capture owns; NULL: nothing. */
+	void (*captured_release)(void *captured);
+	/* Captures a thread; reads by tools->pages alone. `sp`: stack pointer; 0: not known. */
 	void (*capture)(void *state, pid_t tid, uint64_t sp, void *captured);
-	/* Adds frames innermost first, by ascending `before`. NULL: all frames are native. */
+	/* Adds frames, leaf first, by ascending `before`. NULL: all frames are native. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,
 		      struct runtime_frames *frames);
-	/* All three are NULL if its threads share no lock. */
+	/* The next three are NULL when the threads share no lock. */
 	enum gil (*gil)(const void *state, const void *captured, long number,
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);
 	pid_t (*lock_owner)(void *state, uint64_t lock);
-	/* Adds tasks, and notes about missing ones, as runtimes_read_async_tasks; or NULL. */
+	/* Adds tasks, and notes about missing ones: see runtimes_read_async_tasks. May be NULL. */
 	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to);
-	const struct runtime_scheduler *scheduler; /* NULL: it schedules none */
+	const struct runtime_scheduler *scheduler; /* NULL: the kind has no green tasks */
 };
 
 #endif

@@ -7,26 +7,27 @@
 #include "wallsample/tracer/resident.h"
 #include "wallsample/runtime/language.h"
 
-/* Each kind numbers its wait reasons separately: the high bits hold the kind. */
+/* Each kind numbers its wait reasons separately: the high bits hold its index in kind[]. */
 #define REASON_BITS 16
 
-/* One kind for each language, and one that a test may bring. */
+/* Most kinds: one for each language, and one of a test. */
 #define KINDS (LANGUAGES_MAX + 1)
 
 struct runtimes {
 	struct runtimes_config config;
-	const struct runtime_kind *kind[KINDS]; /* NULL: none */
 	struct runtime_places places;
 	struct runtime_tools tools;
-	void *state[KINDS];  /* NULL: not wanted */
-	size_t slots[KINDS]; /* of tasks */
-	bool any;
+	const struct runtime_kind *kind[KINDS]; /* the kinds that are wanted */
+	size_t count;                           /* number of elements of kind[] */
+	void *state[KINDS];                     /* what kind[n]->create returned */
+	size_t slots[KINDS]; /* number of slots of green tasks at the latest reading */
+	bool any;            /* the process has a readable runtime */
 };
 
 struct runtime_capture {
 	struct runtimes *runtimes;
-	void *captured[KINDS];
-	bool taken;
+	void *captured[KINDS]; /* one capture for each kind */
+	bool taken;            /* the captures have the state of a thread */
 	struct runtime_frames frames;
 };
 
@@ -38,10 +39,12 @@ runtimes_place(const struct runtimes *runtimes, uint32_t place)
 
 /* --- memory ------------------------------------------------------------------------------- */
 
-/* True if the page is in memory, in swap or in a mapped file: the kernel alone provides it. While
- * threads are held it must be in memory. */
+/*
+ * Returns true when the page can be read without a thread of the target: it is in memory, in swap
+ * or in a mapped file. While threads are held the page must be in memory.
+ */
 static bool
-is_there(const struct runtimes *runtimes, uint64_t page)
+page_is_readable(const struct runtimes *runtimes, uint64_t page)
 {
 	const struct runtimes_config *config = &runtimes->config;
 	const bool held = runtimes->tools.held;
@@ -53,7 +56,7 @@ is_there(const struct runtimes *runtimes, uint64_t page)
 }
 
 static bool
-read_what_is_there(void *context, uint64_t address, void *to, size_t size)
+read_readable_pages(void *context, uint64_t address, void *to, size_t size)
 {
 	const struct runtimes *runtimes = context;
 	const struct runtimes_config *config = &runtimes->config;
@@ -63,7 +66,7 @@ read_what_is_there(void *context, uint64_t address, void *to, size_t size)
 		return false;
 	for (uint64_t page = address - address % MEMORY_PAGE;
 	     config->resident != NULL && page < end; page += MEMORY_PAGE)
-		if (!is_there(runtimes, page))
+		if (!page_is_readable(runtimes, page))
 			return false;
 	return memory_read(&config->memory, address, to, size);
 }
@@ -79,17 +82,17 @@ runtimes_create(const struct runtimes_config *config)
 	runtime_places_init(&runtimes->places);
 	runtimes->tools = (struct runtime_tools){
 		.config = &runtimes->config,
-		.memory = { .read = read_what_is_there, .context = runtimes },
+		.memory = { .read = read_readable_pages, .context = runtimes },
 		.places = &runtimes->places,
 		.pages = pages_create(&runtimes->config),
 	};
 	for (size_t i = 0; languages[i] != NULL && i < LANGUAGES_MAX; i++)
 		if ((config->wanted & UINT32_C(1) << i) != 0)
-			runtimes->kind[i] = languages[i]->kind;
-	runtimes->kind[LANGUAGES_MAX] = config->extra;
-	for (size_t i = 0; i < KINDS; i++)
-		if (runtimes->kind[i] != NULL)
-			runtimes->state[i] = runtimes->kind[i]->create(&runtimes->tools);
+			runtimes->kind[runtimes->count++] = languages[i]->kind;
+	if (config->extra != NULL)
+		runtimes->kind[runtimes->count++] = config->extra;
+	for (size_t i = 0; i < runtimes->count; i++)
+		runtimes->state[i] = runtimes->kind[i]->create(&runtimes->tools);
 	return runtimes;
 }
 
@@ -98,9 +101,8 @@ runtimes_free(struct runtimes *runtimes)
 {
 	if (runtimes == NULL)
 		return;
-	for (size_t i = 0; i < KINDS; i++)
-		if (runtimes->state[i] != NULL)
-			runtimes->kind[i]->free(runtimes->state[i]);
+	for (size_t i = 0; i < runtimes->count; i++)
+		runtimes->kind[i]->free(runtimes->state[i]);
 	pages_free(runtimes->tools.pages);
 	runtime_places_release(&runtimes->places);
 	free(runtimes);
@@ -111,9 +113,7 @@ runtimes_tick(struct runtimes *runtimes, uint64_t now_ns)
 {
 	runtimes->any = false;
 	pages_begin_tick(runtimes->tools.pages);
-	for (size_t i = 0; i < KINDS; i++) {
-		if (runtimes->state[i] == NULL)
-			continue;
+	for (size_t i = 0; i < runtimes->count; i++) {
 		runtimes->kind[i]->tick(runtimes->state[i], now_ns);
 		runtimes->any |= runtimes->kind[i]->any(runtimes->state[i]);
 	}
@@ -124,9 +124,8 @@ runtimes_next_new(struct runtimes *runtimes)
 {
 	pid_t tid = 0;
 
-	for (size_t i = 0; tid == 0 && i < KINDS; i++)
-		if (runtimes->state[i] != NULL)
-			tid = runtimes->kind[i]->next_new(runtimes->state[i]);
+	for (size_t i = 0; tid == 0 && i < runtimes->count; i++)
+		tid = runtimes->kind[i]->next_new(runtimes->state[i]);
 	return tid;
 }
 
@@ -139,18 +138,13 @@ runtimes_any(const struct runtimes *runtimes)
 const char *
 runtimes_describe(const struct runtimes *runtimes, size_t index)
 {
-	for (size_t i = 0; i < KINDS; i++) {
-		if (runtimes->state[i] == NULL)
-			continue;
-		for (size_t at = 0;; at++) {
-			const char *text = runtimes->kind[i]->describe(runtimes->state[i], at);
+	const char *text;
 
-			if (text == NULL)
-				break;
+	for (size_t i = 0; i < runtimes->count; i++)
+		for (size_t at = 0;
+		     (text = runtimes->kind[i]->describe(runtimes->state[i], at)) != NULL; at++)
 			if (index-- == 0)
 				return text;
-		}
-	}
 	return NULL;
 }
 
@@ -172,8 +166,8 @@ runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size)
 bool
 runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock, const char **name)
 {
-	for (size_t i = 0; i < KINDS; i++)
-		if (runtimes->state[i] != NULL && runtimes->kind[i]->find_lock != NULL &&
+	for (size_t i = 0; i < runtimes->count; i++)
+		if (runtimes->kind[i]->find_lock != NULL &&
 		    runtimes->kind[i]->find_lock(runtimes->state[i], word, lock, name))
 			return true;
 	return false;
@@ -184,8 +178,8 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 {
 	pid_t tid = 0;
 
-	for (size_t i = 0; tid == 0 && i < KINDS; i++)
-		if (runtimes->state[i] != NULL && runtimes->kind[i]->lock_owner != NULL)
+	for (size_t i = 0; tid == 0 && i < runtimes->count; i++)
+		if (runtimes->kind[i]->lock_owner != NULL)
 			tid = runtimes->kind[i]->lock_owner(runtimes->state[i], lock);
 	return tid;
 }
@@ -198,8 +192,8 @@ runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, 
 
 	/* until_ns bounds the reading; the amount of memory does not. */
 	pages_begin_capture(runtimes->tools.pages, false);
-	for (size_t i = 0; i < KINDS; i++)
-		if (runtimes->state[i] != NULL && runtimes->kind[i]->tasks != NULL)
+	for (size_t i = 0; i < runtimes->count; i++)
+		if (runtimes->kind[i]->tasks != NULL)
 			runtimes->kind[i]->tasks(runtimes->state[i], tid, until_ns, tasks);
 	return async_tasks_count(tasks) - before;
 }
@@ -211,9 +205,9 @@ runtimes_green_task_slots(struct runtimes *runtimes)
 {
 	size_t all = 0;
 
-	for (size_t i = 0; i < KINDS; i++) {
+	for (size_t i = 0; i < runtimes->count; i++) {
 		runtimes->slots[i] = 0;
-		if (runtimes->state[i] != NULL && runtimes->kind[i]->scheduler != NULL)
+		if (runtimes->kind[i]->scheduler != NULL)
 			runtimes->slots[i] = runtimes->kind[i]->scheduler->slots(
 				runtimes->state[i]);
 		if (runtimes->slots[i] > GREEN_TASK_SLOTS_MOST - all)
@@ -229,7 +223,7 @@ runtimes_read_green_tasks(struct runtimes *runtimes, const uint32_t *slot, size_
 {
 	uint32_t first = 0, *own = xcalloc(count + 1, sizeof(*own));
 
-	for (size_t i = 0; i < KINDS && count > 0; i++) {
+	for (size_t i = 0; i < runtimes->count && count > 0; i++) {
 		const size_t end = first + runtimes->slots[i];
 		size_t part = 0;
 
@@ -262,7 +256,7 @@ runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason)
 	const size_t kind = reason >> REASON_BITS;
 	const char *text = NULL;
 
-	if (kind < KINDS && runtimes->state[kind] != NULL)
+	if (kind < runtimes->count)
 		scheduler = runtimes->kind[kind]->scheduler;
 	if (scheduler != NULL && scheduler->reason != NULL)
 		text = scheduler->reason(runtimes->state[kind], reason & ((1U << REASON_BITS) - 1));
@@ -275,7 +269,7 @@ runtimes_green_task_words(const struct runtimes *runtimes, uint32_t slot)
 	static const struct green_task_words unknown = { .noun = "task", .own = "[runtime]" };
 	size_t end = 0;
 
-	for (size_t i = 0; i < KINDS; i++) {
+	for (size_t i = 0; i < runtimes->count; i++) {
 		end += runtimes->slots[i];
 		if (slot < end)
 			return &runtimes->kind[i]->scheduler->words;
@@ -291,9 +285,8 @@ runtime_capture_create(struct runtimes *runtimes)
 	struct runtime_capture *capture = xcalloc(1, sizeof(*capture));
 
 	capture->runtimes = runtimes;
-	for (size_t i = 0; i < KINDS; i++)
-		if (runtimes->state[i] != NULL)
-			capture->captured[i] = runtimes->kind[i]->captured_create();
+	for (size_t i = 0; i < runtimes->count; i++)
+		capture->captured[i] = xcalloc(1, runtimes->kind[i]->captured_size);
 	return capture;
 }
 
@@ -302,9 +295,11 @@ runtime_capture_free(struct runtime_capture *capture)
 {
 	if (capture == NULL)
 		return;
-	for (size_t i = 0; i < KINDS; i++)
-		if (capture->captured[i] != NULL)
-			capture->runtimes->kind[i]->captured_free(capture->captured[i]);
+	for (size_t i = 0; i < capture->runtimes->count; i++) {
+		if (capture->runtimes->kind[i]->captured_release != NULL)
+			capture->runtimes->kind[i]->captured_release(capture->captured[i]);
+		free(capture->captured[i]);
+	}
 	free(capture->frames.frame);
 	free(capture);
 }
@@ -316,10 +311,8 @@ runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bo
 
 	capture->taken = true;
 	pages_begin_capture(runtimes->tools.pages, held);
-	for (size_t i = 0; i < KINDS; i++)
-		if (capture->captured[i] != NULL)
-			runtimes->kind[i]->capture(runtimes->state[i], tid, sp,
-						   capture->captured[i]);
+	for (size_t i = 0; i < runtimes->count; i++)
+		runtimes->kind[i]->capture(runtimes->state[i], tid, sp, capture->captured[i]);
 }
 
 void
@@ -335,8 +328,8 @@ runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain
 	struct runtimes *runtimes = capture->runtimes;
 
 	capture->frames.count = 0;
-	for (size_t i = 0; capture->taken && i < KINDS; i++)
-		if (capture->captured[i] != NULL && runtimes->kind[i]->merge != NULL)
+	for (size_t i = 0; capture->taken && i < runtimes->count; i++)
+		if (runtimes->kind[i]->merge != NULL)
 			runtimes->kind[i]->merge(runtimes->state[i], capture->captured[i], chain,
 						 &capture->frames);
 	*frames = capture->frames.frame;
@@ -349,8 +342,8 @@ runtime_capture_gil(const struct runtime_capture *capture, long number, const ui
 	const struct runtimes *runtimes = capture->runtimes;
 	enum gil gil = GIL_UNKNOWN;
 
-	for (size_t i = 0; capture->taken && gil == GIL_UNKNOWN && i < KINDS; i++)
-		if (capture->captured[i] != NULL && runtimes->kind[i]->gil != NULL)
+	for (size_t i = 0; capture->taken && gil == GIL_UNKNOWN && i < runtimes->count; i++)
+		if (runtimes->kind[i]->gil != NULL)
 			gil = runtimes->kind[i]->gil(runtimes->state[i], capture->captured[i],
 						     number, args);
 	return gil;
@@ -363,12 +356,9 @@ runtime_capture_green_task(const struct runtime_capture *capture, struct green_t
 {
 	const struct runtimes *runtimes = capture->runtimes;
 
-	for (size_t i = 0; capture->taken && i < KINDS; i++) {
-		const struct runtime_scheduler *scheduler;
+	for (size_t i = 0; capture->taken && i < runtimes->count; i++) {
+		const struct runtime_scheduler *scheduler = runtimes->kind[i]->scheduler;
 
-		if (capture->captured[i] == NULL)
-			continue;
-		scheduler = runtimes->kind[i]->scheduler;
 		if (scheduler == NULL ||
 		    !scheduler->running(runtimes->state[i], capture->captured[i], task, stack,
 					stack_size))

@@ -225,18 +225,6 @@ reason(const void *state, uint32_t number)
 
 /* --- the task of a thread --------------------------------------------------------------------- */
 
-static void *
-captured_create(void)
-{
-	return xcalloc(1, sizeof(struct sim_captured));
-}
-
-static void
-captured_free(void *captured)
-{
-	free(captured);
-}
-
 /* What it has left on its own stack, when its thread is on another. */
 static void
 copy_stack(const struct sim *sim, struct sim_captured *captured, const struct green_task *task)
@@ -323,8 +311,8 @@ static const struct runtime_scheduler scheduler = {
 
 #define SIM_KIND                                                               \
 	.free = sim_free, .tick = tick, .next_new = next_new, .any = any, \
-	.describe = describe, .captured_create = captured_create,              \
-	.captured_free = captured_free, .capture = capture, .scheduler = &scheduler
+	.describe = describe, .captured_size = sizeof(struct sim_captured),    \
+	.capture = capture, .scheduler = &scheduler
 
 const struct runtime_kind sim_runtime_kind = { SIM_KIND, .create = create };
 const struct runtime_kind sim_runtime_counting = { SIM_KIND, .create = create_counting };

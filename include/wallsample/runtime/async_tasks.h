@@ -18,11 +18,11 @@
 
 #include "wallsample/runtime/runtime.h"
 
-/* Most tasks, and most frames of a task: the target's memory is not trusted. */
+/* Most tasks, and most frames of a task. The target's memory is not trusted. */
 #define ASYNC_TASKS_MOST 100000
 #define ASYNC_TASK_DEPTH_MOST 1000
 
-/* The stack of a task without frames. */
+/* The number of an empty stack. */
 #define ASYNC_STACK_NONE UINT32_MAX
 
 /* X(NAME, text) */
@@ -41,16 +41,16 @@ enum async_task_state {
 const char *async_task_state_text(enum async_task_state state);
 
 struct async_task {
-	uint64_t address; /* in the target */
+	uint64_t address; /* address in the target */
 	const char *name; /* borrowed */
-	pid_t tid;        /* the thread of its event loop; 0: that thread has ended */
+	pid_t tid;        /* thread of its event loop; 0: that thread has ended */
 	enum async_task_state state;
-	uint32_t stack; /* number of its stack; equal stacks have equal numbers */
+	uint32_t stack; /* number of its stack, or ASYNC_STACK_NONE; equal stacks are one number */
 };
 
 struct async_tasks;
 
-/* Never fails. The caller frees the result. */
+/* Makes an empty list of tasks, which the caller frees. Never fails. */
 struct async_tasks *async_tasks_create(void);
 void async_tasks_free(struct async_tasks *tasks);
 
@@ -63,9 +63,9 @@ void async_tasks_free(struct async_tasks *tasks);
  */
 size_t runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, pid_t tid,
 				 uint64_t until_ns);
-/* Removes the tasks and notes that the last runtimes_read_async_tasks has added. */
+/* Removes the tasks and notes that the last call of runtimes_read_async_tasks has added. */
 void async_tasks_undo(struct async_tasks *tasks);
-/* Resolves the awaiters. Must be called once, after the last reading. */
+/* Resolves the awaiters of all tasks. Must be called once, after the last reading. */
 void async_tasks_finish(struct async_tasks *tasks);
 
 /* Adds a note about missing tasks. The text is copied; equal notes are kept once. */
@@ -73,15 +73,16 @@ void async_tasks_note(struct async_tasks *tasks, const char *text);
 
 /* --- results, after async_tasks_finish --------------------------------------------------- */
 
-/* Tasks are ordered by thread, then by creation. The results below live as long as `tasks`. */
+/* Number of tasks, which are ordered by thread, then by creation. The results live as long as
+ * `tasks`. */
 size_t async_tasks_count(const struct async_tasks *tasks);
 const struct async_task *async_tasks_get(const struct async_tasks *tasks, size_t index);
-/* Stores the indices, ascending, of the tasks that await the task; returns their number. */
+/* Stores the ascending indices of the tasks that await the task. Returns their number. */
 size_t async_tasks_awaiters(const struct async_tasks *tasks, size_t index,
 			    const uint32_t **awaiter);
-/* Returns the leaf of *stack and replaces *stack by its caller; NULL: the stack is empty. */
+/* Returns the leaf of *stack and sets *stack to the stack of its caller; NULL: *stack is empty. */
 const struct runtime_place *async_tasks_place(const struct async_tasks *tasks, uint32_t *stack);
-/* Returns a note, from index 0 on; NULL: no more. */
+/* Returns note number `index`, from 0 on; NULL: there is none. */
 const char *async_tasks_missing(const struct async_tasks *tasks, size_t index);
 
 #endif

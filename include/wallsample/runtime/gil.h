@@ -26,10 +26,10 @@ enum gil {
 #undef X
 };
 
-/* The word of options and of recordings; the text of reports. */
+/* These return the word of options and recordings, and the text of reports. */
 const char *gil_word(enum gil gil);
 const char *gil_text(enum gil gil);
-/* Stores the state of this word in *gil; false: no state has this word. */
+/* Stores the state with this word. False: no state has it. */
 bool gil_parse(const char *word, enum gil *gil);
 
 #endif

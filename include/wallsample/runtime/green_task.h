@@ -21,7 +21,7 @@
 #define GREEN_TASK_STATES(X)                                                                       \
 	X(NONE, "")             /* an empty slot: the task has ended, or not begun */              \
 	X(RUNNING, "running")   /* a thread runs it */                                             \
-	X(CALLING, "in a call") /* in a system call or foreign code: it keeps its thread */        \
+	X(CALLING, "in a call") /* it keeps its thread in a system call or foreign code */         \
 	X(READY, "runnable")    /* it waits for a thread to run on */                              \
 	X(WAITING, "waiting")   /* it waits for another event */                                   \
 	X(MOVING, "moving")     /* its stack is being moved and cannot be read */
@@ -40,37 +40,39 @@ const char *green_task_state_text(enum green_task_state state);
 
 /* All values come from the target's memory and are not trusted. 0: not known, or does not apply. */
 struct green_task {
-	uint64_t id;      /* the runtime's number of the task; without one, its address */
-	uint64_t address; /* of its structure, which a later task may reuse */
+	uint64_t id;      /* the runtime's number of the task, or the address of its structure */
+	uint64_t address; /* address of its structure, which a later task may reuse */
 	enum green_task_state state;
 	uint32_t reason; /* WAITING: a number for runtimes_green_task_reason */
-	pid_t tid;       /* RUNNING and CALLING: its thread, in our pid namespace */
+	pid_t tid;       /* RUNNING and CALLING: its thread, in wallsample's pid namespace */
 	/*
-	 * READY and WAITING: the point where it continues. RUNNING and CALLING: set while the
-	 * thread is on a stack other than the task's (the runtime's own, foreign code, the vdso):
-	 * the leaf of the task's own stack, which called the code on the other.
+	 * READY and WAITING: registers with which the task continues. RUNNING and CALLING: 0, or
+	 * while the thread is on another stack than the task's (of the runtime, foreign code, the
+	 * vdso) the registers of the task's leaf, which has called the code on the other stack.
 	 */
 	uint64_t pc, sp, fp;
-	uint64_t stack_low, stack_high; /* its stack is [low, high) */
-	uint64_t waiting_ns;            /* estimated time that it has waited */
-	/* counts_runs: `runs` is known. READY and WAITING: low bits of the number of times that it
-	 * was scheduled. A change shows that a task ran and waits in the same place again; wrapping
-	 * can hide that. */
+	uint64_t stack_low, stack_high; /* the task's stack is [stack_low, stack_high) */
+	uint64_t waiting_ns;            /* estimated time that the task has waited */
+	/*
+	 * READY and WAITING: low bits of the number of times that the task was scheduled, if
+	 * counts_runs is set. A change shows that the task has run and waits in the same place
+	 * again; wrapping can hide that.
+	 */
 	bool counts_runs;
 	uint32_t runs;
-	uint64_t entry;      /* its first function */
-	uint64_t created_at; /* the return address of the call that created it */
+	uint64_t entry;      /* address of its first function */
+	uint64_t created_at; /* return address of the call that created it */
 	uint64_t creator;    /* id of the task that created it */
-	bool system;         /* it belongs to the runtime itself */
+	bool system;         /* the task belongs to the runtime itself */
 };
 
 /* A runtime's words for its green tasks. */
 struct green_task_words {
-	const char *noun; /* singular; reports add an "s" */
-	const char *own;  /* outermost frame of the runtime's own work: "[NAME runtime]" */
+	const char *noun; /* a task in the singular; reports add an "s" */
+	const char *own;  /* outermost frame of tasks of the runtime itself: "[NAME runtime]" */
 };
 
-/* True if both readings have the same task at the same place, and `runs` is equal. */
+/* Returns true when both readings have the same task at the same place, with equal `runs`. */
 bool green_task_is_same(const struct green_task *one, const struct green_task *other);
 
 struct runtimes;
@@ -88,11 +90,11 @@ size_t runtimes_green_task_slots(struct runtimes *runtimes);
 void runtimes_read_green_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
 			       struct green_task *out);
 /*
- * `held`: all threads are stopped from now on, until a call with false. Meanwhile the two functions
- * above read resident pages alone and open no file.
+ * Must be called with `held` set after all threads were stopped, and with false before they resume.
+ * Between these calls the two functions above read only resident pages and open no file.
  */
 void runtimes_hold(struct runtimes *runtimes, bool held);
-/* Returns the text of a reason: "chan receive"; "" for 0. It lives as long as the runtimes. */
+/* Returns the text of a reason, such as "chan receive"; "" for 0. Lives as long as `runtimes`. */
 const char *runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason);
 /* Returns the words of the slot's runtime; static. */
 const struct green_task_words *runtimes_green_task_words(const struct runtimes *runtimes,

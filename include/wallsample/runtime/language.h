@@ -27,90 +27,94 @@ enum plumbing {
 	PLUMBING_CALL,  /* evaluates code, or calls a function that does */
 	PLUMBING_ROOT,  /* the interpreter's outermost function of a process or thread */
 	PLUMBING_START, /* may be the caller of a root: "_start", "main", "clone". If another
-			 * function is between the two it belongs to that function */
+			 * function is between the two, the start belongs to that function */
 };
 
 struct plumbing_function {
-	const char *name; /* a pattern; ".cold", ".isra.0" and "@plt" behind it are ignored */
+	const char *name; /* a pattern; suffixes ".cold", ".isra.0" and "@plt" are ignored */
 	enum plumbing plumbing;
-	bool is_common; /* other programs use the name, too: it counts in the interpreter's module
-			   * alone */
+	bool is_common; /* other programs use the name, too: it counts only in the module of an
+			   * interpreter */
 };
 
-/* How to tell a compiled program's functions from those of the language. Stateless predicates. */
+/* Distinguishes functions of a compiled program from those of the language, by their names. */
 struct language_program {
-	/* A function of the runtime itself: a module that has one is a program of the language. */
+	/*
+	 * True for a function of the runtime: the module that has it is a program of the language.
+	 */
 	bool (*is_runtime)(const char *function);
-	/* A function that the compiler wraps around the one that a task begins with. */
+	/* True for a function that the compiler wraps around the first function of a task. */
 	bool (*is_wrapper)(const char *function);
-	/* By its name neither the runtime's nor the standard library's. */
+	/* True for a function that belongs neither to the runtime nor to the standard library. */
 	bool (*is_own)(const char *function);
-	/* Length of the path of the library's sources, by the source file of a runtime's function;
-	 * 0: not known. */
+	/* Returns the length of the path of the standard library's sources, from the source file
+	 * of a function of the runtime; 0: not known. */
 	size_t (*library)(const char *file);
 };
 
 struct runtime_language {
-	const char *name;   /* the word for --runtime: "python" */
-	const char *title;  /* in reports: "Python" */
-	const char *engine; /* how descriptions of its runtimes begin: "CPython" */
-	const char *lock;   /* the word for its interpreter lock: "GIL"; NULL: it has none */
-	const char *marker; /* how the named frames of its runtime begin: "[python: "; NULL: none */
+	const char *name;   /* word for --runtime: "python" */
+	const char *title;  /* name in reports: "Python" */
+	const char *engine; /* beginning of the descriptions of its runtimes: "CPython" */
+	const char *lock;   /* word for its interpreter lock: "GIL"; NULL: it has no such lock */
+	const char *marker; /* beginning of its named frames: "[python: "; NULL: it has none */
 
 	/* Native functions that only carry calls. */
 	const struct plumbing_function *plumbing;
 	size_t plumbing_count;
-	bool (*is_trampoline)(const char *function); /* generated code that only calls; or NULL */
+	/* True for generated code that only calls a function. May be NULL. */
+	bool (*is_trampoline)(const char *function);
 
-	/* Native functions that only put a waiting task aside; both may be NULL. The second is for
-	 * functions without a name, by their module. */
+	/* True for native functions that only put a waiting task aside; for functions without a
+	 * name by the name of their module. Both may be NULL. */
 	bool (*only_parks)(const char *function);
 	bool (*module_only_parks)(const char *module);
 
-	/* Patterns that NULL ends; or NULL: native functions that return when a lock is taken, and
-	 * native functions between the program's code and the system call of a wait. */
+	/* Patterns, ended by NULL, of native functions that return when a lock is taken, and of
+	 * those between the program's code and the system call of a wait. Both may be NULL. */
 	const char *const *lock_functions;
 	const char *const *wait_functions;
 
-	const struct language_program *program; /* NULL: not compiled, or not told apart */
-	const struct runtime_kind *kind;        /* how its runtimes are found and captured */
+	const struct language_program *program; /* NULL: functions are not distinguished */
+	const struct runtime_kind *kind;        /* finds and captures its runtimes */
 };
 
-/* The registry, which NULL ends: bit n of runtimes_config.wanted is its row n. */
+/* The registry, ended by NULL. Bit n of runtimes_config.wanted stands for row n. */
 extern const struct runtime_language *const languages[];
 #define LANGUAGES_MAX 31
 
-/* Whether the name, of which `length` bytes count, matches one of the patterns. */
+/* These return true when the name, of which `length` bytes count, matches the pattern, and when it
+ * matches one of the patterns, which NULL ends. */
 bool language_name_matches(const char *pattern, const char *name, size_t length);
 bool language_names_match(const char *const *patterns, const char *name);
 
-/* The row of this name; -1: there is none. */
+/* Returns the number of the row with this name; -1: there is none. */
 int language_by_name(const char *name);
-/* Adds the names of all languages in alphabetical order, ", " between. */
+/* Adds the names of all languages in alphabetical order, separated by ", ". */
 void language_add_names(struct strbuf *to);
-/* Adds the titles of the languages that `runtimes` names (struct run_stats) and whose functions are
- * interpreted, " and " between; "an interpreted language" if there is none. */
+/* Adds the titles, separated by " and ", of interpreted languages in the descriptions `runtimes`
+ * (struct run_stats); "an interpreted language" if there is none. */
 void language_add_titles(struct strbuf *to, const char *runtimes);
-/* The word for the lock of the first language that `runtimes` names and that has one: "GIL" if it
- * is not known. */
+/* Returns the word for the lock of the first language in the descriptions that has a lock; "GIL"
+ * when the language is not known. */
 const char *language_lock(const char *runtimes);
-/* Whether the text of a named frame is a marker of some runtime. */
+/* Returns true when the text of a named frame is a marker of a runtime. */
 bool language_is_marker(const char *text);
 
 /*
- * What the native function does, in any language. `interpreter`: its module is an interpreter's,
- * in which common names count, too.
+ * Returns what the native function does in the first language that knows it. `interpreter`: its
+ * module is an interpreter, in which common names count, too.
  */
 enum plumbing language_plumbing(const char *function, bool interpreter);
-/* Whether the function only parks a task; of a nameless function `function` is NULL. */
+/* Returns true when the function only parks a task. `function` is NULL without a name. */
 bool language_only_parks(const char *function, const char *module);
-/* Whether the function returns when a lock of a runtime is taken. */
+/* Returns true when the function returns after it has taken a lock of a runtime. */
 bool language_takes_lock(const char *function);
-/* Whether the function belongs to a runtime's way into a system call that waits. */
+/* Returns true for functions of a runtime between the program and a system call that waits. */
 bool language_waits(const char *function);
-/* The row of the compiled language whose runtime has the function; -1: none. */
+/* Returns the row of the compiled language whose runtime has the function; -1: none. */
 int language_of_runtime(const char *function);
-/* Whether a compiler of some language wraps the first function of a task into this one. */
+/* Returns true for a function that a compiler wraps around the first function of a task. */
 bool language_is_wrapper(const char *function);
 
 #endif

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* go_file.c - searches a file for Go, one piece per call. */
+/* go_file.c - searches a file for Go, one piece per call; reads the version of Go. */
 #include <string.h>
 
 #include "runtime/go/go_find_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/bytes.h"
+
+/* debug/buildinfo: 14 magic bytes, the size of pointers, flags. */
+#define MARK "\xff Go buildinf:"
+#define MARK_SIZE 14
+#define POINTER_AT 14
+#define FLAGS_AT 15
+#define HEAD_SIZE 32
+#define BIG_ENDIAN_FLAG 1
+#define INLINE_FLAG 2 /* Go 1.18 and later: length and text of the version follow the header */
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".go.buildinfo"
 /* debug/buildinfo: without sections, .go.buildinfo is at a multiple of this in writable data. */
 #define ALIGNMENT 16
-#define MARK "\xff Go buildinf:"
-#define MARK_SIZE 14
-/* Relocated constants may precede it. */
+/* Bytes that a match may need: the magic number with two bytes more, or a string header. */
+#define MATCHED_SIZE 16
+/* Bytes of a segment that are searched: relocated constants may precede .go.buildinfo. */
 #define DATA_MOST (UINT64_C(64) << 20)
 
-enum { WANTED_ALL, WANTED_HEAD, WANTED_REASONS };
+enum { WANTED_ALL, WANTED_HEAD, WANTED_REASONS, WANTED_COUNT };
 
 static const struct symbol_wanted wanted[] = {
 	[WANTED_ALL] = { .name = "runtime.allgs" },
@@ -22,10 +32,11 @@ static const struct symbol_wanted wanted[] = {
 	[WANTED_REASONS] = { .name = "runtime.waitReasonStrings" },
 };
 
-void
-go_file_search_init(struct go_file_search *search, const struct image *image)
+bool
+go_file_search_begin(void *search, const struct module *module)
 {
-	*search = (struct go_file_search){ .image = image };
+	*(struct go_file_search *)search = (struct go_file_search){ .image = module->image };
+	return true;
 }
 
 static bool
@@ -36,9 +47,39 @@ has_sections(const struct image *image)
 	return image_read_offset(image, 0, &header, sizeof(header)) && header.e_shnum > 1;
 }
 
-/* Searches a piece of the writable data; true: finished, or found. */
+/* Returns true when the bytes are the magic number of .go.buildinfo. */
 static bool
-go_file_scan_data(struct go_file_search *search, uint64_t *budget)
+is_mark(const struct image *image, const char *bytes)
+{
+	(void)image;
+	return memcmp(bytes, MARK, MARK_SIZE) == 0;
+}
+
+/* Returns true when the bytes are the string header of a released version's name, which has a patch
+ * number. */
+static bool
+is_version(const struct image *image, const char *bytes)
+{
+	const uint64_t word[2] = { bytes_u64(bytes), bytes_u64(bytes + sizeof(uint64_t)) };
+	char text[GO_VERSION_TEXT];
+	uint32_t minor, patch;
+	bool released;
+
+	if (word[1] < strlen("go1.1.1") || word[1] > strlen("go1.999.999") ||
+	    !image_read_vaddr(image, word[0], text, (size_t)word[1]))
+		return false;
+	text[word[1]] = '\0';
+	return strncmp(text, "go1.", strlen("go1.")) == 0 && strchr(text + 4, '.') != NULL &&
+	       go_version_parse(text, &minor, &patch, &released) && released;
+}
+
+/*
+ * Searches a piece of the writable data for a place, at a multiple of `step`, that `matches`. The
+ * matched bytes are at most 16. Returns true when the search is finished.
+ */
+static bool
+go_file_scan(struct go_file_search *search, size_t step,
+	     bool (*matches)(const struct image *image, const char *bytes), uint64_t *budget)
 {
 	const struct image *image = search->image;
 	const struct image_segment *segment = &image->segment[search->segment];
@@ -58,59 +99,14 @@ go_file_scan_data(struct go_file_search *search, uint64_t *budget)
 	*budget -= size < *budget ? size : *budget;
 	if (!image_read_offset(image, segment->offset + search->at, piece, size))
 		size = 0;
-	for (size_t at = 0; at + MARK_SIZE <= size; at += ALIGNMENT) {
-		if (memcmp(piece + at, MARK, MARK_SIZE) != 0)
+	for (size_t at = 0; at + MATCHED_SIZE <= size; at += step) {
+		if (!matches(image, piece + at))
 			continue;
 		search->found.build = segment->vaddr + search->at + at;
 		return true;
 	}
-	search->at += PIECE;
-	return false;
-}
-
-/* Is this the string header of a released version's name? Other versions have no patch number. */
-static bool
-is_version(const struct image *image, const uint64_t word[2])
-{
-	char text[GO_VERSION_TEXT];
-	uint32_t minor, patch;
-	bool released;
-
-	if (word[1] < strlen("go1.1.1") || word[1] > strlen("go1.999.999") ||
-	    !image_read_vaddr(image, word[0], text, (size_t)word[1]))
-		return false;
-	text[word[1]] = '\0';
-	return strncmp(text, "go1.", strlen("go1.")) == 0 && strchr(text + 4, '.') != NULL &&
-	       go_version_parse(text, &minor, &patch, &released) && released;
-}
-
-static bool
-go_file_scan_strings(struct go_file_search *search, uint64_t *budget)
-{
-	const struct image_segment *segment = &search->image->segment[search->segment];
-	uint64_t word[PIECE / sizeof(uint64_t)];
-	size_t size = sizeof(word);
-
-	if (search->segment == search->image->segment_count)
-		return true;
-	if (!segment->writable || segment->executable || search->at >= segment->file_size ||
-	    search->at >= DATA_MOST) {
-		search->segment++;
-		search->at = 0;
-		return false;
-	}
-	if (segment->file_size - search->at < size)
-		size = (size_t)(segment->file_size - search->at);
-	*budget -= size < *budget ? size : *budget;
-	if (!image_read_offset(search->image, segment->offset + search->at, word, size))
-		size = 0;
-	for (size_t i = 0; i + 1 < size / sizeof(*word); i++) {
-		if (!is_version(search->image, &word[i]))
-			continue;
-		search->found.build = segment->vaddr + search->at + i * sizeof(*word);
-		return true;
-	}
-	search->at += sizeof(word) - sizeof(*word);
+	/* The next piece begins with the bytes that were too few to match. */
+	search->at += PIECE - (MATCHED_SIZE - step);
 	return false;
 }
 
@@ -124,16 +120,18 @@ has_functions(const struct image *image)
 static void
 go_file_take_symbols(struct go_file_search *search)
 {
-	const struct symbol_search *symbols = &search->symbols;
-	const struct symbol_search_found *symbol;
+	const struct symbol_search_found *symbol[WANTED_COUNT];
 
-	symbol = symbol_search_first(symbols, WANTED_ALL);
-	search->found.all = symbol != NULL ? symbol->vaddr : 0;
-	symbol = symbol_search_first(symbols, WANTED_HEAD);
-	search->found.head = symbol != NULL ? symbol->vaddr : 0;
-	symbol = symbol_search_first(symbols, WANTED_REASONS);
-	search->found.reasons = symbol != NULL ? symbol->vaddr : 0;
-	search->found.reasons_size = symbol != NULL ? symbol->size : 0;
+	for (size_t i = 0; i < WANTED_COUNT; i++)
+		symbol[i] = symbol_search_first(&search->symbols, i);
+	if (symbol[WANTED_ALL] != NULL)
+		search->found.all = symbol[WANTED_ALL]->vaddr;
+	if (symbol[WANTED_HEAD] != NULL)
+		search->found.head = symbol[WANTED_HEAD]->vaddr;
+	if (symbol[WANTED_REASONS] != NULL) {
+		search->found.reasons = symbol[WANTED_REASONS]->vaddr;
+		search->found.reasons_size = symbol[WANTED_REASONS]->size;
+	}
 }
 
 static void
@@ -144,8 +142,10 @@ go_file_set_build(struct go_file_search *search)
 }
 
 bool
-go_file_search_step(struct go_file_search *search, uint64_t *budget)
+go_file_search_step(void *state, uint64_t *budget)
 {
+	struct go_file_search *search = state;
+
 	while (search->stage != GO_FILE_DONE && *budget > 0) {
 		switch (search->stage) {
 		case GO_FILE_SECTION:
@@ -160,11 +160,11 @@ go_file_search_step(struct go_file_search *search, uint64_t *budget)
 				search->stage = GO_FILE_DATA;
 			break;
 		case GO_FILE_STRING:
-			if (go_file_scan_strings(search, budget))
+			if (go_file_scan(search, sizeof(uint64_t), is_version, budget))
 				go_file_set_build(search);
 			break;
 		case GO_FILE_DATA:
-			if (go_file_scan_data(search, budget))
+			if (go_file_scan(search, ALIGNMENT, is_mark, budget))
 				go_file_set_build(search);
 			break;
 		case GO_FILE_SYMBOLS:
@@ -178,4 +178,90 @@ go_file_search_step(struct go_file_search *search, uint64_t *budget)
 		}
 	}
 	return search->stage == GO_FILE_DONE;
+}
+
+/* --- the version --------------------------------------------------------------------------- */
+
+bool
+go_is_printable(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+static bool
+go_version_copy(const struct memory *memory, uint64_t address, uint64_t length,
+		char text[GO_VERSION_TEXT])
+{
+	/* Names of experiments may follow the version: long texts are cut. */
+	const size_t size = length < GO_VERSION_TEXT - 1 ? (size_t)length : GO_VERSION_TEXT - 1;
+
+	if (!memory_read(memory, address, text, size) || size == 0 || !go_is_printable(text, size))
+		return false;
+	text[size] = '\0';
+	return true;
+}
+
+/* Reads the version of Go up to 1.17: the header points to a string, a pointer and a length. */
+static bool
+follow_pointer(const struct memory *memory, const uint8_t head[HEAD_SIZE],
+	       char text[GO_VERSION_TEXT])
+{
+	uint64_t string[2];
+
+	return head[POINTER_AT] == sizeof(uint64_t) && (head[FLAGS_AT] & BIG_ENDIAN_FLAG) == 0 &&
+	       memory_read(memory, go_word(head, 16), string, sizeof(string)) &&
+	       go_version_copy(memory, string[0], string[1], text);
+}
+
+bool
+go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERSION_TEXT])
+{
+	uint8_t head[HEAD_SIZE], length;
+
+	if (!memory_read(memory, address, head, sizeof(head)))
+		return false;
+	if (memcmp(head, MARK, MARK_SIZE) != 0)
+		return go_version_copy(memory, go_word(head, 0), go_word(head, sizeof(uint64_t)),
+				       text) &&
+		       strncmp(text, "go1.", strlen("go1.")) == 0;
+	if ((head[FLAGS_AT] & INLINE_FLAG) == 0)
+		return follow_pointer(memory, head, text);
+	/* The length is a varint; a version's length has one byte. */
+	return memory_read(memory, address + HEAD_SIZE, &length, 1) && length < 0x80 &&
+	       go_version_copy(memory, address + HEAD_SIZE + 1, length, text);
+}
+
+static bool
+parse_number(const char **at, uint32_t *value)
+{
+	uint64_t number;
+
+	if (**at < '0' || **at > '9' || !parse_u64(at, 10, &number) || number > 999)
+		return false;
+	*value = (uint32_t)number;
+	return true;
+}
+
+bool
+go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *released)
+{
+	const char *at = strstr(text, "go1.");
+
+	*patch = 0;
+	if (at == NULL)
+		return false;
+	*released = at == text;
+	at += strlen("go1.");
+	if (!parse_number(&at, minor))
+		return false;
+	if (at[0] == '.') {
+		at++;
+		return parse_number(&at, patch);
+	}
+	/* "rc1" mostly has the layout of the release; "-" marks a private build. */
+	*released = *released && *at != '-';
+	return true;
 }

@@ -16,19 +16,6 @@ struct go_candidate {
 };
 
 static bool
-go_search_begin(void *search, const struct module *module)
-{
-	go_file_search_init(search, module->image);
-	return true;
-}
-
-static bool
-go_search_step(void *search, uint64_t *budget)
-{
-	return go_file_search_step(search, budget);
-}
-
-static bool
 go_take(struct finder_candidate *base, const void *search)
 {
 	struct go_candidate *c = (struct go_candidate *)base;
@@ -172,8 +159,8 @@ const struct finder_kind go_finder = {
 	.search_size = sizeof(struct go_file_search),
 	.candidate_size = sizeof(struct go_candidate),
 	.place_offset = offsetof(struct go_candidate, home),
-	.search_begin = go_search_begin,
-	.search_step = go_search_step,
+	.search_begin = go_file_search_begin,
+	.search_step = go_file_search_step,
 	.take = go_take,
 	.choose_layout = go_choose_layout,
 	.read_dwarf = go_read_dwarf,

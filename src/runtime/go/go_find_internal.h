@@ -12,40 +12,40 @@
 #include "wallsample/elf/symbol_search.h"
 #include "wallsample/process/module.h"
 
-/* --- go_layout.c, go_dwarf.c: offsets in Go's structures, by version --------------------- */
+/* --- go_layout.c: offsets in Go's structures, by version --------------------- */
 
 /*
- * A layout has two sources: the table of released versions (made by tools/go-layout from DWARF; the
- * same on all 64-bit architectures), and the DWARF of the program, for all other versions.
+ * The layout of a released version is in a table, which tools/go-layout makes from DWARF and which
+ * holds for all 64-bit architectures. That of other versions is read from the program's DWARF.
  */
 
 /* Offset of a member that the version does not have. */
 #define GO_ABSENT UINT32_MAX
 
-/* X(name, structure, path): offsets in bytes in runtime.g, a goroutine, and runtime.m, a thread. */
+/* Offsets in bytes in runtime.g, a goroutine, and runtime.m, a thread: X(name, structure, path). */
 #define GO_OFFSETS(X)                                                                              \
 	X(g_low, G, "stack.lo")                                                                    \
 	X(g_high, G, "stack.hi")                                                                   \
-	X(g_m, G, "m")         /* its thread; 0: none */                                           \
-	X(g_sp, G, "sched.sp") /* where it continues */                                            \
+	X(g_m, G, "m")         /* the goroutine's thread; 0: none */                               \
+	X(g_sp, G, "sched.sp") /* registers with which the goroutine continues */                  \
 	X(g_pc, G, "sched.pc")                                                                     \
 	X(g_fp, G, "sched.bp")                                                                     \
-	X(g_call_sp, G, "syscallsp") /* of the caller of the kernel or C; 0: none */               \
+	X(g_call_sp, G, "syscallsp") /* registers of the caller of the kernel or C; 0: none */     \
 	X(g_call_pc, G, "syscallpc")                                                               \
 	X(g_call_fp, G, "syscallbp")   /* 1.23 and later */                                        \
 	X(g_status, G, "atomicstatus") /* 32 bits */                                               \
 	X(g_id, G, "goid")                                                                         \
-	X(g_since, G, "waitsince")    /* nanotime, by the collector; 0: not yet */                 \
+	X(g_since, G, "waitsince")    /* nanotime, set by the garbage collector; 0: not set */     \
 	X(g_reason, G, "waitreason")  /* a byte */                                                 \
-	X(g_runs, G, "trackingSeq")   /* a byte: how often it has stopped running */               \
+	X(g_runs, G, "trackingSeq")   /* a byte: number of times it has stopped running */         \
 	X(g_creator, G, "parentGoid") /* 1.21 and later */                                         \
 	X(g_created, G, "gopc")                                                                    \
 	X(g_entry, G, "startpc")                                                                   \
-	X(m_g0, M, "g0") /* the scheduler, on the thread's own stack */                            \
+	X(m_g0, M, "g0") /* goroutine of the scheduler, on the thread's own stack */               \
 	X(m_tid, M, "procid")                                                                      \
 	X(m_current, M, "curg")                                                                    \
 	X(m_next, M, "alllink")                                                                    \
-	X(m_vdso_sp, M, "vdsoSP") /* of the caller of the vdso; 0: not there */                    \
+	X(m_vdso_sp, M, "vdsoSP") /* registers of the caller of the vdso; 0: not in the vdso */    \
 	X(m_vdso_pc, M, "vdsoPC")
 
 /* Layouts that need more bytes of the structures are refused. */
@@ -54,8 +54,8 @@
 
 struct go_layout {
 	uint32_t minor;          /* 26 of 1.26.8 */
-	uint32_t patch;          /* in the table: the first with this layout */
-	uint32_t g_size, m_size; /* up to the last member named above */
+	uint32_t patch;          /* in the table: first patch release with this layout */
+	uint32_t g_size, m_size; /* bytes up to the end of the last member named above */
 #define X(name, structure, path) uint32_t name;
 	GO_OFFSETS(X)
 #undef X
@@ -65,25 +65,27 @@ struct go_layout {
 #define GO_MINOR_OLDEST 19
 #define GO_MINOR_NEWEST 27
 
-/* The layout of release 1.MINOR.PATCH; NULL: not in the table. */
+/* Returns the layout of release 1.MINOR.PATCH; NULL: the table does not have it. */
 const struct go_layout *go_layout_of(uint32_t minor, uint32_t patch);
 
-/* Reads the program's DWARF. False: members are missing, or not plausible. */
+/* Reads the layout from the program's DWARF. False: members are missing or implausible. */
 bool go_layout_read(Dwarf *dwarf, uint32_t minor, struct go_layout *layout);
 
-/* Name ("g_low") and value of the member at `index`; NULL: no more. */
+/*
+ * Returns the name, such as "g_low", of member number `index` and stores its value; NULL: no more.
+ */
 const char *go_layout_member(const struct go_layout *layout, size_t index, uint32_t *value);
 
-/* Sets the sizes, which follow from the members. False: a member is missing or implausible. */
+/* Sets g_size and m_size from the members. False: a member is missing or implausible. */
 bool go_layout_finish(struct go_layout *layout);
 
-/* Members of structures that were read; 0 for an absent one. */
+/* These return a member at the offset of the bytes of a structure; 0 for GO_ABSENT. */
 uint64_t go_word(const uint8_t *bytes, uint32_t offset);
 uint32_t go_word32(const uint8_t *bytes, uint32_t offset);
 
 /* --- go_find.c --------------------------------------------------------------------------- */
 
-/* Words that may be runtime.allm: without symbols several words may look like it. */
+/* Most words that may be runtime.allm: without symbols several words may look like it. */
 #define GO_HEADS_MOST 8
 #define GO_VERSION_TEXT 48
 
@@ -91,80 +93,87 @@ uint32_t go_word32(const uint8_t *bytes, uint32_t offset);
 struct go_home {
 	uint32_t module;
 	uint64_t bias;
-	uint64_t all;                 /* runtime.allgs, a slice of all goroutines; 0: not found */
-	uint64_t head[GO_HEADS_MOST]; /* runtime.allm: the one with the longest list */
+	uint64_t all; /* address of runtime.allgs, a slice of all goroutines; 0: not found */
+	uint64_t head[GO_HEADS_MOST]; /* addresses of words that may be runtime.allm */
 	size_t head_count;
-	uint64_t reasons; /* runtime.waitReasonStrings, an array of strings; 0: not known */
+	uint64_t reasons; /* address of runtime.waitReasonStrings, an array; 0: not known */
 	size_t reason_count;
 	struct go_layout layout;
 	char version[GO_VERSION_TEXT]; /* "1.26.8" */
 };
 
-extern const struct finder_kind go_finder; /* its place: a struct go_home */
+/* The description of a candidate (finder_place) is a struct go_home. */
+extern const struct finder_kind go_finder;
 
 /* --- go_file.c: the section .go.buildinfo, and symbols of the runtime's variables -------- */
 
-/* Addresses are the image's own; 0: absent. */
+/* Addresses in the image; 0: the file does not have it. */
 struct go_file {
-	uint64_t build; /* for go_version_read; 0: the module has no Go */
-	uint64_t all, head;
-	uint64_t reasons, reasons_size;
+	uint64_t build;        /* address for go_version_read; 0: the module has no Go */
+	uint64_t all, head;    /* runtime.allgs and runtime.allm */
+	uint64_t reasons;      /* runtime.waitReasonStrings */
+	uint64_t reasons_size; /* its size in bytes */
 };
 
 struct go_file_search {
 	const struct image *image;
 	enum go_file_stage {
-		GO_FILE_SECTION,
-		GO_FILE_DATA,   /* without sections: .go.buildinfo begins the data segment */
-		GO_FILE_STRING, /* without .go.buildinfo: runtime.buildVersion */
-		GO_FILE_SYMBOLS,
+		GO_FILE_SECTION, /* looks for the section .go.buildinfo */
+		GO_FILE_DATA,    /* without sections: scans data for .go.buildinfo */
+		GO_FILE_STRING,  /* without .go.buildinfo: scans data for runtime.buildVersion */
+		GO_FILE_SYMBOLS, /* looks for the symbols of the variables */
 		GO_FILE_DONE,
 	} stage;
 	struct symbol_search symbols;
-	size_t segment;
-	uint64_t at;
+	size_t segment; /* number of the segment that is scanned */
+	uint64_t at;    /* offset in that segment */
 	struct go_file found;
 };
 
-void go_file_search_init(struct go_file_search *search, const struct image *image);
-/* Continues until *budget bytes are read, and subtracts them. True: search->found is final. */
-bool go_file_search_step(struct go_file_search *search, uint64_t *budget);
+/*
+ * search_begin and search_step of struct finder_kind, for a struct go_file_search. After the last
+ * step `found` is final.
+ */
+bool go_file_search_begin(void *search, const struct module *module);
+bool go_file_search_step(void *search, uint64_t *budget);
 
-/* --- go_version.c ------------------------------------------------------------------------ */
+/* Returns true when all characters are printable ASCII. */
+bool go_is_printable(const char *text, size_t length);
 
-/* Reads "go1.26.8" from .go.buildinfo or runtime.buildVersion at the address. False: absent, or not
- * readable yet. */
+/* Reads a text such as "go1.26.8" from .go.buildinfo or runtime.buildVersion at the address. False:
+ * there is no version, or it is not readable yet. */
 bool go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERSION_TEXT]);
-/* Parses "go1.26.8" (26, 8) or "devel go1.27-…" (27, 0). False: not a version of Go 1. */
+/* Parses "go1.26.8" (26, 8, released) or "devel go1.27-…" (27, 0). False: no version of Go 1. */
 bool go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *released);
 
-/* --- go_fit.c: does memory fit the layout? ----------------------------------------------- */
+/* --- go_fit.c: checks memory against the layout ------------------------------------------ */
 
 /*
- * Is the slice at this address the list of all goroutines? With `first` its first element must be
- * goroutine 1, as it nearly always is: a scan takes no other slice for it. MISFIT may result from a
- * list that is changing.
+ * Checks whether the slice at this address is the list of all goroutines. With `first` its first
+ * element must be goroutine 1, as nearly always: a scan accepts no other slice. The result may be
+ * FINDER_FIT_MISFIT for a list that is changing.
  */
 enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout,
 			   uint64_t address, bool first);
-/* Are these three words plausible as a slice of pointers? */
+/* Returns true when the three words are plausible as a slice of pointers. */
 bool go_fit_is_slice(const uint64_t word[3]);
-/* Are the g_size bytes plausible as a goroutine? */
+/* Returns true when the g_size bytes are plausible as a goroutine. */
 bool go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes);
-/* Are the m_size bytes at this address plausible as a thread? Reads its goroutine g0. */
+/* Returns true when the m_size bytes at this address are plausible as a thread. Reads its g0. */
 bool go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
 		   uint64_t address, const uint8_t *bytes);
 
 /* --- go_scan.c: the variables of programs without symbols -------------------------------- */
 
-/* Pointers are borrowed. */
+/* A scan of the data segments. Pointers are borrowed. */
 struct go_scan {
 	const struct runtime_tools *tools;
 	const struct go_layout *layout;
 	const struct image *image;
 	uint64_t bias;
-	size_t segment;
-	uint64_t at;
+	size_t segment; /* number of the segment that is scanned */
+	uint64_t at;    /* offset in that segment */
+	/* What was found, as the members of struct go_home. */
 	uint64_t all, head[GO_HEADS_MOST];
 	size_t head_count;
 	uint64_t reasons;
@@ -172,7 +181,8 @@ struct go_scan {
 
 void go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 		  const struct go_layout *layout, const struct image *image, uint64_t bias);
-/* True: all segments have been scanned. May only be called while no stop request is pending. */
+/* Scans memory within the budget. Returns true when all segments have been scanned. Must not be
+ * called while a stop request is outstanding. */
 bool go_scan_step(struct go_scan *scan, uint64_t *budget);
 
 #endif

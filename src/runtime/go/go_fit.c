@@ -4,13 +4,14 @@
 #include "wallsample/base/bytes.h"
 #include "wallsample/runtime/green_task.h"
 
-/* Goroutines that are checked: the first ones. */
+/* Number of goroutines at the beginning of the list that are checked. */
 #define FIRST_MOST 8
 /* runtime.maxstackceiling is twice the largest stack of a goroutine, 1 GB. */
 #define STACK_MOST (UINT64_C(4) << 30)
 #define STATUS_MOST 11
 #define STATUS_SCAN 0x1000
-/* Statuses without a goroutine: idle, dead, dead for an extra thread; two were never used. */
+/* Bit set of statuses without a goroutine: idle, two that were never used, dead, dead for an extra
+ * thread. */
 #define STATUS_NONE (1U << 0 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 11)
 
 uint64_t

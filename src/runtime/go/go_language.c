@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* go_language.c - Go, to the rest of the program. */
+/* go_language.c - the properties of the language Go and its functions. */
 #include <string.h>
 
 #include "runtime/go/go_internal.h"
 #include "wallsample/runtime/language.h"
 
 /*
- * Functions between a goroutine that waits and what it waits in. Not listed is what says what the
- * goroutine does: runtime.chanrecv1, runtime.selectgo, time.Sleep, sync.(*Mutex).Lock,
- * internal/poll.(*FD).Read.
+ * Functions of the runtime that only put a goroutine aside. The functions that show what a
+ * goroutine waits for are not listed: runtime.chanrecv1, runtime.selectgo, time.Sleep,
+ * sync.(*Mutex).Lock, internal/poll.(*FD).Read.
  */
 static const char *const parking[] = {
 	"runtime.gopark",
@@ -70,14 +70,16 @@ is_runtime(const char *function)
 	return language_names_match(packages, function);
 }
 
-/* Around a function that a "go" statement calls with arguments: "main.start.gowrap1". */
+/*
+ * The compiler wraps a function that a "go" statement calls with arguments: "main.start.gowrap1".
+ */
 static bool
 is_wrapper(const char *function)
 {
 	return strstr(function, ".gowrap") != NULL;
 }
 
-/* The path of its package is up to the first dot behind the last slash; "net/http.(*conn).serve",
+/* The path of the package ends at the first dot behind the last slash: "net/http.(*conn).serve",
  * "slices.Sort[go.shape.int]", "main.Map[example.org/x.T]". */
 static bool
 is_own(const char *function)
@@ -92,7 +94,7 @@ is_own(const char *function)
 	return strncmp(function, "main.", strlen("main.")) == 0;
 }
 
-/* "/usr/local/go/src/"; with -trimpath files have no such paths. */
+/* The library is in a folder such as "/usr/local/go/src/"; with -trimpath files have no paths. */
 static size_t
 library(const char *file)
 {

@@ -14,7 +14,10 @@
 #include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)
-/* Bytes of one segment: programs have some hundred kilobytes, but may have tables of gigabytes. */
+/*
+ * Most bytes of one segment that are scanned. Programs have some hundred kilobytes of variables,
+ * but may have tables of gigabytes.
+ */
 #define SCAN_MOST (UINT64_C(256) << 20)
 #define BATCH 256
 
@@ -30,7 +33,7 @@ go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 	};
 }
 
-/* Allocated objects are outside of the module's image. */
+/* Returns true for an address outside of the module's image, as those of allocated objects. */
 static bool
 is_outside_image(const struct go_scan *scan, uint64_t address)
 {
@@ -82,7 +85,7 @@ struct batch {
 	uint8_t bytes[BATCH * GO_M_MOST];
 };
 
-/* A thread that has not begun yet has no tid. */
+/* Returns true for the tid of a live thread, and for 0: a thread that has not begun has no tid. */
 static bool
 may_be_alive(const struct go_scan *scan, uint64_t tid)
 {
@@ -123,11 +126,12 @@ try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t
 
 /* --- pieces ------------------------------------------------------------------------------ */
 
-/* Bytes after a word that a test of the word may need. */
+/* Number of words after a word that the checks of the word may need. */
 #define BEHIND (REASON_WORDS - 1)
 #define PIECE_WORDS (PIECE / sizeof(uint64_t))
 
-/* The variables are zero at first, and are not in the file's data; the array is in the file. */
+/* Checks `count` words. The two variables are zero at first, and so not in the file's data; the
+ * array of reasons is in the file. */
 static void
 scan_words(struct go_scan *scan, struct batch *batch, uint64_t address, const uint64_t *word,
 	   size_t count, bool in_file)

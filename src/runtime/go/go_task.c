@@ -26,13 +26,15 @@ static const enum green_task_state states[] = {
 };
 /* clang-format on */
 
-/* Elements of the array that are read at a time: it only grows, and each is read once. */
+/* Bytes of the array that are read at a time. The array only grows; each element is read once. */
 #define ARRAY_PIECE ((size_t)64 << 10)
 
 /* --- the array --------------------------------------------------------------------------- */
 
-/* Goroutines are never freed, and their array only grows: its elements are cached once two readings
- * of the slice agree, since the slice may change while it is read. */
+/*
+ * Goroutines are never freed, and their array only grows. Its elements are cached when two readings
+ * of the slice agree, because the slice may change while it is read.
+ */
 static void
 read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
 {
@@ -85,7 +87,10 @@ go_tasks_slots(struct go_runtime *go)
 
 /* --- goroutines -------------------------------------------------------------------------- */
 
-/* Sets where the goroutine continues, unless the members are from different moments. */
+/*
+ * Sets the registers with which the goroutine continues, unless sp is outside of its stack: then
+ * the members were read at different moments.
+ */
 static void
 set_continuation(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)
 {

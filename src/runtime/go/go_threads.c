@@ -5,9 +5,9 @@
 #include "runtime/go/go_internal.h"
 #include "wallsample/base/base.h"
 
-/* Lists in which a new thread may have no tid yet, or one that the sampler does not know. */
+/* Number of readings of the list in which a new thread may have no tid that the sampler knows. */
 #define TRIES_MOST 20
-/* Threads that are read within one tick because a goroutine has them, although no list did. */
+/* Most threads that are read within one tick because a goroutine, but no list, has them. */
 #define LATE_MOST 64
 
 /* --- the list ---------------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ go_thread_find_tid(const struct go_runtime *go, uint64_t inner)
 	return tid > 0 ? tid : 0;
 }
 
-/* Takes the tid of an earlier list: it stays valid while the target's tid is unchanged. */
+/* Takes the tid of the earlier list, which is valid while the thread's inner tid is unchanged. */
 static bool
 go_thread_take_over(const struct go_runtime *go, struct go_thread *thread)
 {
@@ -42,7 +42,7 @@ go_thread_take_over(const struct go_runtime *go, struct go_thread *thread)
 	return true;
 }
 
-/* Looks up the tid if the earlier list did not know it. */
+/* Sets the tid of the thread, from the earlier list or by its inner tid. */
 static void
 go_thread_identify(struct go_runtime *go, struct go_thread *thread)
 {
@@ -55,7 +55,7 @@ go_thread_identify(struct go_runtime *go, struct go_thread *thread)
 		go->base.stale = true;
 }
 
-/* Sets the tid of the thread at this index, and enters it into by_tid. */
+/* Sets the tid of the thread at this index, and adds it to by_tid. */
 static void
 go_thread_settle(struct go_runtime *go, uint32_t at)
 {
@@ -67,7 +67,7 @@ go_thread_settle(struct go_runtime *go, uint32_t at)
 		*table_insert(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
 }
 
-/* False: the thread is in the list already. */
+/* Adds the thread. False: the list has it already. */
 static bool
 go_threads_add(struct go_runtime *go, const struct go_thread *thread)
 {
@@ -85,7 +85,7 @@ go_threads_add(struct go_runtime *go, const struct go_thread *thread)
 	return true;
 }
 
-/* Bytes up to the last member that is read here. */
+/* Returns the number of bytes up to the end of the last member that is read in this file. */
 static size_t
 head_size(const struct go_layout *layout)
 {
@@ -100,7 +100,8 @@ head_size(const struct go_layout *layout)
 	return last + sizeof(uint64_t);
 }
 
-/* A thread that is being created is in the list before its structure is complete. */
+/* Reads the list that begins with the thread at the address. A thread that is being created is in
+ * the list before its structure is complete. */
 static void
 go_threads_list_from(struct go_runtime *go, uint64_t address)
 {
@@ -122,13 +123,15 @@ go_threads_list_from(struct go_runtime *go, uint64_t address)
 				return;
 			go->base.stale = true;
 		} else if (!go_threads_add(go, &thread)) {
-			return; /* the rest is known: not the head, or a circular list */
+			return; /* the following threads are known: another head, or a ring */
 		}
 	}
 }
 
-/* Keeps living threads that were found through goroutines, not through lists: in programs without
- * symbols the right head of the list may not be known. */
+/*
+ * Keeps live threads that were found through goroutines, not in a list: in programs without symbols
+ * the right head of the list may not be known.
+ */
 static void
 go_threads_keep_others(struct go_runtime *go)
 {

@@ -8,15 +8,6 @@
 
 /* --- reasons ----------------------------------------------------------------------------- */
 
-static bool
-is_readable(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (text[i] < ' ' || text[i] > '~')
-			return false;
-	return true;
-}
-
 /* Reads a string header: address and length. False: not plausible. */
 static bool
 read_reason(struct go_runtime *go, size_t index)
@@ -32,7 +23,7 @@ read_reason(struct go_runtime *go, size_t index)
 	if (string[1] == 0)
 		return index == 0;
 	if (!memory_read(memory, string[0], text, (size_t)string[1]) ||
-	    !is_readable(text, (size_t)string[1])) {
+	    !go_is_printable(text, (size_t)string[1])) {
 		text[0] = '\0';
 		return false;
 	}
@@ -53,12 +44,12 @@ go_words_read_reasons(struct go_runtime *go)
 		continue;
 }
 
-/* Bound of the cache, for programs that create functions without end. */
+/* Most entry functions in the cache, for programs that create functions without end. */
 #define OWN_MOST 65536
 
-/* --- whose they are ---------------------------------------------------------------------- */
+/* --- goroutines of the runtime ----------------------------------------------------------- */
 
-/* Functions of the runtime that are entry functions of the program's goroutines
+/* Functions of the package runtime that begin goroutines of the program
  * (runtime/traceback.go: isSystemGoroutine). */
 static const char *const not_own[] = { "runtime.main", "runtime.handleAsyncEvent",
 				       "runtime.corostart" };

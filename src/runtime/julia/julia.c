@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/julia/julia_find_internal.h"
-#include "runtime/julia/julia_tasks_internal.h"
+#include "runtime/julia/julia_internal.h"
 #include "runtime/runtime_kind_internal.h"
 #include "wallsample/base/base.h"
 
@@ -96,12 +95,6 @@ julia_first(const void *state)
 
 /* --- captures ---------------------------------------------------------------------------- */
 
-static void *
-julia_captured_create(void)
-{
-	return xcalloc(1, sizeof(struct julia_captured));
-}
-
 static void
 julia_capture(void *state, pid_t tid, uint64_t sp, void *memory)
 {
@@ -163,8 +156,7 @@ const struct runtime_kind runtime_julia = {
 	.next_new = instances_next_new,
 	.any = instances_any,
 	.describe = instances_describe,
-	.captured_create = julia_captured_create,
-	.captured_free = free,
+	.captured_size = sizeof(struct julia_captured),
 	.capture = julia_capture,
 	.scheduler = &julia_scheduler,
 };

@@ -3,7 +3,7 @@
  * julia_context_aarch64.c - on AArch64 glibc mangles addresses with a variable of the dynamic
  * loader whose address is not available: no jmp_buf can be decoded.
  */
-#include "runtime/julia/julia_tasks_internal.h"
+#include "runtime/julia/julia_internal.h"
 
 uint64_t
 julia_context_guard(uint64_t pthread)

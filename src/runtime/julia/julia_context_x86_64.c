@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "runtime/julia/julia_tasks_internal.h"
+#include "runtime/julia/julia_internal.h"
 
 enum { RBX, RBP, R12, R13, R14, R15, RSP, RIP, WORDS };
 

@@ -1,24 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* julia_find.c - finds the Julia of a process: its files, its version, and the array of threads. */
-#include "runtime/julia/julia_find_internal.h"
+#include "runtime/julia/julia_internal.h"
 
+#include <elf.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/elf/symbol_search.h"
 
-/* Pages of variables that are scanned in one call, and words of a page, which are candidates. */
+/* Number of pages of variables that one call scans, and number of words in a page. */
 #define SCAN_PAGES 16
 #define PAGE_WORDS (MEMORY_PAGE / sizeof(uint64_t))
-/* User space on x86-64 and AArch64; nothing is mapped at the lowest addresses. */
+/* Bounds of addresses in user space on x86-64 and AArch64. Nothing is mapped below the first. */
 #define ADDRESS_LEAST UINT64_C(0x10000)
 #define ADDRESS_MOST (UINT64_C(1) << 48)
 
+/*
+ * What a file of Julia contains. Up to 1.5 all is in libjulia; since then libjulia has the
+ * variables that programs may use, and libjulia-internal the others. Files of other names are not
+ * searched: no program links Julia statically. Addresses are those in the image; 0: the file does
+ * not have it.
+ */
+struct julia_module {
+	uint64_t threads; /* jl_all_tls_states: a pointer to the array of threads */
+	uint64_t count;   /* jl_n_threads: length of the array, an int */
+	uint64_t nothing; /* jl_nothing: a pointer to the object for "none" */
+	uint64_t base;    /* jl_base_module: a pointer to the module Base */
+	uint32_t version; /* made by JULIA_VERSION; 0: the file does not have it */
+};
+
+/* The search of a file. */
+struct julia_search {
+	const struct image *image;
+	struct symbol_search symbols;
+	struct julia_module found;
+};
+
 /* State of the scan of a file's variables. */
 struct scan {
-	uint64_t at;   /* address in the target; 0: not begun */
-	uint64_t left; /* bytes */
-	uint64_t low, high;
+	uint64_t at;        /* address in the target of the next page */
+	uint64_t left;      /* bytes that are left to scan; 0: no scan has begun */
+	uint64_t low, high; /* the variables are in [low, high) */
 };
 
 /* A file of Julia. The file with the version stands for the runtime; the others are its parts. */
@@ -29,25 +52,129 @@ struct julia_candidate {
 	struct julia_place place;
 };
 
+/* --- a file: its version and variables ------------------------------------------------------ */
+
+/* Most bytes of a function that returns a small number, with or without a frame. */
+#define CODE_MOST 16
+
+enum { THREADS, COUNT, NOTHING, BASE, MINOR, OWN_MINOR, PATCH, OWN_PATCH };
+
+/* Since 1.7 functions of libjulia-internal have the prefix i; libjulia exports them without. */
+static const struct symbol_wanted wanted[] = {
+	[THREADS] = { .name = "jl_all_tls_states" },
+	[COUNT] = { .name = "jl_n_threads" },
+	[NOTHING] = { .name = "jl_nothing" },
+	[BASE] = { .name = "jl_base_module" },
+	[MINOR] = { .name = "jl_ver_minor", .code = true },
+	[OWN_MINOR] = { .name = "ijl_ver_minor", .code = true },
+	[PATCH] = { .name = "jl_ver_patch", .code = true },
+	[OWN_PATCH] = { .name = "ijl_ver_patch", .code = true },
+};
+
 static bool
-julia_search_begin(void *search, const struct module *module)
+julia_search_begin(void *state, const struct module *module)
 {
-	if (!julia_module_is_named(module))
-		return false;
-	julia_module_search_init(search, module);
-	return true;
+	struct julia_search *search = state;
+
+	search->image = module->image;
+	symbol_search_init(&search->symbols, module->image, wanted, ARRAY_SIZE(wanted));
+	return strstr(module->name, "libjulia") != NULL;
+}
+
+/* --- the version ------------------------------------------------------------------------- */
+
+/* Decodes the number that a function returns: mov $number, %eax; or xor %eax, %eax. */
+static bool
+decode_returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t frame[] = { 0x55, 0x48, 0x89, 0xe5 };
+	size_t at = 0;
+
+	if (memcmp(code, endbr, sizeof(endbr)) == 0)
+		at += sizeof(endbr);
+	if (memcmp(code + at, frame, sizeof(frame)) == 0)
+		at += sizeof(frame);
+	*number = 0;
+	if (code[at] == 0x31 && code[at + 1] == 0xc0)
+		return true;
+	memcpy(number, code + at + 1, sizeof(*number));
+	return code[at] == 0xb8;
+}
+
+/* Decodes the number that a function returns: mov w0, #number, possibly after bti. */
+static bool
+decode_returned_aarch64(const uint8_t code[CODE_MOST], uint32_t *number)
+{
+	uint32_t word[2];
+
+	memcpy(word, code, sizeof(word));
+	if (word[0] == 0xd503245f)
+		word[0] = word[1];
+	*number = word[0] >> 5 & 0xffff;
+	return (word[0] & 0xffe0001f) == 0x52800000;
 }
 
 static bool
-julia_search_step(void *search, uint64_t *budget)
+decode_returned(const struct julia_search *search, size_t one, size_t other, uint32_t *number)
 {
-	return julia_module_search_step(search, budget);
+	const struct image *image = search->image;
+	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, other);
+	uint8_t code[CODE_MOST];
+
+	if (symbol == NULL)
+		symbol = symbol_search_first(&search->symbols, one);
+	if (symbol == NULL || !image_read_vaddr(image, symbol->vaddr, code, sizeof(code)))
+		return false;
+	return (image->machine == EM_AARCH64 ? decode_returned_aarch64 :
+					       decode_returned_x86_64)(code, number) &&
+	       *number < 256;
+}
+
+/* Major versions other than 1 are not supported. Since 1.6 libjulia's functions only forward calls,
+ * and yield no version. */
+static uint32_t
+find_version(const struct julia_search *search)
+{
+	uint32_t minor, patch;
+
+	if (!decode_returned(search, MINOR, OWN_MINOR, &minor) ||
+	    !decode_returned(search, PATCH, OWN_PATCH, &patch))
+		return 0;
+	return JULIA_VERSION(1, minor, patch);
+}
+
+/* --- variables --------------------------------------------------------------------------- */
+
+static uint64_t
+variable_address(const struct julia_search *search, size_t index)
+{
+	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, index);
+
+	return symbol != NULL ? symbol->vaddr : 0;
+}
+
+static bool
+julia_search_step(void *state, uint64_t *budget)
+{
+	struct julia_search *search = state;
+
+	if (!symbol_search_step(&search->symbols, budget))
+		return false;
+	search->found = (struct julia_module){
+		.threads = variable_address(search, THREADS),
+		.count = variable_address(search, COUNT),
+		.nothing = variable_address(search, NOTHING),
+		.base = variable_address(search, BASE),
+		.version = find_version(search),
+	};
+	return true;
 }
 
 static bool
 julia_take(struct finder_candidate *base, const void *search)
 {
-	const struct julia_module_search *finished = search;
+	const struct julia_search *finished = search;
 
 	((struct julia_candidate *)base)->file = finished->found;
 	return true;
@@ -75,8 +202,8 @@ julia_read_tag(const struct memory *memory, uint64_t object, uint64_t *tag)
 }
 
 /*
- * Is this the structure of the nth thread, and do its tasks have the tag *tag? If *tag is 0, it is
- * set to the tag of the first task. The garbage collector's threads have no tasks.
+ * Returns true when this is the structure of thread number n, and its tasks have the tag *tag. If
+ * *tag is 0, it is set to the tag of the first task. The garbage collector's threads have no tasks.
  */
 static bool
 julia_is_thread(const struct julia_layout *layout, const struct memory *memory, uint64_t thread,
@@ -126,8 +253,8 @@ julia_place_state(const struct julia_place *place, const uint8_t *task)
 	return symbol;
 }
 
-/* The first thread's root task ends with the program: its state is the state of all tasks that have
- * not ended. */
+/* Sets place->runnable from the root task of the first thread, which ends with the program: the
+ * state of this task is that of all tasks that have not ended. */
 static bool
 julia_learn_runnable(struct julia_place *place, const struct memory *memory, uint64_t thread)
 {
@@ -141,7 +268,7 @@ julia_learn_runnable(struct julia_place *place, const struct memory *memory, uin
 	return true;
 }
 
-/* Does place->threads point to an array of threads that are all plausible? */
+/* Returns true when place->threads points to an array of threads that are all plausible. */
 static bool
 julia_fits(const struct memory *memory, struct julia_place *place)
 {
@@ -157,8 +284,8 @@ julia_fits(const struct memory *memory, struct julia_place *place)
 
 /* --- the variable without a symbol ------------------------------------------------------- */
 
-/* Scans the file's variables, beginning near the number of threads: the array's address is defined
- * beside it. */
+/* Begins to scan the file's variables, near the number of threads: the array's address is defined
+ * beside that number. */
 static void
 julia_begin_scan(struct finder *finder, struct julia_candidate *c)
 {
@@ -186,7 +313,7 @@ julia_may_be_address(const struct scan *scan, uint64_t word)
 	       (word < scan->low || word >= scan->high);
 }
 
-/* Is one of the page's words the address of the array? */
+/* Scans one page. Returns true when one of its words is the address of the array. */
 static bool
 julia_scan_page(struct finder *finder, struct julia_candidate *c, uint64_t page)
 {
@@ -292,8 +419,10 @@ julia_choose_layout(struct finder *finder, struct finder_candidate *base)
 
 /* --- check ------------------------------------------------------------------------------- */
 
-/* Takes the addresses of variables from the symbols of all files. The address of the array is kept
- * if none has a symbol for it: it was found by a scan. */
+/*
+ * Takes the addresses of variables from the symbols of all files. Without a symbol for the array
+ * its address is kept, which a scan has found.
+ */
 static void
 julia_place_variables(const struct finder *finder, struct julia_place *place)
 {
@@ -339,7 +468,7 @@ julia_check(struct finder *finder, struct finder_candidate *base)
 
 const struct finder_kind julia_finder = {
 	.name = "Julia",
-	.search_size = sizeof(struct julia_module_search),
+	.search_size = sizeof(struct julia_search),
 	.candidate_size = sizeof(struct julia_candidate),
 	.place_offset = offsetof(struct julia_candidate, place),
 	.search_begin = julia_search_begin,

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_language.c - Julia, to the rest of the program. */
+/* julia_language.c - the properties of the language Julia and its functions. */
 #include <string.h>
 
-#include "runtime/julia/julia_find_internal.h"
+#include "runtime/julia/julia_internal.h"
 #include "wallsample/runtime/language.h"
 
-/* Functions between a waiting task and what it waits in. take!, lock and sleep are not listed. */
+/*
+ * Functions that only put a task aside. Those that show what a task waits for are not listed:
+ * take!, lock and sleep.
+ */
 /* clang-format off */
 static const char *const parking[] = {
 	/* of libjulia */
@@ -18,7 +21,10 @@ static const char *const parking[] = {
 };
 /* clang-format on */
 
-/* The function behind a symbol: "wait" of "julia_wait_1234", "jfptr_wait_12" and "#wait#731". */
+/*
+ * Returns the function of a symbol, and its length: "wait" of "julia_wait_1234", "jfptr_wait_12"
+ * and "#wait#731".
+ */
 static const char *
 plain_name(const char *name, size_t *length)
 {
@@ -55,7 +61,7 @@ only_parks(const char *function)
 	return false;
 }
 
-/* libjulia is often stripped. */
+/* Functions of libjulia have no names when it is stripped, as it often is. */
 static bool
 module_only_parks(const char *module)
 {

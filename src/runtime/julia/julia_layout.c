@@ -1,56 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* julia_layout.c - layouts of known versions of Julia, and of others by debug information. */
-#include "runtime/julia/julia_find_internal.h"
+#include "runtime/julia/julia_internal.h"
 
 #include <string.h>
 
 #include "wallsample/dwarf/dwarf_structures.h"
-#include "runtime/julia/julia_tasks_internal.h"
 #include "wallsample/base/base.h"
 
 #define POINTER 8
 
 /* Offsets from the headers of 1.5.3 and the debug information of 1.13.1, for 64 bits. */
+/* clang-format off */
 static const struct julia_layout known[] = {
 	{
-		.version = JULIA_VERSION(1, 5, 0),
-		.tried = true,
-		.thread_number = 16,
-		.thread_tasks = 304,
-		.thread_current = 6608,
-		.thread_root = 6624,
-		.thread_pthread = 6896,
-		.list_capacity = 8,
-		.list_items = 16,
-		.task_queue = 8,
-		.task_state = 24,
-		.state_is_symbol = true,
-		.task_context = 88,
-		.task_stack = 288,
-		.task_bits = 304,
-		.task_thread = 344,
-		.task_size = 346,
-		.module_names = 16,
+		.version = JULIA_VERSION(1, 5, 0), .tried = true, .thread_number = 16,
+		.thread_tasks = 304, .thread_current = 6608, .thread_root = 6624,
+		.thread_pthread = 6896, .list_capacity = 8, .list_items = 16, .task_queue = 8,
+		.task_state = 24, .state_is_symbol = true, .task_context = 88, .task_stack = 288,
+		.task_bits = 304, .task_thread = 344, .task_size = 346, .module_names = 16,
 	},
 	{
-		.version = JULIA_VERSION(1, 13, 0),
-		.thread_number = 0,
-		.thread_tasks = 2624,
-		.thread_current = 3912,
-		.thread_root = 3936,
-		.thread_pthread = 4056,
-		.list_capacity = 8,
-		.list_items = 16,
-		.task_queue = 8,
-		.task_state = 56,
-		.task_context = 192,
-		.context_is_pointer = true,
-		.task_stack = 200,
-		.task_bits = 216,
-		.task_thread = 144,
-		.task_size = 220,
+		.version = JULIA_VERSION(1, 13, 0), .thread_number = 0, .thread_tasks = 2624,
+		.thread_current = 3912, .thread_root = 3936, .thread_pthread = 4056,
+		.list_capacity = 8, .list_items = 16, .task_queue = 8, .task_state = 56,
+		.task_context = 192, .context_is_pointer = true, .task_stack = 200,
+		.task_bits = 216, .task_thread = 144, .task_size = 220,
 	},
 };
+/* clang-format on */
 
 const struct julia_layout *
 julia_layout_find(uint32_t version)
@@ -70,7 +47,7 @@ enum { THREAD, TASK };
 #define TO(name) offsetof(struct julia_layout, name)
 #define PATHS_MOST 3
 
-/* The names of a member in different versions: the heap and the context have moved. */
+/* Each member, with its names in different versions: the heap and the context have moved. */
 /* clang-format off */
 static const struct {
 	size_t to;
@@ -117,7 +94,8 @@ julia_read_member(struct dwarf_structures *structures, size_t source, struct jul
 	return false;
 }
 
-/* The values read so far are offsets in the thread's structure; converts those of the list. */
+/* Converts the offsets of the list, which are relative to the thread's structure, sets the members
+ * that depend on others, and checks all. */
 static bool
 julia_layout_finish(struct julia_layout *layout)
 {

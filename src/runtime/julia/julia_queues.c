@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* julia_queues.c - finds Base.Workqueues in untrusted memory. */
-#include "runtime/julia/julia_tasks_internal.h"
+#include "runtime/julia/julia_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* htable_t: pairs of a symbol and a binding; the binding of an empty pair is 1. */
 #define PAIR_WORDS 2
-#define PAIRS_MOST 256 /* read together */
-#define STEPS 32       /* such reads per call: a millisecond */
+#define PAIRS_MOST 256 /* number of pairs that are read together */
+#define STEPS 32       /* number of such reads per call, which take a millisecond */
 #define WORDS_MOST (UINT64_C(1) << 22)
 #define NO_BINDING 1
-/* Searches of the whole table: names may be moved while they are read. */
+/* Number of searches of the whole table: Julia may move names while they are read. */
 #define ROUNDS_MOST 3
 /* jl_sym_t: left, right and hash precede the text; jl_binding_t: the value follows the name. */
 #define SYMBOL_TEXT 24
@@ -37,7 +37,7 @@ read_object(const struct runtime_tools *tools, uint64_t address, void *to, size_
 	return address != 0 && memory_read(&tools->memory, address, to, size);
 }
 
-/* Reads where the module keeps its names. */
+/* Reads the address and the size of the module's table of names. */
 static bool
 julia_queues_begin(struct julia_queues *queues, const struct runtime_tools *tools,
 		   const struct julia_place *place)

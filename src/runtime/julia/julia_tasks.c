@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* julia_tasks.c - reads the tasks of Julia's threads, hundreds per system call. */
-#include "runtime/julia/julia_tasks_internal.h"
+#include "runtime/julia/julia_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/base/base.h"
 
-/* Tasks of one batch: their structures are read in one system call. */
+/* Number of tasks in a batch, whose structures are read in one system call. */
 #define TASKS_MOST MEMORY_PIECES_MOST
 /* The word with the type tag precedes each object. */
 #define TAG_SIZE sizeof(uint64_t)
 #define STARTED UINT32_C(0x80000000)
 
 struct thread {
-	uint64_t address, pthread;
-	uint64_t current, root;
-	uint64_t list;    /* address of the pointers to its other tasks */
-	uint32_t length;  /* number of these tasks */
-	uint32_t first;   /* slot of the first of them; the slot before is that of `root` */
-	pid_t inner, tid; /* in the target's and in our pid namespace; 0: not known */
+	uint64_t address, pthread; /* of its structure; its pthread_t */
+	uint64_t current, root;    /* addresses of its current task and its root task */
+	uint64_t list;             /* address of the array of pointers to its other tasks */
+	uint32_t length;           /* number of elements of that array */
+	uint32_t first;   /* slot of the first element; the slot before is that of `root` */
+	pid_t inner, tid; /* id in the target's and in wallsample's pid namespace; 0: unknown */
 };
 
 struct julia_tasks {
@@ -90,7 +90,7 @@ set_place(struct julia_tasks *tasks, const struct julia_place *place)
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-/* The members of a thread that are read, in this order. */
+/* The members of a thread's structure that are read, in the order of the pieces. */
 struct parts {
 	uint64_t current, root, pthread, list[3];
 };
@@ -193,7 +193,8 @@ julia_tasks_searching(const struct julia_tasks *tasks)
 
 /* --- slots ------------------------------------------------------------------------------- */
 
-/* The thread whose task is in the slot. Slots ascend from call to call, and *at follows them. */
+/* Returns the thread whose task is in the slot. *at is the index of the last result: slots ascend
+ * from call to call. */
 static const struct thread *
 thread_of_slot(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 {
@@ -202,8 +203,10 @@ thread_of_slot(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 	return *at < tasks->count ? &tasks->thread[*at] : NULL;
 }
 
-/* Reads the addresses of the tasks, 0 for none, and in the same call the current task of each
- * thread: if two reads agree, the task has not run in between. */
+/*
+ * Reads the addresses of the tasks, 0 for an empty slot, and in the same system call the current
+ * task of each thread: if two reads agree, the task has not run in between.
+ */
 static void
 read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
 {
@@ -263,14 +266,14 @@ is_queued(const struct julia_tasks *tasks, const uint8_t *body)
 	return queue != 0 && queue != tasks->place.nothing;
 }
 
-/* Is the task in a queue of runnable tasks? */
+/* Returns true when the task is in a queue of runnable tasks. */
 static bool
 is_ready(const struct julia_tasks *tasks, const uint8_t *body)
 {
 	return julia_queues_has(&tasks->queues, body_word(body, tasks->place.layout.task_queue));
 }
 
-/* The thread that runs the task; NULL: none. */
+/* Returns the thread that runs the task, or NULL. */
 static const struct thread *
 running_thread(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body)
 {
@@ -282,8 +285,10 @@ running_thread(const struct julia_tasks *tasks, const struct green_task *task, c
 		       NULL;
 }
 
-/* The root task was itself called by functions above the stated end of its stack: the rest of that
- * page belongs to the stack. */
+/*
+ * Returns the end of the task's stack. Functions above the stated end have called the root task:
+ * the rest of that page belongs to its stack.
+ */
 static uint64_t
 end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body,
 	     uint64_t end)
@@ -298,7 +303,8 @@ end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, con
 	return (end + behind) & ~behind;
 }
 
-/* Sets the state and the stack of the task. True: its context has the point where it continues. */
+/* Sets the state and the stack of the task. Returns true when its context has the registers with
+ * which it continues. */
 static bool
 set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
 {
@@ -352,7 +358,10 @@ set_continuation(const struct julia_tasks *tasks, const uint8_t *bytes, struct g
 	task->fp = context.fp;
 }
 
-/* False: not a task. *context: the address of a jmp_buf that is still to be read; 0: none. */
+/*
+ * Fills the task from its bytes. Stores the address of the jmp_buf that remains to be read, or 0,
+ * in *context. False: the bytes are no task.
+ */
 static bool
 set_task(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task,
 	 uint64_t *context)
@@ -376,7 +385,7 @@ set_task(const struct julia_tasks *tasks, const uint8_t *body, struct green_task
 	return true;
 }
 
-/* --- many of them ------------------------------------------------------------------------ */
+/* --- batches of tasks --------------------------------------------------------------------- */
 
 static void
 read_bodies(struct julia_tasks *tasks, size_t count)
@@ -387,7 +396,7 @@ read_bodies(struct julia_tasks *tasks, size_t count)
 	runtime_read_pieces(tasks->tools, tasks->piece, count, tasks->body, tasks->got);
 }
 
-/* Reads the contexts that are outside of the tasks' structures, at the addresses in `piece`. */
+/* Reads the contexts at the addresses in `piece`, which are outside of the tasks' structures. */
 static void
 read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struct green_task *out)
 {

@@ -73,20 +73,13 @@ python_create(const struct runtime_tools *tools)
 
 /* --- captures ---------------------------------------------------------------------------- */
 
-static void *
-python_captured_create(void)
-{
-	return xcalloc(1, sizeof(struct python_captured));
-}
-
 static void
-python_captured_free(void *memory)
+python_captured_release(void *memory)
 {
 	struct python_captured *captured = memory;
 
 	free(captured->frame);
 	free(captured->group);
-	free(captured);
 }
 
 /*
@@ -219,8 +212,8 @@ const struct runtime_kind runtime_python = {
 	.next_new = instances_next_new,
 	.any = instances_any,
 	.describe = instances_describe,
-	.captured_create = python_captured_create,
-	.captured_free = python_captured_free,
+	.captured_size = sizeof(struct python_captured),
+	.captured_release = python_captured_release,
 	.capture = python_capture_any,
 	.merge = python_merge,
 	.gil = python_gil,

@@ -110,12 +110,6 @@ toy_describe(const void *state, size_t index)
 
 /* --- captures ------------------------------------------------------------------------------ */
 
-static void *
-toy_captured_create(void)
-{
-	return xcalloc(1, sizeof(struct toy_captured));
-}
-
 static void
 toy_capture(void *state, pid_t tid, uint64_t sp, void *to)
 {
@@ -225,8 +219,7 @@ static const struct runtime_kind kind = {
 	.next_new = toy_next_new,
 	.any = toy_any,
 	.describe = toy_describe,
-	.captured_create = toy_captured_create,
-	.captured_free = free,
+	.captured_size = sizeof(struct toy_captured),
 	.capture = toy_capture,
 	.merge = toy_merge,
 	.gil = toy_gil,

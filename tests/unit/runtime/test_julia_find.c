@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/julia/julia_find_internal.h"
+#include "runtime/julia/julia_internal.h"
 #include "../scene/julia_scene.h"
 #include "../scene/made_elf.h"
 #include "wallsample/base/base.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/julia/julia_tasks_internal.h"
+#include "runtime/julia/julia_internal.h"
 #include "../scene/julia_scene.h"
 #include "wallsample/base/base.h"
 

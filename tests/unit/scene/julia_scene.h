@@ -6,8 +6,7 @@
 #ifndef WALLSAMPLE_JULIA_SCENE_H
 #define WALLSAMPLE_JULIA_SCENE_H
 
-#include "runtime/julia/julia_find_internal.h"
-#include "runtime/julia/julia_tasks_internal.h"
+#include "runtime/julia/julia_internal.h"
 
 /* All of memory; outside of it nothing can be read. */
 #define SCENE_BASE UINT64_C(0x20000000)
