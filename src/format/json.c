@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c - writes the whole report as JSON, see wallsample-formats(5).
- *
- * Each element of a list is on a line of its own.
+ * json.c - writes the whole report as JSON, see wallsample-formats(5). Each element of a list is on
+ * a separate line.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,27 +19,18 @@ struct writing {
 	const struct export_input *input;
 	const struct view *view;
 	struct json_stream json;
-	/* By function of the view and thread of the profile: the index in the list. */
-	json_t **function, **thread; /* NULL: not in it */
+	json_t **function; /* by function of the view: its index in "functions"; NULL: not there */
+	json_t **thread;   /* by thread of the profile: its index in "threads"; NULL: not there */
 };
 
 /* --- values ------------------------------------------------------------ */
 
-static void
-add_weights(json_t *object, const int64_t *ns)
-{
-	json_object_set_new(object, "wall_ns", json_integer(ns[WEIGHT_WALL]));
-	json_object_set_new(object, "overhead_ns", json_integer(ns[WEIGHT_OVERHEAD]));
-	json_object_set_new(object, "latency_ns", json_integer(ns[WEIGHT_LATENCY]));
-}
-
 static json_t *
 weights(const int64_t *ns)
 {
-	json_t *object = json_object();
-
-	add_weights(object, ns);
-	return object;
+	return json_pack("{s:I, s:I, s:I}", "wall_ns", (json_int_t)ns[WEIGHT_WALL], "overhead_ns",
+			 (json_int_t)ns[WEIGHT_OVERHEAD], "latency_ns",
+			 (json_int_t)ns[WEIGHT_LATENCY]);
 }
 
 /* --- what was sampled, and how ------------------------------------------------------------ */
@@ -55,40 +45,29 @@ write_sampling(struct writing *writing)
 	};
 	const struct export_input *input = writing->input;
 	const struct run_stats *stats = input->stats;
-	json_t *object = json_object();
+	json_t *began = input->began_ns > 0 ? json_stream_number(input->began_ns) : NULL;
 
-	json_object_set_new(object, "began_ns",
-			    input->began_ns > 0 ? json_stream_number(input->began_ns) :
-						  json_null());
-	json_object_set_new(object, "elapsed_ns", json_stream_number(stats->elapsed_ns));
-	json_object_set_new(object, "ticks", json_stream_number(stats->ticks));
-	json_object_set_new(object, "rate_hz", json_real(stats->rate_wanted));
-	json_object_set_new(object, "samples", json_stream_number(stats->thread_samples));
-	json_object_set_new(object, "threads_seen", json_stream_number(stats->threads_seen));
-	json_object_set_new(object, "threads_most", json_stream_number(stats->threads_most));
-	json_object_set_new(object, "end",
-			    input->snapshot ? json_null() : json_string(ends[input->end]));
-	json_object_set_new(object, "execed", json_boolean(stats->execed));
-	json_object_set_new(object, "filtered", json_boolean(input->filtered));
-	json_object_set_new(object, "by", json_string(view_key_word(view_key(writing->view))));
-	json_object_set_new(object, "sort", json_string(weight_word(input->sort)));
-	json_stream_put(&writing->json, "sampling", object);
+	json_stream_put(&writing->json, "sampling",
+			json_pack("{s:o?, s:I, s:I, s:o?, s:I, s:I, s:I, s:s?, s:b, s:b, s:s, s:s}",
+				  "began_ns", began, "elapsed_ns", (json_int_t)stats->elapsed_ns,
+				  "ticks", (json_int_t)stats->ticks, "rate_hz",
+				  json_real(stats->rate_wanted), "samples",
+				  (json_int_t)stats->thread_samples, "threads_seen",
+				  (json_int_t)stats->threads_seen, "threads_most",
+				  (json_int_t)stats->threads_most, "end",
+				  input->snapshot ? NULL : ends[input->end], "execed",
+				  stats->execed, "filtered", input->filtered, "by",
+				  view_key_word(view_key(writing->view)), "sort",
+				  weight_word(input->sort)));
 }
 
 static json_t *
-stops(const struct histogram *histogram)
+stops(const struct histogram *ns)
 {
-	json_t *object = json_object();
-	const bool any = histogram->count > 0;
-
-	json_object_set_new(object, "count", json_stream_number(histogram->count));
-	json_object_set_new(object, "sum_ns", json_stream_number(histogram->sum));
-	json_object_set_new(object, "median_ns",
-			    json_stream_number(any ? histogram_quantile(histogram, 0.5) : 0));
-	json_object_set_new(object, "p99_ns",
-			    json_stream_number(any ? histogram_quantile(histogram, 0.99) : 0));
-	json_object_set_new(object, "longest_ns", json_stream_number(any ? histogram->max : 0));
-	return object;
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t)ns->count, "sum_ns",
+			 (json_int_t)ns->sum, "median_ns", (json_int_t)histogram_quantile(ns, 0.5),
+			 "p99_ns", (json_int_t)histogram_quantile(ns, 0.99), "longest_ns",
+			 (json_int_t)ns->max);
 }
 
 static void
@@ -96,34 +75,31 @@ write_cost(struct writing *writing)
 {
 	const struct run_stats *stats = writing->input->stats;
 	const struct run_excluded of_view = view_excluded(writing->input->view);
-	json_t *object = json_object();
+	json_t *target = stats->target_cpu_known ? json_stream_number(stats->target_cpu_ns) : NULL;
+	json_t *object = json_pack("{s:I, s:I, s:o?, s:I, s:I, s:I, s:I, s:o, s:o?, s:I, s:I, s:I}",
+				   "own_cpu_ns", (json_int_t)stats->own_cpu_ns, "peak_memory_bytes",
+				   (json_int_t)stats->peak_memory, "target_cpu_ns", target, "looks",
+				   (json_int_t)stats->looks, "stacks_reused",
+				   (json_int_t)stats->reused, "stacks_read",
+				   (json_int_t)stats->read, "stacks_stopped",
+				   (json_int_t)stats->stopped, "stops", stops(&stats->stop_ns),
+				   "rate_lowest_hz", json_real(stats->rate_lowest), "thinnest",
+				   (json_int_t)stats->thinnest, "repaired",
+				   (json_int_t)stats->repaired, "signals_passed",
+				   (json_int_t)stats->signals_passed);
 
-	json_object_set_new(object, "own_cpu_ns", json_stream_number(stats->own_cpu_ns));
-	json_object_set_new(object, "peak_memory_bytes", json_stream_number(stats->peak_memory));
-	json_object_set_new(object, "target_cpu_ns",
-			    stats->target_cpu_known ? json_stream_number(stats->target_cpu_ns) :
-						      json_null());
-	json_object_set_new(object, "looks", json_stream_number(stats->looks));
-	json_object_set_new(object, "stacks_reused", json_stream_number(stats->reused));
-	json_object_set_new(object, "stacks_read", json_stream_number(stats->read));
-	json_object_set_new(object, "stacks_stopped", json_stream_number(stats->stopped));
-	json_object_set_new(object, "stops", stops(&stats->stop_ns));
-	json_object_set_new(object, "rate_lowest_hz", json_real(stats->rate_lowest));
-	json_object_set_new(object, "thinnest", json_stream_number(stats->thinnest));
-	json_object_set_new(object, "repaired", json_stream_number(stats->repaired));
-	json_object_set_new(object, "signals_passed", json_stream_number(stats->signals_passed));
 	json_set_excluded(object, "excluded", &stats->excluded);
 	if (writing->input->note != NULL)
 		json_set_excluded(object, "excluded_recorded", &of_view);
 	json_stream_put(&writing->json, "cost", object);
 }
 
-/* Returns an object of counts by text, without counts of 0. */
+/* Writes how many samples failed and stacks were cut off, by reason, without counts of 0. */
 static void
 write_losses(struct writing *writing)
 {
 	const struct run_stats *stats = writing->input->stats;
-	json_t *object = json_object(), *failed = json_object(), *cut = json_object();
+	json_t *failed = json_object(), *cut = json_object();
 
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
 		if (stats->failed[i] > 0)
@@ -133,20 +109,19 @@ write_losses(struct writing *writing)
 		if (stats->chains[i] > 0 && !chain_end_is_whole((enum chain_end)i))
 			json_object_set_new(cut, chain_end_text((enum chain_end)i),
 					    json_stream_number(stats->chains[i]));
-	json_object_set_new(object, "samples_failed", failed);
-	json_object_set_new(object, "stacks_cut_off", cut);
-	json_stream_put(&writing->json, "losses", object);
+	json_stream_put(&writing->json, "losses",
+			json_pack("{s:o, s:o}", "samples_failed", failed, "stacks_cut_off", cut));
 }
 
 static void
 write_total(struct writing *writing)
 {
-	json_t *object = json_object();
 	int64_t ns[WEIGHT_COUNT];
+	json_t *object;
 
 	for (int w = 0; w < WEIGHT_COUNT; w++)
 		ns[w] = view_total_ns(writing->view, (enum weight)w);
-	add_weights(object, ns);
+	object = weights(ns);
 	json_object_set_new(object, "samples", json_integer(view_total_samples(writing->view)));
 	json_object_set_new(object, "unfiltered_wall_ns",
 			    json_integer(view_unfiltered_ns(writing->view)));
@@ -161,24 +136,20 @@ write_parallelism(struct writing *writing)
 	json_stream_begin_list(&writing->json, "parallelism");
 	for (size_t p = 0; p < profile_parallelism_count(profile); p++) {
 		const struct profile_parallelism *at = profile_parallelism(profile, p);
-		json_t *object = json_object();
 
-		if (at->ticks == 0) {
-			json_decref(object);
-			continue;
-		}
-		json_object_set_new(object, "threads", json_stream_number(p));
-		json_object_set_new(object, "ticks", json_stream_number(at->ticks));
-		json_object_set_new(object, "real_ns", json_stream_number(at->time_ns));
-		json_object_set_new(object, "cpu_ns", json_stream_number(at->cpu_ns));
-		json_stream_put(&writing->json, NULL, object);
+		if (at->ticks > 0)
+			json_stream_put(&writing->json, NULL,
+					json_pack("{s:I, s:I, s:I, s:I}", "threads", (json_int_t)p,
+						  "ticks", (json_int_t)at->ticks, "real_ns",
+						  (json_int_t)at->time_ns, "cpu_ns",
+						  (json_int_t)at->cpu_ns));
 	}
 	json_stream_end(&writing->json);
 }
 
 /* --- tables ------------------------------------------------------------ */
 
-/* Adds the full path of a script's function, and by VIEW_BY_LINE the line. */
+/* Adds the path of the file of a script's function, and the line if rows stand for lines. */
 static void
 add_file(struct writing *writing, json_t *object, const struct view_function *function)
 {
@@ -195,11 +166,11 @@ static void
 write_function(struct writing *writing, const struct top_row *row)
 {
 	const struct view_function *function = view_function(writing->view, row->function);
-	json_t *object = json_object();
+	json_t *object = json_pack("{s:o, s:o, s:b}", "name",
+				   json_stream_text(&writing->json, function->name), "module",
+				   json_stream_text(&writing->json, function->module), "known",
+				   function->known);
 
-	json_object_set_new(object, "name", json_stream_text(&writing->json, function->name));
-	json_object_set_new(object, "module", json_stream_text(&writing->json, function->module));
-	json_object_set_new(object, "known", json_boolean(function->known));
 	if (function->script)
 		add_file(writing, object, function);
 	json_object_set_new(object, "flat", weights(row->flat));
@@ -250,21 +221,18 @@ write_threads(struct writing *writing)
 		const struct thread_row *row = &threads.row[i];
 		const struct profile_thread *thread = profile_thread(profile, row->thread);
 		const bool top = row->top < view_function_count(writing->view);
-		json_t *object = json_object();
+		/* json_add_thread sets the tid; a member that is set again keeps its position. */
+		json_t *object = json_pack("{s:n}", "tid");
 
 		writing->thread[row->thread] = json_stream_number(i);
-		/* Setting a member again keeps its position. */
-		json_object_set_new(object, "tid", json_null());
 		if (!thread->is_task)
 			json_object_set_new(object, "start_time",
 					    json_stream_number(thread->start_time));
 		json_add_thread(&writing->json, writing->view, row->thread, object);
-		add_weights(object, row->ns);
-		json_object_set_new(object, "runnable_ns", json_integer(row->runnable_ns));
-		if (top)
-			json_object_set(object, "mostly_in", writing->function[row->top]);
-		else
-			json_object_set_new(object, "mostly_in", json_null());
+		json_object_update_new(object, weights(row->ns));
+		json_object_update_new(object, json_pack("{s:I, s:O?}", "runnable_ns",
+							 (json_int_t)row->runnable_ns, "mostly_in",
+							 top ? writing->function[row->top] : NULL));
 		json_stream_put(&writing->json, NULL, object);
 	}
 	thread_table_release(&threads);
@@ -284,15 +252,14 @@ write_modules(struct writing *writing)
 	json_stream_begin_list(&writing->json, "modules");
 	for (uint32_t id = 0; id < count; id++) {
 		const struct module *module = modules_at(modules, id);
-		json_t *object;
 
-		if (!used[id])
-			continue;
-		object = json_object();
-		json_object_set_new(object, "name", json_stream_text(&writing->json, module->name));
-		json_object_set_new(object, "path", json_stream_text(&writing->json, module->path));
-		json_object_set_new(object, "build_id", json_string(module->build_id));
-		json_stream_put(&writing->json, NULL, object);
+		if (used[id])
+			json_stream_put(&writing->json, NULL,
+					json_pack("{s:o, s:o, s:s}", "name",
+						  json_stream_text(&writing->json, module->name),
+						  "path",
+						  json_stream_text(&writing->json, module->path),
+						  "build_id", module->build_id));
 	}
 	json_stream_end(&writing->json);
 	free(used);
@@ -313,7 +280,7 @@ write_stacks(struct writing *writing)
 		if (row->gil != GIL_UNKNOWN)
 			json_object_set_new(object, "gil", json_string(gil_word(row->gil)));
 		json_object_set_new(object, "samples", json_integer(row->samples));
-		add_weights(object, row->ns);
+		json_object_update_new(object, weights(row->ns));
 		for (size_t f = 0; f < row->depth; f++)
 			json_array_append(functions, writing->function[row->function[f]]);
 		json_object_set_new(object, "functions", functions);

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * json_diff.c - writes the comparison of two runs as JSON, see wallsample-formats(5).
- */
-#include <math.h>
-
+/* json_diff.c - writes the comparison of two runs as JSON, see wallsample-formats(5). */
 #include "format/format_internal.h"
 
 /* Incremented when a reader of the previous version would misread the output. */
 #define SCHEMA 1
-
-/* JSON has no infinity. */
-static json_t *
-finite_real(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *
 pair(const double value[DIFF_SIDES])
@@ -27,29 +16,27 @@ write_run(struct json_stream *json, const char *name, const struct export_input 
 {
 	const struct profile *profile = view_profile(run->view);
 	json_t *object = json_process(json, run->process);
+	json_t *began = run->began_ns > 0 ? json_stream_number(run->began_ns) : NULL;
 
-	json_object_set_new(object, "began_ns",
-			    run->began_ns > 0 ? json_stream_number(run->began_ns) : json_null());
-	json_object_set_new(object, "compared_ns", json_stream_number(profile_wall_ns(profile)));
-	json_object_set_new(object, "ticks", json_stream_number(profile_tick_count(profile)));
-	json_object_set_new(object, "rate_hz", json_real(run->stats->rate_wanted));
-	json_object_set_new(object, "wall_ns", json_integer(view_total_ns(run->view, WEIGHT_WALL)));
-	json_object_set_new(object, "overhead_ns",
-			    json_integer(view_total_ns(run->view, WEIGHT_OVERHEAD)));
-	json_object_set_new(object, "latency_ns",
-			    json_integer(view_total_ns(run->view, WEIGHT_LATENCY)));
+	json_object_update_new(object,
+			       json_pack("{s:o?, s:I, s:I, s:o?, s:I, s:I, s:I}", "began_ns", began,
+					 "compared_ns", (json_int_t)profile_wall_ns(profile),
+					 "ticks", (json_int_t)profile_tick_count(profile),
+					 "rate_hz", json_real(run->stats->rate_wanted), "wall_ns",
+					 (json_int_t)view_total_ns(run->view, WEIGHT_WALL),
+					 "overhead_ns",
+					 (json_int_t)view_total_ns(run->view, WEIGHT_OVERHEAD),
+					 "latency_ns",
+					 (json_int_t)view_total_ns(run->view, WEIGHT_LATENCY)));
 	json_stream_put(json, name, object);
 }
 
+/* A margin may be infinite: json_real() then returns NULL, which is written as null. */
 static json_t *
 total(const struct diff_total *of)
 {
-	json_t *object = json_object();
-
-	json_object_set_new(object, "rate", pair(of->rate));
-	json_object_set_new(object, "change", json_real(of->change));
-	json_object_set_new(object, "margin", finite_real(of->margin));
-	return object;
+	return json_pack("{s:o, s:f, s:o?}", "rate", pair(of->rate), "change", of->change, "margin",
+			 json_real(of->margin));
 }
 
 static void
@@ -66,19 +53,11 @@ write_totals(struct json_stream *json, const struct diff *diff)
 static json_t *
 change(const struct diff_change *of)
 {
-	json_t *object = json_object();
-
-	json_object_set_new(object, "ns",
-			    json_pack("[I, I]", (json_int_t)of->ns[DIFF_BEFORE],
-				      (json_int_t)of->ns[DIFF_AFTER]));
-	json_object_set_new(object, "rate", pair(of->rate));
-	json_object_set_new(object, "change", json_real(of->change));
-	json_object_set_new(object, "margin", finite_real(of->margin));
-	json_object_set_new(object, "share", pair(of->share));
-	json_object_set_new(object, "share_change", json_real(of->points));
-	json_object_set_new(object, "share_margin", json_real(of->points_margin));
-	json_object_set_new(object, "found", json_boolean(of->found));
-	return object;
+	return json_pack("{s:[I, I], s:o, s:f, s:o?, s:o, s:f, s:f, s:b}", "ns",
+			 (json_int_t)of->ns[DIFF_BEFORE], (json_int_t)of->ns[DIFF_AFTER], "rate",
+			 pair(of->rate), "change", of->change, "margin", json_real(of->margin),
+			 "share", pair(of->share), "share_change", of->points, "share_margin",
+			 of->points_margin, "found", of->found);
 }
 
 static void
@@ -87,16 +66,13 @@ write_functions(struct json_stream *json, const struct diff *diff)
 	json_stream_begin_list(json, "functions");
 	for (size_t i = 0; i < diff->count; i++) {
 		const struct diff_row *row = &diff->row[diff->by_flat[i]];
-		json_t *object = json_object();
 
-		json_object_set_new(object, "name", json_stream_text(json, row->name));
-		json_object_set_new(object, "module", json_stream_text(json, row->module));
-		json_object_set_new(object, "seen",
-				    json_pack("[b, b]", row->seen[DIFF_BEFORE],
-					      row->seen[DIFF_AFTER]));
-		json_object_set_new(object, "flat", change(&row->flat));
-		json_object_set_new(object, "cum", change(&row->cum));
-		json_stream_put(json, NULL, object);
+		json_stream_put(json, NULL,
+				json_pack("{s:o, s:o, s:[b, b], s:o, s:o}", "name",
+					  json_stream_text(json, row->name), "module",
+					  json_stream_text(json, row->module), "seen",
+					  row->seen[DIFF_BEFORE], row->seen[DIFF_AFTER], "flat",
+					  change(&row->flat), "cum", change(&row->cum)));
 	}
 	json_stream_end(json);
 }
