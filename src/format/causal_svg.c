@@ -230,7 +230,6 @@ svg_write_causal(const struct causal_input *input, FILE *out)
 	struct drawing drawing = { .input = input, .out = out, .y = HEAD };
 	int height = HEAD + MARGIN;
 
-	strbuf_init(&drawing.line);
 	for (uint32_t i = 0; i < input->result->point_count; i++) {
 		const struct causal_ranking ranking = causal_ranking_of(input, i);
 

@@ -59,39 +59,53 @@ us(uint64_t ns)
 	return (int64_t)((ns + NS_PER_US / 2) / NS_PER_US);
 }
 
-/* Returns an event of the kind `phase` with the members that all events have. */
-static json_t *
-make_event(const struct tracing *tracing, const char *phase, size_t recording, const char *name)
-{
-	json_t *event = json_object();
-
-	json_object_set_new(event, "ph", json_string(phase));
-	json_object_set_new(event, "pid", json_integer(tracing->pid[recording]));
-	json_object_set_new(event, "name", json_string(name));
-	return event;
-}
-
-static int64_t
-tid_of(const struct tracing *tracing, uint32_t thread)
-{
-	return view_thread_number(tracing->input->view, thread);
-}
+/* Where and when a slice is. */
+struct span {
+	size_t recording;
+	int64_t track; /* "tid" of the trace */
+	uint64_t start_ns, end_ns;
+};
 
 static void
-put_slice(struct tracing *tracing, const char *category, json_t *name, const char *colour,
-	  uint64_t start_ns)
+put_slice(struct tracing *tracing, const struct span *span, json_t *name, const char *category,
+	  const char *colour)
 {
-	const struct timeline_slice *last = &tracing->track.last;
-	json_t *event = make_event(tracing, "X", last->recording, "");
+	json_t *event = json_pack("{s:s, s:I, s:o, s:I, s:s, s:I, s:I}", "ph", "X", "pid",
+				  (json_int_t)tracing->pid[span->recording], "name", name, "tid",
+				  (json_int_t)span->track, "cat", category, "ts",
+				  (json_int_t)us(span->start_ns), "dur",
+				  (json_int_t)(us(span->end_ns) - us(span->start_ns)));
 
-	json_object_set_new(event, "tid", json_integer(tid_of(tracing, last->thread)));
-	json_object_set_new(event, "name", name);
-	json_object_set_new(event, "cat", json_string(category));
-	json_object_set_new(event, "ts", json_integer(us(start_ns)));
-	json_object_set_new(event, "dur", json_integer(us(last->end_ns) - us(start_ns)));
 	if (colour != NULL)
 		json_object_set_new(event, "cname", json_string(colour));
 	json_stream_put(&tracing->json, NULL, event);
+}
+
+/* Writes a fact about a track: {"name": fact, "args": {key: value}}. Takes ownership of `value`. */
+static void
+put_fact(struct tracing *tracing, size_t recording, int64_t track, const char *fact,
+	 const char *key, json_t *value)
+{
+	json_stream_put(&tracing->json, NULL,
+			json_pack("{s:s, s:I, s:s, s:I, s:{s:o}}", "ph", "M", "pid",
+				  (json_int_t)tracing->pid[recording], "name", fact, "tid",
+				  (json_int_t)track, "args", key, value));
+}
+
+/* Writes a slice of the current track that began at `start_ns` and ends with its last sample. */
+static void
+put_ended(struct tracing *tracing, const char *category, json_t *name, const char *colour,
+	  uint64_t start_ns)
+{
+	const struct timeline_slice *last = &tracing->track.last;
+	const struct span span = {
+		.recording = last->recording,
+		.track = view_thread_number(tracing->input->view, last->thread),
+		.start_ns = start_ns,
+		.end_ns = last->end_ns,
+	};
+
+	put_slice(tracing, &span, name, category, colour);
 }
 
 /* --- the slices of a thread --------------------------------------------------------------- */
@@ -165,7 +179,7 @@ close_frames(struct tracing *tracing, size_t keep)
 		const struct view_function *function = view_function(tracing->input->view,
 								     frame_at(last, i));
 
-		put_slice(tracing, "stack", json_stream_text(&tracing->json, function->name), NULL,
+		put_ended(tracing, "stack", json_stream_text(&tracing->json, function->name), NULL,
 			  tracing->track.began_ns[i]);
 	}
 }
@@ -177,7 +191,7 @@ close_track(struct tracing *tracing)
 
 	if (!track->is_open)
 		return;
-	put_slice(tracing, "state", state_name(tracing, &track->last), state_colour(&track->last),
+	put_ended(tracing, "state", state_name(tracing, &track->last), state_colour(&track->last),
 		  track->state_ns);
 	close_frames(tracing, 0);
 	track->is_open = false;
@@ -209,18 +223,13 @@ static void
 name_thread(struct tracing *tracing, const struct timeline_slice *slice)
 {
 	struct strbuf name = STRBUF_INIT;
-	json_t *event;
 
 	if (tracing->has_name[slice->thread])
 		return;
 	tracing->has_name[slice->thread] = true;
 	view_add_name(tracing->input->view, slice->thread, &name);
-	event = make_event(tracing, "M", slice->recording, "thread_name");
-	json_object_set_new(event, "tid", json_integer(tid_of(tracing, slice->thread)));
-	json_object_set_new(event, "args",
-			    json_pack("{s:o}", "name",
-				      json_stream_text(&tracing->json, name.data)));
-	json_stream_put(&tracing->json, NULL, event);
+	put_fact(tracing, slice->recording, view_thread_number(tracing->input->view, slice->thread),
+		 "thread_name", "name", json_stream_text(&tracing->json, name.data));
 	strbuf_release(&name);
 }
 
@@ -265,32 +274,16 @@ on_slice(void *context, const struct timeline_slice *whole)
 
 /* --- the interpreter's lock --------------------------------------------------------------- */
 
-static void
-put_track_fact(struct tracing *tracing, size_t recording, const char *fact, const char *key,
-	       json_t *value)
-{
-	json_t *event = make_event(tracing, "M", recording, fact);
-
-	json_object_set_new(event, "tid", json_integer(GIL_TRACK));
-	json_object_set_new(event, "args", json_pack("{s:o}", key, value));
-	json_stream_put(&tracing->json, NULL, event);
-}
-
 /* "GIL: worker-4251" */
 static void
-put_holder(struct tracing *tracing, const struct gil_span *span)
+put_holder(struct tracing *tracing, const struct gil_span *gil)
 {
-	json_t *event = make_event(tracing, "X", span->recording, "");
+	const struct span span = { gil->recording, GIL_TRACK, gil->start_ns, gil->end_ns };
 	struct strbuf name = STRBUF_INIT;
 
 	strbuf_add_text(&name, "GIL: ");
-	view_add_thread(tracing->input->view, span->thread, &name);
-	json_object_set_new(event, "tid", json_integer(GIL_TRACK));
-	json_object_set_new(event, "name", json_stream_text(&tracing->json, name.data));
-	json_object_set_new(event, "cat", json_string("gil"));
-	json_object_set_new(event, "ts", json_integer(us(span->start_ns)));
-	json_object_set_new(event, "dur", json_integer(us(span->end_ns) - us(span->start_ns)));
-	json_stream_put(&tracing->json, NULL, event);
+	view_add_thread(tracing->input->view, gil->thread, &name);
+	put_slice(tracing, &span, json_stream_text(&tracing->json, name.data), "gil", NULL);
 	strbuf_release(&name);
 }
 
@@ -304,10 +297,10 @@ put_holders(struct tracing *tracing)
 		const size_t recording = gil->span[i].recording;
 
 		if (i == 0 || gil->span[i - 1].recording != recording) {
-			put_track_fact(tracing, recording, "thread_name", "name",
-				       json_string("GIL"));
-			put_track_fact(tracing, recording, "thread_sort_index", "sort_index",
-				       json_integer(-1));
+			put_fact(tracing, recording, GIL_TRACK, "thread_name", "name",
+				 json_string("GIL"));
+			put_fact(tracing, recording, GIL_TRACK, "thread_sort_index", "sort_index",
+				 json_integer(-1));
 		}
 		put_holder(tracing, &gil->span[i]);
 	}
@@ -320,16 +313,15 @@ static void
 put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t running,
 	    uint32_t waiting, int64_t ready)
 {
-	json_t *event = make_event(tracing, "C", recording, "threads");
+	json_t *counts = json_pack("{s:I, s:I}", "on a CPU", (json_int_t)running,
+				   "waiting for a CPU", (json_int_t)waiting);
 
-	json_object_set_new(event, "ts", json_integer(us(ns)));
-	json_object_set_new(event, "args",
-			    json_pack("{s:I,s:I}", "on a CPU", (json_int_t)running,
-				      "waiting for a CPU", (json_int_t)waiting));
 	if (ready >= 0)
-		json_object_set_new(json_object_get(event, "args"), "ready tasks",
-				    json_integer(ready));
-	json_stream_put(&tracing->json, NULL, event);
+		json_object_set_new(counts, "ready tasks", json_integer(ready));
+	json_stream_put(&tracing->json, NULL,
+			json_pack("{s:s, s:I, s:s, s:I, s:o}", "ph", "C", "pid",
+				  (json_int_t)tracing->pid[recording], "name", "threads", "ts",
+				  (json_int_t)us(ns), "args", counts));
 }
 
 /* A value is valid until the next: only changes are written. Unselected ticks are zero. */
@@ -395,7 +387,6 @@ static void
 name_process(struct tracing *tracing, size_t number)
 {
 	const struct recording_info *info = recording_info(tracing->input->recordings[number]);
-	json_t *event = make_event(tracing, "M", number, "process_name");
 	struct strbuf sb = STRBUF_INIT;
 
 	strbuf_add_text(&sb, info->comm);
@@ -403,10 +394,11 @@ name_process(struct tracing *tracing, size_t number)
 		strbuf_add_format(&sb, " %" PRId64 " on %s", info->pid, info->host);
 	else if (tracing->apart)
 		strbuf_add_format(&sb, " %" PRId64 ", sampled", info->pid);
-	json_object_set_new(event, "args",
-			    json_pack("{s:o}", "name", json_stream_text(&tracing->json, sb.data)));
+	json_stream_put(&tracing->json, NULL,
+			json_pack("{s:s, s:I, s:s, s:{s:o}}", "ph", "M", "pid",
+				  (json_int_t)tracing->pid[number], "name", "process_name", "args",
+				  "name", json_stream_text(&tracing->json, sb.data)));
 	strbuf_release(&sb);
-	json_stream_put(&tracing->json, NULL, event);
 }
 
 static void

@@ -255,11 +255,11 @@ write_modules(struct writing *writing)
 
 		if (used[id])
 			json_stream_put(&writing->json, NULL,
-					json_pack("{s:o, s:o, s:s}", "name",
+					json_pack("{s:o, s:o, s:o?}", "name",
 						  json_stream_text(&writing->json, module->name),
 						  "path",
 						  json_stream_text(&writing->json, module->path),
-						  "build_id", module->build_id));
+						  "build_id", json_string(module->build_id)));
 	}
 	json_stream_end(&writing->json);
 	free(used);

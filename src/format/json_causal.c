@@ -5,7 +5,9 @@
 /* Incremented when a reader of the previous version would misread the output. */
 #define SCHEMA 1
 
-/* json_real() returns NULL for an infinite number, which the format "o?" of json_pack makes null. */
+/*
+ * json_real() returns NULL for an infinite number, which the format "o?" of json_pack makes null.
+ */
 
 static json_t *
 number_or_null(uint64_t number)

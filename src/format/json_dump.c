@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * json_dump.c - writes a dump as JSON: each thread once, see wallsample-formats(5).
- */
+/* json_dump.c - writes dumps and deadlocks as JSON, see wallsample-formats(5). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,7 +18,7 @@ json_write_deadlocks(struct json_stream *json, const struct view *view)
 	json_stream_begin_list(json, "deadlocks");
 	for (size_t d = 0; d < profile_deadlock_count(profile); d++) {
 		const struct profile_deadlock *deadlock = profile_deadlock(profile, d);
-		json_t *object = json_object(), *ring = json_array(), *others = json_array();
+		json_t *ring = json_array(), *others = json_array();
 
 		for (size_t i = 0; i < deadlock->count; i++) {
 			const struct profile_stuck *stuck = &deadlock->stuck[i];
@@ -34,61 +32,61 @@ json_write_deadlocks(struct json_stream *json, const struct view *view)
 							     view_wait_object(view, stuck->wait)));
 			json_array_append_new(i < deadlock->ring ? ring : others, one);
 		}
-		json_object_set_new(object, "ring", ring);
-		json_object_set_new(object, "behind", others);
-		json_stream_put(json, NULL, object);
+		json_stream_put(json, NULL,
+				json_pack("{s:o, s:o}", "ring", ring, "behind", others));
 	}
 	json_stream_end(json);
 }
 
-static json_t *
-one_task(struct json_stream *json, const struct async_tasks *tasks, uint32_t task)
+/* Adds a file and a line to a frame; none if the file is NULL or "", no line if it is 0. */
+static void
+add_file(struct json_stream *json, json_t *frame, const char *file, uint32_t line)
 {
-	json_t *object = json_object(), *awaited_by = json_array();
+	if (file == NULL || file[0] == '\0')
+		return;
+	json_object_set_new(frame, "file", json_stream_text(json, file));
+	if (line > 0)
+		json_object_set_new(frame, "line", json_stream_number(line));
+}
+
+/* --- coroutines ------------------------------------------------------------------------------ */
+
+static json_t *
+make_task(struct json_stream *json, const struct async_tasks *tasks, uint32_t task)
+{
+	json_t *awaited_by = json_array();
 	const uint32_t *awaiter;
 	const size_t count = async_tasks_awaiters(tasks, task, &awaiter);
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(awaited_by, json_stream_number(awaiter[i]));
-	json_object_set_new(object, "id", json_stream_number(task));
-	json_object_set_new(object, "name",
-			    json_stream_text(json, async_tasks_get(tasks, task)->name));
-	json_object_set_new(object, "awaited_by", awaited_by);
-	return object;
-}
-
-static json_t *
-one_frame(struct json_stream *json, const struct runtime_place *place)
-{
-	json_t *object = json_object();
-
-	json_object_set_new(object, "function", json_stream_text(json, place->function));
-	if (place->file[0] != '\0')
-		json_object_set_new(object, "file", json_stream_text(json, place->file));
-	if (place->file[0] != '\0' && place->line > 0)
-		json_object_set_new(object, "line", json_stream_number(place->line));
-	return object;
+	return json_pack("{s:I, s:o, s:o}", "id", (json_int_t)task, "name",
+			 json_stream_text(json, async_tasks_get(tasks, task)->name), "awaited_by",
+			 awaited_by);
 }
 
 static void
 write_task_group(struct json_stream *json, const struct async_tasks *tasks,
 		 const struct task_group *group)
 {
-	json_t *object = json_object(), *members = json_array(), *stack = json_array();
+	json_t *members = json_array(), *stack = json_array();
 	const struct runtime_place *place;
 	uint32_t at = group->like->stack;
 
-	json_object_set_new(object, "state",
-			    json_string(async_task_state_text(group->like->state)));
-	json_object_set_new(object, "tid",
-			    group->like->tid > 0 ? json_integer(group->like->tid) : json_null());
 	for (size_t i = 0; i < group->count; i++)
-		json_array_append_new(members, one_task(json, tasks, group->task[i]));
-	while ((place = async_tasks_place(tasks, &at)) != NULL)
-		json_array_append_new(stack, one_frame(json, place));
-	json_object_set_new(object, "tasks", members);
-	json_object_set_new(object, "stack", stack);
-	json_stream_put(json, NULL, object);
+		json_array_append_new(members, make_task(json, tasks, group->task[i]));
+	while ((place = async_tasks_place(tasks, &at)) != NULL) {
+		json_t *frame = json_pack("{s:o}", "function",
+					  json_stream_text(json, place->function));
+
+		add_file(json, frame, place->file, place->line);
+		json_array_append_new(stack, frame);
+	}
+	json_stream_put(json, NULL,
+			json_pack("{s:s, s:o?, s:o, s:o}", "state",
+				  async_task_state_text(group->like->state), "tid",
+				  group->like->tid > 0 ? json_integer(group->like->tid) : NULL,
+				  "tasks", members, "stack", stack));
 }
 
 static void
@@ -109,60 +107,61 @@ write_tasks(struct json_stream *json, const struct async_tasks *tasks)
 	task_groups_release(&groups);
 }
 
+/* --- threads --------------------------------------------------------------------------------- */
+
 static json_t *
-frame(struct json_stream *json, const struct view *view, uint32_t id)
+make_frame(struct json_stream *json, const struct view *view, uint32_t id)
 {
 	const struct view_function *function = view_function(view, id);
-	json_t *object = json_object();
+	json_t *frame = json_pack("{s:o, s:o}", "function", json_stream_text(json, function->name),
+				  "module", json_stream_text(json, function->module));
 
-	json_object_set_new(object, "function", json_stream_text(json, function->name));
-	json_object_set_new(object, "module", json_stream_text(json, function->module));
-	if (function->file != NULL)
-		json_object_set_new(object, "file", json_stream_text(json, function->file));
-	if (function->file != NULL && function->line > 0)
-		json_object_set_new(object, "line", json_stream_number(function->line));
+	add_file(json, frame, function->file, function->line);
 	if (function->inlined)
-		json_object_set_new(object, "inlined", json_true());
+		json_object_set_new(frame, "inlined", json_true());
+	return frame;
+}
+
+/* The holder of an object: a thread or task, or the reason why that is not known. */
+static json_t *
+make_holder(struct json_stream *json, const struct view *view, const struct profile_blame *holder)
+{
+	const struct profile_thread *thread = profile_thread(view_profile(view), holder->thread);
+	json_t *object = json_object();
+	const uint32_t *function;
+	size_t depth;
+
+	view_stack(view, holder->stack, &function, &depth);
+	if (thread->tid > 0 || thread->is_task)
+		json_add_thread(json, view, holder->thread, object);
+	else if (depth > 0)
+		json_object_set_new(object, "why",
+				    json_stream_text(json, view_function(view, function[0])->name));
 	return object;
 }
 
-/* Adds the awaited object, and its holder. */
-static void
-add_wait(struct json_stream *json, const struct view *view, const struct dump_group *group,
-	 const struct dump_thread *thread, json_t *to)
+/* The object that a thread of the group waits for. */
+static json_t *
+make_wait(struct json_stream *json, const struct view *view, const struct dump_group *group,
+	  const struct dump_thread *thread)
 {
-	const struct profile *profile = view_profile(view);
-	const struct profile_wait *wait = profile_wait(profile, thread->wait);
 	const enum wait_kind kind = view_wait_kind(view, thread->wait, group->function,
 						   group->depth);
-	const char *object = view_wait_object(view, thread->wait);
-	json_t *waits = json_object(), *holder = json_object();
+	const char *name = view_wait_object(view, thread->wait);
+	json_t *object = json_pack("{s:s}", "kind", wait_kind_text(kind));
 
-	json_object_set_new(waits, "kind", json_string(wait_kind_text(kind)));
-	if (object[0] != '\0')
-		json_object_set_new(waits, "object", json_stream_text(json, object));
-	json_object_set_new(waits, "timed", json_boolean(wait->timed));
-	if (thread->holder != NULL) {
-		const struct profile_thread *of = profile_thread(profile, thread->holder->thread);
-		const uint32_t *function;
-		size_t depth;
-
-		if (of->tid > 0 || of->is_task)
-			json_add_thread(json, view, thread->holder->thread, holder);
-		view_stack(view, thread->holder->stack, &function, &depth);
-		if (of->tid <= 0 && !of->is_task && depth > 0)
-			json_object_set_new(holder, "why",
-					    json_stream_text(json, view_function(view, function[0])
-									   ->name));
-		json_object_set(waits, "holder", holder);
-	}
-	json_decref(holder);
-	json_object_set_new(to, "waits_for", waits);
+	if (name[0] != '\0')
+		json_object_set_new(object, "object", json_stream_text(json, name));
+	json_object_set_new(object, "timed",
+			    json_boolean(profile_wait(view_profile(view), thread->wait)->timed));
+	if (thread->holder != NULL)
+		json_object_set_new(object, "holder", make_holder(json, view, thread->holder));
+	return object;
 }
 
-/* The state in its runtime, or null. */
+/* The time that a task has waited, as its runtime reports it; null if it does not. */
 static json_t *
-waiting(const struct view *view, uint32_t thread)
+waiting_seconds(const struct view *view, uint32_t thread)
 {
 	const uint64_t ns = profile_thread(view_profile(view), thread)->waiting_ns;
 
@@ -178,21 +177,21 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 	if (group->are_tasks)
 		json_object_set_new(object, "tasks", json_stream_number(group->tasks));
 	for (size_t i = 0; i < group->count; i++) {
+		const struct dump_thread *thread = &group->thread[i];
 		json_t *one = json_object();
 
-		json_add_thread(json, view, group->thread[i].thread, one);
+		json_add_thread(json, view, thread->thread, one);
 		if (group->are_tasks)
 			json_object_set_new(one, "waiting_seconds",
-					    waiting(view, group->thread[i].thread));
-		if (group->thread[i].count > 1)
-			json_object_set_new(one, "count",
-					    json_stream_number(group->thread[i].count));
-		if (group->thread[i].wait != 0)
-			add_wait(json, view, group, &group->thread[i], one);
+					    waiting_seconds(view, thread->thread));
+		if (thread->count > 1)
+			json_object_set_new(one, "count", json_stream_number(thread->count));
+		if (thread->wait != 0)
+			json_object_set_new(one, "waits_for", make_wait(json, view, group, thread));
 		json_array_append_new(threads, one);
 	}
 	for (size_t i = 0; i < group->depth; i++)
-		json_array_append_new(stack, frame(json, view, group->function[i]));
+		json_array_append_new(stack, make_frame(json, view, group->function[i]));
 	json_object_set_new(object, "threads", threads);
 	json_object_set_new(object, "stack", stack);
 	json_stream_put(json, NULL, object);
@@ -200,18 +199,16 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 
 /* How the process of a core file ended. */
 static json_t *
-end(const struct core_end *core_end)
+make_end(const struct core_end *end)
 {
-	json_t *object = json_object();
+	json_t *object = json_pack("{s:I, s:s, s:I}", "signal", (json_int_t)end->signal,
+				   "description", strsignal(end->signal), "tid",
+				   (json_int_t)end->tid);
 
-	json_object_set_new(object, "signal", json_integer(core_end->signal));
-	json_object_set_new(object, "description", json_string(strsignal(core_end->signal)));
-	json_object_set_new(object, "tid", json_integer(core_end->tid));
-	if (core_end->has_address)
-		json_object_set_new(object, "address",
-				    json_sprintf("0x%" PRIx64, core_end->address));
-	if (core_end->sender != 0)
-		json_object_set_new(object, "sender", json_integer(core_end->sender));
+	if (end->has_address)
+		json_object_set_new(object, "address", json_sprintf("0x%" PRIx64, end->address));
+	if (end->sender != 0)
+		json_object_set_new(object, "sender", json_integer(end->sender));
 	return object;
 }
 
@@ -237,7 +234,7 @@ json_write_dump(const struct export_input *input, FILE *out)
 		json_stream_put(&json, "cost", cost);
 	}
 	if (input->core_end != NULL && input->core_end->signal != 0)
-		json_stream_put(&json, "ended_by", end(input->core_end));
+		json_stream_put(&json, "ended_by", make_end(input->core_end));
 	json_write_deadlocks(&json, input->view);
 	json_stream_begin_list(&json, "groups");
 	for (size_t i = 0; i < dump.count; i++)

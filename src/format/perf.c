@@ -400,7 +400,6 @@ perf_write(const struct export_input *input, FILE *out)
 		.comm = xcalloc(threads + 1, sizeof(char *)),
 	};
 
-	strbuf_init(&script.scratch);
 	write_head(&script);
 	write_records(&script);
 	for (size_t i = 0; i < functions; i++)

@@ -471,7 +471,6 @@ pprof_write(const struct export_input *input, FILE *out)
 	};
 
 	table_init(&packing.functions);
-	strbuf_init(&packing.scratch);
 	packing.used = xcalloc(packing.frame_count + packing.function_count + 1,
 			       sizeof(*packing.used));
 	packing.mapping = xcalloc(packing.mapping_count + 1, sizeof(*packing.mapping));

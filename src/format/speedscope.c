@@ -376,7 +376,6 @@ speedscope_write(const struct export_input *input, FILE *out)
 	struct scope scope = { .input = input, .view = input->view };
 
 	table_init(&scope.known);
-	strbuf_init(&scope.scratch);
 	json_stream_open(&scope.json, out);
 	write_head(&scope);
 	json_stream_begin_list(&scope.json, "profiles");

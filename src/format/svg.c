@@ -381,9 +381,6 @@ svg_write(const struct export_input *input, FILE *out)
 		.total_ns = view_total_ns(input->view, input->sort),
 	};
 
-	strbuf_init(&drawing.name);
-	strbuf_init(&drawing.fitted);
-	strbuf_init(&drawing.line);
 	flame_tree_make(input->view, input->sort, FRAMES_MOST, SHARE_LEAST,
 			FLAME_STATES | (input->by_thread ? FLAME_THREADS : 0), &drawing.tree);
 	measure(&drawing);
