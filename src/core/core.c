@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core.c - opens a core file, or reports what else the file is. */
+/* core.c - opens a core file, or reports why a file is no core file; registers of threads. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "core/core_internal.h"
 #include "wallsample/elf/relocate.h"
+#include "wallsample/tracer/regs_arch.h"
 
 /* Bound on segments. A Linux process has 65530 mappings by default (vm.max_map_count). */
 #define SEGMENTS_MAX (UINT64_C(1) << 23)
@@ -138,8 +140,9 @@ read_segments(struct core *core, const Elf64_Ehdr *header)
 		if (segment.p_type == PT_NOTE && notes++ < NOTE_SEGMENTS_MAX)
 			core_take_notes(core, &segment);
 	}
-	core_settle_segments(core);
-	core_settle_notes(core);
+	core_spans_sort(&core->segments);
+	core_spans_sort(&core->ranges);
+	core_finish_notes(core);
 }
 
 static int
@@ -215,8 +218,8 @@ core_free(struct core *core)
 	if (core->fd >= 0)
 		close(core->fd);
 	free(core->window);
-	free(core->segment);
-	free(core->range);
+	free(core->segments.span);
+	free(core->ranges.span);
 	strings_free(core->paths);
 	free(core->thread);
 	process_free(core->process);
@@ -261,17 +264,42 @@ core_thread_id(const struct core *core, size_t index)
 	return core->thread[index].tid;
 }
 
-size_t
-core_thread_registers(const struct core *core, size_t index, enum core_register_set set, void *to,
-		      size_t room)
+/* Registers have the layout of ptrace(2). */
+bool
+core_thread_read(const struct core *core, size_t index, struct core_thread *out)
 {
 	const struct core_thread_place *place = &core->thread[index];
-	const uint64_t offset = set == CORE_TLS ? place->tls : place->general;
-	const size_t size = set == CORE_TLS ? sizeof(uint64_t) : sizeof(elf_gregset_t);
+	struct kernel_regs kernel;
 
-	if (offset == 0)
-		return 0;
-	if (room > size)
-		room = size;
-	return core_read_file(core, offset, to, room) ? room : 0;
+	static_assert(sizeof(elf_gregset_t) <= sizeof(kernel.word), "kernel_regs is too small");
+	memset(out, 0, sizeof(*out));
+	memset(&kernel, 0, sizeof(kernel));
+	out->tid = place->tid;
+	kernel.size = sizeof(elf_gregset_t);
+	if (!core_read_file(core, place->general, kernel.word, kernel.size) ||
+	    !kernel_regs_complete(&kernel))
+		return false;
+	kernel_regs_read(&kernel, &out->regs);
+	out->syscall = kernel_regs_syscall(&kernel);
+	out->asleep = kernel_regs_cut_short(&kernel);
+	for (size_t i = 0; i < ARRAY_SIZE(out->args); i++)
+		regs_get(&out->regs, regs_argument[i], &out->args[i]);
+	/* aarch64 has the thread pointer in a note of its own. */
+	if (!kernel_regs_tls(&kernel, &out->tls) && place->tls != 0 &&
+	    !core_read_file(core, place->tls, &out->tls, sizeof(out->tls)))
+		out->tls = 0;
+	return true;
+}
+
+static bool
+memory_of_core_read(void *context, uint64_t address, void *to, size_t size)
+{
+	return core_read(context, address, to, size);
+}
+
+struct memory
+core_memory(const struct core *core)
+{
+	/* The callback does not change the context. */
+	return (struct memory){ .read = memory_of_core_read, .context = (void *)(uintptr_t)core };
 }

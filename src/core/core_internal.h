@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * core_internal.h - the contents of a core file, and the waits of its threads.
- * core.c        opens a core file and checks its header
- * core_memory.c its bytes, and the memory of the process among them
- * core_notes.c  threads, files and the end of the process
- * core_maps.c   modules and mappings
- * core_waits.c  waits and deadlocks
  */
 #ifndef WALLSAMPLE_CORE_CORE_INTERNAL_H
 #define WALLSAMPLE_CORE_CORE_INTERNAL_H
@@ -13,40 +8,41 @@
 #include <elf.h>
 
 #include "wallsample/core/core.h"
+#include "wallsample/base/memory.h"
 #include "wallsample/base/table.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/runtime/runtime.h"
+#include "wallsample/tracer/snapshot.h"
 #include "wallsample/wait/wait.h"
 
-/* Small reads, such as those of notes, go through a window of this size. */
+/* The size of the buffer for small reads, such as those of notes. */
 #define CORE_WINDOW ((size_t)4096)
 
 struct core_window {
-	uint64_t offset;
-	size_t size; /* valid bytes */
+	uint64_t offset; /* of the buffered bytes in the core file */
+	size_t size;     /* number of buffered bytes */
 	uint8_t bytes[CORE_WINDOW];
 };
 
-/* A PT_LOAD segment of memory. */
-struct core_segment {
-	uint64_t start, end; /* addresses */
-	uint64_t offset;     /* in the core file, of the byte at `start` */
-	uint64_t there;      /* bytes from `start` on that the file has */
-	bool executable;
+/* A range of addresses: a PT_LOAD segment, or a mapped part of a file (an entry of NT_FILE). */
+struct core_span {
+	uint64_t start, end; /* [start, end) */
+	uint64_t offset;     /* of the byte at `start`, in the core file or in the mapped file */
+	uint64_t there;      /* of a segment: bytes from `start` on that the core file has */
+	bool executable;     /* of a segment */
+	uint32_t path;       /* of a part of a file: number of its path in core.paths */
 };
 
-/* A mapped part of a file: an entry of NT_FILE. */
-struct core_range {
-	uint64_t start, end; /* addresses */
-	uint64_t offset;     /* in the mapped file */
-	uint32_t path;       /* its text in `paths` */
+struct core_spans {
+	struct core_span *span; /* ascending and without overlap, after core_spans_sort */
+	size_t count, capacity;
 };
 
 struct core_thread_place {
 	pid_t tid;
 	uint64_t general; /* offset of the registers in the core file */
-	uint64_t tls;     /* offset of the thread pointer; 0: none */
+	uint64_t tls;     /* offset of the thread pointer; 0 when the thread has no such note */
 };
 
 struct core {
@@ -54,21 +50,19 @@ struct core {
 	uint64_t size;
 	uint64_t written_ns, missing;
 	struct core_window *window;
-	struct core_segment *segment; /* ascending, without overlap */
-	size_t segment_count, segment_capacity;
-	struct core_range *range; /* likewise */
-	size_t range_count, range_capacity;
+	struct core_spans segments; /* of memory */
+	struct core_spans ranges;   /* of mapped files */
 	struct strings *paths;
 	struct core_thread_place *thread;
 	size_t thread_count, thread_capacity;
 	struct process *process;
 	struct core_end end;
 	uint64_t page_size;                /* of the machine that wrote the core */
-	uint64_t vdso;                     /* its address; 0: not known */
-	uint64_t entry;                    /* entry point of the executable; 0: not known */
-	uint64_t notes_left;               /* notes that may still be read */
-	bool has_end, has_files, has_auxv; /* a second note of the kind is ignored */
-	bool is_kernel;                    /* a dump of a kernel */
+	uint64_t vdso;                     /* address of the vdso; 0 when not known */
+	uint64_t entry;                    /* entry point of the executable; 0 when not known */
+	uint64_t notes_left;               /* number of notes that may still be read */
+	bool has_end, has_files, has_auxv; /* the note was read; a second one is ignored */
+	bool is_kernel;                    /* the file is a dump of a kernel */
 	bool is_cut; /* the file lacks a part of the segment table or of the notes */
 };
 
@@ -77,53 +71,78 @@ struct core {
 /* Reads `size` bytes of the core file; false if it does not have all of them. */
 bool core_read_file(const struct core *core, uint64_t offset, void *to, size_t size);
 
+/* Adds the memory of a PT_LOAD segment. */
 void core_add_segment(struct core *core, const Elf64_Phdr *header);
-/* Sorts the segments, after the last one was added. */
-void core_settle_segments(struct core *core);
-/* The segment that holds the address, or NULL. */
-const struct core_segment *core_segment_at(const struct core *core, uint64_t address);
+/* Returns the segment that contains the address, or NULL. */
+const struct core_span *core_segment_at(const struct core *core, uint64_t address);
+
+void core_spans_add(struct core_spans *spans, struct core_span span);
+/* Sorts the spans and removes those that overlap an earlier one. */
+void core_spans_sort(struct core_spans *spans);
+/* Returns the first span that ends behind the address, or NULL. */
+const struct core_span *core_spans_find(const struct core_spans *spans, uint64_t address);
+
+/* --- threads (core.c) ------------------------------------------------------ */
+
+struct core_thread {
+	pid_t tid;
+	struct regs regs;
+	long syscall;     /* the call that the thread was in or returning from, or SYSCALL_NONE */
+	bool asleep;      /* the thread slept in the call until the end of the process */
+	uint64_t args[6]; /* arguments of the call; undefined without a call */
+	uint64_t tls;     /* the thread pointer (fs_base, tpidr_el0); 0 when not known */
+};
+
+/* Reads the registers of a thread; false if the file does not have them, because it is
+ * truncated. */
+bool core_thread_read(const struct core *core, size_t index, struct core_thread *out);
+
+/* Returns the memory of the process, as far as the core has it. The core is borrowed. */
+struct memory core_memory(const struct core *core);
 
 /* --- core_notes.c ---------------------------------------------------------- */
 
 /* Reads the notes of one PT_NOTE segment. */
 void core_take_notes(struct core *core, const Elf64_Phdr *header);
-/* Sorts the ranges of files, after the last note was read. */
-void core_settle_notes(struct core *core);
+/* Completes the description of the process, after the last note was read. */
+void core_finish_notes(struct core *core);
 
-/* --- core_waits.c: all waits are of one moment, so that a ring of them is a deadlock --------- */
+/* --- core_waits.c: all waits are of one moment, so that a ring of waits is a deadlock --------- */
 
 /* A thread, and the system call it was in. */
 struct core_waiter {
 	pid_t tid;
-	struct wait_call call; /* its number is SYSCALL_NONE if the thread was in none */
-	bool leaving;          /* it did not sleep any more, but was about to return */
-	uint64_t word;         /* address of the futex, or 0 */
+	struct wait_call call; /* its number is SYSCALL_NONE if there was no call */
+	bool leaving;          /* the thread did not sleep any more: it was about to return */
+	uint64_t word;         /* address of the futex; 0 when the call waits for no futex */
 	struct wait what;
-	uint32_t wait;          /* id in the profile; 0: none */
+	uint32_t wait;          /* id of the wait in the profile; 0 when there is none */
 	uint32_t thread, stack; /* ids in the profile */
 };
 
-/* Several threads of a hostile core may have one id: the first of them is found by it. */
+/* Several threads of a hostile core may have one id: a search by that id finds the first of
+ * them. */
 struct core_waits {
 	struct core_waiter *waiter; /* one for each thread, in the order of the core */
 	size_t count;
 	struct table by_tid, words; /* thread id -> index; futex word -> number of waiters */
 	struct wait_source source;
-	struct runtimes *runtimes; /* borrowed, or NULL */
+	struct runtimes *runtimes; /* borrowed; NULL when no runtimes are wanted */
 };
 
 /* Takes ownership of `waiter`, whose tid and call are filled in. */
 void core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t count,
 		     struct memory memory);
 void core_waits_release(struct core_waits *waits);
-/* Returns the id if the core has such a thread, else 0. */
+/* Returns `inner` if the core has a thread with that id, else 0. */
 pid_t core_waits_thread(void *waits, pid_t inner);
-/* Makes waits for locks of these runtimes known. Borrowed. */
+/* Sets the runtimes whose locks are recognised. `runtimes` is borrowed. */
 void core_waits_set_runtimes(struct core_waits *waits, struct runtimes *runtimes);
-/* Fills in `what` and `wait` of each waiter. */
+/* Fills in `what` and `wait` of each waiter, and adds the waits to the profile. */
 void core_waits_classify(struct core_waits *waits, const struct maps *maps,
 			 struct profile *profile);
-/* Adds blame and deadlocks to the profile, when thread and stack of each waiter are filled in. */
+/* Adds blame and deadlocks to the profile. `thread` and `stack` of each waiter must be filled
+ * in. */
 void core_waits_blame(struct core_waits *waits, struct profile *profile);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_maps.c - the code of a process that is no more: modules and mappings, from a core file.
+ * core_maps.c - the modules and the mappings of code of a process, from its core file.
  *
- * The kernel lists every mapping as a segment, and says whether it could be executed. gdb leaves
- * out those that it has not written, which code from files is among: of them the ELF headers tell,
- * which are in the core, or in the file.
+ * The kernel lists every mapping as a segment that is executable or not. gdb omits mappings whose
+ * memory it has not written, among them the code of files. Whether such a mapping is of code is
+ * found by the ELF headers of the file, which are in the core or in the file.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/core_internal.h"
 
-/* Bytes of a file that are read first: headers and build-id are in its first two pages. */
+/* Bytes that are read of the beginning of a file: headers and build-id are in two pages. */
 #define HEAD_SIZE ((size_t)64 << 10)
 
 /* Bound on the size of the vdso, which has two to four pages. */
@@ -23,26 +23,26 @@
 /* Bound on modules: libdw searches its list of modules linearly. Linux has 65530 mappings. */
 #define MAPPINGS_MAX ((size_t)32 << 10)
 
-/* Files that a line of the log names; the others are counted. */
+/* Number of files that a line of the log names; further files are counted. */
 #define NAMED_MOST 4
 
 #define RANGE_NONE UINT32_MAX
 
 /* A file that the core names. */
 struct file {
-	uint32_t head;       /* the range with its first bytes, or RANGE_NONE */
-	bool looked;         /* its first bytes in memory have been read */
-	struct image *image; /* of these; NULL: they are missing, or no ELF header */
-	uint32_t module;     /* MODULE_NONE: none yet */
+	uint32_t head;       /* index of the range with its first bytes, or RANGE_NONE */
+	bool head_read;      /* `image` is valid */
+	struct image *image; /* of the first bytes; NULL when they are missing or no ELF file */
+	uint32_t module;     /* MODULE_NONE until the module is added */
 };
 
 struct builder {
 	const struct core *core;
 	struct modules *modules;
 	const struct core_files *files;
-	struct file *file;  /* by path */
-	uint32_t exe;       /* path of the executable; UINT32_MAX: not known */
-	uint32_t anonymous; /* the module of memory without a file */
+	struct file *file;  /* by number of the path */
+	uint32_t exe;       /* number of the executable's path; UINT32_MAX when not known */
+	uint32_t anonymous; /* module of memory without a file; MODULE_NONE until it is added */
 	uint8_t *head;      /* a buffer of HEAD_SIZE bytes */
 	struct mapping *mapping;
 	size_t count, capacity;
@@ -55,12 +55,12 @@ struct builder {
 static size_t
 read_head(struct builder *builder, const struct file *file)
 {
-	const struct core_range *range;
+	const struct core_span *range;
 	size_t size = HEAD_SIZE;
 
 	if (file->head == RANGE_NONE)
 		return 0;
-	range = &builder->core->range[file->head];
+	range = &builder->core->ranges.span[file->head];
 	if (size > range->end - range->start)
 		size = (size_t)(range->end - range->start);
 	return core_read_piece(builder->core, range->start, builder->head, size);
@@ -71,8 +71,8 @@ head_image(struct builder *builder, struct file *file)
 {
 	size_t size;
 
-	if (!file->looked) {
-		file->looked = true;
+	if (!file->head_read) {
+		file->head_read = true;
 		size = read_head(builder, file);
 		if (size > 0)
 			file->image = image_open_memory(builder->head, size);
@@ -107,9 +107,9 @@ list_files(struct builder *builder)
 	builder->file = xcalloc(count + 1, sizeof(*builder->file));
 	for (size_t i = 0; i < count; i++)
 		builder->file[i] = (struct file){ .head = RANGE_NONE, .module = MODULE_NONE };
-	builder->exe = core->range_count > 0 ? core->range[0].path : UINT32_MAX;
-	for (size_t i = 0; i < core->range_count; i++) {
-		const struct core_range *range = &core->range[i];
+	builder->exe = core->ranges.count > 0 ? core->ranges.span[0].path : UINT32_MAX;
+	for (size_t i = 0; i < core->ranges.count; i++) {
+		const struct core_span *range = &core->ranges.span[i];
 
 		if (range->offset == 0 && builder->file[range->path].head == RANGE_NONE)
 			builder->file[range->path].head = (uint32_t)i;
@@ -134,11 +134,11 @@ add_mapping(struct builder *builder, struct mapping mapping)
 	builder->mapping[builder->count++] = mapping;
 }
 
-/* Could the range of a file have been executable? */
+/* Adds the range of a file if it was executable. */
 static void
-core_add_range(struct builder *builder, const struct core_range *range)
+core_add_range(struct builder *builder, const struct core_span *range)
 {
-	const struct core_segment *segment = core_segment_at(builder->core, range->start);
+	const struct core_span *segment = core_segment_at(builder->core, range->start);
 	struct mapping mapping = { .start = range->start,
 				   .end = range->end,
 				   .offset = range->offset };
@@ -160,25 +160,17 @@ core_add_range(struct builder *builder, const struct core_range *range)
 	add_mapping(builder, mapping);
 }
 
-/* Does a range of a file overlap the segment? */
+/* Returns whether a range of a file overlaps the segment. */
 static bool
-holds_file(const struct core *core, const struct core_segment *segment)
+holds_file(const struct core *core, const struct core_span *segment)
 {
-	size_t low = 0, high = core->range_count;
+	const struct core_span *range = core_spans_find(&core->ranges, segment->start);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (core->range[middle].end <= segment->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < core->range_count && core->range[low].start < segment->end;
+	return range != NULL && range->start < segment->end;
 }
 
 static uint32_t
-vdso_module(struct builder *builder, const struct core_segment *segment)
+vdso_module(struct builder *builder, const struct core_span *segment)
 {
 	const uint64_t size = segment->end - segment->start;
 	struct dumped_module vdso = { .path = "[vdso]", .kind = MODULE_VDSO };
@@ -205,9 +197,9 @@ anonymous_module(struct builder *builder)
 	return builder->anonymous;
 }
 
-/* Adds memory without a file. */
+/* Adds a segment of memory without a file if it was executable. */
 static void
-add_segment(struct builder *builder, const struct core_segment *segment)
+add_segment(struct builder *builder, const struct core_span *segment)
 {
 	static const struct dumped_module vsyscall = { .path = "[vsyscall]", .kind = MODULE_OTHER };
 	struct mapping mapping = { .start = segment->start, .end = segment->end };
@@ -247,8 +239,7 @@ add_names(const struct builder *builder, size_t first, bool *reported, struct st
 			continue;
 		reported[i] = true;
 		if (count++ < NAMED_MOST) {
-			strbuf_add_text(names, count > 1 ? ", " : "");
-			strbuf_add_escaped(names, module->path);
+			strbuf_add_format(names, "%s%s", count > 1 ? ", " : "", module->path);
 		}
 	}
 	if (count > NAMED_MOST)
@@ -260,12 +251,11 @@ say_missing(const struct builder *builder, const struct log *log)
 {
 	const size_t count = modules_count(builder->modules);
 	bool *reported = xcalloc(count + 1, sizeof(*reported));
-	struct strbuf names;
+	struct strbuf names = STRBUF_INIT;
 
 	if (builder->too_many)
 		log_say(log, LOG_NORMAL,
 			"it has more files or mappings of code than are looked at");
-	strbuf_init(&names);
 	memset(reported, true, count);
 	for (size_t i = 0; i < builder->count; i++)
 		reported[builder->mapping[i].module] = false;
@@ -301,10 +291,10 @@ core_maps(const struct core *core, struct modules *modules, const struct core_fi
 	struct maps *maps;
 
 	list_files(&builder);
-	for (size_t i = 0; i < core->range_count; i++)
-		core_add_range(&builder, &core->range[i]);
-	for (size_t i = 0; i < core->segment_count; i++)
-		add_segment(&builder, &core->segment[i]);
+	for (size_t i = 0; i < core->ranges.count; i++)
+		core_add_range(&builder, &core->ranges.span[i]);
+	for (size_t i = 0; i < core->segments.count; i++)
+		add_segment(&builder, &core->segments.span[i]);
 	if (builder.count > 1)
 		qsort(builder.mapping, builder.count, sizeof(*builder.mapping), compare_mappings);
 	say_missing(&builder, log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_memory.c - the bytes of a core file, and which of them are memory of the process. */
+/* core_memory.c - reads bytes of a core file, and the memory of the process by its segments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ core_read_file(const struct core *core, uint64_t offset, void *to, size_t size)
 void
 core_add_segment(struct core *core, const Elf64_Phdr *header)
 {
-	struct core_segment segment = {
+	struct core_span segment = {
 		.start = header->p_vaddr,
 		.end = header->p_vaddr + header->p_memsz,
 		.offset = header->p_offset,
@@ -48,60 +48,72 @@ core_add_segment(struct core *core, const Elf64_Phdr *header)
 	if (segment.there > listed)
 		segment.there = listed;
 	core->missing += listed - segment.there;
-	core->segment = xgrow(core->segment, &core->segment_capacity, core->segment_count + 1,
-			      sizeof(*core->segment));
-	core->segment[core->segment_count++] = segment;
+	core_spans_add(&core->segments, segment);
 }
 
-static int
-compare_segments(const void *left, const void *right)
+void
+core_spans_add(struct core_spans *spans, struct core_span span)
 {
-	const struct core_segment *a = left, *b = right;
+	spans->span = xgrow(spans->span, &spans->capacity, spans->count + 1, sizeof(span));
+	spans->span[spans->count++] = span;
+}
+
+/* A total order, because qsort is not stable and the file may be hostile. */
+static int
+compare_spans(const void *left, const void *right)
+{
+	const struct core_span *a = left, *b = right;
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	/* A total order, because qsort is not stable and the file may be hostile. */
 	if (a->end != b->end)
 		return a->end > b->end ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->path > b->path) - (a->path < b->path);
 }
 
-/* Segments of a process do not overlap; of two that do, the one that begins first is kept. */
 void
-core_settle_segments(struct core *core)
+core_spans_sort(struct core_spans *spans)
 {
 	size_t kept = 0;
 
-	if (core->segment_count > 1)
-		qsort(core->segment, core->segment_count, sizeof(*core->segment), compare_segments);
-	for (size_t i = 0; i < core->segment_count; i++)
-		if (kept == 0 || core->segment[i].start >= core->segment[kept - 1].end)
-			core->segment[kept++] = core->segment[i];
-	core->segment_count = kept;
+	if (spans->count > 1)
+		qsort(spans->span, spans->count, sizeof(*spans->span), compare_spans);
+	for (size_t i = 0; i < spans->count; i++)
+		if (kept == 0 || spans->span[i].start >= spans->span[kept - 1].end)
+			spans->span[kept++] = spans->span[i];
+	spans->count = kept;
 }
 
-const struct core_segment *
-core_segment_at(const struct core *core, uint64_t address)
+const struct core_span *
+core_spans_find(const struct core_spans *spans, uint64_t address)
 {
-	size_t low = 0, high = core->segment_count;
+	size_t low = 0, high = spans->count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (core->segment[middle].end <= address)
+		if (spans->span[middle].end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < core->segment_count && core->segment[low].start <= address ?
-		       &core->segment[low] :
-		       NULL;
+	return low < spans->count ? &spans->span[low] : NULL;
+}
+
+const struct core_span *
+core_segment_at(const struct core *core, uint64_t address)
+{
+	const struct core_span *segment = core_spans_find(&core->segments, address);
+
+	return segment != NULL && segment->start <= address ? segment : NULL;
 }
 
 size_t
 core_read_piece(const struct core *core, uint64_t address, void *to, size_t size)
 {
-	const struct core_segment *segment = core_segment_at(core, address);
+	const struct core_span *segment = core_segment_at(core, address);
 	uint64_t within;
 
 	if (segment == NULL)

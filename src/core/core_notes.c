@@ -2,7 +2,7 @@
 /*
  * core_notes.c - reads threads, files and the end of the process from the notes of a core file.
  *
- * fs/binfmt_elf.c of Linux writes the notes; gdb writes the same ones in another order. Malformed
+ * fs/binfmt_elf.c of Linux writes the notes; gdb writes the same notes in another order. Malformed
  * notes are ignored.
  */
 #include <limits.h>
@@ -28,8 +28,8 @@
 struct note {
 	uint32_t type;
 	char owner[16]; /* "CORE", "LINUX" */
-	uint64_t at;    /* offset of its descriptor in the file */
-	uint64_t size;
+	uint64_t at;    /* offset of the descriptor in the file */
+	uint64_t size;  /* of the descriptor */
 };
 
 static bool
@@ -40,7 +40,7 @@ is_of(const struct note *note, const char *owner, uint32_t type, size_t least)
 
 /* --- the end ----------------------------------------------------------------------- */
 
-/* Is the default action of the signal to end the process? See signal(7). */
+/* Returns whether the default action of the signal ends the process: signal(7). */
 static bool
 is_deadly(int signal)
 {
@@ -139,24 +139,9 @@ take_process(struct core *core, const struct note *note)
 
 /* --- files ------------------------------------------------------------------------- */
 
-static void
-add_file_range(struct core *core, const uint64_t entry[3], const char *path)
-{
-	const struct core_range range = {
-		.start = entry[0],
-		.end = entry[1],
-		.offset = entry[2],
-		.path = strings_intern(core->paths, path),
-	};
-
-	core->range = xgrow(core->range, &core->range_capacity, core->range_count + 1,
-			    sizeof(*core->range));
-	core->range[core->range_count++] = range;
-}
-
 /*
- * NT_FILE: count, unit of the offsets, then start, end and offset of each mapping, then their
- * names, each terminated by a zero byte.
+ * Reads NT_FILE: the number of mappings, the unit of offsets, then start, end and offset of each
+ * mapping, then the name of the file of each mapping, terminated by a zero byte.
  */
 static void
 take_files(struct core *core, const struct note *note)
@@ -194,7 +179,11 @@ take_files(struct core *core, const struct note *note)
 		    (unit > 0 && entry[2] > INT64_MAX / unit))
 			continue;
 		entry[2] *= unit;
-		add_file_range(core, entry, path);
+		core_spans_add(&core->ranges,
+			       (struct core_span){ .start = entry[0],
+						   .end = entry[1],
+						   .offset = entry[2],
+						   .path = strings_intern(core->paths, path) });
 	}
 	free(bytes);
 }
@@ -219,7 +208,7 @@ take_auxv(struct core *core, const struct note *note)
 	}
 }
 
-/* --- all of them ------------------------------------------------------------------- */
+/* --- all notes --------------------------------------------------------------------- */
 
 static void
 take_note(struct core *core, const struct note *note)
@@ -271,36 +260,15 @@ core_take_notes(struct core *core, const Elf64_Phdr *header)
 	}
 }
 
-static int
-compare_ranges(const void *left, const void *right)
-{
-	const struct core_range *a = left, *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	return (a->path > b->path) - (a->path < b->path);
-}
-
 void
-core_settle_notes(struct core *core)
+core_finish_notes(struct core *core)
 {
-	size_t kept = 0;
-
-	if (core->range_count > 1)
-		qsort(core->range, core->range_count, sizeof(*core->range), compare_ranges);
-	for (size_t i = 0; i < core->range_count; i++)
-		if (kept == 0 || core->range[i].start >= core->range[kept - 1].end)
-			core->range[kept++] = core->range[i];
-	core->range_count = kept;
-	/* The process sent the signal itself: raise(3) and abort(3). */
+	/* raise(3) and abort(3): the process sent the signal to itself. */
 	if (core->end.sender == core->process->pid)
 		core->end.sender = 0;
 	if (core->process->cmdline == NULL || core->process->cmdline[0] == '\0') {
-		struct strbuf name;
+		struct strbuf name = STRBUF_INIT;
 
-		strbuf_init(&name);
 		strbuf_add_format(&name, "[%s]", core->process->comm);
 		free(core->process->cmdline);
 		core->process->cmdline = name.data;

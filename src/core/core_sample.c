@@ -6,11 +6,10 @@
 
 #include "core/core_internal.h"
 #include "wallsample/sampler/stack.h"
-#include "wallsample/core/core_thread.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/unwind/unwind.h"
 
-/* Bytes of a stack that are copied first; the rest is read on demand. */
+/* Bytes of a stack that are copied before the walk, which reads further bytes on demand. */
 #define STACK_AT_ONCE ((size_t)256 << 10)
 
 #define TASKS_MOST_NS (5 * NS_PER_SEC)
@@ -25,12 +24,12 @@ struct taking {
 	struct chain chain;
 	struct profile *profile;
 	struct core_waits waits;
-	struct runtimes *runtimes; /* NULL: none are wanted */
+	struct runtimes *runtimes; /* NULL when no runtimes are wanted */
 	struct runtime_capture *capture;
 	struct run_stats *stats;
 };
 
-/* Reads the bytes before the program counter, from the core, else from the file. */
+/* Reads the bytes before the program counter, from the core or else from the mapped file. */
 static bool
 read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_CODE_SIZE])
 {
@@ -45,8 +44,8 @@ read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_C
 }
 
 /*
- * Reads memory for runtimes. The kernel leaves unmodified pages of files out of a core: these are
- * read from the file, but not writable data, which may differ from it.
+ * Reads memory for runtimes. The kernel leaves unmodified pages of files out of a core: such pages
+ * are read from the file, except writable data, which may differ from the file.
  */
 static bool
 read_core_memory(void *context, uint64_t address, void *to, size_t size)
@@ -86,7 +85,8 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 			      sizeof(taking->stats->runtimes));
 }
 
-/* A call that was stopped and resumed has the number of restart_syscall. */
+/* Returns the number of the system call. A call that was stopped and resumed has the number of
+ * restart_syscall in place of its own. */
 static long
 true_syscall(const struct taking *taking, const struct core_thread *thread)
 {
@@ -108,7 +108,7 @@ state_of(const struct core_thread *thread)
 	return thread->syscall == SYSCALL_NONE ? RUN_RUNNING : RUN_UNKNOWN;
 }
 
-/* The unwinder reads memory beyond the copy from the core, of any stack. */
+/* Copies the registers and the stack; the unwinder reads further memory from the core. */
 static void
 take_snapshot(struct taking *taking, const struct core_thread *thread)
 {
@@ -119,7 +119,7 @@ take_snapshot(struct taking *taking, const struct core_thread *thread)
 	snapshot->stack_address = thread->regs.sp;
 	snapshot->stack_size = core_read_piece(taking->core, thread->regs.sp, snapshot->stack,
 					       STACK_AT_ONCE);
-	/* The copy is complete: memory that it lacks cannot be read at all. */
+	/* Marks the copy as complete: memory that neither it nor the core has cannot be read. */
 	snapshot->stack_wanted = STACK_AT_ONCE + 1;
 	snapshot->live_limit = SIZE_MAX;
 	snapshot->memory = &taking->memory;
@@ -203,7 +203,7 @@ read_waiters(struct taking *taking, const struct core_sample_config *config)
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
-/* Memory of a core does not change. */
+/* Reads the tasks of all threads, once: the memory of a core does not change. */
 static void
 read_tasks(const struct taking *taking, struct async_tasks *tasks)
 {

@@ -78,7 +78,8 @@ core_waits_set_runtimes(struct core_waits *waits, struct runtimes *runtimes)
 	waits->source.runtime_owner = runtime_owner;
 }
 
-/* "of interpreter 2", of several such locks. */
+/* Returns the frame that names the interpreter of a lock, such as "of interpreter 2"; FRAME_NONE
+ * when the runtime has one such lock. */
 static uint32_t
 frame_of_runtime(const struct core_waits *waits, uint64_t lock, struct profile *profile)
 {
@@ -101,9 +102,10 @@ core_waits_release(struct core_waits *waits)
 #define FUTEX_TIMEOUT 3
 
 /*
- * A waiter for an interpreter's lock wakes up at intervals to request the lock again: it waits as
- * long as another thread holds the lock. A wait inside the lock without a timeout is that of a
- * thread that has released the lock, until another one takes it.
+ * Returns whether a thread that was about to return from its call still waits for an interpreter's
+ * lock. A waiter wakes up at intervals to request the lock again, and waits as long as another
+ * thread holds the lock. A wait without a timeout is that of a thread that has released the lock
+ * and waits until another thread takes the lock.
  */
 static bool
 asks_again(const struct core_waits *waits, const struct core_waiter *waiter)

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 #include "wallsample/core/core_sample.h"
-#include "wallsample/core/core_thread.h"
+#include "core/core_internal.h"
 
 /* Memory is asked for at both ends of what the threads point to. */
 static void

@@ -3,9 +3,9 @@
  * core.h - an ELF core file: threads, mappings and memory of a process, written by the kernel or by
  * gdb's gcore.
  *
- * The contents are hostile: every offset is checked, every list is bounded, and the files that are
- * named in a core are opened only as modules_add_dumped does. The file is read with pread(2), never
- * mapped, and may be larger than memory.
+ * The contents are hostile: every offset is checked, every list is bounded, and files that a core
+ * names are opened only by modules_add_dumped. The core file is read with pread(2), never mapped,
+ * and may be larger than memory.
  */
 #ifndef WALLSAMPLE_CORE_CORE_H
 #define WALLSAMPLE_CORE_CORE_H
@@ -24,11 +24,11 @@ struct core;
 
 /* How the process ended. */
 struct core_end {
-	int signal;       /* 0: it did not end; the core is of a live process */
+	int signal;       /* 0 when the process did not end: the core is of a live process */
 	pid_t tid;        /* the thread that received the signal */
 	bool has_address; /* the signal reports a fault at `address` */
 	uint64_t address;
-	pid_t sender; /* the other process that sent the signal; 0: none, or not known */
+	pid_t sender; /* process that sent the signal; 0 when no other process did, or not known */
 };
 
 /*
@@ -47,35 +47,25 @@ const struct process *core_process(const struct core *core);
 const struct core_end *core_end(const struct core *core);
 /* Time of the last modification of the file, in ns of CLOCK_REALTIME. */
 uint64_t core_written_ns(const struct core *core);
-/* Bytes of memory that the file lists and, being truncated, does not have. */
+/* Bytes of memory that the file lists but does not have, because the file is truncated. */
 uint64_t core_missing(const struct core *core);
 
 /* Threads in the order of the file, at least one: the first received the signal. */
 size_t core_thread_count(const struct core *core);
 pid_t core_thread_id(const struct core *core, size_t index);
 
-/* Sets of registers of a thread. */
-enum core_register_set {
-	CORE_GENERAL, /* struct user_regs_struct */
-	CORE_TLS,     /* the thread pointer, where it is a set of its own: aarch64 */
-};
-
-/* Copies at most `room` bytes of the set. Returns their number; 0: the core has no such set. */
-size_t core_thread_registers(const struct core *core, size_t index, enum core_register_set set,
-			     void *to, size_t room);
-
 /* Copies `size` bytes of memory; false if the core does not have all of them. */
 bool core_read(const struct core *core, uint64_t address, void *to, size_t size);
 /*
- * Copies at most `size` bytes of memory from `address` to the end of its segment, which is the end
- * of a stack. Returns their number.
+ * Copies at most `size` bytes of memory from `address` up to the end of the segment that contains
+ * `address`. (The end of a stack is the end of a segment.) Returns the number of bytes.
  */
 size_t core_read_piece(const struct core *core, uint64_t address, void *to, size_t size);
 
 /* Where to find the files that the core names. */
 struct core_files {
-	const char *exe;   /* the executable, as the user named it; or NULL */
-	const char *symfs; /* a directory to search first; or NULL */
+	const char *exe;   /* path of the executable; NULL: the path in the core */
+	const char *symfs; /* directory to search first; NULL: none */
 };
 
 /*

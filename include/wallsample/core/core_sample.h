@@ -13,18 +13,18 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/unwind/unwind.h"
 
-/* As in struct sampler_config. */
+/* The members have the meaning of those of struct sampler_config. */
 struct core_sample_config {
 	enum unwind_choice unwinder;
 	uint32_t runtimes;
-	struct async_tasks *tasks; /* of all threads, or NULL */
+	struct async_tasks *tasks; /* receives the tasks of all threads; NULL: not wanted */
 };
 
 /*
  * Unwinds all threads and adds a tick with a sample of each to the profile. A core does not have
- * the states of threads: a thread that was interrupted in a system call is SLEEPING, one that was
- * in no call RUNNING (or waited for a CPU or a page), others are UNKNOWN. Nor does it have names of
- * threads: only the thread whose id is that of the process has a name, that of the process.
+ * the states of threads: a thread that was interrupted in a system call is SLEEPING, a thread in no
+ * call is RUNNING (it may have waited for a CPU or a page), other threads are UNKNOWN. A core has
+ * no names of threads: only the main thread gets a name, that of the process.
  *
  * `maps` comes from core_maps. Fills in ticks, thread_samples, threads, chains, failed and runtimes
  * of `stats`.

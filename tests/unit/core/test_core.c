@@ -21,7 +21,7 @@
 
 #include "../scene/made_core.h"
 #include "wallsample/core/core_sample.h"
-#include "wallsample/core/core_thread.h"
+#include "core/core_internal.h"
 #include "wallsample/symbol/symbol.h"
 
 #define PAGE UINT64_C(4096)
