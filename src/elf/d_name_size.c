@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * d_name_size.c - computes a bound of the demangled size of a D name with back references,
- * without parsing the name.
+ * d_name_size.c - computes a bound of the demangled size of a D name with back references, without
+ * parsing the name.
  *
- * https://dlang.org/spec/abi.html#back_ref: a 'Q' and a distance, in digits to the base 26,
- * stands for an identifier or a type that begins that many bytes before. What it stands for
- * lies before the 'Q' (a demangler must refuse what does not, or never end), so that it is
- * at most all that is written between, with all back references in there.
+ * https://dlang.org/spec/abi.html#back_ref: a 'Q' and a distance, in digits to the base 26, is a
+ * back reference to an identifier or a type that begins that many bytes before the 'Q'. The
+ * identifier or type ends before the 'Q' (otherwise a demangler would not end, and must refuse the
+ * name). So its size is at most that of the text between its beginning and the 'Q', with all back
+ * references in that text.
  */
 #include "elf/symbol_names_internal.h"
 
@@ -17,12 +18,12 @@
 
 #include "wallsample/base/base.h"
 
-/* Bytes that one byte of a mangled name stands for: 'W' is "extern(Windows) ". */
+/* Bound on the bytes of readable text for one mangled byte: 'W' is "extern(Windows) ". */
 #define FACTOR 16
 
 struct reference {
-	size_t at;
-	size_t size;
+	size_t at;   /* position of the 'Q' */
+	size_t size; /* bound on the readable text */
 };
 
 static size_t
@@ -31,7 +32,8 @@ sum_of(size_t a, size_t b)
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
-/* Reads the distance behind a 'Q': capital letters, then a small one; 0: none. */
+/* Reads the distance behind a 'Q': capital letters, then a small one. 0 when there is no
+ * distance, or it is larger than `most`. */
 static size_t
 distance_at(const char *digit, size_t most)
 {
@@ -48,7 +50,7 @@ distance_at(const char *digit, size_t most)
 	return distance <= most ? distance : 0;
 }
 
-/* An identifier's length, as it stands before it; no more than `most`. */
+/* Reads the decimal length that precedes an identifier; returns at most `most`. */
 static size_t
 length_at(const char *digit, size_t most)
 {
@@ -62,7 +64,8 @@ length_at(const char *digit, size_t most)
 	return length;
 }
 
-/* What is referred to begins at `to`; the reference stands at `at`, behind `count` others. */
+/* Returns the size of a reference at `at` to the text at `to`; `before` has the `count` references
+ * before this one. */
 static size_t
 reference_size(const char *name, size_t to, size_t at, const struct reference *before, size_t count)
 {
@@ -70,7 +73,7 @@ reference_size(const char *name, size_t to, size_t at, const struct reference *b
 
 	if (isdigit((unsigned char)name[to]))
 		return length_at(name + to, strlen(name));
-	/* Types of one letter, but for const, immutable and the 128-bit ones. */
+	/* A type of one letter, except const, immutable and the 128-bit types. */
 	if (islower((unsigned char)name[to]) && strchr("xyz", name[to]) == NULL)
 		return FACTOR;
 	size = (at - to) * FACTOR;

@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The names of sections: some hundred bytes, but LLVM puts those of symbols into the same table. */
+/* Bound on the table of section names. LLVM puts the names of symbols into the same table. */
 #define NAMES_MAX (UINT64_C(64) << 20)
 
 /* A file, or bytes in memory. */
 struct source {
 	int fd;
-	const uint8_t *bytes; /* NULL: the file */
-	uint64_t size;
-	bool bare; /* a file without sections is accepted */
+	const uint8_t *bytes; /* NULL when the source is the file `fd` */
+	uint64_t size;        /* bytes of the source */
+	bool bare;            /* a file without sections is accepted */
 };
 
 static bool
@@ -33,8 +33,9 @@ read_at(const struct source *source, uint64_t offset, void *to, size_t size)
 }
 
 /*
- * libelf reads the whole table for the first name, and searches it for a zero backwards from its
- * end for each name.
+ * Returns whether the table of section names is of a plausible size and ends with a zero. libelf
+ * reads the whole table for the first name, and for each name searches for a zero backwards from
+ * the end.
  */
 static bool
 has_sound_names(const struct source *source, const Elf64_Ehdr *header)
@@ -51,7 +52,7 @@ has_sound_names(const struct source *source, const Elf64_Ehdr *header)
 	       read_at(source, names.sh_offset + names.sh_size - 1, &last, 1) && last == '\0';
 }
 
-/* Are the counts of the header plausible? */
+/* Returns whether the counts of the header are plausible. */
 static bool
 is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why)
 {
@@ -77,7 +78,7 @@ is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why
 	       size - header->e_shoff >= (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
 }
 
-/* May libelf open the source? *why as in the header. */
+/* Returns whether libelf can open the source safely; *why is as in elf_open.h. */
 static bool
 is_openable(const struct source *source, const char **why)
 {
@@ -93,38 +94,29 @@ is_openable(const struct source *source, const char **why)
 	return elf_version(EV_CURRENT) != EV_NONE;
 }
 
+/* Opens the source with libelf. */
 static Elf *
-opened(Elf *elf, const char *reason, const char **why)
+open_source(struct source *source, const char **why)
 {
+	const char *reason = "it cannot be read";
+	Elf *elf = NULL;
+	struct stat st;
+	bool known = source->bytes != NULL;
+
+	if (!known && fstat(source->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		source->size = (uint64_t)st.st_size;
+		known = true;
+	}
+	if (known && is_openable(source, &reason)) {
+		/* ELF_C_READ reads with pread, never maps, and does not write. */
+		elf = source->bytes == NULL ?
+			      elf_begin(source->fd, ELF_C_READ, NULL) :
+			      elf_memory((char *)(uintptr_t)source->bytes, source->size);
+		reason = "libelf does not take it";
+	}
 	if (why != NULL)
 		*why = elf != NULL ? NULL : reason;
 	return elf;
-}
-
-static Elf *
-open_file(struct source *source, const char **why)
-{
-	const char *reason = "it cannot be read";
-	struct stat st;
-
-	if (fstat(source->fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return opened(NULL, reason, why);
-	source->size = (uint64_t)st.st_size;
-	if (!is_openable(source, &reason))
-		return opened(NULL, reason, why);
-	/* ELF_C_READ reads with pread, never maps, and does not write. */
-	return opened(elf_begin(source->fd, ELF_C_READ, NULL), "libelf does not take it", why);
-}
-
-static Elf *
-open_bytes(const struct source *source, const char **why)
-{
-	const char *reason;
-
-	if (!is_openable(source, &reason))
-		return opened(NULL, reason, why);
-	return opened(elf_memory((char *)(uintptr_t)source->bytes, source->size),
-		      "libelf does not take it", why);
 }
 
 Elf *
@@ -132,15 +124,15 @@ elf_open_fd(int fd, const char **why)
 {
 	struct source source = { .fd = fd };
 
-	return open_file(&source, why);
+	return open_source(&source, why);
 }
 
 Elf *
 elf_open_memory(const void *bytes, size_t size, const char **why)
 {
-	const struct source source = { .fd = -1, .bytes = bytes, .size = size };
+	struct source source = { .fd = -1, .bytes = bytes, .size = size };
 
-	return open_bytes(&source, why);
+	return open_source(&source, why);
 }
 
 Elf *
@@ -155,24 +147,21 @@ elf_open_image(const struct image *image, const char **why)
 Elf *
 elf_open_unwind(const struct image *image, int *fd)
 {
-	struct source source = { .bytes = image_memory(image), .size = image->size, .bare = true };
+	struct source source = {
+		.fd = -1, .bytes = image_memory(image), .size = image->size, .bare = true
+	};
 	Elf *elf;
 
-	*fd = -1;
-	if (source.bytes != NULL)
-		return open_bytes(&source, NULL);
-	source.fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
-	if (source.fd < 0)
-		return NULL;
-	elf = open_file(&source, NULL);
-	if (elf != NULL)
-		*fd = source.fd;
-	else
+	if (source.bytes == NULL)
+		source.fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
+	elf = open_source(&source, NULL);
+	if (elf == NULL && source.fd >= 0)
 		close(source.fd);
+	*fd = elf != NULL ? source.fd : -1;
 	return elf;
 }
 
-/* --- parts ----------------------------------------------------------------------------- */
+/* --- sections -------------------------------------------------------------------------- */
 
 const char *
 elf_section_name(Elf *elf, const GElf_Shdr *header)

@@ -18,23 +18,18 @@
 /* Bounds the table of blocks; a sparse file can have any size. */
 #define IMAGE_MAX_SIZE (UINT64_C(64) << 30)
 
-/* More note bytes than this do not come before a build-id in any real file. */
-#define NOTES_MAX_SIZE (UINT64_C(64) << 10)
-
 struct image_block {
-	uint8_t *bytes;  /* NULL: not read yet, unless `tried` */
+	uint8_t *bytes;  /* NULL until the block was read */
 	uint32_t length; /* less than BLOCK_SIZE at the end, or if the file shrank */
-	bool tried;      /* a block that cannot be read is not read again */
+	bool tried;      /* the block was read, or could not be read */
 };
 
 struct image_blocks {
-	uint8_t *memory; /* all bytes of an image in memory; then no blocks */
-	/*
-	 * The segment of the last read, which is checked first: the unwinder reads one segment
-	 * word by word. A hint only.
-	 */
+	uint8_t *memory; /* all bytes of an image in memory, which has no blocks; else NULL */
+	/* The segment of the last read is checked first: the unwinder reads one segment word by
+	 * word. */
 	size_t last_segment;
-	struct image_block block[]; /* size rounded up to blocks */
+	struct image_block block[]; /* all blocks of the file */
 };
 
 static const struct image_block *
@@ -195,38 +190,6 @@ add_segment(struct image *image, const Elf64_Phdr *ph)
 	return true;
 }
 
-/* Reads one PT_NOTE. A damaged note ends the walk; the image stays valid. */
-static void
-find_build_id(struct image *image, const Elf64_Phdr *ph)
-{
-	/* gABI: note fields are padded to 4 bytes, or 8 when the segment is aligned so. */
-	uint64_t pad = ph->p_align == 8 ? 7 : 3;
-	uint64_t left = ph->p_filesz < NOTES_MAX_SIZE ? ph->p_filesz : NOTES_MAX_SIZE;
-	uint64_t at = ph->p_offset;
-
-	while (image->build_id_size == 0 && left > sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr note;
-		char name[4];
-		uint64_t name_size, next;
-
-		if (!image_read_offset(image, at, &note, sizeof(note)))
-			return;
-		name_size = ((uint64_t)note.n_namesz + pad) & ~pad;
-		next = sizeof(note) + name_size + (((uint64_t)note.n_descsz + pad) & ~pad);
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(name) &&
-		    note.n_descsz > 0 && note.n_descsz <= IMAGE_BUILD_ID_MAX &&
-		    image_read_offset(image, at + sizeof(note), name, sizeof(name)) &&
-		    memcmp(name, ELF_NOTE_GNU, sizeof(name)) == 0 &&
-		    image_read_offset(image, at + sizeof(note) + name_size, image->build_id,
-				      note.n_descsz))
-			image->build_id_size = note.n_descsz;
-		if (next >= left)
-			return;
-		at += next;
-		left -= next;
-	}
-}
-
 static bool
 read_program_headers(struct image *image, const Elf64_Ehdr *eh)
 {
@@ -242,8 +205,6 @@ read_program_headers(struct image *image, const Elf64_Ehdr *eh)
 			image->eh_frame_hdr = ph.p_vaddr;
 			image->eh_frame_hdr_size = ph.p_filesz;
 		}
-		if (ph.p_type == PT_NOTE)
-			find_build_id(image, &ph);
 	}
 	return image->segment_count > 0;
 }
@@ -265,6 +226,16 @@ read_headers(struct image *image)
 	return read_program_headers(image, &eh);
 }
 
+static void
+read_build_id(struct image *image)
+{
+	uint64_t at, size;
+
+	if (image_find_note(image, "GNU", NT_GNU_BUILD_ID, &at, &size) &&
+	    size <= IMAGE_BUILD_ID_MAX && image_read_offset(image, at, image->build_id, size))
+		image->build_id_size = size;
+}
+
 static struct image *
 image_create(int fd, uint64_t size, size_t block_count)
 {
@@ -280,10 +251,12 @@ image_create(int fd, uint64_t size, size_t block_count)
 static struct image *
 image_or_null(struct image *image)
 {
-	if (read_headers(image))
-		return image;
-	image_free(image);
-	return NULL;
+	if (!read_headers(image)) {
+		image_free(image);
+		return NULL;
+	}
+	read_build_id(image);
+	return image;
 }
 
 static int64_t

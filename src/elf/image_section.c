@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* image_section.c - the sections of an image, which loaders do not need and may be stripped. */
+/* image_section.c - sections and notes of an image. Sections may be stripped: loaders need none. */
 #include <string.h>
 
 #include "wallsample/elf/image.h"
 
-/* A linked program has some forty. */
+/* Bound on sections; a linked program has some forty. */
 #define SECTIONS_MOST 4096
+
+/* Bound on the bytes of notes that are searched; those of real files have some hundred bytes. */
+#define NOTES_MOST (UINT64_C(64) << 10)
 
 static bool
 image_read_header(const struct image *image, Elf64_Ehdr *header)
@@ -61,4 +64,69 @@ image_section_vaddr(const struct image *image, const char *name, uint64_t size)
 			       section.sh_size >= size ?
 		       section.sh_addr :
 		       0;
+}
+
+bool
+image_next_header(const struct image *image, uint32_t type, uint64_t *index, Elf64_Phdr *to)
+{
+	Elf64_Ehdr header;
+
+	if (!image_read_offset(image, 0, &header, sizeof(header)))
+		return false;
+	while (*index < header.e_phnum)
+		if (image_read_offset(image, header.e_phoff + (*index)++ * sizeof(*to), to,
+				      sizeof(*to)) &&
+		    to->p_type == type)
+			return true;
+	return false;
+}
+
+/* Searches one PT_NOTE segment up to the first damaged note. */
+static bool
+find_in_notes(const struct image *image, const Elf64_Phdr *ph, uint64_t left, const char owner[4],
+	      uint32_t type, uint64_t *at, uint64_t *size)
+{
+	/* gABI: note fields are padded to 4 bytes, or 8 when the segment is aligned so. */
+	const uint64_t pad = ph->p_align == 8 ? 7 : 3;
+
+	*at = ph->p_offset;
+	while (left > sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note;
+		char name[4];
+		uint64_t name_size, next;
+
+		if (!image_read_offset(image, *at, &note, sizeof(note)))
+			return false;
+		name_size = ((uint64_t)note.n_namesz + pad) & ~pad;
+		next = sizeof(note) + name_size + (((uint64_t)note.n_descsz + pad) & ~pad);
+		if (note.n_type == type && note.n_namesz == sizeof(name) &&
+		    image_read_offset(image, *at + sizeof(note), name, sizeof(name)) &&
+		    memcmp(name, owner, sizeof(name)) == 0) {
+			*at += sizeof(note) + name_size;
+			*size = note.n_descsz;
+			return true;
+		}
+		if (next >= left)
+			return false;
+		*at += next;
+		left -= next;
+	}
+	return false;
+}
+
+bool
+image_find_note(const struct image *image, const char owner[4], uint32_t type, uint64_t *at,
+		uint64_t *size)
+{
+	uint64_t index = 0, left = NOTES_MOST;
+	Elf64_Phdr ph;
+
+	while (left > 0 && image_next_header(image, PT_NOTE, &index, &ph)) {
+		const uint64_t part = ph.p_filesz < left ? ph.p_filesz : left;
+
+		if (find_in_notes(image, &ph, part, owner, type, at, size))
+			return true;
+		left -= part;
+	}
+	return false;
 }

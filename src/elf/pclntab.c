@@ -14,12 +14,11 @@
 
 /* Bytes of the file that are searched when no section locates the table. */
 #define SEARCH_MOST (UINT64_C(256) << 20)
-/* Number of plausible headers that are tried: each may cost a search of all data. */
+/* Number of plausible headers that are tried: each can cost a search of all data. */
 #define HEADERS_MOST 16
 
 /* cmd/link/internal/ld/elf.go: the build ID. */
 #define NOTE_GO 4
-#define NOTES_MOST 32
 
 /* internal/abi/symtab.go */
 #define MAGIC_OLD 0xfffffff0 /* Go 1.18, 1.19 */
@@ -31,7 +30,7 @@ struct header {
 	uint8_t pad[2];
 	uint8_t quantum, pointer_size;
 	uint64_t functions, files;
-	uint64_t text; /* where it begins, up to Go 1.25; relocated */
+	uint64_t text; /* address of the first code, up to Go 1.25; relocated */
 	uint64_t name_part, unit_part, file_part, value_part, function_part;
 };
 
@@ -78,65 +77,24 @@ try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 	       image_offset_to_vaddr(table->image, offset, &table->vaddr);
 }
 
-/* --- where it is -------------------------------------------------------------------- */
+/* --- the table by sections ------------------------------------------------------------- */
 
-static bool
-find_section(const struct image *image, const char *const *name, Elf64_Shdr *found)
-{
-	for (size_t i = 0; name[i] != NULL; i++)
-		if (image_find_section(image, name[i], found))
-			return true;
-	return false;
-}
-
-/* cmd/link/internal/ld/data.go; some linkers put the second into .data.rel.ro. */
-static const char *const table_sections[] = { ".gopclntab", ".data.rel.ro.gopclntab", NULL };
-static const char *const pclntab_sections[] = {
-	".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid", NULL,
+/* cmd/link/internal/ld/data.go. The first two are the table itself; some linkers put it into
+ * .data.rel.ro. The others show that Go's linker made the program. */
+#define TABLE_SECTIONS 2
+static const char *const sections[] = {
+	".gopclntab",
+	".data.rel.ro.gopclntab",
+	".go.buildinfo",
+	".note.go.buildid",
 };
 
-struct note {
-	uint32_t name_size, text_size, type;
-	char name[4];
-};
-
-/* Notes are padded to 4 bytes; other linkers than Go's put all of them into one segment. */
+/* Finds the first of the sections that the image has. */
 static bool
-has_note(const struct image *image, uint64_t offset, uint64_t size)
+find_section(const struct image *image, size_t count, Elf64_Shdr *found)
 {
-	struct note note;
-
-	for (unsigned i = 0; i < NOTES_MOST && size >= sizeof(note); i++) {
-		const uint64_t header = offsetof(struct note, name);
-		uint64_t next;
-
-		if (!image_read_offset(image, offset, &note, sizeof(note)))
-			return false;
-		if (note.name_size == sizeof(note.name) && note.type == NOTE_GO &&
-		    memcmp(note.name, "Go\0\0", sizeof(note.name)) == 0)
-			return true;
-		next = header + (((uint64_t)note.name_size + 3) & ~UINT64_C(3)) +
-		       (((uint64_t)note.text_size + 3) & ~UINT64_C(3));
-		if (next > size)
-			return false;
-		offset += next;
-		size -= next;
-	}
-	return false;
-}
-
-/* The note by which Go's tools recognise a program without sections (ld/elf.go). */
-static bool
-has_go_note(const struct image *image)
-{
-	Elf64_Ehdr header;
-	Elf64_Phdr ph;
-
-	if (!image_read_offset(image, 0, &header, sizeof(header)))
-		return false;
-	for (uint64_t i = 0; i < header.e_phnum; i++)
-		if (image_read_offset(image, header.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) &&
-		    ph.p_type == PT_NOTE && has_note(image, ph.p_offset, ph.p_filesz))
+	for (size_t i = 0; i < count; i++)
+		if (image_find_section(image, sections[i], found))
 			return true;
 	return false;
 }
@@ -144,16 +102,19 @@ has_go_note(const struct image *image)
 bool
 pclntab_is_likely(const struct image *image)
 {
+	uint64_t at, size;
 	Elf64_Shdr section;
 
-	return find_section(image, pclntab_sections, &section) || has_go_note(image);
+	/* Go's tools, too, recognise a program without sections by this note (ld/elf.go). */
+	return find_section(image, ARRAY_SIZE(sections), &section) ||
+	       image_find_note(image, "Go\0", NOTE_GO, &at, &size);
 }
 
-/* --- where nothing says where it is --------------------------------------------------- */
+/* --- the table by its first bytes ------------------------------------------------------- */
 
 struct search {
 	struct pclntab *table;
-	uint64_t end;     /* offset behind the segment */
+	uint64_t end;     /* file offset of the end of the segment */
 	unsigned headers; /* number of headers tried */
 	bool found;
 };
@@ -210,7 +171,7 @@ pclntab_open(const struct image *image)
 		return NULL;
 	table = xcalloc(1, sizeof(*table));
 	table->image = image;
-	if (find_section(image, table_sections, &section) &&
+	if (find_section(image, TABLE_SECTIONS, &section) &&
 	    try_table(table, section.sh_offset, section.sh_size) && pclntab_find_text(table))
 		return table;
 	if (search_table(table))
@@ -227,14 +188,15 @@ pclntab_free(struct pclntab *table)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/* Finds the last function that begins at or before the address; its offset among the records. */
+/* Finds the last function that begins at or before the address; stores the offset of its record and
+ * the address of the next function. */
 static bool
 find_entry(const struct pclntab *table, uint32_t address, uint32_t *at, uint32_t *end)
 {
 	uint32_t low = 0, high = table->count;
 	uint32_t entry[3]; /* a function's address and record, the next one's address */
 
-	/* entry[low] <= address < entry[high] in a sorted table; ends for damaged ones, too */
+	/* In a sorted table entry[low] <= address < entry[high]; ends for damaged tables, too. */
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;
 

@@ -6,7 +6,7 @@
 #include "wallsample/elf/pclntab.h"
 
 /*
- * The parts follow each other in this order (cmd/link/internal/ld/pcln.go). Their positions are
+ * The parts of the table have this order (cmd/link/internal/ld/pcln.go). Their positions are
  * offsets from the beginning of the table.
  */
 struct pclntab {
@@ -15,12 +15,12 @@ struct pclntab {
 	uint64_t vaddr, size;
 	bool is_old;        /* Go 1.18 and 1.19 */
 	uint8_t quantum;    /* unit of addresses: bytes of the smallest instruction */
-	uint32_t count;     /* of functions */
-	uint64_t names;     /* texts */
-	uint64_t units;     /* for each compilation unit the offsets of its file names */
-	uint64_t files;     /* texts */
-	uint64_t values;    /* packed values by address */
-	uint64_t functions; /* sorted by address; then one record for each */
+	uint32_t count;     /* number of functions */
+	uint64_t names;     /* position of the names of functions */
+	uint64_t units;     /* position of the offsets of file names, by compilation unit */
+	uint64_t files;     /* position of the file names */
+	uint64_t values;    /* position of the packed values by address */
+	uint64_t functions; /* position of the sorted addresses of functions, and their records */
 	/* From moduledata or the header: */
 	uint64_t text;     /* vaddr that functions count from */
 	uint64_t funcdata; /* vaddr that tables of inlined functions count from; 0: not known */

@@ -2,8 +2,8 @@
 /*
  * pclntab_module.c - finds the start of Go's code in the runtime's description of the module.
  *
- * Its words are pointers. In a program at a fixed address they are in the file; in one that
- * can lie anywhere the file may have zeros there, and the relocations the values.
+ * The words of the description are pointers. A program at a fixed address has them in the file. In
+ * a position-independent program the file may have zeros, and the relocations have the values.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "elf/pclntab_internal.h"
 
 /* runtime/symtab.go: moduledata, in words. */
-#define WORD_HEADER 0 /* of the table */
+#define WORD_HEADER 0 /* address of the table */
 #define WORD_NAMES 1  /* slices: address, length, capacity */
 #define WORD_FUNCTIONS 16
-#define WORD_LOW 20 /* of the first function, and behind the last */
-#define WORD_HIGH 21
+#define WORD_LOW 20  /* start of the first function */
+#define WORD_HIGH 21 /* end of the last function */
 #define WORD_TEXT 22
 #define WORD_FUNCDATA 40 /* Go 1.20 and later */
 #define WORD_FUNCDATA_OLD 38
@@ -71,9 +71,10 @@ pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size)
 	       image_read_offset(table->image, table->offset + at, to, size);
 }
 
-/* --- what the description must say ---------------------------------------------------- */
+/* --- checks of a description ------------------------------------------------------------ */
 
-/* The offsets of the first function and of the end of the last, from the start of the code. */
+/* Reads the start of the first function and the end of the last one, relative to the start of the
+ * code. */
 static bool
 read_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
 {
@@ -155,12 +156,12 @@ find_in_data(struct pclntab *table)
 
 struct relocations {
 	struct pclntab *table;
-	uint64_t offset, size; /* in the file */
-	/* Positions of pointers to the table, where a description may begin. */
-	uint64_t candidate[CANDIDATES_MOST];
-	size_t count;
-	/* The words of one candidate. */
-	uint64_t vaddr, word[WORDS];
+	uint64_t offset, size;               /* in the file */
+	uint64_t candidate[CANDIDATES_MOST]; /* addresses of pointers to the table, where a
+					      * description may begin */
+	size_t count;                        /* of candidates */
+	bool complete;                       /* all candidates were collected */
+	uint64_t vaddr, word[WORDS];         /* address and words of the present candidate */
 };
 
 /* Finds the relocations by the dynamic section, as the loader does: there may be no sections. */
@@ -168,21 +169,15 @@ static bool
 find_relocations(struct relocations *relocations)
 {
 	const struct image *image = relocations->table->image;
-	uint64_t vaddr = 0, dynamic = 0, dynamic_size = 0;
-	Elf64_Ehdr header;
+	uint64_t vaddr = 0, index = 0, dynamic_size;
 	Elf64_Phdr ph;
 	Elf64_Dyn entry;
 
-	if (!image_read_offset(image, 0, &header, sizeof(header)))
+	if (!image_next_header(image, PT_DYNAMIC, &index, &ph))
 		return false;
-	for (uint64_t i = 0; i < header.e_phnum && dynamic_size == 0; i++)
-		if (image_read_offset(image, header.e_phoff + i * sizeof(ph), &ph, sizeof(ph)) &&
-		    ph.p_type == PT_DYNAMIC) {
-			dynamic = ph.p_offset;
-			dynamic_size = ph.p_filesz < 65536 ? ph.p_filesz : 65536;
-		}
+	dynamic_size = ph.p_filesz < 65536 ? ph.p_filesz : 65536;
 	for (uint64_t at = 0; at + sizeof(entry) <= dynamic_size; at += sizeof(entry)) {
-		if (!image_read_offset(image, dynamic + at, &entry, sizeof(entry)) ||
+		if (!image_read_offset(image, ph.p_offset + at, &entry, sizeof(entry)) ||
 		    entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_RELA)
@@ -203,45 +198,28 @@ find_relocations(struct relocations *relocations)
 	return false;
 }
 
-/* Copies the relocation at `bytes`; true if its value is an address of the image. */
+/* Collects the candidates, or the words of the present candidate. */
 static bool
-is_relative(const struct relocations *relocations, const uint8_t *bytes, Elf64_Rela *rela)
-{
-	memcpy(rela, bytes, sizeof(*rela));
-	return IS_RELATIVE(relocations->table->image, ELF64_R_TYPE(rela->r_info));
-}
-
-static bool
-visit_candidates(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
+visit_relocations(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 {
 	struct relocations *relocations = context;
+	const struct pclntab *table = relocations->table;
 	Elf64_Rela rela;
 
 	(void)offset;
 	for (size_t i = 0; i + sizeof(rela) <= size; i += sizeof(rela)) {
-		if (!is_relative(relocations, bytes + i, &rela) ||
-		    (uint64_t)rela.r_addend != relocations->table->vaddr)
+		memcpy(&rela, bytes + i, sizeof(rela));
+		if (!IS_RELATIVE(table->image, ELF64_R_TYPE(rela.r_info)))
 			continue;
-		relocations->candidate[relocations->count++] = rela.r_offset;
-		if (relocations->count == CANDIDATES_MOST)
-			return false;
-	}
-	return true;
-}
-
-static bool
-visit_words(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
-{
-	struct relocations *relocations = context;
-	Elf64_Rela rela;
-
-	(void)offset;
-	for (size_t i = 0; i + sizeof(rela) <= size; i += sizeof(rela)) {
-		if (!is_relative(relocations, bytes + i, &rela))
-			continue;
-		rela.r_offset -= relocations->vaddr;
-		if (rela.r_offset < sizeof(relocations->word) && rela.r_offset % 8 == 0)
-			relocations->word[rela.r_offset / 8] = (uint64_t)rela.r_addend;
+		if (relocations->complete) {
+			rela.r_offset -= relocations->vaddr;
+			if (rela.r_offset < sizeof(relocations->word) && rela.r_offset % 8 == 0)
+				relocations->word[rela.r_offset / 8] = (uint64_t)rela.r_addend;
+		} else if ((uint64_t)rela.r_addend == table->vaddr) {
+			relocations->candidate[relocations->count++] = rela.r_offset;
+			if (relocations->count == CANDIDATES_MOST)
+				return false;
+		}
 	}
 	return true;
 }
@@ -250,29 +228,30 @@ static bool
 find_in_relocations(struct pclntab *table)
 {
 	struct relocations relocations = { .table = table };
-	const struct pclntab_scan candidates = { visit_candidates, &relocations };
-	const struct pclntab_scan words = { visit_words, &relocations };
+	const struct pclntab_scan scan = { visit_relocations, &relocations };
 
 	if (!find_relocations(&relocations))
 		return false;
 	if (relocations.size > RELOCATIONS_MOST)
 		relocations.size = RELOCATIONS_MOST;
-	pclntab_image_scan(table->image, relocations.offset, relocations.size, &candidates);
+	pclntab_image_scan(table->image, relocations.offset, relocations.size, &scan);
+	relocations.complete = true;
 	for (size_t i = 0; i < relocations.count; i++) {
 		relocations.vaddr = relocations.candidate[i];
 		if (!pclntab_image_read(table->image, relocations.vaddr, relocations.word,
 					sizeof(relocations.word)))
 			continue;
-		pclntab_image_scan(table->image, relocations.offset, relocations.size, &words);
+		pclntab_image_scan(table->image, relocations.offset, relocations.size, &scan);
 		if (use_words(table, relocations.word))
 			return true;
 	}
 	return false;
 }
 
-/* --- all in turn ----------------------------------------------------------------------- */
+/* --- the start of the code ------------------------------------------------------------- */
 
-/* Is the `text` of the header code? Without moduledata inlined functions are unknown. */
+/* Returns whether the start of the code in the header of the table is code. This is enough for
+ * all but inlined functions. */
 static bool
 text_is_code(const struct pclntab *table)
 {

@@ -7,13 +7,13 @@
 
 #include "elf/pclntab_internal.h"
 
-/* Compilers make no function with as many steps. */
+/* Bound on the steps of a table, for damaged files. */
 #define STEPS_MOST (1U << 20)
 
-/* Longer than any number of 32 bits, which has at most 5 bytes. */
+/* Bound on the bytes of a number; numbers of 32 bits have at most 5 bytes. */
 #define VARINT_MOST 10
 
-/* No stack is larger: runtime/stack.go, maxstacksize. */
+/* The largest stack: runtime/stack.go, maxstacksize. */
 #define DEPTH_MOST (1 << 30)
 
 /* internal/abi/symtab.go */
@@ -21,10 +21,10 @@
 #define FUNCDATA_INLINED 3
 #define FUNCDATA_NONE UINT32_MAX
 
-/* Reads the packed bytes in pieces. */
+/* Reads packed bytes one by one, from pieces of the file. */
 struct reader {
 	const struct pclntab *table;
-	uint64_t at; /* offset of the byte behind the piece */
+	uint64_t at; /* offset in the table of the first byte behind the piece */
 	uint8_t piece[64];
 	size_t used, size;
 };
@@ -75,7 +75,7 @@ pclntab_value(const struct pclntab *table, uint32_t at, const struct pclntab_fun
 	uint64_t address = function->entry;
 	uint32_t current = UINT32_MAX; /* -1 */
 
-	/* 0 is no table */
+	/* The offset 0 means that there is no table. */
 	for (unsigned i = 0; at != 0 && i < STEPS_MOST && address < function->end; i++) {
 		uint32_t change, length;
 
@@ -114,11 +114,11 @@ struct body {
 	const struct pclntab *table;
 	struct pclntab_function function;
 	struct pclntab_record record;
-	uint32_t inlined_at; /* table by address: index of the inlined call; 0: there are none */
-	uint64_t inlined;    /* vaddr of the array of inlined calls; 0: not known */
+	uint32_t inlined_at; /* offset of the table of indices of inlined calls; 0: none */
+	uint64_t inlined;    /* vaddr of the array of inlined calls; 0 when not known */
 };
 
-/* The word `index` behind the record; 0 when the record has fewer. */
+/* Returns the word `index` behind the record; 0 when the file ends before that word. */
 static uint32_t
 word_behind(const struct body *body, uint64_t index)
 {
@@ -151,8 +151,9 @@ open_body(struct body *body, const struct pclntab *table, uint64_t vaddr)
 }
 
 /*
- * runtime/symtabinl.go: inlinedCall; up to Go 1.19 with file and line, too. `parent` is an
- * instruction, counted from the entry, whose file and line are those of the call.
+ * Reads an element of the array of inlined calls (runtime/symtabinl.go: inlinedCall, which has also
+ * file and line up to Go 1.19). *parent is the offset from the entry of an instruction whose file
+ * and line are those of the call.
  */
 static bool
 read_inlined(const struct body *body, int32_t index, struct pclntab_place *place, uint32_t *parent)
@@ -209,7 +210,8 @@ pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place
 		       read_inlined(&body, index, &inner, &parent);
 		if (more)
 			vaddr = body.function.entry + parent;
-		/* Also ends a ring of damaged calls. The last place is for the outermost. */
+		/* The last place is for the outermost function. A ring of damaged calls ends here,
+		 * too. */
 		if (more && count + 1 == most)
 			break;
 		place[count++] = inner;

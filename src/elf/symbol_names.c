@@ -6,7 +6,9 @@
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +37,7 @@
 
 struct demangled {
 	struct strbuf *out;
-	size_t limit; /* of out->length */
+	size_t limit; /* the largest allowed out->length */
 	jmp_buf too_long;
 	const char *name;
 	int options;
@@ -74,7 +76,7 @@ rust_legacy_length(const char *name)
 	return 0;
 }
 
-/* The compiler's suffix of a mangled name: ".part.0", ".cold"; "" if there is none. */
+/* Returns the suffix of the compiler in a mangled name: ".part.0", ".cold"; "" without a suffix. */
 static const char *
 compiler_suffix(const char *name)
 {
@@ -83,7 +85,7 @@ compiler_suffix(const char *name)
 	return rust > 0 ? name + rust : name + strcspn(name, ".");
 }
 
-/* ".llvm.8397458" is a hash of the build, which is not shown. */
+/* Returns the length of a suffix without ".llvm.8397458", which is a hash of the build. */
 static size_t
 suffix_length(const char *suffix)
 {
@@ -106,7 +108,7 @@ take_piece(const char *piece, size_t length, void *opaque)
  * A mangled name of 254 bytes can expand to 140 MB of text, because each part may refer to
  * earlier parts twice. libiberty passes the text to this callback in pieces, and a callback
  * cannot stop it. libiberty keeps nothing on the heap meanwhile (except for a few bytes in Rust's
- * punycode), so that a longjmp out of it is safe.
+ * punycode), so that a longjmp out of the callback is safe.
  */
 static void
 demangle_pieces(void *opaque)
@@ -121,7 +123,45 @@ demangle_pieces(void *opaque)
 						     take_piece, demangled) != 0;
 }
 
-/* Does the parser's table of pairs fit on its stack? */
+struct call {
+	void (*function)(void *context);
+	void *context;
+};
+
+static void *
+run_call(void *opaque)
+{
+	const struct call *call = opaque;
+
+	call->function(call->context);
+	return NULL;
+}
+
+/*
+ * Calls function(context) on the stack of a new thread, which has `size` bytes (the kernel
+ * allocates them on first use) and handles no signals. Does nothing when there is no memory for
+ * the stack.
+ */
+static void
+own_stack_call(size_t size, void (*function)(void *context), void *context)
+{
+	struct call call = { function, context };
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_attr_setstacksize(&attributes, size) == 0 &&
+	    pthread_create(&thread, &attributes, run_call, &call) == 0)
+		pthread_join(thread, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+/* Returns whether the parser's table of pairs fits on its stack. */
 static bool
 pairs_fit(const char *name)
 {

@@ -9,10 +9,10 @@
 
 #include "wallsample/base/base.h"
 
-/* As large as a block of an image: blocks read whole are not kept. */
+/* The size of a block of an image: the image does not keep blocks that are read whole. */
 #define PIECE ((size_t)64 << 10)
 
-/* Larger tables are damage or a sparse file: see symbol_table.c. */
+/* Larger tables are in damaged or sparse files: see symbol_table.c. */
 #define SYMBOLS_MAX_SIZE (UINT64_C(256) << 20)
 #define NAMES_MAX_SIZE (UINT64_C(1) << 30)
 
@@ -71,7 +71,8 @@ find_tables(struct symbol_search *search)
 	}
 }
 
-/* Reads the next piece of [from, from + size), of which `at` bytes are done; 0: none is left. */
+/* Reads the next piece of [from, from + size), of which search->at bytes were read. Returns its
+ * size; 0 when nothing is left. */
 static size_t
 read_piece(struct symbol_search *search, uint64_t from, uint64_t size, uint8_t *to)
 {
@@ -112,7 +113,7 @@ next_table(struct symbol_search *search)
 				    SYMBOL_SEARCH_DONE);
 }
 
-/* Does the name end here, or begin the suffix of a part? */
+/* Returns whether the name ends at `end`, or the suffix of a part begins there. */
 static bool
 ends_at(const struct symbol_wanted *wanted, const uint8_t *end, const uint8_t *piece_end)
 {
@@ -124,7 +125,7 @@ keep_name(struct symbol_search *search, uint64_t offset, size_t wanted)
 {
 	const struct symbol_search_name name = { (uint32_t)offset, (uint32_t)wanted };
 
-	/* Pieces overlap. */
+	/* The name is kept already when it is in the overlap of two pieces. */
 	for (size_t i = 0; i < search->name_count; i++)
 		if (search->name[i].offset == name.offset)
 			return;
@@ -158,7 +159,7 @@ step_names(struct symbol_search *search, uint8_t *piece)
 	for (size_t i = 0; i < search->wanted_count && size > 0; i++)
 		keep_names(search, i, piece, size);
 	if (size == PIECE) {
-		/* Pieces overlap: a name and the byte behind it may cross their border. */
+		/* Pieces overlap, because a name and the byte behind it may cross their border. */
 		search->at += size - SYMBOL_SEARCH_NAME_MOST;
 		return size;
 	}
@@ -192,7 +193,7 @@ keep_symbol(struct symbol_search *search, const Elf64_Sym *symbol, size_t wanted
 }
 
 static void
-look_at_symbol(struct symbol_search *search, const Elf64_Sym *symbol)
+match_names(struct symbol_search *search, const Elf64_Sym *symbol)
 {
 	for (size_t i = 0; i < search->name_count; i++) {
 		const struct symbol_search_name *name = &search->name[i];
@@ -203,7 +204,7 @@ look_at_symbol(struct symbol_search *search, const Elf64_Sym *symbol)
 	}
 }
 
-/* Searches one piece of the symbols. */
+/* Searches one piece of the symbols; returns the number of bytes read. */
 static size_t
 step_symbols(struct symbol_search *search, uint8_t *piece)
 {
@@ -216,7 +217,7 @@ step_symbols(struct symbol_search *search, uint8_t *piece)
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, piece + at, sizeof(symbol));
-		look_at_symbol(search, &symbol);
+		match_names(search, &symbol);
 	}
 	search->at += size / sizeof(Elf64_Sym) * sizeof(Elf64_Sym);
 	if (size < PIECE || all_found(search))

@@ -2,13 +2,13 @@
 /*
  * elf_open.h - opens untrusted files and bytes with libelf, and reads their sections.
  *
- * libelf trusts some counts that a caller cannot check after it has opened the file. Numbers of
- * more than 65,279 sections (or 65,534 segments) are stored outside the header, where a damaged
- * file can make libelf allocate any amount of memory. No linked program has as many: such files
- * are refused, and so are files without their section headers. libelf also reads a section name
- * table of any size, and each name takes long when the table does not end in a zero: such tables
- * are refused. Files are read with pread(2), never mapped (access to a mapping of a file that has
- * shrunk raises SIGBUS).
+ * libelf trusts some counts that a caller cannot check after libelf has opened the file. If there
+ * are more than 65,279 sections (or 65,534 segments), their number is stored outside the header,
+ * where a damaged file can make libelf allocate any amount of memory. No linked program has that
+ * many: such files are refused, and so are files without their section headers. libelf also reads a
+ * section name table of any size, and is slow for each name when the table does not end in a zero:
+ * such tables are refused. Files are read with pread(2), never mapped (access to a mapping of a
+ * file that has shrunk raises SIGBUS).
  */
 #ifndef WALLSAMPLE_ELF_ELF_OPEN_H
 #define WALLSAMPLE_ELF_ELF_OPEN_H

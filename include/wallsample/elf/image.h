@@ -29,10 +29,10 @@ struct image {
 	size_t segment_count;
 	struct image_segment segment[IMAGE_MAX_SEGMENTS];
 	uint64_t low, high;    /* lowest and highest vaddr of all segments */
-	uint64_t eh_frame_hdr; /* vaddr of PT_GNU_EH_FRAME, 0 if there is none */
+	uint64_t eh_frame_hdr; /* vaddr of PT_GNU_EH_FRAME; 0 when there is none */
 	uint64_t eh_frame_hdr_size;
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
-	size_t build_id_size;        /* 0: none */
+	size_t build_id_size;        /* 0 when the file has no build-id */
 	uint16_t machine;            /* e_machine */
 	bool fixed_address;          /* ET_EXEC */
 	struct image_blocks *blocks; /* the blocks read so far */
@@ -45,10 +45,10 @@ struct image {
  */
 struct image *image_open_fd(int fd);
 
-/* The same for bytes in memory, which are copied. */
+/* Makes an image of bytes in memory, which are copied; otherwise as image_open_fd. */
 struct image *image_open_memory(const void *bytes, size_t size);
 
-/* The same for bytes from xmalloc, which are taken over (and freed on failure too). */
+/* Makes an image of bytes from xmalloc, which are taken over (and freed on failure too). */
 struct image *image_take_memory(void *bytes, size_t size);
 
 void image_free(struct image *image);
@@ -71,11 +71,25 @@ bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t 
  */
 bool image_section(const struct image *image, uint64_t index, Elf64_Shdr *to);
 bool image_find_section(const struct image *image, const char *name, Elf64_Shdr *to);
-/* The vaddr of a section that is loaded and has `size` bytes; 0: there is no such section. */
+/* Returns the vaddr of a section that is loaded and has at least `size` bytes, or 0. */
 uint64_t image_section_vaddr(const struct image *image, const char *name, uint64_t size);
-#define IMAGE_SECTION_NAME_MOST 64 /* with its 0; longer names are not found */
+/* Bytes of a section name with its zero; longer names are not found. */
+#define IMAGE_SECTION_NAME_MOST 64
 
-/* All bytes of an image in memory, else NULL. */
+/*
+ * Stores the next program header of the type; *index is 0 before the first call. Returns false when
+ * there is no further one. The values of the header are not checked.
+ */
+bool image_next_header(const struct image *image, uint32_t type, uint64_t *index, Elf64_Phdr *to);
+
+/*
+ * Finds a note of this type whose owner has these four bytes (the last one is zero), and stores
+ * file offset and size of its descriptor; false when there is none.
+ */
+bool image_find_note(const struct image *image, const char owner[4], uint32_t type, uint64_t *at,
+		     uint64_t *size);
+
+/* Returns all bytes of an image in memory; NULL for an image of a file. */
 const void *image_memory(const struct image *image);
 
 /*

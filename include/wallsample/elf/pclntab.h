@@ -3,12 +3,12 @@
  * pclntab.h - the function table of Go programs (.gopclntab): names, lines, inlined functions, and
  * the depth of the stack at each instruction.
  *
- * Go's runtime needs the table, so stripped programs have it too. Each call reads the parts of the
- * file that it needs; all addresses are those of the image. Go 1.18 and later.
+ * Go's runtime needs the table, so stripped programs have it too. Each call reads only the parts of
+ * the file that it needs. All addresses are those of the image. Supports Go 1.18 and later.
  *
  * Addresses in the table count from the start of Go's code, which may follow C code. The table
  * holds that start only up to Go 1.25; the runtime's description of the module (struct
- * moduledata) always holds it. That is found by its pointers into the table, which in
+ * moduledata) always holds it. The description is found by its pointers into the table, which in
  * position-independent programs are in the relocations.
  */
 #ifndef WALLSAMPLE_ELF_PCLNTAB_H
@@ -28,7 +28,7 @@ struct pclntab;
 struct pclntab *pclntab_open(const struct image *image);
 void pclntab_free(struct pclntab *table);
 
-/* Is the image of a program that Go's linker made? A quick check: the image may still have no
+/* Returns whether Go's linker made the image. This is a quick check: the image may still have no
  * usable table. */
 bool pclntab_is_likely(const struct image *image);
 
@@ -39,11 +39,11 @@ bool pclntab_is_likely(const struct image *image);
 
 struct pclntab_function {
 	uint64_t entry, end; /* [entry, end), padding up to the next function included */
-	uint32_t name;       /* for pclntab_name */
-	uint32_t start_line; /* of "func", or of TEXT; 0: not known (before Go 1.20) */
-	uint8_t id;          /* FuncID: the numbers differ in each release; 0: nothing special */
-	uint8_t flags;       /* PCLNTAB_FLAG_… */
-	uint32_t record;     /* private */
+	uint32_t name;       /* argument of pclntab_name */
+	uint32_t start_line; /* line of "func" or TEXT; 0 when not known (before Go 1.20) */
+	uint8_t id;      /* FuncID, whose numbers differ in each release; 0: an ordinary function */
+	uint8_t flags;   /* PCLNTAB_FLAG_… */
+	uint32_t record; /* private */
 };
 
 /* Finds the function that contains the address; false when it is not Go code. Takes 0.2 us. */
@@ -60,16 +60,16 @@ bool pclntab_stack_depth(const struct pclntab *table, const struct pclntab_funct
 /* A function at a line. */
 #define PCLNTAB_FILE_NONE UINT32_MAX
 struct pclntab_place {
-	uint32_t name;       /* for pclntab_name */
-	uint32_t file;       /* for pclntab_file, or PCLNTAB_FILE_NONE */
-	uint32_t line;       /* of the instruction, or of the inlined call; 0: not known */
+	uint32_t name;       /* argument of pclntab_name */
+	uint32_t file;       /* argument of pclntab_file, or PCLNTAB_FILE_NONE */
+	uint32_t line;       /* of the instruction, or of the inlined call; 0 when not known */
 	uint32_t start_line; /* as in struct pclntab_function */
 };
 
 /*
  * Fills `place` with at most `most` (1 or more) functions, innermost first: those inlined at the
- * address, then the function that contains it, which is always the last, even when inlined ones
- * had to be omitted. Returns the number of places; 0: no function of Go.
+ * address, and last the function that contains the address, even when inlined functions have to be
+ * omitted. Returns the number of places; 0 when no function of Go contains the address.
  */
 size_t pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place *place,
 		      size_t most);

@@ -2,8 +2,8 @@
 /*
  * relocate.h - the few relocations that unwind tables and DWARF of object files need.
  *
- * LLVM's JIT hands debuggers the object file as the compiler wrote it: its sections have
- * addresses, but .eh_frame and .debug_* are not relocated.
+ * LLVM's JIT gives debuggers the object file as the compiler wrote it: the sections have addresses,
+ * but .eh_frame and .debug_* are not relocated.
  */
 #ifndef WALLSAMPLE_ELF_RELOCATE_H
 #define WALLSAMPLE_ELF_RELOCATE_H
@@ -14,13 +14,13 @@
 struct relocation {
 	uint32_t type; /* ELF64_R_TYPE */
 	uint8_t size;  /* bytes that are written: 4 or 8 */
-	bool relative; /* to the place that is written: S + A - P, else S + A */
+	bool relative; /* the value is S + A - P, relative to the written place; else S + A */
 };
 
-/* e_machine of files that can be relocated: that of this program. */
+/* e_machine of the files that can be relocated: those of the architecture of this program. */
 extern const uint16_t relocate_machine;
 
-/* The relocation of a type; NULL when data sections do not need it. */
+/* Returns the relocation of a type; NULL for types that data sections do not use. */
 const struct relocation *relocate_find(uint32_t type);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "wallsample/base/base.h"
 
-/* Bytes. Longer names count as damage: they are neither read nor demangled to. */
+/* Limit in bytes of raw and of demangled names. Only damaged files have longer ones. */
 #define SYMBOL_NAME_MAX 65536
 
 /* Length of a raw name without its version, 6 for "memcpy@@GLIBC_2.14", and without the ';' that
@@ -18,8 +18,8 @@
 size_t symbol_name_length(const char *raw);
 
 /*
- * Adds the readable form of a raw name: without its version and, if `demangle`, C++ and Rust
- * names without parameters and hashes, D names as in the compiler's messages. Suffixes of the
+ * Adds the readable form of a raw name: without its version and, if `demangle`, demangled: C++ and
+ * Rust names without parameters and hashes, D names as in messages of the compiler. Suffixes of the
  * compiler (".cold", ".part.0") are kept. A name that is not mangled, or is malformed, is added
  * unchanged, cut at SYMBOL_NAME_MAX.
  *
@@ -28,7 +28,7 @@ size_t symbol_name_length(const char *raw);
  */
 void symbol_name_add_readable(struct strbuf *out, const char *raw, bool demangle);
 
-/* Is the name mangled (C++, Rust, D)? */
+/* Returns whether the name is mangled (C++, Rust, D). */
 bool symbol_name_is_mangled(const char *raw);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_search.h - searches an image's .dynsym and .symtab for a few symbols by name, in steps
- * of bounded cost.
+ * symbol_search.h - searches an image's .dynsym and .symtab for a few symbols by name, in steps of
+ * bounded cost.
  *
- * Nearly no image has the symbols, and some have hundreds of megabytes of names. So the names are
- * read first, in order and once, and the symbols only when a wanted name was found. The caller
+ * Few images have the symbols, and some have hundreds of megabytes of names. So the names are read
+ * first, in order and once; the symbols are read only when a wanted name was found. The caller
  * limits the bytes that each step reads.
  */
 #ifndef WALLSAMPLE_ELF_SYMBOL_SEARCH_H
@@ -17,30 +17,30 @@
 #include "wallsample/elf/image.h"
 
 #define SYMBOL_SEARCH_WANTED 8
-/* Limits of the names and symbols kept. A table has a name twice only when it is damaged. */
+/* Limits of the names and symbols that are kept. Only damaged tables have a name twice. */
 #define SYMBOL_SEARCH_NAMES 32
 #define SYMBOL_SEARCH_FOUND 32
 #define SYMBOL_SEARCH_NAME_MOST 64 /* bytes of a wanted name */
 
 struct symbol_wanted {
 	const char *name;
-	bool parts; /* "name.cold", "name.part.0", too: then both tables are always read */
-	bool code;  /* a function, else a variable */
+	bool parts; /* also "name.cold", "name.part.0"; both tables are then always read */
+	bool code;  /* true for a function, false for a variable */
 };
 
 struct symbol_search_found {
 	size_t wanted;        /* index of the wanted symbol */
-	uint64_t vaddr, size; /* size 0: not known */
+	uint64_t vaddr, size; /* size 0 when not known */
 };
 
 struct symbol_search_table {
-	uint64_t symbols, symbols_size; /* in the file */
-	uint64_t names, names_size;
+	uint64_t symbols, symbols_size; /* file offset and bytes of the symbols */
+	uint64_t names, names_size;     /* file offset and bytes of the names */
 };
 
 struct symbol_search_name {
 	uint32_t offset; /* in the table of names */
-	uint32_t wanted;
+	uint32_t wanted; /* index of the wanted symbol */
 };
 
 struct symbol_search {
@@ -59,7 +59,7 @@ struct symbol_search {
 	} stage;
 	struct symbol_search_table table[2]; /* .dynsym, .symtab */
 	size_t table_count, current;
-	uint64_t at; /* bytes done in the current stage */
+	uint64_t at; /* bytes of names or symbols that the current stage has read */
 	struct symbol_search_name name[SYMBOL_SEARCH_NAMES];
 	size_t name_count;
 };
@@ -75,7 +75,7 @@ void symbol_search_init(struct symbol_search *search, const struct image *image,
  */
 bool symbol_search_step(struct symbol_search *search, uint64_t *budget);
 
-/* The first symbol that was found for the wanted one with this index; NULL: none. */
+/* Returns the first symbol that was found for the wanted symbol with this index, or NULL. */
 const struct symbol_search_found *symbol_search_first(const struct symbol_search *search,
 						      size_t wanted);
 
