@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_spans.c - which spans hold an address: an array in order, seen as a balanced tree.
+ * dwarf_spans.c - finds the spans that contain an address, in a sorted array that is used as a
+ * balanced tree.
  *
- * The middle of the array is the root, the middles of its halves are the children, and so
- * on; each knows how far the spans below it reach, so that a half that ends before the
- * address is not looked at.
+ * The middle element of the array is the root of the tree; its children are the middle elements of
+ * the two halves, and so on. Each element stores the highest end of all spans of its subtree, so
+ * that a subtree that ends before the address is skipped.
  */
 #include "dwarf/dwarf_unit_internal.h"
 
@@ -24,14 +25,13 @@ dwarf_spans_add(struct dwarf_spans *spans, uint64_t low, uint64_t high, uint32_t
 {
 	if (low >= high || spans->count >= limit)
 		return false;
-	if (spans->count == spans->capacity)
-		spans->all = xgrow(spans->all, &spans->capacity, spans->count + 1,
-				   sizeof(*spans->all));
+	spans->all = xgrow(spans->all, &spans->capacity, spans->count + 1, sizeof(*spans->all));
 	spans->all[spans->count++] = (struct dwarf_span){ .low = low, .high = high, .what = what };
 	return true;
 }
 
-/* By low end, the larger first, then as numbered: what holds another comes before it. */
+/* Orders by low end, then by size, the larger first, then by `what`: a span comes before the spans
+ * that it contains. */
 static int
 span_compare(const void *left, const void *right)
 {
@@ -44,7 +44,8 @@ span_compare(const void *left, const void *right)
 	return a->what < b->what ? -1 : a->what > b->what;
 }
 
-/* Recursion is as deep as the logarithm of the count. */
+/* Sets `reach` of all spans in [from, to) and returns the highest. The recursion is as deep as the
+ * logarithm of their number. */
 static uint64_t
 reach_of(struct dwarf_span *all, size_t from, size_t to)
 {
@@ -67,7 +68,7 @@ dwarf_spans_order(struct dwarf_spans *spans)
 {
 	size_t i = 1;
 
-	/* Compilers write most of them in order. */
+	/* Compilers write spans in order, nearly always. */
 	while (i < spans->count && span_compare(&spans->all[i - 1], &spans->all[i]) <= 0)
 		i++;
 	if (i < spans->count)
@@ -83,7 +84,7 @@ struct question {
 };
 
 static void
-ask(struct question *q, size_t from, size_t to)
+spans_search(struct question *q, size_t from, size_t to)
 {
 	while (from < to && q->count < q->most) {
 		size_t middle = from + (to - from) / 2;
@@ -91,7 +92,7 @@ ask(struct question *q, size_t from, size_t to)
 
 		if (span->reach <= q->address)
 			return;
-		ask(q, from, middle);
+		spans_search(q, from, middle);
 		if (span->low > q->address)
 			return;
 		if (span->high > q->address && q->count < q->most)
@@ -106,6 +107,6 @@ dwarf_spans_holding(const struct dwarf_spans *spans, uint64_t address,
 {
 	struct question q = { .all = spans->all, .address = address, .out = out, .most = most };
 
-	ask(&q, 0, spans->count);
+	spans_search(&q, 0, spans->count);
 	return q.count;
 }

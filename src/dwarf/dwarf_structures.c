@@ -7,21 +7,22 @@
 
 #include "wallsample/base/base.h"
 
-/* Large libraries have some 600,000 entries outermost in their units; damage can make rings. */
+/* Bound on entries, which form rings in damaged files. Large libraries have some 600,000 outermost
+ * entries. */
 #define ENTRIES_MOST (UINT64_C(8) << 20)
-/* Typedefs of typedefs, const and volatile; structures without a name in structures. */
+/* Bounds on chains of typedefs and qualifiers, and on unnamed structures in structures. */
 #define TYPES_MOST 16
 #define DEPTH_MOST 4
 
 static bool
-may_go_on(struct dwarf_structures *structures)
+search_continues(struct dwarf_structures *structures)
 {
 	structures->entries++;
 	return structures->entries < ENTRIES_MOST &&
 	       (structures->entries % 1024 != 0 || clock_now_ns() < structures->until_ns);
 }
 
-/* Resolves typedefs and qualifiers of a type; false: it is not known. */
+/* Replaces *die by the type without typedefs and qualifiers; false when that type is not known. */
 static bool
 peel(Dwarf_Die *die)
 {
@@ -43,7 +44,7 @@ peel(Dwarf_Die *die)
 
 /* --- structures -------------------------------------------------------------------------- */
 
-/* The structure or union with its members, and its size. */
+/* Returns whether the entry defines a structure or union with its members; stores its size. */
 static bool
 is_complete(Dwarf_Die *die, uint64_t *size)
 {
@@ -60,9 +61,10 @@ is_complete(Dwarf_Die *die, uint64_t *size)
 	return true;
 }
 
-/* Is the entry, of that name, a structure that is wanted and not yet there? */
+/* Keeps the entry of this name for each wanted structure that it defines. */
 static void
-keep(struct dwarf_structures *structures, Dwarf_Die *die, const char *name, bool is_typedef)
+structures_keep(struct dwarf_structures *structures, Dwarf_Die *die, const char *name,
+		bool is_typedef)
 {
 	for (size_t i = 0; i < DWARF_STRUCTURES_MOST; i++) {
 		const struct dwarf_structure *wanted = &structures->wanted[i];
@@ -94,14 +96,14 @@ search_unit(struct dwarf_structures *structures, Dwarf_Die *unit)
 
 	if (dwarf_child(unit, &die) != 0)
 		return;
-	while (may_go_on(structures)) {
+	while (search_continues(structures)) {
 		const int tag = dwarf_tag(&die);
 		const char *name = NULL;
 
 		if (tag == DW_TAG_structure_type || tag == DW_TAG_typedef)
 			name = dwarf_diename(&die);
 		if (name != NULL)
-			keep(structures, &die, name, tag == DW_TAG_typedef);
+			structures_keep(structures, &die, name, tag == DW_TAG_typedef);
 		if (dwarf_siblingof(&die, &next) != 0)
 			return;
 		die = next;
@@ -118,21 +120,22 @@ dwarf_structures_find(struct dwarf_structures *structures, Dwarf *dwarf)
 
 	if (structures->until_ns == 0)
 		structures->until_ns = clock_now_ns() + structures->time_ns;
-	while (!has_all(structures) && may_go_on(structures) &&
+	while (!has_all(structures) && search_continues(structures) &&
 	       dwarf_get_units(dwarf, unit, &unit, &version, &type, &top, &below) == 0)
 		search_unit(structures, &top);
 }
 
 /* --- members ----------------------------------------------------------------------------- */
 
-/* A member in the way to another. */
-struct step {
-	Dwarf_Die type;
+/* A member that was found. */
+struct member {
+	Dwarf_Die type; /* valid if `has_type` */
 	bool has_type;
-	uint64_t offset;
+	uint64_t offset; /* bytes from the start of the structure that was searched */
 };
 
-/* Offset of a member in what it is a member of; unions do not say. Some bits are in that byte. */
+/* Stores the offset of a member, 0 for members of unions; for a bit-field the offset of its
+ * byte. */
 static bool
 member_offset(Dwarf_Die *member, uint64_t *offset)
 {
@@ -161,12 +164,13 @@ member_type(Dwarf_Die *member, Dwarf_Die *type)
 }
 
 static bool find_member(struct dwarf_structures *structures, Dwarf_Die *in, const char *name,
-			size_t length, int depth, struct step *out);
+			size_t length, int depth, struct member *out);
 
-/* Is this the member of that name, or is it in this one, which has none itself? */
+/* Returns whether the member has that name, or is an unnamed structure that contains a member of
+ * that name; stores the member. */
 static bool
 is_member(struct dwarf_structures *structures, Dwarf_Die *member, const char *name, size_t length,
-	  int depth, struct step *out)
+	  int depth, struct member *out)
 {
 	Dwarf_Die type;
 	const char *own;
@@ -176,7 +180,7 @@ is_member(struct dwarf_structures *structures, Dwarf_Die *member, const char *na
 		return false;
 	own = dwarf_diename(member);
 	if (own != NULL) {
-		*out = (struct step){ .offset = offset };
+		*out = (struct member){ .offset = offset };
 		out->has_type = member_type(member, &out->type);
 		return strlen(own) == length && memcmp(own, name, length) == 0;
 	}
@@ -189,13 +193,13 @@ is_member(struct dwarf_structures *structures, Dwarf_Die *member, const char *na
 
 static bool
 find_member(struct dwarf_structures *structures, Dwarf_Die *in, const char *name, size_t length,
-	    int depth, struct step *out)
+	    int depth, struct member *out)
 {
 	Dwarf_Die member, next;
 
 	if (dwarf_child(in, &member) != 0)
 		return false;
-	while (may_go_on(structures)) {
+	while (search_continues(structures)) {
 		if (is_member(structures, &member, name, length, depth, out))
 			return true;
 		if (dwarf_siblingof(&member, &next) != 0)
@@ -214,16 +218,16 @@ dwarf_structures_member(struct dwarf_structures *structures, size_t structure, c
 	*offset = 0;
 	while (structures->found[structure]) {
 		const size_t length = strcspn(path, ".");
-		struct step step;
+		struct member member;
 
-		if (!find_member(structures, &in, path, length, DEPTH_MOST, &step))
+		if (!find_member(structures, &in, path, length, DEPTH_MOST, &member))
 			return false;
-		*offset += step.offset;
+		*offset += member.offset;
 		if (path[length] == '\0')
 			return true;
-		if (!step.has_type)
+		if (!member.has_type)
 			return false;
-		in = step.type;
+		in = member.type;
 		path += length + 1;
 	}
 	return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_unit.c - the functions of a unit by address, and the way out of inlined ones.
+ * dwarf_unit.c - finds the functions, inlined functions and lines of an address in one unit.
  */
 #include "dwarf/dwarf_unit_internal.h"
 
@@ -10,40 +10,40 @@
 #include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/base/base.h"
 
-/* More ranges of addresses than any one unit has. */
+/* Bound on the address ranges of a unit, for damaged files. */
 #define SPANS_MAX ((size_t)4 << 20)
-/* Functions that hold one address: a compiler nests some ten of them. */
+/* Bound on functions that contain one address; compilers nest some ten inlined functions. */
 #define NESTING_MAX 256
 #define NO_SCOPE UINT32_MAX
 
 /* A function, or a function inlined into another. */
 struct scope {
-	const char *name; /* once asked for; NULL: not known */
-	uint32_t offset;  /* of its entry, after the unit's top entry */
-	uint32_t parent;  /* the scope it is written in, or NO_SCOPE */
+	const char *name; /* valid if `named`; NULL when the function has no name */
+	uint32_t offset;  /* bytes from the unit's top entry to the entry of the scope */
+	uint32_t parent;  /* number of the scope that encloses this one, or NO_SCOPE */
 	bool inlined;
-	bool named; /* `name` was looked for */
+	bool named; /* the name was searched */
 };
 
 struct dwarf_unit {
-	Dwarf_Die top;        /* that the lines belong to */
-	Dwarf_Die tree;       /* the top entry of what was walked: `top`, or of its split unit */
-	struct scope *scopes; /* as they are in the file: what holds others comes before them */
+	Dwarf_Die top;        /* the top entry, which has the lines */
+	Dwarf_Die tree;       /* the top entry of the functions: `top`, or that of the split unit */
+	struct scope *scopes; /* in the order of the file: a scope comes before those inside it */
 	size_t scope_count, scope_capacity;
-	struct dwarf_spans spans; /* of the scopes */
-	Dwarf_Lines *lines;       /* by address */
+	struct dwarf_spans spans; /* addresses; `what` is the number of the scope */
+	Dwarf_Lines *lines;       /* ascending by address */
 	size_t line_count;
-	Dwarf_Files *files; /* that the tree's numbers mean; NULL: there are none */
+	Dwarf_Files *files; /* source files by the numbers in `tree`; NULL when there are none */
 	struct dwarf_paths *paths;
-	bool asked; /* lines and files were read */
-	size_t cost;
+	bool lines_read; /* `lines`, `files` and `paths` are valid */
+	size_t cost;     /* bytes */
 };
 
 /* --- reading ------------------------------------------------------------------------- */
 
 /*
- * A linker that drops a function leaves its debug information, with an address that is
- * 0, 1 or all ones: those would cover real code at low addresses.
+ * Returns whether code can be at the address. A linker that drops a function leaves its debug
+ * information, with an address of 0, 1 or all ones, and its range could contain real code.
  */
 static bool
 is_code(const struct dwarf_spans *code, uint64_t low)
@@ -74,7 +74,7 @@ dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code, struct dwa
 	return added;
 }
 
-/* The scopes that the walk is in, the innermost last. */
+/* The scopes that enclose the present entry, the innermost last. */
 struct path {
 	struct {
 		uint32_t depth, scope;
@@ -89,14 +89,13 @@ leave(struct path *path, uint32_t depth)
 		path->count--;
 }
 
-/* Returns the scope it is in. */
+/* Appends the scope; returns the number of the scope that encloses it. */
 static uint32_t
 enter(struct path *path, uint32_t depth, uint32_t scope)
 {
 	uint32_t parent = path->count > 0 ? path->at[path->count - 1].scope : NO_SCOPE;
 
-	if (path->count == path->capacity)
-		path->at = xgrow(path->at, &path->capacity, path->count + 1, sizeof(*path->at));
+	path->at = xgrow(path->at, &path->capacity, path->count + 1, sizeof(*path->at));
 	path->at[path->count].depth = depth;
 	path->at[path->count].scope = scope;
 	path->count++;
@@ -119,9 +118,8 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code, struct dwar
 		leave(&path, entry.left);
 		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number, SPANS_MAX, time))
 			continue;
-		if (unit->scope_count == unit->scope_capacity)
-			unit->scopes = xgrow(unit->scopes, &unit->scope_capacity,
-					     unit->scope_count + 1, sizeof(*unit->scopes));
+		unit->scopes = xgrow(unit->scopes, &unit->scope_capacity, unit->scope_count + 1,
+				     sizeof(*unit->scopes));
 		unit->scopes[unit->scope_count++] = (struct scope){
 			.offset = entry.offset,
 			.parent = enter(&path, entry.depth, number),
@@ -153,7 +151,7 @@ read_lines(struct dwarf_unit *unit)
 {
 	size_t files;
 
-	unit->asked = true;
+	unit->lines_read = true;
 	if (dwarf_getsrclines(&unit->top, &unit->lines, &unit->line_count) != 0)
 		unit->line_count = 0;
 	if (dwarf_getsrcfiles(&unit->tree, &unit->files, &files) != 0) {
@@ -161,7 +159,7 @@ read_lines(struct dwarf_unit *unit)
 		files = 0;
 	}
 	unit->paths = dwarf_paths_create(&unit->top);
-	/* As libdw 0.188 keeps them, with what it leaves unused; a file's name is its path. */
+	/* Bytes of a line and of a file with its path in libdw 0.188, with unused capacity. */
 	unit->cost += unit->line_count * 56 + files * 160;
 }
 
@@ -188,9 +186,10 @@ dwarf_unit_spans(const struct dwarf_unit *unit)
 	return &unit->spans;
 }
 
-/* --- asking -------------------------------------------------------------------------- */
+/* --- finding ------------------------------------------------------------------------- */
 
-/* The last line entry at or before the address, unless its sequence ends there. */
+/* Stores file and line of the last line entry at or before the address. An entry that ends a
+ * sequence has no line. */
 static void
 find_line(const struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *place)
 {
@@ -200,7 +199,7 @@ find_line(const struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *pla
 	bool ends;
 	int number;
 
-	/* Those before `from` are at or before the address, those from `to` on behind it. */
+	/* Entries below `from` are at or before the address, entries from `to` on are behind it. */
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
@@ -231,8 +230,8 @@ compare_scopes(const void *left, const void *right)
 }
 
 /*
- * The innermost scope at an address: from a function into what is inlined there, and so
- * on, at each level the first in the file that holds the address. NO_SCOPE: none.
+ * Returns the innermost scope at an address, or NO_SCOPE. The search goes from a function to the
+ * functions inlined into it; of several scopes at one level the first in the file is taken.
  */
 static uint32_t
 find_scope(const struct dwarf_unit *unit, uint64_t vaddr)
@@ -247,7 +246,8 @@ find_scope(const struct dwarf_unit *unit, uint64_t vaddr)
 	for (size_t i = 0; i < count; i++) {
 		const struct scope *scope = &unit->scopes[holding[i]->what];
 
-		/* A function in a function has code of its own, usually elsewhere. */
+		/* A function that is nested in the source need not be inside of the other's
+		 * code. */
 		if (scope->parent == at || (at == NO_SCOPE && !scope->inlined))
 			at = holding[i]->what;
 	}
@@ -272,7 +272,7 @@ scope_name(const struct dwarf_unit *unit, struct scope *scope)
 	return scope->name;
 }
 
-/* Where the inlined function was called. */
+/* Stores file and line of the call of an inlined function. */
 static void
 find_call(const struct dwarf_unit *unit, const struct scope *scope, struct dwarf_place *place)
 {
@@ -297,7 +297,7 @@ dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out
 	const struct scope *inner = NULL;
 	size_t count = 0;
 
-	if (!unit->asked)
+	if (!unit->lines_read)
 		read_lines(unit);
 	if (at == NO_SCOPE) {
 		out[0] = (struct dwarf_place){ 0 };
@@ -308,7 +308,7 @@ dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out
 		struct scope *scope = &unit->scopes[at];
 		bool last = !scope->inlined || scope->parent == NO_SCOPE;
 
-		/* When there are too many, the outermost takes the last place. */
+		/* The outermost function takes the last place when there are too many. */
 		if (count < most || last) {
 			struct dwarf_place *place = &out[count < most ? count++ : most - 1];
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_unit_internal.h - units that were read, units by address, spans, and sizes of attributes.
+ * dwarf_unit_internal.h - units that were read, and spans of addresses.
  *
- * A unit, or a set of units, points into what libdw has read: it must be freed before its Dwarf
- * handle is closed.
+ * A unit points into memory of libdw: it must be freed before its Dwarf handle is closed.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_UNIT_INTERNAL_H
 #define WALLSAMPLE_DWARF_DWARF_UNIT_INTERNAL_H
@@ -20,31 +19,32 @@
  * when the number does not end before `end` (dwarf_walk.c). */
 bool dwarf_read_uleb(const unsigned char **at, const unsigned char *end, uint64_t *value);
 
-/* --- spans of addresses that may overlap and nest (dwarf_spans.c) -----------------------------
+/*
+ * --- spans of addresses that may overlap and nest (dwarf_spans.c) -----------------------------
  *
- * All spans are added, then ordered once, then searched: a search costs the logarithm of their
- * number, and the number of those found.
+ * All spans are added, then sorted once, then searched. The time of a search grows with the
+ * logarithm of the number of spans and with the number of spans that are found.
  */
 
 struct dwarf_span {
 	uint64_t low, high; /* [low, high) */
-	uint64_t reach;     /* the highest `high` of the part of the order this is the middle of */
-	uint32_t what;      /* the caller's number */
+	uint64_t reach;     /* private: the highest end in the subtree (dwarf_spans.c) */
+	uint32_t what;      /* a number of the caller */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed set is empty. */
 struct dwarf_spans {
 	struct dwarf_span *all;
 	size_t count, capacity;
-	size_t tried; /* entries read to fill it; the user counts them */
+	size_t tried; /* number of ranges that the caller has read to add spans */
 };
 
 void dwarf_spans_release(struct dwarf_spans *spans);
-/* Adds [low, high); false for an empty one, and when there are `limit` already. */
+/* Adds [low, high); false when that range is empty, and when there are `limit` spans already. */
 bool dwarf_spans_add(struct dwarf_spans *spans, uint64_t low, uint64_t high, uint32_t what,
 		     size_t limit);
 void dwarf_spans_order(struct dwarf_spans *spans);
-/* The spans that contain `address`, by their low ends, at most `most`; returns their number. */
+/* Stores at most `most` spans that contain `address`, by their low ends; returns their number. */
 size_t dwarf_spans_holding(const struct dwarf_spans *spans, uint64_t address,
 			   const struct dwarf_span **out, size_t most);
 
@@ -53,26 +53,27 @@ size_t dwarf_spans_holding(const struct dwarf_spans *spans, uint64_t address,
 struct dwarf_unit;
 
 /*
- * Reads the functions of the unit with the top entry `top`, of its split unit if it has one;
- * `code` contains the addresses that code can have, and is empty for any but 0. After the time
+ * Reads the functions of the unit with the top entry `top`, or those of its split unit. `code` has
+ * the addresses that code can have; if it is empty, code can have any address but 0. When the time
  * is over the unit has the functions that were read until then.
  */
 struct dwarf_unit *dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code,
 				   struct dwarf_time *time);
 void dwarf_unit_free(struct dwarf_unit *unit);
-/* Estimate of its bytes of memory, libdw's included; the first dwarf_unit_find adds the lines. */
+/* Estimate of the bytes that the unit takes, with those of libdw. The first dwarf_unit_find adds
+ * the bytes of lines. */
 size_t dwarf_unit_cost(const struct dwarf_unit *unit);
-/* As dwarf_lines_find; also 1 when only the line is known, 0 when nothing is. */
+/* As dwarf_lines_find. Returns 1, with a place without a function, when only the line is known. */
 size_t dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out,
 		       size_t most);
-/* The addresses of its functions, ordered. */
+/* The sorted addresses of the functions. */
 const struct dwarf_spans *dwarf_unit_spans(const struct dwarf_unit *unit);
 
 /*
- * Adds the addresses of an entry to `spans`, without dead ones, which the linker has moved out
- * of the code; false when there are none. Entries of a damaged file may all have the same long
- * list: `spans->tried` counts its elements up to `limit`. Elements that libdw skips are not
- * counted; their time is bounded by `time`.
+ * Adds the address ranges of an entry to `spans`, without those that are outside of `code` because
+ * the linker has dropped their code. False when no range was added. All entries of a damaged file
+ * can have the same long list of ranges: `spans->tried` counts the ranges that were read, at most
+ * `limit`. Elements that libdw skips are not counted; `time` limits them.
  */
 bool dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code,
 			   struct dwarf_spans *spans, uint32_t what, size_t limit,

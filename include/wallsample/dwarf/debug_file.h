@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file.h - the file with a module's DWARF and full symbol table: the module itself, or a
- * separate file found by build-id, by debug link with its CRC, or by debuginfod.
+ * debug_file.h - finds and opens the file with a module's DWARF and full symbol table: the module
+ * itself, or a separate file found by build-id, by debug link with its CRC, or by debuginfod.
  *
- * Searched in this order: --debug-dir directories, /usr/lib/debug, beside the file (below the
- * target's root and --symfs), debuginfod. A file with another build-id, or another CRC, is
- * refused with a warning that names it. Only regular files are opened, without following links
- * that the target could have created; descriptors, not paths, are passed on.
+ * The order of the search: --debug-dir directories, /usr/lib/debug, beside the module's file (below
+ * the target's root and --symfs), debuginfod. A file with another build-id or another CRC is
+ * refused, with a warning. Only regular files are opened. Links that the target could have created
+ * are not followed, and checked files are passed on as descriptors, not as paths.
  *
- * Why not libdwfl's search: libdw opens files itself, with open(2) and by paths in the DWARF: the
- * dwz file of .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
- * DW_AT_comp_dir), which it even maps. In a hostile file these are links, pipes, devices.
- * So its handles are made of an Elf without a descriptor, in which .gnu_debugaltlink is hidden
- * and every DW_AT_dwo_name changed; debug_file_split() opens .dwo files instead.
+ * Why not libdwfl's search: libdw itself opens files that the DWARF names: the dwz file of
+ * .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
+ * DW_AT_comp_dir), which it also maps. In a hostile file these names can be links, pipes or
+ * devices. So Dwarf handles are made of an Elf without a descriptor, in which .gnu_debugaltlink is
+ * hidden and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.
  *
- * Packages of .dwo files (.dwp), which libdw 0.188 cannot read, are tried first: FILE.dwp
- * beside the separate debug file, in the directories above, beside the file. libdw gets a .dwo
- * file in memory with the one unit that is needed.
+ * Packages of .dwo files (.dwp), which libdw 0.188 cannot read, are tried before .dwo files:
+ * FILE.dwp beside the separate debug file, in the directories of debug files, and beside the
+ * module's file. libdw gets a .dwo file in memory with the one unit that is needed.
  *
- * A struct debug_files and what was opened with it belong to one thread at a time.
+ * A struct debug_files and the files opened with it may be used by one thread at a time.
  */
 #ifndef WALLSAMPLE_DWARF_DEBUG_FILE_H
 #define WALLSAMPLE_DWARF_DEBUG_FILE_H
@@ -45,22 +45,22 @@ enum debuginfod_use {
 enum debuginfod_state {
 	DEBUGINFOD_NOT_BUILT,  /* built without libdebuginfod */
 	DEBUGINFOD_NOT_WANTED, /* the use is not DEBUGINFOD_NET */
-	DEBUGINFOD_NO_ADDRESS, /* the variable is not set */
+	DEBUGINFOD_NO_ADDRESS, /* $DEBUGINFOD_URLS is not set */
 	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded */
-	DEBUGINFOD_GIVEN_UP,   /* a server did not answer: no server is asked any more */
+	DEBUGINFOD_GIVEN_UP,   /* a server did not answer, and no server is asked any more */
 	DEBUGINFOD_IN_USE,     /* the servers answer */
 };
 
-/* Where debug files are looked for. The texts and the log are borrowed. A zeroed
- * configuration: /usr/lib/debug and beside the file, no debuginfod, no warnings. */
+/* Where debug files are searched. The texts and the log are borrowed. A zeroed configuration
+ * searches /usr/lib/debug and beside the module's file, without debuginfod and without warnings. */
 struct debug_files_config {
-	const char *const *debug_dirs; /* searched before /usr/lib/debug; ended by NULL; or NULL */
-	const char *root;  /* the target's root directory ("/proc/123/root"), for files beside
-			    * those of the target; or NULL. It is opened by debug_files_create
-			    * and stays open after the target has ended. */
-	const char *symfs; /* a directory with a copy of the target's files; or NULL */
+	const char *const *debug_dirs; /* directories to search first, ended by NULL; NULL: none */
+	/* The target's root directory ("/proc/123/root"), for files beside those of the target;
+	 * NULL: none. It stays open until debug_files_free, also after the target has ended. */
+	const char *root;
+	const char *symfs; /* a directory with a copy of the target's files; NULL: none */
 	enum debuginfod_use debuginfod;
-	const struct log *log; /* one warning for each file that cannot be used; or NULL */
+	const struct log *log; /* gets one warning for each file that is refused; NULL: no log */
 };
 
 struct debug_files;
@@ -71,46 +71,48 @@ void debug_files_free(struct debug_files *files);
 enum debuginfod_state debug_files_servers(const struct debug_files *files);
 
 struct debug_file {
-	Elf *elf;   /* of the separate file; NULL when there is none */
-	Elf *mini;  /* of .gnu_debugdata, unpacked; NULL when there is none */
-	Elf *own;   /* of the module's image itself; NULL when it cannot be read */
-	char *path; /* of the separate file, for messages; NULL */
+	Elf *elf;   /* the separate debug file; NULL when there is none */
+	Elf *mini;  /* the unpacked .gnu_debugdata; NULL when there is none */
+	Elf *own;   /* the module's image; NULL when it cannot be read */
+	char *path; /* path of the separate file, for messages; NULL when there is none */
 	struct debug_file_rest *rest; /* private */
 };
 
 /*
- * Finds and opens the files of a module; members without a file stay NULL. Reads only headers.
- * The module must outlive the file.
+ * Finds and opens the files of a module and reads their headers. Members of files that were not
+ * found are NULL. The module must outlive `out`.
  */
 void debug_file_open(struct debug_files *files, const struct module *module,
 		     struct debug_file *out);
 void debug_file_close(struct debug_file *file);
 
 /*
- * A new DWARF handle of the separate file, else of the module's own, with its alternate (dwz)
- * file set; NULL when neither has DWARF. May be called again: each handle keeps what was
- * read with it until debug_file_dwarf_end, and only one of a file may be open at a time.
+ * Opens a DWARF handle of the separate file or else of the module's image, and of its alternate
+ * (dwz) file. Returns NULL when neither has DWARF. A handle keeps all that it has read until
+ * debug_file_dwarf_end; after that another handle may be opened. Only one handle of a file may be
+ * open at a time.
  */
 Dwarf *debug_file_dwarf(struct debug_files *files, const struct debug_file *file);
 void debug_file_dwarf_end(struct debug_files *files, const struct debug_file *file, Dwarf *dwarf);
 
 /*
- * Finds the split unit of a skeleton unit of such a handle: in the module's package, else in the
+ * Finds the split unit of a skeleton unit of the handle: in the module's package, or else in the
  * .dwo file, which is searched below the target's root, --symfs and --debug-dir. Must be called
- * before any other use of the unit (dwarf_cu_info with a subdie, dwarf_ranges): libdw searches
- * once only. Does nothing for other units. Returns the bytes of memory that the split unit takes
- * until the handle ends.
+ * before any other use of the unit (dwarf_cu_info with a subdie, dwarf_ranges), because libdw
+ * searches for a split unit only once. Does nothing for other units. Returns the bytes of memory
+ * that the split unit takes until the handle is closed.
  */
 size_t debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu);
 
-/* --- the DWARF of one module, without names: for readers of types (debug_info.c) ----------- */
+/* --- the DWARF of one module, for readers of types ------------------------------------------ */
 
 struct debug_info;
 
 /*
- * Finds and opens the DWARF as above. NULL: there is none. Reads all of it, which takes 10 ms for
- * 30 MiB in the page cache. It is foreign: entries may form rings, and sizes may be anything. The
- * module, and the texts and the log of `config`, are borrowed until debug_info_close.
+ * Finds and opens the DWARF of a module; NULL when there is none. Reads all sections of the DWARF,
+ * which takes 10 ms for 30 MiB in the page cache. The contents are foreign: entries may form rings,
+ * and sizes may have any value. The module, and the texts and the log of `config`, are borrowed
+ * until debug_info_close.
  */
 struct debug_info *debug_info_open(const struct module *module,
 				   const struct debug_files_config *config);

@@ -2,8 +2,9 @@
 /*
  * dwarf_lines.h - finds function, file, line and inlined functions of an address in DWARF.
  *
- * A unit (CU) is read when the first address in it is searched. The memory of units is freed when
- * it exceeds a limit, so addresses should be searched in ascending order.
+ * A unit (CU) is read when its first address is searched. The memory of all units is freed when it
+ * exceeds a limit: addresses should be searched in ascending order, so that few units are read
+ * twice.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_LINES_H
 #define WALLSAMPLE_DWARF_DWARF_LINES_H
@@ -17,22 +18,25 @@ struct dwarf_lines;
 
 /* One function at an address; texts are valid until the next call with the same lines. */
 struct dwarf_place {
-	const char *function; /* linkage name if that is mangled, else its name; NULL: not known */
-	const char *file;     /* as the compiler was given it, directory joined; NULL: not known */
-	uint32_t line;        /* innermost: of the address; else where the inner one was called */
-	bool inlined;         /* into the next */
+	const char *function; /* linkage name if mangled, else source name; NULL when not known */
+	const char *file;     /* path at compilation; NULL when not known */
+	uint32_t line;        /* of the address in the innermost function; in the others, of the
+			       * call of the next inner function; 0 when not known */
+	bool inlined;         /* into the next place */
 };
 
-/* Opens the handle of a file, repeatedly when units are freed; open() returns NULL: no DWARF. */
+/* Opens and closes the handle of a file. */
 struct dwarf_opener {
+	/* Called again after units were freed. NULL: there is no DWARF. */
 	Dwarf *(*open)(void *context);
 	void (*close)(void *context, Dwarf *dwarf);
 	/*
-	 * Called before a unit is read; finds the .dwo file of a skeleton unit. Returns the bytes
-	 * of memory that it takes until the handle is closed. NULL: there are no such files.
+	 * Called before a unit is read; finds the split unit of a skeleton unit. Returns the bytes
+	 * of memory that the split unit takes until the handle is closed. May be NULL.
 	 */
 	size_t (*split)(void *context, Dwarf_CU *cu);
-	/* Called once when the time is over and the rest needs symbol tables; or NULL. */
+	/* Called once when the limit of CPU time is reached: the remaining addresses get no places,
+	 * or none of functions. May be NULL. */
 	void (*slow)(void *context);
 	void *context;
 };
@@ -42,14 +46,15 @@ void dwarf_lines_free(struct dwarf_lines *lines);
 /* Sets the limit in bytes above which the memory of units is freed; default 200 MiB. */
 void dwarf_lines_set_limit(struct dwarf_lines *lines, size_t bytes);
 
-/* Sets the limits of CPU time per unit and per file; defaults 10 s and 60 s. */
+/* Sets the limits of CPU time for one unit and for the whole file; defaults 10 s and 60 s. */
 void dwarf_lines_set_time(struct dwarf_lines *lines, uint64_t unit_ns, uint64_t file_ns);
 
 /*
  * Stores at most `most` places, innermost first, and returns their number; 0 when no unit contains
- * the address. When there are more, the last is still the function that contains the address.
- * Damaged DWARF gives fewer places. After a time limit the rest of the unit has no functions, or
- * the file no places at all. The time to open the handle is not counted.
+ * the address. The last place is always the function that contains the address, even when inlined
+ * functions have to be omitted. Damaged DWARF gives fewer places. After the time limit of a unit
+ * its remaining functions are missing; after that of the file no address has places. The time of
+ * open() is not counted.
  */
 size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *out,
 			size_t most);

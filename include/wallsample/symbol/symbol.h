@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.h - finds the names of a (module, address).
+ * symbol.h - finds the names of an address in a module.
  *
- * Files are read at their first use, for the report, never while sampling. An address
- * has a chain of names: the functions inlined there, innermost first, and last the
- * function that contains it. Each name has a source; the best source that knows the
- * address is used.
+ * Files are read on first use, when a report is made, never while sampling. An address has a chain
+ * of names: the functions inlined at the address, innermost first, and last the function that
+ * contains the address. The best source that has a name for the address is used.
  */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_H
@@ -19,7 +18,7 @@
 #include "wallsample/jit/jit.h"
 #include "wallsample/process/module.h"
 
-/* X(name, text): where a name came from, the best first. The vdso's are of its .dynsym. */
+/* X(name, text): the sources of names, the best first. Names in the vdso come from its .dynsym. */
 #define SYMBOL_SOURCES(X)                                                                          \
 	X(PCLNTAB, ".gopclntab") /* pclntab.h */                                                   \
 	X(DWARF, "DWARF")                                                                          \
@@ -28,7 +27,7 @@
 	X(DYNSYM, ".dynsym")                                                                       \
 	X(PLT, "PLT")                                                                              \
 	X(JIT, "JIT")   /* perf-PID.map, jitdump */                                                \
-	X(NONE, "none") /* an address stands for the name */
+	X(NONE, "none") /* no name: the text is an address */
 
 enum symbol_source {
 #define X(name, text) SYMBOL_##name,
@@ -41,11 +40,11 @@ const char *symbol_source_text(enum symbol_source source);
 struct symbol {
 	const char *function; /* "main", "ns::f<int>", else "libfoo.so+0x1234"; never NULL */
 	const char *module;   /* base name of the module */
-	const char *file;     /* source file as the compiler was given it; NULL: not known */
-	uint32_t line;        /* in it; 0: not known */
+	const char *file;     /* path of the source file at compilation; NULL when not known */
+	uint32_t line;        /* in `file`; 0 when not known */
 	enum symbol_source source;
 	bool known;   /* source is not SYMBOL_NONE */
-	bool inlined; /* into the next of the chain */
+	bool inlined; /* into the next symbol of the chain */
 };
 
 /* The longest chain of names that is reported. */
@@ -53,45 +52,47 @@ struct symbol {
 
 struct symbol_place;
 
-/* All members are borrowed until symbols_free. A zeroed configuration gives mangled names, no
+/* All pointers are borrowed until symbols_free. A zeroed configuration gives mangled names, no
  * inlined functions, and the defaults of struct debug_files_config. */
 struct symbols_config {
 	bool demangle;
-	bool inlines; /* inlined functions are names of their own */
+	bool inlines; /* inlined functions are reported */
 	struct debug_files_config files;
-	/* Stored names, as of a recording; they precede all other sources. Fills `out` as
-	 * symbols_find does and returns the number of names, 0 for none; NULL: no stored names. */
+	/* Finds the names that a recording has stored, which precede all other sources. Fills `out`
+	 * as symbols_find does and returns the number of names; 0 when none are stored. May be
+	 * NULL. */
 	size_t (*stored)(const void *context, const struct symbol_place *place, struct symbol *out,
 			 size_t most);
 	const void *stored_context;
-	const struct jit *jit; /* names code made at run time; or NULL */
+	const struct jit *jit; /* names of code made at run time; NULL: none */
 };
 
 struct symbols;
 
-/* `modules` and `config` are borrowed. */
+/* `modules` and `config` are borrowed until symbols_free. */
 struct symbols *symbols_create(const struct modules *modules, const struct symbols_config *config);
 void symbols_free(struct symbols *symbols);
 
-/* The configuration of symbols_create; borrowed. */
+/* Returns the configuration of symbols_create. */
 const struct symbols_config *symbols_settings(const struct symbols *symbols);
 
-/* A code address, as a sample stores it; or the address of a variable, with a name such as
- * "table_lock", or "cache+0x40" inside of one. */
+/* The address of code, as samples store it; or the address of a variable, whose name is
+ * "table_lock", or "cache+0x40" for an address inside of the variable. */
 struct symbol_place {
-	uint32_t module;
-	bool data;
-	uint32_t epoch; /* see jit.h; 0 outside anonymous memory and interpreters */
-	uint64_t vaddr; /* in the image's own addresses; in a module without an image an offset in
-			 * the file, or the plain address in anonymous memory */
-	struct jit_bytecode bytecode; /* in code of an interpreter: the bytecode it executes,
-				       * which gives the name; or zeroed */
+	uint32_t module; /* id of the module */
+	bool data;       /* the address is that of a variable */
+	uint32_t epoch;  /* see jit.h; 0 outside anonymous memory and interpreters */
+	uint64_t vaddr;  /* address in the image; in a module without an image the offset in the
+			 * file, in anonymous memory the address in the process */
+	struct jit_bytecode bytecode; /* in code of an interpreter the bytecode that it executes,
+				       * which gives the name; else zero */
 };
 
 /*
- * Fills `out` with at most `most` names (1 or more), innermost first, and returns their number, at
- * least 1; when there are more, the last is still the function that contains the address. Texts
- * are interned: equal texts have the same pointer, valid until symbols_free.
+ * Fills `out` with at most `most` (1 or more) names, innermost first, and returns their number, at
+ * least 1. The last name is always the function that contains the address, even when inlined
+ * functions have to be omitted. Equal texts have the same pointer, which is valid until
+ * symbols_free.
  *
  * Large files are read only once, in parts, when places are searched in the order of
  * symbol_place_compare.
@@ -99,12 +100,13 @@ struct symbol_place {
 size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
 		    size_t most);
 
+/* Returns the state of the debuginfod servers. */
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
 
-/* Orders by module, then address; returns a value as for qsort(3). */
+/* Compares places for qsort(3): orders by module, then address. */
 int symbol_place_compare(const struct symbol_place *a, const struct symbol_place *b);
 
-/* Does the module have no symbols that could name code? */
+/* Returns whether no symbol of the module names code. */
 bool symbols_module_is_bare(struct symbols *symbols, uint32_t module);
 
 #endif

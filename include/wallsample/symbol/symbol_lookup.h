@@ -3,8 +3,8 @@
  * symbol_lookup.h - finds the addresses of variables, functions and lines of a module by name, in
  * the symbol tables and the DWARF that name its code in reports.
  *
- * Nothing is cached: each call reads the module's files, which takes milliseconds, for the largest
- * programs a second. Names may be readable ("ns::hits") or as in the file.
+ * Nothing is cached: each call reads the module's files, which takes milliseconds, or a second for
+ * the largest programs. Names may be readable ("ns::hits") or mangled.
  */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_LOOKUP_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_LOOKUP_H
@@ -18,25 +18,26 @@
 
 enum symbol_named_kind {
 	SYMBOL_NAMED_DATA,
-	SYMBOL_NAMED_THREAD_LOCAL, /* vaddr is an offset in each thread's block */
+	SYMBOL_NAMED_THREAD_LOCAL, /* vaddr is an offset in the TLS block of each thread */
 	SYMBOL_NAMED_CODE,
-	SYMBOL_NAMED_RESOLVER, /* of an indirect function: runs once, to choose the function */
+	SYMBOL_NAMED_RESOLVER, /* chooses an indirect function (STT_GNU_IFUNC); runs once */
 };
 
 #define SYMBOL_NAMED_FILE_MOST 64
 
 struct symbol_named {
 	enum symbol_named_kind kind;
-	uint64_t vaddr, size;              /* size 0: not known */
-	char file[SYMBOL_NAMED_FILE_MOST]; /* base name of the source file of a local one, its end
-					    * if it is long; "": not known, or a global one */
+	uint64_t vaddr, size; /* size 0 when not known */
+	/* Base name of the source file of a local symbol, or the end of a long base name; "" for a
+	 * global symbol and when the file is not known. */
+	char file[SYMBOL_NAMED_FILE_MOST];
 };
 
 /*
- * Finds the symbols of this name in the module: at most `most`, ascending, each address once;
- * returns their number. The name is mangled or readable ("ns::hits"). If there is none, symbols
- * with a compiler's suffix ("hits.0", "parse.isra.0") match, but not parts of functions. With
- * `file` only local symbols of the source file with this base name match; or NULL.
+ * Finds the symbols of this name in the module: at most `most`, ascending, each address once.
+ * Returns their number. If no symbol has the name, symbols with a suffix of the compiler ("hits.0",
+ * "parse.isra.0") match, but not parts of functions ("parse.cold"). Unless `file` is NULL, only
+ * local symbols of the source file with this base name match.
  */
 size_t symbol_lookup(struct symbols *symbols, const struct module *module, const char *name,
 		     const char *file, struct symbol_named *out, size_t most);
@@ -48,35 +49,38 @@ size_t symbol_lookup(struct symbols *symbols, const struct module *module, const
 size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *module, const char *name,
 			     uint64_t *vaddr, size_t most);
 
-/* Code of a line. */
+/* The code of a source line. */
 #define SYMBOL_LINE_MOST 64
 
 struct symbol_line {
-	uint64_t vaddr[SYMBOL_LINE_MOST]; /* beginnings of statements, ascending, each once */
-	size_t count;
-	bool file_known;        /* the module has code of that file */
-	bool lines_known;       /* the module has DWARF with lines */
-	uint32_t before, after; /* the nearest lines of that file that have code; 0: none */
+	uint64_t vaddr[SYMBOL_LINE_MOST]; /* first addresses of statements, ascending, each once */
+	size_t count;                     /* of addresses */
+	bool file_known;                  /* the module has code of the source file */
+	bool lines_known;                 /* the module has DWARF with lines */
+	uint32_t before, after; /* the nearest lines of the file that have code; 0: none */
 };
 
-/* Adds the code of a line to *out, which must be zeroed before the first module. `file` is the end
- * of its path: "server.c", "net/server.c". */
+/* Adds the code of a line in one module to *out, which must be zeroed before the first module.
+ * `file` is the end of the path of the source file: "server.c", "net/server.c". */
 void symbol_lookup_line(struct symbols *symbols, const struct module *module, const char *file,
 			uint32_t line, struct symbol_line *out);
 
-/* Names that look like one that was not found, the most similar first. */
+/* Names that are similar to a name that was not found, the most similar first. */
 #define SYMBOL_SIMILAR_MOST 4
 
 struct symbol_similar {
 	struct symbol_similar_name {
-		char *name; /* readable; owned */
-		unsigned distance;
+		char *name;        /* readable; owned */
+		unsigned distance; /* 0 would be the name itself */
 	} best[SYMBOL_SIMILAR_MOST];
 	size_t count;
 };
 
-/* Adds similar names of one module to *similar, which must be zeroed before the first module;
- * symbol_similar_release frees the names. `code`: functions, else variables. */
+/*
+ * Adds similar names of one module to *similar, which must be zeroed before the first module;
+ * symbol_similar_release frees the names. Compares names of functions if `code`, else of
+ * variables.
+ */
 void symbol_lookup_similar(struct symbols *symbols, const struct module *module, const char *name,
 			   bool code, struct symbol_similar *similar);
 void symbol_similar_release(struct symbol_similar *similar);
