@@ -16,10 +16,11 @@
 /* Bound on segments. A Linux process has 65530 mappings by default (vm.max_map_count). */
 #define SEGMENTS_MAX (UINT64_C(1) << 23)
 
-/* A thread has some ten notes, and Linux at most 4 million threads (PID_MAX_LIMIT). */
+/* Bound on notes: a thread has some ten, and Linux has at most 4 million threads
+ * (PID_MAX_LIMIT). */
 #define NOTES_MAX (UINT64_C(1) << 25)
 
-/* The kernel and gdb write one. A thread that is listed twice would count twice. */
+/* Bound on PT_NOTE segments. The kernel and gdb write one. */
 #define NOTE_SEGMENTS_MAX 16
 
 #define DEFAULT_PAGE_SIZE 4096
@@ -264,7 +265,7 @@ core_thread_id(const struct core *core, size_t index)
 	return core->thread[index].tid;
 }
 
-/* Registers have the layout of ptrace(2). */
+/* The core file has registers in the layout of ptrace(2). */
 bool
 core_thread_read(const struct core *core, size_t index, struct core_thread *out)
 {
@@ -284,7 +285,7 @@ core_thread_read(const struct core *core, size_t index, struct core_thread *out)
 	out->asleep = kernel_regs_cut_short(&kernel);
 	for (size_t i = 0; i < ARRAY_SIZE(out->args); i++)
 		regs_get(&out->regs, regs_argument[i], &out->args[i]);
-	/* aarch64 has the thread pointer in a note of its own. */
+	/* On aarch64 a separate note has the thread pointer. */
 	if (!kernel_regs_tls(&kernel, &out->tls) && place->tls != 0 &&
 	    !core_read_file(core, place->tls, &out->tls, sizeof(out->tls)))
 		out->tls = 0;

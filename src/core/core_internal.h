@@ -29,9 +29,9 @@ struct core_window {
 struct core_span {
 	uint64_t start, end; /* [start, end) */
 	uint64_t offset;     /* of the byte at `start`, in the core file or in the mapped file */
-	uint64_t there;      /* of a segment: bytes from `start` on that the core file has */
-	bool executable;     /* of a segment */
-	uint32_t path;       /* of a part of a file: number of its path in core.paths */
+	uint64_t there;  /* in a segment: number of bytes from `start` on that the core file has */
+	bool executable; /* the segment is executable */
+	uint32_t path;   /* number of the mapped file's path in core.paths */
 };
 
 struct core_spans {
@@ -50,8 +50,8 @@ struct core {
 	uint64_t size;
 	uint64_t written_ns, missing;
 	struct core_window *window;
-	struct core_spans segments; /* of memory */
-	struct core_spans ranges;   /* of mapped files */
+	struct core_spans segments; /* memory of the process */
+	struct core_spans ranges;   /* mapped parts of files */
 	struct strings *paths;
 	struct core_thread_place *thread;
 	size_t thread_count, thread_capacity;

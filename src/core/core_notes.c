@@ -13,10 +13,10 @@
 
 #include "core/core_internal.h"
 
-/* The most threads that Linux can have (PID_MAX_LIMIT of threads.h). */
+/* Bound on threads: the most that Linux can have (PID_MAX_LIMIT of threads.h). */
 #define THREADS_MAX ((size_t)4 << 20)
 
-/* The kernel's own limit is 16 MiB (core_file_note_size_limit). */
+/* Bound on NT_FILE; the limit of the kernel is 16 MiB (core_file_note_size_limit). */
 #define FILES_MAX_SIZE ((size_t)64 << 20)
 
 /* Bound on entries of the auxiliary vector; Linux has some twenty. */

@@ -85,8 +85,11 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 			      sizeof(taking->stats->runtimes));
 }
 
-/* Returns the number of the system call. A call that was stopped and resumed has the number of
- * restart_syscall in place of its own. */
+/*
+ * Returns the number of the system call of a thread. The registers of a call that was stopped
+ * and resumed have the number of restart_syscall: the original number is in the code or the
+ * arguments.
+ */
 static long
 true_syscall(const struct taking *taking, const struct core_thread *thread)
 {

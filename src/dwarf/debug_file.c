@@ -148,7 +148,8 @@ debug_files_servers(const struct debug_files *files)
 
 /* --- MiniDebugInfo --------------------------------------------------------------------- */
 
-/* Damaged files can unpack to any size. The largest real ones unpack to some ten MiB. */
+/* Limits of packed and unpacked bytes: a hostile file can unpack to any size. The largest real ones
+ * unpack to some ten MiB. */
 #define PACKED_MAX ((size_t)64 << 20)
 #define UNPACKED_MAX ((size_t)256 << 20)
 

@@ -67,8 +67,8 @@ debug_has_symtab(Elf *elf)
 	return false;
 }
 
-/* Returns whether the sections have the wanted build-id. A file without one is accepted if its CRC
- * identifies it. */
+/* Returns whether the file has the wanted build-id in its sections. A file without a build-id is
+ * accepted if a CRC identifies the file. */
 static bool
 has_id(Elf *elf, const struct debug_want *want)
 {
@@ -124,7 +124,7 @@ check_crc(struct debug_files *files, int fd, uint32_t crc)
 	return NULL;
 }
 
-/* Returns NULL when the file is the wanted one, else the reason why it is refused. */
+/* Returns NULL when the file is the wanted debug file, else the reason why the file is refused. */
 static const char *
 what_is_wrong(struct debug_files *files, Elf *elf, int fd, const struct debug_want *want)
 {

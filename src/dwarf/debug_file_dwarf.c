@@ -13,7 +13,8 @@
 #include "wallsample/base/bytes.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Sections that names and lines need. libdw does not open a file of which it cannot read one. */
+/* Debug sections that names and lines need. libdw refuses a file when it cannot read one of these
+ * sections. */
 static const char *const needed[] = {
 	"info",     "types", "abbrev",      "addr",   "aranges",  "line",
 	"line_str", "str",   "str_offsets", "ranges", "rnglists",
@@ -21,7 +22,8 @@ static const char *const needed[] = {
 
 enum part { PART_OTHER, PART_NEEDED, PART_HIDDEN };
 
-/* Classifies a section by its name. *packed: compressed in the old GNU way, with another name. */
+/* Classifies a section by its name. *packed: the section is compressed in the old GNU way, which
+ * the name ".zdebug_…" shows. */
 static enum part
 part_of(const char *name, bool *packed)
 {

@@ -28,10 +28,10 @@ static const char no_memory[] =
 /* A .dwo file that has been checked. */
 struct dwo {
 	int fd;
-	uint64_t size; /* bytes of memory that the file takes, or will take in libdw */
+	uint64_t size; /* bytes of memory that the file and its copy in libdw take */
 };
 
-/* Prevents all further changes. */
+/* Prevents all further changes of a file in memory. */
 static bool
 seal(int fd)
 {
@@ -123,7 +123,8 @@ what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 	return check.has_id ? NULL : "its DWO id is another";
 }
 
-/* Warns of a file; of those that exceed the memory only the first of a module is named. */
+/* Logs a warning about a file. Of the files that exceed the memory only the first of each module is
+ * named. */
 static void
 dwo_warn(struct debug_files *files, struct debug_file_rest *rest, const char *path, const char *why)
 {
@@ -155,8 +156,8 @@ check_copy(struct dwo *dwo, uint64_t id, uint64_t allowed)
 	return dwo->size <= allowed ? NULL : no_memory;
 }
 
-/* Checks dwo->fd, a copy in memory if `copied`. True when the file can be used; otherwise closes
- * it, with a warning. */
+/* Checks dwo->fd, which is already a copy in memory if `copied`. True when the file can be used;
+ * otherwise closes the file and logs a warning. */
 static bool
 accept_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
 	   struct dwo *dwo, bool copied)

@@ -13,13 +13,13 @@
 
 #include "dwarf/debug_file_internal.h"
 
-/* A name with the hexadecimal digits of a build-id, and a few directories. */
+/* Size of a path with the hexadecimal digits of a build-id and a few directories. */
 #define ID_PATH_MAX (2 * IMAGE_BUILD_ID_MAX + 64)
 
 /* Shorter build-ids identify nothing: elfutils, too, requires three bytes. */
 #define ID_MIN 3
 
-/* A link section holds a path and a build-id. */
+/* Limit of a section with a link: a path and a build-id. */
 #define LINK_MAX_SIZE (PATH_MAX + IMAGE_BUILD_ID_MAX)
 
 /* --- files below a directory ------------------------------------------------------------ */
@@ -128,7 +128,7 @@ plain_path(const char *path)
 
 /* --- build-ids -------------------------------------------------------------------------- */
 
-/* The warning for a file that could not be opened; NULL when the file is not there. */
+/* Returns the warning for a file that could not be opened; NULL when the file does not exist. */
 static const char *
 why_not_opened(int error)
 {

@@ -2,8 +2,9 @@
 /*
  * debug_file_split.c - replaces the names of .dwo files in DWARF, which libdw would open.
  *
- * All skeleton units get the same name, a text in our memory. It names a file that cannot exist,
- * except while libdw is to open the split unit of one skeleton unit (debug_file_dwo.c).
+ * All skeleton units get the same name, a text in the memory of this process. The text is the path
+ * of a file that cannot exist, except while libdw opens the split unit of one skeleton unit
+ * (debug_file_dwo.c).
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -163,7 +164,7 @@ wipe(const char *text)
 		memset((char *)(uintptr_t)text, '/', strlen(text));
 }
 
-/* Keeps the path of the .dwo file of a skeleton unit. */
+/* Adds a skeleton unit and the path of its .dwo file to the list. */
 static void
 add_skeleton(struct debug_dwarf *dwarf, Dwarf_Die *die, const char *name)
 {

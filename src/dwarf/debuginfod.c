@@ -55,8 +55,8 @@ library_load(struct library *library)
 
 	if (!whole)
 		return false;
-/* POSIX allows the conversion of a pointer from dlsym to one of a function, C does not: the bytes
- * are copied. */
+/* POSIX allows to convert the pointer of dlsym to a pointer to a function. C does not, so that the
+ * bytes of the pointer are stored. */
 #define X(name)                                                                                    \
 	*(void **)(void *)&library->name = dlsym(handle, "debuginfod_" #name);                     \
 	whole &= library->name != NULL;
@@ -170,7 +170,7 @@ debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t size, 
 	*path = NULL;
 	if (fd == -ENOENT && !server->late) /* the servers do not have the file */
 		return -1;
-	/* Other requests would wait just as long. */
+	/* Later requests would probably wait for the same time. */
 	server->silent = true;
 	if (server->late)
 		log_say(server->log, LOG_NORMAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debuginfod_absent.c - what a build without libdebuginfod says when asked to use servers.
+ * debuginfod_absent.c - replaces debuginfod.c in a build without libdebuginfod: asks no server.
  */
 #include "dwarf/debug_file_internal.h"
 

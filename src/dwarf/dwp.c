@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwp.c - searches the index of a package, and copies the pieces and texts of one unit into an ELF
- * file of its own.
+ * dwp.c - searches the index of a package, and copies the pieces and texts of one unit into a new
+ * ELF file.
  */
 #include "dwarf/dwp_internal.h"
 

@@ -13,7 +13,7 @@
 /* Bound on the table of section names. LLVM puts the names of symbols into the same table. */
 #define NAMES_MAX (UINT64_C(64) << 20)
 
-/* A file, or bytes in memory. */
+/* What is opened: a file, or bytes in memory. */
 struct source {
 	int fd;
 	const uint8_t *bytes; /* NULL when the source is the file `fd` */

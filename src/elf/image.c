@@ -15,7 +15,7 @@
 #define BLOCK_SHIFT 16
 #define BLOCK_SIZE (UINT64_C(1) << BLOCK_SHIFT)
 
-/* Bounds the table of blocks; a sparse file can have any size. */
+/* Bound on the size of files, for the table of blocks: a sparse file can have any size. */
 #define IMAGE_MAX_SIZE (UINT64_C(64) << 30)
 
 struct image_block {
@@ -70,7 +70,7 @@ read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size
 	return true;
 }
 
-/* The slow path of a read; the range is inside the image. */
+/* Reads a range of the image that the fast path of image_read_offset does not cover. */
 static bool
 read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 {
@@ -119,7 +119,7 @@ segment_holds(const struct image_segment *segment, uint64_t vaddr, size_t size)
 	       size <= segment->file_size - within && !segment->writable;
 }
 
-/* The segment must contain the range. */
+/* Reads a range that the segment contains. */
 static bool
 read_segment(const struct image *image, const struct image_segment *segment, uint64_t vaddr,
 	     void *to, size_t size)
@@ -164,7 +164,8 @@ image_memory(const struct image *image)
 	return image->blocks->memory;
 }
 
-/* False when the header is malformed: no loader would have mapped the file. */
+/* Adds a segment; false when its header is malformed, so that no loader would have mapped the
+ * file. */
 static bool
 add_segment(struct image *image, const Elf64_Phdr *ph)
 {
@@ -193,7 +194,7 @@ add_segment(struct image *image, const Elf64_Phdr *ph)
 static bool
 read_program_headers(struct image *image, const Elf64_Ehdr *eh)
 {
-	/* At most 65,535 by the type of e_phnum: bounded. */
+	/* The type of e_phnum bounds the loop: at most 65,535 headers. */
 	for (uint64_t i = 0; i < eh->e_phnum; i++) {
 		Elf64_Phdr ph;
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Generic functions and closures have long names, but shorter ones than this. */
+/* Bound on names, for damaged files; generic functions and closures have the longest real ones. */
 #define TEXT_MOST ((size_t)64 << 10)
 
-/* Offsets of functions have 32 bits. */
+/* Bound on the size of a table, whose offsets have 32 bits. */
 #define TABLE_MOST (UINT64_C(4) << 30)
 
 /* Bytes of the file that are searched when no section locates the table. */
@@ -17,14 +17,14 @@
 /* Number of plausible headers that are tried: each can cost a search of all data. */
 #define HEADERS_MOST 16
 
-/* cmd/link/internal/ld/elf.go: the build ID. */
+/* Type of the note with Go's build ID: cmd/link/internal/ld/elf.go. */
 #define NOTE_GO 4
 
-/* internal/abi/symtab.go */
+/* First word of the table: internal/abi/symtab.go. */
 #define MAGIC_OLD 0xfffffff0 /* Go 1.18, 1.19 */
 #define MAGIC 0xfffffff1
 
-/* runtime/symtab.go: pcHeader. */
+/* Header of the table: runtime/symtab.go, pcHeader. */
 struct header {
 	uint32_t magic;
 	uint8_t pad[2];
@@ -194,7 +194,8 @@ static bool
 find_entry(const struct pclntab *table, uint32_t address, uint32_t *at, uint32_t *end)
 {
 	uint32_t low = 0, high = table->count;
-	uint32_t entry[3]; /* a function's address and record, the next one's address */
+	uint32_t entry
+		[3]; /* address of a function, offset of its record, address of the next function */
 
 	/* In a sorted table entry[low] <= address < entry[high]; ends for damaged tables, too. */
 	while (high - low > 1) {

@@ -11,7 +11,7 @@
  */
 struct pclntab {
 	const struct image *image;
-	uint64_t offset; /* of the table in the file */
+	uint64_t offset; /* file offset of the table */
 	uint64_t vaddr, size;
 	bool is_old;        /* Go 1.18 and 1.19 */
 	uint8_t quantum;    /* unit of addresses: bytes of the smallest instruction */
@@ -29,13 +29,13 @@ struct pclntab {
 /* Copies `size` bytes at the offset `at` of the table; false when they are not all in it. */
 bool pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size);
 
-/* Copies bytes at an address as they are in the file, also from a writable segment. */
+/* Copies bytes at an address as they are in the file. The segment may be writable. */
 bool pclntab_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
 /*
- * Reads the file's bytes in [offset, offset + size) in pieces that are not kept, and calls `visit`
- * with each until it returns false. Each piece begins at a multiple of 24 bytes from `offset`, so
- * that no word or relocation is split.
+ * Reads the bytes [offset, offset + size) of the file in pieces that the image does not keep, and
+ * calls `visit` with each piece until `visit` returns false. Each piece begins at a multiple of 24
+ * bytes from `offset`, so that no word or relocation is split.
  */
 struct pclntab_scan {
 	bool (*visit)(void *context, uint64_t offset, const uint8_t *bytes, size_t size);
@@ -55,14 +55,15 @@ bool pclntab_value(const struct pclntab *table, uint32_t at,
 		   const struct pclntab_function *function, uint64_t vaddr, int32_t *value);
 
 /*
- * struct _func (runtime/runtime2.go), 44 bytes (40 in old tables, without start_line). Behind it
- * are `pcdata_count` words for tables by address, then `funcdata_count` words for other data.
+ * struct _func (runtime/runtime2.go), 44 bytes (40 in old tables, without start_line). Behind the
+ * record are `pcdata_count` words for tables by address, then `funcdata_count` words for other
+ * data.
  */
 struct pclntab_record {
 	uint32_t entry, name, arguments, deferreturn;
-	uint32_t stack, file, line; /* tables by address */
+	uint32_t stack, file, line; /* offsets of packed tables, for pclntab_value */
 	uint32_t pcdata_count;
-	uint32_t unit; /* index of its first file among `units` */
+	uint32_t unit; /* index in `units` of the first file of the function's compilation unit */
 	uint32_t start_line;
 	uint8_t id, flags, unused, funcdata_count;
 };

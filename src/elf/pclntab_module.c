@@ -11,7 +11,7 @@
 
 #include "elf/pclntab_internal.h"
 
-/* runtime/symtab.go: moduledata, in words. */
+/* Indices of words in the description: runtime/symtab.go, moduledata. */
 #define WORD_HEADER 0 /* address of the table */
 #define WORD_NAMES 1  /* slices: address, length, capacity */
 #define WORD_FUNCTIONS 16
@@ -22,15 +22,17 @@
 #define WORD_FUNCDATA_OLD 38
 #define WORDS 41
 
-/* Bytes of data that are searched, and number of plausible candidates in them. */
+/* Bounds on the bytes of data and of relocations that are searched, and on the candidates in
+ * them. */
 #define DATA_MOST (UINT64_C(256) << 20)
 #define RELOCATIONS_MOST (UINT64_C(512) << 20)
 #define CANDIDATES_MOST 16
 
-/* A multiple of the size of words and of relocations, and too large to be kept as a block. */
+/* Size of a piece: a multiple of the sizes of words and of relocations, and too large for the
+ * image to keep it. */
 #define PIECE ((size_t)24 << 12)
 
-/* psABIs of x86-64 and of AArch64. */
+/* Whether the value of a relocation is an address of the image: psABIs of x86-64 and AArch64. */
 #define IS_RELATIVE(image, type)                                                                   \
 	((type) == ((image)->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE))
 
@@ -156,10 +158,10 @@ find_in_data(struct pclntab *table)
 
 struct relocations {
 	struct pclntab *table;
-	uint64_t offset, size;               /* in the file */
+	uint64_t offset, size;               /* of the relocations in the file */
 	uint64_t candidate[CANDIDATES_MOST]; /* addresses of pointers to the table, where a
 					      * description may begin */
-	size_t count;                        /* of candidates */
+	size_t count;                        /* number of candidates */
 	bool complete;                       /* all candidates were collected */
 	uint64_t vaddr, word[WORDS];         /* address and words of the present candidate */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pclntab_values.c - reads the values by instruction: depth of the stack, file, line, inlined
- * functions.
+ * pclntab_values.c - reads what the table has for each instruction: depth of the stack, file, line,
+ * inlined functions.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 /* The largest stack: runtime/stack.go, maxstacksize. */
 #define DEPTH_MOST (1 << 30)
 
-/* internal/abi/symtab.go */
+/* Indices of tables behind a record: internal/abi/symtab.go. */
 #define PCDATA_INLINED 2
 #define FUNCDATA_INLINED 3
 #define FUNCDATA_NONE UINT32_MAX

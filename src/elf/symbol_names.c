@@ -15,12 +15,12 @@
 #include "elf/symbol_names_internal.h"
 
 /*
- * libiberty takes its working memory from the stack, and refuses C++ names of more than 1,024
- * bytes unless an option removes that limit. Templates of real programs have names of several
- * thousand bytes. So it runs on a separate stack of this size. For a name of n bytes it needs
- * 72 n bytes for the parsed parts (struct demangle_component and substitutions), one or more
- * frames of the parser for every byte, and 16 bytes for each pair of a template and a reference
- * to a template's parameter, each counted twice.
+ * libiberty takes its working memory from the stack, and refuses C++ names of more than 1,024 bytes
+ * unless an option removes that limit. Templates of real programs have names of several thousand
+ * bytes. So libiberty runs on a separate stack of this size. For a name of n bytes it needs 72 n
+ * bytes for the parsed parts (struct demangle_component and substitutions), one or more frames of
+ * the parser for every byte, and 16 bytes for each pair of a template and a reference to a
+ * template's parameter, each counted twice.
  */
 #define CXX_SHORT 1024
 #define CXX_MOST 16384

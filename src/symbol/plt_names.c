@@ -18,7 +18,7 @@
  * Bounds for damaged and hostile files. The largest browsers have some thousand stubs in two
  * sections, and a million relocations.
  */
-#define SECTIONS_MOST 16 /* of stubs, and of relocations */
+#define SECTIONS_MOST 16 /* number of sections of stubs, and of sections of relocations */
 #define STUB_BYTES_MOST (UINT64_C(16) << 20)
 #define RELOCATION_BYTES_MOST (UINT64_C(512) << 20)
 #define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.c - names addresses. The files of a module are read when its first address is named.
+ * symbol.c - finds the names of addresses. The files of a module are read when the first address in
+ * the module is named.
  */
 #include "wallsample/symbol/symbol.h"
 
@@ -21,7 +22,7 @@
 struct known_module {
 	struct symbols *symbols;
 	const struct module *module;
-	const char *name; /* interned */
+	const char *name; /* base name of the module, interned */
 	struct debug_file file;
 	struct dwarf_lines *lines; /* NULL when the image cannot be used */
 	struct pclntab *pclntab;   /* NULL when the module has no such table */
@@ -37,7 +38,7 @@ struct symbols {
 	const struct symbols_config *config;
 	struct debug_files *files;
 	struct strings *texts;
-	struct table readable;        /* number of a raw name -> number of the readable one */
+	struct table readable;        /* id of a raw name in `texts` -> id of the readable name */
 	struct known_module **module; /* by id; NULL when no address in the module was named yet */
 	size_t module_count, module_capacity;
 	struct strbuf scratch;
@@ -317,9 +318,10 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 }
 
 /*
- * Removes places: without inlines all but the function that contains the address, and a split
- * part that the compiler has inlined into its own function. The line remains that of the address.
- * Returns the number of places left.
+ * Removes places and returns the number of the remaining ones. Without inlined functions only the
+ * function that contains the address remains, with the line of the address. A function that is
+ * inlined into a function of the same name (a part that the compiler has split off) is removed,
+ * too.
  */
 static size_t
 drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t count)

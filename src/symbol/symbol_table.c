@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_table.c - reads ELF symbol tables and resolves which symbol names an address.
+ * symbol_table.c - reads ELF symbol tables and finds the symbol that gives an address its name.
  */
 #include "symbol/symbol_internal.h"
 
@@ -71,7 +71,7 @@ walk_table(Elf *elf, uint32_t type, enum symbol_source source,
 			entry.file = elf_text_at(entry.names, entry.sym.st_name, SYMBOL_NAME_MAX);
 		if (GELF_ST_TYPE(entry.sym.st_info) == STT_FILE || entry.sym.st_shndx == SHN_UNDEF)
 			continue;
-		/* SHN_ABS, SHN_COMMON and SHN_XINDEX are numbers of no section. */
+		/* No section has the number SHN_ABS, SHN_COMMON or SHN_XINDEX. */
 		if (entry.sym.st_shndx != section &&
 		    gelf_getshdr(elf_getscn(elf, entry.sym.st_shndx), &entry.section) == NULL)
 			continue;
