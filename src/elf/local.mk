@@ -11,7 +11,6 @@ libwallsample_a_SOURCES += \
 	src/elf/d_name_size.c \
 	src/elf/elf_open.c \
 	src/elf/image.c \
-	src/elf/image_section.c \
 	src/elf/pclntab.c \
 	src/elf/pclntab_internal.h \
 	src/elf/pclntab_module.c \
