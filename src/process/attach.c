@@ -15,9 +15,8 @@
 #include <elf.h>
 
 #include "process/process_internal.h"
-#include "wallsample/base/base.h"
 
-/* include/uapi/linux/capability.h */
+/* The number of CAP_SYS_PTRACE in include/uapi/linux/capability.h. */
 #define SYS_PTRACE_BIT 19
 
 /* Number of attempts to get an answer from the kernel, and the time between two. */
@@ -30,10 +29,10 @@
  */
 #define TRACED_ROUNDS 64
 
-/* Number of threads that are tried before the answer counts for the process. */
+/* Most threads that are tried before the kernel's answer counts for the whole process. */
 #define ATTEMPTS 8
 
-/* The input of the diagnosis. */
+/* The facts that decide which refusal is reported. */
 struct refusal {
 	const struct process *process;
 	char name[TASK_NAME_SIZE]; /* command name of the target, printable */
@@ -66,17 +65,11 @@ has_capability(const struct refusal *r)
 }
 
 static unsigned
-read_small_number(const char *path)
+read_setting(const char *path)
 {
-	size_t length;
-	char *text = file_read_text(AT_FDCWD, path, 64, &length);
-	const char *at = text;
-	uint64_t value = 0;
+	uint64_t value;
 
-	if (text && !parse_u64(&at, 10, &value))
-		value = 0;
-	free(text);
-	return (unsigned)value;
+	return task_read_number(AT_FDCWD, path, &value) ? (unsigned)value : 0;
 }
 
 /* --- refusals by the state of the process -------------------------------------------------- */
@@ -215,8 +208,7 @@ explain_protection(const struct refusal *r, struct error *err)
 		  "in a sandbox or a container; run it outside, or start the container with "
 		  "a profile that allows ptrace and process_vm_readv (with Docker, --cap-add "
 		  "SYS_PTRACE does)" },
-		{ read_small_number("/sys/fs/selinux/booleans/deny_ptrace") == 1,
-		  ERROR_NOT_PERMITTED,
+		{ read_setting("/sys/fs/selinux/booleans/deny_ptrace") == 1, ERROR_NOT_PERMITTED,
 		  "may not be traced: SELinux denies it (the boolean deny_ptrace is on); ask "
 		  "the administrator" },
 	};
@@ -236,7 +228,7 @@ explain_nothing(const struct refusal *r, struct error *err)
 				    "run wallsample with sudo");
 }
 
-/* In order of precedence: the first that applies is reported. */
+/* The explanations in order of precedence: the first that applies is reported. */
 static int (*const explanations[])(const struct refusal *, struct error *) = {
 	explain_gone,       refuse_traced,      explain_machine,
 	explain_other_user, explain_protection, explain_nothing,
@@ -271,7 +263,7 @@ refusal_init(struct refusal *r, const struct process *process)
 	}
 	lineage_read(&lineage, process->pid);
 	r->descendant = lineage_holds(&lineage, getpid());
-	r->yama_scope = read_small_number("/proc/sys/kernel/yama/ptrace_scope");
+	r->yama_scope = read_setting("/proc/sys/kernel/yama/ptrace_scope");
 }
 
 /* --- the kernel's permission ----------------------------------------------------- */

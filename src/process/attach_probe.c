@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wallsample/base/base.h"
-
 #define ANSWER_MS 2000
 
 int

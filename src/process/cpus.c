@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base/base.h"
-#include "wallsample/process/process.h"
+#include "process/process_internal.h"
 
 /* Eight times 1,024 CPUs: the kernel's largest configuration (NR_CPUS). */
 #define CPU_SETS 8
@@ -63,10 +62,9 @@ cpus_of_quota(uint64_t quota, uint64_t period)
 static unsigned
 limit_v2(int dirfd)
 {
-	size_t length;
 	uint64_t quota, period;
 	unsigned cpus = UINT_MAX;
-	char *text = file_read_text(dirfd, "cpu.max", SMALL_FILE_LIMIT, &length);
+	char *text = file_read_text(dirfd, "cpu.max", SMALL_FILE_LIMIT, NULL);
 	const char *at = text;
 
 	if (text && parse_u64(&at, 10, &quota) && parse_u64(&at, 10, &period))
@@ -75,26 +73,14 @@ limit_v2(int dirfd)
 	return cpus;
 }
 
-static bool
-read_number(int dirfd, const char *name, uint64_t *value)
-{
-	size_t length;
-	char *text = file_read_text(dirfd, name, SMALL_FILE_LIMIT, &length);
-	const char *at = text;
-	bool found = text && parse_u64(&at, 10, value);
-
-	free(text);
-	return found;
-}
-
 /* Reads the limit of a cgroup of version 1; UINT_MAX: none, which is the quota -1. */
 static unsigned
 limit_v1(int dirfd)
 {
 	uint64_t quota, period;
 
-	if (!read_number(dirfd, "cpu.cfs_quota_us", &quota) ||
-	    !read_number(dirfd, "cpu.cfs_period_us", &period))
+	if (!task_read_number(dirfd, "cpu.cfs_quota_us", &quota) ||
+	    !task_read_number(dirfd, "cpu.cfs_period_us", &period))
 		return UINT_MAX;
 	return cpus_of_quota(quota, period);
 }
@@ -149,13 +135,13 @@ has_cpu_controller(const char *names)
 static unsigned
 limit_of_line(char *line)
 {
-	char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
-	char root[128];
+	char *path = line, root[128];
+	const char *names;
 
-	if (!path)
+	strsep(&path, ":");
+	names = strsep(&path, ":");
+	if (path == NULL)
 		return UINT_MAX;
-	*path++ = '\0';
-	names++;
 	if (names[0] == '\0')
 		return limit_upwards("/sys/fs/cgroup", path, limit_v2);
 	if (!has_cpu_controller(names) || strchr(names, '/'))
@@ -170,21 +156,14 @@ limit_of_line(char *line)
 static unsigned
 count_quota(const struct process *process)
 {
-	size_t length;
-	char *text = file_read_text(process->dirfd, "cgroup", SMALL_FILE_LIMIT, &length);
-	char *line = text, *rest;
+	char *text = file_read_text(process->dirfd, "cgroup", SMALL_FILE_LIMIT, NULL);
+	char *rest = text, *line;
 	unsigned least = UINT_MAX;
 
-	while (line && *line != '\0') {
-		unsigned here;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		const unsigned here = limit_of_line(line);
 
-		rest = strchr(line, '\n');
-		if (rest)
-			*rest++ = '\0';
-		here = limit_of_line(line);
-		if (here < least)
-			least = here;
-		line = rest;
+		least = here < least ? here : least;
 	}
 	free(text);
 	return least;

@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include "process/process_internal.h"
-#include "wallsample/base/base.h"
-#include "wallsample/process/process.h"
 
 #define FIRST_WORD_LIMIT 4096
 
-/* Limits of an ambiguity error: processes listed, and bytes of each command line. */
+/* Most processes, and most bytes of each command line, in the error for an ambiguous name. */
 #define LISTED 5
 #define LISTED_SIZE 64
 
@@ -54,7 +52,7 @@ name_matches(int dirfd, const char *glob)
 	return fnmatch(glob, stat.comm, 0) == 0 || matches_first_word(dirfd, glob);
 }
 
-/* Adds the process with this directory of /proc if it matches and is not of our lineage. */
+/* Adds the process with the directory `name` of /proc if it matches and is not in `own`. */
 static void
 find_try(int procfd, const char *name, const struct lineage *own, const char *glob,
 	 struct found *found)

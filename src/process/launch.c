@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "process/process_internal.h"
-#include "wallsample/base/base.h"
 
-/* include/uapi/linux/limits.h: NGROUPS_MAX. */
+/* Most groups of a user: NGROUPS_MAX of include/uapi/linux/limits.h. */
 #define GROUPS_MAX 65536
 
 /*
@@ -53,7 +52,7 @@ parse_id(const char *text, uint32_t *id)
 	return true;
 }
 
-/* Reads the user database, before the fork. */
+/* Reads the groups of the user. Must be called before the fork: it is not async-signal-safe. */
 static void
 read_groups(struct identity *identity)
 {
@@ -182,24 +181,20 @@ reap(pid_t pid)
 static bool
 read_report(int gate, struct launch_report *report)
 {
-	size_t done = 0;
+	ssize_t n;
 
-	while (done < sizeof(*report)) {
-		ssize_t n = read(gate, (char *)report + done, sizeof(*report) - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
+	do
+		n = recv(gate, report, sizeof(*report), MSG_WAITALL);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(*report);
 }
 
 static int
 explain_report(const struct launched *launched, const struct launch_report *report,
 	       struct error *err)
 {
+	const bool in_path = strchr(launched->command, '/') == NULL;
+	const char *why = strerror(report->error);
 	char command[256];
 
 	task_printable(launched->command, command, sizeof(command));
@@ -207,22 +202,14 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 		return error_set(err, ERROR_EXEC,
 				 "cannot run '%s' as the user who called sudo: %s; use --keep-root "
 				 "to run it as root",
-				 command, strerror(report->error));
-	if (report->error == ENOENT && strchr(launched->command, '/'))
-		return error_set(err, ERROR_EXEC,
-				 "cannot run '%s': no such file (or it is a script whose "
-				 "interpreter is missing)",
-				 command);
+				 command, why);
 	if (report->error == ENOENT)
-		return error_set(err, ERROR_EXEC,
-				 "cannot run '%s': there is no such command in PATH", command);
+		why = in_path ? "there is no such command in PATH" :
+				"no such file (or it is a script whose interpreter is missing)";
 	/* execvp also gives EACCES when only a directory of PATH was not accessible. */
-	if (report->error == EACCES && !strchr(launched->command, '/'))
-		return error_set(err, ERROR_EXEC,
-				 "cannot run '%s': there is no such command in PATH that the user "
-				 "may run",
-				 command);
-	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, strerror(report->error));
+	if (report->error == EACCES && in_path)
+		why = "there is no such command in PATH that the user may run";
+	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, why);
 }
 
 int

@@ -28,7 +28,7 @@ segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
 	return best;
 }
 
-/* Treats a mapping that belongs to no segment of the image as one without an image. */
+/* Sets image, bias, low and high; nothing if the mapping belongs to no segment of the image. */
 static void
 place_image(struct mapping *mapping, const struct image *image, uint64_t page_size)
 {

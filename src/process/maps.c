@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "process/process_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
 #define QUERIES_PER_TICK 64

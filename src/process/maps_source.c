@@ -9,8 +9,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "wallsample/base/base.h"
-
 /* A line has a path of at most 4 KiB, 16 KiB when all its bytes are escaped. */
 #define BUFFER_SIZE (64 << 10)
 
@@ -112,7 +110,7 @@ process_mapping_at(const struct process *process, pid_t tid, uint64_t address, u
 	return 0;
 }
 
-/* Parses a hexadecimal number that ends at `end`, which is passed over. */
+/* Parses a hexadecimal number and the character `end` behind it. */
 static bool
 parse_hex_until(const char **at, char end, uint64_t *value)
 {
@@ -155,7 +153,7 @@ struct line_feed {
 	void *context;
 };
 
-/* Passes on all complete lines, and moves the rest to the front. */
+/* Parses all complete lines of the buffer, and moves the incomplete last line to the front. */
 static void
 feed_lines(struct line_feed *feed)
 {

@@ -6,7 +6,6 @@
 #include <sys/sysmacros.h>
 
 #include "process/process_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
 /* Bound of the table: a hostile target can map any number of new files. */
@@ -86,7 +85,8 @@ is_anonymous(const char *path)
 	       strcmp(path, "/anon_hugepage" MODULE_DELETED) == 0;
 }
 
-/* Returns the line with the members that identify a module: equal ones for all memory alike. */
+/* Returns the members of the line that identify a module. Memory without a file has no device and
+ * inode, and one path for all anonymous memory. */
 static struct maps_line
 identity_of(const struct maps_line *line)
 {
@@ -190,7 +190,7 @@ modules_add(struct modules *modules, const struct process *process, const struct
 	if (modules->count >= MODULES_MAX)
 		be_the_rest(&identity);
 	path = plain_path(identity.path, &deleted);
-	/* The kernel's device numbers have 12 and 20 bits: this loses nothing. */
+	/* The kernel's device numbers have 12 and 20 bits: the key has all of them. */
 	key = (uint64_t)strings_intern(modules->paths, path) << 32 |
 	      (uint32_t)(gnu_dev_major(identity.dev) << 20 | gnu_dev_minor(identity.dev));
 	place = table_insert(&modules->by_file, key, identity.inode, (uint32_t)modules->count,

@@ -12,8 +12,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "wallsample/base/base.h"
-
 /* Number of descriptors that are searched for one file; a process may have a million. */
 #define DESCRIPTORS_MOST 4096
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "process/process_internal.h"
-#include "wallsample/base/base.h"
 
 /* Bytes of the beginning that are compared: the code behind them may contain breakpoints. */
 #define COMPARE_SIZE ((size_t)4096)
@@ -51,7 +50,10 @@ is_same_file(const struct evidence *evidence, const struct image *image)
 	return evidence->head_size > 0 ? begins_alike(image, evidence) : !evidence->deleted;
 }
 
-/* Opens the file of a descriptor from O_PATH, or -1, if it is the mapped one; else sets *why. */
+/*
+ * Opens the file that `named`, a descriptor from O_PATH or -1, refers to. Returns NULL and sets
+ * *why when it is not the mapped file.
+ */
 static struct image *
 open_same(const struct evidence *evidence, int named, const char **why)
 {
@@ -89,7 +91,7 @@ open_strictly(const struct evidence *evidence, const char *path, const char **wh
 	return open_same(evidence, named, why);
 }
 
-/* Opens a path below a folder, following links; the folder "" stands for "/". */
+/* Opens a path below a folder, following links. With the folder "" the path is used as it is. */
 static struct image *
 open_below(const struct evidence *evidence, const char *folder, const char *path, const char **why)
 {

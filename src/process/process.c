@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* process.c - opens a process by its directory in /proc and reads from there. */
-#include "wallsample/process/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +12,8 @@
 #include <unistd.h>
 
 #include "process/process_internal.h"
-#include "wallsample/base/base.h"
 
-/* Bytes of a command line that are kept; one may have megabytes. */
+/* Most bytes of a command line that are kept: it may have megabytes. */
 #define CMDLINE_LIMIT 4096
 
 /* The most threads Linux can have at all (PID_MAX_LIMIT of threads.h). */
@@ -55,7 +53,7 @@ read_cmdline(int dirfd, const char *comm)
 {
 	size_t length = 0;
 	char *text = file_read_text(dirfd, "cmdline", CMDLINE_LIMIT, &length);
-	char *named;
+	struct strbuf named = STRBUF_INIT;
 
 	while (text && length > 0 && text[length - 1] == '\0')
 		length--;
@@ -66,9 +64,8 @@ read_cmdline(int dirfd, const char *comm)
 		return text;
 	}
 	free(text);
-	named = xmalloc(strlen(comm) + 3);
-	snprintf(named, strlen(comm) + 3, "[%s]", comm);
-	return named;
+	strbuf_add_format(&named, "[%s]", comm);
+	return named.data;
 }
 
 static char *

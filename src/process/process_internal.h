@@ -8,6 +8,7 @@
 
 #include <limits.h>
 
+#include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/process/process.h"
 
@@ -33,6 +34,9 @@ struct task_status {
 /* Reads the file "status" below `dirfd`. False, with errno set: it is not readable. */
 bool task_read_status(int dirfd, struct task_status *status);
 void task_parse_status(const char *text, struct task_status *status);
+
+/* Reads the file `name` below `dirfd`, which begins with a decimal number. False: it does not. */
+bool task_read_number(int dirfd, const char *name, uint64_t *value);
 
 /*
  * Copies text from outside the program to `to`, escaped as by strbuf_add_escaped. Text that does

@@ -7,12 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base/base.h"
-
-/* include/linux/sched.h: set for threads of the kernel. */
+/* The flag of kernel threads in include/linux/sched.h. */
 #define PF_KTHREAD UINT64_C(0x00200000)
 
-/* 52 numbers of at most 20 digits and a command name. */
+/* Size of a stat line, which has 52 numbers of at most 20 digits and a command name. */
 #define STAT_LINE_SIZE 2048
 
 #define STATUS_LIMIT (64 << 10)
@@ -153,6 +151,17 @@ task_is_zombie_process(const struct task_stat *stat)
 }
 
 /* --- status -------------------------------------------------------------------------------- */
+
+bool
+task_read_number(int dirfd, const char *name, uint64_t *value)
+{
+	char *text = file_read_text(dirfd, name, STATUS_LIMIT, NULL);
+	const char *at = text;
+	const bool found = text != NULL && parse_u64(&at, 10, value);
+
+	free(text);
+	return found;
+}
 
 /* Returns the first number behind the key, such as "\nUid:"; 0 when there is none. */
 static uint64_t

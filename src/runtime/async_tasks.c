@@ -24,7 +24,7 @@ struct entry {
 
 struct async_tasks {
 	struct runtime_places places;
-	struct table known_stacks; /* (place, outer) -> stack */
+	struct table known_stacks; /* (place, outer stack) -> number of the stack */
 	struct stack *stack;
 	size_t stack_count, stack_capacity;
 	struct table by_address; /* address -> index in entry[], which may be undone */

@@ -122,7 +122,10 @@ finder_count_misfit(const struct finder *finder, struct finder_candidate *candid
 	return candidate->misfits == FINDER_MISFITS_MOST;
 }
 
-/* After an exec of the same file another runtime may be initialised at the same address. */
+/*
+ * Checks a runtime that was ready: after an exec of the same file another runtime may be
+ * initialised at the same address.
+ */
 static void
 finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
 {

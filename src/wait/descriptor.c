@@ -18,7 +18,7 @@
  */
 #define WATCHED_MOST 256
 #define STATUS_MOST ((size_t)64 << 10)
-/* Bytes of an fdinfo: more than those of such an epoll. */
+/* Most bytes of an fdinfo: more than an epoll of WATCHED_MOST descriptors has. */
 #define INFO_MOST ((size_t)1 << 20)
 /* Number of different descriptors of an epoll that are listed. */
 #define LISTED_MOST 3

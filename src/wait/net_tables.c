@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wallsample/base/table.h"
-
 /* The state of a listening socket (Linux's include/net/tcp_states.h), and the flag of a UNIX socket
  * that accepts connections (include/linux/net.h). */
 #define STATE_LISTEN 0x0a

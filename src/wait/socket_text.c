@@ -205,27 +205,6 @@ describe_netlink(const struct net_socket *socket, struct strbuf *out)
 		strbuf_add_format(out, "netlink %u", socket->family);
 }
 
-static bool
-protocol_of(const char *name, enum net_protocol *protocol)
-{
-	static const struct {
-		const char *name;
-		enum net_protocol protocol;
-	} names[] = {
-		{ "TCP", NET_TCP },         { "TCPv6", NET_TCP }, { "UDP", NET_UDP },
-		{ "UDPv6", NET_UDP },       { "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
-		{ "NETLINK", NET_NETLINK },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i].name, name) == 0) {
-			*protocol = names[i].protocol;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Describes a socket of a protocol that /proc lists. */
 static bool
 describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uint64_t inode,
@@ -248,15 +227,25 @@ describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uin
 bool
 socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out)
 {
+	static const struct {
+		const char *name;
+		enum net_protocol protocol;
+	} listed[] = {
+		{ "TCP", NET_TCP },         { "TCPv6", NET_TCP }, { "UDP", NET_UDP },
+		{ "UDPv6", NET_UDP },       { "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
+		{ "NETLINK", NET_NETLINK },
+	};
 	const char *number = id + strlen("socket:[");
-	enum net_protocol protocol;
 	char name[PROTOCOL_SIZE];
 	uint64_t inode;
 
 	if (!parse_u64(&number, 10, &inode) || !read_protocol(descriptors, fd, inode, name))
 		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(listed); i++)
+		if (strcmp(listed[i].name, name) == 0 &&
+		    describe_listed(descriptors, listed[i].protocol, inode, out))
+			return true;
 	/* A socket that is not bound, or of another namespace, is in no table. */
-	if (!protocol_of(name, &protocol) || !describe_listed(descriptors, protocol, inode, out))
-		add_protocol(name, out);
+	add_protocol(name, out);
 	return true;
 }

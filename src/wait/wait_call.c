@@ -195,6 +195,7 @@ of_waitid(const struct wait_source *source, const struct wait_call *call, struct
 	const int id = argument_int(call, 1);
 
 	(void)source;
+	out->child = -1;
 	switch (argument_int(call, 0)) {
 	case P_PID:
 		out->child = id;
@@ -203,12 +204,7 @@ of_waitid(const struct wait_source *source, const struct wait_call *call, struct
 		out->child = id > 0 ? -id : 0;
 		break;
 	case P_PIDFD:
-		out->child = -1;
 		out->fd = id;
-		break;
-	default:
-		out->child = -1;
-		break;
 	}
 }
 

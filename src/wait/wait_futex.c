@@ -33,7 +33,7 @@ read_range(struct futex_wait *wait, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Reads the memory around the word, or what of it is in the page of the word. */
+/* Reads the memory around the word, or only its part in the page of the word. */
 static bool
 futex_wait_read(struct futex_wait *wait)
 {

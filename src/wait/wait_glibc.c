@@ -91,7 +91,7 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 		return false;
 	if ((bits & KIND_ROBUST) != 0)
 		return lock_found(out, kind, wait->word);
-	/* The list pointers of other than robust and priority-inheriting mutexes are 0. */
+	/* The list pointers are used only by robust and priority-inheriting mutexes. */
 	if (around_u64(wait, 24) != 0 || around_u64(wait, 32) != 0 || owner >= TID_LIMIT)
 		return false;
 	if ((bits & KIND_TYPE) != 1 && count != 0)

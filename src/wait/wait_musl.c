@@ -91,7 +91,7 @@ is_join(const struct futex_wait *wait, struct wait *out)
 {
 	static const int begins[] = { -56, -40 };
 
-	if (wait->shared || (wait->value != 1 && wait->value != 2)) /* exiting, joinable */
+	if (wait->shared || (wait->value != 1 && wait->value != 2)) /* 1: exiting, 2: joinable */
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
 		if (around_has(wait, begins[i], 4) && around_u32(wait, -8) < TID_LIMIT &&

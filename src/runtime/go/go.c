@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base/base.h"
-
 static struct go_runtime *
 go_next(const void *state, size_t *at)
 {

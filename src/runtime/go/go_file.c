@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "runtime/go/go_find_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
 /* debug/buildinfo: 14 magic bytes, the size of pointers, flags. */

@@ -16,10 +16,10 @@ static const char *const parking[] = {
 	"runtime.park_m",
 	"runtime.mcall",
 	"runtime.systemstack*",
-	/* a channel: runtime.chanrecv1, chanrecv2 and chansend1 stay */
+	/* channels; runtime.chanrecv1, chanrecv2 and chansend1 are not listed */
 	"runtime.chanrecv",
 	"runtime.chansend",
-	/* locks: those of sync stay */
+	/* locks; functions of sync that take a lock are not listed */
 	"runtime.semacquire",
 	"runtime.semacquire1",
 	"sync.runtime_Semacquire*",
@@ -28,11 +28,11 @@ static const char *const parking[] = {
 	"internal/sync.runtime_Semacquire*",
 	"internal/sync.(*Mutex).lockSlow",
 	"internal/sync.(*Mutex).Lock",
-	/* descriptors: internal/poll.(*FD) stays */
+	/* descriptors; internal/poll.(*FD) is not listed */
 	"runtime.netpollblock",
 	"internal/poll.runtime_pollWait",
 	"internal/poll.(*pollDesc).wait*",
-	/* preempted goroutines, which are runnable */
+	/* preemption of goroutines, which are runnable */
 	"runtime.asyncPreempt*",
 	"runtime.gopreempt_m",
 	"runtime.goschedImpl",

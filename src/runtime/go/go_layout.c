@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "wallsample/base/base.h"
 #include "wallsample/dwarf/dwarf_structures.h"
 
 #define TIME_MOST_NS (200 * NS_PER_MS)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "runtime/go/go_find_internal.h"
-#include "wallsample/base/base.h"
 
 #define PIECE ((size_t)64 << 10)
 /*

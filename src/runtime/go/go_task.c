@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/go/go_internal.h"
-#include "wallsample/base/base.h"
 
 /* runtime/runtime2.go: a bit of the status while the garbage collector scans the stack. */
 #define STATUS_SCAN UINT32_C(0x1000)

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "runtime/go/go_internal.h"
-#include "wallsample/base/base.h"
 
 /* Number of readings of the list in which a new thread may have no tid that the sampler knows. */
 #define TRIES_MOST 20

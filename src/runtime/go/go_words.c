@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/go/go_internal.h"
-#include "wallsample/base/base.h"
 
 /* --- reasons ----------------------------------------------------------------------------- */
 

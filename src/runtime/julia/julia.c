@@ -8,7 +8,6 @@
 
 #include "runtime/julia/julia_internal.h"
 #include "runtime/runtime_kind_internal.h"
-#include "wallsample/base/base.h"
 
 struct julia {
 	struct instance base;

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "wallsample/base/base.h"
 #include "wallsample/elf/symbol_search.h"
 
 /* Number of pages of variables that one call scans, and number of words in a page. */

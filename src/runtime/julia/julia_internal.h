@@ -106,11 +106,11 @@ extern const struct runtime_kind runtime_julia;
 
 struct julia_tasks;
 
-/* `tools` is borrowed. */
+/* Makes a reader of tasks, which the caller frees. `tools` is borrowed. Never fails. */
 struct julia_tasks *julia_tasks_create(const struct runtime_tools *tools);
 void julia_tasks_free(struct julia_tasks *tasks);
 
-/* Reads the threads, and returns the number of slots. NULL: there is no Julia. */
+/* Reads the threads, and returns the number of slots. `place` NULL: there is no Julia, no slot. */
 size_t julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place);
 /* Returns true when another call of julia_tasks_slots would continue the search for the queues. */
 bool julia_tasks_searching(const struct julia_tasks *tasks);

@@ -11,12 +11,12 @@
  */
 /* clang-format off */
 static const char *const parking[] = {
-	/* of libjulia */
+	/* functions of libjulia */
 	"ctx_switch", "jl_switch", "ijl_switch", "jl_swap_fiber", "jl_start_fiber_swap",
 	"jl_task_get_next", "ijl_task_get_next",
-	/* of Base */
+	/* functions of Base */
 	"wait", "_trywait", "try_yieldto", "yieldto", "yield", "task_done_hook",
-	/* a channel: take! and put! stay */
+	/* channels; take! and put! are not listed */
 	"take_buffered", "take_unbuffered", "put_buffered", "put_unbuffered",
 };
 /* clang-format on */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "wallsample/dwarf/dwarf_structures.h"
-#include "wallsample/base/base.h"
 
 #define POINTER 8
 

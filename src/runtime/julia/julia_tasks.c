@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/base/base.h"
-
 /* Number of tasks in a batch, whose structures are read in one system call. */
 #define TASKS_MOST MEMORY_PIECES_MOST
 /* The word with the type tag precedes each object. */
@@ -14,7 +12,7 @@
 #define STARTED UINT32_C(0x80000000)
 
 struct thread {
-	uint64_t address, pthread; /* of its structure; its pthread_t */
+	uint64_t address, pthread; /* address of its structure; its pthread_t */
 	uint64_t current, root;    /* addresses of its current task and its root task */
 	uint64_t list;             /* address of the array of pointers to its other tasks */
 	uint32_t length;           /* number of elements of that array */
