@@ -26,17 +26,11 @@ advance_one(void *state, struct walk *walk)
 		return ADVANCE_STUCK;
 	if (address == 0 || maps_find(walk->maps, address - 1) == NULL)
 		return ADVANCE_STUCK;
-	if (!chain_add(walk->chain, address, sp + sizeof(address), FRAME_EPILOGUE, false))
-		return ADVANCE_FULL;
-	/* All other registers are unchanged. */
-	walk->regs.pc = address;
-	walk->regs.sp = sp + sizeof(address);
-	regs_set(&walk->regs, regs_sp_number, walk->regs.sp);
-	walk->exact = false;
-	return ADVANCE_STUCK;
+	return walk_add_return(walk, sp + sizeof(address), address, FRAME_EPILOGUE) ?
+		       ADVANCE_STUCK :
+		       ADVANCE_FULL;
 }
 
 const struct unwind_method unwind_by_epilogue = {
-	.name = "epilogues",
 	.advance = advance_one,
 };

@@ -144,11 +144,7 @@ guess_frameless(struct walk *walk)
 		target += mapping->bias;
 		if (target > walk->regs.pc || walk->regs.pc - target > FUNCTION_BYTES)
 			continue;
-		if (!chain_add(walk->chain, value, at + sizeof(value), FRAME_GUESS, false))
-			return false;
-		regs_set_caller(&walk->regs, at + sizeof(value), value);
-		walk->exact = false;
-		return true;
+		return walk_add_caller(walk, at + sizeof(value), value, FRAME_GUESS);
 	}
 	return false;
 }

@@ -108,16 +108,13 @@ advance_one(void *state, struct walk *walk)
 			return ADVANCE_STUCK;
 		if (!is_interpreter(walk, address - 1))
 			continue;
-		if (!chain_add(walk->chain, address, sp + sizeof(address), FRAME_POINTER, false))
+		if (!walk_add_caller(walk, sp + sizeof(address), address, FRAME_POINTER))
 			return ADVANCE_FULL;
-		regs_set_caller(&walk->regs, sp + sizeof(address), address);
-		walk->exact = false;
 		return ADVANCE_STUCK;
 	}
 	return ADVANCE_STUCK;
 }
 
 const struct unwind_method unwind_by_interpreter = {
-	.name = "interpreter",
 	.advance = advance_one,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_libdw.c - libdw's CFI over a snapshot, through our own thread callbacks.
+ * by_libdw.c - unwinds a snapshot by CFI with libdw, which reads the snapshot through callbacks.
  *
  * It is the fallback for modules that libunwind cannot unwind: those without .eh_frame_hdr (static
  * programs), those with .debug_frame only, and expressions of newer compilers. libdw also follows
@@ -8,19 +8,17 @@
  * marks its origin.
  */
 #include <elfutils/libdwfl.h>
-#include <string.h>
 
-#include "unwind/debug_frame_internal.h"
+#include "unwind/rule_internal.h"
 #include "unwind/unwind_method_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Whether there is CFI for an address: a direct-mapped cache. */
+/* A direct-mapped cache of the addresses that have CFI. */
 #define COVER_SLOTS 4096
 struct cover_slot {
 	uint64_t address;
 	bool used, covered;
-	bool end; /* its return address is marked undefined */
+	bool end; /* the CFI marks the return address as undefined */
 };
 
 struct state {
@@ -29,13 +27,13 @@ struct state {
 	Dwfl *dwfl;
 	bool attached, reported;
 	struct cover_slot cover[COVER_SLOTS];
-	/* Of the walk in progress: */
+	/* The members below belong to the walk in progress. */
 	struct walk *walk;
-	struct regs next; /* of the frame that was added last */
-	bool next_exact;
-	size_t seen;    /* frames that libdw has reported, including the first */
-	bool last_end;  /* the last of them is marked as the outermost */
-	bool read_zero; /* the last word read since then is 0: maybe a return address */
+	struct regs next; /* registers of the frame that was added last */
+	bool next_exact;  /* the address of that frame is exact */
+	size_t seen;      /* number of frames that libdw has reported, including the first */
+	bool last_end;    /* the CFI marks the last of these frames as the outermost */
+	bool read_zero;   /* the last word read for that frame is 0, maybe its return address */
 	enum advance result;
 };
 
@@ -95,6 +93,7 @@ report_modules(struct state *state)
 	memset(state->cover, 0, sizeof(state->cover));
 }
 
+/* Callback of libdw: the process has one thread, that of the snapshot. */
 static pid_t
 next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
@@ -105,14 +104,6 @@ next_thread(Dwfl *dwfl, void *arg, void **thread)
 		return 0;
 	*thread = state;
 	return state->walk->snapshot->tid;
-}
-
-static bool
-get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
-{
-	(void)dwfl, (void)tid;
-	*thread = arg;
-	return true;
 }
 
 static bool
@@ -153,7 +144,6 @@ set_initial_registers(Dwfl_Thread *thread, void *arg)
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.next_thread = next_thread,
-	.get_thread = get_thread,
 	.memory_read = read_stack_word,
 	.set_initial_registers = set_initial_registers,
 };
@@ -209,8 +199,9 @@ is_end(Dwarf_Frame *frame)
 	       count == 0 && ops == memory;
 }
 
+/* Fills a slot of the cache. */
 static void
-look_for_cfi(struct state *state, uint64_t address, struct cover_slot *slot)
+cover_slot_fill(struct state *state, uint64_t address, struct cover_slot *slot)
 {
 	Dwfl_Module *module = dwfl_addrmodule(state->dwfl, address);
 	Dwarf_Frame *frame = NULL;
@@ -238,7 +229,7 @@ find_cfi(struct state *state, uint64_t address)
 
 	if (!slot->used || slot->address != address) {
 		*slot = (struct cover_slot){ .address = address, .used = true };
-		look_for_cfi(state, address, slot);
+		cover_slot_fill(state, address, slot);
 	}
 	return slot;
 }
@@ -320,20 +311,14 @@ advance(void *opaque, struct walk *walk)
 }
 
 static bool
-covers(void *opaque, const struct mapping *mapping, uint64_t address)
+covers(void *opaque, uint64_t address)
 {
 	struct state *state = opaque;
-	struct walk unused = { .maps = state->maps };
-	static const struct snapshot nothing;
 
-	(void)mapping;
-	unused.snapshot = &nothing;
-	state->walk = &unused;
 	return libdw_prepare(state) && find_cfi(state, address)->covered;
 }
 
 const struct unwind_method unwind_by_libdw = {
-	.name = "libdw",
 	.create = state_create,
 	.free = state_free,
 	.advance = advance,

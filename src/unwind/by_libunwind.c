@@ -7,10 +7,8 @@
  * the thread to be stopped meanwhile.
  */
 #include <libunwind.h>
-#include <string.h>
 
 #include "unwind/unwind_method_internal.h"
-#include "wallsample/base/base.h"
 
 /* Exported by libunwind for debuggers, declared in none of its public headers. */
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
@@ -24,18 +22,18 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_inf
 #define DW_EH_PE_UDATA4 0x03
 #define DW_EH_PE_DATAREL_SDATA4 0x3b
 
-/* The sorted table of an .eh_frame_hdr, found once per module. */
+/* The sorted table of an .eh_frame_hdr. */
 struct search_table {
-	bool tried;
-	uint64_t vaddr; /* of the first entry; 0: there is no table */
-	uint64_t count;
+	bool tried;     /* the table was searched for, once per module */
+	uint64_t vaddr; /* address of the first entry in the image; 0: there is no table */
+	uint64_t count; /* number of entries */
 };
 
-/* Whether the code at an address returns from a signal handler: a direct-mapped cache. */
+/* A direct-mapped cache of the addresses whose code returns from a signal handler. */
 #define TRAMPOLINE_SLOTS 1024
 struct trampoline_slot {
 	uint64_t address;
-	bool is;
+	bool is; /* the code at the address is a trampoline */
 };
 
 struct state {
@@ -43,13 +41,13 @@ struct state {
 	struct maps *maps;
 	uint64_t generation;
 	struct search_table *table; /* by module number */
-	size_t table_count, table_capacity;
+	size_t table_count;
 	struct trampoline_slot trampoline[TRAMPOLINE_SLOTS];
-	/* Of the walk in progress: */
-	struct walk *walk;
-	struct mapping code; /* the module that was last read from */
+	struct walk *walk;   /* the walk in progress */
+	struct mapping code; /* a mapping of the image that was read last */
 };
 
+/* Returns the table of the mapping's module. */
 static const struct search_table *
 search_table(struct state *state, const struct mapping *mapping)
 {
@@ -61,15 +59,8 @@ search_table(struct state *state, const struct mapping *mapping)
 		uint32_t count;
 	} header;
 
-	if (mapping->module >= state->table_count) {
-		size_t want = (size_t)mapping->module + 1;
-
-		state->table = xgrow(state->table, &state->table_capacity, want,
-				     sizeof(*state->table));
-		memset(state->table + state->table_count, 0,
-		       (want - state->table_count) * sizeof(*state->table));
-		state->table_count = want;
-	}
+	state->table = array_for_module(state->table, &state->table_count, mapping->module,
+					sizeof(*state->table));
 	table = &state->table[mapping->module];
 	if (table->tried)
 		return table;
@@ -205,21 +196,7 @@ access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, in
 	return -UNW_EBADREG;
 }
 
-static int
-resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
-{
-	(void)space, (void)cursor, (void)arg;
-	return -UNW_EINVAL;
-}
-
-static int
-get_proc_name(unw_addr_space_t space, unw_word_t address, char *text, size_t size,
-	      unw_word_t *offset, void *arg)
-{
-	(void)space, (void)address, (void)text, (void)size, (void)offset, (void)arg;
-	return -UNW_ENOINFO;
-}
-
+/* Without the accessors of unw_resume() and unw_get_proc_name(), which are not called. */
 static const unw_accessors_t our_accessors = {
 	.find_proc_info = find_proc_info,
 	.put_unwind_info = put_unwind_info,
@@ -227,8 +204,6 @@ static const unw_accessors_t our_accessors = {
 	.access_mem = access_mem,
 	.access_reg = access_reg,
 	.access_fpreg = access_fpreg,
-	.resume = resume,
-	.get_proc_name = get_proc_name,
 };
 
 static void *
@@ -375,39 +350,34 @@ advance(void *opaque, struct walk *walk)
 	return result;
 }
 
-/* Finds the entry of the unwind tables for the address. */
+/* Finds the entry of the unwind tables for the address; false when there is none. */
 static bool
-find_entry(struct state *state, const struct mapping *mapping, uint64_t address,
-	   unw_proc_info_t *info)
+find_entry(struct state *state, uint64_t address, unw_proc_info_t *info)
 {
 	static const struct snapshot nothing;
-	struct walk unused = { .maps = state->maps };
+	struct walk unused = { .maps = state->maps, .snapshot = &nothing };
 
-	if (state->space == NULL || search_table(state, mapping)->vaddr == 0)
-		return false;
-	unused.snapshot = &nothing;
 	state->walk = &unused;
-	return find_proc_info(state->space, address, info, 0, state) == 0;
+	return state->space != NULL && find_proc_info(state->space, address, info, 0, state) == 0;
 }
 
 static bool
-covers(void *opaque, const struct mapping *mapping, uint64_t address)
+covers(void *opaque, uint64_t address)
 {
 	unw_proc_info_t info;
 
-	return find_entry(opaque, mapping, address, &info);
+	return find_entry(opaque, address, &info);
 }
 
 static uint64_t
-function_start(void *opaque, const struct mapping *mapping, uint64_t address)
+function_start(void *opaque, uint64_t address)
 {
 	unw_proc_info_t info;
 
-	return find_entry(opaque, mapping, address, &info) ? info.start_ip : 0;
+	return find_entry(opaque, address, &info) ? info.start_ip : 0;
 }
 
 const struct unwind_method unwind_by_libunwind = {
-	.name = "libunwind",
 	.create = state_create,
 	.free = state_free,
 	.advance = advance,

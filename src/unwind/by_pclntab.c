@@ -8,12 +8,9 @@
  * the clock's) and is the first function of the stack that the stack pointer is in, unless the word
  * at the tables' depth is the return address of a direct call of this function.
  */
-#include <string.h>
-
 #include "unwind/unwind_method_internal.h"
-#include "wallsample/base/base.h"
-#include "wallsample/elf/pclntab.h"
 #include "wallsample/base/table.h"
+#include "wallsample/elf/pclntab.h"
 
 /* Number of rules at which all are discarded: a bound on memory. */
 #define MOST_RULES ((size_t)1 << 17)
@@ -28,11 +25,11 @@ enum kind {
 
 struct pclntab_rule {
 	uint8_t kind;
-	bool interrupts; /* its caller did not call it: the caller's address is exact */
+	bool interrupts; /* the function was not called by its caller, whose address is exact */
 	bool is_assembler;
 	bool is_morestack;
-	uint32_t depth; /* see pclntab_stack_depth */
-	uint64_t entry; /* in the target */
+	uint32_t depth; /* bytes of the frame, see pclntab_stack_depth() */
+	uint64_t entry; /* the first address of the function in the target */
 };
 
 struct state {
@@ -42,11 +39,11 @@ struct state {
 	size_t count, capacity;
 	struct table by_address; /* address, exact -> index of a rule */
 	struct module_slot {
-		bool tried;
-		struct pclntab *table;
-	} * module; /* by module number */
-	size_t module_count, module_capacity;
-	struct strbuf name; /* scratch */
+		bool tried;            /* the module's table was opened or is missing */
+		struct pclntab *table; /* NULL: none */
+	} * module;                    /* by module number */
+	size_t module_count;
+	struct strbuf name; /* the name of the function that is being examined */
 };
 
 static void *
@@ -75,7 +72,7 @@ state_free(void *opaque)
 	free(state);
 }
 
-/* The table of the mapping's module, opened at the first use; NULL: it has none. */
+/* Returns the table of the mapping's module, which is opened at its first use, or NULL. */
 static const struct pclntab *
 table_of(struct state *state, const struct mapping *mapping)
 {
@@ -83,15 +80,8 @@ table_of(struct state *state, const struct mapping *mapping)
 
 	if (mapping == NULL || mapping->image == NULL)
 		return NULL;
-	if (mapping->module >= state->module_count) {
-		size_t want = (size_t)mapping->module + 1;
-
-		state->module = xgrow(state->module, &state->module_capacity, want,
-				      sizeof(*state->module));
-		memset(state->module + state->module_count, 0,
-		       (want - state->module_count) * sizeof(*state->module));
-		state->module_count = want;
-	}
+	state->module = array_for_module(state->module, &state->module_count, mapping->module,
+					 sizeof(*state->module));
 	slot = &state->module[mapping->module];
 	if (!slot->tried) {
 		slot->tried = true;
@@ -166,7 +156,8 @@ compile(struct state *state, const struct mapping *mapping, const struct pclntab
 		rule->kind = KIND_NONE;
 }
 
-/* The rule for the address, valid until the next call; NULL: the module has no Go code. */
+/* Returns the rule for the address, valid until the next call; NULL when the module has no Go
+ * code. */
 static const struct pclntab_rule *
 find_rule(struct state *state, uint64_t address, bool exact)
 {
@@ -252,26 +243,25 @@ advance(void *opaque, struct walk *walk)
 		if (caller.pc == 0 ||
 		    (rule.kind == KIND_SWITCH && !is_called(state, &rule, caller.pc)))
 			return ADVANCE_DONE;
-		if (!chain_add(walk->chain, caller.pc, caller.sp, FRAME_CFI, exact))
+		if (!walk_add(walk, &caller, FRAME_CFI, exact))
 			return ADVANCE_FULL;
-		walk->regs = caller;
-		walk->exact = exact;
 	}
 }
 
 static bool
-covers(void *opaque, const struct mapping *mapping, uint64_t address)
+covers(void *opaque, uint64_t address)
 {
 	const struct pclntab_rule *rule = find_rule(opaque, address, true);
 
-	(void)mapping;
 	return rule != NULL && rule->kind != KIND_NONE;
 }
 
 static uint64_t
-function_start(void *opaque, const struct mapping *mapping, uint64_t address)
+function_start(void *opaque, uint64_t address)
 {
-	const struct pclntab *table = table_of(opaque, mapping);
+	struct state *state = opaque;
+	const struct mapping *mapping = maps_find(state->maps, address);
+	const struct pclntab *table = table_of(state, mapping);
 	struct pclntab_function function;
 
 	if (table == NULL || !pclntab_find(table, address - mapping->bias, &function))
@@ -280,7 +270,6 @@ function_start(void *opaque, const struct mapping *mapping, uint64_t address)
 }
 
 const struct unwind_method unwind_by_go = {
-	.name = "Go's tables",
 	.create = state_create,
 	.free = state_free,
 	.advance = advance,

@@ -83,6 +83,5 @@ advance_one(void *state, struct walk *walk)
 }
 
 const struct unwind_method unwind_by_pointer = {
-	.name = "frame pointers",
 	.advance = advance_one,
 };

@@ -5,11 +5,8 @@
  * Measured: a frame costs a tenth of its time in libunwind, which blocks and unblocks signals with
  * two system calls at each access to its cache.
  */
-#include <string.h>
-
 #include "unwind/rule_internal.h"
 #include "unwind/unwind_method_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
 /* Number of rules at which all are discarded: a bound on memory (17 MiB). */
@@ -22,10 +19,10 @@ struct state {
 	size_t count, capacity;
 	struct table by_address; /* address -> index of a rule */
 	struct source_slot {
-		bool tried;
-		struct rule_source *source;
-	} * source; /* by module number */
-	size_t source_count, source_capacity;
+		bool tried; /* the module's unwind tables were opened or are missing */
+		struct rule_source *source; /* NULL: none */
+	} * source;                         /* by module number */
+	size_t source_count;
 };
 
 static void *
@@ -52,20 +49,14 @@ state_free(void *opaque)
 	free(state);
 }
 
+/* Returns the unwind tables of the mapping's module, or NULL. */
 static struct rule_source *
 source_of(struct state *state, const struct mapping *mapping)
 {
 	struct source_slot *slot;
 
-	if (mapping->module >= state->source_count) {
-		size_t want = (size_t)mapping->module + 1;
-
-		state->source = xgrow(state->source, &state->source_capacity, want,
-				      sizeof(*state->source));
-		memset(state->source + state->source_count, 0,
-		       (want - state->source_count) * sizeof(*state->source));
-		state->source_count = want;
-	}
+	state->source = array_for_module(state->source, &state->source_count, mapping->module,
+					 sizeof(*state->source));
 	slot = &state->source[mapping->module];
 	if (!slot->tried) {
 		slot->tried = true;
@@ -87,7 +78,7 @@ compile(struct state *state, uint64_t address, struct rule *rule)
 		rule_source_find(source, address - mapping->bias, rule);
 }
 
-/* The rule for the address; valid until the next call. */
+/* Returns the rule for the address, valid until the next call. */
 static const struct rule *
 find_rule(struct state *state, uint64_t address)
 {
@@ -156,7 +147,7 @@ advance(void *opaque, struct walk *walk)
 		struct regs caller;
 		bool exact = rule->signal_frame;
 
-		if (exact) /* not a return address of a call: the kernel pushed it */
+		if (exact) /* the kernel pushed the address, no call did */
 			walk->chain->frame[walk->chain->count - 1].exact = walk->exact = true;
 		if (rule->kind == RULE_END)
 			return ADVANCE_DONE;
@@ -170,22 +161,18 @@ advance(void *opaque, struct walk *walk)
 		 * stack. */
 		if (!exact && caller.sp <= walk->regs.sp)
 			return ADVANCE_STUCK;
-		if (!chain_add(walk->chain, caller.pc, caller.sp, FRAME_CFI, exact))
+		if (!walk_add(walk, &caller, FRAME_CFI, exact))
 			return ADVANCE_FULL;
-		walk->regs = caller;
-		walk->exact = exact;
 	}
 }
 
 static bool
-covers(void *opaque, const struct mapping *mapping, uint64_t address)
+covers(void *opaque, uint64_t address)
 {
-	(void)mapping;
 	return find_rule(opaque, address)->kind != RULE_NONE;
 }
 
 const struct unwind_method unwind_by_rule = {
-	.name = "rules",
 	.create = state_create,
 	.free = state_free,
 	.advance = advance,

@@ -22,14 +22,9 @@ advance(void *state, struct walk *walk)
 	walk->chain->frame[walk->chain->count - 1].exact = true;
 	if (!arch_signal_registers(walk, walk->regs.sp, &interrupted))
 		return ADVANCE_STUCK;
-	if (!chain_add(walk->chain, interrupted.pc, interrupted.sp, FRAME_CFI, true))
-		return ADVANCE_FULL;
-	walk->regs = interrupted;
-	walk->exact = true;
-	return ADVANCE_STUCK;
+	return walk_add(walk, &interrupted, FRAME_CFI, true) ? ADVANCE_STUCK : ADVANCE_FULL;
 }
 
 const struct unwind_method unwind_by_signal = {
-	.name = "signal frames",
 	.advance = advance,
 };

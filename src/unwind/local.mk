@@ -11,8 +11,6 @@ libwallsample_a_SOURCES += \
 	src/unwind/by_rule.c \
 	src/unwind/by_signal.c \
 	src/unwind/chain.c \
-	src/unwind/debug_frame.c \
-	src/unwind/debug_frame_internal.h \
 	src/unwind/rule.c \
 	src/unwind/rule_internal.h \
 	src/unwind/unwind_method_internal.h \

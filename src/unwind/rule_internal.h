@@ -11,6 +11,8 @@
 #ifndef WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 #define WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 
+#include <libelf.h>
+
 #include "wallsample/elf/image.h"
 
 enum rule_kind {
@@ -26,13 +28,13 @@ enum rule_kind {
 struct rule {
 	uint8_t kind;         /* enum rule_kind */
 	bool signal_frame;    /* the code is a signal handler's return trampoline */
-	uint8_t cfa_register; /* CFA = register + offset; the CFA is the caller's sp */
+	uint8_t cfa_register; /* CFA = this register + cfa_offset; the CFA is the caller's sp */
 	int32_t cfa_offset;
 	uint8_t return_register;
 	uint8_t count;
 	struct {
 		uint8_t number;
-		bool saved; /* the value is at CFA + offset; else it is unchanged */
+		bool saved; /* the value is at CFA + offset; otherwise the register is unchanged */
 		int32_t offset;
 	} reg[RULE_REGISTERS]; /* includes the return address */
 };
@@ -40,11 +42,19 @@ struct rule {
 /* The unwind tables of one image. */
 struct rule_source;
 
-/* Opens the unwind tables of the image, which is borrowed. To be freed; NULL: it has none. */
+/* Opens the unwind tables of the image, which is borrowed. The result must be freed with
+ * rule_source_free(), which accepts NULL. Returns NULL when the image cannot be opened. */
 struct rule_source *rule_source_open(const struct image *image);
 void rule_source_free(struct rule_source *source);
 /* Stores the rule for code at `vaddr`, an address in the image's file; RULE_NONE if no table covers
  * it. */
 void rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule);
+
+/*
+ * Returns true when the file has a .debug_frame and its debug sections are small when unpacked.
+ * libdw reads and unpacks all of them to reach this one section, which takes seconds and gigabytes
+ * for some programs, during a tick. `elf` is borrowed.
+ */
+bool debug_frame_is_cheap(Elf *elf);
 
 #endif

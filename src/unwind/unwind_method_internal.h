@@ -9,9 +9,12 @@
 #ifndef WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
 #define WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
 
-#include "wallsample/unwind/chain.h"
+#include <string.h>
+
+#include "wallsample/base/base.h"
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/snapshot.h"
+#include "wallsample/unwind/chain.h"
 #include "wallsample/unwind/unwind.h"
 
 /* Pages of the target's memory that are not in the copied stack: a direct-mapped cache. */
@@ -21,7 +24,7 @@ struct live_cache {
 	struct {
 		uint64_t address;
 		size_t size;   /* 0: not readable */
-		uint64_t walk; /* number of the walk that read it */
+		uint64_t walk; /* number of the walk that read the page */
 		uint8_t bytes[LIVE_PAGE];
 	} page[LIVE_PAGES];
 	uint64_t walk; /* number of the current walk: pages of other walks are stale */
@@ -31,18 +34,18 @@ struct walk {
 	struct maps *maps;
 	const struct snapshot *snapshot;
 	struct chain *chain;
-	struct live_cache *live;
-	struct live_cache *code;                 /* for code without a file; NULL: not to be read */
-	const struct address_range *interpreter; /* see unwinder_set_interpreters */
+	struct live_cache *live; /* for the stack of the process; NULL: it must not be read */
+	struct live_cache *code; /* for code without a file; NULL: it must not be read */
+	const struct address_range *interpreter; /* see unwinder_set_interpreters() */
 	size_t interpreter_count;
-	struct regs regs; /* of the chain's last frame */
+	struct regs regs; /* registers of the chain's last frame */
 	bool exact;       /* regs.pc is not a return address */
-	/* Why a method found no caller; the unwinder clears them before each method. */
+	/* Why a method found no caller; the unwinder clears these flags before each method. */
 	bool beyond_copy;      /* the needed part of the stack was not copied */
 	bool bad_memory;       /* the needed memory is not readable */
 	bool missing_register; /* the value of a needed register is not known */
 	bool no_info;          /* there are no unwind tables for the address */
-	/* Never cleared: */
+	/* These two are never cleared. */
 	bool read_live;    /* memory of the live process was read */
 	size_t stack_used; /* bytes of the copy up to the highest byte that was read */
 };
@@ -54,18 +57,17 @@ enum advance {
 };
 
 struct unwind_method {
-	const char *name;
-	/* Creates the state that is kept between walks, with `maps` borrowed; NULL when the method
-	 * has none. */
+	/* Creates the state that is kept between walks; `maps` is borrowed. NULL: the method has no
+	 * state. */
 	void *(*create)(struct maps *maps);
 	void (*free)(void *state);
-	/* Appends callers to the chain (see above). */
+	/* Appends callers to the chain, as the head of this file describes. */
 	enum advance (*advance)(void *state, struct walk *walk);
-	/* True when there are unwind tables for the address. NULL: never. */
-	bool (*covers)(void *state, const struct mapping *mapping, uint64_t address);
-	/* The first address of the function that contains `address`, in the target; 0: not known.
-	 * NULL: never known. */
-	uint64_t (*function_start)(void *state, const struct mapping *mapping, uint64_t address);
+	/* Returns true when there are unwind tables for the address. NULL: the method uses none. */
+	bool (*covers)(void *state, uint64_t address);
+	/* Returns the first address of the function that contains `address`; 0 when it is not
+	 * known. NULL: the method cannot find it. */
+	uint64_t (*function_start)(void *state, uint64_t address);
 };
 
 extern const struct unwind_method unwind_by_go;
@@ -88,6 +90,34 @@ walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
 	if (end > walk->stack_used)
 		walk->stack_used = end;
 	return true;
+}
+
+/*
+ * Appends a frame with the registers `caller`, which become those of the walk. Returns false, with
+ * the walk unchanged, when the chain is full.
+ */
+bool walk_add(struct walk *walk, const struct regs *caller, enum frame_origin origin, bool exact);
+/* Appends the caller of a function of which only the return address and the caller's stack pointer
+ * are known; see regs_set_caller(). Returns as walk_add(). */
+bool walk_add_caller(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_origin origin);
+/* Appends the caller of a function that has changed no register but the stack pointer. Returns as
+ * walk_add(). */
+bool walk_add_return(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_origin origin);
+
+/*
+ * Extends an array of *count elements, which is indexed by module number, so that it has an element
+ * for the module. New elements are zero. Returns the array, which the caller frees.
+ */
+static inline void *
+array_for_module(void *array, size_t *count, uint32_t module, size_t size)
+{
+	const size_t before = *count;
+
+	if (module < before)
+		return array;
+	array = xgrow(array, count, (size_t)module + 1, size);
+	memset((uint8_t *)array + before * size, 0, (*count - before) * size);
+	return array;
 }
 
 /*

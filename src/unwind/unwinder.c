@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* unwinder.c - runs the unwind methods on a snapshot and determines why the walk ended. */
-#include <string.h>
-
 #include "unwind/unwind_method_internal.h"
-#include "wallsample/base/base.h"
 
 /* Largest number of guesses of one kind that are tried. */
 #define GUESSES 8
 
-/* Whether there are unwind tables for an address: a direct-mapped cache. */
+/* A direct-mapped cache of the addresses that have unwind tables. */
 #define COVER_SLOTS 1024
 struct cover_slot {
 	uint64_t address;
@@ -23,13 +20,12 @@ struct slot {
 struct unwinder {
 	struct maps *maps;
 	struct slot slot[8];
-	size_t slot_count, table_count; /* the first table_count use unwind tables */
+	size_t slot_count, table_count; /* the first table_count methods use unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
 	struct live_cache live, code;
 	struct address_range *interpreter;
 	size_t interpreter_count, interpreter_capacity;
-	struct unwinder_stats stats;
 };
 
 struct unwinder *
@@ -76,16 +72,16 @@ static bool
 find_tables(struct unwinder *unwinder, uint64_t address)
 {
 	const struct mapping *mapping = maps_find(unwinder->maps, address);
+	bool found = false;
 
-	for (size_t i = 0; mapping != NULL && mapping->image != NULL && i < unwinder->table_count;
+	for (size_t i = 0;
+	     !found && mapping != NULL && mapping->image != NULL && i < unwinder->table_count;
 	     i++) {
 		struct slot *slot = &unwinder->slot[i];
 
-		if (slot->method->covers != NULL &&
-		    slot->method->covers(slot->state, mapping, address))
-			return true;
+		found = slot->method->covers != NULL && slot->method->covers(slot->state, address);
 	}
-	return false;
+	return found;
 }
 
 static bool
@@ -272,19 +268,17 @@ is_good_end(struct unwinder *unwinder, struct walk *walk, enum advance result)
 	return result != ADVANCE_STUCK || walk->beyond_copy || is_bare_start(unwinder, walk);
 }
 
+/* Returns the first address of the function that contains `address`; 0 when it is not known. */
 static uint64_t
 function_start(struct unwinder *unwinder, uint64_t address)
 {
-	const struct mapping *mapping = maps_find(unwinder->maps, address);
 	uint64_t start = 0;
 
-	for (size_t i = 0;
-	     mapping != NULL && mapping->image != NULL && start == 0 && i < unwinder->slot_count;
-	     i++) {
+	for (size_t i = 0; start == 0 && i < unwinder->slot_count; i++) {
 		struct slot *slot = &unwinder->slot[i];
 
 		if (slot->method->function_start != NULL)
-			start = slot->method->function_start(slot->state, mapping, address);
+			start = slot->method->function_start(slot->state, address);
 	}
 	return start;
 }
@@ -324,7 +318,6 @@ try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uin
 		regs_set(&walk->regs, regs_fp_number, record);
 		*result = run(unwinder, walk);
 		if (is_good_end(unwinder, walk, *result)) {
-			unwinder->stats.guessed_registers++;
 			if (function == 0 && walk->chain->count > count)
 				walk->chain->frame[count].origin = FRAME_GUESS;
 			return true;
@@ -375,11 +368,9 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 	uint64_t cursor = walk->regs.sp, address;
 
 	for (int i = 0; i < GUESSES && next_candidate(unwinder, walk, &cursor, &address); i++) {
-		if (!chain_add(walk->chain, address, cursor, FRAME_GUESS, false))
+		/* The cursor is above the return address, which is the caller's stack pointer. */
+		if (!walk_add_caller(walk, cursor, address, FRAME_GUESS))
 			return false;
-		/* The cursor is now above the return address, at the caller's stack pointer. */
-		regs_set_caller(&walk->regs, cursor, address);
-		walk->exact = false;
 		*result = run_guessing(unwinder, walk);
 		if (is_good_end(unwinder, walk, *result) ||
 		    (any_end && walk->chain->count > count + 1))
@@ -399,14 +390,9 @@ leave_bad_call(struct walk *walk)
 {
 	uint64_t cursor = walk->regs.sp, address;
 
-	if (!is_outside_code(walk) || !guess_return_address(walk, &cursor, &address) ||
-	    cursor != walk->regs.sp + sizeof(address) ||
-	    !chain_add(walk->chain, address, cursor, FRAME_GUESS, false))
-		return;
-	regs_set(&walk->regs, regs_sp_number, cursor);
-	walk->regs.sp = cursor;
-	walk->regs.pc = address;
-	walk->exact = false;
+	if (is_outside_code(walk) && guess_return_address(walk, &cursor, &address) &&
+	    cursor == walk->regs.sp + sizeof(address))
+		walk_add_return(walk, cursor, address, FRAME_GUESS);
 }
 
 /*
@@ -442,17 +428,6 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 	return chain_end_of(walk, result);
 }
 
-static void
-count_frames(struct unwinder *unwinder, const struct chain *chain)
-{
-	unwinder->stats.walks++;
-	unwinder->stats.frames += chain->count;
-	for (size_t i = 0; i < chain->count; i++) {
-		unwinder->stats.by_pointer += chain->frame[i].origin == FRAME_POINTER;
-		unwinder->stats.by_guess += chain->frame[i].origin == FRAME_GUESS;
-	}
-}
-
 void
 unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,
 	      struct chain *chain)
@@ -477,7 +452,6 @@ unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool m
 	chain->end_address = chain->end == CHAIN_OUTERMOST ? 0 : walk.regs.pc;
 	chain->read_live = walk.read_live;
 	chain->stack_used = walk.stack_used;
-	count_frames(unwinder, chain);
 }
 
 void
@@ -489,10 +463,4 @@ unwinder_set_interpreters(struct unwinder *unwinder, const struct address_range 
 	if (count > 0)
 		memcpy(unwinder->interpreter, range, count * sizeof(*range));
 	unwinder->interpreter_count = count;
-}
-
-const struct unwinder_stats *
-unwinder_stats(const struct unwinder *unwinder)
-{
-	return &unwinder->stats;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* walk.c - reads memory for a walk: from the copied stack, else from the process. */
-#include <string.h>
-
+/* walk.c - reads memory for a walk, from the copied stack or from the process, and appends
+ * frames. */
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Addresses less than this above the stack pointer may belong to the same stack. */
+/* Addresses in this distance above the stack pointer may belong to the same stack. */
 #define STACK_FAR (UINT64_C(1) << 30)
 
 static size_t
@@ -18,8 +17,8 @@ read_page(const struct snapshot *snapshot, uint64_t address, uint8_t *to)
 	return memory_read(memory, address, to, LIVE_PAGE) ? LIVE_PAGE : 0;
 }
 
-/* The bytes of a page from `address` on, through the cache; *size is their number, 0: not
- * readable. */
+/* Returns the bytes of a page from `address` on, through the cache. Stores their number, 0 when
+ * they are not readable. */
 static const uint8_t *
 cached_page(const struct walk *walk, struct live_cache *cache, uint64_t address, size_t *size)
 {
@@ -89,6 +88,36 @@ walk_read_word(struct walk *walk, uint64_t address, uint64_t *value)
 	else
 		walk->bad_memory = true;
 	return false;
+}
+
+bool
+walk_add(struct walk *walk, const struct regs *caller, enum frame_origin origin, bool exact)
+{
+	if (!chain_add(walk->chain, caller->pc, caller->sp, origin, exact))
+		return false;
+	walk->regs = *caller;
+	walk->exact = exact;
+	return true;
+}
+
+bool
+walk_add_caller(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_origin origin)
+{
+	struct regs caller = walk->regs;
+
+	regs_set_caller(&caller, sp, pc);
+	return walk_add(walk, &caller, origin, false);
+}
+
+bool
+walk_add_return(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_origin origin)
+{
+	struct regs caller = walk->regs;
+
+	regs_set(&caller, regs_sp_number, sp);
+	caller.sp = sp;
+	caller.pc = pc;
+	return walk_add(walk, &caller, origin, false);
 }
 
 uint64_t

@@ -15,7 +15,7 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/snapshot.h"
 
-/* X(NAME, word) */
+/* The methods that an unwinder uses. X(NAME, word of the option) */
 #define UNWIND_CHOICES(X)                                                                          \
 	X(AUTO, "auto")           /* all methods, the fast rules first */                          \
 	X(LIBUNWIND, "libunwind") /* only this library reads unwind tables, for comparisons */     \
@@ -29,8 +29,8 @@ enum unwind_choice {
 
 struct unwinder;
 
-/* Creates an unwinder for the process of `maps`, which is borrowed. To be freed; unwinder_free
- * accepts NULL. */
+/* Creates an unwinder for the process of `maps`, which is borrowed. The result must be freed with
+ * unwinder_free(), which accepts NULL. */
 struct unwinder *unwinder_create(struct maps *maps, enum unwind_choice choice);
 void unwinder_free(struct unwinder *unwinder);
 
@@ -54,14 +54,5 @@ void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, b
  */
 void unwinder_set_interpreters(struct unwinder *unwinder, const struct address_range *range,
 			       size_t count);
-
-/* Totals since unwinder_create. */
-struct unwinder_stats {
-	uint64_t walks, frames;
-	uint64_t by_pointer, by_guess; /* frames found by frame pointer, and by guessing */
-	uint64_t guessed_registers;    /* guesses of a frame pointer that were accepted */
-};
-/* Borrowed from the unwinder; later walks update it. */
-const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);
 
 #endif

@@ -208,8 +208,9 @@ test_cut_short(void **state)
 	scene->snapshot.live_limit = 0;
 	unwinder_walk(scene->unwinder, &scene->snapshot, false, &scene->chain);
 	/* The sanitizers' runtime has code without tables: a guess may end in another way. */
-	if (unwinder_stats(scene->unwinder)->by_guess > 0)
-		skip();
+	for (size_t i = 0; i < scene->chain.count; i++)
+		if (scene->chain.frame[i].origin == FRAME_GUESS)
+			skip();
 	used = scene->chain.stack_used;
 	for (size_t size = 0; size < used; size += 8) {
 		scene->snapshot.stack_size = scene->snapshot.stack_wanted = size;
