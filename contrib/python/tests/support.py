@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests share: a stand-in for the program, and where the real one is."""
+"""Shared by the tests: a stand-in for the program, and the path of the program under test."""
 
 import os
 import shutil
@@ -8,43 +8,20 @@ import time
 import unittest
 from typing import Optional
 
-# Bounds for what should take milliseconds, on machines that are busy.
+# Bound for steps that take milliseconds on an idle machine.
 PATIENCE_S = 60.0
 
-# Says what the program says, and samples nothing.
-_HELP = """Options:
-  -p, --pid PID           sample this running process
-  -r, --rate HZ           look at the threads this often a second (default 100)
-      --nonblocking       never stop anything
-  -o, --output FILE       write there
-  -f, --format F          what to write
-      --tid LIST          only these threads"""
-_REPORT_HELP = """Options:
-  -o, --output FILE       write there
-  -f, --format F          what to write
-  -n, --limit N           rows of a table
-  -X, --exclude REGEX     only stacks that have none
-      --tid LIST          only these threads
-      --parallelism RANGE
-                          only the time in which so many threads were on a CPU
-      --tree              add the call tree to the text report"""
+# A program that gives the help texts of the program under test, and samples nothing.
 _STAND_IN = """#!/bin/sh
 case "$*" in
-'record --help') cat <<'TXT'
-{help}
-TXT
-exit ;;
-'report --help') cat <<'TXT'
-{report_help}
-TXT
-exit ;;
+'record --help'|'report --help') exec '{program}' "$@" ;;
 esac
 case $1 in
 record) echo "$$ $PPID $*" >'{log}'; : >"$5"; {record} ;;
 report) {report} ;;
 esac
 """
-# The way of a run that goes well, up to its end.
+# A shell command for `record` that runs as the program does when nothing fails, until its end.
 SAMPLES = (
     "trap 'exit 0' TERM; trap 'exit 9' INT; exec 5<>\"$FIFO\"; "
     "echo 'wallsample: sampling process 1 (x) 100 times a second' >&2; "
@@ -53,40 +30,43 @@ SAMPLES = (
 
 
 class Folder(unittest.TestCase):
-    """A test with a folder of its own."""
+    """A test that has its own folder."""
 
     def setUp(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="wallsample-test-")
         self.addCleanup(shutil.rmtree, self.folder)
-        # A shell that reads from it waits until a signal comes: nobody ever writes.
+        # A shell that reads from this pipe waits until it gets a signal: nothing is ever written.
         self.fifo = os.path.join(self.folder, "fifo")
         os.mkfifo(self.fifo)
         os.environ["FIFO"] = self.fifo
         self.log = os.path.join(self.folder, "log")
 
     def stand_in(self, record: str = SAMPLES, report: str = "echo '{}'") -> str:
-        """The path of a program that does this."""
+        """Writes a stand-in that runs these shell commands. Returns its path."""
+        program = real_program()
+        if program is None:
+            self.skipTest("WALLSAMPLE does not name the program, which has the help texts")
         path = os.path.join(self.folder, "wallsample")
         with open(path, "w", encoding="utf-8") as script:
-            script.write(_STAND_IN.format(help=_HELP, report_help=_REPORT_HELP, log=self.log,
-                                          record=record, report=report))
+            script.write(_STAND_IN.format(program=program, log=self.log, record=record,
+                                          report=report))
         os.chmod(path, 0o755)
         return path
 
     def logged(self) -> str:
-        """Its own pid, its parent's and its words, as it began."""
+        """The pid of the stand-in for record, the pid of its parent, and its arguments."""
         with open(self.log, encoding="utf-8") as log:
             return log.read()
 
 
 def real_program() -> Optional[str]:
-    """The program under test, where there is one."""
+    """The path of the program under test, or None."""
     return os.environ.get("WALLSAMPLE")
 
 
 def ends(pid: int) -> bool:
-    """Waits until there is no such process any more, or only what is left of one."""
-    # A pidfd would say so, but Python 3.8 has none: its folder in /proc is watched instead.
+    """Waits until the process has exited (or is a zombie); False after PATIENCE_S."""
+    # Python 3.8 has no pidfd, so that the folder of the process in /proc is read again and again.
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         try:
