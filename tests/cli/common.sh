@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
-# common.sh - what the tests of the command line share; read by them with "."
+# common.sh - shell functions of the tests of the command line, which read this file with "."
 #
-#   actor MODE [PID]     starts tests/cli/actor; $actor is its pid, $said its line
-#   run WORDS…           runs wallsample; $status, and what it wrote in $out and $err
-#   needs_ptrace         skips the test where nothing may be traced
-#   begin WORDS…         the same in the background, until it says "sampling process";
-#                        end_begun waits for its end
-#   expect_…             complain, and go on; finish gives the exit status of the test
+#   actor MODE [PID]     starts tests/cli/actor; its pid is then in $actor, its line in $said
+#   run ARGS…            runs wallsample with these arguments; its exit status is then in $status,
+#                        its output in the files $out and $err
+#   needs_ptrace         skips the test when ptrace is not permitted
+#   begin ARGS…          starts wallsample in the background, and waits until it prints "sampling
+#                        process"; its pid is then in $begun
+#   end_begun            waits for the end of that wallsample, and sets $status, $out and $err
+#   expect_…             these functions complain when a condition is false, and return
+#   complain TEXT        prints a failure; the test continues, and fails at the end
+#   finish               ends the test with its exit status
 set -u
 : "${WALLSAMPLE:?}" "${BUILD:?}"
 LC_ALL=C
@@ -38,9 +42,9 @@ finish() {
 	exit "$failed"
 }
 
-# Waits for the actor's line: it is then in the situation that was asked for.
+# Starts an actor and waits for its line: the actor is then in the situation of its mode.
 start_actor() {
-	# a new pipe each time: the last actor may still have the old one open
+	# Each actor gets a new pipe, because the last actor may still have the old pipe open.
 	rm -f "$dir/line"
 	mkfifo "$dir/line"
 	"${ACTOR:-$BUILD/tests/cli/actor}" "$@" >"$dir/line" &
@@ -55,7 +59,7 @@ actor() {
 	finish
 }
 
-# Where nobody may trace anything, nothing can be sampled: the test is skipped.
+# Skips the test when one process of the user may not trace another.
 needs_ptrace() {
 	actor park
 	parked=$actor
@@ -88,7 +92,8 @@ begin() {
 	until_said 'sampling process'
 }
 
-# Reads the program's lines up to one that begins with the text; it is in $line.
+# Reads the lines of the wallsample in the background up to one that begins with the text, which is
+# then in $line.
 until_said() {
 	while read -r line <&4; do
 		case $line in "wallsample: $1"*) return ;; esac
@@ -96,7 +101,8 @@ until_said() {
 	complain "$what: never said '$1'"
 }
 
-# Asks for snapshots until one has samples in it: -o FILE must be among the words.
+# Requests snapshots of the wallsample in the background until one has samples. The arguments of
+# `begin` must have contained -o FILE.
 until_sampled() {
 	while
 		kill -USR1 "$begun"
@@ -107,7 +113,7 @@ until_sampled() {
 	done
 }
 
-# It reads all that was said, or the program could be ended by a pipe without a reader.
+# Reads all remaining lines before it waits: without a reader, SIGPIPE could end wallsample.
 end_begun() {
 	cat <&4 >"$err"
 	exec 4<&-
@@ -122,7 +128,7 @@ expect_status() {
 	sed 's/^/    /' "$err"
 }
 
-# The file has the text in it. Long sentences are compared as one line.
+# expect_in FILE TEXT: a line of the file contains the text.
 expect_in() {
 	grep -qF -e "$2" "$1" && return
 	complain "$what: nowhere '$2' in:"
@@ -145,7 +151,8 @@ expect_empty() {
 	sed 's/^/    /' "$1"
 }
 
-# usage TEXT WORDS…: it is one sentence, on stderr, with status 64
+# usage TEXT ARGS…: wallsample fails with these arguments: status 64, no output, and one line on
+# stderr, which contains the text.
 usage() {
 	text=$1
 	shift
@@ -156,7 +163,8 @@ usage() {
 	[ "$(wc -l <"$err")" -eq 1 ] || complain "$what: more than one line"
 }
 
-# The process is there, untraced, and in the state (a letter) that is named.
+# expect_unharmed PID STATE: the process runs untraced, and is in one of the states (letters of
+# /proc/PID/status).
 expect_unharmed() {
 	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$1/status" || complain "$what: $1 is traced"
 	grep -q "^State:[[:space:]]*[$2]" "/proc/$1/status" ||

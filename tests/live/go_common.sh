@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# go_common.sh - what the tests of Go programs share; read by them with "."
+# go_common.sh - shell functions of the tests of Go programs, which read this file with "."
 #
-#   build_go OUT TARGET WORDS…  builds tests/live/targets/TARGET.go with these flags; false if
-#                               that cannot be done here (no compiler for C)
-#   each_go FUNCTION TARGET     calls it with each kind of program there is: its name, its file
+#   build_go OUT TARGET FLAGS…  builds the program OUT from tests/live/targets/TARGET.go with these
+#                               flags; false when the build fails (there may be no C compiler)
+#   each_go FUNCTION TARGET     builds the target in each way that Go has, and calls the function
+#                               with the name of the way and the program
 . "${SOURCE:?}/tests/cli/common.sh"
 
 go=${GO:-go}
@@ -13,7 +14,7 @@ if ! "$go" version >/dev/null 2>&1; then
 fi
 needs_ptrace
 
-# Nothing is fetched. What go builds of its own library it keeps where it always does.
+# Nothing is downloaded. The cache of go's builds is the usual one.
 export GOTOOLCHAIN="${GOTOOLCHAIN:-local}" GOFLAGS= GO111MODULE=off GOPROXY=off
 
 build_go() {

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-# python_common.sh - what the tests of Python programs share; read by them with "."
+# python_common.sh - shell functions of the tests of Python programs, which read this file with "."
 #
-#   $pythons             every CPython of the machine that can be read: 3.8 and later
-#   each_python FUNCTION calls it with each of them; $python is it, $version is its version
-#   start_python WORDS…  starts $python with them, until it says "ready"; its process is $target,
-#                        what it said is in $says. end_python ends it.
-#   record WORDS…        a recording of it in $recording; record_in_part: some samples may fail
-#   judge WORDS…         tests/live/python_check.py says whether that is right
+#   $pythons             the paths of all CPythons of the machine from version 3.8 on
+#   each_python FUNCTION calls the function for each of them, with its path in $python and its
+#                        version in $version
+#   start_python ARGS…   starts $python with these arguments and waits until it prints "ready". Its
+#                        pid is then in $target, and the lines before "ready" are in the file $says.
+#   end_python           ends that process, and appends the lines that it still prints to $says
+#   record OPTIONS…      runs wallsample record with these options, into the file $recording
+#   record_in_part …     like record; exit status 1 (some samples failed) is accepted
+#   judge CHECK ARGS…    compares $recording with what is right, by tests/live/python_check.py
 . "${SOURCE:?}/tests/cli/common.sh"
-set -f # words of $pythons are paths
+set -f # the paths in $pythons are not patterns
 
 says=$dir/says
 recording=$dir/recording.wsdb
@@ -26,7 +29,8 @@ paths() {
 	) 2>/dev/null
 }
 
-# Each prints its version and where it really is: names in PATH may be scripts that choose one.
+# Prints the version and the real path of each CPython. A name in PATH may be a script that chooses
+# an interpreter.
 candidates() {
 	paths | while read -r path; do
 		"$path" -c 'import os, platform, sys
@@ -49,7 +53,7 @@ if [ -z "$judging" ]; then
 fi
 needs_ptrace
 
-# PYTHON_ONLY, a pattern of versions, is for those who look for a bug.
+# PYTHON_ONLY, a pattern of versions, limits a test to these versions, for debugging.
 each_python() {
 	for python in $pythons; do
 		version=$(printf '%s\n' "$found" | sed -n "s|^\([^ ]*\) $python\$|\1|p")
@@ -74,7 +78,7 @@ start_python() {
 	finish
 }
 
-# It may say something at its end, which comes to what it has said before.
+# Closes the input of the process, upon which it ends. Its last lines are appended to $says.
 end_python() {
 	exec 5>&-
 	cat <&6 >>"$says"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# expand.sh FILE: prints a golden page or picture with the styles and scripts of the source tree in
-# place of the lines "@src/web/report.js@" that stand for them.
+# expand.sh FILE: prints the golden file tests/replay/FILE, a page or picture. A line such as
+# "@src/web/report.js@" is replaced by the style sheet or script of this path in the source tree.
 set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 while IFS= read -r line; do
