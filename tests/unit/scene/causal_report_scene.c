@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_report_scene.c - what experiments found, made up for exporters. */
+/* causal_report_scene.c - invented results of experiments, for tests of exporters. */
 #include "causal_report_scene.h"
 #include "wallsample/format/exporters.h"
 
@@ -29,7 +29,8 @@ static const struct {
 
 static const double speedups[] = { 0, 0.1, 0.25, 0.5, 0.75, 1 };
 
-/* By candidate: the gain at 50 %, half of its interval, and what follows. */
+/* By candidate: the gain at a speed-up of 50 %, half of its confidence interval, and the
+ * verdict. */
 static const struct {
 	double gain, half;
 	enum causal_verdict verdict;
@@ -42,7 +43,7 @@ static const struct {
 	  { 0, 0, CAUSAL_UNSURE }, { 0, 0, CAUSAL_UNSURE } },
 };
 
-/* One at each speed-up and one before it, to compare with. */
+/* Adds an experiment at each speed-up and, before it, one at 0 to compare with. */
 static void
 add_experiments(struct causal_result *result, uint32_t candidate)
 {
@@ -117,7 +118,7 @@ make_gains(struct causal_curve *curve)
 
 	curve->gain_count = ARRAY_SIZE(speedups);
 	for (size_t i = 0; i < ARRAY_SIZE(speedups); i++) {
-		/* less and less, and flat from 75 % on */
+		/* the gain grows less and less, and not at all from 75 % on */
 		const double s = speedups[i] < 0.75 ? speedups[i] : 0.75;
 		const double part = s * (2 - s) / 0.75;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_report_scene.h - what experiments found, made up for exporters: code that helps, that
- * hurts, that does nothing and that is not known yet, some with hostile names.
+ * causal_report_scene.h - invented results of experiments, for tests of exporters: candidates with
+ * a gain, a loss, no effect and too few data, some with hostile names.
  */
 #ifndef UNIT_CAUSAL_REPORT_SCENE_H
 #define UNIT_CAUSAL_REPORT_SCENE_H
@@ -16,14 +16,14 @@ enum {
 struct causal_scene {
 	struct causal_result result;
 	struct causal_curves curves;
-	struct causal_input input; /* of 100 columns, with a limit of 10 */
+	struct causal_input input; /* a report of 100 columns and at most 10 rows */
 };
 
-/* With one progress point, of throughput, or also one of latency. */
+/* Makes results for a progress point of throughput and, if `points` is 2, another of latency. */
 void causal_scene_make(struct causal_scene *scene, size_t points);
 void causal_scene_release(struct causal_scene *scene);
 
-/* What the exporter of that name writes; the caller frees it. */
+/* Returns the output of the exporter with this name; the caller frees it. */
 char *causal_scene_write(const char *format, const struct causal_input *input, size_t *size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_scene.c - experiments on a program that is nothing but arithmetic. */
+/* causal_scene.c - simulates experiments on a program whose gains are known. */
 #include "causal_scene.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 struct clock {
 	double wall_ns;
-	double until_next; /* events: how much of one is left until the next */
+	double until_next; /* part of the interval between events before the next event */
 };
 
 static double
@@ -20,7 +20,7 @@ normal(struct rng *rng)
 	return sqrt(-2 * log(rng_uniform(rng))) * cos(2 * M_PI * rng_uniform(rng));
 }
 
-/* Runs for a second, or longer; how many events there were. */
+/* Simulates an experiment; returns its number of events. */
 static double
 run_for(const struct causal_scene *scene, struct rng *rng, double rate, struct clock *clock,
 	double *lasted)

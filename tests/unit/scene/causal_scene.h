@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_scene.h - a program with a known answer, and experiments on it, made by arithmetic.
+ * causal_scene.h - simulates experiments on a program whose gains are known.
  *
- * Events come at a rate, at even intervals or independent of each other; the rate drifts and is
- * another one in each experiment, as asked for. An experiment begins with a look that sees an
- * event, and lasts a second, or until 20 were seen, to the next look that sees one; or just a
- * second. The others are held for half of the speed-up.
+ * The program has events, at even intervals or independent of each other. Their rate drifts during
+ * the run and differs between experiments, as the scene demands. An experiment begins when an event
+ * is noticed. It lasts until the first event that is noticed after a second and after 20 events;
+ * with `fixed`, just a second. The other threads are held for half of the speed-up.
  */
 #ifndef CAUSAL_SCENE_H
 #define CAUSAL_SCENE_H
@@ -16,21 +16,21 @@
 #define SCENE_CANDIDATES_MOST 10
 
 struct causal_scene {
-	double rate;      /* events a second, at first */
-	bool independent; /* Poisson; else at even intervals */
-	double scatter;   /* standard deviation of the rate of an experiment, as a part of it */
-	double drift;     /* the rate at the end is 1 + drift times as high */
-	bool fixed;       /* each lasts a second, in the middle of events or not */
-	bool latency;     /* gains are of the time from begin to end, the rate has none */
-	double sampled;   /* it is found by samples: so many seconds off, of each event */
+	double rate;      /* events per second at the beginning */
+	bool independent; /* events are a Poisson process; else they come at even intervals */
+	double scatter;   /* standard deviation of the rates of experiments, divided by the rate */
+	double drift;     /* the rate at the end is 1 + drift times that at the beginning */
+	bool fixed;       /* an experiment lasts a second, even if it ends between two events */
+	bool latency;     /* gains shorten the time from begin to end; the rate does not change */
+	double sampled;   /* latencies are sampled: standard deviation of that of one event, in s */
 	size_t candidates;
 	const double *speedups; /* ascending, the first 0 */
 	size_t speedup_count;
-	size_t repeats;   /* experiments for each candidate and speed-up, and one at 0 for each */
-	double (*gain)(size_t candidate, double speedup); /* the truth */
+	size_t repeats;   /* experiments for each candidate and speed-up, each with one at 0 */
+	double (*gain)(size_t candidate, double speedup); /* the true gain */
 };
 
-/* Experiments 0, s1, 0, s2 … in random order. The result is fresh. */
+/* Adds experiments with the speed-ups 0, s1, 0, s2 … in random order to *result. */
 void causal_scene_run(const struct causal_scene *scene, struct rng *rng,
 		      struct causal_result *result);
 

@@ -19,7 +19,7 @@
 
 char scene_dir[64];
 
-/* What scene_path returned. */
+/* The texts that scene_path() has returned. */
 static char *paths[256];
 static size_t path_count;
 

@@ -10,33 +10,33 @@
 
 #include "wallsample/dwarf/debug_file.h"
 
-/* The directory; every command of scene_run runs in it. */
+/* The path of the directory, in which scene_run() runs its commands. */
 extern char scene_dir[64];
 
-/* cmocka's setup and teardown of one test: an empty directory, and nothing left of it. */
+/* Setup and teardown of a cmocka test: create an empty directory, and remove it with its files. */
 int scene_setup(void **state);
 int scene_teardown(void **state);
 
-/* Is the tool there? Skips the test if not. */
+/* Skips the test when the tool is not installed. */
 void scene_needs(const char *tool);
 
-/* Runs a line of the shell, which must succeed. */
+/* Runs a shell command; fails the test when the command fails. */
 void scene_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* "DIR/name"; lives as long as the directory. */
+/* Returns "DIR/name", valid as long as the directory. */
 const char *scene_path(const char *name);
 
-/* The file of the scene as a module with the path "/name". */
+/* Opens a file of the directory as a module with the path "/name". */
 struct module *scene_module(const char *name);
 void scene_module_free(struct module *module);
 
-/* "ab/cdef…", or without the slash. */
+/* Returns the build-id of the module as "ab/cdef…", or without the slash. */
 const char *scene_id(const struct module *module, bool slash);
 
 /* Writes name.c with the function `marker` and compiles it to `name`. */
 void scene_compile(const char *name, const char *flags);
 
-/* One module's debug file, and what was said about it. */
+/* A module, its debug file, and the messages about that file. */
 struct scene_open {
 	struct debug_files *files;
 	struct debug_file file;
@@ -46,20 +46,20 @@ struct scene_open {
 	size_t said_size;
 };
 
-/* `config` may be NULL: nothing is set. */
+/* Opens a file of the directory and its debug file. `config` may be NULL: no option is set. */
 void scene_open(struct scene_open *scene, const char *name,
 		const struct debug_files_config *config);
 void scene_close(struct scene_open *scene);
-/* Opens the file again as an object that the target has made. */
+/* Opens the debug file again, for a module of kind JIT. */
 void scene_open_jit(struct scene_open *scene);
 
-/* How many lines were said that have the text in them. */
+/* Returns the number of messages that contain the text. */
 int scene_said(struct scene_open *scene, const char *text);
 
-/* Does the DWARF of the open file have the function, with a line? Split units are looked into. */
+/* True when the DWARF of the open file, including split units, has the function with a line. */
 bool scene_has_function(struct scene_open *scene, const char *function);
 
-/* Has the symbol table the function? */
+/* True when the symbol table has the function. */
 bool scene_has_symbol(Elf *elf, const char *function);
 
 #endif

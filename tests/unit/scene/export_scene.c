@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* export_scene.c - a profile made up for exporters. */
+/* export_scene.c - an invented profile for tests of exporters. */
 #include "export_scene.h"
 #include "wallsample/format/exporters.h"
 
@@ -51,7 +51,7 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	return 1;
 }
 
-/* --- what is written ----------------------------------------------------------------------- */
+/* --- output of exporters ---------------------------------------------------------------------- */
 
 void
 scene_add(struct profile *profile, uint32_t thread, enum run_state run, long syscall, int64_t ms,
@@ -66,7 +66,7 @@ scene_add(struct profile *profile, uint32_t thread, enum run_state run, long sys
 		.ns[WEIGHT_WALL] = ms * MS,
 	};
 
-	/* As with two threads runnable on two CPUs, and with three. */
+	/* The shares of two runnable threads on two CPUs, or of three. */
 	if (run == RUN_RUNNING) {
 		sample.ns[WEIGHT_OVERHEAD] = ms * MS;
 		sample.ns[WEIGHT_LATENCY] = ms * MS / 2;
@@ -87,7 +87,7 @@ scene_add(struct profile *profile, uint32_t thread, enum run_state run, long sys
 	profile_add(profile, &sample);
 }
 
-/* Real time in which nobody ran, until this wait of the boss was over. */
+/* Adds real time in which no thread ran, until this wait of the boss had ended. */
 static void
 add_waiting(struct profile *profile, uint32_t thread, const char *kind, int function, int64_t ms)
 {
@@ -112,7 +112,7 @@ add_waiting(struct profile *profile, uint32_t thread, const char *kind, int func
 	profile_add(profile, &sample);
 }
 
-/* On a machine with many CPUs. */
+/* Adds ticks of a machine with many CPUs. */
 static void
 add_ticks(struct profile *profile)
 {
@@ -144,7 +144,7 @@ make_profile(void)
 	const struct profile_entry truncated = {
 		.thread = other, .state = RUN_DISK, .syscall = (int32_t)SYSCALL_NONE,
 		.stack = profile_intern_stack(profile, cut, STACK_NONE),
-		.samples = 1, .ns[WEIGHT_WALL] = 400, /* too short for a microsecond */
+		.samples = 1, .ns[WEIGHT_WALL] = 400, /* less than a microsecond */
 	};
 
 	scene_add(profile, boss, RUN_SLEEPING, syscall_number("epoll_wait"), 26000,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_scene.h - a profile made up for exporters: three threads in all kinds of states, in
- * functions whose names are hostile.
+ * export_scene.h - an invented profile for tests of exporters: three threads in all kinds of
+ * states, in functions some of which have hostile names.
  *
- * It brings a symbols_find of its own, in place of that of the library.
+ * The scene defines symbols_find() in place of that of the library.
  */
 #ifndef UNIT_EXPORT_SCENE_H
 #define UNIT_EXPORT_SCENE_H
@@ -16,13 +16,13 @@
 
 #define MS ((int64_t)NS_PER_MS)
 
-/* Functions, by what stands for their address. */
+/* The functions. The address of a frame is the number of its function. */
 enum {
 	START, MAIN, LOOP, POLL, PARSE, WORK, LOCK, HOSTILE, WIDE, SAME_NAME, NAMELESS, JIT,
 	TURNED, MARKUP, LONG,
 };
 
-/* The name of LONG, for the test that has it to fill in. */
+/* The name of LONG, which a test may set. */
 #define LONGEST 10000
 extern char longest[LONGEST];
 
@@ -30,21 +30,21 @@ struct scene {
 	struct profile *profile;
 	struct view *view;
 	struct process process;
-	struct run_stats *stats; /* large */
+	struct run_stats *stats; /* allocated because it is large */
 	char command[400];
 };
 
 struct scene scene_make(const struct filter *filter);
 void scene_release(struct scene *scene);
-/* For a report of 80 columns; it borrows from the scene. */
+/* Returns the input for a report of 80 columns, valid as long as the scene. */
 struct export_input scene_input(struct scene *scene);
 
-/* Adds wall time of a stack of functions, outermost first, ended by a negative number. */
+/* Adds `ms` of wall time to a stack of functions: the outermost first, -1 at the end. */
 void scene_add(struct profile *profile, uint32_t thread, enum run_state run, long syscall,
 	       int64_t ms, const int *functions);
 #define STACK(...) ((const int[]){ __VA_ARGS__, -1 })
 
-/* What the exporter of that name writes, and as text; the caller frees it. */
+/* Return the output of the exporter with this name, as bytes and as text; the caller frees it. */
 char *scene_write(const char *format, const struct export_input *input, size_t *size);
 char *scene_text(const char *format, const struct export_input *input);
 

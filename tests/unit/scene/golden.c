@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* golden.c - bytes compared with a file that is kept. */
+/* golden.c - compares bytes with a golden file. */
 #include "golden.h"
 
 #include <errno.h>
@@ -15,13 +15,13 @@
 
 #include "wallsample/base/base.h"
 
-/* Files that exporters embed. */
+/* The files that exporters embed. */
 static const char *const assets[] = {
 	"src/web/report.css", "src/web/timeline.css", "src/web/report.js", "src/web/timeline.js",
 	"src/format/flame.css", "src/format/flame.js", "src/format/causal.css",
 };
 
-/* Puts the path of a file of the source tree into `path`. */
+/* Stores the path of a file of the source tree. */
 static void
 source_path(char *path, size_t size, const char *name)
 {
@@ -46,7 +46,7 @@ read_source(const char *name)
 	return text;
 }
 
-/* The text with the asset, wherever it stands byte for byte, replaced by "@name@". Frees it. */
+/* Replaces each unchanged copy of the asset by "@name@". Frees the text; returns the new one. */
 static char *
 without_asset(char *text, const char *name)
 {
@@ -104,7 +104,7 @@ compare(const char *name, const char *written, size_t size)
 	file = fopen(path, "re");
 	if (file == NULL)
 		fail_msg("%s: %s", path, strerror(errno));
-	/* one byte more is asked for: it must not be there */
+	/* a read of one more byte notices that the file is longer */
 	if (fread(expected, 1, size + 1, file) != size || memcmp(written, expected, size) != 0)
 		fail_msg("%s is not what was written:\n%.*s", path, (int)size, written);
 	fclose(file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * golden.h - bytes compared with a file in tests/replay/. With UPDATE_GOLDEN=1 in the
- * environment the file is rewritten instead: look at the difference before you keep it.
+ * golden.h - compares bytes with a file in tests/replay/. With UPDATE_GOLDEN=1 in the environment
+ * the file is written again instead: read the difference before you commit it.
  */
 #ifndef TEST_GOLDEN_H
 #define TEST_GOLDEN_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 
 /*
- * Compares the bytes with tests/replay/NAME; fails the cmocka test that calls it. In pages and
- * pictures a style or script that is embedded byte for byte stands as one line in the golden file,
+ * Fails the cmocka test when the bytes differ from tests/replay/NAME. In place of a style sheet or
+ * script that a page or picture embeds unchanged, the golden file has one line, such as
  * "@src/web/report.js@", which tests/replay/expand.sh replaces by the file.
  */
 void golden_check(const char *name, const char *written, size_t size);
 
-/* The number of styles and scripts that the text embeds unchanged. */
+/* Returns the number of style sheets and scripts that the text embeds unchanged. */
 size_t golden_count_assets(const char *written);
 
 #endif

@@ -103,7 +103,7 @@ new_pthread(struct julia_scene *scene, unsigned thread)
 static uint64_t
 new_task(struct julia_scene *scene, unsigned thread, uint64_t queue)
 {
-	/* The tag in front, with a bit of the garbage collector. */
+	/* The tag is before the object, with a bit of the garbage collector. */
 	const uint64_t task = julia_scene_allocate(scene, 16 + scene->layout.task_size) + 16;
 	const uint64_t stack = julia_scene_allocate(scene, SCENE_STACK / 64);
 
@@ -235,7 +235,7 @@ mangle(uint64_t word)
 	return word << 17 | word >> 47;
 }
 
-/* As glibc has it on x86-64: rbp is the second word, rsp and rip the last ones. */
+/* The layout is that of glibc's jmp_buf on x86-64: rbp is the second word, rsp and rip the last. */
 void
 julia_scene_set_context(struct julia_scene *scene, uint64_t task, uint64_t pc, uint64_t sp,
 			uint64_t fp)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_scene.h - Julia's threads and tasks in memory that is made by hand, laid out as one version
- * has them.
+ * julia_scene.h - an array of bytes that represents the memory of a process with Julia's threads
+ * and tasks, in the layout of a given version.
  */
 #ifndef WALLSAMPLE_JULIA_SCENE_H
 #define WALLSAMPLE_JULIA_SCENE_H
 
 #include "runtime/julia/julia_internal.h"
 
-/* All of memory; outside of it nothing can be read. */
+/* The only addresses that can be read. */
 #define SCENE_BASE UINT64_C(0x20000000)
 #define SCENE_SIZE ((size_t)4 << 20)
-/* The first of it are the variables of libjulia. */
+/* Size of the variables of libjulia, which are at the start. */
 #define SCENE_VARIABLES ((size_t)3 << 12)
 #define SCENE_THREADS (SCENE_BASE + 0x1a50)
 #define SCENE_COUNT (SCENE_BASE + 0x1a58)
@@ -34,26 +34,26 @@ struct julia_scene {
 	uint64_t nothing, queue; /* objects */
 };
 
-/* `minor`: of a version that the table has. Threads 1 on of `threads` have ended their first task;
- * each has room for so many tasks. */
+/* Makes a process of Julia 1.`minor` with this number of threads, each of which has room for
+ * `tasks` tasks. The first task of each thread but thread 0 has ended. */
 struct julia_scene *julia_scene_create(unsigned minor, unsigned threads, unsigned tasks);
 void julia_scene_free(struct julia_scene *scene);
 
 void julia_scene_put(struct julia_scene *scene, uint64_t address, uint64_t value, size_t size);
 uint64_t julia_scene_get(const struct julia_scene *scene, uint64_t address, size_t size);
-/* New memory, at a multiple of 16. */
+/* Allocates zeroed memory; returns its address, a multiple of 16. */
 uint64_t julia_scene_allocate(struct julia_scene *scene, size_t size);
 
 uint64_t julia_scene_thread(const struct julia_scene *scene, unsigned thread);
-/* The thread with this number is called so by the kernel. */
+/* Returns the kernel's id of the thread with this number. */
 pid_t julia_scene_tid(unsigned thread);
-/* A task that waits in `queue`, so deep in its stack, added to the list of the thread. */
+/* Adds a suspended task, which waits in `queue`, to the list of the thread. */
 uint64_t julia_scene_add_task(struct julia_scene *scene, unsigned thread, uint64_t queue);
 void julia_scene_run(struct julia_scene *scene, unsigned thread, uint64_t task);
 void julia_scene_set_state(struct julia_scene *scene, uint64_t task, uint64_t state);
 void julia_scene_set_stack(struct julia_scene *scene, uint64_t task, uint64_t stack, uint64_t size,
 		     uint32_t bits);
-/* Where a suspended task goes on. */
+/* Sets the registers with which a suspended task is resumed. */
 void julia_scene_set_context(struct julia_scene *scene, uint64_t task, uint64_t pc, uint64_t sp,
 		       uint64_t fp);
 

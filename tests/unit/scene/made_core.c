@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* made_core.c - core files made piece by piece; see the header. */
+/* made_core.c - makes core files; see the header. */
 #include "made_core.h"
 
 #include <setjmp.h>
@@ -174,7 +174,7 @@ made_bytes_write(const void *bytes, size_t size)
 	return path_of(fd);
 }
 
-/* The notes stand first, as the kernel writes them. */
+/* Writes the program headers. The notes come first, as in core files of the kernel. */
 static size_t
 put_headers(struct made_core *made, FILE *file)
 {

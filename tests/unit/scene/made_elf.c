@@ -167,7 +167,7 @@ close_made(struct symbols *symbols)
 	test_modules = NULL;
 }
 
-/* Its section headers are its last bytes. */
+/* The section headers of the vdso are its last bytes, which give its size. */
 struct image *
 open_vdso(void)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * made_elf.h - ELF files made of a list of symbols, and the one module that
- * tests of symbols have.
+ * made_elf.h - makes ELF files from a list of symbols, and the only module of a test of symbols.
  */
 #ifndef WALLSAMPLE_MADE_ELF_H
 #define WALLSAMPLE_MADE_ELF_H
@@ -13,21 +12,21 @@
 
 #include "wallsample/symbol/symbol.h"
 
-/* Module 0 of the symbols that are open, the only one. */
+/* The module of the open symbols; its number is 0. */
 extern struct module *test_module;
 
-/* Readable names, no debuginfod. */
+/* Names are demangled, and debuginfod is not used. */
 extern const struct symbols_config test_config;
 
-/* The innermost name at an address of the module. */
+/* Stores the innermost symbol at an address of the module. */
 void find_made(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct symbol *out);
 
-/* Symbols of one module; the image (may be NULL) and both are freed by close_made. */
+/* Opens the symbols of a module. close_made() frees them, the module and the image (maybe NULL). */
 struct symbols *open_module(enum module_kind kind, const char *name, struct image *image);
 
 #define TEXT_ADDRESS UINT64_C(0x1000)
 #define TEXT_SIZE UINT64_C(0x1000)
-#define INIT_ADDRESS UINT64_C(0x2000) /* a second executable section right behind */
+#define INIT_ADDRESS UINT64_C(0x2000) /* a second executable section, directly behind .text */
 #define INIT_SIZE UINT64_C(0x100)
 #define DATA_ADDRESS UINT64_C(0x4000)
 #define DATA_SIZE UINT64_C(0x1000)
@@ -39,7 +38,7 @@ struct made_symbol {
 	uint64_t value, size;
 	unsigned char type, binding;
 	uint16_t section;
-	bool dynamic; /* in .dynsym, else .symtab */
+	bool dynamic; /* the symbol is in .dynsym, else in .symtab */
 };
 
 struct made_file {
@@ -47,14 +46,14 @@ struct made_file {
 	size_t size;
 };
 
-/* An ELF file with the symbols and nothing else that matters; the caller frees the bytes. */
+/* Makes an ELF file with the symbols and their sections; the caller frees the bytes. */
 struct made_file make_file(const struct made_symbol *symbol, size_t count);
 
-/* Makes such a file the image of the test's module. */
+/* Makes such a file, and opens it as the image of the module. */
 struct symbols *open_made(const struct made_symbol *symbol, size_t count);
 void close_made(struct symbols *symbols);
 
-/* The vdso of this process, or NULL. */
+/* Returns the vdso of this process, or NULL. */
 struct image *open_vdso(void);
 
 #define FUNCTION(name, value, size, binding) { name, value, size, STT_FUNC, binding, TEXT, false }

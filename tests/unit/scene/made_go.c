@@ -9,17 +9,17 @@
 
 #define TABLE_ADDRESS UINT64_C(0x402000)
 #define DATA_ADDRESS UINT64_C(0x404000)
-#define MODULE 0x100   /* in the data */
+#define MODULE 0x100   /* offset in the data */
 #define DYNAMIC 0x300
 #define RELOCATIONS 0x400
 #define ELFMAG_BYTES { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }
-#define NOTE 0x200     /* in the file */
+#define NOTE 0x200     /* offset in the file */
 
 struct maker {
 	const struct made_go *made;
 	uint8_t *file;
-	size_t at;         /* in the table */
-	size_t values;     /* where its packed part begins */
+	size_t at;         /* offset in the table */
+	size_t values;     /* offset of the packed values */
 	size_t relocations;
 };
 
@@ -45,14 +45,14 @@ put_text(struct maker *maker, size_t part, const char *text)
 	return (uint32_t)at;
 }
 
-/* --- what changes with the address ---------------------------------------------------- */
+/* --- values that change with the address ---------------------------------------------------- */
 
 struct value {
 	int value;
-	unsigned until; /* from the function's beginning */
+	unsigned until; /* distance from the start of the function */
 };
 
-/* All numbers here take a byte, or two. */
+/* Writes a packed number of at most two bytes. */
 static void
 put_number(struct maker *maker, unsigned number)
 {
@@ -63,7 +63,7 @@ put_number(struct maker *maker, unsigned number)
 	put(maker, byte, number >= 0x80 ? 2 : 1);
 }
 
-/* `value` ends with one that holds until 0. Returns where it is. */
+/* Writes values, of which the last has `until` 0. Returns their offset. */
 static uint32_t
 put_values(struct maker *maker, const struct value *value)
 {

@@ -12,23 +12,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MADE_GO_LOW UINT64_C(0x401000) /* executable from here; C code first */
+#define MADE_GO_LOW UINT64_C(0x401000) /* the executable segment: first C code */
 #define MADE_GO_TEXT UINT64_C(0x401100)
 #define MADE_GO_F (MADE_GO_TEXT + 64)
 #define MADE_GO_EXIT (MADE_GO_F + 96)
 #define MADE_GO_END (MADE_GO_EXIT + 32)
 
 #define MADE_GO_SIZE 0x4000  /* bytes of the file */
-#define MADE_GO_TABLE 0x2000 /* where the table is in it, and the rest that is read */
-#define MADE_GO_DATA 0x3000
+#define MADE_GO_TABLE 0x2000 /* offset of the table in the file */
+#define MADE_GO_DATA 0x3000  /* offset of the data in the file */
 
 struct made_go {
-	bool old;        /* Go 1.19 */
-	bool relocated;  /* can lie anywhere: pointers are in relocations alone */
-	bool no_module;  /* no description by the runtime, but the header says where text is */
+	bool old;        /* a program of Go 1.19 */
+	bool relocated;  /* position-independent: relocations contain the pointers */
+	bool no_module;  /* without moduledata; the header of the table has the start of the code */
 };
 
-/* MADE_GO_SIZE bytes; the caller frees them. */
+/* Returns the file, of MADE_GO_SIZE bytes; the caller frees it. */
 uint8_t *made_go_file(const struct made_go *made);
 
 #endif

@@ -42,7 +42,7 @@ name_of(const char *text)
 		.sh_info = (info), .sh_addralign = 1,                          \
 	}
 
-/* One function in 80 bytes of stack, as tables of compilers say it. */
+/* Makes the unwind tables of a function with a frame of 80 bytes, as compilers write them. */
 static void
 make_tables(struct made_object *file)
 {
@@ -89,7 +89,7 @@ made_object_init(struct made_object *file, uint64_t code, uint64_t eh_frame)
 {
 	const Elf64_Shdr sections[SECTIONS] = {
 		[TEXT] = SECTION(".text", SHT_PROGBITS, code, 0, 0),
-		/* SHT_X86_64_UNWIND, as LLVM has it */
+		/* SHT_X86_64_UNWIND, which LLVM sets */
 		[EH_FRAME] = SECTION(".eh_frame", 0x70000001, eh_frame, 0, 0),
 		[RELA] = SECTION(".rela.eh_frame", SHT_RELA, rela, SYMTAB, EH_FRAME),
 		[SYMTAB] = SECTION(".symtab", SHT_SYMTAB, symbol, STRTAB, 2),
@@ -108,7 +108,7 @@ made_object_init(struct made_object *file, uint64_t code, uint64_t eh_frame)
 	file->section[TEXT].sh_addr = code;
 	file->section[EH_FRAME].sh_flags = SHF_ALLOC;
 	file->section[EH_FRAME].sh_addr = eh_frame;
-	file->section[INFO].sh_addr = 0x1234; /* some say where they keep it */
+	file->section[INFO].sh_addr = 0x1234; /* some compilers store the address of their copy */
 	file->section[SYMTAB].sh_entsize = sizeof(Elf64_Sym);
 	file->section[RELA].sh_entsize = file->section[RELA_INFO].sh_entsize = sizeof(Elf64_Rela);
 	file->symbol[1] = (Elf64_Sym){

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * made_object.h - ELF files as compilers at run time hand them to debuggers: one function, its
- * symbol and its unwind tables.
+ * made_object.h - makes ELF files like those that JIT compilers make for debuggers: one function
+ * with its symbol and its unwind tables.
  */
 #ifndef TEST_MADE_OBJECT_H
 #define TEST_MADE_OBJECT_H
@@ -26,17 +26,18 @@ struct made_object {
 	Elf64_Phdr segment;
 	uint8_t code[CODE_SIZE];
 	uint8_t eh_frame[52];
-	uint8_t info[12]; /* no DWARF, but a place for an address */
+	uint8_t info[12]; /* .debug_info: an address that is to be relocated, not real DWARF */
 	Elf64_Rela rela, rela_info;
 	Elf64_Sym symbol[3]; /* none, .text, jit_function */
 	char strtab[sizeof(MADE_SYMBOL_NAMES)], shstrtab[sizeof(MADE_SECTION_NAMES)];
 	Elf64_Shdr section[SECTIONS];
 };
 
-/* An object file whose code was loaded to `code`, and its tables to `eh_frame` (0: nowhere). */
+/* Makes an object file, whose code was loaded at `code`, and its unwind tables at `eh_frame` (0:
+ * they were not loaded). */
 void made_object_init(struct made_object *file, uint64_t code, uint64_t eh_frame);
 
-/* The same code in a file with a segment and without tables. */
+/* Makes a program: the same code in a file with a segment and without unwind tables. */
 void made_program_init(struct made_object *file, uint64_t code);
 
 #endif

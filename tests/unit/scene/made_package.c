@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * made_package.c - sections one behind the other, and the index of what is whose.
+ * made_package.c - concatenates the sections of .dwo files, and writes an index of the units'
+ * parts.
  *
- * Nothing is shared: each unit keeps its texts, whose offsets are moved to where they are now.
+ * Units do not share texts: each unit keeps its own, and offsets of texts are adjusted.
  */
 #include "made_package.h"
 
@@ -17,10 +18,10 @@
 
 #include "wallsample/base/base.h"
 
-/* The numbers of sections in an index; 0: not in it. */
+/* The numbers of sections in an index; 0: the index does not have the section. */
 static const struct kind {
 	const char *name;
-	uint32_t column[2]; /* in version 2 and 5 */
+	uint32_t column[2]; /* in an index of version 2, and of version 5 */
 } kinds[] = {
 	{ ".debug_info.dwo", { 1, 1 } },
 	{ ".debug_abbrev.dwo", { 3, 3 } },
@@ -41,7 +42,7 @@ struct package {
 	uint32_t offset[MADE_PACKAGE_UNITS][KINDS], size[MADE_PACKAGE_UNITS][KINDS];
 	size_t count;
 	uint16_t machine;
-	int version; /* of the index; 0: no unit is there yet */
+	int version; /* version of the index; 0: no unit was added yet */
 };
 
 static void
@@ -169,7 +170,7 @@ add_section(Elf *elf, const char *name, const struct strbuf *bytes, struct strbu
 
 	if (data == NULL || gelf_getshdr(scn, &header) == NULL)
 		return false;
-	/* Its own name is in it, too. */
+	/* The section of names also has its own name. */
 	header.sh_name = (uint32_t)names->length;
 	header.sh_type = bytes == names ? SHT_STRTAB : SHT_PROGBITS;
 	strbuf_add(names, name, strlen(name) + 1);

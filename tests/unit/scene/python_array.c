@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_array.c - a CPython in an array of bytes; see the header. */
+/* python_array.c - the memory of a CPython as an array of bytes; see the header. */
 #include "python_array.h"
 
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #define EVAL_START UINT64_C(0x400000)
 #define EVAL_SIZE 4096
 #define CODE_UNITS 32
-#define OBJECT_SIZE 1024 /* more than the members of any that is made here */
+#define OBJECT_SIZE 1024 /* bytes of each object: more than any object here needs */
 #define TIDS_MOST 100
-#define ROOT_AT 256 /* in a PyThreadState: its own _PyCFrame */
+#define ROOT_AT 256 /* offset of the _PyCFrame in a PyThreadState */
 
 /* --- memory -------------------------------------------------------------------------- */
 
@@ -101,7 +101,7 @@ array_get(const struct scene *scene, uint64_t address)
 	return value;
 }
 
-/* Nothing is put where the version has no such member. */
+/* Sets a member, if the version has it. */
 static void
 put_member(struct scene *scene, uint64_t object, uint32_t offset, uint64_t value)
 {
@@ -115,7 +115,7 @@ uint64_t
 array_text(struct scene *scene, const char *text)
 {
 	const uint64_t object = array_allocate(scene, 128 + strlen(text));
-	/* One byte a character, behind the object, all ASCII. */
+	/* The flags of a compact ASCII str: one byte per character, behind the object. */
 	const uint32_t state = (1 | 1 << 3 | 1 << 4) << 2;
 
 	array_put(scene, object + scene->layout.text_length, strlen(text));
@@ -142,7 +142,7 @@ line_table(struct scene *scene)
 
 	for (int i = 0; i < CODE_UNITS; i++) {
 		if (python_since(&scene->layout, 3, 11)) {
-			/* "one line, no column" of one unit: see Objects/locations.md. */
+			/* An entry without columns for one code unit: Objects/locations.md. */
 			table[size++] = 0x80 | 13 << 3;
 			table[size++] = i > 0 ? 2 : 0;
 		} else {
@@ -248,7 +248,7 @@ array_thread(struct scene *scene, uint64_t interpreter, pid_t tid)
 	put_member(scene, thread, layout->thread_native, (uint64_t)tid);
 	put_member(scene, thread, layout->thread_pthread, pthread);
 	array_put(scene, list, thread);
-	/* As glibc has it: see python_pthread_*.c. */
+	/* The layout is glibc's: see python_pthread_*.c. */
 	array_put(scene, pthread + 16, pthread);
 	put(scene, pthread + pthread_tid_offset[0], &id, sizeof(id));
 	array_execute(scene, thread, array_root(scene, thread));
@@ -337,7 +337,8 @@ array_merged(struct scene *scene)
 
 /* --- beginning and end --------------------------------------------------------------- */
 
-/* From 3.13 on an interpreter says itself where things are; these do as 3.12, but for the frame. */
+/* From 3.13 on an interpreter has debug offsets; here they are those of 3.12, except for the
+ * frame. */
 static void
 choose_layout(struct scene *scene, unsigned minor)
 {

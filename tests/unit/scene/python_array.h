@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_array.h - a CPython that exists in an array of bytes only: interpreters, threads, frames,
- * code and strings, as a layout has them.
+ * python_array.h - an array of bytes that represents the memory of a CPython: interpreters,
+ * threads, frames, code and strings, in the layout of a given version.
  */
 #ifndef TEST_PYTHON_ARRAY_H
 #define TEST_PYTHON_ARRAY_H
@@ -15,11 +15,11 @@
 
 struct scene {
 	struct python_layout layout;
-	uint8_t *bytes;          /* what memory has; SCENE_BYTES of them */
+	uint8_t *bytes;          /* the memory: SCENE_BYTES bytes */
 	size_t used;
-	uint64_t unreadable;     /* a page that is not there; 0: all are */
-	uint64_t reads;          /* calls that read memory */
-	size_t pages_fetched;    /* with others in one call */
+	uint64_t unreadable;     /* address of a page that cannot be read; 0: all can */
+	uint64_t reads;          /* number of calls that read memory */
+	size_t pages_fetched;    /* number of pages that were read by calls for several pages */
 	struct runtimes_config config;
 	struct runtime_places places;
 	struct runtime_tools tools;
@@ -31,46 +31,47 @@ struct scene {
 	char text[8192];
 };
 
-/* Of CPython 3.minor. */
+/* Makes a scene of CPython 3.minor. */
 void array_open(struct scene *scene, unsigned minor);
 void array_close(struct scene *scene);
 
-/* Zeroed memory of the target. */
+/* Allocates zeroed memory; returns its address. */
 uint64_t array_allocate(struct scene *scene, size_t size);
 void array_put(struct scene *scene, uint64_t address, uint64_t value); /* eight bytes */
 uint64_t array_get(const struct scene *scene, uint64_t address);
 void array_put_byte(struct scene *scene, uint64_t address, uint8_t value);
 
 uint64_t array_text(struct scene *scene, const char *text);
-/* A function in "file.py": each instruction is one line further, the first in line first_line. */
+/* Adds a function in "file.py". Its instruction number n is in line first_line + n. */
 uint64_t array_code(struct scene *scene, const char *name, uint32_t first_line);
-/* That executes its instruction number `at`. */
+/* Adds a frame of the function, at instruction number `at`. */
 uint64_t array_frame(struct scene *scene, uint64_t code, uint32_t at, uint64_t previous);
 
 uint64_t array_interpreter(struct scene *scene, uint64_t id);
-/* The address of its lock: before 3.12 all have one. */
+/* Returns the address of the interpreter lock; before 3.12 all interpreters share one. */
 uint64_t array_lock(const struct scene *scene, uint64_t interpreter);
-/* A thread of the interpreter; it executes nothing. */
+/* Adds a thread, without frames, to the interpreter. */
 uint64_t array_thread(struct scene *scene, uint64_t interpreter, pid_t tid);
 /*
- * A call of the function that executes bytecode, to execute the frames from `frame` (innermost) out
- * to `outermost`, which was made from the call `outside`; scene_root: from none. What it puts on
- * the stack is so many bytes from the beginning of that.
+ * Adds a call of the function that executes bytecode, with the frames from `frame` (the innermost)
+ * to `outermost`. `outside` is the call from which it was made, or array_root(). The data of the
+ * call is `at` bytes from the beginning of the stack.
  */
 uint64_t array_call(struct scene *scene, size_t at, uint64_t frame, uint64_t outermost,
 		    uint64_t outside);
 uint64_t array_root(const struct scene *scene, uint64_t thread);
-/* The thread's innermost call. */
+/* Sets the innermost call of the thread. */
 void array_execute(struct scene *scene, uint64_t thread, uint64_t call);
 
-/* A native frame whose part of the stack begins there (as scene_call has it); in the function that
- * executes bytecode or not. Innermost first. */
+/* Adds a native frame, which begins `at` bytes from the beginning of the stack. `is_eval`: the
+ * frame is in the function that executes bytecode. The innermost frame must be added first. */
 void array_native(struct scene *scene, size_t at, bool is_eval);
 
-/* Lists threads and captures that one. */
+/* Lists the threads, and captures the thread `tid`. */
 void array_capture(struct scene *scene, pid_t tid);
-/* Merges; as text, outermost first: "0 1 [main:3 f:7] 2": numbers of native frames, and
- * functions at lines inside of the one before. */
+/* Merges native and interpreted frames. Returns them as text, the outermost first, such as
+ * "0 1 [main:3 f:7] 2": numbers are native frames; brackets have the functions, with their lines,
+ * that the native frame before them executes. */
 const char *array_merged(struct scene *scene);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_offsets.c - read from the files of released versions, unless it says otherwise. */
+/* python_offsets.c - debug offsets, read from the binaries of releases unless stated otherwise. */
 #include "python_offsets.h"
 
 #include <string.h>

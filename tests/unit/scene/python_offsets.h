@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_offsets.h - what five CPythons say of themselves: the words behind the cookie, which
- * _PyRuntime begins with.
+ * python_offsets.h - the debug offsets of five CPythons: the words behind the cookie at the start
+ * of _PyRuntime.
  */
 #ifndef TEST_PYTHON_OFFSETS_H
 #define TEST_PYTHON_OFFSETS_H
@@ -20,7 +20,7 @@ struct python_says {
 #define PYTHON_SAYS_COUNT 5
 extern const struct python_says python_says[PYTHON_SAYS_COUNT];
 
-/* As it is in memory, cookie and all; returns the size. */
+/* Stores the debug offsets with their cookie, as they are in memory; returns their size. */
 size_t python_says_bytes(const struct python_says *says, uint8_t to[1024]);
 
 #endif

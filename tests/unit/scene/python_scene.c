@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_scene.c - memory with objects of CPython in it that tests make by hand. */
+/* python_scene.c - an array of bytes with objects of CPython; see the header. */
 #include "python_scene.h"
 
 #include <setjmp.h>

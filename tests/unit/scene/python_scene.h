@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_scene.h - memory with objects of CPython in it that tests make by hand: by the offsets
- * of 3.11 on x86-64, which a test may change before it makes any.
+ * python_scene.h - an array of bytes that represents memory with objects of CPython, in the layout
+ * of 3.11 on x86-64. A test may change the layout before it makes objects.
  */
 #ifndef WALLSAMPLE_TESTS_PYTHON_SCENE_H
 #define WALLSAMPLE_TESTS_PYTHON_SCENE_H
@@ -15,12 +15,13 @@
 
 struct python_scene {
 	struct python_layout layout;
-	struct memory memory; /* to read `bytes`, which are all that there is */
+	struct memory memory; /* reads `bytes`; nothing else can be read */
 	uint8_t bytes[SCENE_SIZE];
 	size_t used;
 	uint64_t code_type;
 	unsigned reads;
-	/* Before that read (counted from 1; 0: none) the word at this address becomes another. */
+	/* Before read number change_at (the first is 1; 0: never) the word at change_address is set
+	 * to change_to. */
 	unsigned change_at;
 	uint64_t change_address, change_to;
 };
@@ -30,26 +31,26 @@ int python_scene_free(void **state);
 
 void python_scene_put(struct python_scene *scene, uint64_t address, const void *bytes, size_t size);
 void scene_put_u64(struct python_scene *scene, uint64_t address, uint64_t value);
-/* Fresh zeroed memory. */
+/* Allocates zeroed memory; returns its address. */
 uint64_t python_scene_allocate(struct python_scene *scene, size_t size);
 
-/* Flags of a str as they are up to 3.13. */
+/* Flags of a str in the layout of versions up to 3.13. */
 #define STATE(width, compact, ascii) \
 	((uint32_t)(width) << 2 | (uint32_t)(compact) << 5 | (uint32_t)(ascii) << 6)
 
-/* A str of that many characters of `width` bytes. Where the flags are not for compact ones, the
- * characters are elsewhere and pointed to. */
+/* Adds a str of `length` characters of `width` bytes. The characters of a str that is not compact
+ * are in separate memory, to which the object points. */
 uint64_t python_scene_str(struct python_scene *scene, uint32_t state, unsigned width, bool compact,
 		   bool ascii, const void *characters, uint64_t length);
 uint64_t python_scene_ascii(struct python_scene *scene, const char *text);
 uint64_t python_scene_bytes(struct python_scene *scene, const void *bytes, size_t size);
 
-/* A code object; the names are addresses of objects, 0: NULL. */
+/* Adds a code object; the names are addresses of objects, 0: NULL. */
 struct python_code_id python_scene_code(struct python_scene *scene, uint64_t filename,
 					uint64_t name,
 				 uint64_t qualified_name, uint64_t line_table,
 				 uint32_t first_line);
-/* The members of a code object that is at the address already. */
+/* Sets the members of a code object that has already been allocated. */
 void python_scene_fill_code(struct python_scene *scene, const struct python_code_id *id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_structures.c - names and members are CPython's; sizes and order are not. */
+/* python_structures.c - structures with the names and members, but not the layout, of CPython's. */
 #include "python_structures.h"
 
 typedef struct _object {
@@ -109,7 +109,7 @@ typedef struct pyruntimestate {
 	} ceval;
 } _PyRuntimeState;
 
-/* What is not used is not in the DWARF. */
+/* The compiler writes DWARF only for types that are used. */
 _PyRuntimeState python_structures_runtime;
 PyTypeObject python_structures_type;
 PyBytesObject python_structures_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_scene.c - profiles made by hand, and recordings of them: what the tests share. */
+/* recording_scene.c - invented profiles, and recordings of them; see the header. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static struct process process = {
 };
 const struct run_stats no_stats;
 
-/* --- a folder of its own ----------------------------------------------------------------- */
+/* --- the folder of a test ----------------------------------------------------------------- */
 
 void
 place_make(struct place *place)
@@ -62,7 +62,7 @@ record_in(const struct place *place, struct profile *profile, const struct modul
 	return recorder;
 }
 
-/* --- what is sampled --------------------------------------------------------------------- */
+/* --- profiles --------------------------------------------------------------------- */
 
 uint32_t
 stack_of(struct profile *profile, const char *functions)
@@ -144,7 +144,7 @@ make_recording(const struct place *place, int ticks, bool whole)
 	modules_free(modules);
 }
 
-/* --- what comes back --------------------------------------------------------------------- */
+/* --- loading and comparing -------------------------------------------------------------------- */
 
 struct profile *
 load(const char *path, const struct recording_selection *selection, struct recording_info *info)
@@ -172,7 +172,7 @@ assert_same(const struct profile *a, const struct profile *b)
 	for (size_t i = 0; i < profile_entry_count(a); i++) {
 		const struct profile_entry *x = profile_entry(a, i), *y = NULL;
 
-		/* Rows come in the order in which spans began. */
+		/* The rows of a recording are in the order in which their spans began. */
 		for (size_t k = 0; k < profile_entry_count(b) && y == NULL; k++) {
 			y = profile_entry(b, k);
 			if (x->thread != y->thread || x->stack != y->stack ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* script_scene.c - stacks from text, and their names in place of those of symbol tables. */
+/* script_scene.c - makes stacks from text, and defines symbols_find() for their names. */
 #include "script_scene.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #define MODULES_MOST 16
 #define WORD_MOST 256
 
-/* An address is the number of what stands behind the '!'. */
+/* The address of a native frame is the number of the text behind its '!'. */
 static struct strings *functions;
 static const char *modules[MODULES_MOST];
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script_scene.h - profiles of stacks that are written as text, with functions of an interpreted
- * program among native ones.
+ * script_scene.h - makes profiles from stacks that are written as text, with native functions and
+ * functions of an interpreted program.
  *
  * A stack is its frames, the outermost first, separated by semicolons:
  *     [waiting]          a named frame
  *     libc.so!main       a native function and its module
- *     libc.so!?          one without a name
- *     lib.so!f<g         f is inlined into g, whose code it is
- *     leaf@/a/app.py:4   a function of a script
- *     leaf@:0            one whose file is not known
+ *     libc.so!?          a native function without a name
+ *     lib.so!f<g         function f, inlined into function g
+ *     leaf@/a/app.py:4   a function of a script, with file and line
+ *     leaf@:0            a function of a script whose file is not known
  */
 #ifndef WALLSAMPLE_SCRIPT_SCENE_H
 #define WALLSAMPLE_SCRIPT_SCENE_H
@@ -17,12 +17,13 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/analysis/view.h"
 
-/* Adds a stack of thread 1, which ran there for so many milliseconds. */
+/* Adds a stack in which thread 1 ran for `ms` milliseconds. */
 void script_scene_add(struct profile *profile, const char *stack, int64_t ms);
-/* The same for one that slept there, and waited for this (0: it ran). */
+/* Adds a stack in which thread 1 slept for `ms` milliseconds with this wait (0: it ran). */
 void script_scene_add_wait(struct profile *profile, const char *stack, int64_t ms, uint32_t wait);
 
-/* The rows of a view as folded stacks in order, each frame with " (module)" if it needs it. */
+/* Returns the rows of a view as sorted folded stacks. A frame whose name needs its module ends with
+ * " (module)". */
 char *script_scene_fold(const struct view *view);
 
 #endif

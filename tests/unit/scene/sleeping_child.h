@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleeping_child.h - a forked child of the test, with one thread or two, that sleeps in a
- * known system call until it is told to go on.
+ * sleeping_child.h - a forked child of the test, with one or two threads, that sleeps in a known
+ * system call until the test wakes it.
  *
- * Code of the child lies where it lies in the test, because it was forked.
+ * The addresses of functions are the same in the child and in the test.
  */
 #ifndef TEST_SLEEPING_CHILD_H
 #define TEST_SLEEPING_CHILD_H
@@ -15,9 +15,9 @@
 #include "wallsample/thread/state.h"
 
 struct sleeping_child {
-	pid_t pid;   /* 0: none */
-	int to;      /* what is written here is what `run` reads from its descriptor */
-	int from;    /* and the other way round */
+	pid_t pid;   /* 0: there is no child */
+	int to;      /* the child reads from its descriptor `in` what is written here */
+	int from;    /* what the child writes to its descriptor `out` can be read here */
 	struct process *process;
 };
 
@@ -25,19 +25,19 @@ struct sleeping_child {
 void sleeping_child_start(struct sleeping_child *child, void (*run)(int in, int out));
 
 /*
- * Waits until the thread sleeps in system call `number`; tells its counters and the system
- * call then. False when the kernel does not let us look.
+ * Waits until the thread sleeps in system call `number`, and stores its counters and the system
+ * call. Returns false when the kernel does not permit to read them.
  */
 bool sleeping_child_settle(const struct sleeping_child *child, struct watch *watch, long number,
 			   struct sched *sched, struct syscall_info *info);
 
-/* Reads a byte from the child. */
+/* Waits for a byte from the child. */
 void sleeping_child_hear(const struct sleeping_child *child);
 
-/* Kills it and waits for its end. The process stays open. */
+/* Kills the child and waits for its end. child->process stays open. */
 void sleeping_child_kill(struct sleeping_child *child);
 
-/* Kills it if need be and forgets it. */
+/* Kills the child if it still runs, and frees child->process. */
 void sleeping_child_release(struct sleeping_child *child);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_scene.c - a child with a stack of a known shape; see the header. */
+/* unwind_scene.c - a child with known stacks; see the header. */
 #include "unwind_scene.h"
 
 #include <setjmp.h>
@@ -21,15 +21,15 @@
 
 /* --- the child ------------------------------------------------------------------ */
 
-static struct told *told; /* the same in test and child */
+static struct told *told; /* memory that the test and the child share */
 static volatile int sink;
 
-#ifdef __clang__ /* makes no clones, and knows no such attribute */
+#ifdef __clang__ /* clang makes no clones, and does not have the attribute */
 #define FRAME __attribute__((noinline))
 #else
 #define FRAME __attribute__((noinline, noclone))
 #endif
-/* Behind a call: it is no tail call, and no two functions are the same. */
+/* After a call, prevents that it becomes a tail call, and that equal functions are merged. */
 #define KEEP_FRAME() (sink = __LINE__)
 
 FRAME void
@@ -38,10 +38,10 @@ f2(int fd, struct told *mine)
 	char byte;
 
 	mine->caller[2] = (uintptr_t)__builtin_return_address(0);
-	/* To ask for it makes the compiler set it up here. */
+	/* The use of the frame pointer makes the compiler set it up in this function. */
 	mine->fp = (uintptr_t)__builtin_frame_address(0);
 	atomic_store(&mine->tid, (int)syscall(SYS_gettid));
-	/* Not read(2): under a sanitizer that would be a function of its own, with a frame. */
+	/* With a sanitizer, read() is a function of the sanitizer, which has a frame. */
 	syscall(SYS_read, fd, &byte, 1);
 	KEEP_FRAME();
 }
@@ -80,7 +80,7 @@ sleep_in_f2(int in, int out)
 	f0(in, &told[0]);
 }
 
-/* --- the test's side -------------------------------------------------------------- */
+/* --- the test -------------------------------------------------------------- */
 
 static const enum unwind_choice choices[CHOICES] = { UNWIND_AUTO, UNWIND_LIBUNWIND, UNWIND_LIBDW };
 static bool
@@ -92,7 +92,7 @@ capture(const struct scene *scene, int thread, struct snapshot *snapshot)
 	bool allowed;
 
 	while (atomic_load(&told[thread].tid) == 0)
-		sched_yield(); /* the alarm is the bound */
+		sched_yield(); /* ends with the alarm of the test at the latest */
 	watch_init(&watch, atomic_load(&told[thread].tid), sched_source_probe(), true);
 	allowed = sleeping_child_settle(&scene->child, &watch, SYS_read, &sched, &info);
 	if (allowed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_scene.h - a child whose two threads sleep in f2, called by f1, called by f0, and all
- * that is needed to walk their stacks.
+ * unwind_scene.h - a child whose two threads sleep in f2, called by f1, called by f0, with
+ * snapshots of both threads and unwinders for them.
  */
 #ifndef TEST_UNWIND_SCENE_H
 #define TEST_UNWIND_SCENE_H
@@ -13,11 +13,11 @@
 #include "sleeping_child.h"
 #include "wallsample/unwind/unwind.h"
 
-/* Where the functions were called from, as a thread of the child tells. */
+/* The report of a thread of the child. */
 struct told {
-	_Atomic int tid; /* set last */
-	uint64_t caller[3];
-	uint64_t fp; /* of f2: the frame pointer while it sleeps */
+	_Atomic int tid; /* set when all other members are */
+	uint64_t caller[3]; /* return addresses of f2, f1 and f0 */
+	uint64_t fp; /* the frame pointer of f2 while the thread sleeps */
 };
 
 #define THREADS 2
@@ -27,33 +27,34 @@ struct told {
 struct scene {
 	struct sleeping_child child;
 	struct told *told; /* shared with the child */
-	struct snapshot snapshot[THREADS]; /* the frame pointer is known in them */
+	struct snapshot snapshot[THREADS]; /* with a known frame pointer */
 	struct modules *modules;
 	struct maps *maps;
 	struct unwinder *unwinder[CHOICES]; /* UNWIND_AUTO, and each library alone */
-	struct chain whole[THREADS];        /* by UNWIND_AUTO */
-	bool allowed;
+	struct chain whole[THREADS];        /* complete chains, found by UNWIND_AUTO */
+	bool allowed; /* the kernel permits to read the child */
 };
 
-/* The functions of the child: each calls the one before it here. */
+/* The functions of the child: f0 calls f1, and f1 calls f2. */
 void f2(int fd, struct told *mine);
 void f1(int fd, struct told *mine);
 void f0(int fd, struct told *mine);
 
-/* For cmocka_run_group_tests. */
+/* Setup and teardown for cmocka_run_group_tests(). */
 int scene_start(void **state);
 int scene_end(void **state);
 
-/* The scene; skips the test when the kernel does not let us look at our own child. */
+/* Returns the scene; skips the test when the kernel does not permit to read the child. */
 struct scene *scene_of(void **state);
 
-/* A copy of the snapshot of which the first `size` bytes are known, and no live memory. */
+/* Copies a snapshot with the first `size` bytes of its stack, and without live memory. */
 void copy_part(const struct snapshot *from, size_t size, struct snapshot *to);
 
-/* What must be true of the chain of any snapshot. */
+/* Checks properties that the chain of every snapshot has. */
 void check_sane(const struct chain *chain, const struct snapshot *snapshot);
 
-/* The chain is the whole one, or its inner end where the copy was too short. */
+/* Checks that the chain is the complete one, or its innermost frames when the copy was too
+ * short. */
 void check_prefix(const struct chain *chain, const struct chain *whole);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_scene.c - memory that is made up, for what is told from memory. */
+/* wait_scene.c - the memory of an invented process; see the header. */
 #include <string.h>
 
 #include "wait_scene.h"
