@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# analyse.sh: clang-tidy with the checks of .clang-tidy over compile_commands.json of the current
-# directory. A finding fails unless it is in the list below, with the reason why it is none.
+# analyse.sh: runs clang-tidy, with the checks of .clang-tidy, on the files of compile_commands.json in
+# the current directory. It prints findings, and fails if there are any. Findings in the list below
+# are not printed; the list has the reason why each of them is no defect.
 set -u
 tidy=$(command -v clang-tidy) || { echo 'clang-tidy is missing'; exit 77; }
 jobs=$(getconf _NPROCESSORS_ONLN)

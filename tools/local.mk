@@ -1,13 +1,13 @@
-# Makes a column of src/runtime/python/python_table.c from a CPython with DWARF.
+# Prints a column of src/runtime/python/python_table.c, from a CPython with DWARF.
 check_PROGRAMS += tools/python-layout
 tools_python_layout_SOURCES = tools/python-layout.c
 tools_python_layout_LDADD = $(WALLSAMPLE_LIBS)
-# Makes the rows of src/runtime/go/go_layout.c from a Go program with DWARF.
+# Prints the rows of src/runtime/go/go_layout.c, from a Go program with DWARF.
 check_PROGRAMS += tools/go-layout
 tools_go_layout_SOURCES = tools/go-layout.c
 tools_go_layout_LDADD = $(WALLSAMPLE_LIBS)
 
-# For editors and analysers: the compiler's arguments for each file of the program.
+# Writes the compiler's arguments for each file of the program, for editors and analysers.
 program_files = $(filter %.c,$(libwallsample_a_SOURCES)) src/cli/main.c
 compile_commands.json: Makefile
 	$(AM_V_GEN)$(srcdir)/tools/compile-commands.py $(CC) $(DEFS) $(DEFAULT_INCLUDES) \
@@ -16,15 +16,18 @@ compile_commands.json: Makefile
 CLEANFILES += compile_commands.json
 EXTRA_DIST += tools/analyse.sh tools/compile-commands.py .clang-tidy
 
-# Static analysis by clang-tidy: findings that are not justified in analyse.sh fail.
+# Analyses the program with clang-tidy; fails on a finding that analyse.sh does not justify.
 analyse: all compile_commands.json
 	@$(srcdir)/tools/analyse.sh
-# Formats the lines of C that differ from the last commit, as .clang-format says.
+# Formats the lines of C that differ from the last commit, staged or not, as .clang-format says;
+# with FORMAT_SINCE=COMMIT, those that differ from that commit.
+FORMAT_SINCE = HEAD
 format:
-	cd $(srcdir) && git clang-format-14 --style=file --extensions c,h
+	cd $(srcdir) && git clang-format-14 --force --style=file --extensions c,h $(FORMAT_SINCE)
 .PHONY: analyse format
 
-# Which lines the tests run; COVERAGE_TESTS chooses other tests.
+# Reports which lines the tests run, in coverage/ of the build directory. The report is also made when
+# tests fail. COVERAGE_TESTS chooses other tests.
 COVERAGE_TESTS = $(call tests_of,unit) $(call tests_of,replay) $(call tests_of,cli) $(call tests_of,fuzz)
 coverage: all
 	@command -v gcovr >/dev/null || { echo 'gcovr is missing'; exit 77; }
