@@ -125,6 +125,7 @@ core_waits_classify(struct core_waits *waits, const struct maps *maps, struct pr
 		struct core_waiter *waiter = &waits->waiter[i];
 		struct profile_wait wait = { .object = FRAME_NONE, .most = 1 };
 		struct wait_owner owner;
+		char text[32] = "";
 
 		if (waiter->call.number < 0)
 			continue;
@@ -136,21 +137,17 @@ core_waits_classify(struct core_waits *waits, const struct maps *maps, struct pr
 		wait.kind = waiter->what.kind;
 		wait.timed = waiter->what.timed;
 		if (wait.kind == WAIT_JOIN) {
-			char text[32];
-
 			wait_owner(&waits->source, &waiter->what, &owner);
 			snprintf(text, sizeof(text), "%jd", (intmax_t)owner.tid);
-			wait.object = profile_intern_named(profile, text);
 		} else if (wait.kind == WAIT_GIL) {
 			wait.object = frame_of_runtime(waits, waiter->what.object, profile);
 		} else if (waiter->what.fd >= 0) {
-			char text[32];
-
 			snprintf(text, sizeof(text), "descriptor %d", waiter->what.fd);
-			wait.object = profile_intern_named(profile, text);
 		} else if (waiter->what.object != 0) {
 			wait.object = frame_of_data(maps, profile, waiter->what.object);
 		}
+		if (text[0] != '\0')
+			wait.object = profile_intern_named(profile, text);
 		if (waiter->word != 0)
 			wait.most = (uint32_t)count_blocked(waits, waiter->word);
 		if (wait.kind != WAIT_NONE)

@@ -21,6 +21,7 @@ struct scope {
 	const char *name; /* valid if `named`; NULL when the function has no name */
 	uint32_t offset;  /* bytes from the unit's top entry to the entry of the scope */
 	uint32_t parent;  /* number of the scope that encloses this one, or NO_SCOPE */
+	uint32_t depth;   /* number of entries that enclose this one */
 	bool inlined;
 	bool named; /* the name was searched */
 };
@@ -74,40 +75,12 @@ dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code, struct dwa
 	return added;
 }
 
-/* The scopes that enclose the present entry, the innermost last. */
-struct path {
-	struct {
-		uint32_t depth, scope;
-	} * at;
-	size_t count, capacity;
-};
-
-static void
-leave(struct path *path, uint32_t depth)
-{
-	while (path->count > 0 && path->at[path->count - 1].depth >= depth)
-		path->count--;
-}
-
-/* Appends the scope; returns the number of the scope that encloses it. */
-static uint32_t
-enter(struct path *path, uint32_t depth, uint32_t scope)
-{
-	uint32_t parent = path->count > 0 ? path->at[path->count - 1].scope : NO_SCOPE;
-
-	path->at = xgrow(path->at, &path->capacity, path->count + 1, sizeof(*path->at));
-	path->at[path->count].depth = depth;
-	path->at[path->count].scope = scope;
-	path->count++;
-	return parent;
-}
-
 static void
 read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code, struct dwarf_time *time)
 {
 	struct dwarf_walk *walk = dwarf_walk_create(&unit->tree);
 	struct dwarf_entry entry;
-	struct path path = { 0 };
+	uint32_t current = NO_SCOPE; /* the innermost scope that encloses the present entry */
 
 	if (walk == NULL)
 		return;
@@ -115,22 +88,24 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code, struct dwar
 	       dwarf_walk_next(walk, &entry)) {
 		uint32_t number = (uint32_t)unit->scope_count;
 
-		leave(&path, entry.left);
+		while (current != NO_SCOPE && unit->scopes[current].depth >= entry.left)
+			current = unit->scopes[current].parent;
 		if (!dwarf_unit_add_ranges(&entry.die, code, &unit->spans, number, SPANS_MAX, time))
 			continue;
 		unit->scopes = xgrow(unit->scopes, &unit->scope_capacity, unit->scope_count + 1,
 				     sizeof(*unit->scopes));
 		unit->scopes[unit->scope_count++] = (struct scope){
 			.offset = entry.offset,
-			.parent = enter(&path, entry.depth, number),
+			.parent = current,
+			.depth = entry.depth,
 			.inlined = entry.inlined,
 		};
+		current = number;
 	}
 	dwarf_spans_order(&unit->spans);
 	unit->cost += dwarf_walk_cost(walk) + unit->scope_count * sizeof(*unit->scopes) +
 		      unit->spans.count * sizeof(*unit->spans.all);
 	dwarf_walk_free(walk);
-	free(path.at);
 }
 
 struct dwarf_unit *

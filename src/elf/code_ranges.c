@@ -51,23 +51,14 @@ skip_leb128(struct cursor *cursor)
 			cursor->bad = true;
 }
 
+/* Returns the bytes of a number of this format; 0 for unknown formats. */
 static size_t
 format_size(unsigned encoding)
 {
-	switch (encoding & FORMAT_MASK) {
-	case DW_EH_PE_udata2:
-	case DW_EH_PE_sdata2:
-		return 2;
-	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		return 4;
-	case DW_EH_PE_absptr:
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return 8;
-	default:
-		return 0;
-	}
+	/* By DW_EH_PE_absptr, udata2, udata4 and udata8, or the signed formats of these sizes. */
+	static const uint8_t size[] = { 8, 0, 2, 4, 8, 0, 0, 0 };
+
+	return size[encoding & FORMAT_MASK & ~(unsigned)DW_EH_PE_signed];
 }
 
 /* Reads an encoded address; or a length, to which no base is added. */
@@ -86,9 +77,9 @@ take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 	value = take(cursor, size);
 	if (is_length)
 		return value;
-	if (size == 2 && (encoding & FORMAT_MASK) == DW_EH_PE_sdata2)
+	if (size == 2 && (encoding & DW_EH_PE_signed) != 0)
 		value = (uint64_t)(int64_t)(int16_t)value;
-	if (size == 4 && (encoding & FORMAT_MASK) == DW_EH_PE_sdata4)
+	if (size == 4 && (encoding & DW_EH_PE_signed) != 0)
 		value = (uint64_t)(int64_t)(int32_t)value;
 	return (encoding & BASE_MASK) == DW_EH_PE_pcrel ? value + place : value;
 }

@@ -80,7 +80,8 @@ read_piece(struct symbol_search *search, uint64_t from, uint64_t size, uint8_t *
 
 	if (part > PIECE)
 		part = PIECE;
-	if (from > search->image->size || search->at > search->image->size - from ||
+	if (search->at >= size || from > search->image->size ||
+	    search->at > search->image->size - from ||
 	    !image_read_offset(search->image, from + search->at, to, (size_t)part))
 		return 0;
 	return (size_t)part;
@@ -152,10 +153,8 @@ static size_t
 step_names(struct symbol_search *search, uint8_t *piece)
 {
 	const struct symbol_search_table *table = &search->table[search->current];
-	size_t size = 0;
+	const size_t size = read_piece(search, table->names, table->names_size, piece);
 
-	if (search->at < table->names_size)
-		size = read_piece(search, table->names, table->names_size, piece);
 	for (size_t i = 0; i < search->wanted_count && size > 0; i++)
 		keep_names(search, i, piece, size);
 	if (size == PIECE) {
@@ -209,10 +208,8 @@ static size_t
 step_symbols(struct symbol_search *search, uint8_t *piece)
 {
 	const struct symbol_search_table *table = &search->table[search->current];
-	size_t size = 0;
+	const size_t size = read_piece(search, table->symbols, table->symbols_size, piece);
 
-	if (search->at < table->symbols_size)
-		size = read_piece(search, table->symbols, table->symbols_size, piece);
 	for (size_t at = 0; at + sizeof(Elf64_Sym) <= size; at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 

@@ -441,8 +441,7 @@ plt_stubs_read(struct plt_stubs *stubs, Elf *elf)
 	for (size_t i = 0; i < reader.slot_count && !resolves; i++)
 		resolves = reader.slot[i].name == NULL;
 	if (resolves) {
-		symbol_files_walk(&(const struct symbol_files){ .own = elf }, add_resolver,
-				  &reader);
+		symbol_files_walk(&(const struct debug_file){ .own = elf }, add_resolver, &reader);
 		settle_resolvers(&reader);
 	}
 	if (reader.slot_count > 0)

@@ -172,25 +172,15 @@ known_module(struct symbols *symbols, const struct module *module)
 	return known;
 }
 
-static struct symbol_files
-files_of(const struct known_module *known)
-{
-	return (struct symbol_files){ .own = known->file.own,
-				      .debug = known->file.elf,
-				      .mini = known->file.mini };
-}
-
 /* Returns the table of functions, which is read on first use: DWARF may name all addresses. */
 static const struct symbol_table *
 table_of(struct known_module *known)
 {
-	const struct symbol_files files = files_of(known);
-
 	if (!known->table_read) {
 		known->table_read = true;
 		if (known->file.own != NULL)
 			plt_stubs_read(&known->stubs, known->file.own);
-		symbol_table_init(&known->table, &files, &known->stubs, false);
+		symbol_table_init(&known->table, &known->file, &known->stubs, false);
 	}
 	return &known->table;
 }
@@ -272,14 +262,13 @@ static void
 find_variable(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
 	      struct symbol *out)
 {
-	const struct symbol_files files = files_of(known);
 	const struct symbol_range *range;
 	const char *name = known->name;
 	uint64_t offset = vaddr;
 
 	if (!known->data_read) {
 		known->data_read = true;
-		symbol_table_init(&known->data, &files, NULL, true);
+		symbol_table_init(&known->data, &known->file, NULL, true);
 	}
 	range = symbol_table_find(&known->data, vaddr);
 	*out = (struct symbol){ .module = known->name, .source = SYMBOL_NONE };

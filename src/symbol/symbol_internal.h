@@ -16,14 +16,6 @@
 
 /* --- symbols and ranges of functions or variables (symbol_table.c) ---------------------------- */
 
-/* The files of a module; a file is NULL when the module has none. They must outlive what is read
- * from them. */
-struct symbol_files {
-	Elf *own;   /* the image itself */
-	Elf *debug; /* the separate debug file */
-	Elf *mini;  /* .gnu_debugdata, unpacked */
-};
-
 /* A symbol that is defined in a section of its file. Texts are borrowed from the file. */
 struct symbol_entry {
 	GElf_Sym sym;
@@ -33,9 +25,9 @@ struct symbol_entry {
 	enum symbol_source source;
 };
 
-/* Calls `each` for every defined symbol of all tables, until `each` returns false. Several tables
- * may have the same symbol. */
-void symbol_files_walk(const struct symbol_files *files,
+/* Calls `each` for every defined symbol of all tables of a module's files, until `each` returns
+ * false. Several tables may have the same symbol. */
+void symbol_files_walk(const struct debug_file *files,
 		       bool (*each)(void *context, const struct symbol_entry *entry),
 		       void *context);
 
@@ -63,9 +55,9 @@ struct symbol_table {
 
 struct plt_stubs;
 
-/* Reads variables if `data`, else functions and `stubs` (borrowed like the files; or NULL). Damage
- * and missing tables give fewer ranges. */
-void symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
+/* Reads variables if `data`, else functions and `stubs` (or NULL). Damage and missing tables
+ * give fewer ranges. Files and stubs are borrowed until symbol_table_release. */
+void symbol_table_init(struct symbol_table *table, const struct debug_file *files,
 		       const struct plt_stubs *stubs, bool data);
 void symbol_table_release(struct symbol_table *table);
 

@@ -22,7 +22,6 @@ static void
 walk_module(struct symbols *symbols, const struct module *module,
 	    bool (*each)(void *context, const struct symbol_entry *entry), void *context)
 {
-	struct symbol_files elfs;
 	struct debug_files *files;
 	struct debug_file file;
 
@@ -30,8 +29,7 @@ walk_module(struct symbols *symbols, const struct module *module,
 		return;
 	files = debug_files_create(&symbols_settings(symbols)->files);
 	debug_file_open(files, module, &file);
-	elfs = (struct symbol_files){ .own = file.own, .debug = file.elf, .mini = file.mini };
-	symbol_files_walk(&elfs, each, context);
+	symbol_files_walk(&file, each, context);
 	debug_file_close(&file);
 	debug_files_free(files);
 }

@@ -87,10 +87,10 @@ walk_table(Elf *elf, uint32_t type, enum symbol_source source,
  * need, which are fewer than those of .dynsym.
  */
 void
-symbol_files_walk(const struct symbol_files *files,
+symbol_files_walk(const struct debug_file *files,
 		  bool (*each)(void *context, const struct symbol_entry *entry), void *context)
 {
-	(void)(walk_table(files->debug, SHT_SYMTAB, SYMBOL_SYMTAB, each, context) &&
+	(void)(walk_table(files->elf, SHT_SYMTAB, SYMBOL_SYMTAB, each, context) &&
 	       walk_table(files->own, SHT_SYMTAB, SYMBOL_SYMTAB, each, context) &&
 	       walk_table(files->mini, SHT_SYMTAB, SYMBOL_MINIDEBUG, each, context) &&
 	       walk_table(files->own, SHT_DYNSYM, SYMBOL_DYNSYM, each, context));
@@ -291,7 +291,7 @@ make_ranges(struct symbol_table *table, const struct reader *reader)
 }
 
 void
-symbol_table_init(struct symbol_table *table, const struct symbol_files *files,
+symbol_table_init(struct symbol_table *table, const struct debug_file *files,
 		  const struct plt_stubs *stubs, bool data)
 {
 	struct reader reader = { .names_left = MAX_NAME_BYTES, .data = data };
