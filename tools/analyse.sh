@@ -14,7 +14,6 @@ src/causal/curve_fit.c	bugprone-integer-division	terms of a series of integers a
 src/causal/curve_fit.c	clang-analyzer-core.NullDereference	cells exist when their count is above 0
 src/causal/progress_words.c	clang-analyzer-core.NonNullParamChecker	words that were read have a name
 src/cli/say.c	bugprone-integer-division	whole milliseconds are meant
-src/dwarf/debug_file_place.c	clang-analyzer-core.NullDereference	the length is 0 as long as there is no text
 src/format/causal_svg.c	bugprone-integer-division	places on a grid of whole units
 src/format/folded.c	clang-analyzer-core.NullDereference	xgrow() has allocated the line
 src/process/find.c	clang-analyzer-core.NullDereference	processes are listed when their count is above 0
