@@ -8,25 +8,24 @@
 #include "wallsample/thread/state.h"
 
 /*
- * BREAKS: a stop by a tracer ends the call with EINTR, which no signal of the
- * program's own explains, so the tracer must have the kernel restart it. Measured
- * on Linux 6.18 for epoll_*wait, semop, semtimedop, rt_sigtimedwait,
- * io_getevents, and for socket calls with a SO_RCVTIMEO or SO_SNDTIMEO, which read
- * and write are when the descriptor is a socket; io_uring_enter and the rest of
- * each family by the same code in the kernel. Calls without it restart by
- * themselves, or (close) must not be restarted at all.
+ * BREAKS: a stop by a tracer ends the call with EINTR although no signal handler of the program has
+ * run, so that the tracer must have the kernel restart the call. Measured on Linux 6.18 for
+ * epoll_*wait, semop, semtimedop, rt_sigtimedwait, io_getevents, and for socket calls with a
+ * SO_RCVTIMEO or SO_SNDTIMEO, which include read and write when the descriptor is a socket;
+ * io_uring_enter and the other calls of each family use the same code in the kernel. Calls without
+ * BREAKS restart by themselves, or (close) must not be restarted at all.
  */
 #define BREAKS 1
 
-/* SLEEPS: it blocks in interruptible sleep (S), so that /proc/PID/task/TID/stat need not be
+/* SLEEPS: the call blocks in interruptible sleep (S), so that /proc/PID/task/TID/stat need not be
  * read to distinguish that from uninterruptible sleep (D). */
 #define SLEEPS 2
 
-/* TIMED: it BREAKS and waits for events, often with a time-out that starts again at a restart.
- * Such a sleep is not interrupted for a better stack. */
+/* TIMED: the call BREAKS and waits for events, often with a time-out that starts again at a
+ * restart. Such a sleep is not interrupted for a better stack. */
 #define TIMED 4
 
-/* WORKS: a runnable thread in it may be executing the call, not only returning from sleep. */
+/* WORKS: a runnable thread in the call may be executing it, not only returning from sleep. */
 #define WORKS 8
 
 /* X(NR_name, attributes): the calls with attributes that all architectures have. */
@@ -49,7 +48,8 @@
 	X(NR_futex_wait, SLEEPS)
 /* clang-format on */
 
-/* Uses of these lists: enumerators NR_NAME, names by number, attributes by number. */
+/* Values of X for the list of names and the list above: enumerators NR_NAME, names by number,
+ * attributes by number. */
 #define SYSCALL_NUMBER(number, name) name = (number),
 #define SYSCALL_NAME(number, name) [number] = &#name[sizeof("NR_") - 1],
 #define SYSCALL_ATTRIBUTE(name, attributes) [name] = (attributes),
@@ -63,7 +63,8 @@ struct syscall_table {           /* both arrays have `count` elements, by number
 /* Defined by the file of the architecture. */
 extern const struct syscall_table syscall_table;
 
-/* The number that two instructions load and call with; SYSCALL_UNKNOWN when they are others. */
+/* Returns the number that the two instructions in `code` load and call with; SYSCALL_UNKNOWN when
+ * they are other instructions. */
 long syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE]);
 
 #endif

@@ -7,10 +7,10 @@
 #include "thread/syscall_table_internal.h"
 #include "wallsample/thread/state.h"
 
-/* Of user space: above the page that is never mapped, below the kernel's half. */
+/* Addresses of user space: above the page that is never mapped, below the kernel's half. */
 #define ADDRESS_LEAST UINT64_C(0x1000)
 #define ADDRESS_END (UINT64_C(1) << 56)
-/* Descriptors of one poll(2): no process has more (fs.nr_open). */
+/* Most descriptors of one poll(2): no process has more (fs.nr_open). */
 #define POLLED_MOST (UINT64_C(1) << 20)
 
 static bool
@@ -88,7 +88,8 @@ is_address(uint64_t arg)
 	return arg >= ADDRESS_LEAST && arg < ADDRESS_END;
 }
 
-/* FUTEX_WAIT has no mask; FUTEX_WAIT_BITSET with an empty mask could never be woken. */
+/* True for arguments of a futex wait with a time-out. FUTEX_WAIT has no mask; FUTEX_WAIT_BITSET
+ * with an empty mask could never be woken. */
 static bool
 is_futex_wait(const uint64_t args[6])
 {
@@ -108,7 +109,8 @@ is_poll(const uint64_t args[6])
 	       time_out <= INT32_MAX;
 }
 
-/* A relative one: TIMER_ABSTIME is restarted as itself. */
+/* True for arguments of a relative clock_nanosleep: an absolute one (TIMER_ABSTIME) is not
+ * hidden. */
 static bool
 is_clock_nanosleep(const uint64_t args[6])
 {
@@ -119,7 +121,8 @@ is_clock_nanosleep(const uint64_t args[6])
 long
 syscall_from_args(const uint64_t args[6])
 {
-	/* 128 descriptors would look like a private wait, but for the time's address. */
+	/* A poll of 128 descriptors has the operation of a private FUTEX_WAIT, but args[3] is no
+	 * address of a time. */
 	if (is_futex_wait(args))
 		return syscall_number("futex");
 	if (is_poll(args))

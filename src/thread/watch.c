@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - reads a thread's files in /proc through descriptors kept open. */
+/* watch.c - reads a thread's counters and system call from its files in /proc. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "wallsample/base/base.h"
 #include "wallsample/thread/state.h"
 
-/* "schedstat" and "syscall" fit in 256 bytes; "status" needs more: its switch
- * counts stand at the end, after masks that grow with the CPUs. */
+/* Sizes of the files: "schedstat" and "syscall", and "status", whose switch counts are at its end,
+ * behind masks that grow with the number of CPUs. */
+#define SHORT_MAX 256
 #define STATUS_MAX 8192
 
 void
@@ -37,7 +42,7 @@ watch_release(struct watch *watch)
 }
 
 static enum watch_end
-look_from_errno(int error)
+watch_end_of(int error)
 {
 	switch (error) {
 	case ESRCH:
@@ -67,7 +72,7 @@ read_file(struct watch *watch, const struct process *process, int *fd, const cha
 		snprintf(path, sizeof(path), "%d/%s", (int)watch->tid, name);
 		*fd = openat(process->taskfd, path, O_RDONLY | O_CLOEXEC);
 		if (*fd < 0)
-			return look_from_errno(errno);
+			return watch_end_of(errno);
 	}
 	do
 		got = pread(*fd, text, size - 1, 0);
@@ -76,7 +81,7 @@ read_file(struct watch *watch, const struct process *process, int *fd, const cha
 	if (!watch->keep_open)
 		close_fd(fd);
 	if (got < 0)
-		return look_from_errno(error);
+		return watch_end_of(error);
 	text[got] = '\0';
 	return got == 0 ? WATCH_GONE : WATCH_OK;
 }
@@ -84,29 +89,125 @@ read_file(struct watch *watch, const struct process *process, int *fd, const cha
 enum watch_end
 watch_read_sched(struct watch *watch, const struct process *process, struct sched *out)
 {
+	const bool status = watch->source == SCHED_FROM_STATUS;
 	char text[STATUS_MAX];
-	enum watch_end look;
+	enum watch_end end = read_file(watch, process, &watch->sched_fd,
+				       status ? "status" : "schedstat", text,
+				       status ? sizeof(text) : SHORT_MAX);
 
-	if (watch->source == SCHED_FROM_STATUS) {
-		look = read_file(watch, process, &watch->sched_fd, "status", text, sizeof(text));
-		if (look == WATCH_OK && !sched_parse_status(text, out))
-			look = WATCH_FAILED;
-		return look;
-	}
-	look = read_file(watch, process, &watch->sched_fd, "schedstat", text, 256);
-	if (look == WATCH_OK && !sched_parse_schedstat(text, out))
-		look = WATCH_FAILED;
-	return look;
+	if (end == WATCH_OK &&
+	    !(status ? sched_parse_status(text, out) : sched_parse_schedstat(text, out)))
+		end = WATCH_FAILED;
+	return end;
 }
 
 enum watch_end
 watch_read_syscall(struct watch *watch, const struct process *process, struct syscall_info *out)
 {
-	char text[256];
-	enum watch_end look = read_file(watch, process, &watch->syscall_fd, "syscall", text,
-					sizeof(text));
+	char text[SHORT_MAX];
+	enum watch_end end = read_file(watch, process, &watch->syscall_fd, "syscall", text,
+				       sizeof(text));
 
-	if (look == WATCH_OK && !syscall_parse(text, out))
-		look = WATCH_FAILED;
-	return look;
+	if (end == WATCH_OK && !syscall_parse(text, out))
+		end = WATCH_FAILED;
+	return end;
+}
+
+/* --- parsers ----------------------------------------------------------------------------- */
+
+/* Parses "CPU_NS DELAY_NS SWITCHES\n": Documentation/scheduler/sched-stats.rst. */
+bool
+sched_parse_schedstat(const char *text, struct sched *out)
+{
+	return parse_u64(&text, 10, &out->cpu_ns) && parse_u64(&text, 10, &out->delay_ns) &&
+	       parse_u64(&text, 10, &out->switches);
+}
+
+static bool
+find_field(const char *text, const char *field, uint64_t *value)
+{
+	const char *at = strstr(text, field);
+
+	if (at == NULL || (at != text && at[-1] != '\n'))
+		return false;
+	at += strlen(field);
+	while (*at == '\t')
+		at++;
+	return parse_u64(&at, 10, value);
+}
+
+/*
+ * Parses a status file, the fallback where the kernel keeps no schedstat. It has counts of both
+ * kinds of switch *out*. A thread that is scheduled in is also switched out before it can sleep
+ * again, so that the sum of both changes whenever the thread has run between two sleeps.
+ */
+bool
+sched_parse_status(const char *text, struct sched *out)
+{
+	uint64_t voluntary, forced;
+
+	if (!find_field(text, "voluntary_ctxt_switches:", &voluntary) ||
+	    !find_field(text, "nonvoluntary_ctxt_switches:", &forced))
+		return false;
+	out->cpu_ns = 0;
+	out->delay_ns = 0;
+	out->switches = voluntary + forced;
+	return true;
+}
+
+/*
+ * A kernel without CONFIG_SCHED_INFO has no schedstat file; with the accounting switched off, the
+ * file has "0 0 0" even for a thread that runs.
+ */
+enum sched_source
+sched_source_probe(void)
+{
+	struct sched own = { 0 };
+	size_t length;
+	char *text = file_read_text(-1, "/proc/thread-self/schedstat", 256, &length);
+	bool works = text != NULL && sched_parse_schedstat(text, &own) && own.switches > 0;
+
+	free(text);
+	return works ? SCHED_FROM_SCHEDSTAT : SCHED_FROM_STATUS;
+}
+
+static bool
+parse_hex(const char **at, uint64_t *value)
+{
+	while (**at == ' ')
+		(*at)++;
+	if ((*at)[0] == '0' && (*at)[1] == 'x')
+		*at += 2;
+	else
+		return false;
+	/* parse_u64 skips spaces, but "0x 12" is not a number. */
+	return **at != ' ' && parse_u64(at, 16, value);
+}
+
+/*
+ * Parses one of these (fs/proc/base.c, proc_pid_syscall):
+ *   running
+ *   -1 0xSP 0xPC                              asleep, not in a system call
+ *   NR 0xA0 0xA1 0xA2 0xA3 0xA4 0xA5 0xSP 0xPC
+ */
+bool
+syscall_parse(const char *text, struct syscall_info *out)
+{
+	int64_t number;
+
+	memset(out, 0, sizeof(*out));
+	out->number = SYSCALL_NONE;
+	if (strncmp(text, "running", 7) == 0) {
+		out->running = true;
+		return true;
+	}
+	if (!parse_i64(&text, &number) || number < -1 || number > 1 << 20)
+		return false;
+	out->number = number == -1 ? SYSCALL_NONE : (long)number;
+	if (out->number != SYSCALL_NONE) {
+		for (size_t i = 0; i < ARRAY_SIZE(out->args); i++)
+			if (!parse_hex(&text, &out->args[i]))
+				return false;
+	}
+	return parse_hex(&text, &out->sp) && parse_hex(&text, &out->pc);
 }

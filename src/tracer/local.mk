@@ -7,10 +7,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/tracer/tracer_count.h \
 	src/tracer/hold/counting.c \
 	src/tracer/hold/counting_internal.h \
-	src/tracer/hold/tracees.c \
 	src/tracer/hold/tracer_count.c \
-	src/tracer/hold/tracer_hold.c \
-	src/tracer/own_delay.c \
 	src/tracer/process_memory.c \
 	src/tracer/release_handler.c \
 	src/tracer/resident.c \

@@ -10,20 +10,22 @@
 
 #include "tracer/stop_internal.h"
 
-/* The wait status of waitpid(2) for a CLD_TRAPPED of waitid(2). */
+/* Returns the wait status of waitpid(2) that corresponds to a CLD_TRAPPED of waitid(2). */
 static int
 wait_status(const siginfo_t *info)
 {
 	return (int)((unsigned)info->si_status << 8 | 0x7f);
 }
 
-/* Makes system calls only, because it runs in a signal handler. */
+/* Releases the tracees that have stopped. It makes system calls only, because it runs in a signal
+ * handler. */
 static void
 release_stopped(int options)
 {
 	int saved = errno;
 
-	/* Only the thread that has seized may release; a library may have created others. */
+	/* Only the thread that has seized a tracee may release it. A signal that another thread,
+	 * such as one of a library, has received is passed on. */
 	if (gettid() != getpid()) {
 		tgkill(getpid(), getpid(), SIGCHLD);
 		errno = saved;

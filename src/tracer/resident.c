@@ -54,7 +54,7 @@ resident_pages(const struct resident *resident, uint64_t address, bool swapped)
 	if (resident->fd < 0 || pread(resident->fd, entry, (last - first + 1) * sizeof(*entry),
 				      (off_t)(first * sizeof(*entry))) < 0)
 		return 0;
-	/* A page of the machine may be several of MEMORY_PAGE bytes. */
+	/* A page of the machine may consist of several pages of MEMORY_PAGE bytes. */
 	for (uint64_t i = 0; i < RESIDENT_PAGES; i++)
 		if ((entry[(address + i * MEMORY_PAGE) / page - first] & wanted) != 0)
 			found |= UINT32_C(1) << i;

@@ -2,8 +2,6 @@
 /* seized.c - an unordered array of seized threads. */
 #include "tracer/tracer_internal.h"
 
-#include <stdlib.h>
-
 #include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
 
@@ -32,14 +30,6 @@ seized_remove(struct seized_list *list, struct seized *item)
 }
 
 void
-seized_hold(struct seized *entry)
-{
-	entry->request = NULL;
-	entry->held = true;
-	entry->is_new = false;
-}
-
-void
 seized_forget(struct seized_list *list, const struct stop_request *request)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -59,21 +49,4 @@ seized_drop_untraced(struct seized_list *list, enum stop_end end)
 			item->request->end = end;
 		seized_remove(list, item);
 	}
-}
-
-size_t
-seized_count_new(const struct seized_list *list)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < list->count; i++)
-		count += list->item[i].is_new;
-	return count;
-}
-
-void
-seized_release(struct seized_list *list)
-{
-	free(list->item);
-	*list = (struct seized_list){ .item = NULL };
 }

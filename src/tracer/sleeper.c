@@ -14,12 +14,12 @@ tracer_read_sleeper(const struct process *process, struct watch *watch, const st
 		    const struct syscall_info *info, size_t stack_want, struct snapshot *snapshot)
 {
 	struct sched after;
-	enum watch_end look;
+	enum watch_end end;
 
 	if (info->running)
 		return READ_MOVED;
 	if (info->sp == 0)
-		return READ_GONE; /* exiting: without a user stack */
+		return READ_GONE; /* it is exiting and has no user stack */
 	snapshot_reserve(snapshot, stack_want);
 	snapshot->tid = watch->tid;
 	snapshot->stack_address = info->sp;
@@ -32,9 +32,9 @@ tracer_read_sleeper(const struct process *process, struct watch *watch, const st
 		for (size_t i = 0; i < ARRAY_SIZE(info->args); i++)
 			regs_set(&snapshot->regs, regs_argument[i], info->args[i]);
 
-	look = watch_read_sched(watch, process, &after);
-	if (look != WATCH_OK)
-		return look == WATCH_GONE ? READ_GONE : READ_FAILED;
+	end = watch_read_sched(watch, process, &after);
+	if (end != WATCH_OK)
+		return end == WATCH_GONE ? READ_GONE : READ_FAILED;
 	if (after.switches != before->switches)
 		return READ_MOVED;
 	return snapshot->stack_size > 0 ? READ_CAPTURED : READ_FAILED;

@@ -13,9 +13,9 @@ is_in_known(const struct watch *watch, uint64_t sp)
 }
 
 /*
- * Finds the mapping of the stack: 3 us, at the first copy of a thread and when it has changed
- * stacks. Before Linux 6.11 (PROCMAP_QUERY) that is too expensive: all memory counts as one
- * mapping.
+ * Finds the mapping of the stack. That takes 3 us, at the first copy of a thread and when it has
+ * changed stacks. Before Linux 6.11 (PROCMAP_QUERY) it would take too long, and all memory counts
+ * as one mapping.
  */
 static void
 find_stack(const struct process *process, struct watch *watch, uint64_t sp)
@@ -46,6 +46,6 @@ stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void
 		find_stack(process, watch, sp);
 	if (is_in_known(watch, sp))
 		return stack_copy_again(watch, sp, to, size);
-	/* The mapping is unknown: copy what is readable. */
+	/* The mapping is unknown: all readable bytes are copied. */
 	return memory_read_process(watch->tid, sp, to, size);
 }

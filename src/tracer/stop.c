@@ -12,10 +12,11 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/regs_arch.h"
 
-/* A thread that the wake-up of wallsample has displaced began to wait just before the tick. */
+/* A thread that waits for a CPU because wallsample woke for the tick began to wait at most this
+ * long before or after the tick. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
 
-/* Bytes of stack to prefetch: more would not stay in the caches. */
+/* Most bytes of stack to prefetch: more would not stay in the caches. */
 #define PREFETCH_MOST ((size_t)32 << 10)
 
 enum stop_kind
@@ -71,7 +72,7 @@ stop_keep(pid_t tid)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	/* Without WEXITED: its exit stays reportable. */
+	/* Without WEXITED the exit of the thread stays reportable. */
 	return waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) == 0 &&
 	       info.si_pid == tid;
 }
@@ -89,14 +90,15 @@ stop_interrupt(pid_t tid)
 }
 
 bool
-stop_detach(pid_t tid, int signo)
+stop_resume(pid_t tid, int how, int signo)
 {
-	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(unsigned)signo) == 0;
+	return ptrace(how, tid, NULL, (void *)(uintptr_t)(unsigned)signo) == 0;
 }
 
 /*
- * Some system calls return EINTR when a stop interrupts their wait, which breaks real programs.
- * Tried: 39 of 40 such waits failed without the repair, none with it (tests/live/test_unharmed).
+ * Makes the kernel restart a system call. Some calls return EINTR when a stop interrupts their
+ * wait, which breaks real programs: 39 of 40 such waits failed without the repair, none with it
+ * (tests/live/test_unharmed).
  */
 static bool
 repair_syscall(pid_t tid, struct kernel_regs *kernel)
@@ -107,7 +109,7 @@ repair_syscall(pid_t tid, struct kernel_regs *kernel)
 	       ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0;
 }
 
-/* Reads the registers of a stopped thread; false when it was killed. */
+/* Reads the registers of a stopped thread. Returns false when it was killed. */
 static bool
 read_registers(pid_t tid, struct kernel_regs *kernel)
 {
@@ -127,24 +129,6 @@ stop_repair(pid_t tid, int status)
 
 	return (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) && read_registers(tid, &kernel) &&
 	       kernel_regs_complete(&kernel) && repair_syscall(tid, &kernel);
-}
-
-bool
-stop_continue(pid_t tid, int signo)
-{
-	return ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)(unsigned)signo) == 0;
-}
-
-bool
-stop_step(pid_t tid, int signo)
-{
-	return ptrace(PTRACE_SINGLESTEP, tid, NULL, (void *)(uintptr_t)(unsigned)signo) == 0;
-}
-
-bool
-stop_listen(pid_t tid)
-{
-	return ptrace(PTRACE_LISTEN, tid, NULL, NULL) == 0;
 }
 
 bool
@@ -178,7 +162,7 @@ stop_release(pid_t tid, int status)
 	breakpoints_clear(tid);
 	if (signo == SIGTRAP && stop_read_signal(tid, &info) && info.si_code == TRAP_HWBKPT)
 		signo = 0;
-	return stop_awaits_trap(tid) ? stop_continue(tid, signo) : stop_detach(tid, signo);
+	return stop_resume(tid, stop_awaits_trap(tid) ? PTRACE_CONT : PTRACE_DETACH, signo);
 }
 
 static enum watch_end
@@ -192,10 +176,10 @@ read_counters(const struct process *process, struct stop_request *request)
 }
 
 /*
- * The thread was waiting for a CPU if it has been scheduled in since `before` was read, and the
- * wait, whose length schedstat gives, began before that. A wait that began with the tick does not
- * count: wallsample itself took the CPU to make the tick. That exception does not apply to a thread
- * that is still in the system call in which it slept: it was woken and has waited since.
+ * The thread was waiting for a CPU if it has been scheduled in since `before` was read, and its
+ * wait, whose length schedstat gives, began before that reading. A wait that began with the tick
+ * does not count: wallsample itself took the CPU to make the tick. That exception does not apply to
+ * a thread that is still in the system call in which it slept: it was woken and has waited since.
  */
 bool
 stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
@@ -217,7 +201,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
-	/* /proc status counts a switch only when the thread has left its CPU. */
+	/* The status file counts a switch only when the thread has left its CPU. */
 	bool counters_first = request->watch->source == SCHED_FROM_SCHEDSTAT;
 	bool repaired = false;
 	enum watch_end look = WATCH_FAILED;
@@ -227,9 +211,9 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	request->during = request->before;
 	/*
 	 * The counters come first: PTRACE_GETREGSET waits until the thread has left its CPU, so
-	 * that reading them meanwhile costs nothing. It also proves that a thread which stopped
-	 * late belongs to the target: the descriptor is tied to its process, and fails when the
-	 * thread id has been reused by another one.
+	 * that reading them meanwhile costs nothing. Their reading also proves that a thread which
+	 * stopped late belongs to the target: the descriptor is tied to the process, and a read
+	 * fails when another process has reused the thread id.
 	 */
 	if (counters_first)
 		look = read_counters(process, request);
@@ -241,8 +225,9 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	}
 	request->syscall = kernel_regs_syscall(&kernel);
 	/*
-	 * Repair at a signal, too: a signal that the program ignores is not dropped for a tracee
-	 * and interrupts the call. If a handler runs, the kernel returns EINTR nevertheless.
+	 * The call is repaired at a signal, too: a signal that the program ignores is not dropped
+	 * for a tracee and interrupts the call. If a handler runs, the kernel returns EINTR
+	 * nevertheless.
 	 */
 	request->fell_asleep = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
 			       kernel_regs_cut_short(&kernel);

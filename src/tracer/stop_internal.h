@@ -16,12 +16,12 @@
 /*
  * Meaning of a wait status, and what has to be done with the thread:
  *
- * EXITED       the thread has exited; nothing
- * INTERRUPTED  stop of PTRACE_INTERRUPT; detach
- * GROUP_STOP   job control has stopped the process; detach leaves it stopped
- * SIGNAL       a signal is about to be delivered to the program; detach with the signal
- * EXEC         the thread has executed another program; detach (requested by counting.c only)
- * OTHER        another ptrace event, of a clone if counting.c has requested it; detach
+ * EXITED       the thread has exited: nothing
+ * INTERRUPTED  PTRACE_INTERRUPT has stopped it: detach
+ * GROUP_STOP   job control has stopped the process: detach, which leaves the thread stopped
+ * SIGNAL       a signal is about to be delivered to the program: detach with the signal
+ * EXEC         the thread has executed another program; only counting.c requests that: detach
+ * OTHER        another ptrace event, such as the clone that counting.c requests: detach
  */
 enum stop_kind {
 	KIND_EXITED,
@@ -34,53 +34,54 @@ enum stop_kind {
 
 enum stop_kind stop_classify(int status);
 
-/* The signal to be delivered to the program, of a wait status of KIND_SIGNAL; else 0. */
+/* Returns the signal of a wait status of KIND_SIGNAL, to be delivered to the program; otherwise
+ * 0. */
 int stop_signal(int status);
 
-/* Brings memory that the stop will read into the caches. To be called just before the stop. */
+/* Reads the memory that the stop will read, to fill the caches. To be called just before the
+ * stop. */
 void stop_prefetch(struct stop_request *request);
 
 /*
- * waitpid(2) for any child or tracee, except that a stop stays reportable until the thread is
- * resumed: waitpid consumes the signal that the thread has stopped for, and the signal is lost
- * if wallsample is killed before it releases the thread (tried: 20 of 20; none this way). For a
- * child that is not a tracee only its exit is reported. `options`: 0 or WNOHANG.
+ * Waits for any child or tracee as waitpid(2) does, except that a stop stays reportable until the
+ * thread is resumed: waitpid consumes the signal that the thread has stopped for, and the signal is
+ * lost if wallsample is killed before it releases the thread (measured: 20 of 20 signals, and none
+ * this way). Of a child that is not a tracee only the exit is reported. `options`: 0 or WNOHANG.
  */
 pid_t stop_wait(int *status, int options);
 
-/* Consumes the stop of a thread that is to stay stopped: stop_wait does not report the thread
- * again until it is killed. False when it has been killed. */
+/* Consumes the stop of a thread that is to stay stopped: stop_wait does not report the thread again
+ * until it is killed. Returns false when it has been killed. */
 bool stop_keep(pid_t tid);
 
-/* PTRACE_SEIZE. Returns 0 or the error number; an exiting thread answers EPERM or ESRCH.
- * `options` are those of PTRACE_SETOPTIONS. */
+/* Seizes a thread (PTRACE_SEIZE). `options` are those of PTRACE_SETOPTIONS. Returns 0 or the error
+ * number, which is EPERM or ESRCH for an exiting thread. */
 int stop_seize(pid_t tid, unsigned long options);
 
-/* PTRACE_INTERRUPT; a second one has no effect. False when the thread is not a tracee. */
+/* Interrupts a tracee (PTRACE_INTERRUPT); a second interrupt has no effect. Returns false when the
+ * thread is not a tracee. */
 bool stop_interrupt(pid_t tid);
 
-/* PTRACE_DETACH, with a signal if it is not 0. False: the thread was killed in its stop. */
-bool stop_detach(pid_t tid, int signo);
+/*
+ * Resumes a stopped thread, with a signal if it is not 0. `how`: PTRACE_DETACH, PTRACE_CONT,
+ * PTRACE_SINGLESTEP, or PTRACE_LISTEN for a thread in a group stop, which stays stopped and can be
+ * interrupted. Returns false if the thread was killed in its stop.
+ */
+bool stop_resume(pid_t tid, int how, int signo);
 
-/* Resume without detaching: PTRACE_CONT; PTRACE_SINGLESTEP; PTRACE_LISTEN, for a thread in a
- * group stop, which stays stopped and can be interrupted. False: as stop_detach. */
-bool stop_continue(pid_t tid, int signo);
-bool stop_step(pid_t tid, int signo);
-bool stop_listen(pid_t tid);
-
-/* The signal that a thread has stopped for. */
+/* Reads the signal that a thread has stopped for. Returns false when the thread was killed. */
 bool stop_read_signal(pid_t tid, siginfo_t *info);
 
 /* True when the signal of a breakpoint is pending for a stopped thread. */
 bool stop_awaits_trap(pid_t tid);
 
-/* Repairs the system call of a stopped thread: the kernel restarts it in place of EINTR. True
- * when that was necessary. */
+/* Makes the kernel restart the system call of a stopped thread that would fail with EINTR. Returns
+ * true when that was necessary. */
 bool stop_repair(pid_t tid, int status);
 
 /*
- * Fills in the request of a stopped thread, apart from `queued` and `stopped_ns`. True when its
- * system call had to be repaired.
+ * Fills in the request of a stopped thread, apart from `queued` and `stopped_ns`. Returns true when
+ * its system call had to be repaired (stop_repair).
  */
 bool stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind);
 
@@ -88,9 +89,9 @@ bool stop_capture(const struct process *process, struct stop_request *request, e
 bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);
 
 /*
- * Repairs and detaches a stopped thread that no request waits for, with its signal. Clears its
- * breakpoints, and drops the signal of a breakpoint that it has hit. False: it was killed in its
- * stop. Makes system calls only: it may be called in a signal handler.
+ * Detaches a stopped thread without a request, with its signal, after a stop_repair. Clears its
+ * breakpoints, and drops the signal of a breakpoint that it has hit. Returns false if it was killed
+ * in its stop. It makes system calls only, so that a signal handler may call it.
  */
 bool stop_release(pid_t tid, int status);
 
@@ -107,7 +108,8 @@ bool stop_release(pid_t tid, int status);
 size_t stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void *to,
 		  size_t size);
 
-/* The same for the stack of the previous copy; 0 when `sp` is in another mapping. */
+/* As stack_copy, for a stack pointer in the mapping of the previous copy; returns 0 for any
+ * other. */
 size_t stack_copy_again(const struct watch *watch, uint64_t sp, void *to, size_t size);
 
 #endif

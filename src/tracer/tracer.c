@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tracer.c - requests stops, waits for them, and releases every thread in the end. */
 #include <errno.h>
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,14 +9,15 @@
 #include "tracer/hold/counting_internal.h"
 #include "tracer/stop_internal.h"
 
+/* Longest wait of tracer_free for outstanding stops. */
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
-/* For threads with breakpoints to stop. */
+/* Longest wait for threads with breakpoints to stop. */
 #define LEAVE_BOUND_NS (2 * NS_PER_SEC)
 
-/* Bound of a poll while breakpoints are hit faster than they are served. */
+/* Longest poll while breakpoints are hit faster than they are served. */
 #define POLL_NS (200 * NS_PER_US)
 
-/* Number of short waits for a tracee that is in no list. */
+/* Number of short waits for a tracee that is not in the list of seized threads. */
 #define FINISH_ROUNDS 5
 
 int
@@ -31,7 +33,7 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 		return rc;
 	}
 	tracer->process = process;
-	tracer->own_delay_fd = own_delay_open();
+	tracer->own_delay_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	tracer->is_parent = waitid(P_PID, (id_t)process->pid, &info,
 				   WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 	*out = tracer;
@@ -46,8 +48,9 @@ tracer_forget(struct tracer *tracer, const struct stop_request *request)
 }
 
 /*
- * A seized thread that calls exec takes over the id of the first thread: a seize of that id is
- * refused then, but an interrupt succeeds.
+ * True if this tracer has seized the thread already. That happens when a seized thread calls exec,
+ * which takes over the id of the first thread: a seize of that id is refused then, but an interrupt
+ * succeeds.
  */
 static bool
 is_ours_already(struct tracer *tracer, pid_t tid)
@@ -141,8 +144,8 @@ tracer_resume(struct tracer *tracer)
 }
 
 /*
- * Serves all stops until `until_ns`; true when there was something to wait for all the time. It
- * does not rely on the list of seized threads: an exec gives a tracee another id, and a tracee
+ * Serves all stops until `until_ns`. Returns true when there were tracees or children all the time.
+ * It does not rely on the list of seized threads: an exec gives a tracee another id, and a tracee
  * that is not waited for would stay stopped.
  */
 static bool
@@ -161,8 +164,8 @@ serve_until(struct tracer *tracer, uint64_t until_ns)
 }
 
 /*
- * True when there are tracees; serves those that have stopped. It does not block: a child that
- * job control has stopped is not a tracee.
+ * Serves tracees that have stopped, without blocking. Returns true when there may be tracees: a
+ * child that is not a tracee counts as one.
  */
 static bool
 has_tracees(struct tracer *tracer)
@@ -212,7 +215,7 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 	uint64_t deadline = clock_now_ns() + bound_ns;
 	int rounds = 0;
 
-	/* A tracee that has taken this id by exec may not have been interrupted yet. */
+	/* A tracee that has taken over this id by exec may not have been interrupted yet. */
 	stop_interrupt(tracer->process->pid);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
 		/* A child that is not a tracee stays waitable as long as it runs. */
@@ -266,6 +269,6 @@ tracer_free(struct tracer *tracer)
 	watchdog_free(&tracer->watchdog);
 	if (tracer->own_delay_fd >= 0)
 		close(tracer->own_delay_fd);
-	seized_release(&tracer->seized);
+	free(tracer->seized.item);
 	free(tracer);
 }

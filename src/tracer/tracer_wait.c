@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_wait.c - waits for stops and serves them: captures, then releases or holds. */
+/* tracer_wait.c - waits for stops and serves them: captures threads, then releases or holds
+ * them. */
 #include <errno.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "tracer/hold/counting_internal.h"
 #include "tracer/tracer_internal.h"
@@ -14,7 +17,29 @@
  */
 #define SPIN_NS (30 * NS_PER_US)
 
-/* The exit of the process is reported to its parent only, which may be wallsample. */
+/* Longest text of a schedstat file: three numbers of at most 20 digits. */
+#define SCHEDSTAT_SIZE 80
+
+/*
+ * Reads for how many nanoseconds wallsample's own thread has waited for a CPU since it began; 0
+ * where the kernel does not count. Takes half a microsecond.
+ */
+static uint64_t
+read_own_delay(const struct tracer *tracer)
+{
+	char text[SCHEDSTAT_SIZE];
+	struct sched own;
+	ssize_t n = tracer->own_delay_fd < 0 ?
+			    -1 :
+			    pread(tracer->own_delay_fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return sched_parse_schedstat(text, &own) ? own.delay_ns : 0;
+}
+
+/* Records the exit of the process, which is reported to its parent only; that may be wallsample. */
 static void
 record_exit(struct tracer *tracer, pid_t pid, int status)
 {
@@ -33,11 +58,11 @@ tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
 {
 	if (counting_has(tracer, tid))
 		counting_continue(tracer, tid, signo, group_stopped);
-	else if (!stop_detach(tid, signo))
+	else if (!stop_resume(tid, PTRACE_DETACH, signo))
 		seized_add(&tracer->seized, tid, NULL);
 }
 
-/* Releases a stopped thread without a request; its system call must not fail. */
+/* Releases a stopped thread that has no request, after its system call was repaired. */
 static void
 release_unwanted(struct tracer *tracer, pid_t tid, int status)
 {
@@ -59,7 +84,7 @@ release_request(struct tracer *tracer, struct stop_request *request, uint64_t be
 	tracer->stats.signals_passed += request->signal != 0;
 }
 
-/* stop_wait that spins until `spin_until` before it sleeps. */
+/* As stop_wait, but spins until `spin_until` before it sleeps. */
 static struct wait_end
 wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 {
@@ -75,8 +100,8 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 	} while (now < spin_until);
 	if (end.tid == 0) {
 		end.slept = true;
-		tracer->own_delay_ns = own_delay_read(tracer->own_delay_fd);
-		/* Not before, because threads are stopped while the timer is set. */
+		tracer->own_delay_ns = read_own_delay(tracer);
+		/* The timer is set no earlier, because threads are stopped meanwhile. */
 		if (!tracer->watchdog.armed)
 			watchdog_set(&tracer->watchdog, deadline_ns);
 		end.tid = stop_wait(&end.status, 0);
@@ -86,21 +111,22 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 }
 
 /*
- * When the kernel woke wallsample: at that time no other tracee was stopped. wallsample may have
- * got a CPU much later, while other programs ran on it.
+ * Returns when the kernel woke wallsample: at that moment no other tracee was stopped. wallsample
+ * may have got a CPU later than that, while other programs ran on it.
  */
 static uint64_t
 woken_ns(const struct tracer *tracer, const struct wait_end *end)
 {
-	uint64_t delay = own_delay_read(tracer->own_delay_fd) - tracer->own_delay_ns;
+	uint64_t delay = read_own_delay(tracer) - tracer->own_delay_ns;
 
 	return delay < end->at_ns - tracer->waited_ns ? end->at_ns - delay : tracer->waited_ns;
 }
 
 /*
- * The earliest time at which the thread can have stopped. A thread that was scheduled in first
- * executed nothing until then, and its stop is what woke wallsample. Any other has not stopped
- * before it was interrupted, nor before the last moment at which no tracee was stopped.
+ * Returns the earliest time at which the thread can have stopped. A thread that had to be scheduled
+ * in to stop has executed nothing before, and its stop is what woke wallsample. Any other thread
+ * has not stopped before it was interrupted, nor before the last moment at which no tracee was
+ * stopped.
  */
 static uint64_t
 stopped_since(const struct tracer *tracer, const struct stop_request *request,
@@ -113,7 +139,8 @@ stopped_since(const struct tracer *tracer, const struct stop_request *request,
 	return since > request->asked_ns ? since : request->asked_ns;
 }
 
-/* True when the thread is to stay stopped; a pending signal must not wait. */
+/* True when the thread is to stay stopped. A thread with a pending signal is not: signals must not
+ * wait. */
 static bool
 stays_held(const struct tracer *tracer, const struct seized *entry, const struct waiting *waiting)
 {
@@ -125,6 +152,15 @@ stays_held(const struct tracer *tracer, const struct seized *entry, const struct
 	       (request->end == STOP_CAPTURED && !request->fell_asleep && !request->group_stopped);
 }
 
+/* Marks a captured thread as held; its request is free for another stop. */
+static void
+hold_entry(struct seized *entry)
+{
+	entry->request = NULL;
+	entry->held = true;
+	entry->is_new = false;
+}
+
 /* Captures and releases a seized thread that has stopped, or records its exit. */
 static void
 serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
@@ -134,7 +170,7 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 	enum stop_kind kind = stop_classify(end->status);
 	uint64_t since;
 
-	/* A captured thread that was killed in its stop is served a second time. */
+	/* A captured thread that was killed in its stop is served twice, and counts once. */
 	if (request == NULL || request->end == STOP_LATE)
 		waiting->pending -= entry->is_new;
 	if (kind == KIND_EXITED) {
@@ -155,7 +191,7 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 		if (stays_held(tracer, entry, waiting) && stop_keep(end->tid)) {
 			request->held = !entry->is_new || waiting->runners_only;
 			if (!entry->is_new)
-				seized_hold(entry);
+				hold_entry(entry);
 			return;
 		}
 		seized_remove(&tracer->seized, entry);
@@ -191,17 +227,20 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 	if (end.tid < 0)
 		return errno == EINTR && end.at_ns < waiting->deadline_ns;
 	tracer_serve(tracer, &end, waiting);
-	/* Breakpoints may be hit faster than they are served: then a stop is always waiting. */
+	/* Breakpoints may be hit faster than they are served: then there always is a stop. */
 	if (tracer->counting == NULL || end.at_ns < waiting->deadline_ns)
 		return true;
 	errno = EINTR;
 	return false;
 }
 
-void
-tracer_wait_for_new(struct tracer *tracer, struct waiting *waiting)
+/* Waits until all new requests have ended or the deadline has passed. */
+static void
+wait_for_new(struct tracer *tracer, struct waiting *waiting)
 {
-	waiting->pending = seized_count_new(&tracer->seized);
+	waiting->pending = 0;
+	for (size_t i = 0; i < tracer->seized.count; i++)
+		waiting->pending += tracer->seized.item[i].is_new;
 	if (waiting->pending == 0)
 		return;
 	while (waiting->pending > 0 && tracer_wait_once(tracer, waiting, SPIN_NS))
@@ -209,8 +248,10 @@ tracer_wait_for_new(struct tracer *tracer, struct waiting *waiting)
 	watchdog_set(&tracer->watchdog, 0);
 }
 
-void
-tracer_release_new(struct tracer *tracer)
+/* Releases the threads stopped since wait_for_new; those that have not stopped become
+ * outstanding. */
+static void
+release_new(struct tracer *tracer)
 {
 	size_t kept = 0;
 
@@ -226,4 +267,87 @@ tracer_release_new(struct tracer *tracer)
 		tracer->seized.item[kept++] = entry;
 	}
 	tracer->seized.count = kept;
+}
+
+/* --- threads that are held -------------------------------------------------------------------- */
+
+void
+tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
+	       void *context)
+{
+	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns, .hold = hold };
+
+	wait_for_new(tracer, &waiting);
+	if (hold && held != NULL)
+		held(context);
+	release_new(tracer);
+}
+
+void
+tracer_collect_held(struct tracer *tracer, uint64_t bound_ns)
+{
+	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns,
+				   .hold = true,
+				   .runners_only = true };
+	uint64_t now;
+
+	wait_for_new(tracer, &waiting);
+	now = clock_now_ns();
+	/* A thread that was killed in its stop is no longer in the list. */
+	for (size_t i = 0; i < tracer->seized.count; i++) {
+		struct seized *entry = &tracer->seized.item[i];
+
+		if (!entry->is_new || entry->request == NULL || !entry->request->held)
+			continue;
+		entry->request->stopped_ns = now - entry->request->asked_ns;
+		hold_entry(entry);
+	}
+	release_new(tracer);
+}
+
+bool
+tracer_release_held(struct tracer *tracer, pid_t tid)
+{
+	struct seized *entry = seized_find(&tracer->seized, tid);
+
+	if (entry == NULL || !entry->held)
+		return false;
+	seized_remove(&tracer->seized, entry);
+	tracer_release(tracer, tid, 0, false);
+	tracer->stats.stops++;
+	return true;
+}
+
+void
+tracer_release_all_held(struct tracer *tracer)
+{
+	tracer->hold_late = false;
+	/* A thread that was killed cannot be detached: it is put back at the end, not held. */
+	for (size_t i = 0; i < tracer->seized.count;)
+		if (!tracer_release_held(tracer, tracer->seized.item[i].tid))
+			i++;
+}
+
+void
+tracer_hold_late(struct tracer *tracer)
+{
+	tracer->hold_late = true;
+}
+
+bool
+tracer_is_held(const struct tracer *tracer, pid_t tid)
+{
+	const struct seized *entry = seized_find(&tracer->seized, tid);
+
+	return entry != NULL && entry->held;
+}
+
+size_t
+tracer_held_count(const struct tracer *tracer)
+{
+	size_t held = 0;
+
+	for (size_t i = 0; i < tracer->seized.count; i++)
+		held += tracer->seized.item[i].held;
+	return held;
 }

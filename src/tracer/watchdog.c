@@ -9,7 +9,7 @@
 static void
 on_watchdog(int signo)
 {
-	(void)signo; /* its only effect: the wait ends with EINTR */
+	(void)signo; /* the only effect of the signal is that the wait ends with EINTR */
 }
 
 int
@@ -21,7 +21,7 @@ watchdog_create(struct watchdog *watchdog, struct error *err)
 
 	watchdog->armed = false;
 	sigemptyset(&action.sa_mask);
-	/* The parent process may have blocked it: waits would have no bound. */
+	/* The parent process may have blocked the signal, and waits would have no bound. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGRTMAX);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);

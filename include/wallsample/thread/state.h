@@ -25,11 +25,11 @@
 #define RUN_STATES(X)                                                                              \
 	X(RUNNING, "running", 'R')          /* on a CPU */                                         \
 	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */                          \
-	X(SLEEPING, "sleeping", 'S')        /* in a system call, interruptible */                  \
-	X(DISK, "disk", 'D')                /* uninterruptible: disk or page fault */              \
+	X(SLEEPING, "sleeping", 'S')        /* in an interruptible sleep */                        \
+	X(DISK, "disk", 'D')                /* in an uninterruptible sleep: disk or page fault */  \
 	X(STOPPED, "stopped", 'T')          /* by a job-control signal */                          \
 	X(READY, "ready", 'Y')              /* a task of a runtime that is not on a thread */      \
-	X(UNKNOWN, "unknown", '?')          /* exited before it was read */
+	X(UNKNOWN, "unknown", '?')          /* the thread exited before it was read */
 
 enum run_state {
 #define X(name, text, letter) RUN_##name,
@@ -38,10 +38,10 @@ enum run_state {
 };
 
 const char *run_state_text(enum run_state state);
-/* Adds "sleeping in futex", "running", "parked" (of SYSCALL_TASK). */
+/* Adds a text such as "sleeping in futex", "running", or "parked" for SYSCALL_TASK. */
 void run_state_add(struct strbuf *out, enum run_state state, int32_t syscall);
 char run_state_letter(enum run_state state);
-/* Parses a letter of either case, or the text; false: no such state. */
+/* Parses a letter of either case, or the text. Returns false if there is no such state. */
 bool run_state_parse(const char *text, enum run_state *state);
 /* True for RUNNING and QUEUED. */
 bool run_state_runnable(enum run_state state);
@@ -53,24 +53,26 @@ struct sched {
 	uint64_t switches; /* times scheduled in: pcount */
 };
 
-/* No system call number: the thread sleeps in a page fault or the like. */
+/* In place of a system call number: the thread is in no system call; asleep, it is in a page fault
+ * or the like. */
 #define SYSCALL_NONE (-1L)
-/* Number not known: never seen before a restart_syscall hid it. */
+/* The number is not known: restart_syscall hides it, and it was not seen before. */
 #define SYSCALL_UNKNOWN (-2L)
-/* Not a thread: a sleeping task of a runtime, which is in no system call. */
+/* The sample is of a sleeping green task, which is in no system call. */
 #define SYSCALL_TASK (-3L)
 
 struct syscall_info {
-	bool running; /* it was runnable: the other members are not valid */
+	bool running; /* the thread was runnable: the other members are not valid */
 	long number;  /* SYSCALL_NONE outside a system call */
 	uint64_t args[6];
-	uint64_t sp, pc; /* of user space; 0 for a thread that is exiting */
+	uint64_t sp, pc; /* registers of user space; 0 for a thread that is exiting */
 };
 
-/* Source of the count of switches: probed once, on wallsample itself. */
+/* Source of the count of switches. sched_source_probe finds it by reading wallsample's own
+ * files. */
 enum sched_source {
-	SCHED_FROM_SCHEDSTAT, /* /proc/…/schedstat: the usual */
-	SCHED_FROM_STATUS,    /* /proc/…/status: 10 times the cost, no times */
+	SCHED_FROM_SCHEDSTAT, /* /proc/…/schedstat: the usual source */
+	SCHED_FROM_STATUS,    /* /proc/…/status: takes 10 times as long and has no times */
 };
 enum sched_source sched_source_probe(void);
 
@@ -79,21 +81,22 @@ struct watch {
 	int sched_fd, syscall_fd; /* -1 while not open */
 	enum sched_source source;
 	bool keep_open; /* descriptors stay open between reads */
-	/* The mapping of its stack at the last copy; empty: not known. */
+	/* [start, end) of the mapping that had the stack at the last copy; empty: not known. */
 	uint64_t stack_start, stack_end;
 };
 
-/* Initialises without opening files. `keep_open`: false when descriptors are scarce. */
+/* Initialises the watch without opening files. `keep_open`: false when descriptors are scarce. */
 void watch_init(struct watch *watch, pid_t tid, enum sched_source source, bool keep_open);
+/* Closes the descriptors; the watch may be used again. */
 void watch_release(struct watch *watch);
 
 /* Result of a read. */
 enum watch_end {
 	WATCH_OK,
 	WATCH_GONE,   /* the thread has exited (ESRCH, ENOENT) */
-	WATCH_DENIED, /* EPERM, EACCES: exiting, or not permitted */
-	WATCH_MOVING, /* it slept or woke during the read (EAGAIN): to be read again */
-	WATCH_FAILED, /* anything else, bad text included */
+	WATCH_DENIED, /* the thread is exiting, or reading is not permitted (EPERM, EACCES) */
+	WATCH_MOVING, /* the thread slept or woke during the read (EAGAIN): to be read again */
+	WATCH_FAILED, /* any other error, bad text included */
 };
 
 enum watch_end watch_read_sched(struct watch *watch, const struct process *process,
@@ -101,16 +104,17 @@ enum watch_end watch_read_sched(struct watch *watch, const struct process *proce
 enum watch_end watch_read_syscall(struct watch *watch, const struct process *process,
 				  struct syscall_info *out);
 
-/* Parsers, public for tests; false for malformed text. */
+/* Parsers of these files, public for tests. They return false for malformed text. */
 bool sched_parse_schedstat(const char *text, struct sched *out);
 bool sched_parse_status(const char *text, struct sched *out);
 bool syscall_parse(const char *text, struct syscall_info *out);
 
-/*
- * Facts about the system calls of this architecture (a table per architecture).
- */
-const char *syscall_name(long number); /* NULL: not known */
-long syscall_number(const char *name); /* SYSCALL_UNKNOWN: not known */
+/* --- the system calls of this architecture ------------------------------------------------ */
+
+/* Returns NULL if there is no call of this number. */
+const char *syscall_name(long number);
+/* Returns SYSCALL_UNKNOWN if there is no call of this name. */
+long syscall_number(const char *name);
 /*
  * True when a stop by a tracer makes this call return EINTR to the program (measured, listed in
  * syscalls_*.c), so that the tracer has to repair it.
@@ -120,24 +124,26 @@ bool syscall_breaks_on_stop(long number);
 bool syscall_minds_a_stop(long number);
 /* True when a sleep in this call is always interruptible (state S). */
 bool syscall_sleeps_interruptible(long number);
-/* The same, and the call does hardly any work: a runnable thread in it has just woken. */
+/* True when a sleep in this call is always interruptible and the call does hardly any work: a
+ * runnable thread in it has just woken. */
 bool syscall_only_waits(long number);
-/* restart_syscall(2): hides the number of the call that is being restarted. */
+/* True for restart_syscall(2), which hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
 /*
- * The number hidden by restart_syscall, from the bytes before the program counter: the C library
- * loads it just before the call. SYSCALL_UNKNOWN for other instructions.
+ * Returns the number that restart_syscall hides, from the bytes before the program counter: the C
+ * library loads it just before the call. SYSCALL_UNKNOWN for other instructions.
  */
 #define SYSCALL_CODE_SIZE 8
 long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
 /*
- * The same from the arguments, which a restart keeps, for C libraries in which one function makes
- * all calls (glibc since 2.41, musl). Linux hides only futex, poll and relative sleeps (restart
- * blocks); SYSCALL_UNKNOWN when the arguments fit none of them.
+ * Returns the number that restart_syscall hides, from the arguments, which a restart keeps. For C
+ * libraries in which one function makes all calls (glibc since 2.41, musl). Linux hides only futex,
+ * poll and relative sleeps (restart blocks). SYSCALL_UNKNOWN when the arguments fit none of them.
  */
 long syscall_from_args(const uint64_t args[6]);
 
-/* State letter of /proc -> run_state; R counts as RUNNING. */
+/* Returns the state of a letter of proc_pid_stat(5); R counts as RUNNING, an unknown one as
+ * UNKNOWN. */
 enum run_state run_state_from_letter(char letter);
 
 #endif

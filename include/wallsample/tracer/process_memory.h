@@ -27,12 +27,13 @@ size_t memory_read_process(pid_t tid, uint64_t address, void *to, size_t size);
 #define MEMORY_PAGES_MOST 256 /* largest number per call: more are not read */
 size_t memory_read_pages(pid_t tid, const uint64_t *page, size_t count, void *to);
 
-/* Reads pieces of any size in the same way, packed into `to`: a third of a microsecond per piece.
- * Returns the number of pieces read completely. */
 struct memory_piece {
 	uint64_t address;
 	size_t size;
 };
+
+/* Reads pieces of any size, as memory_read_pages reads pages: a third of a microsecond per piece.
+ * Returns the number of pieces read completely. */
 #define MEMORY_PIECES_MOST 512 /* largest number per call: more are not read */
 size_t memory_read_pieces(pid_t tid, const struct memory_piece *piece, size_t count, void *to);
 

@@ -21,18 +21,20 @@ bool kernel_regs_complete(const struct kernel_regs *kernel);
 /* Converts the registers to DWARF numbers; all are known. */
 void kernel_regs_read(const struct kernel_regs *kernel, struct regs *out);
 
-/* Number of the system call that the thread is in or returns from; SYSCALL_NONE in user code. */
+/* Returns the number of the system call that the thread is in or returns from; SYSCALL_NONE in user
+ * code. */
 long kernel_regs_syscall(const struct kernel_regs *kernel);
 
-/* Stores the thread pointer; false on architectures where it is not in NT_PRSTATUS. */
+/* Sets *tls to the thread pointer. Returns false on architectures whose NT_PRSTATUS lacks it. */
 bool kernel_regs_tls(const struct kernel_regs *kernel, uint64_t *tls);
 
-/* True when the interrupt has ended a sleep in a system call. */
+/* Returns true when the interrupt has ended a sleep in a system call. */
 bool kernel_regs_cut_short(const struct kernel_regs *kernel);
 
 /*
  * When the system call is about to return EINTR because of a stop, changes the registers so that
- * the kernel restarts it (see stop.c). True when they were changed and must be written back.
+ * the kernel restarts the call (see stop.c). Returns true when they were changed and must be
+ * written back.
  */
 bool kernel_regs_repair(struct kernel_regs *kernel);
 

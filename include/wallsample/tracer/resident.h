@@ -2,9 +2,9 @@
 /*
  * resident.h - finds the pages of a process that are in memory, so that reading them cannot block.
  *
- * Any other page has to be fetched first: from a disk, over a network, from a file system in user
- * space (FUSE) or from userfaultfd(2), whose page a thread of the target may have to provide. The
- * tracer may hold that thread, and process_vm_readv(2) would then wait without a bound.
+ * A page that is not in memory has to be fetched first: from a disk, over a network, from a file
+ * system in user space (FUSE) or from userfaultfd(2), whose pages a thread of the target may have
+ * to provide. The tracer may hold that thread, and process_vm_readv(2) would then never return.
  */
 #ifndef WALLSAMPLE_TRACER_RESIDENT_H
 #define WALLSAMPLE_TRACER_RESIDENT_H
@@ -17,7 +17,7 @@
 
 struct resident {
 	const struct process *process; /* borrowed */
-	int fd;       /* its pagemap, of the program executed at the time of the open; or -1 */
+	int fd;       /* pagemap of the program that the process executed at the open; -1: none */
 	bool unknown; /* this kernel has no pagemap, or does not permit to read it */
 };
 
@@ -27,13 +27,14 @@ struct resident {
 
 void resident_init(struct resident *resident, const struct process *process);
 void resident_release(struct resident *resident);
-/* Opens pagemap again after an exec; does nothing otherwise. To be called periodically, while no
- * thread is held. */
+/* Opens pagemap again if the process has called exec. To be called periodically, while no thread is
+ * held. */
 void resident_renew(struct resident *resident);
 
 /*
- * Bit n: page n from `address` on, a multiple of RESIDENT_BYTES, is in memory, or, with `swapped`,
- * in swap. All bits are set if `unknown`; none if the read fails. Takes 0.4 us.
+ * Returns a set of bits: bit n is set if page n from `address` on, a multiple of RESIDENT_BYTES, is
+ * in memory or, with `swapped`, in swap. All bits are set if `unknown` is, none if the read fails.
+ * Takes 0.4 us.
  */
 uint32_t resident_pages(const struct resident *resident, uint64_t address, bool swapped);
 

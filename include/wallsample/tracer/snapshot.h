@@ -17,8 +17,8 @@
 /*
  * Registers by DWARF number of the architecture (x86-64 psABI figure 3.36: 0 rax
  * 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address).
- * A register is valid only when its bit in `known` is set: for a thread read without a stop
- * these are sp, pc and the arguments of the system call.
+ * A register is valid only when its bit in `known` is set. Of a thread that is read without a stop
+ * only sp, pc and the arguments of the system call are known.
  */
 #define REGS_MAX 33
 
@@ -26,13 +26,13 @@ struct regs {
 	uint64_t reg[REGS_MAX];
 	uint64_t known; /* bit n: reg[n] is known */
 	uint64_t pc;    /* always known */
-	uint64_t sp;    /* always known; the same as reg[REGS_SP] */
+	uint64_t sp;    /* always known; equals reg[regs_sp_number] */
 };
 
-/* DWARF numbers of the architecture (regs_ARCH.c). */
+/* DWARF register numbers of the architecture (regs_ARCH.c). */
 extern const unsigned regs_sp_number;
 extern const unsigned regs_fp_number;
-extern const unsigned regs_count;      /* registers that CFI may name */
+extern const unsigned regs_count;      /* number of registers that CFI may name */
 extern const uint8_t regs_argument[6]; /* arguments of a system call */
 
 /* Sets sp and pc; all other registers become unknown. */
@@ -40,38 +40,40 @@ void regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc);
 /* Replaces the registers of a function by those of its caller that are known without unwind tables:
  * `sp`, `pc`, and the frame pointer, which few callees leave changed. All others become unknown. */
 void regs_set_caller(struct regs *regs, uint64_t sp, uint64_t pc);
+/* Sets the value of a register; ignores a number of REGS_MAX or more. */
 void regs_set(struct regs *regs, unsigned number, uint64_t value);
-/* Stores the value of a known register; false when the register is not known. */
+/* Sets *value to the value of a register. Returns false when the register is not known. */
 bool regs_get(const struct regs *regs, unsigned number, uint64_t *value);
 
 struct snapshot {
 	pid_t tid;
 	struct regs regs;
-	uint64_t stack_address; /* of the first byte: the stack pointer */
-	size_t stack_size;      /* bytes that are valid */
-	size_t stack_wanted;    /* bytes that were requested: >= stack_size */
+	uint64_t stack_address; /* address of the first byte: the stack pointer */
+	size_t stack_size;      /* number of valid bytes */
+	size_t stack_wanted;    /* number of bytes that were requested, >= stack_size */
 	size_t stack_capacity;
 	uint8_t *stack;
 	/*
-	 * For a sleeping thread: memory beyond the copy may be read from the live process, on the
-	 * stack up to this number of bytes from stack_address, and the caller checks afterwards
-	 * that the thread has not run. 0 for a thread that was stopped and runs again: its stack
-	 * may have changed.
+	 * Number of bytes from stack_address up to which the stack may be read from the live
+	 * process, beyond the copy. For a sleeping thread; the caller checks afterwards that the
+	 * thread has not run. 0 for a thread that was stopped and runs again, whose stack may have
+	 * changed.
 	 */
 	size_t live_limit;
-	/* Read in place of the live process, for a core file; NULL: the live process. */
+	/* Memory of a core file, which is read in place of that of the live process; or NULL. */
 	const struct memory *memory;
 };
 
 void snapshot_init(struct snapshot *snapshot);
 void snapshot_release(struct snapshot *snapshot);
-/* Makes room for `size` bytes of stack; contents are not kept. */
+/* Makes room for `size` bytes of stack; the bytes of the old copy are lost. */
 void snapshot_reserve(struct snapshot *snapshot, size_t size);
 
-/* True when the copy ended at the end of the stack, not at stack_wanted. */
+/* Returns true when the copy ended at the end of the stack, not at stack_wanted. */
 bool snapshot_is_whole(const struct snapshot *snapshot);
 
-/* Copies from the stack bytes; false when any byte is outside. */
+/* Copies `size` bytes of the copied stack, from `address` on. Returns false when any of them is not
+ * in the copy. */
 bool snapshot_read(const struct snapshot *snapshot, uint64_t address, void *to, size_t size);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * A sleeping thread is read without a stop. A running thread is seized, interrupted, copied and
  * detached: between samples nothing is traced, and a stopped thread is released before anything
- * else is done. (Another mode: tracer_count.h.)
+ * else is done. tracer_count.h adds a mode in which threads stay seized.
  *
  * All stops of one tick are requested first (tracer_ask), then collected in the order in which
  * the threads stop (tracer_collect). A thread that does not stop in time is waiting for a CPU, and
@@ -31,18 +31,18 @@
 enum stop_end {
 	STOP_CAPTURED,   /* the snapshot is valid */
 	STOP_EXITED,     /* the thread exited before it could stop */
-	STOP_DENIED,     /* EPERM: exiting, or traced by another tracer now */
-	STOP_LATE,       /* not stopped yet: the request is outstanding */
+	STOP_DENIED,     /* EPERM: the thread is exiting, or another tracer traces it */
+	STOP_LATE,       /* the thread has not stopped yet: the request is outstanding */
 	STOP_MISSED,     /* released without a snapshot, between tracer_pause and tracer_resume */
-	STOP_COMPAT32,   /* 32-bit code: stopped and released, not to be stopped again */
-	STOP_UNREADABLE, /* stopped and released, registers or counters not readable */
+	STOP_COMPAT32,   /* the thread runs 32-bit code; released, not to be stopped again */
+	STOP_UNREADABLE, /* registers or counters were not readable; released */
 };
 
 /* Request to stop one thread, owned by the caller. It must be neither moved nor changed while its
  * end is STOP_LATE. */
 struct stop_request {
 	/* in */
-	struct watch *watch;      /* of the thread: its counters are read while it is stopped */
+	struct watch *watch;      /* of the thread, whose counters are read while it is stopped */
 	struct sched before;      /* counters read before the request */
 	size_t stack_want;        /* bytes of stack to copy */
 	uint64_t sp_before;       /* stack pointer at an earlier sample; 0: none */
@@ -57,14 +57,14 @@ struct stop_request {
 	enum stop_end end;
 	bool queued;         /* the thread was waiting for a CPU at the tick */
 	bool fell_asleep;    /* the interrupt ended a sleep in `syscall` */
-	bool group_stopped;  /* job control has stopped the thread, before and after */
+	bool group_stopped;  /* job control has stopped the thread, and keeps it stopped */
 	bool held;           /* tracer_collect_held keeps the thread stopped */
-	long syscall;        /* its system call; SYSCALL_NONE in user code */
+	long syscall;        /* system call that it is in; SYSCALL_NONE in user code */
 	struct sched during; /* counters while it was stopped */
 	uint64_t stopped_ns; /* upper bound of the length of the stop */
 	/* private to the tracer */
 	uint64_t asked_ns; /* when the thread was interrupted */
-	int signal;        /* to be delivered with the release; 0: none */
+	int signal;        /* signal to be delivered with the release; 0: none */
 };
 
 struct tracer;
@@ -74,7 +74,7 @@ struct tracer_stats {
 	uint64_t stops;          /* threads stopped and released */
 	uint64_t repaired;       /* system calls restarted in place of EINTR */
 	uint64_t signals_passed; /* signals that arrived at a stop and were delivered */
-	uint64_t late;           /* outstanding when tracer_collect returned */
+	uint64_t late;           /* requests that were outstanding when tracer_collect returned */
 };
 
 /*
@@ -91,12 +91,12 @@ int tracer_create(const struct process *process, struct tracer **out, struct err
  */
 void tracer_free(struct tracer *tracer);
 
-/* Abandons an outstanding request, which the caller may free then; its thread is released when
- * it stops. */
+/* Abandons an outstanding request, which the caller may free afterwards. Its thread is released
+ * when it stops. */
 void tracer_forget(struct tracer *tracer, const struct stop_request *request);
 
-/* Brings the memory that the stop will read into the caches, which shortens the stop. To be called
- * shortly before tracer_ask, for few requests. */
+/* Reads the memory that the stop will read, to fill the caches, which shortens the stop. To be
+ * called shortly before tracer_ask, for few requests. */
 void tracer_prefetch(struct stop_request *request);
 
 /* Seizes and interrupts the thread. The request's end is STOP_LATE, or the reason of a failure. */
@@ -113,7 +113,7 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
 
 /*
  * As tracer_collect, but threads that were running stay stopped (held) until they are released:
- * `held` of the request is set, and the request is free for the next stop. A thread that was
+ * `held` of the request is set, and the request may be used for the next stop. A thread that was
  * asleep, that has a pending signal or that job control has stopped is released at once; so is a
  * thread that stops later than `bound_ns`.
  *
@@ -121,11 +121,11 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  * anything else: tracer_pause releases all. A held thread that is killed is no longer held.
  */
 void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
-/* Until tracer_release_all_held, threads that stop after the bound are held, too. */
+/* Has threads that stop after the bound held, too, until tracer_release_all_held. */
 void tracer_hold_late(struct tracer *tracer);
 /* True when the thread is held. */
 bool tracer_is_held(const struct tracer *tracer, pid_t tid);
-/* Resumes a held thread. False: it was not held. */
+/* Resumes a held thread. Returns false if it was not held. */
 bool tracer_release_held(struct tracer *tracer, pid_t tid);
 void tracer_release_all_held(struct tracer *tracer);
 size_t tracer_held_count(const struct tracer *tracer);
@@ -162,24 +162,25 @@ void tracer_resume(struct tracer *tracer);
  * a tracer of NULL. */
 size_t tracer_outstanding(const struct tracer *tracer);
 
-/* True and the wait status when the process is a child of wallsample and has exited. */
+/* Sets *status to the wait status and returns true when the process is a child of wallsample and
+ * has exited. */
 bool tracer_exit_status(struct tracer *tracer, int *status);
 
 const struct tracer_stats *tracer_stats(const struct tracer *tracer);
 
-/* --- without a stop ---------------------------------------------------------- */
+/* --- reading without a stop ---------------------------------------------------------- */
 
 enum read_end {
 	READ_CAPTURED, /* consistent: the thread did not run in between */
-	READ_MOVED,    /* it ran meanwhile, or was running */
-	READ_GONE,     /* it has exited */
+	READ_MOVED,    /* the thread ran meanwhile, or was running */
+	READ_GONE,     /* the thread has exited */
 	READ_FAILED,   /* the stack could not be read */
 };
 
 /*
- * Copies the stack of a sleeping thread without a stop. `before` are its counters, read first, and
- * `info` its system call, read then. Compares the counters afterwards: READ_CAPTURED proves that
- * the thread has not run since `before`.
+ * Copies up to `stack_want` bytes of the stack of a sleeping thread without a stop. The caller must
+ * have read the counters `before` first and the system call `info` after them. The counters are
+ * read again after the copy: READ_CAPTURED proves that the thread has not run since `before`.
  */
 enum read_end tracer_read_sleeper(const struct process *process, struct watch *watch,
 				  const struct sched *before, const struct syscall_info *info,

@@ -47,16 +47,17 @@ enum tracer_count_end {
  */
 int tracer_count(struct tracer *tracer, const uint64_t *address, size_t count, struct error *err);
 
-/* Executions of each address so far; zeros after the last address. */
+/* Sets total[n] to the number of executions of address n so far; 0 for n of `count` or more. */
 void tracer_counts(const struct tracer *tracer, uint64_t total[TRACER_COUNT_MOST]);
 
+/* Returns the state of the counting. */
 enum tracer_count_end tracer_count_state(const struct tracer *tracer);
 
 /*
  * Clears all breakpoints and detaches, within `bound_ns`: a thread in an uninterruptible sleep
  * stops only when the sleep ends. Returns the number of threads that still have breakpoints;
- * tracer_free waits for them without a bound. Nothing is counted between tracer_pause and
- * tracer_resume, either.
+ * tracer_free waits for these without a bound. tracer_pause calls it, and tracer_resume sets the
+ * breakpoints again.
  */
 size_t tracer_count_stop(struct tracer *tracer, uint64_t bound_ns);
 

@@ -11,8 +11,63 @@
 
 #include "tracer/stop_internal.h"
 
-/* A status file is a kilobyte and a half. */
+/* Most bytes that are read of a status file, which has some 1500. */
 #define STATUS_MOST 16384
+
+/* Returns the index of the thread, or the index at which it would be inserted. A new thread usually
+ * has the highest id. */
+static size_t
+tracees_position(const struct tracees *tracees, pid_t tid)
+{
+	size_t low = 0, high = tracees->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (tracees->item[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct tracee *
+tracees_find(const struct tracees *tracees, pid_t tid)
+{
+	size_t place = tracees_position(tracees, tid);
+
+	if (place == tracees->count || tracees->item[place].tid != tid)
+		return NULL;
+	return &tracees->item[place];
+}
+
+struct tracee *
+tracees_add(struct tracees *tracees, pid_t tid)
+{
+	size_t place = tracees_position(tracees, tid);
+	struct tracee *item;
+
+	tracees->item = xgrow(tracees->item, &tracees->capacity, tracees->count + 1,
+			      sizeof(*tracees->item));
+	item = &tracees->item[place];
+	memmove(item + 1, item, (tracees->count++ - place) * sizeof(*item));
+	*item = (struct tracee){ .tid = tid };
+	return item;
+}
+
+void
+tracees_remove(struct tracees *tracees, pid_t tid)
+{
+	struct tracee *item = tracees_find(tracees, tid);
+
+	if (item == NULL)
+		return;
+	tracees->count--;
+	memmove(item, item + 1, (size_t)(tracees->item + tracees->count - item) * sizeof(*item));
+}
+
+/* --- threads that stay seized ---------------------------------------------------------------- */
 
 bool
 counting_has(const struct tracer *tracer, pid_t tid)
@@ -40,7 +95,7 @@ counting_seize(struct tracer *tracer, pid_t tid)
 static bool
 tracee_continue(struct tracee *tracee, int signo)
 {
-	return tracee->stepping ? stop_step(tracee->tid, signo) : stop_continue(tracee->tid, signo);
+	return stop_resume(tracee->tid, tracee->stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, signo);
 }
 
 bool
@@ -50,12 +105,12 @@ counting_continue(struct tracer *tracer, pid_t tid, int signo, bool group_stoppe
 
 	if (!group_stopped)
 		return tracee_continue(tracee, signo);
-	/* Otherwise its stop stays reportable, and each wait would return it again. */
+	/* Without stop_keep each wait would return the same stop again. */
 	stop_keep(tid);
-	return stop_listen(tid);
+	return stop_resume(tid, PTRACE_LISTEN, 0);
 }
 
-/* Index of the address; `count` if it is none of them. */
+/* Returns the index of the breakpoint at the address; `count` if there is none. */
 static size_t
 find_address(const struct breakpoints *breakpoints, uint64_t address)
 {
@@ -67,8 +122,8 @@ find_address(const struct breakpoints *breakpoints, uint64_t address)
 }
 
 /*
- * True for SIGTRAP of one of these breakpoints: the kernel gives the address, and a code that no
- * process can give to a signal for another one.
+ * True for the SIGTRAP of a breakpoint: the kernel reports its address, and a si_code that no
+ * process can set in a signal to another process.
  */
 static bool
 is_hit(const struct counting *counting, const siginfo_t *info)
@@ -78,7 +133,8 @@ is_hit(const struct counting *counting, const siginfo_t *info)
 		       counting->breakpoints.count;
 }
 
-/* A breakpoint that a signal handler has returned to is not a second execution. */
+/* True for a breakpoint to which a signal handler has returned: it is not executed a second
+ * time. */
 static bool
 is_repeated_hit(struct tracee *tracee, uint64_t address)
 {
@@ -145,7 +201,7 @@ pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
 	tracee_continue(tracee, signo);
 }
 
-/* SIGTRAP: a breakpoint, the end of a step over one, or a signal of the program. */
+/* Serves a SIGTRAP: a breakpoint, the end of a step over one, or a signal of the program. */
 static void
 serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 {
@@ -170,7 +226,8 @@ serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 	}
 }
 
-/* All threads of the old program have ended; the remaining one has no breakpoints. */
+/* Serves an exec: all threads of the old program have ended; the remaining one has no
+ * breakpoints. */
 static void
 serve_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 {
@@ -187,9 +244,9 @@ serve_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 			entry->request->end = STOP_EXITED;
 		entry->request->held = false;
 	}
-	tracees_clear(&tracer->counting->tracees);
+	tracer->counting->tracees.count = 0;
 	tracer->counting->state = COUNT_EXEC;
-	stop_detach(tid, 0);
+	stop_resume(tid, PTRACE_DETACH, 0);
 }
 
 /* Ends the request of a thread that is detached without a capture. */
@@ -228,19 +285,20 @@ clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struc
 	} else {
 		tracer->stats.repaired += stop_repair(tid, status);
 		if (stop_awaits_trap(tid)) {
-			stop_continue(tid, signo);
+			stop_resume(tid, PTRACE_CONT, signo);
 			return;
 		}
 	}
 	if (tracee->stepping)
 		signo = signo == SIGTRAP ? 0 : signo;
 	miss_request(tracer, tid, waiting);
-	/* If it was killed, its exit is still to be reported, and then served as of no request. */
-	stop_detach(tid, signo);
+	/* If the thread was killed, its exit is reported later, and then belongs to no request. */
+	stop_resume(tid, PTRACE_DETACH, signo);
 	tracees_remove(&counting->tracees, tid);
 }
 
-/* Adds a thread that was seized when a tracee created it; NULL: not of this process. */
+/* Adds a thread that was seized when a tracee created it. Returns NULL if it belongs to another
+ * process. */
 static struct tracee *
 adopt(struct tracer *tracer, pid_t tid)
 {

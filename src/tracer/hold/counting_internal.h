@@ -28,25 +28,25 @@ int breakpoints_clear(pid_t tid);
  */
 extern const bool breakpoint_needs_step;
 
-/* The program counter and stack pointer of a stopped thread. */
 struct breakpoint_place {
 	uint64_t pc, sp;
 };
 
+/* Reads program counter and stack pointer of a stopped thread. Returns false if it was killed. */
 bool breakpoint_find_place(pid_t tid, struct breakpoint_place *out);
 
-/* --- tracees.c: the threads that stay seized ------------------------------------------------ */
+/* --- counting.c: stops of a tracer that counts (tracer_count.h) ------------------------------ */
 
 struct tracee {
 	pid_t tid;
 	bool set;      /* its breakpoints are set */
-	bool stepping; /* over one, with breakpoints cleared */
-	/* A signal handler came between a breakpoint and its instruction: when the handler
-	 * returns, that breakpoint is hit again, with this stack pointer. 0: no such case. */
+	bool stepping; /* it steps over a breakpoint, with its breakpoints cleared */
+	/* Where a signal handler came between a breakpoint and its instruction: when the handler
+	 * returns, that breakpoint is hit again, with this stack pointer. again_pc 0: nowhere. */
 	uint64_t again_pc, again_sp;
 };
 
-/* Sorted by id. Zeros are an empty set. */
+/* The threads that stay seized, in ascending order of their ids. Zeros are an empty set. */
 struct tracees {
 	struct tracee *item;
 	size_t count, capacity;
@@ -57,36 +57,32 @@ struct tracee *tracees_find(const struct tracees *tracees, pid_t tid);
 /* Adds a thread that is not in the set. */
 struct tracee *tracees_add(struct tracees *tracees, pid_t tid);
 void tracees_remove(struct tracees *tracees, pid_t tid);
-void tracees_clear(struct tracees *tracees);
-void tracees_release(struct tracees *tracees);
-
-/* --- counting.c: stops of a tracer that counts (tracer_count.h) ------------------------------ */
 
 struct counting {
 	struct breakpoints breakpoints;
 	struct tracees tracees;
 	uint64_t total[TRACER_COUNT_MOST];
 	enum tracer_count_end state;
-	bool ending;  /* each thread that stops is cleared and detached */
-	bool refused; /* a thread answered EPERM */
-	int error;    /* of the first breakpoint that could not be set; 0: none */
+	bool ending;  /* each thread that stops loses its breakpoints and is detached */
+	bool refused; /* the kernel refused to seize a thread (EPERM) */
+	int error;    /* error number of the first breakpoint that could not be set; 0: none */
 };
 
-/* True when the thread stays seized. */
+/* True when the thread stays seized between stops. */
 bool counting_has(const struct tracer *tracer, pid_t tid);
 
-/* As stop_seize, for a thread that is to stay seized; 0 when it is seized already. */
+/* As stop_seize, for a thread that is to stay seized. Returns 0, too, when it is seized already. */
 int counting_seize(struct tracer *tracer, pid_t tid);
 
 /*
- * Serves a stop that belongs to the counting: a breakpoint, a signal, a clone or an exec. False:
- * the stop, or the exit, is for the request of the thread.
+ * Serves a stop that belongs to the counting: a breakpoint, a signal, a clone or an exec. Returns
+ * false when the stop, or the exit, is for the request of the thread.
  */
 bool counting_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
 
 /*
- * In place of stop_detach, for a stopped thread that stays seized: resumes it, with the signal if
- * it is not 0; a thread in a group stop stays in it. False: it was killed in its stop.
+ * Resumes a stopped thread that stays seized, with the signal if it is not 0; a thread in a group
+ * stop stays in it. Returns false if the thread was killed in its stop.
  */
 bool counting_continue(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);
 

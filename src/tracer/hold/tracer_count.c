@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_count.c - begins, interrupts and ends the counting; clears every breakpoint. */
+/* tracer_count.c - begins and ends the counting, and clears every breakpoint. */
 #include "wallsample/tracer/tracer_count.h"
 
 #include <errno.h>
@@ -9,13 +9,14 @@
 #include "tracer/hold/counting_internal.h"
 #include "tracer/stop_internal.h"
 
-/* Bound of the first stop of all threads; a later one gets its breakpoints when it stops. */
+/* Longest wait for the first stop of all threads. A thread that stops later gets its breakpoints
+ * then. */
 #define BEGIN_BOUND_NS NS_PER_SEC
 
-/* At the end, time between two interrupts of threads that do not stop. */
+/* When the counting ends: time between two interrupts of threads that do not stop. */
 #define LEAVE_ROUND_NS (20 * NS_PER_MS)
 
-/* Returns the number of threads that were not seized before. */
+/* Seizes the threads of the list that are not seized yet. Returns their number. */
 static size_t
 seize_new(struct tracer *tracer, const pid_t *tids, size_t count)
 {
@@ -33,8 +34,8 @@ seize_new(struct tracer *tracer, const pid_t *tids, size_t count)
 	return counting->tracees.count - before;
 }
 
-/* A thread that is not seized yet may create another while the list is read: repeats until
- * all are seized. */
+/* Seizes all threads. Repeats that until the list has no new ones, because a thread that is not
+ * seized yet may create another while the list is read. */
 static void
 seize_all(struct tracer *tracer)
 {
@@ -98,7 +99,7 @@ explain_failure(const struct counting *counting, pid_t pid, struct error *err)
 static void
 counting_forget(struct tracer *tracer)
 {
-	tracees_release(&tracer->counting->tracees);
+	free(tracer->counting->tracees.item);
 	free(tracer->counting);
 	tracer->counting = NULL;
 }
