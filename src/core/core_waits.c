@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "wallsample/sampler/rings.h"
-#include "wallsample/sampler/thread_wait.h"
+#include "wallsample/sampler/stack.h"
 #include "wallsample/base/base.h"
 
 static uint32_t

@@ -122,7 +122,7 @@ attribute_unwound(struct charging *charging, const struct observation *observati
 	select_settle(charging->run, thread, observation->asleep && !waits_for_moment(thread));
 	if (!observation->fell_asleep)
 		return;
-	/* The sample is of the thread that ran; from here on it sleeps. */
+	/* The sample is of the thread while it ran; it has gone to sleep since. */
 	thread->state = RUN_SLEEPING;
 	thread->syscall = info->number;
 	if (thread->asleep)
@@ -199,7 +199,7 @@ attribute_observed(struct charging *charging, struct observation *observation, s
 	for (size_t i = 0; i < count; i++) {
 		struct observation *one = &observation[i];
 
-		charge_cpu_time(charging, one);
+		charging->hidden.known_ns += one->cpu_ns;
 		if (one->changed) {
 			attribute_changed(charging, one);
 		} else if (one->outcome == OUTCOME_UNCHANGED) {

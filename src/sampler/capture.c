@@ -25,7 +25,7 @@ capture_runtimes(void *context, pid_t tid, uint64_t sp)
 	struct capture_buffer *buffer = context;
 
 	runtime_capture_take(buffer->runtime, tid, sp, true);
-	/* The stop of a late thread has no other reader: coroutines_of_held is called in time. */
+	/* coroutines_of_held reads those of threads that stop in time, but not of late ones. */
 	if (buffer->thread->late != NULL)
 		coroutines_of_stopped(buffer->run, buffer->thread);
 }
@@ -176,7 +176,7 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 		if (held)
 			tracer_poll(run->tracer);
 		tracer_ask(run->tracer, &observation[i].capture->request);
-		/* The first threads do not stay stopped until the last one is asked. */
+		/* Releases the threads that have stopped, before the last one is asked to stop. */
 		if (++asked % ASKS_UNSERVED == 0 && !run->config.stop_all && !run->holds)
 			tracer_poll(run->tracer);
 	}

@@ -8,7 +8,7 @@
 
 #include "sampler/threads_internal.h"
 
-/* Late threads in the running mean late_ran. */
+/* Number of late threads in the running mean late_ran. */
 #define LATE_MEMORY 16
 
 void
@@ -23,7 +23,7 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 			profile_charge(charging->run->profile, entry,
 				       (int64_t)(late->latency_ns * (double)samples /
 						 (double)(late->samples + late->new_samples)));
-		/* The CPU time of threads that are not observed at each tick is counted anyway. */
+		/* A hidden thread is not added: count_hidden has counted its CPU time. */
 		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
 			charging->on_cpu_missed += (double)samples;
 		if (!late->settled)
@@ -55,7 +55,7 @@ charge_late_begin(struct charging *charging, const struct observation *observati
 	if (queued > 1 - charging->late_ran)
 		queued = 1 - charging->late_ran;
 	if (observation->samples != 1)
-		queued = 1; /* see count_hidden */
+		queued = 1; /* count_hidden estimates the hidden threads on a CPU */
 	/* A sleeping thread that was stopped for its registers is not runnable. */
 	if (run_state_runnable(observation->state))
 		new_samples = observation->samples;
@@ -65,18 +65,6 @@ charge_late_begin(struct charging *charging, const struct observation *observati
 		.queued = (double)new_samples * queued,
 	};
 	charging->runnable += (double)new_samples;
-}
-
-void
-charge_late(struct charging *charging, const struct late_charge *late)
-{
-	charging->runnable += (double)late->new_samples;
-}
-
-void
-charge_late_end(struct charging *charging, const struct late_charge *late)
-{
-	charging->on_cpu_missed -= late->on_cpu;
 }
 
 void
@@ -91,12 +79,6 @@ charge_unselected(struct charging *charging, int64_t samples)
 }
 
 /* --- hidden threads: not observed at each tick -------------------------------------------- */
-
-void
-charge_cpu_time(struct charging *charging, const struct observation *observation)
-{
-	charging->hidden.known_ns += observation->cpu_ns;
-}
 
 /* Estimates the number of hidden threads on a CPU. CPU time that is left over is kept for the next
  * tick. */
@@ -154,7 +136,7 @@ charge_hidden(struct charging *charging)
 	}
 }
 
-/* Adds this tick's real time to the late threads, which count as runnable. */
+/* Adds this tick's real time to that of the late threads, which count as runnable. */
 static void
 charge_all_late(struct charging *charging, double latency_ns)
 {
@@ -192,7 +174,8 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
 	holder = threads_find(&charging->run->threads, thread->wait.holder);
-	/* The number of distinct stacks must stay bounded: threads that share a record do not. */
+	/* Holders that share a record have no name here, so that the number of stacks is
+	 * bounded. */
 	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
 				  (intmax_t)holder->watch.tid);

@@ -63,8 +63,6 @@ struct charging {
 	uint64_t gap_ns; /* real time in which no thread was runnable, not charged yet */
 };
 
-/* Adds the CPU time of an observation to that of threads observed at each tick. */
-void charge_cpu_time(struct charging *charging, const struct observation *observation);
 /* Counts samples of a runnable thread that is not selected. */
 void charge_unselected(struct charging *charging, int64_t samples);
 /* Counts samples of a runnable thread, which the profile's entry `entry` has. */
@@ -74,10 +72,6 @@ void charge_runnable(struct charging *charging, struct sampled_thread *thread, u
  * 0 to 1. */
 void charge_late_begin(struct charging *charging, const struct observation *observation,
 		       double queued, struct late_charge *late);
-/* Counts the late thread as runnable at this tick. */
-void charge_late(struct charging *charging, const struct late_charge *late);
-/* Ends a late stop. All its samples must have been charged. */
-void charge_late_end(struct charging *charging, const struct late_charge *late);
 /* Charges the time in which no thread was runnable to the thread, whose sleep ended it. `selected`:
  * the thread was selected during that sleep. */
 void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread, bool selected);

@@ -88,7 +88,7 @@ late_observe(struct charging *charging, struct sampled_thread *thread)
 	struct task_stat stat;
 	const bool known = process_read_task_stat(thread->process->process, thread->watch.tid,
 						  &stat);
-	/* In a long system call it may be in uninterruptible sleep. */
+	/* A thread in a long system call may be in uninterruptible sleep. */
 	const bool disk = known && stat.state == 'D';
 
 	late_extend(charging, thread, disk ? RUN_DISK : RUN_QUEUED);
@@ -98,7 +98,7 @@ late_observe(struct charging *charging, struct sampled_thread *thread)
 		attribute_exit(charging->run, thread);
 		return;
 	}
-	charge_late(charging, &thread->late->charge);
+	charging->runnable += (double)thread->late->charge.new_samples;
 	select_settle(charging->run, thread, false);
 }
 
@@ -192,7 +192,8 @@ count_samples(const struct late_stop *late)
 static void
 late_discard(struct charging *charging, struct sampled_thread *thread)
 {
-	charge_late_end(charging, &thread->late->charge);
+	/* What earlier ticks assumed is replaced by what its samples have shown. */
+	charging->on_cpu_missed -= thread->late->charge.on_cpu;
 	tracer_forget(charging->run->tracer, request_of(thread->late));
 	capture_return(&thread->late->observation);
 	free(thread->late);

@@ -3,7 +3,6 @@ libwallsample_a_SOURCES += \
 	include/wallsample/sampler/sampler.h \
 	include/wallsample/sampler/sampler_control.h \
 	include/wallsample/sampler/stack.h \
-	include/wallsample/sampler/thread_wait.h \
 	src/sampler/charge.c \
 	src/sampler/charge_internal.h \
 	src/sampler/attribute.c \
@@ -36,7 +35,6 @@ libwallsample_a_SOURCES += \
 	src/sampler/tasks/coroutines.c \
 	src/sampler/threads.c \
 	src/sampler/values_internal.h \
-	src/sampler/waits/crowds.c \
 	src/sampler/waits/deadlock.c \
 	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \

@@ -2,19 +2,19 @@
 /* pace.c - when the next tick is due, and how often a sleeping thread is observed. */
 #include "sampler/pace_internal.h"
 
-/* Window after which the cost is compared with the limit. */
+/* Length of a window, after which the cost is compared with the limit. */
 #define WINDOW_NS (250 * NS_PER_MS)
 
-/* Part of the limit that is aimed at. */
+/* Part of the limit that a lower rate aims at. */
 #define AIM 0.9
 
-/* Seconds whose allowance can be saved up; the run starts with them. */
+/* Most seconds whose allowance can be saved up. The run starts with that amount. */
 #define SAVINGS_S 2.0
 
 /* What a stop costs the target, the switch to and from the stopped thread included. */
 #define STOP_COST_S 10e-6
 
-/* With fewer observations per tick than this, ticks are what costs. */
+/* With fewer observations per tick than this, thinning them would save little. */
 #define THIN_READS 16.0
 #define THINNEST 64
 

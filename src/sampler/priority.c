@@ -11,13 +11,13 @@
 
 #include "wallsample/base/base.h"
 
-/* A real-time class is used only where threads are held. */
+/* The nice value of the sampler. Where threads are held it also enters a real-time class. */
 #define NICE (-15)
 
 /*
- * sched_setattr(2), since Linux 6.12: a thread with a shorter slice than the running one preempts
- * it when it wakes. Otherwise a thread that has just got the CPU keeps it for 3 ms, and a tick that
- * is due then is that late. This is the shortest slice; older kernels accept and ignore it.
+ * Time slice of sched_setattr(2). Since Linux 6.12 a thread that wakes preempts a running thread
+ * with a longer slice. Otherwise a thread that has just got the CPU keeps it for 3 ms, and a tick
+ * that is due in that time is late. This is the shortest slice; older kernels accept and ignore it.
  */
 #define SLICE_NS (100 * NS_PER_US)
 
@@ -33,7 +33,7 @@ struct attributes {
 #define POLICY_OTHER 0
 #define POLICY_FIFO 1
 
-/* A class or flags that the user has set for this process stay unchanged. */
+/* True if the user has set no scheduling class and no flags for this process, which are kept. */
 static bool
 is_usual(void)
 {
@@ -43,7 +43,7 @@ is_usual(void)
 	       own.policy == POLICY_OTHER && own.flags == 0;
 }
 
-/* slice_ns 0: the default slice. */
+/* Sets the usual class with this nice value and time slice; slice_ns 0: the default slice. */
 static bool
 set_usual(int nice, uint64_t slice_ns)
 {
@@ -52,7 +52,7 @@ set_usual(int nice, uint64_t slice_ns)
 	return syscall(SYS_sched_setattr, 0, &own, 0) == 0;
 }
 
-/* Timers fire when they are due, not up to 50 us later. */
+/* Has timers fire when they are due, not up to 50 us later. */
 static void
 set_punctual(void)
 {

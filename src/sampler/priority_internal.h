@@ -9,23 +9,25 @@
 #include <stdbool.h>
 
 struct priority {
-	int nice; /* of the sampler now */
-	int old_nice;
+	int nice;           /* present nice value of the sampler */
+	int old_nice;       /* nice value before priority_raise */
 	bool short_slice;   /* a short time slice is set; priority_restore sets the default one */
 	bool may_be_urgent; /* a real-time class was not tried yet, or was granted */
 	bool urgent;        /* in a real-time class now */
-	int old_slack_ns;
+	int old_slack_ns;   /* timer slack before priority_raise */
 };
 
 /* Raises the priority as far as the kernel permits and supports that. */
 void priority_raise(struct priority *priority);
+/* Sets priority, time slice and timer slack to what they were before priority_raise. */
 void priority_restore(const struct priority *priority);
 
 /*
- * Enters or leaves a real-time class, where permitted. It is kept from the first tick that holds
- * threads until something takes long (hold_pause). The first of several resumed threads may preempt
- * the sampler, one time in forty; the next ones then wait 3 ms, as do threads whose hold ends
- * meanwhile, and a sampler that leaves the class before it sleeps is late for the next tick.
+ * Enters or leaves a real-time class, where permitted. The sampler stays in the class from the
+ * first tick that holds threads until something takes long (hold_pause). Outside the class the
+ * first of several resumed threads preempts the sampler one time in forty; the next threads, and
+ * those whose hold ends meanwhile, then wait for 3 ms. A sampler that left the class before it
+ * sleeps would be late for the next tick.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

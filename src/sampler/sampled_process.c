@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampled_process.c - one process of the target: whether it is alive and the same program, as the
- * stat file of its first thread says, and what the readers of its memory need.
+ * sampled_process.c - one process of the target: the readers of its memory, buffers, and what the
+ * stat file of its first thread says: whether it is alive and still the same program.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -168,7 +168,7 @@ sampled_process_read(struct sampled_process *process)
 	if (!sampled_process_is_alive(process, &leader))
 		return false;
 	process->leader_state = leader.state;
-	/* The kernel counts an exited first thread, which is not in the list of threads. */
+	/* The kernel counts a first thread that has exited, which the list of threads lacks. */
 	process->thread_count = leader.num_threads - (leader.state == 'Z');
 	/* The addresses are not readable, or the first thread has exited. */
 	if (leader.start_stack <= 1 || leader.arg_start == 0)
@@ -203,8 +203,9 @@ read_inner_tids(struct sampled_process *process)
 }
 
 pid_t
-sampled_process_thread(struct sampled_process *process, pid_t inner)
+sampled_process_thread(void *context, pid_t inner)
 {
+	struct sampled_process *process = context;
 	struct task_stat stat;
 	uint32_t tid = (uint32_t)inner;
 
@@ -248,12 +249,6 @@ sampled_process_read_memory(void *context, uint64_t address, void *to, size_t si
 	if (got == 0 && process->leader_state == 'Z' && (thread = first_thread(process)) != NULL)
 		got = memory_read_process(thread->watch.tid, address, to, size);
 	return got == size;
-}
-
-static pid_t
-find_thread(void *context, pid_t inner)
-{
-	return sampled_process_thread(context, inner);
 }
 
 static size_t
@@ -307,7 +302,7 @@ sampled_process_begin_runtimes(struct sampled_process *process)
 		.read_pages = read_pages,
 		.read_pieces = read_pieces,
 		.resident = find_resident,
-		.thread = find_thread,
+		.thread = sampled_process_thread,
 		.leave = leave_stops,
 		.back = return_to_stops,
 		.context = process,

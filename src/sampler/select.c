@@ -42,10 +42,10 @@ select_settle(struct run *run, struct sampled_thread *thread, bool asleep)
 
 /*
  * Returns an observation that weighs the time since the last one. That holds if the tick of the
- * observation does not depend on what the thread did. After a sleep, which each tick ends with a
- * chance of 1/period, a sample weighs `period` ticks, and the other time since the last observation
- * belongs to the old sleep (sampler.h); a negative value takes back what earlier ticks have
- * attributed. weigh_changed in observe.c corrects the weights when the thread proves to have run.
+ * observation does not depend on what the thread did. A sleeping thread is observed at each tick
+ * with a chance of 1/period: when it proves to have run, the sample weighs `period` ticks, and the
+ * other time since the last observation belongs to the old sleep (sampler.h); a negative time takes
+ * back what earlier ticks have attributed. weigh_changed in observe.c does that.
  */
 static struct observation
 begin_observation(const struct tick *tick, struct sampled_thread *thread)

@@ -18,13 +18,13 @@
 /* Bytes of stack that are copied of a thread that was not sampled before. */
 #define STACK_FIRST ((size_t)16 << 10)
 
-/* A thread id that the kernel lists. */
+/* A thread that the kernel lists. */
 struct listed_thread {
 	pid_t tid;
 	struct sampled_process *process;
 };
 
-/* Keeps the thread's descriptors open between reads, or closes them. */
+/* Sets whether the thread's descriptors stay open between reads. */
 static void
 set_keep_open(struct thread_list *threads, struct sampled_thread *thread, bool keep_open)
 {

@@ -82,8 +82,8 @@ bool sampled_process_is_alive(struct sampled_process *process, struct task_stat 
 /* As sampled_process_is_alive; sets leader_state, thread_count and, after an exec, execed. */
 bool sampled_process_read(struct sampled_process *process);
 /* Returns wallsample's id of a living thread whose id in the target's namespace is `inner`; 0 if
- * there is none. */
-pid_t sampled_process_thread(struct sampled_process *process, pid_t inner);
+ * there is none. `context` is a struct sampled_process. */
+pid_t sampled_process_thread(void *context, pid_t inner);
 /* Sets *cpu_ns to the CPU time of all processes. Returns false if it cannot be read. */
 bool processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns);
 /* Takes a buffer out of the pool of the thread's process, or creates one. */

@@ -11,11 +11,11 @@
  * 10 us. */
 #define OBSERVED_AT_ONCE 32
 
-/* Copied stacks of sleeping threads that wait to be unwound: bounds the memory of the copies. */
+/* Most copied stacks of sleeping threads that wait to be unwound: a bound of their memory. */
 #define SLEEPING_MOST 64
 
-/* Up to this number of threads are all observed at each tick if threads are held: one that wakes is
- * to be held, too. */
+/* If threads are held, up to this number of them are all observed at each tick, so that a thread
+ * that wakes is held, too. */
 #define HOLD_THREADS_MOST 500
 
 /* --- from an observation to a sample -------------------------------------------------------- */
@@ -33,7 +33,7 @@ finish_observation(struct sampler *sampler, struct observation *observation)
 	capture_return(observation);
 }
 
-/* Unwinds a thread that was asked to stop, if it has stopped. */
+/* Unwinds a thread whose stop was requested, if it has stopped. */
 static void
 finish_stop(struct sampler *sampler, struct observation *observation)
 {
@@ -88,7 +88,7 @@ finish_late(struct sampler *sampler, struct sampled_thread *thread)
 	late_end(&sampler->charging, thread);
 }
 
-/* Completes the samples of late stops that have happened; of all with `give_up`. */
+/* Completes the samples of late stops that have happened; with `give_up` of all late stops. */
 static void
 collect_late(struct sampler *sampler, bool give_up)
 {

@@ -16,9 +16,6 @@
  * long before or after the tick. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
 
-/* Most bytes of stack to prefetch: more would not stay in the caches. */
-#define PREFETCH_MOST ((size_t)32 << 10)
-
 enum stop_kind
 stop_classify(int status)
 {
@@ -37,19 +34,6 @@ int
 stop_signal(int status)
 {
 	return stop_classify(status) == KIND_SIGNAL ? WSTOPSIG(status) : 0;
-}
-
-/*
- * Copies the stack at its place of the last sample, to fill the caches: the copy in the stop then
- * takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us in place of 15 to 20).
- */
-void
-stop_prefetch(struct stop_request *request)
-{
-	size_t size = request->stack_want < PREFETCH_MOST ? request->stack_want : PREFETCH_MOST;
-
-	if (request->sp_before != 0)
-		stack_copy_again(request->watch, request->sp_before, request->snapshot.stack, size);
 }
 
 pid_t

@@ -38,10 +38,6 @@ enum stop_kind stop_classify(int status);
  * 0. */
 int stop_signal(int status);
 
-/* Reads the memory that the stop will read, to fill the caches. To be called just before the
- * stop. */
-void stop_prefetch(struct stop_request *request);
-
 /*
  * Waits for any child or tracee as waitpid(2) does, except that a stop stays reportable until the
  * thread is resumed: waitpid consumes the signal that the thread has stopped for, and the signal is

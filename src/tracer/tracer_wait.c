@@ -68,7 +68,6 @@ release_unwanted(struct tracer *tracer, pid_t tid, int status)
 {
 	tracer->stats.repaired += stop_repair(tid, status);
 	tracer_release(tracer, tid, stop_signal(status), stop_classify(status) == KIND_GROUP_STOP);
-	tracer->stats.stops++;
 	tracer->stats.signals_passed += stop_signal(status) != 0;
 }
 
@@ -80,7 +79,6 @@ release_request(struct tracer *tracer, struct stop_request *request, uint64_t be
 	tracer_release(tracer, request->watch->tid, request->signal, request->group_stopped);
 	now = clock_now_ns();
 	request->stopped_ns = now > began ? now - began : 0;
-	tracer->stats.stops++;
 	tracer->stats.signals_passed += request->signal != 0;
 }
 
@@ -262,7 +260,6 @@ release_new(struct tracer *tracer)
 			release_request(tracer, entry.request, entry.request->asked_ns);
 			continue;
 		}
-		tracer->stats.late += entry.is_new;
 		entry.is_new = false;
 		tracer->seized.item[kept++] = entry;
 	}
@@ -314,7 +311,6 @@ tracer_release_held(struct tracer *tracer, pid_t tid)
 		return false;
 	seized_remove(&tracer->seized, entry);
 	tracer_release(tracer, tid, 0, false);
-	tracer->stats.stops++;
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stack.h - turns call chains of addresses into interned stacks of the profile, for one process or
- * core file.
+ * core file; and frames and stacks that stand for locks and for unknown holders.
  */
 #ifndef WALLSAMPLE_SAMPLER_STACK_H
 #define WALLSAMPLE_SAMPLER_STACK_H
@@ -13,6 +13,7 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/unwind/chain.h"
+#include "wallsample/wait/wait.h"
 
 struct stack_state {
 	/* Borrowed. */
@@ -53,5 +54,10 @@ uint32_t stacks_frame(struct stack_state *stacks, uint64_t address, bool exact);
 uint32_t stack_of_text(struct profile *profile, const char *text, uint32_t caller);
 /* Returns the stack of a sample without code: the text of the failure is its only frame. */
 uint32_t stacks_failure(struct stack_state *stacks, enum sample_failure failure);
+
+/* Returns the frame of a lock at this address: a variable of a module, or the bare address. */
+uint32_t frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address);
+/* Returns a stack of one named frame that says why no thread's stack can be blamed. */
+uint32_t stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner);
 
 #endif

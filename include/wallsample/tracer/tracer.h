@@ -71,10 +71,8 @@ struct tracer;
 
 /* Counts since tracer_create. */
 struct tracer_stats {
-	uint64_t stops;          /* threads stopped and released */
 	uint64_t repaired;       /* system calls restarted in place of EINTR */
 	uint64_t signals_passed; /* signals that arrived at a stop and were delivered */
-	uint64_t late;           /* requests that were outstanding when tracer_collect returned */
 };
 
 /*

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* coroutines.c - reads the coroutines of a process, and what awaits what, once. */
+/* coroutines.c - reads the coroutines of a process, and which one awaits which, once a run. */
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
-/* Readings of a thread that runs meanwhile. */
+/* Most readings of a thread that runs while it is read. */
 #define ATTEMPTS 5
 
-/* The target is stopped for the first of these times. A task takes some 10 us; if there are more
- * than fit, the output says that some are missing. */
+/* Longest reading while threads are stopped, and after the run. A task takes some 10 us; if there
+ * are more than can be read, the output says that some are missing. */
 #define HELD_MOST_NS (20 * NS_PER_MS)
 #define OTHERS_MOST_NS (5 * NS_PER_SEC)
 
-/* Is the thread off the CPU, so that nothing changes its tasks? Sets *sched. */
+/* True if the thread is off the CPU, so that nothing changes its tasks. Sets *sched. */
 static bool
 is_off_cpu(struct sampled_thread *thread, struct sched *sched)
 {
@@ -22,7 +22,7 @@ is_off_cpu(struct sampled_thread *thread, struct sched *sched)
 	       watch_read_syscall(&thread->watch, process, &info) == WATCH_OK && !info.running;
 }
 
-/* Returns false if the thread has tasks and ran while they were read. */
+/* Reads the coroutines of a thread. Returns false if it has any and ran while they were read. */
 static bool
 read_coroutines(struct async_tasks *out, struct sampled_thread *thread, uint64_t until_ns)
 {
@@ -70,6 +70,7 @@ coroutines_of_held(struct run *run, struct observation *observation, size_t coun
 	}
 }
 
+/* Reads the coroutines of a thread, or notes that they are missing. */
 static void
 read_or_note(struct async_tasks *out, struct sampled_thread *thread, uint64_t until_ns)
 {

@@ -6,31 +6,41 @@
 
 /* Most tasks that are copied while all threads are stopped. */
 #define HELD_MOST 2000
-/* Longest copy: the target is stopped meanwhile. One that takes longer is discarded. */
+/* Longest time of a copy, in which the target is stopped. A copy that takes longer is discarded. */
 #define HELD_MOST_NS (20 * NS_PER_MS)
-/* Most bytes of a stack: the rest of the few larger ones is read afterwards, and checked. */
+/* Most bytes of a stack that are copied: the other bytes of the few larger stacks are read
+ * afterwards, and checked. */
 #define HELD_STACK ((size_t)16 << 10)
 
-/* Looks up what reading a dump's tasks needs, and fills the caches, before the stop. */
+/* Reads the structures in the slots from `first` on, at most TASKS_AT_ONCE of them. Returns their
+ * number. */
+static size_t
+read_batch(struct green_tasks *green, size_t first, size_t slots, struct green_task *out)
+{
+	size_t count = 0;
+
+	while (first + count < slots && count < TASKS_AT_ONCE) {
+		green->slot[count] = (uint32_t)(first + count);
+		count++;
+	}
+	runtimes_read_green_tasks(green->process->runtimes, green->slot, count, out);
+	return count;
+}
+
 void
 green_rehearse(struct green_tasks *green)
 {
+	const struct sampler_config *config = &green->run->config;
 	size_t slots;
 
-	if (!green_is_wanted(green) || !green->run->config.all_tasks ||
-	    !green->run->config.stop_all)
+	if (!green_is_wanted(green) || !config->all_tasks || !config->stop_all)
 		return;
 	slots = runtimes_green_task_slots(green->process->runtimes);
-	for (size_t at = 0; slots <= HELD_MOST && at < slots;) {
-		size_t count = 0;
-
-		while (at < slots && count < TASKS_AT_ONCE)
-			green->slot[count++] = (uint32_t)at++;
-		runtimes_read_green_tasks(green->process->runtimes, green->slot, count,
-					  green->batch);
-	}
+	for (size_t at = 0; slots <= HELD_MOST && at < slots;)
+		at += read_batch(green, at, slots, green->batch);
 }
 
+/* Returns the bytes of the task's stack that are copied; 0 if the task has no stack to copy. */
 static size_t
 stack_size(const struct green_task *task)
 {
@@ -43,7 +53,8 @@ stack_size(const struct green_task *task)
 	return size < HELD_STACK ? (size_t)size : HELD_STACK;
 }
 
-/* Copies the stacks of `count` tasks behind the `used` bytes; returns the new number of bytes. */
+/* Copies the stacks of `count` tasks to held_bytes, behind the `used` bytes there. Returns the new
+ * number of used bytes. */
 static size_t
 hold_stacks(struct green_tasks *green, size_t first, size_t count, size_t used)
 {
@@ -76,14 +87,8 @@ hold_all(struct green_tasks *green, size_t slots)
 	green->held_stack = xgrow(green->held_stack, &green->held_stack_capacity, slots,
 				  sizeof(*green->held_stack));
 	for (size_t first = 0; first < slots;) {
-		size_t count = 0;
+		const size_t count = read_batch(green, first, slots, green->held + first);
 
-		while (first + count < slots && count < TASKS_AT_ONCE) {
-			green->slot[count] = (uint32_t)(first + count);
-			count++;
-		}
-		runtimes_read_green_tasks(green->process->runtimes, green->slot, count,
-					  green->held + first);
 		used = hold_stacks(green, first, count, used);
 		first += count;
 		if (clock_now_ns() >= until_ns)

@@ -4,7 +4,7 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Cached ranges of memory whose resident pages are known: tasks lie close to each other. */
+/* Ranges of memory whose resident pages are remembered: tasks lie close to each other. */
 #define WINDOWS 16
 
 /* --- resident pages ------------------------------------------------------------------------ */
@@ -15,9 +15,10 @@ struct window {
 	bool known;
 };
 
+/* True if the whole piece is resident. `windows` remembers what was read of pagemap. */
 static bool
-is_there(const struct green_tasks *green, struct window windows[WINDOWS],
-	 const struct memory_piece *piece)
+is_resident(const struct green_tasks *green, struct window windows[WINDOWS],
+	    const struct memory_piece *piece)
 {
 	const uint64_t end = piece->address + piece->size;
 
@@ -46,15 +47,15 @@ green_read_memory(struct green_tasks *green, const struct memory_piece *piece, s
 		  void *to)
 {
 	struct window windows[WINDOWS] = { { .known = false } };
-	size_t there = 0;
+	size_t resident = 0;
 
 	if (!green->holding && green->run->late_count == 0)
 		return memory_read_pieces(green->process->process->pid, piece, count, to);
 	if (count > MEMORY_PIECES_MOST)
 		count = MEMORY_PIECES_MOST;
-	while (there < count && is_there(green, windows, &piece[there]))
-		there++;
-	return memory_read_pieces(green->process->process->pid, piece, there, to);
+	while (resident < count && is_resident(green, windows, &piece[resident]))
+		resident++;
+	return memory_read_pieces(green->process->process->pid, piece, resident, to);
 }
 
 void

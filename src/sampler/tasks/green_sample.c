@@ -6,13 +6,15 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Bytes read of a stack that was never unwound: most waiting tasks have no more (1 us). */
+/* Bytes read of a stack that was never unwound, which takes 1 us: most waiting tasks have no
+ * more. */
 #define STACK_GUESS ((size_t)1 << 10)
-/* Most bytes of a stack read in one call with others; the rest is read when it is unwound. */
+/* Most bytes of a stack that are read in one call with others; further bytes are read when the
+ * stack is unwound. */
 #define STACK_TOGETHER ((size_t)16 << 10)
 /* Most further readings of a task that changed between two readings. */
 #define ATTEMPTS 3
-/* Stacks unwound between two late_serve: one takes some ten microseconds. */
+/* Stacks that are unwound between two late_serve: each takes some ten microseconds. */
 #define WALKS_UNSERVED 16
 
 /* --- samples -------------------------------------------------------------------------------- */
@@ -23,7 +25,8 @@ green_known(struct green_tasks *green, const struct green_reading *reading)
 	return &green->task[reading->known];
 }
 
-/* Returns the wait for the runtime's reason, and counts the tasks that have it. */
+/* Returns the wait of the profile for the task's reason, and counts the tasks that have it; 0 if
+ * the task does not wait. */
 static uint32_t
 wait_of(struct green_tasks *green, const struct green_task *task)
 {
@@ -161,7 +164,7 @@ is_as_before(struct green_tasks *green, const struct green_reading *reading)
 
 	if (!green_is_in_place(green, reading))
 		return false;
-	/* Reading the rest costs less than unwinding. */
+	/* Reading the remaining bytes costs less than unwinding. */
 	if (known->size > reading->size)
 		return green_stack_is(green, known->sp, known->size, known->hash);
 	return known->hash == green_hash(reading->bytes, known->size);
@@ -202,7 +205,8 @@ add_changed(struct green_tasks *green, struct green_reading *reading)
 	green_add_sample(green, reading, reading->stack);
 }
 
-/* Reads one task alone, twice: that takes a few microseconds, in which few tasks run. */
+/* Reads one task alone, twice, which takes a few microseconds. Returns false if both readings
+ * differ: few tasks run in that time. */
 static bool
 try_again(struct green_tasks *green, struct green_reading *reading)
 {
@@ -250,10 +254,11 @@ add_moved(struct green_tasks *green, struct green_reading *reading)
 }
 
 /*
- * Confirms changed tasks. The structure of a task that ran and waits at the same place again is the
- * same, but half of its stack may have been copied before it ran and half after. So the stack is
- * copied, the structure read again, and the stack copied again: both must be unchanged. An error
- * remains only if both copies are torn at the same byte.
+ * Confirms changed tasks. The structure of a task that ran and waits at the same place again is
+ * unchanged, but one part of its stack may have been copied before the task ran and another part
+ * after it. So the stack is copied, the structure read again, and the stack copied again: structure
+ * and stack must be equal. A mixed copy stays undetected only if both copies are mixed at the same
+ * byte.
  */
 static void
 check_changed(struct green_tasks *green)

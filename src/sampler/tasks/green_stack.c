@@ -6,7 +6,8 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Most records of tasks. Further tasks share one with those that began with the same function. */
+/* Most records of tasks. Further tasks share a record with those that began with the same
+ * function. */
 #define RECORDS_MOST 10000
 
 /* --- records of tasks ---------------------------------------------------------------------- */
@@ -59,7 +60,7 @@ green_find(struct green_tasks *green, const struct green_task *task,
 		green->task[green->count++] = (struct known_task){ .record = THREAD_NONE };
 	}
 	known = &green->task[at];
-	/* If a new task began during the read, `entry` may still be that of the old one. */
+	/* If a new task began during the read, `entry` may still be that of the old task. */
 	if (known->record == THREAD_NONE || known->id != task->id || known->begins != task->entry) {
 		green->run->stats.tasks_seen += known->record == THREAD_NONE ||
 						known->id != task->id;
@@ -104,7 +105,8 @@ unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t
 	snapshot->tid = green->process->process->pid;
 	snapshot->stack_address = task->sp;
 	snapshot->stack_size = size;
-	/* Beyond a complete copy the stack ends: the chain was not cut by the limit of the copy. */
+	/* stack_wanted > stack_size says that the stack ends there, not that the copy is too
+	 * short. */
 	snapshot->stack_wanted = size >= room ? size + 1 : size;
 	snapshot->live_limit = 0;
 	set_regs(&snapshot->regs, task);
@@ -187,9 +189,10 @@ green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum
 
 /* --- threads that run a task ---------------------------------------------------------------- */
 
-/* True if the thread's own chain has a frame on the task's stack, as from a signal stack. */
+/* True if the chain has a frame on the task's stack, so that unwinding has found the way from
+ * another stack, such as a signal stack. */
 static bool
-reaches(const struct chain *chain, const struct green_task *task)
+reaches_stack(const struct chain *chain, const struct green_task *task)
 {
 	for (size_t i = 0; i < chain->count; i++)
 		if (chain->frame[i].sp >= task->stack_low && chain->frame[i].sp < task->stack_high)
@@ -197,10 +200,10 @@ reaches(const struct chain *chain, const struct green_task *task)
 	return false;
 }
 
-/* Appends the call chain of the task's own stack to the frames on another stack. */
+/* Appends the call chain of the task's own stack to a chain of frames on another stack. */
 static void
-join(struct green_tasks *green, struct chain *to, const struct green_task *task,
-     const uint8_t *bytes, size_t size)
+append_task_frames(struct green_tasks *green, struct chain *to, const struct green_task *task,
+		   const uint8_t *bytes, size_t size)
 {
 	const struct chain *from = &green->chain;
 
@@ -231,8 +234,8 @@ green_of_thread(struct green_tasks *green, struct runtime_capture *capture, stru
 	if (capture == NULL || !runtime_capture_green_task(capture, &task, &words, &bytes, &size))
 		return THREAD_NONE;
 	if (task.state != GREEN_TASK_NONE && task.pc != 0 && size > 0 && chain != NULL &&
-	    chain->count > 0 && !reaches(chain, &task))
-		join(green, chain, &task, bytes, size);
+	    chain->count > 0 && !reaches_stack(chain, &task))
+		append_task_frames(green, chain, &task, bytes, size);
 	if (green->run->config.threads_only)
 		return THREAD_NONE;
 	if (task.state == GREEN_TASK_NONE || task.system)

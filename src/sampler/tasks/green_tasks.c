@@ -5,10 +5,10 @@
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
-/* Most tasks read at a tick, 20 ms of work; of more tasks a random part is read. */
+/* Most tasks that are read at a tick, which takes 20 ms; of more tasks a random part is read. */
 #define TASKS_MOST 20000
-/* A stack that the task's count of runs shows as unchanged is still read once in this number of
- * ticks: the count is modulo 256. */
+/* A stack that is unchanged by the task's count of runs is still read once in this number of ticks,
+ * because the count wraps at 256. */
 #define CHECK_TICKS 16
 
 struct green_tasks *
@@ -69,6 +69,8 @@ is_with_thread(struct green_tasks *green, const struct green_task *task,
 	       thread->last_tick != green->run->tick.number || thread->late != NULL;
 }
 
+/* Takes a task that was read: adds its sample, or keeps the reading for green_collect, or the slot
+ * for a second reading. `again`: this is the second one. */
 static void
 take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *task, bool again)
 {
@@ -103,7 +105,7 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 	if (!again)
 		green->slot[green->again++] = slot;
 	else
-		/* The sample of its thread is of an earlier moment. */
+		/* The sample of the task's thread is of an earlier moment. */
 		green_fail(green, reading,
 			   task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
 				   FAILURE_TASK_MOVED :
@@ -112,7 +114,7 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 
 /*
  * Reads tasks a second time that run on a thread whose sample belongs to another task, or whose
- * stack is being moved: they began that just now, and may wait again.
+ * stack is being moved: they began to do so during this tick, and may wait again.
  */
 static void
 read_again(struct green_tasks *green)
@@ -144,7 +146,7 @@ green_read_slots(struct green_tasks *green, size_t count)
 	}
 	green_collect(green);
 	late_serve(green->run);
-	/* In a call of its own: a call reads slots in ascending order. */
+	/* This takes a call of its own, because a call reads slots in ascending order. */
 	read_again(green);
 	green_collect(green);
 }
@@ -194,7 +196,7 @@ green_read_all(struct green_tasks *green, size_t slots)
 }
 
 static void
-tick(struct green_tasks *green, size_t slots)
+read_tick(struct green_tasks *green, size_t slots)
 {
 	struct run_stats *stats = &green->run->stats;
 
@@ -206,8 +208,8 @@ tick(struct green_tasks *green, size_t slots)
 		stats->tasks_most = (uint32_t)(green->parked * green->stride);
 	if (green->stride > stats->tasks_thinnest)
 		stats->tasks_thinnest = (uint32_t)green->stride;
-	/* Most known tasks have ended or moved. Not before the reading, which needs the tasks that
-	 * threads carried at this tick. */
+	/* Known tasks are dropped when most have ended or moved, but not before the reading, which
+	 * needs the tasks that threads carried at this tick. */
 	if (green->count > 2 * slots + TASKS_AT_ONCE)
 		green_forget(green);
 }
@@ -222,5 +224,5 @@ green_tick(struct green_tasks *green)
 	slots = green_is_held(green) ? green->held_count :
 				       runtimes_green_task_slots(green->process->runtimes);
 	if (slots > 0)
-		tick(green, slots);
+		read_tick(green, slots);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sampler/threads_internal.h"
-#include "wallsample/sampler/thread_wait.h"
 
 /* Most objects with frames of their own; further ones share a frame, because programs may create
  * sockets, locks and threads without end. */

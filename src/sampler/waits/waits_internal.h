@@ -23,26 +23,14 @@ struct sampled_process;
 struct sampled_thread;
 struct waits;
 
-/* --- crowds.c: threads that wait for one futex at once -------------------------------------- */
+/* --- thread_wait.c, thread_wait_object.c ----------------------------------------------------- */
 
+/* The threads that wait for one futex at once. */
 struct crowds {
 	struct table words;  /* futex word -> threads whose last observation waits for it */
 	struct table larger; /* (wait of the profile, word) whose threads are to be counted */
 	uint64_t next_ns;    /* when they are counted next, CLOCK_MONOTONIC */
 };
-
-/* Adds a thread that waits for the word to its crowd; word 0: no effect. */
-void crowd_join(struct waits *waits, uint64_t word);
-/* Removes a thread from the crowd of the word; word 0: no effect. */
-void crowd_leave(struct waits *waits, uint64_t word);
-/* Returns the number of threads that waited for the word at their last observation. */
-uint32_t crowd_seen(const struct waits *waits, uint64_t word);
-/* Has the next count find the most waiters of this wait, which is for this word. */
-void crowd_note(struct waits *waits, uint32_t wait, uint64_t word);
-/* Counts the threads that certainly wait at the same moment, when all of the tick are observed. */
-void crowds_tick(struct waits *waits);
-
-/* --- thread_wait.c, thread_wait_object.c ----------------------------------------------------- */
 
 /* The wait of one thread. */
 struct thread_wait {

@@ -226,42 +226,32 @@ serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 	}
 }
 
+/* Removes a thread that will not be captured any more. Its request, if it is outstanding, gets this
+ * end. */
+static void
+end_seized(struct tracer *tracer, struct seized *entry, enum stop_end end, struct waiting *waiting)
+{
+	struct stop_request *request = entry->request;
+
+	if (request == NULL || request->end == STOP_LATE)
+		waiting->pending -= entry->is_new;
+	if (request != NULL) {
+		request->end = request->end == STOP_LATE ? end : request->end;
+		request->held = false;
+	}
+	seized_remove(&tracer->seized, entry);
+}
+
 /* Serves an exec: all threads of the old program have ended; the remaining one has no
  * breakpoints. */
 static void
 serve_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)
 {
-	struct seized_list *seized = &tracer->seized;
-
-	for (; seized->count > 0; seized_remove(seized, seized->item)) {
-		struct seized *entry = seized->item;
-
-		waiting->pending -= entry->is_new && !entry->held &&
-				    (entry->request == NULL || entry->request->end == STOP_LATE);
-		if (entry->request == NULL)
-			continue;
-		if (entry->request->end == STOP_LATE)
-			entry->request->end = STOP_EXITED;
-		entry->request->held = false;
-	}
+	while (tracer->seized.count > 0)
+		end_seized(tracer, tracer->seized.item, STOP_EXITED, waiting);
 	tracer->counting->tracees.count = 0;
 	tracer->counting->state = COUNT_EXEC;
 	stop_resume(tid, PTRACE_DETACH, 0);
-}
-
-/* Ends the request of a thread that is detached without a capture. */
-static void
-miss_request(struct tracer *tracer, pid_t tid, struct waiting *waiting)
-{
-	struct seized *entry = seized_find(&tracer->seized, tid);
-
-	if (entry == NULL)
-		return;
-	if (entry->request == NULL || entry->request->end == STOP_LATE)
-		waiting->pending -= entry->is_new;
-	if (entry->request != NULL && entry->request->end == STOP_LATE)
-		entry->request->end = STOP_MISSED;
-	seized_remove(&tracer->seized, entry);
 }
 
 /*
@@ -274,6 +264,7 @@ clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struc
 {
 	struct counting *counting = tracer->counting;
 	const pid_t tid = tracee->tid;
+	struct seized *entry = seized_find(&tracer->seized, tid);
 	int signo = stop_signal(status);
 	siginfo_t info;
 
@@ -289,9 +280,10 @@ clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struc
 			return;
 		}
 	}
-	if (tracee->stepping)
-		signo = signo == SIGTRAP ? 0 : signo;
-	miss_request(tracer, tid, waiting);
+	if (tracee->stepping && signo == SIGTRAP)
+		signo = 0;
+	if (entry != NULL)
+		end_seized(tracer, entry, STOP_MISSED, waiting);
 	/* If the thread was killed, its exit is reported later, and then belongs to no request. */
 	stop_resume(tid, PTRACE_DETACH, signo);
 	tracees_remove(&counting->tracees, tid);
