@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_result.c - the result of experiments: adds to it, and frees it. */
+/* causal_result.c - fills and frees the result of experiments. */
 #include "wallsample/causal/causal.h"
 
 #include <string.h>

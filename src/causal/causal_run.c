@@ -9,12 +9,13 @@
 #include "wallsample/sampler/sampler_control.h"
 
 /*
- * While others are held, progress may be slower than at speed-up 0. No event for this number of
- * mean distances between events, and for this time, means that progress waits for held threads.
+ * While threads are held, progress may be slower than at speed-up 0. It waits for held threads if
+ * there is no event for STALL_EVENTS times the mean time between events, and for STALL_NS.
  */
 #define STALL_EVENTS 10
 #define STALL_NS (250 * NS_PER_MS)
-/* The time while the mean distance is not known: no event was seen at 0 yet. */
+/* The time without an event before a stall is assumed if no experiment at speed-up 0 had an
+ * event. */
 #define STALL_UNKNOWN_NS (2 * NS_PER_SEC)
 
 /*
@@ -24,10 +25,11 @@
  */
 #define SETTLE_PART 0.5
 
-/* Largest part of an experiment in which others may be held; the rest is virtual time. */
+/* Largest part of a WHOLE experiment in which threads were held. */
 #define HELD_MOST 0.98
 
-/* A longer time without a tick is a gap, without holds: a report, or a stopped program. */
+/* A gap is a longer time without a tick, in multiples of the mean: a report is written, or the
+ * program is stopped. No thread is held in a gap. */
 #define GAP_TICKS 20
 
 struct causal_run {
@@ -36,30 +38,34 @@ struct causal_run {
 	struct match match;
 	struct plan plan;
 	struct sampler_control control;
-	uint64_t counted[PROGRESS_COUNTED_MOST]; /* addresses of code */
+	uint64_t
+		counted[PROGRESS_COUNTED_MOST]; /* addresses of code whose executions are counted */
 
-	uint64_t began_ns, last_ns;                      /* the first tick, the last one */
-	uint64_t held_ns;                                /* in all finished experiments, */
-	uint64_t settled_held_ns;                        /* and before they began to count */
-	uint64_t event_ns;                               /* the last tick that found progress */
-	struct progress_value first[CAUSAL_POINTS_MOST]; /* when the first experiment began */
+	uint64_t began_ns, last_ns; /* times of the first and the last tick */
+	uint64_t held_ns;           /* held time of all finished experiments */
+	uint64_t settled_held_ns;   /* held time of all experiments before they began to count */
+	uint64_t event_ns; /* time of the last tick that found progress of the first point */
+	struct progress_value first[CAUSAL_POINTS_MOST]; /* at the begin of the first experiment */
 	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last tick */
-	uint64_t runnable, ticks, unheld;
-	uint64_t late;                 /* late ticks in all finished experiments */
-	uint64_t base_events, base_ns; /* of the first point, at 0 */
+	uint64_t runnable;             /* sum over all ticks of the number of runnable threads */
+	uint64_t ticks;                /* number of ticks */
+	uint64_t unheld;               /* as causal_result.unheld */
+	uint64_t late;                 /* number of late ticks of all finished experiments */
+	uint64_t base_events, base_ns; /* events of the first point in whole experiments at 0 */
 	bool gap;                      /* a gap preceded the last tick */
 	bool lost;                     /* progress is no longer readable */
 
-	/* The current experiment, and the next one. */
+	/* The current experiment. */
 	struct causal_experiment now;
 	uint64_t now_began_ns;
-	bool settling; /* it does not count yet */
-	double part;   /* of the time others are held, by the last tick */
+	bool settling; /* the experiment does not count yet */
+	double part;   /* part of the time to the next tick in which threads are held */
 	struct in_progress in_progress;
-	uint64_t now_late; /* of its ticks */
-	struct progress_value begin[CAUSAL_POINTS_MOST];
+	uint64_t now_late;                               /* number of late ticks */
+	struct progress_value begin[CAUSAL_POINTS_MOST]; /* when the experiment began to count */
+	/* The next experiment. */
 	struct plan_item next;
-	bool planned;
+	bool planned; /* `next` is valid */
 };
 
 static uint64_t
@@ -70,7 +76,7 @@ events_of(const struct progress_value *from, const struct progress_value *to)
 
 /* --- experiments ---------------------------------------------------------------------------- */
 
-/* The experiment counts from now on. */
+/* Makes the current experiment count from now on. */
 static void
 begin_counting(struct causal_run *run, uint64_t now_ns)
 {
@@ -87,7 +93,7 @@ begin_counting(struct causal_run *run, uint64_t now_ns)
 	memcpy(run->begin, run->value, sizeof(run->begin));
 }
 
-/* The kind of a coz: point is known once the program has executed it. */
+/* Updates the kinds of coz: points, which are known once the program has executed the points. */
 static void
 update_kinds(struct causal_run *run)
 {
@@ -129,7 +135,7 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 								  (double)(to->wall_ns -
 									   to->held_ns));
 	}
-	/* Too little virtual time for an estimate. */
+	/* An experiment with too little virtual time gives no estimate. */
 	if (end == CAUSAL_WHOLE && (double)to->held_ns > HELD_MOST * (double)to->wall_ns)
 		to->end = CAUSAL_CUT;
 	run->held_ns += to->held_ns;
@@ -143,7 +149,7 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 	}
 }
 
-/* True when others are held and the program waits for their work. */
+/* True when threads are held and progress seems to wait for their work. */
 static bool
 is_stalled(const struct causal_run *run, uint64_t now_ns)
 {
@@ -158,8 +164,8 @@ is_stalled(const struct causal_run *run, uint64_t now_ns)
 	return none_ns > STALL_NS && (double)none_ns > STALL_EVENTS * usual;
 }
 
-/* True when the held part of the time since the profile began is within max_hold, and stays so if
- * others are held for another `more_ns`. */
+/* True when at most max_hold of the time since the profile began is held time, also if threads are
+ * held for another `more_ns`. */
 static bool
 may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 {
@@ -183,7 +189,7 @@ has_lasted(const struct causal_run *run, uint64_t now_ns, uint64_t wanted_ns, ui
 
 /* --- one tick ------------------------------------------------------------------------------- */
 
-/* Reads the points and adds the time since the last tick to the numbers in progress. */
+/* Reads the points, and adds the time since the last tick to the sums in run->in_progress. */
 static bool
 read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapshot *snapshot)
 {
@@ -211,7 +217,7 @@ read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapsho
 	return true;
 }
 
-/* Returns true when the tick is late. */
+/* Counts the tick; returns true when it is late. */
 static bool
 count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 {
@@ -227,7 +233,8 @@ count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 	return late;
 }
 
-/* Returns true when another experiment begins. */
+/* Ends the current experiment if it is long enough or has failed, and begins the next one. Returns
+ * true in that case. */
 static bool
 change_experiment(struct causal_run *run, uint64_t now_ns)
 {
@@ -246,13 +253,15 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 	if (end == CAUSAL_WHOLE && !has_lasted(run, now_ns, wanted_ns, CAUSAL_EVENTS_LEAST))
 		return false;
 	end_experiment(run, now_ns, end);
-	/* After a stall the next experiment is at 0, in which the program recovers. */
+	/* After a stall the next experiment is at speed-up 0, in which the program recovers. */
 	if (!run->planned || end != CAUSAL_WHOLE)
 		run->next.speedup = 0;
 	begin_experiment(run, now_ns);
 	return true;
 }
 
+/* Chooses the threads that execute the candidate, which are resumed at once; returns their
+ * number. */
 static size_t
 experiment_choose(struct causal_run *run, const struct tick_snapshot *snapshot)
 {
@@ -268,6 +277,7 @@ experiment_choose(struct causal_run *run, const struct tick_snapshot *snapshot)
 	return chosen;
 }
 
+/* Returns the part of the time to the next tick in which the other threads are held. */
 static double
 choose_part(struct causal_run *run, const struct tick_snapshot *snapshot)
 {
@@ -284,7 +294,8 @@ choose_part(struct causal_run *run, const struct tick_snapshot *snapshot)
 	}
 	run->now.held_ns += snapshot->standing_ns;
 	late = count_tick(run, now_ns, snapshot->count + snapshot->held + snapshot->missed);
-	/* A thread held in the last experiment may be in the candidate of this one: release all. */
+	/* All threads are released, because a thread that the last experiment held may execute the
+	 * candidate of this one. */
 	if (change_experiment(run, now_ns))
 		return 0;
 	chosen = experiment_choose(run, snapshot);
@@ -375,7 +386,7 @@ causal_run_tick(struct causal_run *run, bool held)
 {
 	if (held)
 		return;
-	match_name_asked(&run->match);
+	match_name_queued(&run->match);
 	if (!run->planned) {
 		const uint64_t length = (uint64_t)((1 + SETTLE_PART) *
 						   (double)run->result->experiment_ns);
@@ -388,7 +399,7 @@ causal_run_tick(struct causal_run *run, bool held)
 bool
 causal_run_needs_time(const struct causal_run *run)
 {
-	return run->match.asked_count > 0 || !run->planned;
+	return run->match.queue_count > 0 || !run->planned;
 }
 
 bool

@@ -26,9 +26,9 @@
 
 #define RESAMPLES 1000
 #define RESAMPLES_LEAST 200
-/* Number of experiments with a speed-up; with more of them fewer resamples suffice. */
+/* Number of experiments with a speed-up above which the number of resamples is reduced. */
 #define RUNS_AT_ONCE 5000
-#define OUTSIDE 0.025 /* on each side of an interval */
+#define OUTSIDE 0.025 /* part of the resamples on each side of an interval */
 #define NORMAL 1.960  /* the 97.5 % quantile of the normal distribution */
 /* The largest speed-up in one-line summaries: a larger one is rarely achieved. */
 #define SHOWN_MOST 0.5
@@ -48,11 +48,11 @@ causal_verdict_word(enum causal_verdict verdict)
 /* --- the bootstrap -------------------------------------------------------------------------- */
 
 struct bootstrap {
-	size_t count;
-	double *ratio;    /* [cell * count + resample] */
-	double *sample;   /* `count` of them, for one interval */
-	double *times;    /* of each experiment at 0 */
-	double *expected; /* of each other one */
+	size_t count;     /* number of resamples */
+	double *ratio;    /* of each cell in each resample: [cell * count + resample] */
+	double *sample;   /* `count` values, from which one interval is made */
+	double *times;    /* number of times that a resample drew each experiment at speed-up 0 */
+	double *expected; /* in a resample, of each experiment at another speed-up */
 };
 
 static size_t
@@ -118,7 +118,7 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The interval of boot->sample, which is sorted; `half` is half the interval by Student's t. */
+/* Makes the interval of boot->sample, and sorts it; `half` is half the interval by Student's t. */
 static void
 make_interval(struct bootstrap *boot, double middle, double half, double *low, double *high)
 {
@@ -134,7 +134,7 @@ make_interval(struct bootstrap *boot, double middle, double half, double *low, d
 	deviation = sqrt(fmax(0, squares / (double)boot->count - sum * sum));
 	*low = middle - half;
 	*high = middle + half;
-	/* all resamples are equal, as the counts were */
+	/* All resamples are equal, because the counts of all experiments were equal. */
 	if (NORMAL * deviation < half / 1000)
 		return;
 	stretch = fmax(1, half / (NORMAL * deviation));
@@ -180,7 +180,7 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 	out->gain = fit_gain(fit, cell->ratio);
 	make_interval(boot, out->gain, student_half(fit, candidate, weight), &out->low, &out->high);
 	widen(out->gain, fit_tick_deviation(fit, candidate, weight), &out->low, &out->high);
-	/* neither a rate nor a time is negative */
+	/* Neither a rate nor a time is negative. */
 	if (fit->kind == CAUSAL_LATENCY) {
 		out->gain = fmin(1, out->gain);
 		out->low = fmin(1, out->low);
@@ -214,7 +214,8 @@ slope_weights(const struct fit *fit, const struct causal_curve *curve, double *w
 	return sum > 0;
 }
 
-/* Returns half its interval, without the error that more experiments do not reduce. */
+/* Sets the slope and its interval. Returns half the interval without the error that more
+ * experiments do not reduce. */
 static double
 make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
 	   const double *weight)
@@ -241,9 +242,9 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 }
 
 /*
- * NOTHING is a finding, too: at the largest speed-up of the curve the interval of the fitted line,
- * whose half width per speed-up is `half`, is within the precision, and no single gain exceeds it,
- * as a gain of a curve that falls and rises would.
+ * The verdict NOTHING needs evidence: at the largest speed-up of the curve the interval of the
+ * fitted line, whose half width per speed-up is `half`, is within the precision, and no single gain
+ * exceeds it, as a gain of a curve that falls and rises would.
  */
 static enum causal_verdict
 curve_verdict(const struct causal_curve *curve, double half, double precision)

@@ -8,13 +8,13 @@
 #include "wallsample/base/base.h"
 
 /*
- * Neighbours at speed-up 0 on either side of an experiment. More of them have less noise but are
- * further away in time: with six the variance of an experiment is ten times that of its expected
- * value, and drift is assumed to be linear over a minute.
+ * Number of neighbours at speed-up 0 on either side of an experiment. More neighbours have less
+ * noise but are further away in time: with six the variance of an experiment is ten times that of
+ * its expected value, and drift is assumed to be linear over a minute.
  */
 #define SIDE 6
-/* Width of the kernel, as a multiple of the distance of the furthest neighbour, which so has some
- * weight. */
+/* Width of the kernel, as a multiple of the distance of the furthest neighbour. It is above 1, so
+ * that this neighbour has a weight. */
 #define REACH 1.2
 /* Ridge penalty of the slope (Hoerl and Kennard 1970), for neighbours that lie close together in
  * time. With neighbours on both sides the slope hardly matters. */
@@ -33,7 +33,8 @@
 
 /* --- experiments into cells ---------------------------------------------------------------- */
 
-/* Index of the speed-up in the result; speedup_count if it is none of them. */
+/* Returns the index of the speed-up in the result, or speedup_count if the result does not have
+ * it. */
 static size_t
 speedup_index(const struct causal_result *result, double speedup)
 {
@@ -121,7 +122,7 @@ fit_collect(struct fit *fit, const struct causal_result *result, uint32_t point)
 			.at = at,
 			.value = value,
 			.exposure = exposure,
-			/* for now, the number of those before it */
+			/* The number of experiments at 0 before this one, for find_neighbours(). */
 			.first = fit->at_zero.count,
 		};
 	}
@@ -204,7 +205,7 @@ fit_expected(const struct fit *fit, const struct fit_run *run, const double *tim
 
 /* --- dispersion ------------------------------------------------------------------------------ */
 
-/* Lower bound of the dispersion, from CUT_VARIANCE. */
+/* Returns the lower bound of the dispersion that follows from CUT_VARIANCE. */
 static double
 least_noise(const struct fit_cell *cell)
 {
@@ -214,8 +215,9 @@ least_noise(const struct fit_cell *cell)
 }
 
 /*
- * Factor of the standard deviation relative to speed-up 0: a rate, and a time that becomes longer,
- * scatters in proportion to its ratio; a time that becomes shorter scatters as much as at 0.
+ * Returns the standard deviation as a multiple of that at speed-up 0: a rate, and a time that
+ * becomes longer, scatters in proportion to its ratio; a time that becomes shorter scatters as much
+ * as at 0.
  */
 static double
 scatter_of(const struct fit *fit, const struct fit_cell *cell)
@@ -223,8 +225,9 @@ scatter_of(const struct fit *fit, const struct fit_cell *cell)
 	return fit->kind == CAUSAL_LATENCY ? fmax(1, cell->ratio) : cell->ratio;
 }
 
+/* Sets the ratio of a cell, and its dispersion from its own experiments. */
 static void
-own_noise(struct fit *fit, struct fit_cell *cell)
+cell_noise(struct fit *fit, struct fit_cell *cell)
 {
 	double squares = 0;
 
@@ -256,7 +259,7 @@ own_noise(struct fit *fit, struct fit_cell *cell)
  * so that for latencies the dispersion at 0 is part of the pool.
  */
 static void
-share_noise(struct fit *fit)
+pool_noise(struct fit *fit)
 {
 	const bool with_zero = fit->kind == CAUSAL_LATENCY && fit->at_zero.known;
 	double freedom = with_zero ? fit->at_zero.freedom : 0;
@@ -279,8 +282,8 @@ share_noise(struct fit *fit)
 	}
 }
 
-/* Dispersion at 0 from successive differences, in which drift nearly cancels (J. von Neumann,
- * Distribution of the Ratio of the Mean Square Successive Difference, 1941). */
+/* Estimates the dispersion at speed-up 0 from successive differences, in which drift nearly cancels
+ * (J. von Neumann, Distribution of the Ratio of the Mean Square Successive Difference, 1941). */
 static void
 zero_noise(struct fit *fit)
 {
@@ -297,7 +300,7 @@ zero_noise(struct fit *fit)
 		pairs++;
 	}
 	fit->at_zero.noise = fmax(pairs > 0 ? sum / pairs : 0, least_noise(&fit->at_zero));
-	/* successive differences share experiments: two thirds of the degrees of freedom */
+	/* Successive differences share experiments: each has two thirds of a degree of freedom. */
 	fit->at_zero.freedom = fmax(1, pairs * 2 / 3);
 }
 
@@ -318,8 +321,8 @@ fit_init(struct fit *fit, const struct causal_result *result, uint32_t point)
 		find_neighbours(fit, &fit->run[i]);
 	zero_noise(fit);
 	for (size_t c = 0; c < fit->cell_count; c++)
-		own_noise(fit, &fit->cell[c]);
-	share_noise(fit);
+		cell_noise(fit, &fit->cell[c]);
+	pool_noise(fit);
 }
 
 void
@@ -384,8 +387,8 @@ fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, d
 	return sqrt(runs + zeros);
 }
 
-/* The error of virtual time per tick, the same at 0 and at any other speed-up, times the difference
- * of the ticks per virtual time. */
+/* The result is the error of virtual time per tick, which is equal at all speed-ups, times the
+ * difference of the ticks per virtual time. */
 double
 fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight)
 {
@@ -409,7 +412,7 @@ fit_student(double freedom)
 				      2.447,  2.365, 2.306, 2.262, 2.228 };
 	const size_t whole = freedom > 1 && freedom < ARRAY_SIZE(few) ? (size_t)freedom : 1;
 
-	if (freedom >= ARRAY_SIZE(few)) /* its asymptotic series: Abramowitz and Stegun, 26.7.5 */
+	if (freedom >= ARRAY_SIZE(few)) /* the asymptotic series: Abramowitz and Stegun, 26.7.5 */
 		return 1.960 + 2.372 / freedom + 2.8 / (freedom * freedom);
 	if (freedom <= 1)
 		return few[0];

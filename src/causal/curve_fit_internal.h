@@ -22,35 +22,35 @@
 
 /* An experiment at speed-up 0. */
 struct fit_zero {
-	double at; /* its middle, ns */
+	double at; /* middle of the experiment, ns since the first one began */
 	double value, exposure;
 };
 
-/* The same as a neighbour of another: value and exposure times the kernel weight; `when` is the
- * distance in time as a part of the kernel width. */
+/* An experiment at speed-up 0 as a neighbour of an experiment at another speed-up. */
 struct fit_near {
-	double value, exposure, when;
+	double value, exposure; /* those of the experiment, times the kernel weight */
+	double when;            /* distance in time, as a part of the kernel width */
 };
 
 /* An experiment at a speed-up above 0. */
 struct fit_run {
-	double at;
+	double at; /* middle of the experiment, ns since the first one began */
 	double value, exposure;
 	double expected;     /* expected value at speed-up 0 */
-	size_t first, count; /* its neighbours in zero[] */
-	size_t near;         /* index of the first of `count` in near[] */
+	size_t first, count; /* its neighbours: index in zero[], and number */
+	size_t near;         /* index of its first neighbour in near[] */
 };
 
 struct fit_cell {
-	size_t first, count; /* in run[] */
-	size_t progressed;   /* how many of them had events */
-	double events;
-	double value, expected, ratio;
-	double ticks, virtual_ns; /* in all of them */
-	bool known;
+	size_t first, count;           /* its experiments: index in run[], and number */
+	size_t progressed;             /* number of its experiments with events */
+	double events;                 /* sum over its experiments */
+	double value, expected, ratio; /* sums over its experiments; value / expected */
+	double ticks, virtual_ns;      /* sums over its experiments */
+	bool known;                    /* there are enough experiments for a ratio */
 	double noise;   /* dispersion: variance of value per unit expected, divided by the
 			      * square of scatter_of(); 1 for independent events (Poisson) */
-	double freedom; /* degrees of freedom of that estimate */
+	double freedom; /* degrees of freedom of the estimate `noise` */
 };
 
 struct fit {
@@ -62,10 +62,10 @@ struct fit {
 	size_t run_count;
 	struct fit_near *near;
 	size_t near_count;
-	/* common to all candidates: */
+	/* Common to all candidates: the experiments at speed-up 0. */
 	struct fit_zero *zero; /* by time */
 	size_t zero_count;
-	struct fit_cell at_zero; /* all experiments at 0; `expected` is their value */
+	struct fit_cell at_zero; /* their cell; `expected` is its value */
 	double zero_exposure;    /* sum of their exposures */
 };
 
@@ -73,28 +73,30 @@ struct fit {
 void fit_init(struct fit *fit, const struct causal_result *result, uint32_t point);
 void fit_release(struct fit *fit);
 
-/* The gain of a ratio: more events, or a shorter time. */
+/* Returns the gain of a ratio: more events, or a shorter time. */
 double fit_gain(const struct fit *fit, double ratio);
 
-/* The expected value of a run with experiment i at 0 counted times[i] times, as in a resample;
- * NULL: each once. */
+/* Returns the expected value of a run at speed-up 0. Experiment i of zero[] counts times[i] times,
+ * as in a resample; NULL: each counts once. */
 double fit_expected(const struct fit *fit, const struct fit_run *run, const double *times);
 
 /*
- * The standard deviation of the sum of weight[speedup] * ratio over the known cells of a candidate,
- * by the delta method, and its degrees of freedom (Satterthwaite, An Approximate Distribution of
- * Estimates of Variance Components, 1946; Welch 1947).
+ * Returns the standard deviation of the sum of weight[speedup] * ratio over the known cells of a
+ * candidate, by the delta method, and its degrees of freedom (Satterthwaite, An Approximate
+ * Distribution of Estimates of Variance Components, 1946; Welch 1947).
  */
 double fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight,
 		     double *freedom);
 
 /*
- * The standard deviation of the same sum from the unknown cost of each tick, which more experiments
- * do not reduce. It is 0 where there are as many ticks per unit of virtual time as at 0.
+ * Returns the standard deviation of the sum in fit_deviation that is due to the unknown cost of
+ * each tick, which more experiments do not reduce. It is 0 if there are as many ticks per unit of
+ * virtual time as at speed-up 0.
  */
 double fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
 
-/* The 97.5 % quantile of Student's t distribution: half a 95 % interval in standard deviations. */
+/* Returns the 97.5 % quantile of Student's t distribution: half a 95 % interval in standard
+ * deviations. */
 double fit_student(double freedom);
 
 #endif

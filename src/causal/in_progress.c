@@ -2,12 +2,12 @@
 /* in_progress.c - the mean number in progress over the virtual time of an experiment. */
 #include "causal/causal_internal.h"
 
-/* Smallest part of the virtual time that must be left. If the candidate runs nearly always, less is
- * left, and which part of the time that is depends on chance: the mean over all of the time is then
- * used instead. */
+/* Smallest part of the virtual time that must remain after time was left out. If the candidate runs
+ * nearly always, less remains, and chance decides which time that is: then the mean over all of the
+ * time is used. */
 #define LEFT_LEAST 0.25
 
-/* The time that is left out after a tick that found the candidate. */
+/* Returns the time that is left out after a tick that found the candidate. */
 static double
 left_out(const struct in_progress_time *time)
 {

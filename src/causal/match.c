@@ -12,7 +12,7 @@ void
 match_release(struct match *match)
 {
 	free(match->frame);
-	free(match->asked);
+	free(match->queue);
 	free(match->symbol);
 	*match = (struct match){ .result = NULL };
 }
@@ -25,7 +25,8 @@ base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* The name of such a candidate is "render (page.c:123)", as in a view by line. */
+/* True if the candidate is the symbol's line. The name of a line is "render (page.c:123)", as in a
+ * view by line. */
 static bool
 is_line(const struct causal_candidate *candidate, const struct symbol *symbol)
 {
@@ -50,7 +51,7 @@ is_candidate(const struct match *match, const struct causal_candidate *candidate
 	}
 	if (strcmp(candidate->name, symbol->function) != 0)
 		return false;
-	/* Source files are compared by path, because several may have the same base name. */
+	/* Interpreted functions are compared by path: several files may have one base name. */
 	if (script)
 		return candidate->file == NULL || symbol->file == NULL ||
 		       strcmp(candidate->file, symbol->file) == 0;
@@ -80,10 +81,11 @@ name_frame(struct match *match, const struct profile_frame *frame)
 		return 1;
 	}
 	if (frame->module == MODULE_NONE)
-		return 0; /* a text of wallsample */
+		return 0; /* a frame with a text of wallsample has no code */
 	return symbols_find(match->symbols, &place, match->symbol, SYMBOL_CHAIN_MAX);
 }
 
+/* Sets the masks of a frame. */
 static void
 match_frame(struct match *match, uint32_t id)
 {
@@ -106,9 +108,9 @@ match_frame(struct match *match, uint32_t id)
 			to->inner |= name == 0 ? bit : 0;
 		}
 	}
-	to->known = true;
 }
 
+/* Returns the frame, and queues it if it is new. */
 static const struct match_frame *
 find_frame(struct match *match, uint32_t id)
 {
@@ -120,22 +122,21 @@ find_frame(struct match *match, uint32_t id)
 		match->frames = match->frame_capacity;
 		memset(match->frame + before, 0, (match->frames - before) * sizeof(*match->frame));
 	}
-	if (!match->frame[id].known && !match->frame[id].asked) {
-		match->frame[id].asked = true;
-		match->asked = xgrow(match->asked, &match->asked_capacity, match->asked_count + 1,
-				     sizeof(*match->asked));
-		match->asked[match->asked_count++] = id;
+	if (!match->frame[id].queued) {
+		match->frame[id].queued = true;
+		match->queue = xgrow(match->queue, &match->queue_capacity, match->queue_count + 1,
+				     sizeof(*match->queue));
+		match->queue[match->queue_count++] = id;
 	}
 	return &match->frame[id];
 }
 
 void
-match_name_asked(struct match *match)
+match_name_queued(struct match *match)
 {
-	for (size_t i = 0; i < match->asked_count; i++)
-		if (!match->frame[match->asked[i]].known)
-			match_frame(match, match->asked[i]);
-	match->asked_count = 0;
+	for (size_t i = 0; i < match->queue_count; i++)
+		match_frame(match, match->queue[i]);
+	match->queue_count = 0;
 }
 
 uint64_t
@@ -153,7 +154,7 @@ match_stack(struct match *match, uint32_t stack)
 		} else if (innermost) {
 			mask |= frame->inner;
 		} else if (profile_frame(match->profile, level->frame)->origin == FRAME_SCRIPT) {
-			/* The interpreted function whose native callees are the inner frames. */
+			/* This is the interpreted function that called the native leaf. */
 			return mask | frame->inner;
 		}
 		innermost = false;

@@ -9,9 +9,9 @@
 /* Estimated number of further experiments for a gain that is not known yet. */
 #define ROUNDS_GUESSED 6
 
-/* A gain needs this number of experiments: fewer may agree by chance. After this number of failures
- * without a whole experiment a gain is abandoned. */
+/* A gain needs this number of experiments: fewer may agree by chance. */
 #define EXPERIMENTS_ENOUGH 4
+/* A gain is abandoned after this number of experiments if none of them was WHOLE. */
 #define FAILURES_ENOUGH 3
 
 void
@@ -73,7 +73,7 @@ count_done(const struct causal_result *result, uint32_t candidate, double speedu
 	return done;
 }
 
-/* Fills the round with each gain that does not have the requested precision, once. */
+/* Begins a round: one experiment for each gain that does not have the requested precision. */
 static void
 begin_round(struct plan *plan)
 {
@@ -114,7 +114,8 @@ plan_next(struct plan *plan, bool may_hold)
 		return item;
 	item = plan->item[plan->at];
 	plan->compared = !plan->compared || !may_hold;
-	/* An experiment at 0 searches for the same candidate, so that its ticks cost the same. */
+	/* An experiment at speed-up 0 searches for the candidate of the next one, so that their
+	 * ticks cost the target the same time. */
 	if (plan->compared)
 		item.speedup = 0;
 	else

@@ -111,7 +111,7 @@ place_counter(const struct progress *progress, struct progress_counter *counter,
 
 /* Makes a LATENCY point of coz:NAME, which has a COZ_BEGIN and a COZ_END. */
 static void
-become_latency(struct progress_entry *entry)
+make_latency(struct progress_entry *entry)
 {
 	struct progress_source *source = entry->words.source;
 
@@ -127,7 +127,7 @@ become_latency(struct progress_entry *entry)
 }
 
 static void
-settle_entry(const struct progress *progress, struct progress_entry *entry)
+update_entry(const struct progress *progress, struct progress_entry *entry)
 {
 	const struct progress_coz *coz = &progress->coz;
 	struct progress_counter *counter = entry->counter;
@@ -140,7 +140,7 @@ settle_entry(const struct progress *progress, struct progress_entry *entry)
 		    !progress_coz_find(coz, name, PROGRESS_COZ_BEGIN, &begin) ||
 		    !progress_coz_find(coz, name, PROGRESS_COZ_END, &end))
 			return;
-		become_latency(entry);
+		make_latency(entry);
 	}
 	if (entry->words.source_count == 2 && is_coz(&counter[0]))
 		place_counter(progress, &counter[0], PROGRESS_COZ_BEGIN);
@@ -149,14 +149,14 @@ settle_entry(const struct progress *progress, struct progress_entry *entry)
 }
 
 static void
-settle_entries(struct progress *progress)
+update_entries(struct progress *progress)
 {
 	for (size_t i = 0; i < progress->count; i++)
-		settle_entry(progress, &progress->entry[i]);
+		update_entry(progress, &progress->entry[i]);
 }
 
 bool
-progress_coz_settle(struct progress *progress)
+progress_coz_update(struct progress *progress)
 {
 	struct progress_coz *coz = &progress->coz;
 	struct progress_coz_table *table = xmalloc(sizeof(*table));
@@ -167,7 +167,7 @@ progress_coz_settle(struct progress *progress)
 
 	free(table);
 	if (done)
-		settle_entries(progress);
+		update_entries(progress);
 	return done;
 }
 
@@ -200,7 +200,7 @@ coz_refuse_missing(const struct progress *progress, const char *what, struct err
 	return status;
 }
 
-/* Finds and reads the table. `what` begins the error. */
+/* Finds and reads the table. `what` is the beginning of the error text. */
 static int
 open_table(struct progress *progress, const struct progress_images *images, const char *what,
 	   struct error *err)
@@ -209,7 +209,7 @@ open_table(struct progress *progress, const struct progress_images *images, cons
 		find_table(&progress->coz, images);
 	if (progress->coz.table == 0)
 		return coz_refuse_missing(progress, what, err);
-	if (!progress_coz_settle(progress))
+	if (!progress_coz_update(progress))
 		return error_set(err, ERROR_FORMAT,
 				 "the table of %s in process %d cannot be read, or is one of "
 				 "another version of wallsample",
@@ -309,6 +309,6 @@ progress_coz_open_all(struct progress *progress, const struct progress_images *i
 			"once it has work they are found; or name one of them: "
 			"--progress coz:NAME",
 			PROGRESS_COZ_LIBRARY);
-	settle_entries(progress);
+	update_entries(progress);
 	return 0;
 }

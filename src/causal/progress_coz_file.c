@@ -18,7 +18,8 @@
 #endif
 
 #define PIECE ((size_t)64 << 10)
-/* Part of the file that is searched: the name is among the constants, which take less. */
+/* Bound of the part of the file that is searched: constants, which contain the name, are before
+ * it. */
 #define FILE_MOST ((uint64_t)2 << 30)
 
 bool

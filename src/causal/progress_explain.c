@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_explain.c - describes progress points without progress for the user.
+ * progress_explain.c - describes to the user a progress point that has no progress.
  */
 #include <inttypes.h>
 
 #include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
-#define NAMES_TOLD 8
+/* Number of executed points of coz.h that an explanation lists. */
+#define NAMES_LISTED 8
 
 static void
 explain_variable(const struct progress_counter *counter, struct strbuf *out)
@@ -66,11 +67,11 @@ explain_coz(const struct progress *progress, const struct progress_counter *coun
 		return;
 	}
 	strbuf_add_text(out, "is no progress point of coz.h that the program has come by");
-	for (size_t i = 0; i < coz->count && i < NAMES_TOLD; i++) {
+	for (size_t i = 0; i < coz->count && i < NAMES_LISTED; i++) {
 		strbuf_add_text(out, i == 0 ? "; those are " : ", ");
 		strbuf_add_escaped(out, coz->seen[i].name);
 	}
-	if (coz->count > NAMES_TOLD)
+	if (coz->count > NAMES_LISTED)
 		strbuf_add_text(out, ", …");
 	if (coz->used == PROGRESS_COZ_POINTS_MOST)
 		strbuf_add_format(out, ". There is room for %d points, and no more",

@@ -82,7 +82,7 @@ struct progress_images {
 		bool own; /* the program itself, not a library */
 	} * image;        /* the program first */
 	size_t count, capacity;
-	struct symbols *symbols; /* the symbols of these images */
+	struct symbols *symbols; /* symbols of the images, borrowed */
 };
 
 /* Lists all files that are mapped as code. The arguments are borrowed. */
@@ -94,7 +94,7 @@ struct progress_place {
 	uint64_t address;
 	unsigned size;      /* bytes of a variable; 0 for code */
 	const char *module; /* base name, "" for an address; borrowed from the modules */
-	char *note;         /* remark for the user about the choice, owned; or NULL */
+	char *note;         /* remark for the user, owned; NULL: there is nothing to remark */
 };
 
 /* Finds a VAR, FUNC or LINE. The error names what was not found, and similar names. */
@@ -122,7 +122,7 @@ struct progress_coz {
 	} * seen;                 /* the complete points, in the order of the table */
 	size_t count;
 	uint32_t used; /* number of points in the table when it was read */
-	bool waiting;  /* one of these points was not complete */
+	bool waiting;  /* a point in the table was not complete */
 };
 
 /* Parses a table. False: its head is not that of a table. Incomplete points are left out. */
@@ -195,6 +195,6 @@ int progress_coz_open(struct progress *progress, const struct progress_images *i
 int progress_coz_open_all(struct progress *progress, const struct progress_images *images,
 			  struct error *err);
 /* Reads the table again and finds its new points. False: the table is not readable or not valid. */
-bool progress_coz_settle(struct progress *progress);
+bool progress_coz_update(struct progress *progress);
 
 #endif

@@ -15,14 +15,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-#define TOLD_MOST 4
+/* Number of copies that an error lists. */
+#define COPIES_LISTED 4
 
 struct line_finder {
 	struct symbols *symbols;
 	const struct progress_source *source;
 	const struct progress_image *image; /* the image that has the line; NULL: no image has it */
 	struct symbol_line line;
-	/* First addresses of pieces in different functions or copies, and descriptions of these. */
+	/* First addresses of pieces in different functions or copies, and descriptions of those
+	 * functions, which are owned. */
 	uint64_t copy[SYMBOL_LINE_MOST];
 	char *where[SYMBOL_LINE_MOST];
 	size_t copies;
@@ -56,7 +58,8 @@ is_within(const char *inner, const char *outer)
 	       (inner[length] == '\0' || inner[length] == ':');
 }
 
-/* Code of a line may begin with inlined code: it then belongs to the function around that. */
+/* Adds a piece of code if it is in another function or copy than the pieces before. Code of a line
+ * may begin with inlined code: then the piece belongs to the function around the inlined code. */
 static void
 add_copy(struct line_finder *finder, uint64_t vaddr)
 {
@@ -114,10 +117,10 @@ refuse_copies(const struct line_finder *finder, struct error *err)
 	struct strbuf text = STRBUF_INIT;
 	int status;
 
-	for (size_t i = 0; i < finder->copies && i < TOLD_MOST; i++)
+	for (size_t i = 0; i < finder->copies && i < COPIES_LISTED; i++)
 		strbuf_add_format(&text, "%s0x%" PRIx64 " in %s", i > 0 ? "; " : "",
 				  finder->copy[i] + finder->image->bias, finder->where[i]);
-	if (finder->copies > TOLD_MOST)
+	if (finder->copies > COPIES_LISTED)
 		strbuf_add_text(&text, "; …");
 	status = error_set(err, ERROR_USAGE,
 			   "--progress %s: the compiler has made %zu copies of it, of which only "
@@ -158,7 +161,7 @@ progress_line_find(const struct progress_images *images, const struct progress_s
 	struct line_finder finder = { .symbols = images->symbols, .source = source };
 	int status;
 
-	/* The program itself comes first. */
+	/* The program itself is the first image. */
 	for (size_t i = 0; i < images->count && finder.image == NULL; i++) {
 		symbol_lookup_line(images->symbols, images->image[i].module, source->name,
 				   (uint32_t)source->number, &finder.line);

@@ -11,7 +11,7 @@
 #include "wallsample/base/base.h"
 
 static void
-hand_out(struct progress *progress, struct progress_counter *counter)
+add_counted(struct progress *progress, struct progress_counter *counter)
 {
 	const size_t index = progress->counted_count++;
 
@@ -22,7 +22,7 @@ hand_out(struct progress *progress, struct progress_counter *counter)
 	progress->counted_counter[index] = counter;
 }
 
-/* Checks that one counter is readable, so that the error names the right one. */
+/* Checks that the counter is readable. The error names the counter. */
 static int
 try_memory(struct progress *progress, const struct progress_counter *counter, struct error *err)
 {
@@ -62,7 +62,7 @@ open_counter(struct progress *progress, const struct progress_images *images,
 	if (status != 0)
 		return status;
 	if (progress_source_is_counted(source)) {
-		hand_out(progress, counter);
+		add_counted(progress, counter);
 		return 0;
 	}
 	counter->size = counter->place.size;

@@ -11,15 +11,17 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* Number of symbols of one name that are kept; with more the name is as ambiguous. */
+/* Bound of the symbols of one name that are kept: two already make the name ambiguous. */
 #define FOUND_MOST 16
 /* Number of symbols that an error lists. */
 #define LISTED_MOST 4
+/* Bound of the inlined copies that are counted. */
 #define INLINED_MOST 1000
 
 /* --- images ------------------------------------------------------------------------ */
 
-/* Only one of the two paths has the kernel's " (deleted)" at its end. */
+/* True when the module is the program itself. In process->exe the kernel appends " (deleted)" to
+ * the path of a deleted file. */
 static bool
 is_program(const struct module *module, const struct process *process)
 {
@@ -93,10 +95,12 @@ struct found {
 struct finder {
 	const struct progress_images *images;
 	const struct progress_source *source;
-	const char *module, *file; /* source->module is the name of one of these two, or NULL */
+	const char *module; /* source->module if it is the name of a module; else NULL */
+	const char *file;   /* source->module if it is the name of a source file; else NULL */
 	struct found found[FOUND_MOST];
 	size_t count;
-	bool thread_local, other; /* the name exists, but is of another kind */
+	bool thread_local; /* a thread-local variable has the name */
+	bool other;        /* a symbol of another kind has the name */
 };
 
 static void
@@ -121,7 +125,7 @@ search_image(struct finder *finder, const struct progress_image *image)
 	}
 }
 
-/* True when the symbol is searched in this image. */
+/* True when the user's spec permits this image. */
 static bool
 is_searched(const struct finder *finder, const struct progress_image *image)
 {
@@ -145,7 +149,7 @@ choose_module(struct finder *finder)
 	finder->file = name;
 }
 
-/* The program comes first: libraries are not searched when it has the name. */
+/* Searches the program first, and its libraries only when the program does not have the name. */
 static void
 find_all(struct finder *finder)
 {
@@ -217,7 +221,8 @@ explain_missing(struct strbuf *out, const struct finder *finder)
 				     "--debuginfod) may have them");
 }
 
-/* The number of places at which the function was inlined, up to INLINED_MOST. */
+/* Returns the number of places at which the function was inlined, up to INLINED_MOST; `only`: in
+ * this image alone, or NULL. */
 static size_t
 count_inlined(const struct finder *finder, const struct progress_image *only)
 {

@@ -22,7 +22,7 @@ EXPORTED struct progress_coz_table wallsample_progress_points = {
 	.most = PROGRESS_COZ_POINTS_MOST,
 };
 
-/* The part of a name that is kept: its end, because the ends of paths differ. */
+/* Returns the part of a name that is kept: its end, because the ends of paths differ. */
 static const char *
 end_of_name(const char *name)
 {
@@ -55,7 +55,7 @@ find_point(uint32_t used, uint32_t type, const char *name)
 	return NULL;
 }
 
-/* Copies byte by byte, which compilers do not turn into a call of memcpy. */
+/* Copies byte by byte by atomic stores, which compilers do not turn into a call of memcpy. */
 static void
 set_name(struct progress_coz_point *point, const char *name)
 {

@@ -284,7 +284,7 @@ read_memory(struct progress *progress)
 		    (reading.coz_used == progress->coz.used && !progress->coz.waiting))
 			return true;
 		/* A table that has become invalid has no new points. */
-		if (!progress_coz_settle(progress))
+		if (!progress_coz_update(progress))
 			return true;
 	}
 	return true;

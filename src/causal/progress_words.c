@@ -43,7 +43,7 @@ read_number(const char *text, uint64_t *value)
 	return parse_whole_u64(text, 0, UINT64_MAX, value);
 }
 
-/* Finds the colon of "MODULE:SYMBOL"; a "::" of C++ is skipped. */
+/* Returns the colon of "MODULE:SYMBOL", or NULL. A "::" of C++ is skipped. */
 static char *
 find_colon(char *text)
 {

@@ -24,7 +24,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/profile/run_stats.h"
 
-/* Largest number of each. */
+/* Largest numbers of progress points, speed-ups and candidates of a result. */
 #define CAUSAL_POINTS_MOST 8
 #define CAUSAL_SPEEDUPS_MOST 16
 #define CAUSAL_CANDIDATES_MOST 64
@@ -62,8 +62,8 @@ bool causal_unit_from_word(const char *word, enum causal_unit *out);
 #define CAUSAL_ENDS(X)                                                                             \
 	X(WHOLE, "whole")                                                                          \
 	X(STALLED, "stalled") /* no progress while threads were held: all were released */         \
-	X(CUT, "cut short")   /* the run or the target ended; --max-hold was reached; or there was
-				* a gap, or hardly any time without held threads */
+	X(CUT, "cut short")   /* the run or the target ended; --max-hold was reached; no tick was
+				* made for a long time; or threads were held nearly all the time */
 
 enum causal_end {
 #define X(name, word) CAUSAL_##name,
@@ -83,16 +83,16 @@ struct causal_point {
 struct causal_candidate {
 	char *name;        /* "parse", "parse.c:123", "libz.so.1" */
 	char *module;      /* base name; "" if it has none */
-	char *file;        /* of a function or line; NULL: not known */
+	char *file;        /* source file of a function or line; NULL: not known */
 	uint32_t line;     /* 0: not known */
 	double share;      /* share of the Latency of the preceding profile, in [0, 1], with
 				   * the candidate anywhere in the stack */
-	double self_share; /* the same, with the candidate as the leaf */
+	double self_share; /* share of the Latency with the candidate as the leaf of the stack */
 };
 
 /* The reading of one progress point in one experiment. */
 struct causal_reading {
-	double count;          /* number of events; LATENCY: of ends */
+	double count;          /* number of events; LATENCY: number of ends */
 	double in_progress_ns; /* LATENCY: integral of the number in progress over the virtual
 				   * time; estimated from samples, so that a value near 0 may be
 				   * negative; else 0 */
@@ -105,7 +105,8 @@ struct causal_experiment {
 	/* held_ns includes the stops of all threads at ticks, so it is above 0 at a speed-up of 0.
 	 * It is less than wall_ns if the experiment is WHOLE. */
 	uint64_t wall_ns, held_ns;
-	uint64_t ticks, chosen; /* number of ticks; of those that found the candidate running */
+	uint64_t ticks;  /* number of ticks */
+	uint64_t chosen; /* number of ticks that found the candidate running */
 	enum causal_end end;
 	struct causal_reading reading[CAUSAL_POINTS_MOST]; /* one for each point */
 };
@@ -131,17 +132,17 @@ struct causal_result {
 
 	/* The target, and the cost of the experiments. */
 	pid_t pid;
-	char *command;             /* of the target: its name */
-	uint64_t started_ns;       /* CLOCK_REALTIME; 0: not known */
-	uint64_t wall_ns, held_ns; /* of all experiments */
+	char *command;             /* name of the target's program */
+	uint64_t started_ns;       /* begin of the run, CLOCK_REALTIME; 0: not known */
+	uint64_t wall_ns, held_ns; /* sums over all experiments */
 	uint64_t profile_ns;       /* length of the preceding profile; 0: there was none */
 	uint64_t stops;            /* number of stops of threads */
 	uint64_t late_ticks;       /* ticks that were late by more than half of tick_ns */
-	uint64_t unheld;     /* threads that were waiting for a CPU when they should be held */
+	uint64_t unheld;     /* number of threads that waited for a CPU when they were to be held */
 	double runnable;     /* mean number of runnable threads at a tick */
-	unsigned cpus;       /* that the target may use; 0: not known */
+	unsigned cpus;       /* number of CPUs that the target may use; 0: not known */
 	uint64_t own_cpu_ns; /* CPU time of wallsample itself */
-	struct run_excluded excluded; /* threads left out of the experiments by their names */
+	struct run_excluded excluded; /* threads excluded from the experiments by their names */
 	bool target_gone; /* the target ended or called exec before the experiments ended */
 };
 

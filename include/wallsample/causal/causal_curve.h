@@ -17,22 +17,22 @@
 
 #include "wallsample/causal/causal.h"
 
-/* Experiments with progress that a gain needs, at its speed-up and at 0. */
+/* Number of experiments with progress that a gain needs, at its speed-up and at 0 each. */
 #define CAUSAL_EXPERIMENTS_LEAST 3
 
 struct causal_gain {
 	double speedup;
 	size_t experiments;     /* number of experiments at this speed-up */
-	double events;          /* of the progress point in these */
-	bool known;             /* there are enough experiments; else the rest is 0 */
-	double gain, low, high; /* 0.18: 18 % more; 95 % interval; all 0 at speed-up 0 */
+	double events;          /* sum of the point's events in these experiments */
+	bool known;             /* there are enough experiments; else gain, low and high are 0 */
+	double gain, low, high; /* 0.18: 18 % more; low and high end of the 95 % interval */
 };
 
 /* X(NAME, word) */
 #define CAUSAL_VERDICTS(X)                                                                         \
 	X(HELPS, "helps")     /* the interval of the slope is above 0 */                           \
-	X(NOTHING, "nothing") /* it contains 0, and no gain exceeds the precision */               \
-	X(HURTS, "hurts")     /* it is below 0: contention */                                      \
+	X(NOTHING, "nothing") /* that interval contains 0, no gain exceeds the precision */        \
+	X(HURTS, "hurts")     /* the interval of the slope is below 0: contention */               \
 	X(UNSURE, "unsure")   /* not enough data: the candidate is not ranked */
 
 enum causal_verdict {
@@ -61,12 +61,12 @@ struct causal_curves {
 	struct causal_curve *curve; /* sorted by point, then UNSURE last, then by descending slope,
 				     * then by candidate */
 	size_t count;
-	double rate[CAUSAL_POINTS_MOST];       /* of each point at 0: events per second */
-	double latency_ns[CAUSAL_POINTS_MOST]; /* of LATENCY points at 0; else 0 */
+	double rate[CAUSAL_POINTS_MOST];       /* events per second of each point at speed-up 0 */
+	double latency_ns[CAUSAL_POINTS_MOST]; /* mean time of LATENCY points at speed-up 0 */
 };
 
-/* Makes all curves of the result; to be released. `seed` is that of the bootstrap: the same result
- * and seed give the same curves. */
+/* Makes all curves of the result; to be released. `seed` starts the bootstrap's random numbers: a
+ * result and a seed always give the same curves. */
 void causal_curves_make(const struct causal_result *result, uint64_t seed,
 			struct causal_curves *out);
 void causal_curves_release(struct causal_curves *curves);

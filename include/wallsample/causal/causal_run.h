@@ -23,9 +23,9 @@
 /* The distance between ticks varies uniformly by this part of its mean, so that ticks do not stay
  * in phase with periodic work. */
 #define CAUSAL_SPREAD 0.3
-/* An experiment continues until it has this number of events, */
+/* An experiment continues beyond its requested length until it has this number of events. */
 #define CAUSAL_EVENTS_LEAST 20
-/* but for at most this multiple of its requested length. */
+/* Largest length of an experiment, as a multiple of the requested length. */
 #define CAUSAL_LONGEST 20
 
 struct causal_run;
@@ -60,11 +60,11 @@ bool causal_run_is_over(const struct causal_run *run);
 
 /* Values for a status line, and for a warning when there is no progress. */
 struct causal_status {
-	size_t done, wanted; /* experiments so far; estimated total */
+	size_t done, wanted; /* number of finished experiments, and estimate of all */
 	double speedup;      /* of the current experiment */
 	uint32_t candidate;
 	uint64_t elapsed_ns; /* since the first experiment began */
-	double events;       /* events of the first point so far */
+	double events;       /* number of events of the first point since then */
 };
 void causal_run_status(const struct causal_run *run, struct causal_status *out);
 

@@ -4,17 +4,17 @@
  * code.
  *
  * A point is specified by [NAME=]SPEC, where SPEC is
- *   var:[MODULE:]SYMBOL[+OFFSET][/SIZE]  an integer in memory, of SIZE bytes (1, 2, 4 or 8; that of
- *                      the symbol if it has one of these, else 8), read without a stop; also
- *                      var:0xADDRESS/SIZE. Static and global variables, C++ names as demangled;
- *                      thread-local variables are refused. MODULE is a mapped file ("libssl"
- *                      matches libssl.so.3), or the source file of a static variable or function;
- *                      without it the program's own symbols come first.
+ *   var:[MODULE:]SYMBOL[+OFFSET][/SIZE]  an integer in memory, of SIZE bytes: 1, 2, 4 or 8;
+ *                      without /SIZE the symbol's size if it is one of these, else 8; read
+ *                      without a stop; also var:0xADDRESS/SIZE. Static and global variables, C++
+ *                      names as demangled; thread-local variables are refused. MODULE is a
+ *                      mapped file ("libssl" matches libssl.so.3), or the source file of a static
+ *                      variable or function; without it the program's own symbols come first.
  *   coz:NAME           a progress point of coz.h in the program, by its name (progress_coz.h). A
  *                      point that the program has not executed yet is found when it does; if it
  *                      then has a COZ_BEGIN and a COZ_END, its kind becomes LATENCY.
  *   io:FIELD           of /proc/PID/io: rchar, wchar, syscr, syscw, read_bytes, write_bytes
- *   syscalls:read      the same as io:syscr;  syscalls:write  the same as io:syscw
+ *   syscalls:read      equal to io:syscr;  syscalls:write  equal to io:syscw
  *   func:[MODULE:]SYMBOL, line:FILE:N    executions of this code; see progress_counted
  *   begin:SPEC,end:SPEC  latency, from two counters
  * Counters may wrap: differences are modulo their size. A counter of 4 or 8 bytes that jumps by
@@ -34,7 +34,7 @@
 #include "wallsample/process/process.h"
 #include "wallsample/symbol/symbol.h"
 
-/* Number of hardware breakpoints: as TRACER_COUNT_MOST. */
+/* Number of hardware breakpoints, equal to TRACER_COUNT_MOST. */
 #define PROGRESS_COUNTED_MOST 4
 
 /* Code in the target whose executions the caller counts by breakpoints. */
@@ -44,8 +44,8 @@ struct progress_counted {
 };
 
 struct progress_value {
-	uint64_t count;      /* events since progress_open; LATENCY: ends */
-	int64_t in_progress; /* LATENCY: number in progress, >= 0; else 0 */
+	uint64_t count;      /* number of events since progress_open; LATENCY: number of ends */
+	int64_t in_progress; /* LATENCY: number of begun events that have not ended; else 0 */
 };
 
 struct progress;
@@ -71,12 +71,13 @@ void progress_free(struct progress *progress);
 size_t progress_count(const struct progress *progress);
 /* Number of points of coz.h that were found beyond CAUSAL_POINTS_MOST, and not taken. */
 size_t progress_left_out(const struct progress *progress);
-/* Name and spec, borrowed, and kind of a point. The kind of a coz: point may change until the
- * program has executed it. */
+/* Stores name and spec, borrowed, and kind of a point. The kind of a coz: point may change until
+ * the program has executed it. */
 void progress_point(const struct progress *progress, size_t index, const char **name,
 		    const char **spec, enum causal_point_kind *kind);
-/* The code that the caller counts: stores an array, valid until progress_free, and returns its
- * length. Before each progress_read the caller sets the totals, in the order of the array. */
+/* Stores an array of the code whose executions the caller counts, valid until progress_free, and
+ * returns its length. Before each progress_read the caller sets the totals, in the order of the
+ * array. */
 size_t progress_counted(const struct progress *progress, const struct progress_counted **out);
 void progress_set_counted(struct progress *progress, const uint64_t *total, size_t count);
 

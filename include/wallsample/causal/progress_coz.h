@@ -16,16 +16,17 @@
 #include <stdint.h>
 
 #define PROGRESS_COZ_LIBRARY "libwallsample-progress.so"
-/* Its table, a struct progress_coz_table. */
+/* Name of the library's table, a struct progress_coz_table. */
 #define PROGRESS_COZ_TABLE "wallsample_progress_points"
 #define PROGRESS_COZ_FUNCTION "_coz_get_counter"
 
-#define PROGRESS_COZ_MAGIC "WSprog\r\n" /* 8 bytes, without the 0 */
+#define PROGRESS_COZ_MAGIC "WSprog\r\n" /* 8 bytes, without the terminating 0 */
 #define PROGRESS_COZ_VERSION 1
 #define PROGRESS_COZ_POINTS_MOST 256
-#define PROGRESS_COZ_NAME_MOST 240 /* with the terminating 0; of a longer name the end is kept */
+#define PROGRESS_COZ_NAME_MOST                                                                     \
+	240 /* with the terminating 0; a longer name is cut at its beginning */
 
-/* The values of coz.h. */
+/* Types of points, with the values of coz.h. */
 enum progress_coz_type {
 	PROGRESS_COZ_THROUGHPUT = 1,
 	PROGRESS_COZ_BEGIN = 2,
@@ -61,8 +62,8 @@ struct progress_coz_table {
 bool progress_wants_preload(const char *executable);
 
 /*
- * The path of the library: in the directory of the running wallsample if that is not installed,
- * else the installed path. To be freed; NULL: the file does not exist.
+ * Returns the path of the library, which the caller frees: in the directory of the running
+ * wallsample if there is one, else the installed library. NULL: neither file exists.
  */
 char *progress_preload_path(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python.c - the CPythons of a process: its own, and those that it embeds. */
+/* python.c - implements struct runtime_kind for the CPythons of a process. */
 #include "runtime/python/python_internal.h"
 
 #include <linux/futex.h>
@@ -83,8 +83,8 @@ python_captured_release(void *memory)
 }
 
 /*
- * Uses the interpreter that knows the thread; otherwise the first one, which then reports that the
- * thread has nothing to do with its lock.
+ * Captures with the CPython that lists the thread; else with the first one, which then reports that
+ * the thread neither holds its lock nor waits for it.
  */
 static void
 python_capture_any(void *state, pid_t tid, uint64_t sp, void *memory)

@@ -5,7 +5,7 @@
 #include "runtime/python/python_internal.h"
 
 #define SECTION ".AsyncioDebug"
-/* "_asyncio.cpython-314-x86_64-linux-gnu.so" */
+/* Beginning of the name of the module's file: "_asyncio.cpython-314-x86_64-linux-gnu.so". */
 #define FILE_NAME "_asyncio."
 
 /* Reads the offsets of the mapping's module, if it is an _asyncio that publishes them. */

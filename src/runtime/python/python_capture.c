@@ -20,7 +20,7 @@
  */
 #define STATE_SUSPENDED 2
 
-/* Nesting of greenlets. */
+/* Bound of the nesting of greenlets. */
 #define GREENLETS_MOST 64
 
 struct walk {
@@ -30,16 +30,16 @@ struct walk {
 	struct memory memory; /* the target's memory, read through `pages` */
 	struct python_captured *captured;
 	uint64_t state; /* address of the PyThreadState */
-	uint64_t frame; /* the next frame; 0: none */
-	/* 3.11 and 3.12: the _PyCFrame of the call that executes the next frame (in 3.12 of the
-	 * innermost call), the next _PyCFrame, and the frame that made the call. */
+	uint64_t frame; /* address of the next frame; 0: the outermost frame was visited */
+	/* 3.11 and 3.12, addresses: the _PyCFrame of the call that executes the next frame (in 3.12
+	 * of the innermost call), the _PyCFrame outside of it, and the frame that made the call. */
 	uint64_t cframe, outer_cframe, outer_frame;
-	bool right;   /* the innermost call was confirmed */
-	size_t steps; /* frames visited, of all states of the thread */
+	bool confirmed; /* the frames of the innermost call lead to the frame that made it */
+	size_t steps;   /* number of visited frames of all PyThreadStates of the thread */
 };
 
-/* Bounds of one walk and of a whole capture. Shim frames are not reported, but are as many as
- * others; lists may be circular. */
+/* Bounds of visited frames in one PyThreadState and in a whole capture: lists may be circular. Half
+ * of the frames may be shims, which are not captured. */
 #define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
 #define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
 
@@ -55,7 +55,8 @@ python_pages_memory(const struct cpython *cpython)
 	return (struct memory){ read_cached, cpython->base.tools->pages };
 }
 
-/* Since 3.15 a thread's outermost frame is a shim that no call executes. */
+/* Makes a group of the frames since the last group. There may be none: since 3.15 a thread's
+ * outermost frame is a shim that no call executes. */
 static void
 end_group(struct python_captured *captured, uint64_t anchor)
 {
@@ -81,7 +82,6 @@ is_init_cleanup(const struct python_code_id *code)
 	return code->name != 0 && code->filename == code->name;
 }
 
-/* A frame whose code is not readable is kept: a marker will stand for it. */
 bool
 python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct python_frame *frame)
 {
@@ -94,7 +94,7 @@ python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct py
 	if (pages_read(cpython->base.tools->pages, code, object, layout->code_size))
 		frame->code = python_code_identify(layout, code, object);
 	else
-		frame->code = (struct python_code_id){ .address = 0 };
+		frame->code = (struct python_code_id){ .address = 0 }; /* shown as a marker */
 	return !is_init_cleanup(&frame->code);
 }
 
@@ -109,8 +109,8 @@ capture_frame(struct walk *walk, const uint8_t *bytes)
 					     &captured->frame[captured->count]);
 }
 
-/* The _PyCFrame of a frame that no Python function called is the thread's own, further out; those
- * between them belong to greenlets. */
+/* True if the list of _PyCFrames from `cframe` outwards leads to the one inside the PyThreadState:
+ * the call was made by no Python function. The others in the list belong to greenlets. */
 static bool
 leads_to_thread(struct walk *walk, uint64_t cframe)
 {
@@ -142,8 +142,9 @@ enter_call(struct walk *walk, uint64_t cframe)
 						   walk->layout->cframe_frame);
 }
 
-/* A frame of a call was added, or the call's end reached. False: the frames lead to one that made
- * no call. */
+/* Ends the group if the frame that was visited is the outermost one of its call; `previous` is
+ * the next outer frame. False: the frames of the innermost call lead to a frame that did not
+ * make it. */
 static bool
 leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 {
@@ -157,17 +158,17 @@ leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 		end_group(walk->captured, walk->cframe);
 		enter_call(walk, walk->outer_cframe);
 	} else if (is_shim) {
-		if (!walk->right && !is_outside_call(walk, previous))
+		if (!walk->confirmed && !is_outside_call(walk, previous))
 			return false;
 		end_group(walk->captured, walk->frame);
 	} else {
 		return true;
 	}
-	walk->right = true;
+	walk->confirmed = true;
 	return true;
 }
 
-/* Steps to the next outer frame; false: there is none. */
+/* Captures the next frame and steps to the frame outside of it; false: the walk has ended. */
 static bool
 step_outwards(struct walk *walk)
 {
@@ -192,7 +193,7 @@ step_outwards(struct walk *walk)
 	return true;
 }
 
-/* Finds the innermost frame. False: not readable. */
+/* Finds the innermost frame from the bytes of the PyThreadState. False: memory is not readable. */
 static bool
 begin_walk(struct walk *walk, const uint8_t *state)
 {
@@ -200,12 +201,12 @@ begin_walk(struct walk *walk, const uint8_t *state)
 	const uint64_t first = python_word(state, layout->thread_frame);
 
 	walk->frame = first;
-	walk->right = true;
+	walk->confirmed = true;
 	if (layout->cframe_frame == PYTHON_ABSENT || first == 0)
 		return true;
 	enter_call(walk, first);
-	/* The _PyCFrame in the thread state itself: no call has another one. */
-	walk->right = first - walk->state < PYTHON_THREAD_BYTES;
+	/* The _PyCFrame that is part of the PyThreadState belongs to no call. */
+	walk->confirmed = first - walk->state < PYTHON_THREAD_BYTES;
 	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
 			  sizeof(walk->frame));
 }
@@ -223,27 +224,27 @@ walk_calls(struct walk *walk)
 		captured->cut = true;
 }
 
-/* Undoes what was captured of this thread state. */
+/* Discards the frames and groups that were captured of this PyThreadState. */
 static void
-forget_state(struct walk *walk, const struct python_captured *before)
+discard_state(struct walk *walk, const struct python_captured *before)
 {
 	walk->captured->count = walk->captured->grouped = before->count;
 	walk->captured->group_count = before->group_count;
 	walk->captured->broken = before->broken;
 }
 
-/* The innermost call has not begun yet: the frames are those of its caller. */
+/* Walks from the caller of the innermost call, which has not filled in its _PyCFrame yet. */
 static void
-walk_outside(struct walk *walk)
+walk_from_caller(struct walk *walk)
 {
 	walk->frame = walk->outer_frame;
 	enter_call(walk, walk->outer_cframe);
-	walk->right = walk->frame == 0 && leads_to_thread(walk, walk->cframe);
+	walk->confirmed = walk->frame == 0 && leads_to_thread(walk, walk->cframe);
 	walk_calls(walk);
 }
 
-/* A generator's frame without a caller is suspended, or about to run: 3.12 may make it the current
- * frame before it sets the caller. */
+/* True if the walk has ended at a frame without a caller that is not a shim: a suspended generator,
+ * or one that is about to run. 3.12 may make it the current frame before it sets the caller. */
 static bool
 is_unlinked(const struct walk *walk)
 {
@@ -260,12 +261,12 @@ walk_frames(struct walk *walk)
 
 	walk_calls(walk);
 	loose = is_unlinked(walk);
-	if (!walk->right && !captured->cut) {
-		forget_state(walk, &before);
-		walk_outside(walk);
+	if (!walk->confirmed && !captured->cut) {
+		discard_state(walk, &before);
+		walk_from_caller(walk);
 	}
-	if (!walk->right && !captured->cut) {
-		forget_state(walk, &before);
+	if (!walk->confirmed && !captured->cut) {
+		discard_state(walk, &before);
 		loose = true;
 	}
 	captured->broken |= loose;
@@ -302,7 +303,8 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	pages_keep(walk->pages, &thread->memo);
 }
 
-/* Of a thread that uses two interpreters, one inside the other: the stack grows downwards. */
+/* Sorts the groups of a thread that uses several interpreters, one inside the other. The stack
+ * grows downwards: the anchor of an inner group is lower. */
 static void
 sort_groups(struct python_captured *captured)
 {
@@ -338,7 +340,7 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->lock = 0;
 	/*
 	 * The list has the youngest interpreter first. Up to 3.10 nothing shows which of them
-	 * called the other; the youngest is taken for the innermost, since the others existed
+	 * called another; the youngest is taken for the innermost, because the others existed
 	 * before it.
 	 */
 	for (int i = 0; thread != NULL && i < PYTHON_INTERPRETERS_MOST; i++) {

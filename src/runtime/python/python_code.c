@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_code.c - names and lines of the code objects that were captured. */
+/* python_code.c - reads names and lines of the code objects that were captured. */
 #include "runtime/python/python_layout_internal.h"
 
 #include <stdlib.h>
@@ -8,17 +8,18 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* Characters. Names of nested classes and functions have no bound. */
+/* Largest numbers of characters of a name and a path, and of bytes of a line table. CPython does
+ * not bound names of nested classes and functions. */
 #define NAME_MOST 1024
 #define FILE_MOST 4096
 #define LINE_TABLE_MOST (UINT64_C(1) << 20)
-/* Bytes of line tables in the cache; beyond this bound tables are read again at each use. */
+/* Bytes of line tables in the cache. At this bound the cache is emptied. */
 #define LINE_TABLES_KEPT (UINT64_C(32) << 20)
 
 struct record {
 	struct python_code_id id;
 	struct python_code code;
-	uint8_t *line_table; /* NULL: not read yet, or not cached */
+	uint8_t *line_table; /* NULL: not in the cache */
 	size_t line_table_size;
 };
 
@@ -28,13 +29,14 @@ struct python_codes {
 	struct strings *texts;
 	struct record **record; /* allocated one by one: callers hold pointers to &record->code */
 	size_t count, capacity;
-	struct table by_address; /* (address, 0) -> the record of the current object there */
-	struct table lines;      /* (record, offset) -> line */
-	struct table copies;     /* (record, index of its bytecode) -> copy */
-	uint64_t *copy;          /* address of its first instruction; 0: not known */
+	struct table
+		by_address;  /* (address, 0) -> index of the record of the latest object there */
+	struct table lines;  /* (index of a record, byte offset) -> line */
+	struct table copies; /* (index of a record, bytecode_index) -> index in copy[] */
+	uint64_t *copy;      /* addresses of first instructions; 0: not known */
 	size_t copy_count, copy_capacity;
-	struct strbuf text; /* scratch */
-	uint64_t code_type; /* address of the type "code"; 0: not seen yet */
+	struct strbuf text; /* scratch for read_text() */
+	uint64_t code_type; /* address of the type "code"; 0: not known yet */
 	uint64_t kept;      /* bytes of all cached line tables */
 };
 
@@ -102,7 +104,7 @@ python_codes_free(struct python_codes *codes)
 	free(codes);
 }
 
-/* Is the object at the address of the type "code"? */
+/* True if the object at the address has the type "code". */
 static bool
 is_code_object(struct python_codes *codes, uint64_t address)
 {
@@ -122,8 +124,8 @@ is_code_object(struct python_codes *codes, uint64_t address)
 	return true;
 }
 
-/* Is this code object still in memory? Called after something that it refers to has been read: the
- * objects that it refers to live as long as it does. */
+/* True if this code object is still in memory. To be called after reading objects that it refers
+ * to: they live as long as the code object does. */
 static bool
 is_unchanged(struct python_codes *codes, const struct python_code_id *id)
 {
@@ -245,9 +247,10 @@ find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index)
 }
 
 /*
- * A copy is freed some time after its thread has ended, and another one may have been made since.
- * All copies of one code object have the same size, and an allocator does not place them
- * overlapping: an instruction of the new copy is outside of the old one, and has no line there.
+ * Forgets the address of a copy of the bytecode; false: it was not known. A copy is freed some time
+ * after its thread has ended, and another copy may have been made since. All copies of one code
+ * object have the same size, and an allocator does not place them overlapping: an instruction of
+ * the new copy is outside of the old one, and has no line there.
  */
 static bool
 forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
@@ -260,7 +263,7 @@ forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
 	return true;
 }
 
-/* The byte offset of the current or latest instruction of the frame; -1: the frame has not begun.
+/* Stores the byte offset of the frame's current or latest instruction; -1: the frame has not begun.
  * False: the instruction is outside of this code. */
 static bool
 instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruction,
@@ -281,7 +284,8 @@ instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruc
 	start = find_bytecode(codes, number, bytecode_index);
 	if (start == 0)
 		return false;
-	/* One instruction earlier: 3.11 and 3.12 store the latest executed one. */
+	/* 3.11 and 3.12 store the instruction that was executed last: at first the one before the
+	 * code. */
 	*offset = instruction + 2 == start ? -1 : (int64_t)(instruction - start);
 	return *offset == -1 || (*offset >= 0 && *offset <= INT32_MAX);
 }

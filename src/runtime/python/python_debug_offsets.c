@@ -15,16 +15,17 @@
 #include "runtime/python/python_internal.h"
 #include "wallsample/base/bytes.h"
 
-/* What the words are stored to. */
+/* The members that words are stored to, and the state of the reader. */
 struct published {
 	struct python_layout layout;
 	struct python_task_layout tasks;
-	uint32_t gil; /* offset of the lock in PyInterpreterState */
-	uint32_t frame_size, asyncio_interpreter_size;
+	uint32_t gil;                      /* offset of the lock in PyInterpreterState */
+	uint32_t frame_size;               /* bytes of _PyInterpreterFrame */
+	uint32_t asyncio_interpreter_size; /* as interpreter_size of `tasks`, from _asyncio */
 	uint32_t list_next, list_previous; /* offsets in struct llist_node */
-	uint32_t other;                    /* words that are checked and not used */
-	uint64_t size;                     /* of the structure that the next words point into */
-	bool in_tasks;                     /* only the layout of tasks has members of it */
+	uint32_t other;                    /* a word that is checked and not used */
+	uint64_t size;                     /* bytes of the current structure */
+	bool in_tasks;                     /* the current structure is of `tasks` alone */
 	bool invalid[2];                   /* [in_tasks]: a word was refused */
 };
 
@@ -32,21 +33,21 @@ struct published {
 #define TASKS(name) offsetof(struct published, tasks.name)
 #define OWN(name) offsetof(struct published, name)
 
+/* The meaning of a word: the number of bytes of a member that must be inside of the current
+ * structure, if the word is the member's offset. */
 enum meaning {
-	/* The offset of a member: the number of its bytes that must be inside of the structure. */
-	END = 0, /* an array of variable length, which may begin where the structure ends */
+	END = 0, /* offset of an array, which may begin where the structure ends */
 	BYTE = 1,
 	WORD = 8,
-	/* The size of a structure, to which the following offsets belong. */
-	SIZE,
-	TASK_SIZE, /* of a structure of which only the layout of tasks has members */
-	SKIP,      /* one or more words that are not read */
+	SIZE,      /* the word is the size of a structure, which becomes the current one */
+	TASK_SIZE, /* as SIZE, for a structure that only the layout of tasks has members of */
+	SKIP,      /* one or more words are not read */
 };
 
 struct row {
 	uint8_t meaning;
 	uint8_t since; /* the first minor version that has the word; none has removed a word */
-	uint16_t to;   /* offset of a uint32_t in struct published; SKIP: number of words */
+	uint16_t to;   /* offset of a uint32_t in struct published; for SKIP the number of words */
 };
 
 /* clang-format off */
@@ -126,6 +127,7 @@ static const struct row asyncio[] = {
 
 /* --- words ------------------------------------------------------------------------------- */
 
+/* Checks a word and stores it. */
 static void
 take_word(struct published *to, const struct row *row, uint64_t word)
 {
@@ -143,7 +145,7 @@ take_word(struct published *to, const struct row *row, uint64_t word)
 	memcpy((char *)to + row->to, &value, sizeof(value));
 }
 
-/* False: there are fewer bytes than words. */
+/* Reads the words of all rows that the minor version has. False: there are too few bytes. */
 static bool
 read_words(const struct row *row, size_t rows, const uint8_t *bytes, size_t size, unsigned minor,
 	   struct published *to)
@@ -243,7 +245,8 @@ python_offsets_parse(const void *bytes, size_t size, struct python_layout *layou
 	const bool valid = read_offsets(bytes, size, &published, why);
 
 	*layout = published.layout;
-	/* These two words are relative to the interpreter, gil_enabled is relative to the lock. */
+	/* These two offsets are relative to the interpreter; gil_enabled is relative to the
+	 * lock. */
 	layout->gil_locked -= published.gil;
 	layout->gil_holder -= published.gil;
 	if (!valid || layout->gil_locked >= LOCK_MOST || layout->gil_holder >= LOCK_MOST ||

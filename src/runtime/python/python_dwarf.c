@@ -27,7 +27,7 @@ enum structure {
 
 #define ALWAYS 0, 255
 
-/* `since` and `until`: minor versions. */
+/* Structures, and the first and last minor version that has each. */
 static const struct {
 	struct dwarf_structure name;
 	uint8_t since, until;
@@ -47,12 +47,12 @@ static const struct {
 	[OBJECT] = { { "_object", "PyObject" }, ALWAYS },
 };
 
-/* The DWARF source of a member of the layout. */
+/* A member of the layout, and the member of a structure in DWARF that it is read from. */
 struct source {
-	size_t to;
+	size_t to; /* offset in struct python_layout */
 	enum structure structure;
-	const char *path; /* path through nested members; NULL: the structure's size */
-	uint8_t since, until;
+	const char *path;     /* path through nested members; NULL: the structure's size */
+	uint8_t since, until; /* first and last minor version */
 };
 
 #define TO(name) offsetof(struct python_layout, name)

@@ -13,15 +13,15 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/code_ranges.h"
 
-/* Bytes of code that are read in all: the loop has 90 KiB, seldom executed parts have 20 KiB. */
+/* Bound of the bytes of code that are read: the loop has 90 KiB, seldom executed parts 20 KiB. */
 #define CODE_MOST ((uint64_t)4 << 20)
+/* Code is read in pieces that overlap, because an instruction may cross the end of a piece. */
 #define PIECE ((size_t)64 << 10)
-/* An instruction may cross the border of two pieces. */
 #define OVERLAP ((size_t)8)
-/* Branch targets without a symbol, and searches at these targets. */
+/* Bounds of the ranges that may be parts, and of searches for the range of a branch target. */
 #define CANDIDATES_MOST 512
 #define SEARCHES_MOST 2048
-/* Branches back that prove a part: those of released versions have 156 and more. */
+/* Number of branches back that prove a part: parts of released versions have 156 and more. */
 #define BACK_LEAST 3
 
 struct parts {
@@ -33,23 +33,17 @@ struct parts {
 	uint64_t code_left;
 };
 
-static bool
-range_contains(const struct address_range *range, uint64_t vaddr)
-{
-	return vaddr >= range->start && vaddr - range->start < range->size;
-}
-
-/* Is the address inside a range, but not its beginning? */
-static bool
-is_inside(const struct address_range *range, size_t count, uint64_t vaddr)
+/* Returns the range that contains the address, or NULL. */
+static const struct address_range *
+find_range(const struct address_range *range, size_t count, uint64_t vaddr)
 {
 	for (size_t i = 0; i < count; i++)
-		if (range_contains(&range[i], vaddr) && vaddr != range[i].start)
-			return true;
-	return false;
+		if (vaddr - range[i].start < range[i].size)
+			return &range[i];
+	return NULL;
 }
 
-/* Called for each branch target; true ends the search. */
+/* Called for each branch target; a result of true ends the search. */
 typedef bool visitor(struct parts *parts, uint64_t target);
 
 static bool
@@ -76,19 +70,15 @@ visit_branches(struct parts *parts, const struct address_range *code, visitor *v
 	return done;
 }
 
-/* Does the branch lead into the middle of unknown code? */
+/* Adds a candidate if the branch leads into the middle of code outside of all known ranges. */
 static bool
 keep_candidate(struct parts *parts, uint64_t target)
 {
 	struct address_range found;
 
-	for (size_t i = 0; i < parts->count; i++)
-		if (range_contains(&parts->range[i], target))
-			return false;
-	for (size_t i = 0; i < parts->candidate_count; i++)
-		if (range_contains(&parts->candidate[i], target))
-			return false;
-	if (target < parts->image->low || target >= parts->image->high)
+	if (find_range(parts->range, parts->count, target) != NULL ||
+	    find_range(parts->candidate, parts->candidate_count, target) != NULL ||
+	    target < parts->image->low || target >= parts->image->high)
 		return false;
 	if (parts->searches++ == SEARCHES_MOST || parts->candidate_count == CANDIDATES_MOST)
 		return true;
@@ -97,13 +87,16 @@ keep_candidate(struct parts *parts, uint64_t target)
 	return false;
 }
 
+/* Counts branches into the middle of known parts. True: they prove a part. */
 static bool
 leads_back(struct parts *parts, uint64_t target)
 {
-	return is_inside(parts->range, parts->count, target) && ++parts->back == BACK_LEAST;
+	const struct address_range *range = find_range(parts->range, parts->count, target);
+
+	return range != NULL && target != range->start && ++parts->back == BACK_LEAST;
 }
 
-/* Examines the candidates of a range: those with branches back are parts, and are searched too. */
+/* Appends to parts->range the targets of branches from a range that have branches back. */
 static void
 search_range(struct parts *parts, size_t index)
 {

@@ -24,7 +24,8 @@ python_take(struct finder_candidate *base, const void *search)
 	return c->module.runtime != 0;
 }
 
-/* Reads page by page what is readable: a structure may end where its mapping ends. */
+/* Reads page by page up to the first unreadable one, because a structure may end where its mapping
+ * ends. Returns the number of bytes. */
 static size_t
 python_read_readable(const struct finder *finder, uint64_t address, uint8_t *to, size_t size)
 {
@@ -44,7 +45,8 @@ python_read_readable(const struct finder *finder, uint64_t address, uint8_t *to,
 
 /* --- layout ------------------------------------------------------------------------------ */
 
-/* Sets where the candidate is now: its module may have been mapped elsewhere since. */
+/* Sets the addresses of the candidate, whose module may have been mapped elsewhere since the last
+ * call. */
 static void
 python_set_place(struct python_candidate *c)
 {
@@ -59,7 +61,7 @@ python_set_place(struct python_candidate *c)
 		place->eval[i].start += c->base.bias;
 }
 
-/* Reads the version from Py_Version in memory, else takes it from the file; 0: not known. */
+/* Returns the version: of Py_Version in memory, else as python_module_version; 0: not known. */
 static uint32_t
 python_find_version(const struct finder *finder, const struct python_candidate *c)
 {
@@ -137,12 +139,13 @@ python_choose_layout(struct finder *finder, struct finder_candidate *base)
 	python_set_place(c);
 	size = python_read_readable(finder, c->place.runtime, bytes, sizeof(bytes));
 	if (size < sizeof(PYTHON_COOKIE) - 1)
-		return false; /* not mapped yet */
+		return false; /* the module is not mapped yet */
 	if (!python_offsets_version(bytes, size, &version)) {
 		base->version = python_find_version(finder, c);
 		if (base->version != 0)
 			return python_choose_by_version(finder, c);
-		if (c->module.version == 0) /* else not mapped yet: the library is being loaded */
+		/* A Py_Version that is not readable is not mapped yet. */
+		if (c->module.version == 0)
 			finder_refuse(finder, base, "its version is not known");
 		return false;
 	}

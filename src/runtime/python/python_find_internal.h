@@ -35,7 +35,8 @@ extern const struct finder_kind python_finder; /* finder_place() is a struct pyt
 
 /* --- python_module.c: is there a CPython in this file, where, and of which version? ------ */
 
-/* Number of different version texts that are kept: other software has version texts, too. */
+/* Number of different version texts that are kept: a program has those of other software as
+ * well. */
 #define PYTHON_MODULE_TEXTS 8
 
 /*
@@ -59,8 +60,7 @@ struct python_module {
 struct python_module_search {
 	const struct module *module;
 	enum python_module_stage {
-		PYTHON_MODULE_RUNTIME, /* the symbol _PyRuntime: most modules do not have it */
-		PYTHON_MODULE_SECTION, /* the section .PyRuntime */
+		PYTHON_MODULE_RUNTIME, /* _PyRuntime, which most modules do not have */
 		PYTHON_MODULE_SYMBOLS, /* symbols other than _PyRuntime */
 		PYTHON_MODULE_TEXT,    /* version texts */
 		PYTHON_MODULE_DONE,

@@ -10,7 +10,7 @@
 
 #include "runtime/python/python_find_internal.h"
 
-/* Threads and interpreters that are checked: the others are alike. */
+/* Numbers of interpreters and threads that are checked. */
 #define INTERPRETERS_CHECKED 16
 #define THREADS_CHECKED 8
 
@@ -31,7 +31,8 @@ read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint6
 
 /* --- objects ----------------------------------------------------------------------------- */
 
-/* Is the type of the object's type called "type"? This holds for all code that a frame executes. */
+/* True if the type of the object's type has the name "type", as for all code that a frame
+ * executes. */
 static bool
 is_object(const struct view *view, uint64_t object)
 {
@@ -45,7 +46,7 @@ is_object(const struct view *view, uint64_t object)
 	       memcmp(name, "type", sizeof(name)) == 0;
 }
 
-/* Does the thread's innermost frame, if there is one, execute an object? */
+/* True if the thread has no frame, or its innermost frame executes an object. */
 static bool
 has_good_frame(const struct view *view, uint64_t thread)
 {
@@ -82,13 +83,13 @@ python_check_lock(const struct view *view, uint64_t runtime, uint64_t interprete
 		return FINDER_FIT_NOT_YET;
 	if (!memory_read(view->memory, lock + layout->gil_locked, &locked, sizeof(locked)))
 		return FINDER_FIT_MISFIT;
-	/* -1: the lock has not been created. */
+	/* The lock is -1 before it is created, then 0 or 1. */
 	return locked >= -1 && locked <= 1 ? FINDER_FIT_GOOD : FINDER_FIT_MISFIT;
 }
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-/* Is this a consistent list of the interpreter's threads? */
+/* True if `thread` is the head of a consistent list of the interpreter's threads. */
 static bool
 are_threads(const struct view *view, uint64_t interpreter, uint64_t thread)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_language.c - Python, to the rest of the program.
+ * python_language.c - the words, functions and markers of Python for reports and options.
  *
  * The table of plumbing was made from stacks of CPython 3.6 to 3.13, whose callables, operators,
  * generators, threads and callbacks were sampled. It leaves out on purpose: built-in functions and

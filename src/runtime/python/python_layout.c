@@ -9,10 +9,12 @@
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
-/* The runtime of 3.14 has 300 KiB; the members that are read are in its first kilobyte. */
+/* Largest plausible offset. The runtime of 3.14 has 300 KiB; the members that are read are in its
+ * first kilobyte. */
 #define OFFSET_MOST ((uint32_t)64 << 10)
 /*
- * PyInterpreterState is the largest structure: since 3.13 its threads and its lock follow arrays.
+ * Largest plausible offset in PyInterpreterState: since 3.13 its threads and its lock follow
+ * arrays.
  */
 #define INTERPRETER_MOST ((uint32_t)1 << 20)
 
@@ -40,7 +42,7 @@ python_layout_finish(struct python_layout *layout)
 	if (!layout->free_threaded)
 		layout->gil_enabled = layout->thread_state = layout->frame_bytecode_index =
 			layout->code_bytecodes = PYTHON_ABSENT;
-	/* The instructions, which follow the object's members, are not read with it. */
+	/* Instructions follow the members of a code object, and are not read. */
 	size = end_of_member(layout->code_filename, 8, size);
 	size = end_of_member(layout->code_name, 8, size);
 	size = end_of_member(layout->code_qualified_name, 8, size);
@@ -98,7 +100,7 @@ is_bounded(const struct python_layout *layout)
 	return true;
 }
 
-/* Members that exist in all versions. */
+/* True if the layout has all members that exist in every version. */
 static bool
 has_common(const struct python_layout *l)
 {
@@ -119,8 +121,9 @@ has_common(const struct python_layout *l)
 	return true;
 }
 
+/* True if the layout has the members that only some versions have, and this one must have. */
 static bool
-has_own(const struct python_layout *l)
+has_versioned(const struct python_layout *l)
 {
 	const unsigned minor = python_minor(l->version);
 
@@ -141,7 +144,7 @@ has_own(const struct python_layout *l)
 bool
 python_layout_is_sane(const struct python_layout *layout)
 {
-	return is_bounded(layout) && has_common(layout) && has_own(layout) &&
+	return is_bounded(layout) && has_common(layout) && has_versioned(layout) &&
 	       layout->frame_size <= PYTHON_FRAME_BYTES && layout->code_size <= PYTHON_CODE_BYTES &&
 	       layout->thread_size <= PYTHON_THREAD_BYTES &&
 	       layout->gil_size > layout->gil_locked && layout->gil_size > layout->gil_holder;
@@ -178,7 +181,7 @@ parse_part(const char *text, size_t size, size_t *at, unsigned *part)
 	return *at > first && *part < 256;
 }
 
-/* Parses "a1", "b2", "rc1"; nothing: a final release. */
+/* Parses "a1", "b2" or "rc1" into release level and serial; other text is a final release. */
 static uint32_t
 parse_level(const char *text, size_t size, size_t *at)
 {

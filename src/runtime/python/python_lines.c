@@ -9,22 +9,22 @@
  */
 #include "runtime/python/python_layout_internal.h"
 
-/* Lines are an int in the interpreter. Larger sums, of a damaged table, are not lines. */
+/* Returns the line, or 0 if it is not a positive int, as in a damaged table. */
 static uint32_t
 bounded_line(int64_t line)
 {
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* co_firstlineno is an int, and may be negative in code that a program constructs. */
+/* Converts co_firstlineno, an int that may be negative in code that a program constructs. */
 static int64_t
 bounded_first_line(uint32_t first_line)
 {
 	return (int32_t)first_line;
 }
 
-/* Pairs of the next entry's distance in bytes, unsigned, and in lines, signed. A distance that does
- * not fit into a byte takes several pairs. */
+/* The table has pairs of bytes: the distance to the next entry in bytes of bytecode, unsigned, and
+ * in lines, signed. A distance that does not fit into a byte takes several pairs. */
 uint32_t
 python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -40,8 +40,8 @@ python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return bounded_line(line);
 }
 
-/* Pairs of a range's length in bytes, and its distance in lines from the latest range that had a
- * line; -128: the range has no line. */
+/* The table has pairs of bytes: the length of a range in bytes of bytecode, and its distance in
+ * lines from the previous range with a line; -128: the range has no line. */
 uint32_t
 python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -60,7 +60,8 @@ python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return 0;
 }
 
-/* Six bits per byte, lowest first; bit 6: another byte follows. Bit 0 of the result is the sign. */
+/* Reads a number of six bits per byte, the lowest first; bit 6 of a byte is set if another one
+ * follows. Bit 0 of the number is the sign. */
 static int64_t
 read_signed_varint(const uint8_t *table, size_t size)
 {
@@ -76,13 +77,14 @@ read_signed_varint(const uint8_t *table, size_t size)
 }
 
 enum location {
-	LOCATION_ONE_LINE = 10, /* and 11, 12: the distance in lines plus 10 */
+	LOCATION_ONE_LINE = 10, /* 10, 11 and 12: the distance in lines plus 10 */
 	LOCATION_NO_COLUMN = 13,
 	LOCATION_LONG = 14,
 	LOCATION_NONE = 15,
 };
 
-/* The distance in lines of an entry from the one before; `size` bytes are left of the table. */
+/* Returns the distance in lines from the previous entry; the table ends `size` bytes after
+ * `entry`. */
 static int64_t
 location_step(unsigned code, const uint8_t *entry, size_t size)
 {
@@ -93,8 +95,9 @@ location_step(unsigned code, const uint8_t *entry, size_t size)
 	return 0;
 }
 
-/* Entries begin with a byte with bit 7 set: the code in bits 3 to 6, and the number of code units
- * (of two bytes) minus one in bits 0 to 2. Other bytes of the entry have bit 7 clear. */
+/* Each entry of the table begins with a byte with bit 7 set: the code in bits 3 to 6, and the
+ * number of code units (of two bytes) minus one in bits 0 to 2. Other bytes of the entry have bit 7
+ * clear. */
 uint32_t
 python_line_locations(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {

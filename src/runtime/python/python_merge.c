@@ -58,8 +58,8 @@ add_group(struct merge *merge, size_t before, size_t index)
 		merge_place(merge, before, python_frame_place(captured->of, &captured->frame[i]));
 }
 
-/* Finds the frame of the chain, at `from` or further out, whose part of the stack contains the
- * address; chain->count: none. The end of the outermost frame's stack is not known. */
+/* Returns the index of the frame, `from` or further out, whose part of the stack contains the
+ * address, or chain->count. The end of the outermost frame's part is not known. */
 static size_t
 find_by_address(const struct chain *chain, size_t from, uint64_t address)
 {
@@ -141,8 +141,8 @@ match_by_address(struct merge *merge)
 	return matched;
 }
 
-/* Each call executes Python frames, except one that just begins. If there are fewer groups than
- * calls, the captured frames are outdated or incomplete. */
+/* True if there are fewer groups than calls of the bytecode loop: the captured frames are outdated
+ * or incomplete. One call may have no frames, because it just begins. */
 static bool
 lacks_frames(const struct merge *merge)
 {

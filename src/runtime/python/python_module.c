@@ -8,9 +8,9 @@
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".PyRuntime"
-/* Constants of one program that are searched for a version. */
+/* Bound of the bytes of constants that are searched for a version. */
 #define TEXT_MOST (UINT64_C(256) << 20)
-/* The longest version text: "3.10.13rc1" and its terminating zero. */
+/* Pieces overlap by the longest version text: "3.10.13rc1" and its terminating zero. */
 #define TEXT_OVERLAP 16
 
 static const struct symbol_wanted wanted_runtime = { .name = "_PyRuntime" };
@@ -38,8 +38,9 @@ python_module_search_begin(void *memory, const struct module *module)
 
 /* --- symbols ----------------------------------------------------------------------------- */
 
+/* Ends the stage PYTHON_MODULE_SYMBOLS. */
 static void
-python_module_take_symbols(struct python_module_search *search)
+take_symbols(struct python_module_search *search)
 {
 	const struct symbol_search *symbols = &search->symbols;
 	struct python_module *found = &search->found;
@@ -56,12 +57,17 @@ python_module_take_symbols(struct python_module_search *search)
 			found->eval[found->eval_count++] = (struct address_range){ symbol->vaddr,
 										   symbol->size };
 	}
+	/* The function may have parts that .dynsym does not list. */
+	if (found->eval_count == 1)
+		found->eval_count = python_eval_parts(search->module->image, found->eval, 1,
+						      PYTHON_EVAL_MOST);
+	search->stage = found->version == 0 ? PYTHON_MODULE_TEXT : PYTHON_MODULE_DONE;
 }
 
 /* --- the version ------------------------------------------------------------------------- */
 
 static void
-keep_text(struct python_module *found, uint32_t version)
+add_text(struct python_module *found, uint32_t version)
 {
 	for (size_t i = 0; i < found->text_count; i++)
 		if (found->text[i] == version)
@@ -92,12 +98,12 @@ scan_texts(struct python_module *found, const char *piece, size_t size)
 		    python_minor(version) >= PYTHON_MINOR_OLDEST &&
 		    python_minor(version) <= PYTHON_MINOR_TRIED + 1 && at + length < end &&
 		    at[length] == '\0')
-			keep_text(found, version);
+			add_text(found, version);
 		at += 2;
 	}
 }
 
-/* Searches one piece of the constants. */
+/* Searches one piece of the constants; returns the number of bytes read. */
 static size_t
 python_module_scan_text(struct python_module_search *search)
 {
@@ -130,7 +136,7 @@ python_module_scan_text(struct python_module_search *search)
 	return size;
 }
 
-/* The version in "libpython3.9.so.1.0", "python3.9d", "python3.9". */
+/* Returns the version in "libpython3.9.so.1.0", "python3.9d", "python3.9"; 0: there is none. */
 static uint32_t
 version_of_name(const char *name)
 {
@@ -159,53 +165,27 @@ python_module_version(const struct python_module *module)
 		version = text;
 		count++;
 	}
-	/* Ambiguous if several version texts match: then only the first two numbers, from the file
-	 * name, are used. */
+	/* If several version texts match, only the two numbers of the file name are certain. */
 	return count == 1 ? version : module->named;
 }
 
-/* --- all of it --------------------------------------------------------------------------- */
+/* --- stages ------------------------------------------------------------------------------ */
 
+/* Ends the stage PYTHON_MODULE_RUNTIME. */
 static void
-begin_symbols(struct python_module_search *search)
+take_runtime(struct python_module_search *search)
 {
-	search->found.named = version_of_name(search->module->name);
-	symbol_search_init(&search->symbols, search->module->image, wanted, ARRAY_SIZE(wanted));
-	search->stage = PYTHON_MODULE_SYMBOLS;
-}
-
-/* Ends a stage: its object was found, or is absent. */
-static void
-next_stage(struct python_module_search *search)
-{
+	const struct image *image = search->module->image;
 	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, 0);
-	struct python_module *found = &search->found;
 
-	switch (search->stage) {
-	case PYTHON_MODULE_RUNTIME:
-		found->runtime = symbol != NULL ? symbol->vaddr : 0;
-		search->stage = PYTHON_MODULE_SECTION;
-		if (found->runtime != 0)
-			begin_symbols(search);
-		break;
-	case PYTHON_MODULE_SECTION:
-		found->runtime = image_section_vaddr(search->module->image, SECTION, 0);
-		search->stage = PYTHON_MODULE_DONE;
-		if (found->runtime != 0)
-			begin_symbols(search);
-		break;
-	case PYTHON_MODULE_SYMBOLS:
-		python_module_take_symbols(search);
-		/* .dynsym does not list parts of functions, which may exist all the same. */
-		if (found->eval_count == 1)
-			found->eval_count = python_eval_parts(search->module->image, found->eval, 1,
-							      PYTHON_EVAL_MOST);
-		search->stage = found->version == 0 ? PYTHON_MODULE_TEXT : PYTHON_MODULE_DONE;
-		break;
-	case PYTHON_MODULE_TEXT:
-	case PYTHON_MODULE_DONE:
-		break;
-	}
+	search->found.runtime = symbol != NULL ? symbol->vaddr :
+						 image_section_vaddr(image, SECTION, 0);
+	search->stage = PYTHON_MODULE_DONE;
+	if (search->found.runtime == 0)
+		return;
+	search->found.named = version_of_name(search->module->name);
+	symbol_search_init(&search->symbols, image, wanted, ARRAY_SIZE(wanted));
+	search->stage = PYTHON_MODULE_SYMBOLS;
 }
 
 bool
@@ -218,11 +198,12 @@ python_module_search_step(void *memory, uint64_t *budget)
 
 		if (search->stage == PYTHON_MODULE_TEXT)
 			used = python_module_scan_text(search);
-		else if (search->stage == PYTHON_MODULE_SECTION ||
-			 symbol_search_step(&search->symbols, budget))
-			next_stage(search);
-		else
+		else if (!symbol_search_step(&search->symbols, budget))
 			break; /* the budget is used up */
+		else if (search->stage == PYTHON_MODULE_RUNTIME)
+			take_runtime(search);
+		else
+			take_symbols(search);
 		*budget -= used < *budget ? used : *budget;
 	}
 	return search->stage == PYTHON_MODULE_DONE;

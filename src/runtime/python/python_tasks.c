@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_tasks.c - reads the tasks of asyncio of a thread that is stopped.
+ * python_tasks.c - reads the asyncio tasks of a stopped thread.
  *
  * A task has a coroutine, which awaits another one, or something with a coroutine inside, and so
  * on. Each coroutine contains its frame, and has what it awaits on top of that frame's stack of
@@ -14,11 +14,11 @@
 #include "runtime/python/python_layout_internal.h"
 #include "wallsample/runtime/async_tasks.h"
 
-#define NAME_MOST 200                  /* characters */
-#define SLOTS_MOST (UINT64_C(1) << 20) /* of a set */
+#define NAME_MOST 200                  /* characters of a task's name */
+#define SLOTS_MOST (UINT64_C(1) << 20) /* slots of a set */
 #define SLOTS_PIECE 64
-#define WRAPPERS_MOST 8   /* nested in each other */
-#define TASKS_PER_WALK 32 /* read from the same cached pages, which are then dropped */
+#define WRAPPERS_MOST 8   /* wrappers around an awaited object, nested in each other */
+#define TASKS_PER_WALK 32 /* tasks after which the cache of pages is emptied */
 
 /* The kind of an object, by the name of its type. */
 enum kind { OTHER, STR, INT, GENERATOR, WRAPPER };
@@ -32,7 +32,7 @@ static const struct {
 	{ "coroutine", GENERATOR },
 	{ "generator", GENERATOR },
 	{ "async_generator", GENERATOR },
-	/* The first member of these is the object that they wrap (Objects/genobject.c,
+	/* The first member of a wrapper is the wrapped object (Objects/genobject.c,
 	 * Objects/iterobject.c). */
 	{ "coroutine_wrapper", WRAPPER },
 	{ "async_generator_asend", WRAPPER },
@@ -47,12 +47,12 @@ struct walk {
 	struct cpython *cpython;
 	const struct python_task_layout *at;
 	struct pages *pages;
-	struct memory memory; /* memory that reads through `pages` */
+	struct memory memory; /* the target's memory, read through `pages` */
 	struct async_tasks *to;
-	const struct python_thread *thread; /* or NULL */
+	const struct python_thread *thread; /* NULL for tasks without a thread */
 	uint64_t until_ns;
-	size_t read;        /* tasks so far */
-	struct table kinds; /* type -> enum kind */
+	size_t read;        /* number of tasks that were read */
+	struct table kinds; /* address of a type -> enum kind */
 	struct strbuf name;
 	struct python_frame *frame; /* scratch for ASYNC_TASK_DEPTH_MOST frames */
 };
@@ -117,7 +117,7 @@ read_small_int(struct walk *walk, uint64_t object, uint64_t *value)
 	return true;
 }
 
-/* A task whose name was never asked for has a number instead. */
+/* Returns the text of a task's name. CPython stores a number until the program reads the name. */
 static const char *
 read_name(struct walk *walk, uint64_t object)
 {
@@ -136,7 +136,7 @@ read_name(struct walk *walk, uint64_t object)
 
 /* --- coroutines -------------------------------------------------------------------------- */
 
-/* The coroutine or generator that the object is, or wraps; 0: neither. */
+/* Returns the coroutine or generator that the object is or wraps; 0: none. */
 static uint64_t
 generator_of(struct walk *walk, uint64_t object)
 {
@@ -152,7 +152,7 @@ generator_of(struct walk *walk, uint64_t object)
 	return 0;
 }
 
-/* FRAME_CREATED to FRAME_CLEARED of Include/internal/pycore_frame.h. */
+/* Converts FRAME_CREATED to FRAME_CLEARED of Include/internal/pycore_frame.h. */
 static enum generator_state
 generator_state(struct walk *walk, uint64_t generator)
 {
@@ -162,15 +162,16 @@ generator_state(struct walk *walk, uint64_t generator)
 		return DONE;
 	if (!python_since(&walk->cpython->place.layout, 3, 15))
 		return state >= -3 && state <= 0 ? (enum generator_state)(state + 3) : DONE;
-	/* In a free-threaded build a coroutine that another thread is about to await has its own
-	 * state. */
+	/* State 3 of 3.15, of free-threaded builds: another thread is about to await the
+	 * coroutine. */
 	if (state >= 3)
 		state--;
 	return state >= 0 && state <= 3 ? (enum generator_state)state : DONE;
 }
 
 /*
- * What the coroutine awaits: on its stack of values, below the value sent to it (3.15: and a NULL).
+ * Returns the object that the coroutine awaits. It is on the frame's stack of values, below the
+ * value that was sent to the coroutine and, in 3.15, a NULL.
  */
 static uint64_t
 awaited_object(struct walk *walk, uint64_t frame)
@@ -207,8 +208,9 @@ read_task_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BY
 	return pages_read(walk->pages, frame, bytes, walk->cpython->place.layout.frame_size);
 }
 
-/* The number of frames that the thread executes inside of and including this frame; 0: it does not
- * execute the frame; ASYNC_TASK_DEPTH_MOST: that number or more. */
+/* Stores the frames that the thread executes, from its innermost frame to this frame, in
+ * walk->frame. Returns their number, at most ASYNC_TASK_DEPTH_MOST; 0: the thread does not execute
+ * the frame. */
 static size_t
 executing_frames(struct walk *walk, uint64_t frame)
 {
@@ -250,7 +252,8 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 	return outer;
 }
 
-/* Reads inwards from the task's coroutine. False: the coroutine has ended. */
+/* Reads the stack and the state of a task, from its coroutine inwards. False: the coroutine has
+ * ended. */
 static bool
 read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 {
@@ -286,7 +289,7 @@ read_set(struct walk *walk, uint64_t set)
 {
 	const uint64_t table = python_pointer(&walk->memory, set, walk->at->set_table);
 	const uint64_t mask = python_pointer(&walk->memory, set, walk->at->set_mask);
-	uint64_t slot[SLOTS_PIECE][2]; /* a key and its hash; 0: empty */
+	uint64_t slot[SLOTS_PIECE][2]; /* a key, or 0 in an empty slot, and its hash */
 
 	if (table == 0 || mask >= SLOTS_MOST)
 		return;
@@ -315,7 +318,8 @@ read_awaiters(struct walk *walk, const uint8_t *bytes)
 		async_tasks_add_awaiter(walk->to, by);
 }
 
-/* False: there are too many tasks, or the task was added before. */
+/* Adds the task at the address, if it is one. False: there are too many tasks, or the task was
+ * added before. */
 static bool
 read_task(struct walk *walk, uint64_t address)
 {
@@ -331,7 +335,7 @@ read_task(struct walk *walk, uint64_t address)
 	if (!pages_read(walk->pages, address, bytes, at->size) || bytes[at->is_task] != 1 ||
 	    python_word(bytes, at->coroutine) == 0)
 		return true;
-	/* A coroutine of an extension type is recognised by nothing but this name. */
+	/* read_stack() does not see that a coroutine of an extension type runs. */
 	if (walk->thread != NULL &&
 	    python_pointer(&walk->memory, walk->thread->state, at->thread_running) == address)
 		task.state = ASYNC_TASK_RUNNING;
@@ -350,8 +354,8 @@ read_task(struct walk *walk, uint64_t address)
 	return true;
 }
 
-/* The list is circular through its head: each node has the addresses of the next and the previous
- * one. */
+/* Adds the tasks of a list, which is circular through its head: each node has the addresses of the
+ * next and the previous one. */
 static void
 read_list(struct walk *walk, uint64_t head)
 {

@@ -10,8 +10,8 @@
 /* Decoded flags of a str object. */
 struct text_form {
 	uint32_t width; /* bytes per character: 1, 2 or 4 */
-	bool compact;   /* the characters follow the object; else a pointer to them does */
-	bool ascii;
+	bool compact;   /* the characters follow the object; else a pointer to them follows it */
+	bool ascii;     /* all characters are ASCII */
 };
 
 uint64_t
@@ -66,7 +66,7 @@ static uint64_t
 find_characters(const struct python_layout *layout, const struct memory *memory, uint64_t address,
 		const struct text_form *form)
 {
-	/* Objects of classes derived from str have a pointer where others have their characters. */
+	/* Only objects of classes derived from str are not compact. */
 	if (!form->compact)
 		return python_pointer(memory, address, layout->text_compact);
 	return address + (form->ascii ? layout->text_ascii : layout->text_compact);

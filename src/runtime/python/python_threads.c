@@ -4,7 +4,7 @@
 
 #include "runtime/python/python_internal.h"
 
-/* Attempts to read a list while threads come and go. */
+/* Number of attempts to read the lists while threads begin and end. */
 #define LIST_ATTEMPTS 3
 
 /* --- the lists --------------------------------------------------------------------------- */
@@ -33,7 +33,8 @@ python_thread_find_tid(const struct cpython *cpython, const struct python_thread
 	return tid > 0 ? tid : 0;
 }
 
-/* Takes the tid of an earlier list: it stays valid while the ids are unchanged. */
+/* Takes the tid from the previous list: it is valid while the ids are unchanged. False: it is not
+ * known there. */
 static bool
 python_thread_take_over(const struct cpython *cpython, struct python_thread *thread)
 {
@@ -54,7 +55,8 @@ python_thread_take_over(const struct cpython *cpython, struct python_thread *thr
 	return true;
 }
 
-/* False: the thread is in the list already, because the list is circular. */
+/* Adds a thread, and finds its tid. False: the thread is in the list already, as in a circular
+ * list. */
 static bool
 python_threads_add(struct cpython *cpython, struct python_thread *thread)
 {
@@ -75,7 +77,8 @@ python_threads_add(struct cpython *cpython, struct python_thread *thread)
 	return true;
 }
 
-/* False: the list is inconsistent, as when a thread ends at this moment. */
+/* Adds the threads of one interpreter. False: the list is inconsistent, as when a thread ends at
+ * this moment. */
 static bool
 list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
@@ -95,14 +98,14 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 		thread.native = python_word(bytes, layout->thread_native);
 		thread.pthread = python_word(bytes, layout->thread_pthread);
 		if (!python_threads_add(cpython, &thread))
-			return true; /* a circular list: one round is enough */
+			return true; /* the list is circular, and all of it was read */
 		state = python_word(bytes, layout->thread_next);
 	}
 	return true;
 }
 
-/* The address of the interpreter's lock; 0: none, as in a build without a lock or with a disabled
- * one. */
+/* Returns the address of the interpreter's lock; 0: the build has no lock, or the lock is
+ * disabled. */
 static uint64_t
 lock_of(const struct cpython *cpython, uint64_t interpreter)
 {
@@ -169,8 +172,8 @@ list_interpreters(struct cpython *cpython)
 	return whole;
 }
 
-/* Hashes the heads of all lists. A new thread is put in front of the others: if the heads are
- * unchanged, no thread has been added. Threads that ended are harmless. */
+/* Hashes the heads of all lists. CPython puts a new thread at the head of its list: if the heads
+ * are unchanged, no thread has been added. Threads that ended are harmless. */
 static uint64_t
 hash_heads(const struct cpython *cpython)
 {
