@@ -53,7 +53,6 @@ struct match {
 	size_t frames, frame_capacity;
 	uint32_t *queue; /* numbers of the frames that are to be named */
 	size_t queue_count, queue_capacity;
-	struct symbol *symbol; /* scratch: SYMBOL_CHAIN_MAX functions of one frame */
 };
 
 void match_release(struct match *match);
@@ -90,12 +89,13 @@ struct in_progress_time {
 	double idle;     /* other threads were held while the candidate waited for them */
 };
 
-/* Sums of a counted experiment; zeros at first. */
+/* Sums of an experiment from the time at which it begins to count, when they are zeroed. */
 struct in_progress {
-	double left_ns;                         /* time without what was left out */
-	double sum_ns[CAUSAL_POINTS_MOST];      /* integrals of the number in progress over it */
-	double wall_ns;                         /* time with what was left out */
-	double wall_sum_ns[CAUSAL_POINTS_MOST]; /* integrals of the number in progress over it */
+	double left_ns;                    /* time without what was left out */
+	double sum_ns[CAUSAL_POINTS_MOST]; /* integrals of the number in progress over left_ns */
+	double wall_ns;                    /* time with what was left out */
+	double wall_sum_ns
+		[CAUSAL_POINTS_MOST]; /* integrals of the number in progress over wall_ns */
 };
 
 /* Adds the numbers in progress of a point at both ends of `time`. in_progress_pass adds the time to

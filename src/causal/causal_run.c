@@ -45,13 +45,14 @@ struct causal_run {
 	uint64_t held_ns;           /* held time of all finished experiments */
 	uint64_t settled_held_ns;   /* held time of all experiments before they began to count */
 	uint64_t event_ns; /* time of the last tick that found progress of the first point */
-	struct progress_value first[CAUSAL_POINTS_MOST]; /* at the begin of the first experiment */
-	struct progress_value value[CAUSAL_POINTS_MOST]; /* at the last tick */
+	struct progress_value
+		first[CAUSAL_POINTS_MOST]; /* values when the first experiment began */
+	struct progress_value value[CAUSAL_POINTS_MOST]; /* values at the last tick */
 	uint64_t runnable;             /* sum over all ticks of the number of runnable threads */
 	uint64_t ticks;                /* number of ticks */
 	uint64_t unheld;               /* as causal_result.unheld */
 	uint64_t late;                 /* number of late ticks of all finished experiments */
-	uint64_t base_events, base_ns; /* events of the first point in whole experiments at 0 */
+	uint64_t base_events, base_ns; /* of the first point in WHOLE experiments at 0 */
 	bool gap;                      /* a gap preceded the last tick */
 	bool lost;                     /* progress is no longer readable */
 
@@ -62,7 +63,7 @@ struct causal_run {
 	double part;   /* part of the time to the next tick in which threads are held */
 	struct in_progress in_progress;
 	uint64_t now_late;                               /* number of late ticks */
-	struct progress_value begin[CAUSAL_POINTS_MOST]; /* when the experiment began to count */
+	struct progress_value begin[CAUSAL_POINTS_MOST]; /* values when it began to count */
 	/* The next experiment. */
 	struct plan_item next;
 	bool planned; /* `next` is valid */

@@ -58,7 +58,7 @@ struct fit {
 	size_t speedup_count;
 	struct fit_cell *cell; /* [candidate * speedup_count + speedup]; empty at speed-up 0 */
 	size_t cell_count;
-	struct fit_run *run; /* cell by cell */
+	struct fit_run *run; /* experiments above speed-up 0, ordered by cell */
 	size_t run_count;
 	struct fit_near *near;
 	size_t near_count;

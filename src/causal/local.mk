@@ -15,7 +15,6 @@ libwallsample_a_SOURCES += \
 	src/causal/plan.c \
 	src/causal/progress_coz.c \
 	src/causal/progress_coz_file.c \
-	src/causal/progress_explain.c \
 	src/causal/progress_internal.h \
 	src/causal/progress_line.c \
 	src/causal/progress_open.c \

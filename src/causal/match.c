@@ -13,7 +13,6 @@ match_release(struct match *match)
 {
 	free(match->frame);
 	free(match->queue);
-	free(match->symbol);
 	*match = (struct match){ .result = NULL };
 }
 
@@ -58,9 +57,10 @@ is_candidate(const struct match *match, const struct causal_candidate *candidate
 	return strcmp(candidate->module, symbol->module) == 0;
 }
 
-/* Stores the names of a frame in match->symbol, innermost first, and returns their number. */
+/* Stores the names of a frame, innermost first, and returns their number. */
 static size_t
-name_frame(struct match *match, const struct profile_frame *frame)
+name_frame(struct match *match, const struct profile_frame *frame,
+	   struct symbol symbol[SYMBOL_CHAIN_MAX])
 {
 	const struct symbol_place place = {
 		.module = frame->module,
@@ -72,7 +72,7 @@ name_frame(struct match *match, const struct profile_frame *frame)
 	if (frame->origin == FRAME_SCRIPT) {
 		const char *file = profile_text(match->profile, frame->file);
 
-		match->symbol[0] = (struct symbol){
+		symbol[0] = (struct symbol){
 			.function = profile_text(match->profile, (uint32_t)frame->address),
 			.module = base_name(file),
 			.file = file[0] != '\0' ? file : NULL,
@@ -82,7 +82,7 @@ name_frame(struct match *match, const struct profile_frame *frame)
 	}
 	if (frame->module == MODULE_NONE)
 		return 0; /* a frame with a text of wallsample has no code */
-	return symbols_find(match->symbols, &place, match->symbol, SYMBOL_CHAIN_MAX);
+	return symbols_find(match->symbols, &place, symbol, SYMBOL_CHAIN_MAX);
 }
 
 /* Sets the masks of a frame. */
@@ -92,16 +92,14 @@ match_frame(struct match *match, uint32_t id)
 	const struct profile_frame *frame = profile_frame(match->profile, id);
 	const struct causal_result *result = match->result;
 	struct match_frame *to = &match->frame[id];
-	size_t names;
+	struct symbol symbol[SYMBOL_CHAIN_MAX];
+	const size_t names = name_frame(match, frame, symbol);
 
-	if (match->symbol == NULL)
-		match->symbol = xcalloc(SYMBOL_CHAIN_MAX, sizeof(*match->symbol));
-	names = name_frame(match, frame);
 	for (size_t name = 0; name < names; name++) {
 		for (size_t i = 0; i < result->candidate_count; i++) {
 			const uint64_t bit = UINT64_C(1) << i;
 
-			if (!is_candidate(match, &result->candidate[i], &match->symbol[name],
+			if (!is_candidate(match, &result->candidate[i], &symbol[name],
 					  frame->origin == FRAME_SCRIPT))
 				continue;
 			to->mask |= bit;

@@ -18,8 +18,7 @@
 #endif
 
 #define PIECE ((size_t)64 << 10)
-/* Bound of the part of the file that is searched: constants, which contain the name, are before
- * it. */
+/* Bound of the part of the file that is searched for the name, which is among the constants. */
 #define FILE_MOST ((uint64_t)2 << 30)
 
 bool

@@ -267,61 +267,65 @@ explain_inlined(struct strbuf *out, const struct finder *finder)
 	return true;
 }
 
-static int
-place_refuse_missing(const struct finder *finder, struct error *err)
+static void
+explain_none(struct strbuf *out, const struct finder *finder)
 {
 	const struct progress_source *source = finder->source;
-	struct strbuf text = STRBUF_INIT;
-	int status;
 
 	if (finder->thread_local)
-		strbuf_add_text(&text,
+		strbuf_add_text(out,
 				"it is thread-local: each thread has its own, and none of "
 				"them is a count of the program's; a global counter is needed");
 	else if (finder->other && source->kind == PROGRESS_VAR)
-		strbuf_add_format(&text,
-				  "it is a function, not a variable; with --intrusive, "
-				  "func:%s counts how often it is called",
+		strbuf_add_format(out,
+				  "it is a function, not a variable; with --intrusive, func:%s "
+				  "counts how often it is called",
 				  source->name);
 	else if (finder->other)
-		strbuf_add_format(&text,
-				  "it is no function that can be counted, but a variable "
-				  "or a choice between functions that is made when the program "
-				  "starts; var:%s reads a variable",
+		strbuf_add_format(out,
+				  "it is no function that can be counted, but a variable or a "
+				  "choice between functions that is made when the program starts; "
+				  "var:%s reads a variable",
 				  source->name);
-	else if (!explain_inlined(&text, finder))
-		explain_missing(&text, finder);
-	status = error_set(err, ERROR_USAGE, "--progress %s: %s", source->text, text.data);
-	strbuf_release(&text);
-	return status;
+	else if (!explain_inlined(out, finder))
+		explain_missing(out, finder);
 }
 
-static int
-refuse_ambiguous(const struct finder *finder, struct error *err)
+static void
+explain_several(struct strbuf *out, const struct finder *finder)
 {
 	const struct progress_source *source = finder->source;
 	const char *word = source->kind == PROGRESS_FUNC ? "func" : "var";
-	struct strbuf text = STRBUF_INIT;
-	int status;
 
+	strbuf_add_text(out, "there are several: ");
 	for (size_t i = 0; i < finder->count && i < LISTED_MOST; i++) {
 		const struct found *found = &finder->found[i];
 
-		strbuf_add_format(&text, "%s0x%" PRIx64 " in ", i > 0 ? ", " : "",
+		strbuf_add_format(out, "%s0x%" PRIx64 " in ", i > 0 ? ", " : "",
 				  found->named.vaddr + found->image->bias);
-		strbuf_add_escaped(&text, found->image->module->name);
+		strbuf_add_escaped(out, found->image->module->name);
 		if (found->named.file[0] != '\0') {
-			strbuf_add_text(&text, ", of ");
-			strbuf_add_escaped(&text, found->named.file);
+			strbuf_add_text(out, ", of ");
+			strbuf_add_escaped(out, found->named.file);
 		}
 	}
-	if (finder->count > LISTED_MOST)
-		strbuf_add_text(&text, ", …");
-	status = error_set(err, ERROR_USAGE,
-			   "--progress %s: there are several: %s. Say which, as %s:MODULE:%s or "
-			   "%s:SOURCE.c:%s%s",
-			   source->text, text.data, word, source->name, word, source->name,
-			   source->kind == PROGRESS_VAR ? ", or by its address" : "");
+	strbuf_add_format(out, "%s. Say which, as %s:MODULE:%s or %s:SOURCE.c:%s%s",
+			  finder->count > LISTED_MOST ? ", …" : "", word, source->name, word,
+			  source->name, source->kind == PROGRESS_VAR ? ", or by its address" : "");
+}
+
+/* Explains why not exactly one symbol was found. */
+static int
+place_refuse(const struct finder *finder, struct error *err)
+{
+	struct strbuf text = STRBUF_INIT;
+	int status;
+
+	if (finder->count == 0)
+		explain_none(&text, finder);
+	else
+		explain_several(&text, finder);
+	status = error_set(err, ERROR_USAGE, "--progress %s: %s", finder->source->text, text.data);
 	strbuf_release(&text);
 	return status;
 }
@@ -379,10 +383,8 @@ find_symbol(struct finder *finder, struct progress_place *out, struct error *err
 	const struct found *found = &finder->found[0];
 
 	find_all(finder);
-	if (finder->count == 0)
-		return place_refuse_missing(finder, err);
-	if (finder->count > 1)
-		return refuse_ambiguous(finder, err);
+	if (finder->count != 1)
+		return place_refuse(finder, err);
 	*out = (struct progress_place){
 		.address = found->named.vaddr + found->image->bias,
 		.module = found->image->module->name,

@@ -72,7 +72,7 @@ void causal_curves_make(const struct causal_result *result, uint64_t seed,
 void causal_curves_release(struct causal_curves *curves);
 
 /*
- * Half the width of the 95 % interval of one gain, or INFINITY when the gain is not known.
+ * Returns half the width of the 95 % interval of one gain, or INFINITY when the gain is not known.
  * `speedup` is an index of the result. Used to plan the next experiment: cheaper than
  * causal_curves_make, because it uses the delta method in place of the bootstrap, and without the
  * error that more experiments do not reduce.

@@ -51,8 +51,9 @@ const struct sampler_control *causal_run_control(struct causal_run *run);
  */
 void causal_run_tick(struct causal_run *run, bool held);
 
-/* True when functions wait for their names, which may take as long as reading a large file, or the
- * next experiment is not planned. The caller pauses the sampler for that (sampler_pause). */
+/* True when causal_run_tick has work: functions are to be named, which may take as long as reading
+ * a large file, or the next experiment is to be planned. The caller then pauses the sampler
+ * (sampler_pause). */
 bool causal_run_needs_time(const struct causal_run *run);
 
 /* True when all gains have the requested precision, or progress is no longer readable. */

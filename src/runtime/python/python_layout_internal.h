@@ -48,7 +48,7 @@
 	X(thread_frame)   /* frame, cframe (3.11, 3.12) or current_frame */                        \
 	X(thread_pthread) /* thread_id: a pthread_t */                                             \
 	X(thread_native)  /* native_thread_id (3.11 and later) */                                  \
-	X(thread_state)   /* of free-threaded builds: attached or not */                           \
+	X(thread_state)   /* attached or not, in free-threaded builds */                           \
 	X(cframe_frame)   /* current_frame */                                                      \
 	X(cframe_previous)                                                                         \
 	X(frame_code)           /* f_code or f_executable */                                       \
@@ -65,11 +65,11 @@
 	X(code_bytecodes)    /* co_tlbc: free-threaded 3.14; else ABSENT */                        \
 	X(gil_holder)        /* last_holder */                                                     \
 	X(gil_locked)        /* an int */                                                          \
-	X(gil_enabled)       /* an int: free-threaded builds; else ABSENT */                       \
+	X(gil_enabled)       /* an int, in free-threaded builds */                                 \
 	X(text_length)                                                                             \
 	X(text_state)                                                                              \
 	X(text_ascii)   /* where characters begin if all are ASCII */                              \
-	X(text_compact) /* … if they are not */                                                  \
+	X(text_compact) /* where characters begin if not all are */                                \
 	X(bytes_size)   /* ob_size */                                                              \
 	X(bytes_data)   /* ob_sval */                                                              \
 	X(object_type)  /* ob_type */                                                              \
@@ -183,10 +183,10 @@ uint32_t python_codes_line(struct python_codes *codes, const struct python_code_
  * table, which may be damaged; 0: no line.
  */
 uint32_t python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line,
-			    uint32_t offset); /* up to 3.9 */
+			    uint32_t offset); /* for versions up to 3.9 */
 uint32_t python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line,
-			    uint32_t offset); /* 3.10 */
+			    uint32_t offset); /* for 3.10 */
 uint32_t python_line_locations(const uint8_t *table, size_t size, uint32_t first_line,
-			       uint32_t offset); /* 3.11 and later */
+			       uint32_t offset); /* for 3.11 and later */
 
 #endif
