@@ -74,13 +74,12 @@ causal_take_profile(struct causal_command *command, struct error *err)
 		.on_progress = run_on_progress,
 		.context = run,
 	};
-	char time[SAY_TEXT_SIZE];
 	int rc = causal_create_sampler(command, NULL, run->source.profile, err);
 
 	if (rc != 0)
 		return rc;
 	log_say(&run->request.log, LOG_NORMAL, "process %d: profiling for %s to choose functions",
-		(int)run->target.pid, say_duration(run->request.options->profile_ns, time));
+		(int)run->target.pid, say_duration(run->request.options->profile_ns).text);
 	status_line_init(&run->status,
 			 !run->request.options->quiet && run->request.options->verbose == 0 &&
 				 !run->target.is_command,

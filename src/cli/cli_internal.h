@@ -63,21 +63,20 @@ void help_print(const struct command *command, const struct command *commands, F
 
 /* --- say.c: messages on stderr ----------------------------------------- */
 
-#define SAY_TEXT_SIZE 32
-
 /* Prints "wallsample: …", escaped as by strbuf_add_escaped: callers need not escape names. */
 void say_error(const struct error *err);
 /* Returns `status` if `rc` is 0. Otherwise prints the error and returns its exit status. */
 int say_end(int rc, int status, const struct error *err);
 
-/* The functions below fill `text` and return it. */
+/* A value whose `text` is an argument for "%s", valid until the end of the full expression. */
+struct say_text {
+	char text[32];
+};
 
-/* "1,234,567" */
-const char *say_count(uint64_t count, char text[SAY_TEXT_SIZE]);
 /* "500 ms", "1.5 s", "30 s" */
-const char *say_duration(uint64_t ns, char text[SAY_TEXT_SIZE]);
+struct say_text say_duration(uint64_t ns);
 /* "2026-11-20 20:33:09", `compact`: "20261120-203309", in local time; "" on failure */
-const char *say_date(time_t when, bool compact, char text[SAY_TEXT_SIZE]);
+struct say_text say_date(time_t when, bool compact);
 
 /* --- signals.c ---------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 
 #include "wallsample/format/exporters.h"
 #include "cli/run_internal.h"
+#include "wallsample/report/quantity.h"
 
 #define TABLE_ROWS 20 /* rows of a table without -n */
 
@@ -93,15 +94,14 @@ say_written(const struct comparison *comparison)
 {
 	const struct diff *diff = &comparison->diff;
 	const struct request *request = &comparison->request;
-	char flat[SAY_TEXT_SIZE], cum[SAY_TEXT_SIZE];
 
 	if (request->output.path == NULL)
 		return;
 	log_say(&request->log, LOG_NORMAL,
 		"wrote %s of the comparison to %s: changed are %s in "
 		"themselves, %s with what they called",
-		request->exporter->name, request->output.path, say_count(diff->flat_found, flat),
-		say_count(diff->cum_found, cum));
+		request->exporter->name, request->output.path,
+		quantity_count(diff->flat_found).text, quantity_count(diff->cum_found).text);
 }
 
 static int

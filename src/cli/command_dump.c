@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* command_dump.c - wallsample dump: captures every thread of a process or core file once. */
 #include "cli/run_internal.h"
+#include "wallsample/report/quantity.h"
 #include "wallsample/core/core_sample.h"
 
 /* --- checks before anything is opened -------------------------------------------- */
@@ -43,13 +44,12 @@ check_tids(const struct core *core, const struct options *options, struct error 
 static void
 say_missing(const struct request *request, const struct core *core)
 {
-	char missing[SAY_TEXT_SIZE];
 
 	if (core_missing(core) > 0)
 		log_say(&request->log, LOG_NORMAL,
 			"%s was cut short: %s bytes of memory are not in it, and stacks may end "
 			"early",
-			request->options->core, say_count(core_missing(core), missing));
+			request->options->core, quantity_count(core_missing(core)).text);
 }
 
 /* Samples the threads of the core file. The caller frees *maps. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/cli_internal.h"
+#include "wallsample/report/quantity.h"
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/report/report.h"
 
@@ -22,7 +23,6 @@ static void
 print_origin(const struct recording_info *info)
 {
 	struct strbuf sb = STRBUF_INIT;
-	char date[SAY_TEXT_SIZE];
 
 	print_text("Recording", info->path);
 	strbuf_add_format(&sb, "%lld (%s)", (long long)info->pid, info->comm);
@@ -35,7 +35,7 @@ print_origin(const struct recording_info *info)
 			  info->machine, info->kernel, info->cpus);
 	print_text("Host", sb.data);
 	strbuf_clear(&sb);
-	strbuf_add_format(&sb, "%s by wallsample %s: %s", say_date(info->began, false, date),
+	strbuf_add_format(&sb, "%s by wallsample %s: %s", say_date(info->began, false).text,
 			  info->version, info->command);
 	print_text("Made", sb.data);
 	if (info->being_written)
@@ -51,19 +51,17 @@ print_origin(const struct recording_info *info)
 static void
 print_count(const char *label, uint64_t count)
 {
-	char text[SAY_TEXT_SIZE];
 
-	printf("%-*s%s\n", LABEL_WIDTH, label, say_count(count, text));
+	printf("%-*s%s\n", LABEL_WIDTH, label, quantity_count(count).text);
 }
 
 static void
 print_amounts(const struct recording_info *info, const struct run_stats *stats)
 {
-	char time[SAY_TEXT_SIZE], samples[SAY_TEXT_SIZE], ticks[SAY_TEXT_SIZE];
 
 	printf("%-*s%s at %.10g Hz: %s samples in %s ticks\n", LABEL_WIDTH, "Sampled",
-	       say_duration(info->span_ns, time), info->rate_hz,
-	       say_count(stats->thread_samples, samples), say_count(info->ticks, ticks));
+	       say_duration(info->span_ns).text, info->rate_hz,
+	       quantity_count(stats->thread_samples).text, quantity_count(info->ticks).text);
 	print_count("Spans", info->spans);
 	print_count("Threads", info->threads);
 	print_count("Stacks", info->stacks);
@@ -101,13 +99,12 @@ print_cost(const struct recording_info *info, const struct run_stats *stats)
 static void
 print_causal(const struct causal_result *result)
 {
-	char wall[SAY_TEXT_SIZE], held[SAY_TEXT_SIZE];
 	struct strbuf sb = STRBUF_INIT;
 
 	strbuf_add_format(&sb, "%zu candidate%s, %zu experiments in %s, of which %s held",
 			  result->candidate_count, result->candidate_count == 1 ? "" : "s",
-			  result->experiment_count, say_duration(result->wall_ns, wall),
-			  say_duration(result->held_ns, held));
+			  result->experiment_count, say_duration(result->wall_ns).text,
+			  say_duration(result->held_ns).text);
 	for (size_t i = 0; i < result->point_count; i++)
 		strbuf_add_format(&sb, "%s%s",
 				  i > 0 ? ", " : "; progress: ", result->point[i].name);

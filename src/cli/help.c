@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* help.c - the usage text, from the registries of options and formats. */
-#include <string.h>
-
 #include "cli/cli_internal.h"
-#include "wallsample/runtime/language.h"
 #include "wallsample/format/exporters.h"
+#include "wallsample/report/display.h"
+#include "wallsample/runtime/language.h"
 
-#define WIDTH 80
-#define INDENT 26 /* where the help of an option begins */
-
-/* Writes the words of `text`, which begin at column `at`, and ends the line. */
-static void
-print_wrapped(FILE *out, const char *text, int at)
-{
-	bool first = true;
-
-	while (*text != '\0') {
-		int length = (int)strcspn(text, " ");
-
-		if (!first && at + 1 + length >= WIDTH) {
-			fprintf(out, "\n%*s", INDENT, "");
-			at = INDENT;
-			first = true;
-		}
-		fprintf(out, "%s%.*s", first ? "" : " ", length, text);
-		at += length + !first;
-		first = false;
-		text += length;
-		text += strspn(text, " ");
-	}
-	fputc('\n', out);
-}
+#define WIDTH 79
+#define INDENT 26 /* column in which the help of an option begins */
 
 /* Prints a name and, from column INDENT on, its description. */
 static void
@@ -43,7 +19,7 @@ print_item(FILE *out, const char *name, const char *help)
 		at = 0;
 	}
 	fprintf(out, "%*s", INDENT - at, "");
-	print_wrapped(out, help, INDENT);
+	display_wrap(out, help, INDENT, WIDTH);
 }
 
 static void

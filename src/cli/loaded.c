@@ -8,11 +8,10 @@ static void
 add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
 {
 	struct strbuf *note = &loaded->note;
-	char date[SAY_TEXT_SIZE];
 
 	strbuf_add_text(note, loaded->count > 1 ? "; " : "");
 	if (info->began > 0)
-		strbuf_add_format(note, "%s ", say_date(info->began, false, date));
+		strbuf_add_format(note, "%s ", say_date(info->began, false).text);
 	strbuf_add_format(note, "on %s", info->host);
 	if (!alone)
 		strbuf_add_format(note, ", process %lld (%s)", (long long)info->pid, info->comm);

@@ -55,7 +55,6 @@ int
 output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err)
 {
 	const char *at = pattern;
-	char date[SAY_TEXT_SIZE];
 	int rc = 0;
 
 	strbuf_clear(name);
@@ -72,7 +71,7 @@ output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct e
 			add_host(name);
 			break;
 		case 't':
-			strbuf_add_text(name, say_date(time(NULL), true, date));
+			strbuf_add_text(name, say_date(time(NULL), true).text);
 			break;
 		case '%':
 			strbuf_add_text(name, "%");

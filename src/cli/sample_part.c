@@ -36,13 +36,12 @@ part_selection(const struct options *options)
 static void
 add_moment(struct strbuf *text, const char *word, const struct option_moment *moment)
 {
-	char time[SAY_TEXT_SIZE];
-
-	if (!moment->given)
-		return;
-	say_duration((uint64_t)(moment->ns < 0 ? -moment->ns : moment->ns), time);
-	strbuf_add_format(text, "%s%s %s%s", text->length > 0 ? ", " : "", word, time,
-			  moment->ns < 0 ? " before the end" : "");
+	if (moment->given)
+		strbuf_add_format(text, "%s%s %s%s", text->length > 0 ? ", " : "", word,
+				  say_duration(
+					  (uint64_t)(moment->ns < 0 ? -moment->ns : moment->ns))
+					  .text,
+				  moment->ns < 0 ? " before the end" : "");
 }
 
 void

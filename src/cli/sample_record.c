@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/run_internal.h"
+#include "wallsample/report/quantity.h"
 
 #define DEFAULT_NAME "wallsample-%p-%t.wsdb"
 
@@ -102,25 +103,20 @@ record_tick(struct run *run, bool held)
 		commit(run);
 }
 
-/* "wrote recording to x.wsdb: 1,000 samples of 3 threads" */
+/* "wrote recording to x.wsdb: 1,000 samples of 3 threads, 2.5 MiB" */
 static void
 say_written(const struct run *run, const struct run_stats *stats, const char *so_far)
 {
-	char samples[SAY_TEXT_SIZE], tasks[SAY_TEXT_SIZE], threads[SAY_TEXT_SIZE];
 	const size_t all = profile_thread_count(run->source.profile);
-	size_t count = 0;
+	size_t tasks = 0;
 
 	for (uint32_t i = 0; i < all; i++)
-		count += !profile_thread(run->source.profile, i)->is_task;
-	log_say(&run->request.log, LOG_NORMAL,
-		"wrote recording to %s%s: %s sample%s of %s%s%s thread%s, %.4g MiB",
-		run->request.output.path, so_far, say_count(stats->thread_samples, samples),
-		stats->thread_samples == 1 ? "" : "s",
-		all > count ? say_count(all - count, tasks) : "",
-		all - count > 1 ? " tasks and " :
-		all > count     ? " task and " :
-				  "",
-		say_count(count, threads), count == 1 ? "" : "s",
+		tasks += profile_thread(run->source.profile, i)->is_task;
+	log_say(&run->request.log, LOG_NORMAL, "wrote recording to %s%s: %s of %s%s%s, %.4g MiB",
+		run->request.output.path, so_far,
+		quantity_things(stats->thread_samples, "sample", "samples").text,
+		tasks > 0 ? quantity_things(tasks, "task", "tasks").text : "",
+		tasks > 0 ? " and " : "", quantity_things(all - tasks, "thread", "threads").text,
 		(double)recorder_size(run->recorder) / (1 << 20));
 	log_say(&run->request.log, LOG_VERBOSE,
 		"writing it took %.4g ms of CPU time while sampling",

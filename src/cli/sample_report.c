@@ -9,13 +9,12 @@ sample_say_start(const struct run *run)
 {
 	const struct process *process = run->target.process;
 	const struct options *options = run->request.options;
-	char time[SAY_TEXT_SIZE];
 
 	if (options->duration_ns > 0)
 		log_say(&run->request.log, LOG_NORMAL,
 			"sampling process %d (%s) %.10g times a second for %s; Ctrl-C ends it",
 			(int)process->pid, process->comm, options->rate_hz,
-			say_duration(options->duration_ns, time));
+			say_duration(options->duration_ns).text);
 	else
 		log_say(&run->request.log, LOG_NORMAL,
 			"sampling process %d (%s) %.10g times a second until it ends or Ctrl-C",
@@ -102,7 +101,6 @@ int
 sample_nothing(const struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
-	char time[SAY_TEXT_SIZE];
 	struct strbuf filters = STRBUF_INIT;
 	int rc;
 
@@ -120,7 +118,7 @@ sample_nothing(const struct run *run, struct error *err)
 			       (int)run->target.pid, filters.data);
 	else
 		rc = error_set(err, ERROR_SYSTEM, "nothing was sampled in %s",
-			       say_duration(run->source.stats.elapsed_ns, time));
+			       say_duration(run->source.stats.elapsed_ns).text);
 	strbuf_release(&filters);
 	return rc;
 }

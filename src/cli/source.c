@@ -5,6 +5,7 @@
 
 #include "wallsample/format/exporters.h"
 #include "cli/run_internal.h"
+#include "wallsample/report/quantity.h"
 
 /* Default numbers of rows without -n: of a table, of the table of one thread (-t), of the tree. */
 #define TABLE_ROWS 20
@@ -64,13 +65,12 @@ is_too_many(uint64_t bad, uint64_t all)
 static void
 add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 {
-	char count[SAY_TEXT_SIZE];
 
 	if (bad == 0)
 		return;
-	strbuf_add_format(why, "%s%s of ",
-			  why->length > 0 ? ", " : "partial: ", say_count(bad, count));
-	strbuf_add_format(why, "%s %s", say_count(all, count), what);
+	strbuf_add_format(why, "%s%s of %s %s",
+			  why->length > 0 ? ", " : "partial: ", quantity_count(bad).text,
+			  quantity_count(all).text, what);
 }
 
 enum sample_status
@@ -112,7 +112,6 @@ add_threads(const struct view *view, struct strbuf *out)
 {
 	const struct profile *profile = view_profile(view);
 	bool *seen = xcalloc(profile_thread_count(profile), sizeof(*seen));
-	char number[SAY_TEXT_SIZE];
 	uint32_t tasks = 0, threads = 0;
 
 	for (size_t i = 0; i < view_row_count(view); i++) {
@@ -124,9 +123,8 @@ add_threads(const struct view *view, struct strbuf *out)
 		seen[thread] = true;
 	}
 	if (tasks > 0)
-		strbuf_add_format(out, "%s task%s and ", say_count(tasks, number),
-				  tasks == 1 ? "" : "s");
-	strbuf_add_format(out, "%s thread%s", say_count(threads, number), threads == 1 ? "" : "s");
+		strbuf_add_format(out, "%s and ", quantity_things(tasks, "task", "tasks").text);
+	strbuf_add_text(out, quantity_things(threads, "thread", "threads").text);
 	free(seen);
 }
 
@@ -134,7 +132,6 @@ static void
 say_written(const struct request *request, const struct source *source, const struct view *view,
 	    const struct export_input *input)
 {
-	char samples[SAY_TEXT_SIZE];
 	int64_t total = view_total_samples(view);
 	struct strbuf threads = STRBUF_INIT;
 
@@ -146,10 +143,9 @@ say_written(const struct request *request, const struct source *source, const st
 	if (request->output.path == NULL)
 		return;
 	add_threads(view, &threads);
-	log_say(&request->log, LOG_NORMAL, "wrote %s %s to %s%s: %s sample%s of %s",
-		request->exporter->name, request->exporter->noun, request->output.path,
-		input->snapshot ? " so far" : "",
-		say_count(total > 0 ? (uint64_t)total : 0, samples), total == 1 ? "" : "s",
+	log_say(&request->log, LOG_NORMAL, "wrote %s %s to %s%s: %s of %s", request->exporter->name,
+		request->exporter->noun, request->output.path, input->snapshot ? " so far" : "",
+		quantity_things(total > 0 ? (uint64_t)total : 0, "sample", "samples").text,
 		threads.data);
 	strbuf_release(&threads);
 }

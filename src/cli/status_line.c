@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/run_internal.h"
+#include "wallsample/report/quantity.h"
 
 void
 status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns)
@@ -18,15 +19,12 @@ status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t
 		 uint32_t threads, size_t columns, struct strbuf *line)
 {
 	static const char hint[] = " (Ctrl-C ends)";
-	char number[SAY_TEXT_SIZE];
 
 	strbuf_add_format(line, "wallsample: %.1f s", (double)elapsed_ns / (double)NS_PER_SEC);
 	if (status->duration_ns > 0)
-		strbuf_add_format(line, " of %s", say_duration(status->duration_ns, number));
-	strbuf_add_format(line, ", %s sample%s", say_count(samples, number),
-			  samples == 1 ? "" : "s");
-	strbuf_add_format(line, " of %s thread%s", say_count(threads, number),
-			  threads == 1 ? "" : "s");
+		strbuf_add_format(line, " of %s", say_duration(status->duration_ns).text);
+	strbuf_add_format(line, ", %s of %s", quantity_things(samples, "sample", "samples").text,
+			  quantity_things(threads, "thread", "threads").text);
 	if (line->length + sizeof(hint) - 1 <= columns)
 		strbuf_add_text(line, hint);
 	if (line->length > columns) {
