@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - a parent that waits and a child that does the work. */
+/*
+ * guard.c - a child does the work; its parent waits and clears breakpoints if the child is killed.
+ */
 #include "wallsample/cli/guard.h"
 
 #include <errno.h>
@@ -16,10 +18,10 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer_count.h"
 
-/* Shared by parent and child. */
+/* The process that has breakpoints, in memory that parent and child share. */
 struct watched {
-	_Atomic pid_t pid;           /* 0: none */
-	_Atomic uint64_t start_time; /* detects that the pid was reused */
+	_Atomic pid_t pid;           /* 0: no process has breakpoints */
+	_Atomic uint64_t start_time; /* of the process: detects that its pid was reused */
 };
 
 static struct watched *watched;
@@ -43,7 +45,7 @@ guard_is_watching(void)
 	return watched != NULL && watched->pid != 0;
 }
 
-/* Clears the breakpoints of a child that was killed: counting no address removes all of them. */
+/* Clears the breakpoints that a killed child has left: counting no address removes all of them. */
 static void
 clear_after(void)
 {
@@ -60,8 +62,10 @@ clear_after(void)
 	process_free(process);
 }
 
-/* The terminal's signals reach the child directly, except that the kernel may send SIGHUP to the
- * session leader alone. */
+/*
+ * Passes on signals that other processes have sent (si_code <= 0). The signals of the terminal
+ * reach the child directly, except SIGHUP, which the kernel may send to the session leader alone.
+ */
 static void
 pass_on(pid_t child, const siginfo_t *info)
 {
@@ -69,7 +73,7 @@ pass_on(pid_t child, const siginfo_t *info)
 		kill(child, info->si_signo);
 }
 
-/* Passes signals on until the child has ended; returns its wait status. */
+/* Passes signals on until the child has ended. Returns the wait status of the child. */
 static int
 wait_for(pid_t child, const sigset_t *signals)
 {
@@ -86,7 +90,7 @@ wait_for(pid_t child, const sigset_t *signals)
 	}
 }
 
-/* Ends this process by the same signal, for the parent's wait status. */
+/* Ends this process by the signal that ended the child, so that the parent sees that signal. */
 static void
 die_as(int signo)
 {

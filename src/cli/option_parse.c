@@ -6,13 +6,13 @@
 
 #include "cli/cli_internal.h"
 
-/* Longer than any option's name, so that a distance fits in a small table. */
+/* No name of an option or command is longer; bounds the table of distance(). */
 #define NAME_MOST 32
 
 /* The arguments that are not parsed yet. */
 struct words {
 	char **next, **end;
-	const struct command *commands; /* all of them */
+	const struct command *commands; /* the registry of commands */
 };
 
 unsigned
@@ -105,7 +105,8 @@ distance(const char *a, const char *b)
 	for (unsigned j = 0; j <= b_length; j++)
 		row[j] = j;
 	for (unsigned i = 1; a[i - 1] != '\0'; i++) {
-		unsigned corner = row[0]; /* of the line above */
+		unsigned corner =
+			row[0]; /* the value of the previous row, one column to the left */
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
@@ -118,7 +119,7 @@ distance(const char *a, const char *b)
 	return row[b_length];
 }
 
-/* Edit distance of a misspelt name to a known one; 0 if it is a prefix of the known name. */
+/* Returns the edit distance of two names; 0 if `name` is a prefix of the known name. */
 static unsigned
 name_distance(const char *known, const char *name)
 {
@@ -132,7 +133,7 @@ can_guess(const char *name)
 	return strlen(name) >= 2 && strlen(name) < NAME_MOST;
 }
 
-/* The option of the command that a misspelt name most likely means; NULL when no name is near. */
+/* Returns the option of the command whose name is nearest to a misspelt name, or NULL. */
 static const char *
 nearest_option(const char *name, const struct command *verb)
 {
@@ -183,7 +184,7 @@ refuse_letter(char letter, struct error *err)
 			 letter);
 }
 
-/* The command that a misspelt word means, at most one letter off; NULL: none. */
+/* Returns the command whose name differs from a misspelt word by at most one letter, or NULL. */
 static const struct command *
 nearest_command(const struct command *commands, const char *word)
 {
@@ -201,7 +202,7 @@ has_target(const struct options *options)
 	return options->pid != 0 || options->name != NULL || options->core != NULL;
 }
 
-/* A word that is not an option, where an option is expected. */
+/* Refuses a word that is not an option, where an option is expected. */
 static int
 refuse_word(const char *word, bool first, const struct words *words, const struct options *options,
 	    struct error *err)
@@ -234,7 +235,7 @@ refuse_word(const char *word, bool first, const struct words *words, const struc
 			 word, word, word);
 }
 
-/* `attached` is what follows the option in its own word; NULL: nothing. */
+/* Takes one option. `attached` is its argument in the same word ("-d30"); NULL: there is none. */
 static int
 take_option(const struct option_row *row, const char *label, const char *attached,
 	    struct words *words, struct options *options, struct error *err)
@@ -274,13 +275,13 @@ take_long(const char *word, struct words *words, struct options *options, struct
 			   options, err);
 }
 
-/* "-qtd30": flags, and at the end one option with its argument. */
+/* Takes a word such as "-qtd30": flags, and at the end one option with its argument. */
 static int
 take_letters(const char *word, struct words *words, struct options *options, struct error *err)
 {
 	int rc = 0;
 
-	/* "-name x" would be read as -n with the argument "ame" */
+	/* Without this check "-name x" would be -n with the argument "ame". */
 	if (word[2] != '\0' && find_name(word + 1, strcspn(word + 1, "=")) != NULL)
 		return error_set(err, ERROR_USAGE, "unknown option '%s'; did you mean '-%s'?", word,
 				 word);
@@ -298,7 +299,7 @@ take_letters(const char *word, struct words *words, struct options *options, str
 	return rc;
 }
 
-/* The first word may name a command. */
+/* Takes the first word if it is the name of a command. */
 static void
 take_verb(struct words *words, struct options *options)
 {
@@ -323,7 +324,7 @@ join_words(int argc, char **argv)
 	return all.data;
 }
 
-/* True if a command line to start follows "--", not operands. */
+/* True if "--" is followed by a command line to start; false: by operands. */
 static bool
 starts_commands(const struct command *verb)
 {
@@ -336,7 +337,7 @@ take_words(struct words *words, struct options *options, struct error *err)
 	char **first = words->next;
 	int rc = 0;
 
-	/* -h prints the help, whatever is wrong with the words behind it. */
+	/* Words behind -h are not parsed: -h prints the help even if they are wrong. */
 	while (rc == 0 && !options->help && words->next < words->end) {
 		const char *word = *words->next++;
 

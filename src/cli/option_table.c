@@ -7,7 +7,9 @@
 /* PID_MAX_LIMIT of the kernel's threads.h: no process id is larger. */
 #define PID_MOST 4194304
 
-/* The field of a row. A field of another type has no branch in _Generic and does not compile. */
+/*
+ * The offset of a field. If the type of the field is not `field_type`, _Generic does not compile.
+ */
 #define FIELD(field, field_type)                                                                   \
 	.offset = offsetof(struct options, field) +                                                \
 		  _Generic(((struct options *)NULL)->field, field_type : 0)
@@ -30,7 +32,7 @@
 #define OPT_GILS(field) .type = OPTION_GILS, FIELD(field, unsigned)
 #define OPT_RUNTIMES(field) .type = OPTION_RUNTIMES, FIELD(field, uint32_t)
 #define OPT_SPEEDUPS(field) .type = OPTION_SPEEDUPS, FIELD(field, struct option_speedups)
-/* convert_choice stores the position of the word as an int. */
+/* convert_choice stores an int: an enum of another size does not compile. */
 #define OPT_CHOICE(field, enumeration, words)                                                      \
 	.type = OPTION_CHOICE, .choices = (words),                                                 \
 	FIELD(field, enumeration) + 0 * sizeof(char[sizeof(enumeration) == sizeof(int) ? 1 : -1])

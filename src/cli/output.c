@@ -17,16 +17,21 @@
  * --- the folder of a file ----------------------------------------------------------------------
  */
 
+/*
+ * With -o /tmp/x/report, another user could replace /tmp/x by a link and make root create files
+ * anywhere. As root, the path is therefore walked component by component, and only links that
+ * belong to root are followed.
+ */
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
-/* Most links followed: the kernel's own limit (MAXSYMLINKS of namei.h). */
+/* Links that are followed at most: the limit of the kernel (MAXSYMLINKS of namei.h). */
 #define LINKS_MOST 40
 
 struct walk {
-	int fd;     /* the folder reached */
-	char *rest; /* the part of the path that is not walked yet */
-	unsigned links;
-	const char *path; /* for messages */
+	int fd;           /* descriptor of the folder that is reached */
+	char *rest;       /* the part of the path that is not walked yet */
+	unsigned links;   /* number of links followed */
+	const char *path; /* the whole path, for messages */
 };
 
 static int
@@ -35,7 +40,7 @@ folder_refuse(const char *path, const char *what, struct error *err)
 	return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", path, what);
 }
 
-/* Starts at the root directory if the rest is absolute, else continues. */
+/* Moves to the root directory if the rest of the path is absolute. False with errno on failure. */
 static bool
 move_to_start(struct walk *walk)
 {
@@ -47,7 +52,7 @@ move_to_start(struct walk *walk)
 	return fd >= 0;
 }
 
-/* Replaces the name of the link by its target. */
+/* Replaces the rest of the path by the target of the link `name` and the part behind that name. */
 static int
 follow_link(struct walk *walk, int link, const char *name, const char *behind, struct error *err)
 {
@@ -76,7 +81,7 @@ follow_link(struct walk *walk, int link, const char *name, const char *behind, s
 	return move_to_start(walk) ? 0 : folder_refuse(walk->path, strerror(errno), err);
 }
 
-/* Opens the first component of the rest. */
+/* Opens the first component of the rest of the path: a folder, or a link, which is followed. */
 static int
 walk_step(struct walk *walk, struct error *err)
 {
@@ -146,10 +151,10 @@ output_folder_open(const char *path, char **base, struct error *err)
  * --- the output --------------------------------------------------------------------------------
  */
 
-/* Attempts to find a name that no leftover file has. */
+/* Attempts to create a file with a new random name. */
 #define TEMPORARY_TRIES 8
 
-/* A larger value of COLUMNS is a mistake. */
+/* A larger value of $COLUMNS is ignored. */
 #define COLUMNS_MOST 10000
 
 static int
@@ -159,7 +164,10 @@ output_refuse(const struct output *output, const char *what, struct error *err)
 			 output->path != NULL ? output->path : "stdout", what);
 }
 
-/* Creates a file beside the old one and stores its name; returns -1 with errno set. */
+/*
+ * Creates a file in the folder of the output and stores its name. Returns its descriptor, or -1
+ * with errno set.
+ */
 static int
 create_temporary(const struct output *output, char *name, size_t size)
 {
@@ -178,7 +186,7 @@ create_temporary(const struct output *output, char *name, size_t size)
 	return fd;
 }
 
-/* Creates and removes a file beside the output: replacing it later needs that permission. */
+/* Creates and removes a file in the folder of the output: replacing the output later needs that. */
 static int
 try_file(const struct output *output, struct error *err)
 {
@@ -192,7 +200,7 @@ try_file(const struct output *output, struct error *err)
 	return 0;
 }
 
-/* open(2) of a pipe waits for its reader; a signal interrupts that. */
+/* Opens a pipe or device. open(2) of a pipe waits for its reader, until a signal arrives. */
 static int
 open_stream(struct output *output, mode_t type, struct error *err)
 {
@@ -287,7 +295,10 @@ output_open(struct output *output, const char *path, struct error *err)
 	return rc;
 }
 
-/* Waits until a descriptor that another process made non-blocking is writable. errno is kept. */
+/*
+ * After EAGAIN, waits until the descriptor, which another process made non-blocking, is writable.
+ * Returns false for any other errno. Keeps errno.
+ */
 static bool
 wait_for_room(int fd)
 {
@@ -307,7 +318,7 @@ write_all(int fd, const char *text, size_t length)
 	while (length > 0) {
 		ssize_t done = write(fd, text, length);
 
-		/* A signal that ended sampling must not cut the report. */
+		/* A signal that ended sampling does not end the writing of the report. */
 		if (done < 0 && (errno == EINTR || wait_for_room(fd)))
 			continue;
 		if (done < 0)

@@ -37,7 +37,7 @@ record_check_words(struct run *run, struct error *err)
 	return record_check_name(options->output != NULL ? options->output : DEFAULT_NAME, err);
 }
 
-/* Opens the folder, which stays open until the end. */
+/* Opens the folder of the recording, which stays open until the end of the run. */
 static int
 open_folder(struct run *run, struct error *err)
 {
@@ -75,7 +75,7 @@ record_begin(struct run *run, struct error *err)
 	return recorder_create(&config, run->source.profile, &run->recorder, err);
 }
 
-/* A disk may be slow: no thread of the target stays stopped meanwhile. */
+/* Commits to the recording while no thread of the target is stopped: a disk may be slow. */
 static void
 commit(struct run *run)
 {
@@ -86,7 +86,7 @@ commit(struct run *run)
 	sampler_resume(run->sampler);
 	if (rc != 0 && !run->records)
 		part_fail(run);
-	/* Later samples would be lost. */
+	/* Sampling ends here: later samples would be lost. */
 	else if (rc != 0)
 		signals_stop = SIGTERM;
 }
@@ -140,7 +140,7 @@ record_end(struct run *run, bool any, struct error *err)
 	int rc = 0;
 
 	if (run->record_error.kind != ERROR_NONE) {
-		/* Earlier commits are complete. */
+		/* The recording keeps what was committed before the error. */
 		*err = run->record_error;
 		rc = -(int)err->kind;
 	} else if (any) {

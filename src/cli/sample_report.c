@@ -40,7 +40,7 @@ say_command_end(const struct run *run)
 	strbuf_release(&end);
 }
 
-/* Counts the distinct frames of all stacks by how they were found. */
+/* Prints how many distinct frames each method of unwinding has found. */
 static void
 say_origins(const struct run *run)
 {
@@ -127,7 +127,7 @@ sample_nothing(const struct run *run, struct error *err)
  * --- deadlocks ---------------------------------------------------------------------------------
  */
 
-/* The name of the object of a wait; "": unknown. */
+/* Returns the name of the object that a wait is for; "" if it is unknown. */
 static const char *
 deadlock_name(const struct run *run, uint32_t wait)
 {

@@ -10,8 +10,9 @@ volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_snapshot;
 
 /*
- * The second signal exits at once: the kernel detaches the tracees, which continue. With
- * breakpoints it does not: a tracee that hits one without a tracer would be killed.
+ * The second signal ends the program at once: the kernel detaches the tracees, which continue.
+ * While tracees have breakpoints, the second signal has no effect: a tracee that hits a breakpoint
+ * without a tracer would be killed.
  */
 static void
 on_stop(int signal_number)
@@ -28,7 +29,7 @@ on_snapshot(int signal_number)
 	signals_snapshot = 1;
 }
 
-/* No SA_RESTART: a system call that waits, for a pipe's reader or a tick, is interrupted. */
+/* Without SA_RESTART a signal interrupts system calls that wait for a pipe's reader or a tick. */
 static void
 handle(int signal_number, void (*handler)(int))
 {
@@ -50,8 +51,8 @@ void
 signals_install(void)
 {
 	/*
-	 * Ctrl-Z and output from the background would suspend us, and with us any
-	 * thread of the target that is stopped at that moment.
+	 * Ctrl-Z and output from the background would suspend wallsample, and any thread of the
+	 * target that wallsample holds at that moment would stay stopped.
 	 */
 	static const int ignored[] = { SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ };
 	sigset_t ours;
@@ -59,12 +60,12 @@ signals_install(void)
 	handle(SIGINT, on_stop);
 	handle(SIGTERM, on_stop);
 	handle(SIGUSR1, on_snapshot);
-	/* nohup(1) */
+	/* nohup(1) starts programs with SIGHUP ignored. */
 	if (!is_ignored(SIGHUP))
 		handle(SIGHUP, on_stop);
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		handle(ignored[i], SIG_IGN);
-	/* The parent may have ignored it; then the kernel keeps no child's exit status. */
+	/* If SIGCHLD is ignored, as a parent may leave it, the kernel keeps no exit statuses. */
 	handle(SIGCHLD, SIG_DFL);
 
 	sigemptyset(&ours);

@@ -61,7 +61,7 @@ is_too_many(uint64_t bad, uint64_t all)
 	return (double)bad * 100 > (double)all;
 }
 
-/* ", 12 of 900 samples failed" */
+/* Appends "partial: 12 of 900 samples failed", or ", 12 of …"; nothing if none is bad. */
 static void
 add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 {
@@ -79,7 +79,9 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	const uint64_t of_threads = stats->thread_samples - stats->task_samples;
 	uint64_t failed = 0, broken = 0, walks = 0;
 
-	/* --nonblocking leaves running threads alone on purpose; threads and tasks may end */
+	/*
+	 * Not a failure: --nonblocking does not capture running threads; threads and tasks may end.
+	 */
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
 			failed += stats->failed[i];
@@ -106,7 +108,7 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* Adds "12 threads", "1,000 tasks and 3 threads": those that have a row. */
+/* Adds "12 threads" or "1,000 tasks and 3 threads": the number of those with a row in the view. */
 static void
 add_threads(const struct view *view, struct strbuf *out)
 {
@@ -154,7 +156,7 @@ say_written(const struct request *request, const struct source *source, const st
 struct writing {
 	const struct exporter *exporter;
 	const struct export_input *input;
-	bool dumps; /* every thread once */
+	bool dumps; /* write a dump and not a report */
 };
 
 static int
@@ -183,7 +185,7 @@ static const struct {
 	{ "opensuse", "https://debuginfod.opensuse.org" },
 };
 
-/* Returns the server of the running distribution, else the federated one. */
+/* Returns the server of the running distribution, else the server of elfutils for all of them. */
 static const char *
 find_server(void)
 {
@@ -245,7 +247,7 @@ choose_key(const struct request *request)
 	return request->options->lines ? VIEW_BY_LINE : request->options->by;
 }
 
-/* A view by function, for exporters that report what limits the program; else NULL. */
+/* Makes a view by function, if the exporter needs one and `view` has another key; else NULL. */
 static struct view *
 view_functions(const struct request *request, const struct source *source, const struct view *view)
 {
@@ -261,7 +263,7 @@ source_write(const struct request *request, const struct source *source, const s
 {
 	const struct options *options = request->options;
 	const size_t limit = options->limit;
-	/* Blame has no time axis. */
+	/* Samples of --blame have no times. */
 	const bool has_time = !options->filter.blame && part->recording_count > 0;
 	struct error wrong = { .kind = ERROR_NONE };
 	struct export_input input = {

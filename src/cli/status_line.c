@@ -52,7 +52,7 @@ is_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-/* Draws what fits, over the previous line. */
+/* Draws the first `columns` bytes of the line over the previous line. */
 static void
 draw(struct status_line *status, struct strbuf *line, size_t columns)
 {
@@ -63,7 +63,7 @@ draw(struct status_line *status, struct strbuf *line, size_t columns)
 		line->data[columns] = '\0';
 	}
 	drawn = line->length;
-	/* spaces and not an escape sequence, which not every terminal knows */
+	/* Spaces erase the rest of the previous line: not every terminal knows escape sequences. */
 	while (line->length < status->drawn && line->length < columns)
 		strbuf_add_text(line, " ");
 	fprintf(stderr, "\r%s", line->data);
@@ -100,7 +100,7 @@ status_line_erase(struct status_line *status)
 
 	if (width == 0)
 		return;
-	/* two more: the terminal itself has written ^C behind the line */
+	/* Two columns more: the terminal may have written ^C behind the line. */
 	width = width + 2 < columns ? width + 2 : columns;
 	fprintf(stderr, "\r%*s\r", (int)width, "");
 	fflush(stderr);

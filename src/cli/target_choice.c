@@ -93,12 +93,12 @@ target_begin(struct target *target, struct error *err)
 	if (!target->is_command)
 		return 0;
 	rc = launch_go(&target->launched, err);
-	/* After a failure the child has been reaped: nothing is left to cancel. */
+	/* launch_go has reaped the child after a failure: target_release must not cancel it. */
 	target->is_command = rc == 0;
 	if (rc != 0)
 		return rc;
 	target->is_running = true;
-	/* What was opened before exec has the name and arguments of wallsample. */
+	/* The process was opened before its exec, with the name and arguments of wallsample. */
 	rc = process_open(target->pid, &begun, err);
 	if (rc != 0)
 		return target_reap(target, &status) ? target_refuse_ended(status, err) : rc;

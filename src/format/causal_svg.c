@@ -15,16 +15,16 @@
 #include "wallsample/report/quantity.h"
 #include "wallsample/report/xml_text.h"
 
-/* In pixels. */
+/* Sizes in pixels. */
 #define WIDTH 1200
 #define MARGIN 12
 #define PER_ROW 3
 #define CELL_WIDTH ((WIDTH - 2 * MARGIN) / PER_ROW)
 #define LINE 16          /* height of a line of text */
-#define SENTENCE_LINES 4 /* below the name */
+#define SENTENCE_LINES 4 /* lines of text below the name of a candidate */
 #define CELL_HEIGHT ((1 + SENTENCE_LINES) * LINE + 8 + PLOT_HEIGHT + 16)
-#define HEAD 62      /* including the text about the whole run */
-#define PART_HEAD 34 /* above the plots of a progress point */
+#define HEAD 62      /* height of the title and the text about the whole run */
+#define PART_HEAD 34 /* height of the title above the plots of a progress point */
 #define LETTER 7.3   /* slightly wider than the letters of causal.css */
 #define CELL_LETTERS ((size_t)((CELL_WIDTH - 16) / LETTER))
 #define NAME_LETTERS 40 /* of a name in a sentence, which has to fit its lines */
@@ -84,7 +84,7 @@ write_sentence(struct drawing *drawing, int x, int y)
 
 /* --- a plot ----------------------------------------------------------------------------------- */
 
-/* "3. parse (server)", without the module if it does not fit. */
+/* Writes "3. parse (server)"; the module is left out if it does not fit. */
 static void
 write_name(struct drawing *drawing, const struct causal_candidate *candidate, size_t rank, int x,
 	   int y)
@@ -120,7 +120,7 @@ write_title(struct drawing *drawing, const struct causal_candidate *candidate)
 	strbuf_clear(&drawing->line);
 }
 
-/* Draws a curve; `rank` is 0 if it is not ranked. */
+/* Draws the plot of a curve at `place`. `rank` is 0 if the curve has no rank. */
 static void
 write_cell(struct drawing *drawing, const struct causal_ranking *ranking,
 	   const struct causal_curve *curve, size_t rank, size_t place)
@@ -210,7 +210,7 @@ write_heading(struct drawing *drawing)
 	strbuf_add_format(line, "What would make process %jd (", (intmax_t)result->pid);
 	strbuf_add_escaped(line, result->command != NULL ? result->command : "");
 	strbuf_add_text(line, ") faster");
-	/* the text that a screen reader reads first, and the title of a browser tab */
+	/* A screen reader reads this text first, and a browser shows it as the title of the tab. */
 	fputs("<title>", drawing->out);
 	xml_write_text(drawing->out, line->data);
 	fputs("</title>\n", drawing->out);

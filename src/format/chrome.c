@@ -32,22 +32,22 @@
 /* Below the 512 nested slices that Perfetto accepts. */
 #define DEPTH_MOST 500
 
-/* The open slices of a thread. */
+/* The slices of a thread that have begun and not ended. */
 struct track {
 	bool is_open;
 	struct timeline_slice last; /* its function array is borrowed from the view */
-	uint64_t state_ns;          /* start of its state */
-	uint64_t *began_ns;         /* by frame, the outermost first: its start */
+	uint64_t state_ns;          /* when the state of `last` began */
+	uint64_t *began_ns;         /* when each frame of `last` began, the outermost first */
 	size_t capacity;
 };
 
 struct tracing {
 	const struct export_input *input;
 	struct json_stream json;
-	int64_t *pid;       /* by recording: the id of its process in the trace */
-	bool *has_name;     /* by thread of the profile: its name was written */
+	int64_t *pid;       /* by recording: the id that its process has in the trace */
+	bool *has_name;     /* by thread of the profile: the name of the thread was written */
 	bool apart;         /* ids in the trace are not process ids */
-	struct track track; /* of the current thread */
+	struct track track; /* the track of the thread whose slices are being read */
 	struct gil_spans gil;
 };
 
@@ -137,14 +137,14 @@ frame_at(const struct timeline_slice *slice, size_t outer)
 	return slice->function[slice->depth - 1 - outer];
 }
 
-/* The wait for the interpreter's lock, or the handover; else GIL_UNKNOWN. */
+/* Returns the state of the interpreter's lock if the thread waits for it; else GIL_UNKNOWN. */
 static enum gil
 wait_of(const struct timeline_slice *slice)
 {
 	return slice->gil == GIL_WAIT || slice->gil == GIL_HANDOVER ? slice->gil : GIL_UNKNOWN;
 }
 
-/* "sleeping in futex: mutex table_lock", "sleeping in futex (GIL wait)" */
+/* Returns a text such as "sleeping in futex: mutex lock" or "sleeping in futex (GIL wait)". */
 static json_t *
 state_name(struct tracing *tracing, const struct timeline_slice *slice)
 {
@@ -233,7 +233,7 @@ name_thread(struct tracing *tracing, const struct timeline_slice *slice)
 	strbuf_release(&name);
 }
 
-/* The innermost frames beyond DEPTH_MOST are left out. */
+/* Returns the slice without the innermost frames beyond DEPTH_MOST. */
 static struct timeline_slice
 cut(const struct timeline_slice *slice)
 {
@@ -274,7 +274,7 @@ on_slice(void *context, const struct timeline_slice *whole)
 
 /* --- the interpreter's lock --------------------------------------------------------------- */
 
-/* "GIL: worker-4251" */
+/* Writes a slice such as "GIL: worker-4251" on the track of the interpreter's lock. */
 static void
 put_holder(struct tracing *tracing, const struct gil_span *gil)
 {
@@ -324,7 +324,7 @@ put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t run
 				  (json_int_t)us(ns), "args", counts));
 }
 
-/* A value is valid until the next: only changes are written. Unselected ticks are zero. */
+/* Writes the counters of each tick at which they change. Ticks that are not selected are zero. */
 static void
 put_counters(struct tracing *tracing, size_t number)
 {
@@ -357,7 +357,7 @@ put_counters(struct tracing *tracing, size_t number)
 
 /* --- processes ---------------------------------------------------------------------------- */
 
-/* True if a process has an interpreter whose threads share a lock. */
+/* True if a thread of the profile has an interpreter with a lock. */
 static bool
 has_gil(const struct profile *profile)
 {

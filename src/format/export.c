@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * export.c - the registry of output formats.
- */
+/* export.c - the registry of output formats. */
 #include "wallsample/format/exporters.h"
 
 #include <string.h>
@@ -60,7 +58,7 @@ exporter_by_file(const char *file)
 	const char *slash = strrchr(file, '/');
 	const char *base = slash != NULL ? slash + 1 : file;
 
-	/* The longest ending first: an ending may contain a dot. */
+	/* An ending may contain a dot: the loop tries longer endings first. */
 	for (const char *dot = strchr(base, '.'); dot != NULL; dot = strchr(dot + 1, '.'))
 		for (size_t i = 0; dot[1] != '\0' && exporters[i] != NULL; i++)
 			if (is_listed(exporters[i]->endings, dot + 1))

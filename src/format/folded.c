@@ -25,10 +25,10 @@ struct folding {
 	const struct view *view;
 	enum weight weight;
 	bool by_thread;
-	bool counted;  /* the weight is the number of threads */
-	bool compared; /* names are those of a comparison: diff_name() */
+	bool counted;  /* a line has the number of its threads instead of a time */
+	bool compared; /* functions have the names of diff_name(), for a comparison */
 	double scale;  /* factor of the weights */
-	char **name;   /* by function, escaped for a line */
+	char **name;   /* by function of the view: its name, escaped for a line */
 	struct line *line;
 	size_t count, capacity;
 };
@@ -65,7 +65,7 @@ make_names(struct folding *folding)
 	strbuf_release(&scratch);
 }
 
-/* Returns the number of threads or tasks of a row of a dump. */
+/* Returns the number of threads or tasks that a row of a dump stands for. */
 static int64_t
 count_of(const struct view *view, const struct view_row *row)
 {
@@ -76,7 +76,7 @@ count_of(const struct view *view, const struct view_row *row)
 	return of->is_task && of->task_id == 0 ? row->samples : 1;
 }
 
-/* Makes one line per stack (and thread): states and system calls are merged. */
+/* Makes one line per stack, or per stack and thread: states and system calls are merged. */
 static void
 make_lines(struct folding *folding)
 {
@@ -208,7 +208,7 @@ folded_write_dump(const struct export_input *input, FILE *out)
 	write_folded(&(struct folding){ .view = input->view, .counted = true, .scale = 1 }, out);
 }
 
-/* Returns the next text; NULL at the end. */
+/* Returns the first text, in order, of the lines from at[] on; NULL if no line is left. */
 static const char *
 next_text(const struct folding side[DIFF_SIDES], const size_t at[DIFF_SIDES])
 {

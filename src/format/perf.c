@@ -21,10 +21,10 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
-/* A slice whose ticks up to `tick` have been written. */
+/* A slice whose records before `tick` have been written. */
 struct due {
 	uint64_t tick, end_tick;
-	uint64_t number; /* in the order of slices */
+	uint64_t number; /* position in the order in which the slices were added */
 	struct timeline_slice slice;
 };
 
@@ -32,12 +32,12 @@ struct script {
 	const struct export_input *input;
 	const struct view *view;
 	FILE *out;
-	size_t recording; /* the recording of `due` */
-	struct due *due;  /* a heap, the earliest first */
+	size_t recording; /* index of the recording that the slices of `due` belong to */
+	struct due *due;  /* a heap: the slice with the earliest tick is first */
 	size_t count, capacity;
 	uint64_t slices;
-	char **line; /* by function; NULL until it is first written */
-	char **comm; /* by thread of the profile */
+	char **line; /* by function of the view: its line; NULL until it is first written */
+	char **comm; /* by thread of the profile: its name; NULL until it is first written */
 	struct strbuf scratch;
 };
 
@@ -290,7 +290,7 @@ add_due(struct script *script, const struct timeline_slice *slice)
 		swap(&script->due[at], &script->due[(at - 1) / 2]);
 }
 
-/* Restores the heap after the earliest slice got another tick, or ended. */
+/* Restores the heap after the tick of its first slice was increased. Removes an ended slice. */
 static void
 settle_earliest(struct script *script)
 {
@@ -309,7 +309,7 @@ settle_earliest(struct script *script)
 	}
 }
 
-/* Writes all records before `tick`; false if the stream has an error. */
+/* Writes all records of ticks before `tick`. Returns false if the stream has an error. */
 static bool
 write_until(struct script *script, uint64_t tick)
 {
@@ -337,7 +337,7 @@ on_slice(void *context, const struct timeline_slice *slice)
 	return true;
 }
 
-/* --- the whole -------------------------------------------------------------------------- */
+/* --- the output -------------------------------------------------------------------------- */
 
 /* Without a header some readers guess the format by the first thread's name. */
 static void

@@ -32,10 +32,10 @@ typedef Wallsample__Pprof__Location pb_location;
 typedef Wallsample__Pprof__Line pb_line;
 typedef Wallsample__Pprof__Function pb_function;
 
-/* The facts of a module that its locations determine. */
+/* What the locations of a module say about its mapping. */
 struct mapping_facts {
 	bool used, has_functions, has_filenames, has_lines, has_inlines;
-	uint64_t highest;
+	uint64_t highest; /* highest address of a location */
 };
 
 struct packing {
@@ -44,12 +44,12 @@ struct packing {
 	struct pprof_stream *stream;
 	struct parallelism_split *split;
 	struct strings *texts;
-	struct table functions; /* (name, file) -> number */
+	struct table functions; /* from the numbers of (name, file) to the id of the function */
 	/* The location is written: by frame of the profile, then by function of the view without a
 	 * frame, and last for samples without a stack. */
 	bool *used;
 	size_t frame_count, function_count;
-	struct mapping_facts *mapping; /* by module */
+	struct mapping_facts *mapping; /* by number of the module */
 	size_t mapping_count;
 	struct strbuf scratch;
 };
@@ -185,7 +185,7 @@ frame_location_id(struct packing *packing, uint32_t id, const uint32_t *function
 	return location.id;
 }
 
-/* The location of a function without a frame. */
+/* Returns the id of the location of a function without a frame, written at its first use. */
 static uint64_t
 plain_location_id(struct packing *packing, size_t at, const char *name)
 {
@@ -210,7 +210,7 @@ stackless_id(struct packing *packing)
 				 "[no stack]");
 }
 
-/* The location of the functions of a frame, or of a function without one. */
+/* Returns the id of the location of the functions of a frame, or of a function without a frame. */
 static uint64_t
 location_id(struct packing *packing, const uint32_t *functions, size_t count)
 {
@@ -248,7 +248,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	for (size_t i = 0; i < LABELS_MOST; i++)
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
-	/* merges the tasks of one unit */
+	/* view_unit gives all tasks of one kind the same name. */
 	(thread->is_task ? view_add_unit : view_add_name)(packing->view,
 							  view_unit(packing->view, row->thread),
 							  &name);
@@ -334,7 +334,7 @@ pack_rows(struct packing *packing)
 
 /* --- mappings ------------------------------------------------------------------------------- */
 
-/* The file's code: from the first executable segment to the end of the last one. */
+/* Sets the range of the file's code: from the first to the last executable segment. */
 static void
 place_code(const struct image *image, pb_mapping *mapping)
 {
@@ -400,7 +400,9 @@ pack_mappings(struct packing *packing)
 			pack_mapping(packing, i);
 }
 
-/* --- the rest --------------------------------------------------------------------------------- */
+/*
+ * --- the profile ---------------------------------------------------------------------------------
+ */
 
 static size_t
 make_comments(struct packing *packing, int64_t *comment)

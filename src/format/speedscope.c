@@ -19,16 +19,16 @@
 #include "wallsample/analysis/tree.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
-#define STACKLESS UINT32_MAX /* replaces a function: a sample without frames */
+#define STACKLESS UINT32_MAX /* stands for a function in a sample without frames */
 
-/* The members have the meaning of those of struct tree_node. */
+/* A frame of the format. Its members have the meaning of the members of struct tree_node. */
 struct scope_frame {
 	enum tree_kind kind;
 	uint32_t function;
 	int32_t syscall;
 };
 
-/* The open profile. */
+/* The profile that is being written. */
 struct scope_profile {
 	bool open;
 	size_t recording;
@@ -36,7 +36,7 @@ struct scope_profile {
 	uint64_t written_ns; /* the end of the last written sample */
 	bool pending;        /* `last` is not written yet: the next slice may extend it */
 	struct timeline_slice last;
-	uint64_t *weight; /* of the written samples: a separate list of the format */
+	uint64_t *weight; /* weights of the written samples, which follow in a separate list */
 	size_t count, capacity;
 };
 
@@ -77,7 +77,7 @@ function_number(struct scope *scope, uint32_t function)
 	return frame_number(scope, TREE_FUNCTION, function, (int32_t)SYSCALL_NONE);
 }
 
-/* Returns scratch as a JSON text. */
+/* Returns the text in scratch as JSON, and clears scratch. */
 static json_t *
 scratch_text(struct scope *scope)
 {
@@ -87,7 +87,7 @@ scratch_text(struct scope *scope)
 	return text;
 }
 
-/* The file of the frame: the viewer shows it beside the name, and chooses the colour by it. */
+/* Adds the file of a frame. The viewer shows it beside the name and chooses the colour by it. */
 static void
 add_file(struct scope *scope, json_t *object, const struct view_function *function)
 {
@@ -187,7 +187,7 @@ put_tree(struct scope *scope, const struct call_tree *tree)
 {
 	const enum weight weight = scope->input->sort;
 	int64_t left = view_total_ns(scope->view, weight);
-	json_t *path = json_array(); /* to the current node */
+	json_t *path = json_array(); /* frames from the root to the current node */
 
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct tree_node *node = &tree->node[i];
@@ -354,7 +354,7 @@ make_axis(struct scope *scope)
 	}
 }
 
-/* --- the whole -------------------------------------------------------------------------- */
+/* --- the output -------------------------------------------------------------------------- */
 
 static void
 write_head(struct scope *scope)

@@ -22,7 +22,7 @@
 #include "wallsample/runtime/language.h"
 #include "wallsample/report/xml_text.h"
 
-/* In pixels. flame.js repeats the first two. */
+/* Sizes in pixels. flame.js has the values of WIDTH and MARGIN, too. */
 #define WIDTH 1200
 #define MARGIN 10
 #define LEVEL 18        /* height of a level */
@@ -35,12 +35,12 @@
 #define SHARE_LEAST 0.001
 #define FRAMES_MOST 20000
 #define LEVELS_MOST 500
-/* Limits of the height, against narrow but deep stacks. */
+/* Above LEVELS_ALWAYS levels, a level must have LEVEL_SHARE_LEAST of the time to be drawn. */
 #define LEVELS_ALWAYS 60
 #define LEVEL_SHARE_LEAST 0.01
-#define NAME_MOST 240 /* cells: each frame repeats its name */
+#define NAME_MOST 240 /* width of a name in cells: each frame has a copy of its name */
 
-#define SHADES 5 /* of native code, by module */
+#define SHADES 5 /* number of colours of native code */
 
 static const char style[] =
 #include "flame.css.h"
@@ -79,10 +79,10 @@ struct drawing {
 	const struct view *view;
 	FILE *out;
 	struct call_tree tree;
-	uint32_t levels; /* including the root */
-	size_t too_deep; /* number of frames left out */
+	uint32_t levels; /* number of levels drawn, the root included */
+	size_t too_deep; /* number of frames above these levels, which are not drawn */
 	int64_t total_ns;
-	bool seen[KIND_COUNT];
+	bool seen[KIND_COUNT]; /* a frame of the kind was drawn: the legend explains it */
 	struct strbuf name, fitted, line;
 };
 
@@ -263,7 +263,7 @@ write_heading(struct drawing *drawing)
 			  (intmax_t)input->process->pid);
 	strbuf_add_escaped(line, input->process->comm);
 	strbuf_add_text(line, ")");
-	/* the text that a screen reader reads first, and the title of a browser tab */
+	/* A screen reader reads this text first, and a browser shows it as the title of the tab. */
 	fputs("<title>", drawing->out);
 	xml_write_text(drawing->out, line->data);
 	fputs("</title>\n", drawing->out);
@@ -325,7 +325,7 @@ write_left_out(struct drawing *drawing, int y)
 		write_line(drawing, "plain", y);
 }
 
-/* A level is not wider than the one below it. */
+/* Counts the levels to draw. A level never has more time than the level below. */
 static void
 measure(struct drawing *drawing)
 {

@@ -19,23 +19,24 @@
 #include "wallsample/process/process.h"
 
 /*
- * Runs `run` in a child; the value that `run` returns is the child's exit status and the result.
- * If a signal kills the child, the caller ends by the same signal. The child shares standard files,
+ * Runs `run` in a child; the value that `run` returns is the child's exit status and the result. If
+ * a signal kills the child, the caller ends by the same signal. The child shares standard files,
  * terminal and process group: the terminal's signals reach it directly, and signals sent to the
  * caller alone are passed on. When the caller is stopped (Ctrl-Z), a child that ignores SIGTSTP
- * continues. Call it before anything else is begun, from a single-threaded process whose signal
- * dispositions are those that the child is to inherit. Returns < 0 if no child could be created.
+ * continues. Call guard_run from a single-threaded process, before files are opened and before the
+ * signal dispositions are changed: the child inherits both. Returns < 0 if no child could be
+ * created.
  */
 int guard_run(int (*run)(void *context), void *context, struct error *err);
 
 /*
- * In the child: records that threads of `process` have breakpoints from now on; NULL: that none has
- * any more. Has no effect without guard_run.
+ * Called in the child: records that threads of `process` have breakpoints from now on; NULL: that
+ * no thread has breakpoints any more. Has no effect outside guard_run.
  */
 void guard_watch(const struct process *process);
 /*
- * True while a process is recorded by guard_watch: the caller must then exit in order, not at once.
- * Async-signal-safe.
+ * True while a process is recorded by guard_watch: the caller must then clear its breakpoints
+ * before it exits. Async-signal-safe.
  */
 bool guard_is_watching(void);
 

@@ -19,9 +19,9 @@
 
 struct command;
 
-/* X(NAME, word): --tasks, whether green tasks (green_task.h) have samples of their own */
+/* X(NAME, word): --tasks, whether green tasks (green_task.h) are sampled instead of threads */
 #define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
-/* X(NAME, word): --match, where in a stack a candidate counts */
+/* X(NAME, word): --match, where in its stack a thread must have a candidate to be in it */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
 
 enum task_use {
@@ -36,7 +36,7 @@ enum causal_match {
 #undef X
 };
 
-/* A time since the beginning of the run; below zero: before its end. */
+/* A time since the beginning of the run; a negative time is before the end of the run. */
 struct option_moment {
 	bool given;
 	int64_t ns;
@@ -54,16 +54,16 @@ struct option_speedups {
 	size_t count;
 };
 
-/* Texts are borrowed from the arguments of the call, everything else is owned. */
+/* Texts are borrowed from the arguments of the call; the struct owns everything else. */
 struct options {
 	const struct command *verb; /* the command; not NULL after options_parse */
 	struct text_list files;     /* operands */
-	bool *given;                /* by row of option_table; NULL: none */
+	bool *given;                /* by row of option_table; NULL: no option was given */
 	char *words;                /* all arguments of the call, joined by spaces */
-	char *const *command;       /* arguments after "--", ended by NULL; NULL: none */
+	char *const *command;       /* arguments after "--", ended by NULL; NULL: no "--" */
 	uint64_t pid;               /* 0: not given */
 	const char *name;
-	const char *core; /* a core file; NULL: a process */
+	const char *core; /* the path of a core file; NULL: the target is a process */
 	const char *exe;
 	bool keep_root;
 	uint64_t duration_ns; /* 0: until Ctrl-C or the end of the target */
@@ -71,7 +71,7 @@ struct options {
 	bool no_jitter;
 	const char *output; /* NULL or "-": stdout */
 	const char *format; /* NULL: by the ending of `output`, else text */
-	uint64_t limit;     /* rows; 0: not given */
+	uint64_t limit;     /* rows of a table; 0: not given */
 	bool threads;
 	bool stop_all;
 	bool nonblocking;
@@ -81,11 +81,11 @@ struct options {
 	enum task_use task_use;
 	struct option_moment from, to;
 	struct option_range parallelism;
-	regex_t *focus; /* NULL: none */
+	regex_t *focus; /* NULL: not given */
 	bool tree;
 	uint32_t runtimes; /* bit set of runtime.h */
 	enum unwind_choice unwinder;
-	bool lines; /* the same as --by line */
+	bool lines; /* has the effect of --by line */
 	enum view_key by;
 	enum weight sort;
 	bool no_demangle;
@@ -93,8 +93,9 @@ struct options {
 	struct text_list debug_dirs;
 	const char *symfs;
 	enum debuginfod_use debuginfod;
-	struct text_list progress; /* from here on: wallsample causal */
-	regex_t *select;           /* candidates; NULL: by Latency */
+	/* The following members belong to wallsample causal. */
+	struct text_list progress;
+	regex_t *select; /* names of candidates; NULL: those with the most Latency are chosen */
 	enum causal_match match;
 	uint64_t candidates;
 	struct option_speedups speedups;
@@ -103,26 +104,26 @@ struct options {
 	double max_hold;  /* percent of the run */
 	bool intrusive;   /* hardware breakpoints are permitted */
 	bool quiet;
-	unsigned verbose; /* times -v was given */
+	unsigned verbose; /* how many times -v was given */
 	bool version, help;
 };
 
-/* Which commands take an option. */
+/* A bit for each command. A row of the option table has the bits of the commands that take it. */
 enum {
-	FOR_RUN = 1, /* wallsample without the name of a command */
+	FOR_RUN = 1, /* wallsample without the name of a command: a report of a process */
 	FOR_RECORD = 2,
 	FOR_REPORT = 4,
 	FOR_INFO = 8,
 	FOR_DIFF = 16,
 	FOR_DUMP = 32,
-	FOR_CORE = 64, /* with FOR_DUMP: the dump of a core file takes it, too */
+	FOR_CORE = 64, /* with FOR_DUMP: the dump of a core file takes the option, too */
 	FOR_CAUSAL = 128,
-	FOR_CAUSAL_FILE = 256, /* with FOR_CAUSAL: the report of a causal recording takes it, too */
+	FOR_CAUSAL_FILE = 256, /* with FOR_CAUSAL: reports of a causal recording take it, too */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
 	FOR_ATTACHING = FOR_SAMPLING | FOR_DUMP,
-	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* of one process */
+	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* threads of one process */
 	FOR_STACKS = FOR_REPORTS | FOR_DUMP | FOR_CORE,
 	FOR_OUTPUT = FOR_SAMPLING | FOR_STACKS,
 	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL | FOR_CAUSAL_FILE,
@@ -131,24 +132,24 @@ enum {
 /* How the text of an argument is converted, and the type of the field that stores it. */
 enum option_type {
 	OPTION_FLAG,     /* bool; no argument */
-	OPTION_COUNT,    /* unsigned: the times it was given; no argument */
+	OPTION_COUNT,    /* unsigned: how many times the option was given; no argument */
 	OPTION_TEXT,     /* const char * */
-	OPTION_TEXTS,    /* struct text_list: appends one text each time */
+	OPTION_TEXTS,    /* struct text_list: each occurrence appends one text */
 	OPTION_REGEX,    /* regex_t *, an extended regular expression, compiled */
 	OPTION_NUMBER,   /* uint64_t in [min, max] */
 	OPTION_PID,      /* uint64_t, the id of one process */
 	OPTION_FRACTION, /* double in [min, max] */
 	OPTION_DURATION, /* uint64_t ns, of [min, max] seconds */
 	OPTION_SIZE,     /* uint64_t bytes in [min, max] */
-	OPTION_MOMENT,   /* struct option_moment: since the beginning; -10: before the end */
-	OPTION_RANGE,    /* struct option_range: A or A-B, up to max */
+	OPTION_MOMENT,   /* struct option_moment: "10" after the beginning, "-10" before the end */
+	OPTION_RANGE,    /* struct option_range from A or A-B, up to max */
 	OPTION_TIDS,     /* struct id_list from 1,2,3 */
 	OPTION_TASKS,    /* struct id_list from 1,0x7f20 */
 	OPTION_STATES,   /* unsigned, a bit set from a list of run state letters or names */
 	OPTION_GILS,     /* unsigned, a bit set from a list of words of enum gil */
 	OPTION_RUNTIMES, /* uint32_t, a bit set from auto, none or a list of names */
 	OPTION_SPEEDUPS, /* struct option_speedups from 0,10,25 in percent */
-	OPTION_CHOICE,   /* an enum, by the position of the word in `choices` */
+	OPTION_CHOICE,   /* an enum: the position of the word in `choices` */
 };
 
 /* What an option leaves out of a report. */
@@ -156,18 +157,18 @@ enum option_selection { SELECTS_ALL, SELECTS_SAMPLES, SELECTS_THREADS };
 
 struct option_row {
 	const char *name;     /* long name without "--" */
-	char letter;          /* 0: none */
+	char letter;          /* short name; 0: the option has none */
 	const char *argument; /* "PID", "T"; NULL for flags */
 	enum option_type type;
-	size_t offset;              /* of the field in struct options */
-	double min, max;            /* for numbers, inclusive, in the option's unit */
-	const char *unit;           /* "Hz", "seconds"; NULL: none */
-	const char *fallback;       /* default as text, parsed like an argument; NULL: zero */
-	const char *const *choices; /* OPTION_CHOICE: words in the order of the enum; NULL ends */
-	unsigned commands;          /* FOR_…: the commands that take it; 0: FOR_REPORTS */
+	size_t offset;              /* position of the field in struct options, in bytes */
+	double min, max;            /* range of a number, inclusive, in the option's unit */
+	const char *unit;           /* "Hz", "seconds"; NULL: the number has no unit */
+	const char *fallback;       /* the default, parsed like an argument; NULL: zero bytes */
+	const char *const *choices; /* OPTION_CHOICE: words by value of the enum, then NULL */
+	unsigned commands;          /* FOR_… bits of the commands that take it; 0: FOR_REPORTS */
 	enum option_selection selects;
-	const char *no_core; /* why it does not work on core files; NULL: it does */
-	bool hidden;         /* not in --help (for tests), but in the manual */
+	const char *no_core; /* why the option does not work on core files; NULL: it works */
+	bool hidden;         /* the option is in the manual but not in --help */
 	const char *help;    /* one line */
 };
 
@@ -175,13 +176,13 @@ extern const struct option_row option_table[]; /* ended by name == NULL */
 
 /* Returns the FOR_… bits of the commands that take the option. */
 unsigned option_commands(const struct option_row *row);
-/* Returns the first option given that none of `commands` (FOR_… bits) takes; NULL: none. */
+/* Returns the first given option that none of `commands` (FOR_… bits) takes, or NULL. */
 const struct option_row *option_given_beyond(const struct options *options, unsigned commands);
-/* Returns the first option given that does not work on core files; NULL: none. */
+/* Returns the first given option that does not work on core files, or NULL. */
 const struct option_row *option_given_without_core(const struct options *options);
 /* True if an option was given that leaves samples out. */
 bool options_are_filtered(const struct options *options);
-/* Appends the names of the options given that leave threads out: "--tid, --thread-name". */
+/* Appends the names of the given options that leave threads out: "--tid, --thread-name". */
 void options_add_thread_filters(const struct options *options, struct strbuf *text);
 
 /*

@@ -22,9 +22,9 @@ extern const struct exporter exporter_coz;
 /* The registry, terminated by NULL. */
 extern const struct exporter *const exporters[];
 
-/* Returns the exporter of this name; NULL if there is none. */
+/* Returns the exporter with this name, or NULL. */
 const struct exporter *exporter_by_name(const char *name);
-/* Returns the exporter with the longest ending that matches the file ("x.pb.gz"); or NULL. */
+/* Returns the exporter with the longest ending that matches the file ("x.pb.gz"), or NULL. */
 const struct exporter *exporter_by_file(const char *file);
 
 /* Write a report, a comparison or a causal profile. The exporter must have that format. */
