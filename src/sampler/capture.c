@@ -126,16 +126,16 @@ use_stop(void *context)
 		struct observation *observation = &stopped->observation[i];
 		struct sampled_thread *thread = observation->thread;
 		struct sched now;
-		enum watch_end look;
+		enum watch_end end;
 
 		if (observation->outcome != OUTCOME_SLEEPING)
 			continue;
-		look = watch_read_sched(&thread->watch, thread->process->process, &now);
-		if (look == WATCH_OK && now.switches == thread->sched.switches)
+		end = watch_read_sched(&thread->watch, thread->process->process, &now);
+		if (end == WATCH_OK && now.switches == thread->sched.switches)
 			continue;
-		if (look == WATCH_OK)
+		if (end == WATCH_OK)
 			thread->sched = now;
-		observation->moved = look != WATCH_OK || !copy_again(observation);
+		observation->moved = end != WATCH_OK || !copy_again(observation);
 	}
 }
 
@@ -190,13 +190,6 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 /* --- what a stop has found ----------------------------------------------------------------- */
 
 static void
-capture_failed(struct observation *observation, enum sample_failure failure)
-{
-	observation->outcome = OUTCOME_FAILED;
-	observation->failure = failure;
-}
-
-static void
 count_stop(struct run *run, const struct stop_request *request)
 {
 	histogram_add(&run->stats.stop_ns, request->stopped_ns);
@@ -237,36 +230,38 @@ is_exiting(const struct sampled_thread *thread)
 	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & FLAG_EXITING) != 0;
 }
 
+enum sample_failure
+capture_failure(const struct stop_request *request)
+{
+	static const enum sample_failure failure_of[] = {
+		[STOP_CAPTURED] = FAILURE_COUNT,        [STOP_EXITED] = FAILURE_EXITED,
+		[STOP_DENIED] = FAILURE_DENIED,         [STOP_LATE] = FAILURE_LATE,
+		[STOP_MISSED] = FAILURE_LATE,           [STOP_COMPAT32] = FAILURE_UNREADABLE,
+		[STOP_UNREADABLE] = FAILURE_UNREADABLE,
+	};
+
+	return failure_of[request->end];
+}
+
 void
 capture_settle(struct run *run, struct observation *observation)
 {
+	const struct stop_request *request = &observation->capture->request;
 	struct sampled_thread *thread = observation->thread;
 
-	switch (observation->capture->request.end) {
-	case STOP_CAPTURED:
+	if (request->end == STOP_CAPTURED) {
 		settle_captured(run, observation);
-		break;
-	case STOP_EXITED:
-		run->threads.relist = true;
-		capture_failed(observation, FAILURE_EXITED);
-		break;
-	case STOP_DENIED:
-		capture_failed(observation, is_exiting(thread) ? FAILURE_EXITED : FAILURE_DENIED);
-		break;
-	case STOP_LATE:
-		observation->outcome = OUTCOME_DEFERRED;
-		break;
-	case STOP_MISSED:
-		capture_failed(observation, FAILURE_LATE);
-		break;
-	case STOP_COMPAT32:
-		thread->untouchable = true;
-		capture_failed(observation, FAILURE_UNREADABLE);
-		break;
-	case STOP_UNREADABLE:
-		capture_failed(observation, FAILURE_UNREADABLE);
-		break;
+		return;
 	}
+	if (request->end == STOP_LATE) {
+		observation->outcome = OUTCOME_DEFERRED;
+		return;
+	}
+	run->threads.relist |= request->end == STOP_EXITED;
+	thread->untouchable |= request->end == STOP_COMPAT32;
+	observation_fail(observation, request->end == STOP_DENIED && is_exiting(thread) ?
+					      FAILURE_EXITED :
+					      capture_failure(request));
 }
 
 void
@@ -281,7 +276,7 @@ capture_registers(struct run *run, struct observation *observation)
 		observation->outcome = OUTCOME_DEFERRED;
 	} else if (request->end != STOP_CAPTURED) {
 		observation->thread->untouchable = request->end == STOP_COMPAT32;
-		capture_failed(observation, FAILURE_MOVED);
+		observation_fail(observation, FAILURE_MOVED);
 	} else if (request->snapshot.regs.sp != observation->info.sp ||
 		   request->snapshot.regs.pc != observation->info.pc) {
 		/* The thread woke after it was read: the sample is that of a running thread. */

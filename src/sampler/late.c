@@ -204,13 +204,7 @@ late_discard(struct charging *charging, struct sampled_thread *thread)
 void
 late_end(struct charging *charging, struct sampled_thread *thread)
 {
-	static const enum sample_failure failure_of[] = {
-		[STOP_CAPTURED] = FAILURE_COUNT,        [STOP_EXITED] = FAILURE_EXITED,
-		[STOP_DENIED] = FAILURE_DENIED,         [STOP_LATE] = FAILURE_LATE,
-		[STOP_MISSED] = FAILURE_LATE,           [STOP_COMPAT32] = FAILURE_UNREADABLE,
-		[STOP_UNREADABLE] = FAILURE_UNREADABLE,
-	};
-	const enum sample_failure failure = failure_of[request_of(thread->late)->end];
+	const enum sample_failure failure = capture_failure(request_of(thread->late));
 
 	if (failure != FAILURE_COUNT)
 		charging->run->stats.failed[failure] += (uint64_t)count_samples(thread->late);

@@ -8,8 +8,7 @@
 static void
 observe_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
 {
-	observation->outcome = OUTCOME_FAILED;
-	observation->failure = failure;
+	observation_fail(observation, failure);
 	observation->state = state;
 }
 
@@ -35,14 +34,12 @@ observe_runtimes(const struct observation *observation, bool stopped)
 {
 	struct sampled_thread *thread = observation->thread;
 	struct capture_buffer *capture = observation->capture;
-	struct sched after;
 
 	if (capture->runtime == NULL || !runtimes_any(thread->process->runtimes))
 		return true;
 	runtime_capture_take(capture->runtime, thread->watch.tid, capture->request.snapshot.regs.sp,
 			     stopped);
-	return watch_read_sched(&thread->watch, thread->process->process, &after) == WATCH_OK &&
-	       after.switches == thread->sched.switches;
+	return thread_is_unmoved(thread);
 }
 
 /* Copies the stack of a sleeping thread. Returns false if it is not asleep. */
@@ -132,10 +129,10 @@ static bool
 observe_call(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
-	const enum watch_end look = watch_read_syscall(&thread->watch, thread->process->process,
-						       &observation->info);
+	const enum watch_end end = watch_read_syscall(&thread->watch, thread->process->process,
+						      &observation->info);
 
-	switch (look) {
+	switch (end) {
 	case WATCH_OK:
 		break;
 	case WATCH_MOVING:
@@ -207,12 +204,12 @@ weigh_changed(const struct run *run, struct observation *observation)
 
 static void
 observe_changed(struct run *run, struct observation *observation, const struct sched *sched,
-		enum watch_end look)
+		enum watch_end end)
 {
 	struct sampled_thread *thread = observation->thread;
 
 	observation->changed = true;
-	if (look == WATCH_GONE) {
+	if (end == WATCH_GONE) {
 		/* The thread lived at the tick before. */
 		observation->outcome = OUTCOME_GONE;
 		if (thread->seen && thread->selected) {
@@ -222,13 +219,13 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 		return;
 	}
 	weigh_changed(run, observation);
-	if (look == WATCH_OK) {
+	if (end == WATCH_OK) {
 		thread->sched = *sched;
 		observation->renamed = threads_count_capture(run, thread);
 	}
 	if (!thread->selected)
 		observe_unselected(observation);
-	else if (look == WATCH_OK)
+	else if (end == WATCH_OK)
 		observe_closely(run, observation);
 	else
 		observe_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
@@ -240,20 +237,20 @@ observe_thread(struct run *run, struct observation *observation)
 	struct sampled_thread *thread = observation->thread;
 	const uint64_t cpu_ns = thread->seen ? thread->sched.cpu_ns : 0;
 	struct sched sched;
-	enum watch_end look;
+	enum watch_end end;
 
 	run->stats.looks++;
 	if (thread->late != NULL || thread->held) {
 		observation->outcome = thread->late != NULL ? OUTCOME_LATE : OUTCOME_HELD;
 		return;
 	}
-	look = watch_read_sched(&thread->watch, thread->process->process, &sched);
-	if (look == WATCH_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
+	end = watch_read_sched(&thread->watch, thread->process->process, &sched);
+	if (end == WATCH_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
 		observation->cpu_ns = sched.cpu_ns - cpu_ns;
-	if (look == WATCH_OK && thread->asleep && sched.switches == thread->sched.switches)
+	if (end == WATCH_OK && thread->asleep && sched.switches == thread->sched.switches)
 		observation->outcome = OUTCOME_UNCHANGED;
 	else
-		observe_changed(run, observation, &sched, look);
+		observe_changed(run, observation, &sched, end);
 }
 
 void

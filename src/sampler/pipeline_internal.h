@@ -40,6 +40,14 @@
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
+/* Makes the observation one without a stack, for this reason. */
+static inline void
+observation_fail(struct observation *observation, enum sample_failure failure)
+{
+	observation->outcome = OUTCOME_FAILED;
+	observation->failure = failure;
+}
+
 /* --- observe.c ------------------------------------------------------------------------------- */
 
 /* Observes threads that were selected: sets all members but the results of unwinding. */
@@ -63,6 +71,9 @@ void capture_running(struct run *run, struct observation *observation, size_t co
 void capture_registers(struct run *run, struct observation *observation);
 /* Sets the outcome from the end of the stop request: captured, failed, or still late (deferred). */
 void capture_settle(struct run *run, struct observation *observation);
+/* Returns the failure of a sample whose stop request has this end; FAILURE_COUNT if the thread was
+ * captured. */
+enum sample_failure capture_failure(const struct stop_request *request);
 
 /* --- unwind_sample.c ------------------------------------------------------------------------- */
 

@@ -32,7 +32,6 @@ sampled_process_create(struct run *run, struct hold *hold)
 	new->hold = hold;
 	new->leader_fd = -1;
 	new->own_namespace = process_shares_pid_namespace(new->process);
-	table_init(&new->inner);
 	new->unwinder = unwinder_create(new->maps, run->config.unwinder);
 	stacks_init(&new->stacks, new->maps, run->profile, new->jit);
 	return new;

@@ -83,7 +83,6 @@ sampler_create(const struct sampler_config *config, const struct sampler_context
 	run->threads.sched_source = sched_source_probe();
 	run->threads.fd_budget = fd_budget();
 	run->stats.rate_wanted = config->rate_hz;
-	table_init(&run->records.shared);
 	histogram_init(&run->stats.stop_ns);
 	rng_seed(&run->rng, config->seed != 0 ? config->seed : clock_now_ns());
 	sampler->unwinding.run = run;

@@ -12,8 +12,6 @@ stacks_init(struct stack_state *stacks, struct maps *maps, struct profile *profi
 	    const struct jit *jit)
 {
 	*stacks = (struct stack_state){ .maps = maps, .profile = profile, .jit = jit };
-	table_init(&stacks->frames);
-	table_init(&stacks->bytecode_sizes);
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		stacks->failure[i] = STACK_NONE;
 }

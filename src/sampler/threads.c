@@ -230,6 +230,15 @@ threads_release(struct thread_list *threads)
 }
 
 bool
+thread_is_unmoved(struct sampled_thread *thread)
+{
+	struct sched now;
+
+	return watch_read_sched(&thread->watch, thread->process->process, &now) == WATCH_OK &&
+	       now.switches == thread->sched.switches;
+}
+
+bool
 thread_read_name(struct sampled_thread *thread)
 {
 	struct task_stat stat;

@@ -93,6 +93,8 @@ void capture_return(struct observation *observation);
 
 /* --- threads.c -------------------------------------------------------------------------- */
 
+/* True if a thread has not run since thread->sched was read; false, too, if it cannot be read. */
+bool thread_is_unmoved(struct sampled_thread *thread);
 /* Lists the threads of all processes: creates new ones, and moves those that have exited to
  * threads.removed. */
 void threads_refresh(struct run *run);

@@ -79,10 +79,8 @@ finish_late(struct sampler *sampler, struct sampled_thread *thread)
 
 	observation->outcome = OUTCOME_RUNNING;
 	finish_stop(sampler, observation);
-	if (observation->outcome == OUTCOME_DEFERRED) {
-		observation->outcome = OUTCOME_FAILED;
-		observation->failure = FAILURE_LATE;
-	}
+	if (observation->outcome == OUTCOME_DEFERRED)
+		observation_fail(observation, FAILURE_LATE);
 	attribute_sample(&sampler->charging, observation);
 	hold_observe(&sampler->hold, &observation->capture->request, thread);
 	late_end(&sampler->charging, thread);

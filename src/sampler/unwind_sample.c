@@ -103,14 +103,9 @@ may_stop_sleeping(const struct unwinding *unwinding, const struct observation *o
 static bool
 unwind_asleep(struct unwinding *unwinding, struct observation *observation, bool may_stop)
 {
-	struct sampled_thread *thread = observation->thread;
-	struct sched after;
-
 	observation->capture->request.snapshot.live_limit = unwinding->run->config.stack_limit;
 	unwind_snapshot(unwinding, observation, may_stop);
-	return !unwinding->chain.read_live ||
-	       (watch_read_sched(&thread->watch, thread->process->process, &after) == WATCH_OK &&
-		after.switches == thread->sched.switches);
+	return !unwinding->chain.read_live || thread_is_unmoved(observation->thread);
 }
 
 void
@@ -119,8 +114,7 @@ unwind_sleeping(struct unwinding *unwinding, struct observation *observation)
 	const bool may_stop = may_stop_sleeping(unwinding, observation);
 
 	if (observation->moved || !unwind_asleep(unwinding, observation, may_stop)) {
-		observation->outcome = OUTCOME_FAILED;
-		observation->failure = FAILURE_MOVED;
+		observation_fail(observation, FAILURE_MOVED);
 		return;
 	}
 	if (unwinding->chain.end == CHAIN_NEEDS_REGISTER && may_stop) {

@@ -32,6 +32,7 @@ struct table {
 	size_t count;             /* used slots */
 };
 
+/* Makes the table empty. A table of zeros is empty, too. */
 void table_init(struct table *table);
 void table_release(struct table *table);
 /* Removes all entries and keeps the memory. */

@@ -19,9 +19,6 @@ green_create(struct run *run, struct sampled_process *process)
 	green->run = run;
 	green->process = process;
 	green->stride = 1;
-	table_init(&green->by_address);
-	table_init(&green->waits);
-	table_init(&green->crowds);
 	snapshot_init(&green->snapshot);
 	chain_init(&green->chain);
 	return green;

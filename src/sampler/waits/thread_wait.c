@@ -85,16 +85,13 @@ count_asleep(struct waits *waits, uint64_t word)
 
 	for (size_t i = 0; i < threads->count; i++) {
 		struct sampled_thread *thread = threads->thread[i];
-		struct sched now;
 
 		if (thread->process != waits->process || thread->wait.word != word ||
 		    !thread->asleep || thread->gone)
 			continue;
 		if (reads++ % READS_UNSERVED == 0)
 			late_serve(waits->run);
-		count += watch_read_sched(&thread->watch, waits->process->process, &now) ==
-				 WATCH_OK &&
-			 now.switches == thread->sched.switches;
+		count += thread_is_unmoved(thread);
 	}
 	return count;
 }
@@ -192,10 +189,6 @@ waits_create(struct run *run, struct sampled_process *process)
 		.context = waits,
 	};
 	waits->descriptors = descriptors_create(process->process);
-	table_init(&waits->known);
-	table_init(&waits->crowds.words);
-	table_init(&waits->crowds.larger);
-	table_init(&waits->owners);
 	return waits;
 }
 
