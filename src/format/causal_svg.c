@@ -13,7 +13,6 @@
 #include "wallsample/report/display.h"
 #include "format/format_internal.h"
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/xml_text.h"
 
 /* Sizes in pixels. */
 #define WIDTH 1200

@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "wallsample/report/gil_spans.h"
 #include "wallsample/report/json_stream.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"

@@ -20,7 +20,6 @@
 #include "wallsample/process/module.h"
 #include "wallsample/analysis/tree.h"
 #include "wallsample/runtime/language.h"
-#include "wallsample/report/xml_text.h"
 
 /* Sizes in pixels. flame.js has the values of WIDTH and MARGIN, too. */
 #define WIDTH 1200

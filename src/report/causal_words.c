@@ -2,23 +2,21 @@
 /* causal_words.c - describes a curve in words and as a plot. */
 #include "wallsample/report/causal_words.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 
-/* An interval narrower than this is shown with a decimal. */
+/* If half the width of its interval is below this, a gain is shown with a decimal. */
 #define HALF_WIDTH_OF_DECIMALS 0.01
-/* Larger gains are drawn at the edge of the plot. */
+/* Larger gains and losses are drawn at the edge of the plot. */
 #define DRAWN_MOST 10.0
 
 struct causal_ranking
 causal_ranking_of(const struct causal_input *input, uint32_t point)
 {
 	const struct causal_curves *curves = input->curves;
-	struct causal_ranking ranking = { .point = point };
+	struct causal_ranking ranking = { .known = NULL };
 
 	for (size_t i = 0; i < curves->count; i++) {
 		const struct causal_curve *curve = &curves->curve[i];
@@ -73,7 +71,7 @@ decimals_of(const struct causal_gain *gain)
 	return (gain->high - gain->low) / 2 < HALF_WIDTH_OF_DECIMALS ? 1 : 0;
 }
 
-/* Adds a percentage, without a sign before a zero. */
+/* Returns a rounded percentage, which is never -0. */
 static double
 percent(double part, int decimals)
 {
@@ -125,22 +123,9 @@ causal_add_rate(struct strbuf *sb, double rate)
 		strbuf_add_format(sb, "%.3g", rate);
 }
 
-void
-causal_add_place(struct strbuf *sb, const struct causal_candidate *candidate)
-{
-	struct strbuf place = STRBUF_INIT;
-
-	if (candidate->file == NULL || candidate->line == 0)
-		return;
-	strbuf_add_format(&place, "%s:%" PRIu32, candidate->file, candidate->line);
-	if (strcmp(place.data, candidate->name) != 0)
-		strbuf_add_escaped(sb, place.data);
-	strbuf_release(&place);
-}
-
 /* --- sentences ------------------------------------------------------------------------------ */
 
-/* " by 18% (15 to 21)"; the absolute value of a loss. */
+/* Adds " by 18% (15 to 21)". Of a loss it adds the absolute value. */
 static void
 add_amount(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -154,7 +139,7 @@ add_amount(struct strbuf *sb, const struct causal_gain *gain)
 			  decimals, percent(most, decimals));
 }
 
-/* "less than 2%": the upper bound of all changes in the interval. */
+/* Adds "less than 2%", an upper bound of the changes in the interval. */
 static void
 add_bound(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -163,7 +148,7 @@ add_bound(struct strbuf *sb, const struct causal_gain *gain)
 	strbuf_add_format(sb, "less than %.0f%%", fmax(floor(most) + 1, 1));
 }
 
-/* The verb for more progress, or for less. */
+/* Returns the verb for more progress (`better`), or for less progress. */
 static const char *
 verb_of(enum causal_point_kind kind, bool better)
 {
@@ -247,7 +232,10 @@ drawn(double gain)
 	return fmin(fmax(gain, -DRAWN_MOST), DRAWN_MOST);
 }
 
-/* The axis of ranked curves ignores uncertain ones, which may have any value. */
+/*
+ * Sets the y axis. That of ranked curves ignores curves without a verdict, which may have any
+ * value.
+ */
 static void
 scale(const struct causal_ranking *ranking, const struct causal_curve *curve, struct plot *plot)
 {

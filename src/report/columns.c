@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * columns.c - collects the cells of a table, then writes it aligned.
- */
+/* columns.c - collects the cells of a table, then writes it aligned. */
 #include "wallsample/report/columns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "wallsample/report/display.h"
 
@@ -30,14 +29,24 @@ columns_release(struct columns *table)
 	*table = (struct columns){ 0 };
 }
 
+/* Returns a copy of the text in which foreign bytes are escaped; the caller frees it. */
+static char *
+copy_escaped(const char *text)
+{
+	struct strbuf copy = STRBUF_INIT;
+
+	strbuf_add_escaped(&copy, text);
+	return copy.data;
+}
+
 void
 columns_add_detailed(struct columns *table, const char *text, const char *detail)
 {
 	table->cell = xgrow(table->cell, &table->cell_capacity, table->cell_count + 1,
 			    sizeof(*table->cell));
 	table->cell[table->cell_count++] = (struct cell){
-		.text = xstrdup(text),
-		.detail = detail[0] != '\0' ? xstrdup(detail) : NULL,
+		.text = copy_escaped(text),
+		.detail = detail[0] != '\0' ? copy_escaped(detail) : NULL,
 	};
 }
 
@@ -50,62 +59,50 @@ columns_add(struct columns *table, const char *text)
 void
 columns_add_bar(struct columns *table, double part, size_t cells)
 {
-	size_t length = (size_t)(part * (double)cells + 0.5);
-	struct strbuf sb = STRBUF_INIT;
+	const size_t rounded = (size_t)(part * (double)cells + 0.5);
+	const size_t length = part > 0 && rounded == 0 ? 1 : rounded;
+	char *text = xcalloc(length + 1, 1);
 
-	strbuf_add_text(&sb, "");
-	if (part > 0 && length == 0)
-		length = 1;
-	while (length-- > 0)
-		strbuf_add_text(&sb, "#");
-	columns_add(table, sb.data);
+	memset(text, '#', length);
+	columns_add(table, text);
 	table->cell[table->cell_count - 1].bar = true;
 	table->cell[table->cell_count - 1].part = part;
-	strbuf_release(&sb);
+	free(text);
+}
+
+static size_t
+detail_width(const struct cell *cell)
+{
+	return cell->detail != NULL ? display_width(cell->detail) + PARENTHESES : 0;
 }
 
 static size_t
 cell_width(const struct cell *cell)
 {
-	const size_t detail = cell->detail != NULL ? display_width(cell->detail) + PARENTHESES : 0;
-
-	return display_width(cell->text) + detail;
-}
-
-static void
-add_fitted(struct strbuf *out, const struct cell *cell, size_t width)
-{
-	const size_t taken = display_width(cell->text) + PARENTHESES;
-
-	if (cell->detail == NULL) {
-		display_add_name(out, cell->text, width);
-		return;
-	}
-	if (cell_width(cell) > width && taken + DETAIL_LEAST > width) {
-		const size_t detail = display_width(cell->detail) + PARENTHESES;
-
-		/* Cuts a long name; the detail stays if the name keeps half of the width. */
-		if (detail * 2 > width) {
-			display_add_name(out, cell->text, width);
-			return;
-		}
-		display_add_name(out, cell->text, width - detail);
-		strbuf_add_format(out, " (%s)", cell->detail);
-		return;
-	}
-	strbuf_add_text(out, cell->text);
-	strbuf_add_text(out, " (");
-	display_add_fitted(out, cell->detail, width - taken);
-	strbuf_add_text(out, ")");
+	return display_width(cell->text) + detail_width(cell);
 }
 
 void
-columns_cell_text(const struct columns *table, size_t cell, size_t width, struct strbuf *out)
+columns_cell_text(const struct columns *table, size_t at, size_t width, struct strbuf *out)
 {
-	add_fitted(out, &table->cell[cell], width > 0 ? width : SIZE_MAX);
+	const struct cell *cell = &table->cell[at];
+	const size_t text = display_width(cell->text), detail = detail_width(cell);
+
+	if (width == 0)
+		width = SIZE_MAX;
+	if (detail > 0 && (text + detail <= width || text + PARENTHESES + DETAIL_LEAST <= width)) {
+		strbuf_add_format(out, "%s (", cell->text);
+		display_add_fitted(out, cell->detail, width - text - PARENTHESES);
+		strbuf_add_text(out, ")");
+	} else if (detail > 0 && detail * 2 <= width) {
+		/* The name is long, and is cut: at least half of the width remains for it. */
+		display_add_name(out, cell->text, width - detail);
+		strbuf_add_format(out, " (%s)", cell->detail);
+	} else {
+		display_add_name(out, cell->text, width);
+	}
 }
 
-/* The width of the widest cell, limited by column->most. */
 void
 columns_measure(const struct columns *table, size_t width, size_t *widths)
 {
@@ -130,14 +127,14 @@ columns_measure(const struct columns *table, size_t width, size_t *widths)
 		widths[last] = width > before + LAST_LEAST ? width - before : LAST_LEAST;
 }
 
-/* Writes a cell, and clears its text, which fits the column. */
+/* Writes the text of a cell in column `c`, which is `width` cells wide, and clears the text. */
 static void
 write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text, size_t width)
 {
 	const size_t cells = display_width(text->data);
 	const size_t space = cells < width ? width - cells : 0;
 
-	/* No spaces at the end of a line. */
+	/* A line does not end with spaces. */
 	if (cells == 0 && c + 1 == table->column_count)
 		return;
 	if (c > 0)
@@ -165,7 +162,7 @@ columns_write(const struct columns *table, FILE *out, size_t width)
 	for (size_t i = 0; i < table->cell_count; i++) {
 		const size_t c = i % table->column_count;
 
-		add_fitted(&text, &table->cell[i], widths[c]);
+		columns_cell_text(table, i, widths[c], &text);
 		write_cell(table, out, c, &text, widths[c]);
 		if (c + 1 == table->column_count)
 			fputc('\n', out);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * display.c - cuts and wraps text by its width on a terminal.
- */
+/* display.c - cuts and wraps text by its width on a terminal. */
 #include "wallsample/report/display.h"
 
 #include <string.h>
 
 #include "wallsample/base/utf8.h"
 
-/* Returns the length and sets the cells of the character at `at`, which is not the end. A byte that
- * is not UTF-8 is a character of one cell. */
+/*
+ * Returns the length in bytes of the character at `at`, which is not the end of the text, and
+ * stores its width. A byte that is not UTF-8 is a character of one cell.
+ */
 static size_t
 next_character(const char *at, size_t *cells)
 {
@@ -32,7 +32,7 @@ display_width(const char *text)
 	return width;
 }
 
-/* Returns the length of the longest prefix of at most `width` cells. */
+/* Returns the length in bytes of the longest prefix that has at most `width` cells. */
 static size_t
 bytes_that_fit(const char *text, size_t width)
 {
@@ -76,16 +76,21 @@ display_add_fitted(struct strbuf *out, const char *text, size_t width)
 
 /* --- names ------------------------------------------------------------------------------- */
 
-/* Brackets nested more deeply than this are not parsed. */
+/* Names with brackets nested more deeply than this are cut in their middle only. */
 #define DEPTH_MOST 24
 
-/* A position in a name; `depth` is that of the character at `at`. Brackets are outside. */
+/*
+ * A position in a name. `depth` is the number of levels of brackets around the character at `at`.
+ */
 struct name_walk {
 	const char *name, *at;
 	size_t depth;
 };
 
-/* "operator<<", "operator()", "operator->": after this word these are not brackets. */
+/*
+ * Returns the length of the sign at `at` if the word "operator" precedes it, else 0: in
+ * "operator<<", "operator()" and "operator->" the signs are not brackets.
+ */
 static size_t
 operator_length(const char *name, const char *at)
 {
@@ -97,7 +102,7 @@ operator_length(const char *name, const char *at)
 	return strncmp(at, "()", 2) == 0 ? 2 : strspn(at, "<=>-");
 }
 
-/* The demangled form of an unnamed C++ namespace. */
+/* Returns the length of the demangled form of an unnamed C++ namespace; 0 if it is not at `at`. */
 static size_t
 anonymous_length(const char *at)
 {
@@ -107,8 +112,8 @@ anonymous_length(const char *at)
 }
 
 /*
- * True for brackets that name the owner of the function: Rust's "<T as Trait>::f", or
- * "main.(*T).f". These are kept, and do not count as a level.
+ * True if the bracket at `at` begins the owner of the function, as in "<T as Trait>::f" and
+ * "main.(*T).f". Such brackets are kept, and do not count as a level.
  */
 static bool
 is_kept(const char *name, const char *at)
@@ -143,14 +148,14 @@ walk_to_bracket(struct name_walk *walk)
 }
 
 /*
- * Adds the name without the text in brackets deeper than `kept`. False if the brackets do not match
- * or are nested more than DEPTH_MOST levels deep.
+ * Adds the name without the text of levels deeper than `kept`. Returns false if the brackets do not
+ * match, or are nested more than DEPTH_MOST levels deep.
  */
 static bool
 add_without_depths(struct strbuf *out, const char *name, size_t kept)
 {
 	struct name_walk walk = { name, name, 0 };
-	bool counts[DEPTH_MOST]; /* by open bracket: it counts as a level */
+	bool counts[DEPTH_MOST]; /* of each open bracket, outermost first: it counts as a level */
 	size_t open = 0;
 
 	for (;;) {
@@ -240,4 +245,21 @@ display_wrap(FILE *out, const char *text, size_t indent, size_t width)
 	}
 	fputc('\n', out);
 	strbuf_release(&word);
+}
+
+void
+xml_write_text(FILE *out, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '&')
+			fputs("&amp;", out);
+		else if (*text == '<')
+			fputs("&lt;", out);
+		else if (*text == '>')
+			fputs("&gt;", out);
+		else if (*text == '"')
+			fputs("&quot;", out);
+		else
+			fputc(*text, out);
+	}
 }

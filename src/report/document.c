@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * document.c - builds a cmark tree from the elements of a report.
- */
+/* document.c - builds a cmark tree from the elements of a report. */
 #include "wallsample/report/document.h"
 
 #include <inttypes.h>
@@ -14,7 +12,7 @@
 #include "wallsample/base/base.h"
 
 /*
- * The width of a table's line if no paper limits it: a name at its end, which may have kilobytes,
+ * The width of a table in a format without limit. A name at the end of a row may have kilobytes; it
  * is cut to a few lines of a screen.
  */
 #define WIDEST 320
@@ -25,20 +23,27 @@ document_node(cmark_node_type type)
 	return cmark_node_new_with_mem(type, document_memory());
 }
 
-/* The library does not free the data of a table's cells: an arena frees all memory at once. */
+/* The library does not free the data of table cells. Its arena frees all memory at once. */
 cmark_mem *
 document_memory(void)
 {
 	return cmark_get_arena_mem_allocator();
 }
 
-void
-document_add_text(cmark_node *parent, const char *text)
+/* Returns a new node that is the last child of `parent`. */
+static cmark_node *
+add_node(cmark_node *parent, cmark_node_type type)
 {
-	cmark_node *node = document_node(CMARK_NODE_TEXT);
+	cmark_node *node = document_node(type);
 
-	cmark_node_set_literal(node, text);
 	cmark_node_append_child(parent, node);
+	return node;
+}
+
+static void
+add_text(cmark_node *parent, const char *text)
+{
+	cmark_node_set_literal(add_node(parent, CMARK_NODE_TEXT), text);
 }
 
 static struct document *
@@ -47,22 +52,22 @@ document_of(struct page *page)
 	return (struct document *)page;
 }
 
-/* Adds a block, which ends the current list of fields. */
-static void
+/* Adds a block, which ends the current list of fields. Returns the block. */
+static cmark_node *
 add_block(struct document *document, cmark_node *node)
 {
 	cmark_node_append_child(document->body, node);
 	document->list = document->item = document->items = NULL;
+	return node;
 }
 
 static void
 add_heading(struct document *document, int level, const char *text)
 {
-	cmark_node *heading = document_node(CMARK_NODE_HEADING);
+	cmark_node *heading = add_block(document, document_node(CMARK_NODE_HEADING));
 
 	cmark_node_set_heading_level(heading, level);
-	document_add_text(heading, text);
-	add_block(document, heading);
+	add_text(heading, text);
 }
 
 /* --- text ------------------------------------------------------------------------------- */
@@ -93,60 +98,49 @@ document_section(struct page *page, const char *name)
 static void
 document_paragraph(struct page *page, const char *text)
 {
-	cmark_node *paragraph = document_node(CMARK_NODE_PARAGRAPH);
-
-	document_add_text(paragraph, text);
-	add_block(document_of(page), paragraph);
+	add_text(add_block(document_of(page), document_node(CMARK_NODE_PARAGRAPH)), text);
 }
 
 /* --- fields ----------------------------------------------------------------------------- */
 
 static cmark_node *
-new_list(cmark_node *parent)
+add_list(cmark_node *parent)
 {
-	cmark_node *list = document_node(CMARK_NODE_LIST);
+	cmark_node *list = add_node(parent, CMARK_NODE_LIST);
 
 	cmark_node_set_list_type(list, CMARK_BULLET_LIST);
 	cmark_node_set_list_tight(list, 1);
-	cmark_node_append_child(parent, list);
 	return list;
 }
 
 /* Adds an item with an empty paragraph, and returns the paragraph. */
 static cmark_node *
-new_item(cmark_node *list)
+add_item(cmark_node *list)
 {
-	cmark_node *item = document_node(CMARK_NODE_ITEM);
-	cmark_node *paragraph = document_node(CMARK_NODE_PARAGRAPH);
-
-	cmark_node_append_child(list, item);
-	cmark_node_append_child(item, paragraph);
-	return paragraph;
+	return add_node(add_node(list, CMARK_NODE_ITEM), CMARK_NODE_PARAGRAPH);
 }
 
 static void
 document_field(struct page *page, const char *label, const char *value)
 {
 	struct document *document = document_of(page);
-	cmark_node *paragraph, *strong;
+	cmark_node *paragraph;
 
 	if (document->list == NULL)
-		document->list = new_list(document->body);
-	/* The continuation of a field is below its items. */
+		document->list = add_list(document->body);
+	/* The continuation of a field with items is one more item. */
 	if (label[0] == '\0' && document->items != NULL) {
-		document_add_text(new_item(document->items), value);
+		add_text(add_item(document->items), value);
 		return;
 	}
-	paragraph = new_item(document->list);
+	paragraph = add_item(document->list);
 	document->item = cmark_node_parent(paragraph);
 	document->items = NULL;
 	if (label[0] != '\0') {
-		strong = document_node(CMARK_NODE_STRONG);
-		document_add_text(strong, label);
-		cmark_node_append_child(paragraph, strong);
-		document_add_text(paragraph, ": ");
+		add_text(add_node(paragraph, CMARK_NODE_STRONG), label);
+		add_text(paragraph, ": ");
 	}
-	document_add_text(paragraph, value);
+	add_text(paragraph, value);
 }
 
 static void
@@ -158,16 +152,16 @@ document_item(struct page *page, const char *number, const char *other, const ch
 	if (document->item == NULL)
 		document_field(page, "", "");
 	if (document->items == NULL)
-		document->items = new_list(document->item);
+		document->items = add_list(document->item);
 	strbuf_add_format(&sb, "%s%s%s  %s", number, other != NULL ? ", " : "",
 			  other != NULL ? other : "", text);
-	document_add_text(new_item(document->items), sb.data);
+	add_text(add_item(document->items), sb.data);
 	strbuf_release(&sb);
 }
 
 /* --- tables ----------------------------------------------------------------------------- */
 
-/* The library does not export these types: they are read from a parsed table. */
+/* The library does not export the types of table nodes. They are read from a parsed table. */
 struct table_types {
 	cmark_syntax_extension *extension;
 	cmark_node_type table, row, cell;
@@ -181,8 +175,8 @@ bar_is_special(cmark_syntax_extension *extension, cmark_node *node, int c)
 }
 
 /*
- * The hook of the extension that escapes '|' for CommonMark also runs for LaTeX and man pages, in
- * which the backslash ends a row or becomes a thin space.
+ * The extension's hook that escapes '|' for CommonMark also runs for LaTeX and man pages. In these
+ * a backslash before '|' ends a row or becomes a thin space.
  */
 cmark_syntax_extension *
 document_tables(bool escape_bars)
@@ -216,107 +210,88 @@ find_table_types(void)
 	return types;
 }
 
-/* A table that is being added to the tree, without columns that the format cannot draw. */
+/* A table that is being added to the tree. */
 struct building {
-	const struct document *document;
 	const struct columns *table;
 	struct table_types types;
 	size_t width[COLUMNS_MAX];
-	bool left_out[COLUMNS_MAX];
-	struct strbuf text;
+	bool left_out[COLUMNS_MAX]; /* by column: the format cannot draw it */
 };
 
+/* Returns a new node of the extension; it becomes a child of `parent` unless that is NULL. */
 static cmark_node *
-document_add_row(struct building *b, cmark_node *table, bool header)
+add_table_node(const struct building *b, cmark_node *parent, cmark_node_type type)
 {
-	cmark_node *row = cmark_node_new_with_mem_and_ext(b->types.row, document_memory(),
-							  b->types.extension);
-
-	cmark_gfm_extensions_set_table_row_is_header(row, header);
-	cmark_node_append_child(table, row);
-	return row;
-}
-
-static void
-add_bar(cmark_node *cell, double part)
-{
-	cmark_node *bar = document_node(CMARK_NODE_HTML_INLINE);
-	struct strbuf sb = STRBUF_INIT;
-
-	strbuf_add_format(&sb, "<span class=\"bar\" style=\"width:%.1f%%\"></span>", 100 * part);
-	cmark_node_set_literal(bar, sb.data);
-	cmark_node_append_child(cell, bar);
-	strbuf_release(&sb);
-}
-
-static cmark_node *
-new_cell(struct building *b, cmark_node *row)
-{
-	cmark_node *cell = cmark_node_new_with_mem_and_ext(b->types.cell, document_memory(),
+	cmark_node *node = cmark_node_new_with_mem_and_ext(type, document_memory(),
 							   b->types.extension);
 
-	cmark_node_append_child(row, cell);
-	return cell;
+	if (parent != NULL)
+		cmark_node_append_child(parent, node);
+	return node;
 }
 
+/* Adds cell number `at` of the table. */
 static void
-add_titles(struct building *b, cmark_node *table)
+add_cell(const struct building *b, cmark_node *cell, size_t at)
 {
-	cmark_node *row = document_add_row(b, table, true);
+	struct strbuf text = STRBUF_INIT;
 
-	for (size_t c = 0; c < b->table->column_count; c++)
-		if (!b->left_out[c])
-			document_add_text(new_cell(b, row), b->table->column[c].title);
+	if (b->table->cell[at].bar) {
+		strbuf_add_format(&text, "<span class=\"bar\" style=\"width:%.1f%%\"></span>",
+				  100 * b->table->cell[at].part);
+		cmark_node_set_literal(add_node(cell, CMARK_NODE_HTML_INLINE), text.data);
+	} else {
+		strbuf_add_text(&text, "");
+		columns_cell_text(b->table, at, b->width[at % b->table->column_count], &text);
+		add_text(cell, text.data);
+	}
+	strbuf_release(&text);
 }
 
+/* Adds the row of titles, or the row that begins with cell number `first`. */
 static void
-add_cells(struct building *b, cmark_node *table)
+add_row(const struct building *b, cmark_node *table, bool titles, size_t first)
 {
-	cmark_node *row = NULL;
+	cmark_node *row = add_table_node(b, table, b->types.row);
 
-	for (size_t i = 0; i < b->table->cell_count; i++) {
-		const size_t c = i % b->table->column_count;
+	cmark_gfm_extensions_set_table_row_is_header(row, titles);
+	for (size_t c = 0; c < b->table->column_count; c++) {
 		cmark_node *cell;
 
-		if (c == 0)
-			row = document_add_row(b, table, false);
 		if (b->left_out[c])
 			continue;
-		cell = new_cell(b, row);
-		if (b->table->cell[i].bar) {
-			add_bar(cell, b->table->cell[i].part);
-			continue;
-		}
-		strbuf_clear(&b->text);
-		strbuf_add_text(&b->text, "");
-		columns_cell_text(b->table, i, b->width[c], &b->text);
-		document_add_text(cell, b->text.data);
+		cell = add_table_node(b, row, b->types.cell);
+		if (titles)
+			add_text(cell, b->table->column[c].title);
+		else
+			add_cell(b, cell, first + c);
 	}
 }
 
 static cmark_node *
-build_table(struct building *b)
+build_table(const struct document *document, const struct columns *columns)
 {
-	cmark_node *table = cmark_node_new_with_mem_and_ext(b->types.table, document_memory(),
-							    b->types.extension);
+	struct building b = { .table = columns, .types = find_table_types() };
+	cmark_node *table = add_table_node(&b, NULL, b.types.table);
 	uint8_t alignment[COLUMNS_MAX];
 	uint16_t count = 0;
 
-	columns_measure(b->table, b->document->page.width, b->width);
-	for (size_t c = 0; c < b->table->column_count; c++) {
-		b->left_out[c] = c < b->table->cell_count && b->table->cell[c].bar &&
-				 !b->document->style->bars;
-		if (!b->left_out[c])
-			alignment[count++] = b->table->column[c].right ? 'r' : 'l';
+	columns_measure(columns, document->page.width, b.width);
+	for (size_t c = 0; c < columns->column_count; c++) {
+		b.left_out[c] = c < columns->cell_count && columns->cell[c].bar &&
+				!document->style->bars;
+		if (!b.left_out[c])
+			alignment[count++] = columns->column[c].right ? 'r' : 'l';
 	}
 	cmark_gfm_extensions_set_table_columns(table, count);
 	cmark_gfm_extensions_set_table_alignments(table, count, alignment);
-	add_titles(b, table);
-	add_cells(b, table);
+	add_row(&b, table, true, 0);
+	for (size_t i = 0; i < columns->cell_count; i += columns->column_count)
+		add_row(&b, table, false, i);
 	return table;
 }
 
-/* Adds a block with all that write() writes: raw HTML, or preformatted text. */
+/* Adds a block whose content write() writes: raw HTML, or preformatted text. */
 static void
 add_written(struct document *document, cmark_node_type type,
 	    void (*write)(const void *what, const struct document *document, FILE *out),
@@ -347,20 +322,16 @@ static void
 document_table(struct page *page, const struct columns *table)
 {
 	struct document *document = document_of(page);
-	struct building building = { .document = document, .table = table };
 
-	if (document->style->preformatted) {
+	if (document->style->preformatted)
 		add_written(document, CMARK_NODE_CODE_BLOCK, write_preformatted, table);
-		return;
-	}
-	building.types = find_table_types();
-	add_block(document, build_table(&building));
-	strbuf_release(&building.text);
+	else
+		add_block(document, build_table(document, table));
 }
 
 /* --- plots ------------------------------------------------------------------------------ */
 
-/* Writes the plot, which has no foreign text: its subject is named above it. */
+/* Writes the plot. It contains no text from outside the program. */
 static void
 write_plot(const void *plot, const struct document *document, FILE *out)
 {

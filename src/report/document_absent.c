@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * document_absent.c - takes the place of documents in a build without libcmark-gfm.
- */
+/* document_absent.c - replaces document_formats.c in a build without libcmark-gfm. */
 #include "wallsample/report/report.h"
 
 const struct exporter exporter_markdown = {

@@ -4,7 +4,7 @@
 
 struct document_format {
 	struct document_style style;
-	bool escape_bars; /* as for document_tables() */
+	bool escape_bars; /* the argument of document_tables() */
 	char *(*render)(cmark_node *root, int options, int width, cmark_mem *memory);
 };
 
@@ -44,10 +44,10 @@ const struct exporter exporter_markdown = {
 /* --- LaTeX ------------------------------------------------------------------------------ */
 
 /*
- * The library writes tables as floats, which do not break; longtable continues them on the next
- * page. LuaLaTeX and XeLaTeX accept any script, pdfLaTeX only characters of its fonts: any other
- * character is an error, so it is replaced by its number (from "u8:…", the name that utf8.def gives
- * to unknown characters).
+ * The library writes tables as floats, which cannot break across pages. In place of the environment
+ * tabular the preamble puts longtable, which can. LuaLaTeX and XeLaTeX accept any character; for
+ * pdfLaTeX a character that its fonts lack is an error. The preamble replaces that character by its
+ * number, taken from "u8:…", the name that utf8.def gives to unknown characters.
  */
 static const char latex_before[] =
 	"\\documentclass[a4paper,10pt]{article}\n"
@@ -95,8 +95,8 @@ const struct exporter exporter_latex = {
 
 /* --- man page --------------------------------------------------------------------------- */
 
-/* Tables are preformatted: the library's tables need tbl(1), whose special characters the library
- * does not escape. */
+/* Tables are preformatted, because the library's tables need tbl(1) and the library does not escape
+ * the special characters of tbl(1). */
 static const struct document_format man = {
 	.style = { .width = 64, /* cells that fit 80 columns beside two indentations */
 		   .preformatted = true,

@@ -23,16 +23,11 @@ json_set_excluded(json_t *object, const char *key, const struct run_excluded *ex
 					      (json_int_t)excluded->cpu_ns));
 }
 
+/* Returns a new string, or NULL if `text` is NULL, which json_pack() takes for null in "o?". */
 static json_t *
-text_or_null(struct json_stream *stream, const char *text)
+text_value(struct json_stream *stream, const char *text)
 {
-	return text != NULL ? json_stream_text(stream, text) : json_null();
-}
-
-static json_t *
-id_or_null(uint64_t id)
-{
-	return id != 0 ? json_stream_number(id) : json_null();
+	return text != NULL ? json_stream_text(stream, text) : NULL;
 }
 
 void
@@ -49,15 +44,17 @@ json_add_thread(struct json_stream *stream, const struct view *view, uint32_t th
 		return;
 	}
 	view_add_thread(view, thread, &whole);
-	json_object_update_new(to, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "name",
-					     json_stream_text(stream, whole.data), "noun",
-					     json_stream_text(stream, name), "task",
-					     id_or_null(of->task_id), "entry",
-					     text_or_null(stream, view_task_entry(view, thread)),
-					     "created_at",
-					     text_or_null(stream, view_task_creator(view, thread)),
-					     "creator", id_or_null(of->creator), "system",
-					     (int)of->system));
+	json_object_update_new(to,
+			       json_pack("{s:o, s:o, s:o?, s:o?, s:o?, s:o?, s:b}", "name",
+					 json_stream_text(stream, whole.data), "noun",
+					 json_stream_text(stream, name), "task",
+					 of->task_id != 0 ? json_stream_number(of->task_id) : NULL,
+					 "entry", text_value(stream, view_task_entry(view, thread)),
+					 "created_at",
+					 text_value(stream, view_task_creator(view, thread)),
+					 "creator",
+					 of->creator != 0 ? json_stream_number(of->creator) : NULL,
+					 "system", (int)of->system));
 	strbuf_release(&whole);
 }
 

@@ -6,7 +6,7 @@
 
 #define DUMP_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
-/* Names are constants of the program: no escapes. */
+/* Writes what precedes a value. A name is a constant of the program, which needs no escapes. */
 static void
 separate(struct json_stream *stream, const char *name)
 {
@@ -17,10 +17,10 @@ separate(struct json_stream *stream, const char *name)
 }
 
 static void
-begin(struct json_stream *stream, char opener, char closer)
+begin(struct json_stream *stream, const char *brackets)
 {
-	fputc(opener, stream->out);
-	stream->closer[stream->depth++] = closer;
+	fputc(brackets[0], stream->out);
+	stream->closer[stream->depth++] = brackets[1];
 	stream->first = true;
 }
 
@@ -29,7 +29,7 @@ json_stream_open(struct json_stream *stream, FILE *out)
 {
 	*stream = (struct json_stream){ .out = out };
 	json_set_alloc_funcs(xmalloc, free);
-	begin(stream, '{', '}');
+	begin(stream, "{}");
 }
 
 void
@@ -52,14 +52,14 @@ void
 json_stream_begin_object(struct json_stream *stream, const char *name)
 {
 	separate(stream, name);
-	begin(stream, '{', '}');
+	begin(stream, "{}");
 }
 
 void
 json_stream_begin_list(struct json_stream *stream, const char *name)
 {
 	separate(stream, name);
-	begin(stream, '[', ']');
+	begin(stream, "[]");
 }
 
 void

@@ -2,7 +2,6 @@ libwallsample_a_SOURCES += \
 	include/wallsample/report/causal_words.h \
 	include/wallsample/report/display.h \
 	include/wallsample/report/export.h \
-	include/wallsample/report/gil_spans.h \
 	include/wallsample/report/json_stream.h \
 	include/wallsample/report/parallelism_split.h \
 	include/wallsample/report/quantity.h \
@@ -10,7 +9,6 @@ libwallsample_a_SOURCES += \
 	include/wallsample/report/report_table.h \
 	include/wallsample/report/timeline.h \
 	include/wallsample/report/timeline_bins.h \
-	include/wallsample/report/xml_text.h \
 	src/report/causal_words.c \
 	src/report/columns.c \
 	include/wallsample/report/columns.h \
@@ -21,11 +19,9 @@ libwallsample_a_SOURCES += \
 	src/report/page.c \
 	src/report/plot.c \
 	include/wallsample/report/plot.h \
-	src/report/plot_svg.c \
 	src/report/quantity.c \
 	src/report/report.c \
 	src/report/report_causal.c \
-	src/report/report_causal_cost.c \
 	src/report/report_cost.c \
 	src/report/report_deadlock.c \
 	src/report/report_diff.c \
@@ -40,11 +36,8 @@ libwallsample_a_SOURCES += \
 	src/report/report_table.c \
 	src/report/text.c \
 	src/report/text_dump.c \
-	src/report/time/gil_spans.c \
 	src/report/time/parallelism_split.c \
 	src/report/time/tick_levels.c \
 	src/report/time/tick_levels_internal.h \
 	src/report/time/timeline.c \
-	src/report/time/timeline_bins.c \
-	src/report/time/waiting_bins.c \
-	src/report/xml_text.c
+	src/report/time/timeline_bins.c

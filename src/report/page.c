@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.c - makes the text of elements. */
+/* page.c - makes the text of the elements of a page. */
 #include "wallsample/report/page.h"
 
 /* Returns the escaped text, which the caller releases, and makes the page's text empty. */

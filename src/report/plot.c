@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot.c - scales the axes of a plot, and draws it with characters. */
+/* plot.c - scales the axes of a plot, and draws it with characters or as elements of an SVG. */
 #include "wallsample/report/plot.h"
 
 #include <math.h>
@@ -9,20 +9,20 @@
 #include "wallsample/base/base.h"
 
 #define STEPS_MOST 5
-/* The smallest step, so that tiny values do not fill the plot. */
+/* Bounds of the distance between labels of y. The smallest one keeps tiny values small. */
 #define STEP_LEAST 0.01
 #define STEP_MOST 1e6
 
 #define ROWS_MOST 16
-#define ROWS_WANTED 8   /* without the lowest row, if steps permit */
-#define COLUMNS_MOST 51 /* a column is two percent */
-#define LABEL 7         /* cells of a label of y */
-#define BEHIND 12       /* cells for the label of the highest x beside the plot */
+#define ROWS_WANTED 8   /* rows above the lowest one, if a step has at least two rows */
+#define COLUMNS_MOST 51 /* a column stands for two percent */
+#define LABEL 7         /* width of a label of y in cells */
+#define BEHIND 12       /* cells right of the plot, for the end of the label "100% faster" */
 
 void
 plot_scale(struct plot *plot, double low, double high)
 {
-	static const double next[] = { 2, 2.5, 2 }; /* 1, 2, 5, 10 */
+	static const double next[] = { 2, 2.5, 2 }; /* factors of 1, 2, 5, 10 */
 	const double bottom = fmin(low, 0), top = fmax(high, 0);
 	double step = STEP_LEAST;
 
@@ -38,7 +38,7 @@ plot_scale(struct plot *plot, double low, double high)
 
 /* --- characters --------------------------------------------------------------------------- */
 
-/* The mark in a cell; later marks cover earlier ones. */
+/* The mark in a cell. Of two marks in one cell the larger one is shown. */
 enum mark { MARK_NONE, MARK_ZERO, MARK_CURVE, MARK_INTERVAL, MARK_POINT, MARK_COUNT };
 
 static const char *const marks[][MARK_COUNT] = {
@@ -75,7 +75,7 @@ put(struct canvas *canvas, size_t row, size_t column, enum mark mark)
 		canvas->cell[row][column] = (unsigned char)mark;
 }
 
-/* Draws the line from one point to the next. */
+/* Draws the line between two points, without the points. */
 static void
 draw_curve(struct canvas *canvas, const struct plot_point *from, const struct plot_point *to)
 {
@@ -132,7 +132,7 @@ write_row(const struct canvas *canvas, size_t row, FILE *out, bool ascii)
 	fputc('\n', out);
 }
 
-/* "0%   25%   50%   75%   100% faster", each below its column. */
+/* Writes "0%   25%   50%   75%   100% faster", each label below its column. */
 static void
 write_labels(const struct canvas *canvas, FILE *out)
 {
@@ -168,4 +168,98 @@ plot_write_text(const struct plot *plot, FILE *out, size_t width, bool ascii)
 	for (size_t r = 0; r < canvas.rows; r++)
 		write_row(&canvas, r, out, ascii);
 	write_labels(&canvas, out);
+}
+
+/* --- SVG ------------------------------------------------------------------------------------- */
+
+/* Widths of the margins around the plot in pixels. */
+#define LEFT 62
+#define RIGHT 22
+#define ABOVE 10
+#define BELOW 40
+
+#define AREA_WIDTH (PLOT_WIDTH - LEFT - RIGHT)
+#define AREA_HEIGHT (PLOT_HEIGHT - ABOVE - BELOW)
+
+static double
+x_of(double x)
+{
+	return LEFT + fmin(fmax(x, 0), 1) * AREA_WIDTH;
+}
+
+static double
+y_of(const struct plot *plot, double y)
+{
+	const double inside = fmin(fmax(y, plot->bottom), plot->top);
+
+	return ABOVE + (plot->top - inside) / (plot->top - plot->bottom) * AREA_HEIGHT;
+}
+
+static void
+write_grid(const struct plot *plot, FILE *out)
+{
+	const int steps = (int)lround((plot->top - plot->bottom) / plot->step);
+
+	for (int i = 0; i <= steps; i++) {
+		const double y = plot->bottom + i * plot->step;
+		const bool zero = fabs(y) < 1e-9;
+
+		fprintf(out,
+			"<line class=\"%s\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>"
+			"<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
+			zero ? "zero" : "grid", LEFT, y_of(plot, y), PLOT_WIDTH - RIGHT,
+			y_of(plot, y), LEFT - 6, y_of(plot, y) + 4);
+		fprintf(out, zero ? "%.0f%%</text>\n" : "%+.0f%%</text>\n", zero ? 0 : 100 * y);
+	}
+	for (int percent = 0; percent <= 100; percent += 25)
+		fprintf(out,
+			"<line class=\"grid\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>"
+			"<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">"
+			"%d%%</text>\n",
+			x_of(percent / 100.0), ABOVE, x_of(percent / 100.0), PLOT_HEIGHT - BELOW,
+			x_of(percent / 100.0), PLOT_HEIGHT - BELOW + 15, percent);
+	fprintf(out,
+		"<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">"
+		"how much faster it is</text>\n",
+		x_of(0.5), PLOT_HEIGHT - BELOW + 32);
+	fprintf(out,
+		"<text class=\"tick\" transform=\"translate(12 %.1f) rotate(-90)\" "
+		"text-anchor=\"middle\">gain</text>\n",
+		ABOVE + AREA_HEIGHT / 2.0);
+}
+
+/* Fills the area of the intervals: along their upper ends, and back along their lower ends. */
+static void
+write_band(const struct plot *plot, FILE *out)
+{
+	fputs("<path class=\"band\" d=\"", out);
+	for (size_t i = 0; i < plot->count; i++)
+		fprintf(out, "%c%.1f %.1f", i == 0 ? 'M' : 'L', x_of(plot->point[i].x),
+			y_of(plot, plot->point[i].high));
+	for (size_t i = plot->count; i-- > 0;)
+		fprintf(out, "L%.1f %.1f", x_of(plot->point[i].x), y_of(plot, plot->point[i].low));
+	fputs("Z\"/>\n", out);
+}
+
+void
+plot_write_svg(const struct plot *plot, FILE *out)
+{
+	write_grid(plot, out);
+	if (plot->count == 0)
+		return;
+	write_band(plot, out);
+	fputs("<path class=\"curve\" d=\"", out);
+	for (size_t i = 0; i < plot->count; i++)
+		fprintf(out, "%c%.1f %.1f", i == 0 ? 'M' : 'L', x_of(plot->point[i].x),
+			y_of(plot, plot->point[i].y));
+	fputs("\"/>\n", out);
+	for (size_t i = 0; i < plot->count; i++) {
+		const struct plot_point *point = &plot->point[i];
+
+		fprintf(out,
+			"<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>"
+			"%.0f%% faster: %+.1f%% (%.1f to %.1f)</title></circle>\n",
+			x_of(point->x), y_of(plot, point->y), 100 * point->x, 100 * point->y,
+			100 * point->low, 100 * point->high);
+	}
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report.c - writes the report: header, functions, states, threads.
- */
+/* report.c - writes the report: header, functions and states; the order of its parts. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +14,7 @@
 #define NARROW 70
 /* Minimum width of a page with a margin of error beside each share. */
 #define WIDE 120
-/* Rows of the table of an interpreted program's own functions, the first table. */
+/* Maximum number of rows of the first table, which has the program's own functions. */
 #define PROGRAM_ROWS 10
 #define SCRIPT_TITLE "The program's own, each with the native code that it called"
 #define LIBRARY_TITLE "The program's own, each with the library's code that it called"
@@ -74,21 +72,17 @@ shown(size_t count, size_t limit)
 	return count < limit ? count : limit;
 }
 
-/* With tasks, Wall includes their time. */
-static const char *
-meaning_of(const struct export_input *input, enum weight weight)
+/* Returns the words for a weight. With tasks of a runtime, Wall includes the time of tasks. */
+static const struct report_weight_words *
+words_of(const struct export_input *input, enum weight weight)
 {
-	return weight == WEIGHT_WALL && report_has_tasks(input) ?
-		       "by Wall: the time that tasks and threads spent in them, running or not" :
-		       report_weight_words[weight].meaning;
-}
+	static const struct report_weight_words wall_with_tasks = {
+		.meaning = "by Wall: the time that tasks and threads spent in them, running or not",
+		.noun = "of Wall (all tasks and threads together)",
+	};
 
-static const char *
-noun_of(const struct export_input *input, enum weight weight)
-{
-	return weight == WEIGHT_WALL && report_has_tasks(input) ?
-		       "of Wall (all tasks and threads together)" :
-		       report_weight_words[weight].noun;
+	return weight == WEIGHT_WALL && report_has_tasks(input) ? &wall_with_tasks :
+								  &report_weight_words[weight];
 }
 
 /* Adds a sentence with the margins of error of some shares. */
@@ -117,40 +111,34 @@ write_unit(const struct export_input *input, struct page *page)
 			   plural, quantity_time(view_total_ns(input->view, WEIGHT_WALL)).text);
 		return;
 	}
-	page_add(page, "%s %s. 100%% is ", plural, meaning_of(input, input->sort));
+	page_add(page, "%s %s. 100%% is ", plural, words_of(input, input->sort)->meaning);
 	for (int w = 0; w < WEIGHT_COUNT; w++)
 		page_add(page, "%s%s %s", w > 0 ? ", " : "",
 			 quantity_time(view_total_ns(input->view, (enum weight)w)).text,
-			 noun_of(input, (enum weight)w));
+			 words_of(input, (enum weight)w)->noun);
 	if (input->filtered)
 		page_add(page, ", of the samples shown");
 	add_margins(input, page);
 	page_write(page, page->ops->paragraph, ".");
 }
 
-/* The weight that the table is sorted by, then the others. */
+/* Returns the weight in column group `place`: `sort`, then the other two weights. */
 static enum weight
 weight_at(enum weight sort, int place)
 {
 	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
 }
 
-/* The data from which the margins of a table are computed. */
-struct top_context {
-	enum weight sort;
-	int64_t total_ns;
-	double ticks; /* number of independent samples, see margin.h */
-};
-
+/* The context of the table is the number of independent samples, a double (see margin.h). */
 static void
 add_margin(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct top_context *context = cell->table->context;
-	const double flat = (double)((const struct top_row *)cell->row)->flat[context->sort];
-	const double share = context->total_ns > 0 ? flat / (double)context->total_ns : 0;
+	const int64_t flat = *(const int64_t *)((const char *)cell->row + cell->column->at);
+	const double whole = (double)cell->table->whole;
+	const double share = whole > 0 ? (double)flat / whole : 0;
+	const double ticks = *(const double *)cell->table->context;
 
-	strbuf_add_format(out, "±%s",
-			  quantity_share(margin_of_share(share, context->ticks), 1).text);
+	strbuf_add_format(out, "±%s", quantity_share(margin_of_share(share, ticks), 1).text);
 }
 
 static void
@@ -172,13 +160,14 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const enum weight sort = input->sort, second = weight_at(sort, 1),
 			  third = weight_at(sort, 2);
 	const struct report_key_words *key = &report_key_words[view_key(input->view)];
-	/* Columns by width; lock holders have one weight. */
+	/* Minimum widths of pages that have a column. Tables of lock holders have one weight. */
 	const bool blame = view_is_blame(input->view);
 	const size_t narrow = blame ? SIZE_MAX : NARROW, wide = blame ? SIZE_MAX : WIDE;
 	const struct report_column column[] = {
 		{ report_weight_words[sort].title, NULL, COLUMN_TIME, .at = FLAT(sort) },
 		{ report_weight_words[sort].share, NULL, COLUMN_SHARE, .at = FLAT(sort) },
-		{ "margin", NULL, COLUMN_TEXT, .text = add_margin, .from_width = wide },
+		{ "margin", NULL, COLUMN_TEXT, .at = FLAT(sort), .text = add_margin,
+		  .from_width = wide },
 		{ "cum%", NULL, COLUMN_SHARE, .at = CUM(sort) },
 		{ report_weight_words[second].share, NULL, COLUMN_SHARE, .at = FLAT(second),
 		  .whole = total_ns[second], .from_width = narrow },
@@ -188,16 +177,12 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 		{ key->title, NULL, COLUMN_FUNCTION, .at = offsetof(struct top_row, function),
 		  .left = true },
 	};
-	const struct top_context context = {
-		.sort = sort,
-		.total_ns = total_ns[sort],
-		.ticks = margin_ticks(view_profile(input->view), sort, total_ns[sort]),
-	};
+	const double ticks = margin_ticks(view_profile(input->view), sort, total_ns[sort]);
 
 	report_table_write(&REPORT_TABLE(column, top->row, top->count, .limit = limit,
 					 .one = key->one, .many = key->many,
 					 .whole = total_ns[sort], .view = input->view,
-					 .context = &context),
+					 .context = &ticks),
 			   page);
 }
 
@@ -240,12 +225,12 @@ write_thread_unit(const struct export_input *input, struct page *page)
 		   report_key_words[view_key(input->view)].plural,
 		   tasks ? "thread and of each task, or all that began with one function," :
 			   "thread",
-		   meaning_of(input, input->sort),
+		   words_of(input, input->sort)->meaning,
 		   tasks ? "their own time" : "the thread's own time",
 		   input->filtered ? " in the samples shown" : "");
 }
 
-/* "Thread 4250 (pool): 29.03s, 27.63% of it running; margin of error ±1.8% at 50%" */
+/* Writes "Thread 4250 (pool): 29.03s, 27.63% of it running; margin of error ±1.8% at 50%". */
 static void
 write_thread_title(const struct export_input *input, const struct thread_row *row,
 		   struct page *page)
@@ -285,7 +270,7 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 		top_table_release(&top);
 	}
 	report_table_write_rest(page, page->ops->lead, threads.count, THREAD_TABLES_MOST,
-				tasks ? "more" : "more thread", tasks ? "more" : "more threads");
+				tasks ? "" : "thread", tasks ? "" : "threads");
 	thread_table_release(&threads);
 }
 
@@ -328,7 +313,7 @@ write_states(const struct view *view, size_t limit, struct page *page, struct js
 
 	state_table_make(view, &states);
 	table = REPORT_TABLE(state_columns, states.row, states.count, .limit = limit,
-			     .one = "more state", .many = "more states",
+			     .one = "state", .many = "states",
 			     .whole = view_total_ns(view, WEIGHT_WALL));
 	if (stream != NULL)
 		report_table_write_json(&table, stream, "states");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* report_causal.c - reports the results of experiments: the gain of each candidate, in order. */
+/*
+ * report_causal.c - reports the results of experiments: the gain of each candidate, in order; the
+ * reasons for doubt; and the cost.
+ */
 #include <inttypes.h>
 
 #include "wallsample/report/causal_words.h"
@@ -16,6 +19,9 @@
 /* The minimum width of the column of names, and the gap between columns. */
 #define NAME_LEAST 16
 #define GAP 2
+
+/* A smaller share of late samples is not reported. */
+#define LATE_SHARE_LEAST 0.01
 
 /* --- the experiments ------------------------------------------------------------------------- */
 
@@ -53,7 +59,7 @@ write_method(const struct causal_result *result, struct page *page)
 		   result->self ? "; only where innermost" : "; with what they call");
 }
 
-/* "requests (var:requests_done): 1,234 a second" */
+/* Adds "requests (var:requests_done): 1,234 a second". */
 static void
 add_point(const struct causal_input *input, size_t at, struct page *page)
 {
@@ -92,8 +98,8 @@ write_header(const struct causal_input *input, struct page *page)
 /* The context of a table whose rows are the ranked curves. */
 struct ranking_context {
 	const struct causal_input *input;
-	const struct causal_curve *first;
-	bool slope_interval; /* the page has room for it */
+	const struct causal_curve *first; /* the first row */
+	bool slope_interval;              /* the page has room for it */
 };
 
 static const struct causal_candidate *
@@ -125,7 +131,7 @@ add_share(const struct report_cell *cell, struct strbuf *out)
 	strbuf_add_text(out, result->profile_ns > 0 ? quantity_share(share, 1).text : "-");
 }
 
-/* The gain is at column->at. */
+/* Adds the gain that is at column->at in the row. */
 static void
 add_gain(const struct report_cell *cell, struct strbuf *out)
 {
@@ -189,7 +195,7 @@ widest_gain(const struct causal_ranking *ranking, size_t rows)
 	return widest;
 }
 
-/* With room for one speed-up: the largest up to 50%, which most sentences are about. */
+/* Returns the speed-up to show if there is room for one: the largest one up to 50%. */
 static size_t
 speedup_told(const struct causal_result *result)
 {
@@ -242,8 +248,8 @@ write_ranking(const struct causal_input *input, const struct causal_ranking *ran
 		.slope_interval = page->width >= WITH_SLOPE_INTERVAL,
 	};
 	struct report_table table = REPORT_TABLE(column, ranking->known, ranking->known_count,
-						 .limit = input->limit, .one = "more candidate",
-						 .many = "more candidates", .context = &context);
+						 .limit = input->limit, .one = "candidate",
+						 .many = "candidates", .context = &context);
 	size_t gain[CAUSAL_SPEEDUPS_MOST];
 	char title[CAUSAL_SPEEDUPS_MOST][16];
 	const size_t rows = ranking->known_count < input->limit ? ranking->known_count :
@@ -270,23 +276,33 @@ write_ranking(const struct causal_input *input, const struct causal_ranking *ran
 
 /* --- each candidate ------------------------------------------------------------------------ */
 
+/* Adds " It is at src/parse.c:10.", unless the line is not known or is the candidate's name. */
+static void
+add_place(const struct causal_candidate *candidate, struct page *page)
+{
+	struct strbuf place = STRBUF_INIT;
+
+	if (candidate->file == NULL || candidate->line == 0)
+		return;
+	strbuf_add_format(&place, "%s:%" PRIu32, candidate->file, candidate->line);
+	if (strcmp(place.data, candidate->name) != 0)
+		page_add(page, " It is at %s.", place.data);
+	strbuf_release(&place);
+}
+
 static void
 write_candidate(const struct causal_input *input, const struct causal_ranking *ranking, size_t rank,
 		struct page *page)
 {
 	const struct causal_curve *curve = &ranking->known[rank];
-	struct strbuf place = STRBUF_INIT;
 	struct plot plot;
 
 	page_add(page, "%s. ", quantity_count(rank + 1).text);
 	causal_add_sentence(&page->text, input, curve, NAME_MOST);
-	causal_add_place(&place, &input->result->candidate[curve->candidate]);
-	if (place.length > 0)
-		page_add(page, " It is at %s.", place.data);
+	add_place(&input->result->candidate[curve->candidate], page);
 	page_end(page, page->ops->lead);
 	causal_plot(ranking, curve, &plot);
 	page->ops->plot(page, &plot);
-	strbuf_release(&place);
 }
 
 static void
@@ -301,7 +317,126 @@ write_unsure(const struct causal_input *input, const struct causal_ranking *rank
 		page_end(page, page->ops->paragraph);
 	}
 	report_table_write_rest(page, page->ops->rest, ranking->unsure_count, input->limit,
-				"more candidate", "more candidates");
+				"candidate", "candidates");
+}
+
+/* --- doubts and cost ---------------------------------------------------------------------- */
+
+static uint64_t
+ticks_of(const struct causal_result *result)
+{
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < result->experiment_count; i++)
+		ticks += result->experiment[i].ticks;
+	return ticks;
+}
+
+static size_t
+count_ended(const struct causal_result *result, enum causal_end end)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->experiment_count; i++)
+		count += result->experiment[i].end == end;
+	return count;
+}
+
+static void
+add_cpus(const struct causal_result *result, struct page *page)
+{
+	if (result->cpus > 0 && result->runnable > result->cpus)
+		page_add(page,
+			 "On average %.1f threads could run, on %s: while some are held, those "
+			 "that waited for a CPU get it sooner. On more CPUs the gains may differ.",
+			 result->runnable, quantity_things(result->cpus, "CPU", "CPUs").text);
+}
+
+static void
+add_late_ticks(const struct causal_result *result, struct page *page)
+{
+	const uint64_t ticks = ticks_of(result);
+
+	if (ticks > 0 && (double)result->late_ticks >= LATE_SHARE_LEAST * (double)ticks)
+		page_add(page,
+			 "%s of %s (%s) came more than half a tick (of %s) late: the machine was "
+			 "busy. A longer --tick helps.",
+			 quantity_count(result->late_ticks).text,
+			 quantity_things(ticks, "tick", "ticks").text,
+			 quantity_share((double)result->late_ticks, (double)ticks).text,
+			 quantity_time((int64_t)result->tick_ns).text);
+}
+
+static void
+add_late_holds(const struct causal_result *result, struct page *page)
+{
+	if (result->unheld > 0)
+		page_add(
+			page,
+			"%s a thread that was to be held waited for a CPU, and was held as soon as "
+			"it had one.",
+			quantity_things(result->unheld, "time", "times").text);
+}
+
+static void
+add_stalled(const struct causal_result *result, struct page *page)
+{
+	const size_t stalled = count_ended(result, CAUSAL_STALLED);
+
+	if (stalled > 0)
+		page_add(page,
+			 "%s given up, because there was no progress while threads were held; no "
+			 "gain is computed from them.",
+			 quantity_things(stalled, "experiment was", "experiments were").text);
+}
+
+static void
+add_target_gone(const struct causal_result *result, struct page *page)
+{
+	if (result->target_gone)
+		page_add(page, "The process ended, or executed another program, before the "
+			       "experiments were over.");
+}
+
+/* Writes a paragraph for each reason for doubt that the result gives. */
+static void
+write_doubts(const struct causal_result *result, struct page *page)
+{
+	static void (*const add[])(const struct causal_result *, struct page *) = {
+		add_cpus, add_late_ticks, add_late_holds, add_stalled, add_target_gone,
+	};
+	bool doubted = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(add); i++) {
+		add[i](result, page);
+		if (page->text.length == 0)
+			continue;
+		if (!doubted)
+			page->ops->heading(page, "What makes this less certain");
+		doubted = true;
+		page_end(page, page->ops->paragraph);
+	}
+}
+
+static void
+write_cost(const struct causal_result *result, struct page *page)
+{
+	/* The time that --max-hold refers to. */
+	const double run_ns = (double)(result->wall_ns + result->profile_ns);
+
+	write_doubts(result, page);
+	page->ops->heading(page, "What it cost");
+	page_add(page, "%s, %s of the run", quantity_time((int64_t)result->held_ns).text,
+		 quantity_share((double)result->held_ns, run_ns).text);
+	if (result->max_hold > 0)
+		page_add(page, ", of %.4g%% allowed", 100 * result->max_hold);
+	page_end_field(page, "Held");
+	page_field(page, "Stops", "%s, of a thread each", quantity_count(result->stops).text);
+	page_field(page, "Own cost", "%s of CPU time, %s of one CPU",
+		   quantity_time((int64_t)result->own_cpu_ns).text,
+		   quantity_share((double)result->own_cpu_ns, run_ns).text);
+	if (report_add_excluded(&result->excluded, &page->text))
+		page_end_field(page, "Excluded");
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
@@ -353,5 +488,5 @@ report_causal_write(const struct causal_input *input, struct page *page)
 	for (uint32_t i = 0; i < input->result->point_count; i++)
 		if (input->result->candidate_count > 0)
 			write_point(input, i, page);
-	report_write_causal_cost(input, page);
+	write_cost(input->result, page);
 }

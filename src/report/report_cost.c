@@ -30,7 +30,7 @@ write_samples(const struct run_stats *stats, struct page *page)
 	page_end_field(page, "Stacks");
 }
 
-/* Threads that --nonblocking skips on purpose do not count. */
+/* True unless --nonblocking has skipped the thread on purpose. */
 static bool
 is_failure(size_t reason)
 {
@@ -148,7 +148,7 @@ write_guessed(const struct view *view, struct page *page)
 			   quantity_share((double)ns, (double)view_unfiltered_ns(view)).text);
 }
 
-/* Tasks without a thread are not included. */
+/* Returns the wall time of threads. Tasks without a thread are not included. */
 static int64_t
 threads_wall_ns(const struct profile *profile)
 {
@@ -240,7 +240,7 @@ write_own_cost(const struct run_stats *stats, struct page *page)
 		   quantity_memory(stats->peak_memory).text);
 }
 
-/* "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)": what a user needs to find its symbols. */
+/* Adds "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)", by which a user can find its symbols. */
 static void
 add_unnamed_module(const struct export_input *input, const struct unnamed_row *row,
 		   struct page *page)
@@ -289,8 +289,8 @@ write_unnamed(const struct export_input *input, struct page *page)
 			  "");
 	}
 	if (unnamed.count > input->limit)
-		page_field(page, "", "… and %s",
-			   quantity_things(unnamed.count - input->limit, "more", "more").text);
+		page_field(page, "", "… and %s more",
+			   quantity_count(unnamed.count - input->limit).text);
 	if (unnamed.count > 0 && input->names_hint != NULL)
 		page_field(page, "", "%s", input->names_hint);
 	unnamed_table_release(&unnamed);

@@ -3,7 +3,7 @@
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-/* Frames shown of each stack: the innermost ones explain the wait. */
+/* Maximum number of frames shown of a stack. The innermost frames explain the wait. */
 #define FRAMES_MOST 12
 
 static void

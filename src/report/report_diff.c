@@ -8,7 +8,7 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
-/* Minimum widths of a table with shares, with their change, and with its margin. */
+/* Minimum widths of a table with shares, with their changes, and with the margins of these. */
 #define WITH_SHARES 80
 #define WITH_POINTS 100
 #define WITH_POINTS_MARGIN 120
@@ -36,14 +36,13 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* A row of the tables. */
+/* A row of a table: a total of the run, or a function. */
 struct diff_line {
-	double change, margin, rate[DIFF_SIDES]; /* of the value that is compared */
-	bool is_time;                            /* the value is time per time, else a number */
-	bool absent[DIFF_SIDES];                 /* the function is not in this run */
-	double share[DIFF_SIDES], points, points_margin; /* as in struct diff_change */
-	const char *what;                                /* a total, or the name of a function */
-	const char *module;                              /* "" if `what` determines the module */
+	struct diff_change of;   /* of a total only rate, change and margin are set */
+	bool is_time;            /* rates are shown as times, else as numbers */
+	bool absent[DIFF_SIDES]; /* the function is not in this run */
+	const char *what;        /* the name of the total or function */
+	const char *module;      /* "" if `what` determines the module */
 };
 
 #define AT(member) offsetof(struct diff_line, member)
@@ -69,7 +68,7 @@ value_at(const struct report_cell *cell)
 	return *(const double *)((const char *)cell->row + cell->column->at);
 }
 
-/* Adds the absolute value of a rate. */
+/* Adds the absolute value of the rate at column->at, after `sign`. */
 static void
 add_value(const struct report_cell *cell, const char *sign, struct strbuf *out)
 {
@@ -86,9 +85,9 @@ static void
 add_change(const struct report_cell *cell, struct strbuf *out)
 {
 	const struct diff_line *line = cell->row;
-	const bool zero = line->is_time && ns_of(line->change) == 0;
+	const bool zero = line->is_time && ns_of(line->of.change) == 0;
 
-	add_value(cell, zero ? "" : sign_of(line->change), out);
+	add_value(cell, zero ? "" : sign_of(line->of.change), out);
 }
 
 static void
@@ -100,8 +99,8 @@ add_margin(const struct report_cell *cell, struct strbuf *out)
 static void
 add_rate(const struct report_cell *cell, struct strbuf *out)
 {
-	const enum diff_side side = cell->column->at == AT(rate[DIFF_BEFORE]) ? DIFF_BEFORE :
-										DIFF_AFTER;
+	const enum diff_side side = cell->column->at == AT(of.rate[DIFF_BEFORE]) ? DIFF_BEFORE :
+										   DIFF_AFTER;
 
 	if (((const struct diff_line *)cell->row)->absent[side])
 		strbuf_add_text(out, side == DIFF_BEFORE ? "new" : "gone");
@@ -109,7 +108,7 @@ add_rate(const struct report_cell *cell, struct strbuf *out)
 		add_value(cell, "", out);
 }
 
-/* The change of a share, in hundredths of the whole: "+1.25". */
+/* Adds the change of a share in percentage points: "+1.25". */
 static void
 add_points(const struct report_cell *cell, struct strbuf *out)
 {
@@ -139,17 +138,18 @@ write_lines(const struct diff_line *line, size_t count, size_t limit,
 	const size_t points = key != NULL ? WITH_POINTS : SIZE_MAX;
 	const size_t points_margin = key != NULL ? WITH_POINTS_MARGIN : SIZE_MAX;
 	const struct report_column column[] = {
-		{ "change", NULL, COLUMN_TEXT, .at = AT(change), .text = add_change },
-		{ "margin", NULL, COLUMN_TEXT, .at = AT(margin), .text = add_margin },
-		{ "before", NULL, COLUMN_TEXT, .at = AT(rate[DIFF_BEFORE]), .text = add_rate },
-		{ "after", NULL, COLUMN_TEXT, .at = AT(rate[DIFF_AFTER]), .text = add_rate },
-		{ "before%", NULL, COLUMN_PART, .at = AT(share[DIFF_BEFORE]),
+		{ "change", NULL, COLUMN_TEXT, .at = AT(of.change), .text = add_change },
+		{ "margin", NULL, COLUMN_TEXT, .at = AT(of.margin), .text = add_margin },
+		{ "before", NULL, COLUMN_TEXT, .at = AT(of.rate[DIFF_BEFORE]), .text = add_rate },
+		{ "after", NULL, COLUMN_TEXT, .at = AT(of.rate[DIFF_AFTER]), .text = add_rate },
+		{ "before%", NULL, COLUMN_PART, .at = AT(of.share[DIFF_BEFORE]),
 		  .from_width = shares },
-		{ "after%", NULL, COLUMN_PART, .at = AT(share[DIFF_AFTER]), .from_width = shares },
-		{ "points", NULL, COLUMN_TEXT, .at = AT(points), .text = add_points,
+		{ "after%", NULL, COLUMN_PART, .at = AT(of.share[DIFF_AFTER]),
+		  .from_width = shares },
+		{ "points", NULL, COLUMN_TEXT, .at = AT(of.points), .text = add_points,
 		  .from_width = points },
-		{ "margin", NULL, COLUMN_TEXT, .at = AT(points_margin), .text = add_points_margin,
-		  .from_width = points_margin },
+		{ "margin", NULL, COLUMN_TEXT, .at = AT(of.points_margin),
+		  .text = add_points_margin, .from_width = points_margin },
 		{ key != NULL ? key->title : "in each second that passed", NULL, COLUMN_TEXT,
 		  .at = AT(what), .detail = add_module, .left = true },
 	};
@@ -178,9 +178,9 @@ write_totals(const struct diff *diff, struct page *page)
 								    &diff->parallelism;
 
 		line[i] = (struct diff_line){
-			.change = total->change,
-			.margin = total->margin,
-			.rate = { total->rate[DIFF_BEFORE], total->rate[DIFF_AFTER] },
+			.of = { .change = total->change,
+				.margin = total->margin,
+				.rate = { total->rate[DIFF_BEFORE], total->rate[DIFF_AFTER] } },
 			.is_time = i < WEIGHT_COUNT,
 			.what = what[i],
 			.module = "",
@@ -226,7 +226,9 @@ write_rules(const struct diff_input *input, struct page *page)
 		quantity_time(ns_of(least_change(diff, 0.1))).text);
 }
 
-/* Writes the findings: of functions themselves, or with their callees (`cum`). */
+/*
+ * Writes the functions that changed in themselves, or with `cum` those that changed with callees.
+ */
 static void
 write_table(const struct diff_input *input, bool cum, struct page *page)
 {
@@ -242,17 +244,11 @@ write_table(const struct diff_input *input, bool cum, struct page *page)
 	line = xcalloc(found, sizeof(*line));
 	for (size_t i = 0; i < found; i++) {
 		const struct diff_row *row = &diff->row[cum ? diff->by_cum[i] : diff->by_flat[i]];
-		const struct diff_change *of = cum ? &row->cum : &row->flat;
 
 		line[i] = (struct diff_line){
-			.change = of->change,
-			.margin = of->margin,
-			.rate = { of->rate[DIFF_BEFORE], of->rate[DIFF_AFTER] },
+			.of = cum ? row->cum : row->flat,
 			.is_time = true,
 			.absent = { !row->seen[DIFF_BEFORE], !row->seen[DIFF_AFTER] },
-			.share = { of->share[DIFF_BEFORE], of->share[DIFF_AFTER] },
-			.points = of->points,
-			.points_margin = of->points_margin,
 			.what = row->name,
 			.module = row->needs_module ? row->module : "",
 		};
@@ -262,7 +258,7 @@ write_table(const struct diff_input *input, bool cum, struct page *page)
 	free(line);
 }
 
-/* Writes what is not listed, and the reason. */
+/* Writes how many functions are not listed, and the reason. */
 static void
 write_noise(const struct diff_input *input, struct page *page)
 {
@@ -274,8 +270,9 @@ write_noise(const struct diff_input *input, struct page *page)
 	for (size_t i = 0; i < diff->count; i++)
 		noise += !diff->row[i].flat.found && !diff->row[i].cum.found;
 	if (noise > 0 && diff->flat_found + diff->cum_found > 0)
-		page_write(page, page->ops->lead, "%s differ%s by no more than chance explains.",
-			   quantity_things(noise, words->other, words->others).text,
+		page_write(page, page->ops->lead,
+			   "%s other %s differ%s by no more than chance explains.",
+			   quantity_count(noise).text, noise == 1 ? words->one : words->many,
 			   noise == 1 ? "s" : "");
 	else if (noise > 0)
 		page->ops->lead(page, "Nothing has changed beyond the margin of error: whatever "

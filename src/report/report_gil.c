@@ -7,15 +7,15 @@
 #include "wallsample/runtime/language.h"
 #include "report/report_internal.h"
 
-/* A thread's name has 15 bytes and its number 7, but escapes may be needed. */
+/* Cells: the name of a thread has 15 bytes and its id 7 digits, but escapes may be needed. */
 #define NAME_MOST 32
-/* A smaller share of all time gets no note. */
+/* A smaller share of hand-over time is not mentioned. */
 #define HANDOVER_LEAST 0.01
 
 /* A row of the table: a thread, or on a page the sum of several. */
 struct gil_line {
 	struct gil_row row;
-	int64_t waited_ns;
+	int64_t tid, waited_ns;
 	size_t others; /* number of threads in the sum; 0: the row is one thread */
 	bool all;      /* the sum is over all threads */
 };
@@ -34,21 +34,11 @@ gil_add_name(const struct report_cell *cell, struct strbuf *out)
 					     .text);
 }
 
-static void
-add_tid(const struct report_cell *cell, json_t *object)
-{
-	const struct gil_line *line = cell->row;
-	const struct profile *profile = view_profile(cell->table->view);
-
-	json_object_set_new(object, "tid",
-			    json_integer(profile_thread(profile, line->row.thread)->tid));
-}
-
 #define AT(member) offsetof(struct gil_line, member)
 
 static const struct report_column columns[] = {
 	{ "thread", "thread", COLUMN_TEXT, .text = gil_add_name, .left = true, .most = NAME_MOST },
-	{ .unit = COLUMN_JSON, .json = add_tid },
+	{ NULL, "tid", COLUMN_COUNT, .at = AT(tid) },
 	{ "total", "total_ns", COLUMN_TIME, .at = AT(row.total_ns) },
 	{ "no GIL%", NULL, COLUMN_SHARE, .at = AT(row.ns[GIL_NONE]), .whole_at = AT(row.total_ns) },
 	{ "has GIL%", NULL, COLUMN_SHARE, .at = AT(row.ns[GIL_HAS]), .whole_at = AT(row.total_ns) },
@@ -60,11 +50,12 @@ static const struct report_column columns[] = {
 };
 
 /*
- * Describes the first `shown` threads and, if `sum` is set, the sum of the others. The caller frees
- * table.row.
+ * Writes the first `shown` threads, and one row for the sum of the others if there are any, to
+ * `stream`, or to the page if `stream` is NULL.
  */
-static struct report_table
-describe(const struct view *view, const struct gil_table *gil, size_t shown, bool sum)
+static void
+write_threads(const struct view *view, const struct gil_table *gil, size_t shown, struct page *page,
+	      struct json_stream *stream)
 {
 	struct gil_line *line = xcalloc(gil->count + 1, sizeof(*line));
 	size_t count = 0;
@@ -74,6 +65,7 @@ describe(const struct view *view, const struct gil_table *gil, size_t shown, boo
 
 		if (i < shown) {
 			to->row = gil->row[i];
+			to->tid = profile_thread(view_profile(view), to->row.thread)->tid;
 			count++;
 			continue;
 		}
@@ -83,13 +75,18 @@ describe(const struct view *view, const struct gil_table *gil, size_t shown, boo
 		for (int n = 0; n < GIL_COUNT; n++)
 			to->row.ns[n] += gil->row[i].ns[n];
 	}
-	count += sum && shown < gil->count;
+	count += shown < gil->count;
 	for (size_t i = 0; i < count; i++)
 		line[i].waited_ns = gil_waited_ns(line[i].row.ns);
-	return REPORT_TABLE(columns, line, count, .view = view);
+	if (stream != NULL)
+		report_table_write_json(&REPORT_TABLE(columns, line, count, .view = view), stream,
+					"threads");
+	else
+		report_table_write(&REPORT_TABLE(columns, line, count, .view = view), page);
+	free(line);
 }
 
-/* "held: 0.42 of the time, wait: 0.10 threads on average" */
+/* Writes "held: 0.42 of the time, wait: 0.10 threads on average." and how to read it. */
 static void
 write_sums(const struct export_input *input, const struct gil_table *gil, struct page *page)
 {
@@ -112,17 +109,15 @@ void
 report_write_gil(const struct export_input *input, struct page *page)
 {
 	struct gil_table gil;
-	struct report_table table;
 
 	gil_table_make(input->view, &gil);
 	if (gil.count > 0) {
-		table = describe(input->view, &gil,
-				 gil.concerned < input->limit ? gil.concerned : input->limit, true);
 		page_write(page, page->ops->heading, "The interpreter's lock (%s)",
 			   language_lock(input->stats->runtimes));
-		report_table_write(&table, page);
+		write_threads(input->view, &gil,
+			      gil.concerned < input->limit ? gil.concerned : input->limit, page,
+			      NULL);
 		write_sums(input, &gil, page);
-		free((void *)(uintptr_t)table.row);
 	}
 	gil_table_release(&gil);
 }
@@ -131,17 +126,14 @@ void
 report_json_gil(const struct view *view, struct json_stream *stream)
 {
 	struct gil_table gil;
-	struct report_table table;
 
 	gil_table_make(view, &gil);
 	if (gil.count > 0) {
-		table = describe(view, &gil, gil.count, false);
 		json_stream_begin_object(stream, "gil");
-		report_table_write_json(&table, stream, "threads");
+		write_threads(view, &gil, gil.count, NULL, stream);
 		json_stream_put(stream, "held_share", json_real(gil.held_share));
 		json_stream_put(stream, "wait_average", json_real(gil.wait_average));
 		json_stream_end(stream);
-		free((void *)(uintptr_t)table.row);
 	}
 	gil_table_release(&gil);
 }

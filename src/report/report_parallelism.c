@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report_parallelism.c - reports how many threads ran at once, in real time and in CPU time; the
- * cost of functions that ran alone; and the waits that ended the time without a running thread.
+ * cost of functions that ran alone; and the waits that ended times in which no thread ran.
  */
 #include <stdlib.h>
 
@@ -9,10 +9,11 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
-/* Rows with one number of threads; beyond, each row covers twice as many as the one before. */
+/* Rows up to this number of threads have one number each. Each later row covers twice as many
+ * numbers as the row before it. */
 #define ROWS_ONE_BY_ONE 8
 #define ROWS_MOST 40
-/* Cells of the longest bar, and of the other columns. */
+/* Maximum and minimum width of the longest bar, and width of the other columns, in cells. */
 #define BAR_MOST 24
 #define BAR_LEAST 4
 #define BESIDE_BARS 52
@@ -21,6 +22,8 @@
 #define WAITS_MOST 5
 /* A gain below this share of real time is not reported. */
 #define GAIN_LEAST 0.01
+
+#define AT(type, member) offsetof(struct type, member)
 
 struct range {
 	size_t from, to; /* numbers of threads on a CPU at once, both ends included */
@@ -49,7 +52,7 @@ make_ranges(const struct profile *profile, struct range *range)
 	return count;
 }
 
-/* "3", "9-16" */
+/* Adds "3" or "9-16". */
 static void
 parallelism_add_range(const struct report_cell *cell, struct strbuf *out)
 {
@@ -60,7 +63,7 @@ parallelism_add_range(const struct report_cell *cell, struct strbuf *out)
 		strbuf_add_format(out, "-%zu", range->to);
 }
 
-/* Without room for two bars: the shares only, titled by their weight. */
+/* Writes the table. Without room for two bars it has shares only, titled by their weight. */
 static void
 write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
 	     struct page *page)
@@ -70,18 +73,15 @@ write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t c
 	const size_t bars = wide ? 0 : SIZE_MAX; /* minimum width of a page with bars */
 	const struct report_column column[] = {
 		{ "at once", NULL, COLUMN_TEXT, .text = parallelism_add_range },
-		{ "real time", NULL, COLUMN_TIME, .at = offsetof(struct range, time_ns),
+		{ "real time", NULL, COLUMN_TIME, .at = AT(range, time_ns), .from_width = bars },
+		{ wide ? "share" : "real time", NULL, COLUMN_SHARE, .at = AT(range, time_ns) },
+		{ "", NULL, COLUMN_BAR, .at = AT(range, time_ns), .left = true,
 		  .from_width = bars },
-		{ wide ? "share" : "real time", NULL, COLUMN_SHARE,
-		  .at = offsetof(struct range, time_ns) },
-		{ "", NULL, COLUMN_BAR, .at = offsetof(struct range, time_ns), .left = true,
+		{ "CPU time", NULL, COLUMN_TIME, .at = AT(range, cpu_ns), .from_width = bars },
+		{ wide ? "share" : "CPU time", NULL, COLUMN_SHARE, .at = AT(range, cpu_ns),
+		  .whole = cpu_ns },
+		{ "", NULL, COLUMN_BAR, .at = AT(range, cpu_ns), .whole = cpu_ns, .left = true,
 		  .from_width = bars },
-		{ "CPU time", NULL, COLUMN_TIME, .at = offsetof(struct range, cpu_ns),
-		  .from_width = bars },
-		{ wide ? "share" : "CPU time", NULL, COLUMN_SHARE,
-		  .at = offsetof(struct range, cpu_ns), .whole = cpu_ns },
-		{ "", NULL, COLUMN_BAR, .at = offsetof(struct range, cpu_ns), .whole = cpu_ns,
-		  .left = true, .from_width = bars },
 	};
 
 	report_table_write(&REPORT_TABLE(column, range, count, .whole = time_ns,
@@ -109,12 +109,11 @@ write_histogram(const struct profile *profile, bool filtered, struct page *page)
 
 /* --- what more parallelism would bring ------------------------------------------------ */
 
+/* A row of the table: a function, and the gain if it ran on more CPUs. */
 struct gain {
-	const struct top_row *row;
-	double saved_ns;
-	uint32_t function;  /* row->function */
-	int64_t running_ns; /* real time in which the function was on a CPU, as measured */
-	int64_t left_ns;    /* real time that the run would take with the gain */
+	struct top_row row;
+	double saved_ns; /* real time */
+	int64_t left_ns; /* real time that the run would take with the gain */
 };
 
 static int
@@ -126,9 +125,10 @@ compare_gains(const void *left, const void *right)
 }
 
 /*
- * Computes the gains of innermost functions: the gain of a caller would be that of its callees.
- * Time in which a function waited for a CPU has no gain: more threads would find no CPU. The share
- * minus its margin has to exceed GAIN_LEAST.
+ * Computes the gains of functions as innermost frames, because the gain of a caller is that of its
+ * callees. Time in which a function waited for a CPU has no gain: more threads would find no CPU.
+ * A gain is reported if its share of real time, minus the margin of error, exceeds GAIN_LEAST.
+ * Returns the number of gains, the largest first.
  */
 static size_t
 find_gains(const struct top_table *top, double best, double whole_ns, double ticks,
@@ -145,10 +145,8 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 		if (row->flat[WEIGHT_OVERHEAD] > 0 &&
 		    share - margin_of_share(share, ticks) > GAIN_LEAST)
 			gain[count++] = (struct gain){
-				.row = row,
+				.row = *row,
 				.saved_ns = saved_ns,
-				.function = row->function,
-				.running_ns = row->flat_running_ns,
 				.left_ns = (int64_t)whole_ns - (int64_t)saved_ns,
 			};
 	}
@@ -160,7 +158,7 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 static void
 add_gain_parallelism(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct top_row *top = ((const struct gain *)cell->row)->row;
+	const struct top_row *top = &((const struct gain *)cell->row)->row;
 
 	report_add_parallelism(out, top->flat[WEIGHT_OVERHEAD], top->flat_running_ns);
 }
@@ -169,11 +167,11 @@ static void
 write_gains(const struct export_input *input, struct page *page)
 {
 	const struct report_column column[] = {
-		{ "latency%", NULL, COLUMN_SHARE, .at = offsetof(struct gain, running_ns) },
+		{ "latency%", NULL, COLUMN_SHARE, .at = AT(gain, row.flat_running_ns) },
 		{ "par", NULL, COLUMN_TEXT, .text = add_gain_parallelism },
-		{ "estimate", NULL, COLUMN_TIME, .at = offsetof(struct gain, left_ns) },
+		{ "estimate", NULL, COLUMN_TIME, .at = AT(gain, left_ns) },
 		{ report_key_words[view_key(input->view)].title, NULL, COLUMN_FUNCTION,
-		  .at = offsetof(struct gain, function), .left = true },
+		  .at = AT(gain, row.function), .left = true },
 	};
 	const size_t best = profile_parallelism_count(view_profile(input->view)) - 1;
 	const int64_t whole_ns = view_total_ns(input->view, WEIGHT_LATENCY);
@@ -221,7 +219,7 @@ is_wait(const struct view *view, const struct view_row *row)
 	return row->depth >= 2 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
-/* Sums by kind and innermost function; the caller frees the array. */
+/* Sums the waits by kind and innermost function, the longest first. The caller frees the array. */
 static struct wait_row *
 sum_waits(const struct view *view, size_t *count)
 {
@@ -261,10 +259,9 @@ static void
 write_waits(const struct export_input *input, struct page *page)
 {
 	static const struct report_column column[] = {
-		{ "latency%", NULL, COLUMN_SHARE, .at = offsetof(struct wait_row, ns) },
+		{ "latency%", NULL, COLUMN_SHARE, .at = AT(wait_row, ns) },
 		{ "ended by", NULL, COLUMN_TEXT, .text = add_wait_kind, .left = true, .most = 44 },
-		{ "in", NULL, COLUMN_FUNCTION, .at = offsetof(struct wait_row, function),
-		  .left = true },
+		{ "in", NULL, COLUMN_FUNCTION, .at = AT(wait_row, function), .left = true },
 	};
 	const int64_t whole_ns = view_total_ns(input->view, WEIGHT_LATENCY);
 	size_t count;
@@ -291,7 +288,8 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 	if (profile_parallelism_count(profile) == 0)
 		return;
 	write_histogram(profile, input->filtered, page);
-	/* A thread uses one CPU at a time, and a state cannot be made faster. */
+	/* Not in reports by thread or state: a thread uses one CPU at a time, and a state cannot
+	 * be made faster. */
 	if (profile_parallelism_count(profile) > 2 && !view_key_is_of_sample(view_key(input->view)))
 		write_gains(input, page);
 	write_waits(input, page);

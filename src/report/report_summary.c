@@ -4,7 +4,7 @@
 #include "wallsample/analysis/finding.h"
 #include "wallsample/report/quantity.h"
 
-/* The text around the share of each finding; finding.h defines the share. */
+/* The text of a finding: before and behind its share (finding.h), and before its function. */
 static const struct {
 	const char *what, *before, *behind, *where;
 } words[] = {

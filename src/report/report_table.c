@@ -67,18 +67,6 @@ choose_columns(const struct report_table *table, size_t width, const struct repo
 }
 
 static void
-add_escaped_cell(struct columns *out, const char *text, const char *detail)
-{
-	struct strbuf escaped_text = STRBUF_INIT, escaped_detail = STRBUF_INIT;
-
-	strbuf_add_escaped(&escaped_text, text);
-	strbuf_add_escaped(&escaped_detail, detail);
-	columns_add_detailed(out, escaped_text.data, escaped_detail.data);
-	strbuf_release(&escaped_text);
-	strbuf_release(&escaped_detail);
-}
-
-static void
 add_text(const struct report_cell *cell, struct columns *out)
 {
 	struct strbuf text = STRBUF_INIT, detail = STRBUF_INIT;
@@ -87,12 +75,12 @@ add_text(const struct report_cell *cell, struct columns *out)
 	add_raw_text(cell, &text);
 	if (cell->column->detail != NULL)
 		cell->column->detail(cell, &detail);
-	add_escaped_cell(out, text.data, detail.data);
+	columns_add_detailed(out, text.data, detail.data);
 	strbuf_release(&text);
 	strbuf_release(&detail);
 }
 
-/* The module follows the name in parentheses, unless the name determines the module. */
+/* Adds the name of a function. The module follows in parentheses unless the name determines it. */
 static void
 add_function(const struct report_cell *cell, struct columns *out)
 {
@@ -101,8 +89,8 @@ add_function(const struct report_cell *cell, struct columns *out)
 	if (id < view_function_count(cell->table->view)) {
 		const struct view_function *function = view_function(cell->table->view, id);
 
-		add_escaped_cell(out, function->name,
-				 function->needs_module ? function->module : "");
+		columns_add_detailed(out, function->name,
+				     function->needs_module ? function->module : "");
 	} else {
 		add_text(cell, out);
 	}
@@ -167,20 +155,13 @@ report_table_write_rest(struct page *page, void (*write)(struct page *, const ch
 			size_t limit, const char *one, const char *many)
 {
 	if (count > limit)
-		page_write(page, write, "… and %s", quantity_things(count - limit, one, many).text);
+		page_write(page, write, "… and %s more%s%s", quantity_count(count - limit).text,
+			   one[0] != '\0' ? " " : "", count - limit == 1 ? one : many);
 }
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-json_t *
-json_weights(const int64_t ns[WEIGHT_COUNT])
-{
-	return json_pack("{s:I, s:I, s:I}", "wall_ns", (json_int_t)ns[WEIGHT_WALL], "overhead_ns",
-			 (json_int_t)ns[WEIGHT_OVERHEAD], "latency_ns",
-			 (json_int_t)ns[WEIGHT_LATENCY]);
-}
-
-/* Returns NULL for the empty text of a COLUMN_OPTIONAL. */
+/* Returns a new value; NULL for the empty text of a COLUMN_OPTIONAL. */
 static json_t *
 text_value(const struct report_cell *cell)
 {
@@ -207,8 +188,6 @@ add_members(const struct report_cell *cell, json_t *object)
 		return;
 	if (column->unit == COLUMN_TEXT || column->unit == COLUMN_OPTIONAL)
 		json_object_set_new(object, column->key, text_value(cell));
-	else if (column->unit == COLUMN_WEIGHTS)
-		json_object_set_new(object, column->key, json_weights(value_at(cell)));
 	else
 		json_object_set_new(object, column->key, json_integer(number_of(cell)));
 }

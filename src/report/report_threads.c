@@ -9,9 +9,9 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/task_table.h"
 
-#define NAME_MOST 24 /* a thread's name has 15 bytes, but may need escapes */
+#define NAME_MOST 24 /* cells: the name of a thread has 15 bytes, but may need escapes */
 #define TASK_NAME_MOST 40
-/* A larger share of time without stacks gets an explanation. */
+/* A larger share of tasks that ended before their stacks were read is explained. */
 #define FAILED_MOST 0.05
 
 /* --- names -------------------------------------------------------------------------------- */
@@ -27,7 +27,6 @@ report_has_tasks(const struct export_input *input)
 	return false;
 }
 
-/* "1,000 NOUNs main.taker" */
 void
 report_add_unit(struct strbuf *sb, const struct export_input *input, const struct thread_row *row)
 {
@@ -59,7 +58,7 @@ number_at(const struct report_cell *cell)
 	return *(const int64_t *)((const char *)cell->row + cell->column->at);
 }
 
-/* The mean number of tasks or threads whose time is at column->at. */
+/* Adds the mean number of tasks or threads whose time is at column->at. */
 static void
 add_number(const struct report_cell *cell, struct strbuf *out)
 {
@@ -94,28 +93,27 @@ add_doing(const struct report_cell *cell, struct strbuf *out)
 			  state->reason[0] != '\0' ? ": " : "", state->reason);
 }
 
-#define AT(member) offsetof(struct task_table_row, member)
+#define AT(type, member) offsetof(struct type, member)
 
 static const struct report_column task_columns[] = {
 	{ NULL, "doing", COLUMN_TEXT, .text = add_doing_word },
-	{ NULL, "reason", COLUMN_OPTIONAL, .at = AT(reason) },
-	{ "tasks", NULL, COLUMN_TEXT, .at = AT(tasks_ns), .text = add_number },
-	{ "share", NULL, COLUMN_TEXT, .at = AT(tasks_ns), .text = add_task_share },
-	{ "threads", NULL, COLUMN_TEXT, .at = AT(threads_ns), .text = add_number },
+	{ NULL, "reason", COLUMN_OPTIONAL, .at = AT(task_table_row, reason) },
+	{ "tasks", NULL, COLUMN_TEXT, .at = AT(task_table_row, tasks_ns), .text = add_number },
+	{ "share", NULL, COLUMN_TEXT, .at = AT(task_table_row, tasks_ns), .text = add_task_share },
+	{ "threads", NULL, COLUMN_TEXT, .at = AT(task_table_row, threads_ns), .text = add_number },
 	{ "doing", NULL, COLUMN_TEXT, .text = add_doing, .left = true },
-	{ NULL, "tasks_ns", COLUMN_TIME, .at = AT(tasks_ns) },
-	{ NULL, "threads_ns", COLUMN_TIME, .at = AT(threads_ns) },
+	{ NULL, "tasks_ns", COLUMN_TIME, .at = AT(task_table_row, tasks_ns) },
+	{ NULL, "threads_ns", COLUMN_TIME, .at = AT(task_table_row, threads_ns) },
 };
 
 static struct report_table
 describe_tasks(const struct view *view, const struct task_table *tasks, size_t limit)
 {
-	return REPORT_TABLE(task_columns, tasks->row, tasks->count, .limit = limit,
-			    .one = "more row", .many = "more rows", .whole = tasks->tasks_ns,
-			    .view = view);
+	return REPORT_TABLE(task_columns, tasks->row, tasks->count, .limit = limit, .one = "row",
+			    .many = "rows", .whole = tasks->tasks_ns, .view = view);
 }
 
-/* "800 NOUNs on average, at most 912 at once that no thread ran." */
+/* Adds "800 NOUNs on average, at most 912 at once that no thread ran." */
 static void
 add_seen(const struct export_input *input, const struct task_table *tasks, struct page *page)
 {
@@ -257,9 +255,9 @@ report_write_threads(const struct export_input *input, struct page *page)
 		{ "tid", NULL, COLUMN_TEXT, .text = add_tid },
 		{ "name", NULL, COLUMN_TEXT, .text = add_unit_name, .left = true,
 		  .most = tasks ? TASK_NAME_MOST : NAME_MOST },
-		{ "running", NULL, COLUMN_SHARE, .at = offsetof(struct thread_row, runnable_ns),
-		  .whole_at = offsetof(struct thread_row, ns[WEIGHT_WALL]) },
-		{ "wall", NULL, COLUMN_TIME, .at = offsetof(struct thread_row, ns[WEIGHT_WALL]) },
+		{ "running", NULL, COLUMN_SHARE, .at = AT(thread_row, runnable_ns),
+		  .whole_at = AT(thread_row, ns[WEIGHT_WALL]) },
+		{ "wall", NULL, COLUMN_TIME, .at = AT(thread_row, ns[WEIGHT_WALL]) },
 		{ "mostly in", NULL, COLUMN_TEXT, .text = add_top, .left = true },
 	};
 	struct thread_table threads;
@@ -268,9 +266,9 @@ report_write_threads(const struct export_input *input, struct page *page)
 	page->ops->heading(page, tasks ? "Tasks and threads; running includes waiting for a CPU" :
 					 "Threads; running includes waiting for a CPU");
 	report_table_write(&REPORT_TABLE(column, threads.row, threads.count, .limit = input->limit,
-					 .one = tasks ? "more" : "more thread",
-					 .many = tasks ? "more" : "more threads",
-					 .view = input->view, .context = input),
+					 .one = tasks ? "" : "thread",
+					 .many = tasks ? "" : "threads", .view = input->view,
+					 .context = input),
 			   page);
 	thread_table_release(&threads);
 }

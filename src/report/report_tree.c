@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* report_tree.c - the call tree, and the callers and callees of the functions in focus. */
+/* report_tree.c - reports the call tree, and the callers and callees of the functions in focus. */
 #include "wallsample/report/quantity.h"
 #include "wallsample/analysis/tree.h"
 #include "report/report_internal.h"
 
-/* Nodes below this share are not shown. */
+/* Nodes below this share of the time are not shown. */
 #define SHARE_LEAST 0.005
-/* Cells for names and numbers beside the indentation; deeper frames show a number instead. */
+/* Width in cells of names and numbers beside the indentation. A frame that is too deep for the
+ * remaining width shows its depth as a number. */
 #define BESIDE_INDENT 48
 #define INDENT_LEAST 8
-/* The offset of the value of a weight in a row. */
+/* The offset in a row of the value of a weight. */
 #define AT(row, member, weight) (offsetof(row, member) + (size_t)(weight) * sizeof(int64_t))
 
 static void
@@ -44,8 +45,9 @@ report_write_tree(const struct export_input *input, struct page *page)
 					 .whole = view_total_ns(input->view, sort),
 					 .view = input->view, .context = &page->width),
 			   page);
-	report_table_write_rest(page, page->ops->rest, tree.hidden, 0, "lighter call",
-				"lighter calls");
+	if (tree.hidden > 0)
+		page_write(page, page->ops->rest, "… and %s",
+			   quantity_things(tree.hidden, "lighter call", "lighter calls").text);
 	call_tree_release(&tree);
 }
 
@@ -65,8 +67,8 @@ write_neighbours(const struct export_input *input, const char *title, const char
 		  .text = add_no_neighbour, .left = true },
 	};
 
-	report_table_write(&REPORT_TABLE(column, row, count, .limit = input->limit, .one = "more",
-					 .many = "more",
+	report_table_write(&REPORT_TABLE(column, row, count, .limit = input->limit, .one = "",
+					 .many = "",
 					 .whole = view_total_ns(input->view, input->sort),
 					 .view = input->view, .context = none),
 			   page);

@@ -4,20 +4,24 @@
 #include <string.h>
 
 #include "wallsample/report/quantity.h"
+#include "wallsample/report/timeline.h"
 #include "report/report_internal.h"
 
-/* Maximum rows of locks, and of other objects, unless the report is by lock. */
+/* Maximum number of locks, and of other objects, unless the report is by lock. */
 #define GLANCE 3
-/* Holder stacks shown per lock. */
+/* Maximum number of stacks of holders that are shown for a lock. */
 #define HOLDERS_MOST 3
-/* Stacks of waiters and of holders of each lock, in JSON. */
+/* Maximum numbers of stacks of waiters, and of holders, of a lock in JSON. */
 #define JSON_STACKS_MOST 20
 /* Minimum width of a page with the column of waits over time. */
 #define WIDE 80
 /* Waits below this share of all time are not reported. */
 #define LEAST_SHARE 0.001
 
-/* True for the largest waits that a user can act on: for locks, and for named objects. */
+/*
+ * True for the largest waits that a user can act on: waits for locks and for named objects. The
+ * arguments count the accepted ones.
+ */
 static bool
 is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, size_t *others)
 {
@@ -30,8 +34,8 @@ is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, s
 }
 
 /*
- * Returns the time that shares are relative to: the wall time; in a report of lock holders the time
- * of waits for objects that have holders.
+ * Returns the time that is 100%: all wall time, or in a report of lock holders the time of waits
+ * for objects that have holders.
  */
 static int64_t
 all_wall(const struct view *view, const struct waiting *waiting)
@@ -47,13 +51,12 @@ all_wall(const struct view *view, const struct waiting *waiting)
 
 /* A row of the tables: an awaited object, and the stack of a waiter or a lock holder. */
 struct line {
-	const struct waiting_row *wait;
+	const struct waiting_row *row; /* in the table of all waits */
+	struct waiting_row wait;       /* equal to *row */
 	const struct waiting_stack *stack;
-	const char *kind, *object, *module; /* as in *wait */
-	int64_t ns, samples;
-	uint32_t threads, most;
+	int64_t ns; /* time of the waiters; of a lock holder's stack, the part that it caused */
 	uint32_t function;  /* the view's function that waits or holds; UINT32_MAX: no stack */
-	const double *bins; /* as for waiting_bins_add(); NULL: the waits over time are not known */
+	const double *bins; /* of waiting_bins_make(); NULL: the waits over time are not known */
 };
 
 static struct line
@@ -63,15 +66,10 @@ make_line(const struct view *view, const struct waiting_row *wait,
 	const size_t depth = stack->depth;
 
 	return (struct line){
-		.wait = wait,
+		.row = wait,
+		.wait = *wait,
 		.stack = stack,
-		.kind = wait->kind_text,
-		.object = wait->object,
-		.module = wait->module,
 		.ns = stack->holds ? stack->ns : wait->ns,
-		.samples = wait->samples,
-		.threads = wait->threads,
-		.most = wait->most,
 		.function = depth > 0 ?
 				    stack->function[waiting_place(view, stack->function, depth)] :
 				    UINT32_MAX,
@@ -101,20 +99,88 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 	return chosen;
 }
 
-/* "mutex table_lock (server)" */
+/* Adds "mutex table_lock (server)". */
 static void
 add_what(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct waiting_row *wait = ((const struct line *)cell->row)->wait;
+	const struct waiting_row *wait = ((const struct line *)cell->row)->row;
 
 	wait_kind_add(wait->kind, wait->kind_text, wait->object, out);
 	if (wait->module[0] != '\0' && strchr(wait->object, '+') == NULL)
 		strbuf_add_format(out, " (%s)", wait->module);
 }
 
+/* --- waits over time -------------------------------------------------------------------------- */
+
+/* The context of a walk over slices that sums waits. */
+struct filling {
+	const struct export_input *input;
+	const struct waiting *waiting;
+	uint64_t base_ns; /* start of the recording on the clock of slices */
+	double bin_ns;    /* length of a bin */
+	double *bin;      /* [row of the waits * WAITING_BINS + bin]: time of waiters in ns */
+};
+
+/* Adds the overlap of the slice with each bin. */
+static bool
+add_slice(void *context, const struct timeline_slice *slice)
+{
+	struct filling *filling = context;
+	const double from = (double)(slice->start_ns - filling->base_ns) / filling->bin_ns;
+	const double to = (double)(slice->end_ns - filling->base_ns) / filling->bin_ns;
+	size_t row;
+
+	if (slice->wait == 0)
+		return true;
+	row = waiting_find(filling->waiting, filling->input->view, slice->wait, slice->function,
+			   slice->depth);
+	for (size_t i = from > 0 ? (size_t)from : 0;
+	     row < filling->waiting->count && i < WAITING_BINS && (double)i < to; i++) {
+		const double begin = from > (double)i ? from : (double)i;
+		const double end = to < (double)(i + 1) ? to : (double)(i + 1);
+
+		filling->bin[row * WAITING_BINS + i] += (end - begin) * filling->bin_ns;
+	}
+	return true;
+}
+
+double *
+waiting_bins_make(const struct export_input *input, const struct waiting *waiting)
+{
+	struct filling filling = { .input = input, .waiting = waiting };
+	uint64_t span_ns;
+
+	if (input->recordings == NULL || input->recording_count != 1)
+		return NULL;
+	span_ns = recording_info(input->recordings[0])->span_ns;
+	if (span_ns == 0)
+		return NULL;
+	filling.base_ns = timeline_base(input, 0);
+	filling.bin_ns = (double)span_ns / WAITING_BINS;
+	filling.bin = xcalloc(waiting->count * WAITING_BINS + 1, sizeof(*filling.bin));
+	timeline_each(input, RECORDING_AS_WRITTEN, add_slice, &filling);
+	return filling.bin;
+}
+
+void
+waiting_bins_add(const double bin[WAITING_BINS], struct strbuf *out)
+{
+	static const char *const bars[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	double most = 0;
+
+	for (size_t i = 0; i < WAITING_BINS; i++)
+		most = bin[i] > most ? bin[i] : most;
+	for (size_t i = 0; i < WAITING_BINS; i++) {
+		const double share = most > 0 ? bin[i] / most : 0;
+
+		/* The bar of a time above 0 is visible. */
+		strbuf_add_text(out, bars[share > 0 ? 1 + (size_t)(share * 7 + 0.5) : 0]);
+	}
+}
+
 /* --- awaited objects ----------------------------------------------------------------------- */
 
-/* The mean number of waiters. */
+/* Adds the mean number of waiters. */
 static void
 add_mean(const struct report_cell *cell, struct strbuf *out)
 {
@@ -167,7 +233,7 @@ stack_list(const struct report_cell *cell, const struct waiting_stack *stack, si
 static void
 add_stacks(const struct report_cell *cell, json_t *object)
 {
-	const struct waiting_row *wait = ((const struct line *)cell->row)->wait;
+	const struct waiting_row *wait = ((const struct line *)cell->row)->row;
 
 	json_object_set_new(object, "waiters", stack_list(cell, wait->waiter, wait->waiters));
 	json_object_set_new(object, "holders", stack_list(cell, wait->holder, wait->holders));
@@ -175,22 +241,22 @@ add_stacks(const struct report_cell *cell, json_t *object)
 
 #define AT(member) offsetof(struct line, member)
 
-/* Writes the table to the page, or if `stream` is not NULL to that. */
+/* Writes the table to `stream`, or to the page if `stream` is NULL. */
 static void
 write_lines(const struct view *view, const struct line *line, size_t count, int64_t whole_ns,
 	    struct page *page, struct json_stream *stream)
 {
 	const bool over_time = count > 0 && line[0].bins != NULL;
 	const struct report_column column[] = {
-		{ NULL, "kind", COLUMN_TEXT, .at = AT(kind) },
-		{ NULL, "object", COLUMN_TEXT, .at = AT(object) },
-		{ NULL, "module", COLUMN_TEXT, .at = AT(module) },
-		{ NULL, "samples", COLUMN_COUNT, .at = AT(samples) },
+		{ NULL, "kind", COLUMN_TEXT, .at = AT(wait.kind_text) },
+		{ NULL, "object", COLUMN_TEXT, .at = AT(wait.object) },
+		{ NULL, "module", COLUMN_TEXT, .at = AT(wait.module) },
+		{ NULL, "samples", COLUMN_COUNT, .at = AT(wait.samples) },
 		{ "wall", "wall_ns", COLUMN_TIME, .at = AT(ns) },
 		{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns) },
 		{ "at once", NULL, COLUMN_TEXT, .text = add_mean },
-		{ NULL, "threads", COLUMN_COUNT32, .at = AT(threads) },
-		{ "most", "most_at_once", COLUMN_COUNT32, .at = AT(most) },
+		{ NULL, "threads", COLUMN_COUNT32, .at = AT(wait.threads) },
+		{ "most", "most_at_once", COLUMN_COUNT32, .at = AT(wait.most) },
 		{ over_time ? "over time" : NULL, NULL, COLUMN_TEXT, .text = add_bins,
 		  .left = true },
 		{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 40 },
@@ -251,8 +317,8 @@ write_holders(const struct view *view, const struct line *line, size_t count, st
 	size_t holders = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t h = 0; h < line[i].wait->holders && h < HOLDERS_MOST; h++)
-			holder[holders++] = make_line(view, line[i].wait, &line[i].wait->holder[h]);
+		for (size_t h = 0; h < line[i].row->holders && h < HOLDERS_MOST; h++)
+			holder[holders++] = make_line(view, line[i].row, &line[i].row->holder[h]);
 	if (holders > 0) {
 		page->ops->heading(page, "Lock holders, weighted by the time others waited");
 		report_table_write(&REPORT_TABLE(holder_columns, holder, holders, .view = view),
@@ -276,7 +342,7 @@ report_write_waiting(const struct export_input *input, struct page *page)
 	if (count > 0 && page->width >= WIDE)
 		bins = waiting_bins_make(input, &waiting);
 	for (size_t i = 0; bins != NULL && i < count; i++)
-		line[i].bins = &bins[(size_t)(line[i].wait - waiting.row) * WAITING_BINS];
+		line[i].bins = &bins[(size_t)(line[i].row - waiting.row) * WAITING_BINS];
 	if (count > 0) {
 		page->ops->heading(page,
 				   view_key(input->view) == VIEW_BY_LOCK ?

@@ -4,22 +4,14 @@
 #include "report/report_internal.h"
 
 const struct report_key_words report_key_words[] = {
-	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "more function", "more functions",
-			       "other function", "other functions" },
-	[VIEW_BY_LINE] = { "function (line)", "Lines", "more line", "more lines", "other line",
-			   "other lines" },
-	[VIEW_BY_MODULE] = { "module", "Modules", "more module", "more modules", "other module",
-			     "other modules" },
-	[VIEW_BY_SOURCE] = { "source file", "Source files", "more file", "more files", "other file",
-			     "other files" },
-	[VIEW_BY_THREAD] = { "thread", "Threads", "more thread", "more threads", "other thread",
-			     "other threads" },
-	[VIEW_BY_STATE] = { "state", "States", "more state", "more states", "other state",
-			    "other states" },
-	[VIEW_BY_LOCK] = { "waited for", "Waits", "more wait", "more waits", "other wait",
-			   "other waits" },
-	[VIEW_BY_GIL] = { "GIL", "GIL states", "more GIL state", "more GIL states",
-			  "other GIL state", "other GIL states" },
+	[VIEW_BY_FUNCTION] = { "function (module)", "Functions", "function", "functions" },
+	[VIEW_BY_LINE] = { "function (line)", "Lines", "line", "lines" },
+	[VIEW_BY_MODULE] = { "module", "Modules", "module", "modules" },
+	[VIEW_BY_SOURCE] = { "source file", "Source files", "file", "files" },
+	[VIEW_BY_THREAD] = { "thread", "Threads", "thread", "threads" },
+	[VIEW_BY_STATE] = { "state", "States", "state", "states" },
+	[VIEW_BY_LOCK] = { "waited for", "Waits", "wait", "waits" },
+	[VIEW_BY_GIL] = { "GIL", "GIL states", "GIL state", "GIL states" },
 };
 
 const struct report_weight_words report_weight_words[] = {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * text.c - the report on a terminal.
- */
+/* text.c - lays out the elements of a report on a terminal. */
 #include "wallsample/report/display.h"
 #include "report/report_internal.h"
 
 #define LABEL_WIDTH 10
-#define ITEM_WIDTH 18 /* where the numbers of a list below a field end */
+#define ITEM_WIDTH 18 /* width of the numbers of items, with indentation */
 #define OTHER_WIDTH 8
 
 static FILE *

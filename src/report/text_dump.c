@@ -16,9 +16,9 @@
 #include "wallsample/analysis/task_groups.h"
 
 #define INDENT 4
-/* Lines that list the members of one group. JSON lists all members. */
+/* Maximum number of lines that list the members of a group. JSON lists all members. */
 #define LINES_MOST 20
-/* Tasks in one line, and tasks that await one task. JSON lists all. */
+/* Maximum numbers of tasks in one line, and of tasks that await one task. JSON lists all tasks. */
 #define NAMES_MOST 10
 #define AWAITERS_MOST 5
 
@@ -37,7 +37,7 @@ write_indented(struct page *page, const char *text)
 	write_hanging(page, text);
 }
 
-/* "12 (worker)" */
+/* Adds "12 (worker)". */
 static void
 add_thread(const struct profile *profile, uint32_t id, struct page *page)
 {
@@ -48,7 +48,7 @@ add_thread(const struct profile *profile, uint32_t id, struct page *page)
 	page_add(page, name[0] != '\0' ? "%jd (%s)" : "%jd", (intmax_t)thread->tid, name);
 }
 
-/* "NOUN 17 main.taker", capitalized. */
+/* Adds the label of a task with a capital letter: "NOUN 17 main.taker". */
 static void
 add_task(const struct view *view, uint32_t id, struct page *page)
 {
@@ -61,7 +61,7 @@ add_task(const struct view *view, uint32_t id, struct page *page)
 		*first = (char)(*first - 'a' + 'A');
 }
 
-/* "1,000 NOUNs main.taker": with the entry function if all have the same. */
+/* Adds "1,000 NOUNs main.taker". The entry function is shown if all tasks have the same. */
 static void
 add_tasks(const struct view *view, const struct dump_group *group, struct page *page)
 {
@@ -77,7 +77,7 @@ add_tasks(const struct view *view, const struct dump_group *group, struct page *
 		 entry != NULL ? " " : "", entry != NULL ? entry : "");
 }
 
-/* " (table.c:42)". The base name suffices: the stack shows the same frame with the full path. */
+/* Adds " (table.c:42)". The stack of the holder, if it is in the dump, has the full path. */
 static void
 add_line(const struct view_function *function, struct page *page)
 {
@@ -92,7 +92,7 @@ add_line(const struct view_function *function, struct page *page)
 	page_add(page, " (%s:%" PRIu32 ")", file, function->line);
 }
 
-/* ", held by thread 14 (writer), in copy_rows (table.c:42)" */
+/* Adds ", held by thread 14 (writer), in copy_rows (table.c:42)". */
 static void
 add_holder(const struct view *view, const struct profile_blame *holder, struct page *page)
 {
@@ -121,7 +121,7 @@ add_holder(const struct view *view, const struct profile_blame *holder, struct p
 	}
 }
 
-/* "mutex table_lock, held by thread 14 (writer), in copy_rows (table.c:42)" */
+/* Adds "mutex table_lock, held by thread 14 (writer), in copy_rows (table.c:42)". */
 static void
 add_wait(const struct view *view, const struct dump_group *group, const struct dump_thread *thread,
 	 struct page *page)
@@ -137,8 +137,8 @@ add_wait(const struct view *view, const struct dump_group *group, const struct d
 }
 
 /*
- * "sleeping in futex". For the thread of a core file whose signal ended the process: "ended by
- * signal 11 (Segmentation fault)".
+ * Adds "sleeping in futex". For the thread of a core file whose signal ended the process it adds
+ * "ended by signal 11 (Segmentation fault)".
  */
 static void
 add_state(const struct export_input *input, const struct dump_group *group, struct page *page)
@@ -193,7 +193,7 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 	}
 }
 
-/* "17, 19-40, 52 and 960 more": the ids of a group of tasks. */
+/* Writes the ids of a group of tasks: "17, 19-40, 52 and 960 more". */
 static void
 write_task_ids(const struct view *view, const struct dump_group *group, struct page *page)
 {
@@ -223,7 +223,7 @@ write_task_ids(const struct view *view, const struct dump_group *group, struct p
 		page_end(page, write_indented);
 }
 
-/* "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
+/* Writes "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
 static void
 write_title(const struct export_input *input, const struct dump_group *group, struct page *page)
 {
@@ -279,7 +279,7 @@ write_no_stack(struct page *page)
 
 /* --- user-space tasks --------------------------------------------------------------------- */
 
-/* "Task-1, Task-2, … and 7 more" */
+/* Adds "Task-1, Task-2, … and 7 more". */
 static void
 add_names(const struct async_tasks *tasks, const uint32_t *task, size_t count, size_t most,
 	  struct page *page)
@@ -306,7 +306,7 @@ add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before,
 	add_names(tasks, awaiter, count, AWAITERS_MOST, page);
 }
 
-/* Writes a line for each set of tasks of the group that the same tasks await. */
+/* Writes the tasks of the group. Tasks that the same tasks await are in one line. */
 static void
 write_members(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
 {
@@ -327,7 +327,10 @@ write_members(const struct async_tasks *tasks, const struct task_group *group, s
 	}
 }
 
-/* "Task fetch of thread 12: waiting, awaited by Task-1", or "37 tasks of thread 12: waiting". */
+/*
+ * Writes "Task fetch of thread 12: waiting, awaited by Task-1", or "37 tasks of thread 12:
+ * waiting".
+ */
 static void
 write_task_group(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
 {
@@ -396,7 +399,7 @@ write_head(const struct export_input *input, const struct dump *dump, struct pag
 		page_write(page, page->ops->rest, "%s", input->stats->runtimes);
 }
 
-/* "ended by signal 11 (Segmentation fault), address 0x10, in thread 12" */
+/* Writes "ended by signal 11 (Segmentation fault), address 0x10, in thread 12". */
 static void
 write_end(const struct core_end *end, struct page *page)
 {

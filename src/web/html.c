@@ -8,7 +8,7 @@
 #include "wallsample/report/document.h"
 #include "web/html_internal.h"
 
-/* Generated from the files of html_assets. */
+/* Generated from the style sheets and scripts that local.mk lists as html_assets. */
 extern const char html_css[], html_js[];
 
 static const char head[] =
@@ -82,7 +82,8 @@ html_write(const struct export_subject *subject, FILE *out)
 	style.before = before.data;
 	style.after = after.data;
 	document_make(subject, &style, has_figure ? make_figure(input) : NULL, &document);
-	/* "Unsafe" raw elements are only bars and plots of the program: everything else is text. */
+	/* The option permits raw elements: bars, plots and the frame of the page, which have no
+	 * text from outside the program except escaped JSON. */
 	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL, document_memory()),
 	      out);
 	document_release(&document);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * html_absent.c - replaces html.c in a build without libcmark-gfm.
- */
+/* html_absent.c - replaces html.c in a build without libcmark-gfm. */
 #include "wallsample/report/report.h"
 #include "wallsample/web/html.h"
 

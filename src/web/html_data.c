@@ -14,10 +14,10 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/tree.h"
 
-/* Maximum nodes per weight: with names of NAME_MOST cells a few megabytes. */
+/* Maximum number of nodes of a tree. Names of NAME_MOST cells then take a few megabytes. */
 #define NODES_MOST 8000
 #define NAME_MOST 240
-/* A smaller share of the whole is less than half a pixel wide. */
+/* Nodes below this share of the whole are left out: they are narrower than half a pixel. */
 #define SHARE_LEAST 0.0002
 
 struct naming {
@@ -28,19 +28,6 @@ struct naming {
 	/* By function of the view and thread of the profile: index in `names` + 1; 0: not named. */
 	size_t *function, *thread;
 };
-
-/* Returns the titles of the languages of the interpreted functions. */
-static json_t *
-languages_json(const char *runtimes)
-{
-	struct strbuf titles = STRBUF_INIT;
-	json_t *text;
-
-	language_add_titles(&titles, runtimes);
-	text = json_string(titles.data);
-	strbuf_release(&titles);
-	return text;
-}
 
 /* Adds a name that may be cut to NAME_MOST cells. */
 static void
@@ -124,9 +111,9 @@ make_tree(struct naming *naming, enum weight weight, const char *title)
 }
 
 /*
- * "</script" and "<!--" would end or change a script element. In JSON '<' occurs only in strings,
- * where it can be escaped by its number. The library escapes all characters that are not ASCII,
- * including line separators.
+ * Adds JSON with '<' escaped by its number, because "</script" and "<!--" would end or change a
+ * script element. In JSON '<' occurs only in strings. The library escapes all characters that are
+ * not ASCII, including line separators.
  */
 static int
 add_escaped(const char *buffer, size_t size, void *context)
@@ -167,6 +154,7 @@ html_add_data(struct strbuf *out, const struct export_input *input)
 		.thread = xcalloc(threads + 1, sizeof(size_t)),
 	};
 	json_t *data = json_object(), *trees = json_array();
+	struct strbuf language_titles = STRBUF_INIT;
 
 	for (int w = 0; w < WEIGHT_COUNT; w++)
 		json_array_append_new(trees, make_tree(&naming, (enum weight)w, titles[w]));
@@ -174,11 +162,13 @@ html_add_data(struct strbuf *out, const struct export_input *input)
 	json_object_set_new(data, "names", naming.names);
 	if (json_array_size(naming.scripts) > 0) {
 		json_object_set(data, "scripts", naming.scripts);
-		json_object_set_new(data, "languages", languages_json(input->stats->runtimes));
+		language_add_titles(&language_titles, input->stats->runtimes);
+		json_object_set_new(data, "languages", json_string(language_titles.data));
 	}
 	json_decref(naming.scripts);
 	json_object_set_new(data, "trees", trees);
 	html_add_json(out, data);
+	strbuf_release(&language_titles);
 	free(naming.function);
 	free(naming.thread);
 }

@@ -19,12 +19,12 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/thread/state.h"
 
-/* Bins may be as narrow as a pixel, so that a zoom shows more detail. */
+/* Number of bins: each is about a pixel wide, so that a zoom shows more detail. */
 #define BINS 1200
 #define ROWS_MOST 60
-/* A digit is 0 to K. */
+/* Number of steps into which a digit divides a bin: digits are 0 to 9, then a to k. */
 #define STEPS 20
-/* Numbers of threads are written in hundredths. */
+/* Numbers of threads are written as multiples of 1 / PARTS. */
 #define PARTS 100
 
 static const char before[] =
@@ -36,26 +36,29 @@ static const char before[] =
 
 static const char after[] = "</script>\n</section>";
 
-/* Returns the digits without trailing zeros. */
-static json_t *
-make_digits(char *digits, size_t count)
-{
-	while (count > 0 && digits[count - 1] == '0')
-		count--;
-	return json_stringn(digits, count);
-}
-
 static size_t
 count_states(const struct timeline_bins *bins)
 {
 	return bins->has_gil ? TIMELINE_STATES : RUN_STATE_COUNT;
 }
 
-/* The states of a bin, stacked: the ends of parts are rounded. */
+/* The parts of a bin that have been added so far. */
 struct pile {
-	double length, sum;
-	long below;
+	double length; /* of the bin, in ns */
+	double sum;    /* sum of the parts in ns */
+	long below;    /* sum of the parts, rounded to STEPS */
 };
+
+/* Returns an empty pile for each bin; the caller frees the array. */
+static struct pile *
+make_piles(const struct timeline_bins *bins)
+{
+	struct pile *pile = xcalloc(bins->count + 1, sizeof(*pile));
+
+	for (size_t bin = 0; bin < bins->count; bin++)
+		pile[bin].length = (double)timeline_bins_length(bins, bin);
+	return pile;
+}
 
 /* Rounds the end of a part, not its height: the parts of a full bin sum to STEPS. */
 static char
@@ -68,30 +71,34 @@ next_digit(struct pile *pile, double ns)
 	return "0123456789abcdefghijklmnopqrstuvwxyz"[pile->below - below];
 }
 
-static void
-fill_digits(const struct timeline_bins *bins, size_t bin, const double *ns,
-	    char *digits[TIMELINE_STATES])
+/*
+ * Adds the part ns[bin * step] to the pile of each bin. Returns the digits without trailing zeros.
+ */
+static json_t *
+next_digits(const struct timeline_bins *bins, struct pile *pile, const double *ns, size_t step)
 {
-	struct pile pile = { .length = (double)timeline_bins_length(bins, bin) };
+	char *digits = xmalloc(bins->count + 1);
+	size_t count = bins->count;
+	json_t *text;
 
-	for (size_t state = 0; state < count_states(bins); state++)
-		digits[state][bin] = next_digit(&pile, ns[bin * TIMELINE_STATES + state]);
+	for (size_t bin = 0; bin < bins->count; bin++)
+		digits[bin] = next_digit(&pile[bin], ns[bin * step]);
+	while (count > 0 && digits[count - 1] == '0')
+		count--;
+	text = json_stringn(digits, count);
+	free(digits);
+	return text;
 }
 
 static json_t *
 make_shares(const struct timeline_bins *bins, const double *ns)
 {
+	struct pile *pile = make_piles(bins);
 	json_t *shares = json_array();
-	char *digits[TIMELINE_STATES];
 
 	for (size_t state = 0; state < count_states(bins); state++)
-		digits[state] = xmalloc(bins->count + 1);
-	for (size_t bin = 0; bin < bins->count; bin++)
-		fill_digits(bins, bin, ns, digits);
-	for (size_t state = 0; state < count_states(bins); state++) {
-		json_array_append_new(shares, make_digits(digits[state], bins->count));
-		free(digits[state]);
-	}
+		json_array_append_new(shares, next_digits(bins, pile, ns + state, TIMELINE_STATES));
+	free(pile);
 	return shares;
 }
 
@@ -114,7 +121,7 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 	return object;
 }
 
-/* The other threads: by state their mean number in the bin. */
+/* Returns the mean number of other threads in each bin, by state. */
 static json_t *
 make_rest(const struct timeline_bins *bins)
 {
@@ -138,36 +145,25 @@ make_rest(const struct timeline_bins *bins)
 	return json_pack("{s:I, s:o}", "count", (json_int_t)bins->rest_count, "states", states);
 }
 
-/* By row that held the lock; the sum over rows does not exceed a bin. */
+/* Adds the time in which each row held the lock. The sum over rows does not exceed a bin. */
 static void
 add_gil(const struct timeline_bins *bins, json_t *data)
 {
-	struct pile *pile = xcalloc(bins->count + 1, sizeof(*pile));
-	char *digits = xmalloc(bins->count + 1);
+	struct pile *pile = make_piles(bins);
 	json_t *held = json_array();
 
-	for (size_t bin = 0; bin < bins->count; bin++)
-		pile[bin].length = (double)timeline_bins_length(bins, bin);
 	for (size_t i = 0; i <= bins->row_count; i++) {
 		const struct timeline_row *row = i < bins->row_count ? &bins->row[i] : &bins->rest;
 
-		if (row->gil_ns == NULL) {
-			json_array_append_new(held, json_string(""));
-			continue;
-		}
-		for (size_t bin = 0; bin < bins->count; bin++)
-			digits[bin] = next_digit(&pile[bin], row->gil_ns[bin]);
-		json_array_append_new(held, make_digits(digits, bins->count));
+		json_array_append_new(held, row->gil_ns != NULL ?
+						    next_digits(bins, pile, row->gil_ns, 1) :
+						    json_string(""));
 	}
-	if (bins->has_gil)
-		json_object_set_new(data, "gil", held);
-	else
-		json_decref(held);
-	free(digits);
+	json_object_set_new(data, "gil", held);
 	free(pile);
 }
 
-/* -1 for a bin without a selected tick. */
+/* Adds the numbers of threads on a CPU. The mean is -1 for a bin without a selected tick. */
 static void
 add_load(json_t *data, const struct timeline_bins *bins)
 {
@@ -221,7 +217,8 @@ make_data(const struct timeline_bins *bins, const struct export_input *input)
 	json_object_set_new(data, "threads", threads);
 	if (bins->rest_count > 0)
 		json_object_set_new(data, "rest", make_rest(bins));
-	add_gil(bins, data);
+	if (bins->has_gil)
+		add_gil(bins, data);
 	return data;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The script of the HTML report: a flame graph over the call trees in #data, tables that sort,
- * a switch between light and dark. Names are only set as text.
+ * The script of the HTML report: a flame graph of the call trees in #data, tables that a click
+ * sorts, and a switch between light and dark. Names are only set as text.
  */
 (function () {
 	"use strict";
@@ -35,7 +35,8 @@
 
 	/* --- tables -------------------------------------------------------------------- */
 
-	/* "1,234", "12.34s", "120ms", "±1.5%", "<0.01%", "9-16" as numbers; NaN: not a number. */
+	/* Returns the number for "1,234", "12.34s", "120ms", "±1.5%", "<0.01%" or "9-16"; else
+	 * NaN. */
 	function numberOf(text) {
 		const units = { s: 1, ms: 1e-3, us: 1e-6, "%": 1 };
 		const parts = /^[<±]?([\d,]*\.?\d+)(?:-\d+)?(s|ms|us|%)?$/.exec(text.trim());
@@ -47,7 +48,8 @@
 			(text.trim()[0] === "<" ? 1e-9 : 0);
 	}
 
-	/* The first click sorts numbers from the largest, words from A to Z. */
+	/* Sorts by a column. The first click sorts numbers from the largest, and words from A to
+	 * Z. */
 	function sortBy(table, column, header) {
 		const body = table.tBodies[0], rows = Array.from(body.rows);
 		const keys = new Map(rows.map((row) => {
@@ -92,7 +94,8 @@
 		return us >= 1e3 ? (us / 1e3).toFixed(us < 1e4 ? 1 : 0) + "ms" : us + "us";
 	}
 
-	/* Sets the position of each node from 0 to 1. Parents come first, siblings by weight. */
+	/* Makes nodes with positions from 0 to 1. A parent precedes its children; siblings are
+	 * ordered by weight. */
 	function readTree(tree, names, scripts) {
 		const root = { name: "all", value: tree.total, depth: 0, from: 0, children: [], cpu: 5 };
 		const open = [root];
@@ -114,8 +117,8 @@
 	}
 
 	/*
-	 * Running functions have warm colours, waiting ones cool colours, interpreted ones separate
-	 * hues; the tint distinguishes adjacent frames.
+	 * Returns the colour of a node. Running functions have warm colours, waiting functions cool
+	 * colours, and interpreted functions other hues. The tint distinguishes adjacent frames.
 	 */
 	function colour(node) {
 		let hash = 0;
@@ -129,12 +132,13 @@
 		return "hsl(" + hue + " " + (60 + hash % 20) + "% " + (66 + hash % 9) + "%)";
 	}
 
-	/* `word` is in lower case; "" matches nothing. */
+	/* True if the name contains `word`, which is in lower case. "" matches no name. */
 	function matches(node, word) {
 		return word !== "" && node.name.toLowerCase().includes(word);
 	}
 
-	/* Time in functions that match, counted once where one calls another. */
+	/* Returns the time in functions that match. Where one of them calls another, it counts
+	 * once. */
 	function sumOfMatches(root, word) {
 		let sum = 0;
 		const stack = [root];
@@ -148,7 +152,8 @@
 		return sum;
 	}
 
-	/* Nodes that are at least a pixel wide, with their places from 0 to 1 across `base`. */
+	/* Returns the nodes below `base` that are at least a pixel wide, with their places from
+	 * 0 to 1. */
 	function layOut(base, pixels) {
 		const shown = [], stack = [base], whole = base.value || 1;
 		while (stack.length) {
@@ -312,7 +317,7 @@
 		choose(data.sort);
 	}
 
-	/* Outside of a browser: exports for tests. */
+	/* Outside of a browser, tests use these functions. */
 	if (typeof module !== "undefined") {
 		module.exports = { numberOf, timeText, readTree, colour, sumOfMatches, layOut };
 		return;

@@ -7,7 +7,8 @@
 (function () {
 	"use strict";
 	const SVG = "http://www.w3.org/2000/svg";
-	/* From the bottom of a row to its top: running, runnable, sleeping. */
+	/* Indices in data.states from the bottom of a row to its top: running first, sleeping
+	 * last. */
 	const STACK = [0, 1, 5, 7, 3, 4, 6, 2];
 	const LABEL = 74, DRAG_LEAST = 5, BINS_LEAST = 4;
 	const element = (id) => document.getElementById(id);
@@ -24,10 +25,8 @@
 
 	/* --- time ------------------------------------------------------------------------ */
 
-	/*
-	 * Places bins on a line, with a gap between two parts. The unit of the line is one bin; a gap
-	 * has a width in bins, too.
-	 */
+	/* Places bins on a line, with a gap between two parts. The unit of the line is one bin;
+	 * a gap has a width in bins, too. */
 	function makeLine(data) {
 		const unit = data.bin_ns / 1e3;
 		const parts = data.parts.map((part) => Object.assign({}, part));
@@ -44,33 +43,35 @@
 		return {
 			parts, unit, bins: first, width: at - gap,
 			place: (bin) => partOf(bin).at + bin - partOf(bin).first,
-			/* The bin at a coordinate; in a gap, the one before it. */
+			/* Returns the bin at a coordinate; in a gap, the bin before the gap. */
 			bin(x) {
 				const before = parts.filter((part) => part.at <= x);
 				const part = before[before.length - 1] || parts[0];
 				return part.first + Math.min(part.bins - 1, Math.max(0,
 					Math.floor(x - part.at)));
 			},
-			/* Start and end time of a bin; the last one ends with its part. */
+			/* Return the start and the end of a bin in us. The last bin of a part
+			 * ends with the part. */
 			start: (bin) => partOf(bin).start + (bin - partOf(bin).first) * unit,
 			end: (bin) => Math.min(partOf(bin).end,
 				partOf(bin).start + (bin - partOf(bin).first + 1) * unit),
 		};
 	}
 
-	/* Decimals that distinguish times this far apart. */
+	/* Returns the number of decimals that distinguishes times in seconds that are `us`
+	 * apart. */
 	const decimals = (us) => Math.min(6, Math.max(0, Math.ceil(6 - Math.log10(us))));
 
-	/* In seconds, the unit of --from and --to. */
+	/* Returns a time in seconds, the unit of --from and --to. */
 	const timeText = (us, apart) => (us / 1e6).toFixed(decimals(apart)) + "s";
 
-	/* "50ms", "1.25s" */
+	/* Returns "50ms" or "1.25s". */
 	function durationText(us) {
 		const [unit, name] = us >= 1e6 ? [1e6, "s"] : us >= 1e3 ? [1e3, "ms"] : [1, "us"];
 		return Number((us / unit).toPrecision(3)) + name;
 	}
 
-	/* The smallest of 1, 2, 5, 10, … that is not less. */
+	/* Returns the smallest number of 1, 2, 5, 10, … that is not less than `us`. */
 	function roundUp(us) {
 		const ten = Math.pow(10, Math.floor(Math.log10(us)));
 		return [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= us * 0.999);
@@ -80,7 +81,8 @@
 
 	/* --- shapes ------------------------------------------------------------------------ */
 
-	/* The area below a step line, whose height at a bin is of(bin); the top is 0. */
+	/* Returns the area below a step line, whose height at a bin is of(bin). The top of a row
+	 * is 0. */
 	function steps(line, height, of) {
 		const path = [];
 		for (const part of line.parts) {
@@ -105,7 +107,8 @@
 		svg.append(shape);
 	}
 
-	/* Stacks of(state, bin): the full height first, lower parts are drawn over it. */
+	/* Adds an area for each state, of the height of(state, bin), one upon the other. The
+	 * highest sum is drawn first, and lower sums over it. */
 	function addStack(svg, line, height, states, of) {
 		const sums = new Array(line.bins).fill(0), shapes = [];
 		for (const state of STACK) {
@@ -125,7 +128,8 @@
 		const data = JSON.parse(element("timeline-data").textContent);
 		const figure = element("timeline-figure"), line = makeLine(data);
 		const rows = [];
-		/* The visible window of the line, and the bin at the pointer. */
+		/* The ends of the visible window in coordinates of the line; the bin at the
+		 * pointer. */
 		let from = 0, to = line.width, current = { row: 0, bin: 0 }, pointed = false, drag = null;
 
 		/* --- text about a bin --- */
@@ -159,7 +163,8 @@
 				(held ? ", held the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
 		}
 
-		/* By row number; the number after the last row is that of all other threads. */
+		/* Returns the digit of a holder of the lock. After the last row follows the sum
+		 * of other threads. */
 		const heldBy = (thread, bin) =>
 			parseInt(data.gil && data.gil[thread] && data.gil[thread][bin] || "0", 36);
 
@@ -204,7 +209,7 @@
 
 		function addLoad() {
 			const most = Math.max(...data.most);
-			/* A scale to all CPUs would be flat if few were ever in use. */
+			/* A scale up to all CPUs would be flat if few CPUs were ever in use. */
 			const near = data.cpus > 0 && data.cpus <= Math.max(2, 4 * most);
 			const top = Math.max(1, most, near ? data.cpus : 0);
 			const row = addRow("on a CPU", "at most " + most + (data.cpus ? " of " +
@@ -222,7 +227,8 @@
 			row.svg.append(cpus);
 		}
 
-		/* The hue identifies the holder: adjacent rows differ. */
+		/* Adds the row of lock holders. Each holder has a hue, which differs for
+		 * adjacent rows. */
 		function addGil() {
 			const row = addRow("GIL", "holder", data.steps, false);
 			const sums = new Array(line.bins).fill(0), shapes = [];
@@ -491,7 +497,7 @@
 			"row, or use the arrow keys, for what it shows.";
 	}
 
-	/* Outside of a browser: exports for tests. */
+	/* Outside of a browser, tests use these functions. */
 	if (typeof module !== "undefined")
 		module.exports = { makeLine, timeText, durationText, roundUp, steps };
 	else if (element("timeline-data"))

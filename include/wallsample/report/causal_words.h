@@ -13,7 +13,6 @@
 
 /* The curves of one progress point, borrowed from struct causal_curves. */
 struct causal_ranking {
-	uint32_t point;                   /* index in result->point */
 	const struct causal_curve *known; /* curves with a verdict, by descending slope */
 	size_t known_count;
 	const struct causal_curve *unsure; /* curves with the verdict CAUSAL_UNSURE */
@@ -31,9 +30,6 @@ void causal_add_slope(struct strbuf *sb, double slope);
 void causal_add_speedups(struct strbuf *sb, const struct causal_result *result);
 /* Adds a number of events per second: "1,234", "12.3" or "0.045". */
 void causal_add_rate(struct strbuf *sb, double rate);
-/* Adds the source line of the candidate, "src/parse.c:10". Adds nothing if the line is not known,
- * or is the candidate's name. */
-void causal_add_place(struct strbuf *sb, const struct causal_candidate *candidate);
 
 /*
  * Adds "Making `parse` 50% faster would raise requests by 18% (15 to 21)." The name of the

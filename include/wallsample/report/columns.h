@@ -37,9 +37,15 @@ struct columns {
 /* Initializes an empty table; `column` is borrowed, `count` is at most COLUMNS_MAX. */
 void columns_init(struct columns *table, const struct column *column, size_t count);
 void columns_release(struct columns *table);
-/* Adds the next cell of the row, or the first cell of the next row. The text is copied. */
+/*
+ * Adds the next cell of the row, or the first cell of the next row. The text is copied, and escaped
+ * as by strbuf_add_escaped().
+ */
 void columns_add(struct columns *table, const char *text);
-/* Adds the cell "text (detail)". A cell that is too wide loses its detail first. "": no detail. */
+/*
+ * Adds the cell "text (detail)", both escaped, or "text" if the detail is "". A cell that is too
+ * wide loses its detail first.
+ */
 void columns_add_detailed(struct columns *table, const char *text, const char *detail);
 /* Adds a bar for the part `part` (0 to 1) of `cells` cells; at least one cell if part > 0. */
 void columns_add_bar(struct columns *table, double part, size_t cells);

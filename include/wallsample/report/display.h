@@ -36,4 +36,7 @@ void display_pad(FILE *out, size_t count);
  */
 void display_wrap(FILE *out, const char *text, size_t indent, size_t width);
 
+/* Writes text with XML's special characters escaped. */
+void xml_write_text(FILE *out, const char *text);
+
 #endif

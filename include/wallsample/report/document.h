@@ -43,8 +43,6 @@ void document_release(struct document *document);
 cmark_mem *document_memory(void);
 /* Returns a new node without a parent; `type` must be a valid node type of the library. */
 cmark_node *document_node(cmark_node_type type);
-/* Adds a text node below `parent`. */
-void document_add_text(cmark_node *parent, const char *text);
 
 /* Returns the library's extension for tables. It escapes '|' in text if `escape_bars` is set, as
  * CommonMark requires. */

@@ -33,8 +33,8 @@ struct export_input {
 	/* The loaded recordings of the view, for formats that show time; NULL for a live run. */
 	struct recording *const *recordings;
 	size_t recording_count;
-	struct error *error;          /* exporters set it when a recording cannot be read; initially
-			      * ERROR_NONE */
+	/* Set by exporters when a recording cannot be read; its kind is ERROR_NONE before. */
+	struct error *error;
 	const struct view *functions; /* a view by function; NULL: `view` itself is one */
 	const struct process *process;
 	const struct modules *modules; /* NULL: not known */
@@ -57,7 +57,7 @@ struct export_input {
 	const struct core_end *core_end; /* how the process of a core file ended; NULL: no core */
 };
 
-/* Two runs, compared. */
+/* The comparison of two runs. */
 struct diff_input {
 	const struct diff *diff;
 	/* Only the members view, process, stats, began_ns, note and part are used. */

@@ -18,12 +18,13 @@
 
 struct page {
 	const struct page_ops *ops;
-	size_t width;       /* maximum width of a table in cells */
-	bool in_words;      /* the report begins with a summary of what limits the program */
-	struct strbuf text; /* the beginning of the next element; empty after each element */
+	size_t width;  /* maximum width of a table in cells */
+	bool in_words; /* the report begins with a summary of what limits the program */
+	struct strbuf
+		text; /* collected text of the next element; the creator of the page frees it */
 };
 
-/* `text` has no control characters. */
+/* How a page lays out elements. All text arguments are one line without control characters. */
 struct page_ops {
 	/* Begins a part of the report. A terminal shows an empty line in place of its name. */
 	void (*section)(struct page *page, const char *name);
@@ -44,23 +45,24 @@ struct page_ops {
 	void (*rest)(struct page *page, const char *text);
 };
 
-/* Appends to the text of the next element. */
+/* Appends to page->text, the text of the next element. */
 void page_add(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* These write the text that was added, as in page_write() and page_field(). */
+/*
+ * Write an element with the text that page_add() has collected, and make page->text empty. `write`
+ * is the member heading, lead, paragraph or rest of page->ops.
+ */
 void page_end(struct page *page, void (*write)(struct page *page, const char *text));
 void page_end_field(struct page *page, const char *label);
 
-/*
- * Each of these appends to the text of the next element, and then writes that element. `write` is
- * the member heading, lead, paragraph or rest of page->ops.
- */
+/* Append to page->text, and then do what page_end() and page_end_field() do. */
 void page_write(struct page *page, void (*write)(struct page *page, const char *text),
 		const char *format, ...) __attribute__((format(printf, 3, 4)));
 void page_field(struct page *page, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Append `value` or `text` to page->text, and then write a line or an item: see struct page_ops. */
 void page_line(struct page *page, const char *label, const char *value);
-/* `other` may be NULL: the item has one number. */
 void page_item(struct page *page, const char *number, const char *other, const char *text);
 
 #endif

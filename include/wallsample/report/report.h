@@ -21,10 +21,9 @@ extern const struct exporter exporter_man;
 
 /* Words for the rows of a table of functions, threads, … */
 struct report_key_words {
-	const char *title;          /* title of the column with their names: "function (module)" */
-	const char *plural;         /* "Functions" */
-	const char *one, *many;     /* nouns of omitted rows: "more function", "more functions" */
-	const char *other, *others; /* "other function", "other functions" */
+	const char *title;      /* title of the column with their names: "function (module)" */
+	const char *plural;     /* "Functions" */
+	const char *one, *many; /* nouns: "function", "functions" */
 };
 extern const struct report_key_words report_key_words[]; /* by enum view_key */
 

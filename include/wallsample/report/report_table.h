@@ -29,7 +29,6 @@ enum column_unit {
 	COLUMN_BAR, /* int64_t at `at`: a bar as long as its part of the whole; on pages only */
 	COLUMN_FUNCTION, /* uint32_t at `at`, a function of table->view: "name (module)". Without
 			  * such a function the cell is as of COLUMN_TEXT with text(), or empty. */
-	COLUMN_WEIGHTS,  /* int64_t[WEIGHT_COUNT] at `at`; JSON only: an object of three numbers */
 	COLUMN_JSON,     /* JSON only: json() adds members to the object of the row */
 };
 
@@ -63,7 +62,7 @@ struct report_table {
 	const void *row;     /* an array of `row_count` elements of `row_size` bytes */
 	size_t row_size, row_count;
 	size_t limit;            /* maximum number of rows on a page; 0: all. JSON has all rows */
-	const char *one, *many;  /* noun of the omitted rows, "more state"; NULL: not counted */
+	const char *one, *many;  /* noun of omitted rows, "state"; NULL: they are not counted */
 	int64_t whole;           /* the value that is 100% in columns without an own one */
 	size_t bar;              /* length in cells of a bar for 100% */
 	const struct view *view; /* for COLUMN_FUNCTION and callbacks */
@@ -89,13 +88,10 @@ void report_table_write_json(const struct report_table *table, struct json_strea
 json_t *report_table_json(const struct report_table *table, struct json_stream *stream);
 
 /*
- * Writes "… and 12 more functions" as the element `write`, a member of page->ops. Writes nothing if
- * count <= limit.
+ * Writes "… and 12 more functions" as the element `write`, a member of page->ops. The nouns may be
+ * "". Writes nothing if count <= limit.
  */
 void report_table_write_rest(struct page *page, void (*write)(struct page *, const char *),
 			     size_t count, size_t limit, const char *one, const char *many);
-
-/* Returns a new JSON object with the members wall_ns, overhead_ns and latency_ns. */
-json_t *json_weights(const int64_t ns[WEIGHT_COUNT]);
 
 #endif

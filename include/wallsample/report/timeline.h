@@ -13,13 +13,13 @@ struct timeline_slice {
 	size_t recording; /* index in input->recordings */
 	uint32_t thread;  /* index in the profile */
 	enum run_state state;
-	int32_t syscall;
-	uint32_t wait; /* index in the profile */
+	int32_t syscall; /* number of the system call, or a constant SYSCALL_… */
+	uint32_t wait;   /* index in the profile; 0: no known wait */
 	enum gil gil;
 	const uint32_t *function;   /* innermost first: indices of view_function() */
 	size_t depth;               /* number of functions */
 	uint64_t first_tick, ticks; /* index in the recording, and number, of its ticks */
-	uint64_t settled_tick;      /* as in struct recording_span */
+	uint64_t settled_tick;      /* settled_tick of the struct recording_span */
 	uint64_t start_ns, end_ns;  /* on the clock of all recordings: see timeline_base() */
 };
 
@@ -37,5 +37,32 @@ uint64_t timeline_base(const struct export_input *input, size_t recording);
  */
 void timeline_each(const struct export_input *input, enum recording_order order,
 		   bool (*each)(void *context, const struct timeline_slice *slice), void *context);
+
+/* --- the holders of an interpreter's lock over time ------------------------------------------- */
+
+/* A half-open range of time in which a thread held an interpreter's lock. */
+struct gil_span {
+	size_t recording;          /* index in input->recordings */
+	uint32_t thread;           /* index in the profile */
+	uint64_t start_ns, end_ns; /* as in struct timeline_slice */
+};
+
+/* A list of spans; empty if all its bytes are zero. */
+struct gil_spans {
+	struct gil_span *span; /* gil_spans_settle() sorts them by recording, then by time */
+	size_t count, capacity;
+};
+
+/* Adds the slice if its thread holds the lock. The caller adds the slices of one thread
+ * consecutively. */
+void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice);
+/*
+ * Sorts the spans and removes overlaps: the earlier of two spans is kept to its end, and the later
+ * one begins there. Spans overlap because a tick samples its threads one after the other, so that
+ * two threads may seem to hold the lock at one tick; and because several interpreters have a lock
+ * each.
+ */
+void gil_spans_settle(struct gil_spans *spans);
+void gil_spans_release(struct gil_spans *spans);
 
 #endif

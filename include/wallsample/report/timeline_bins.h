@@ -22,7 +22,7 @@ struct timeline_part {
 #define TIMELINE_GIL_WAIT ((size_t)RUN_STATE_COUNT)
 #define TIMELINE_STATES (TIMELINE_GIL_WAIT + 1)
 
-/* Time in each state, of one thread or summed over several. */
+/* The time in each state: of one thread, or summed over several threads. */
 struct timeline_row {
 	uint32_t thread; /* index in the profile */
 	double *ns;      /* [bin * TIMELINE_STATES + state]. A bin's states sum to less than the
@@ -38,8 +38,8 @@ struct timeline_load {
 };
 
 struct timeline_bins {
-	uint64_t bin_ns;
-	size_t count;
+	uint64_t bin_ns; /* length of a bin */
+	size_t count;    /* number of bins */
 	struct timeline_part *part;
 	size_t part_count;
 	struct timeline_row *row; /* one for each of the first threads of thread_table_make() */
@@ -47,7 +47,7 @@ struct timeline_bins {
 	struct timeline_row rest;   /* sum of the other threads; ns is NULL if rest_count is 0 */
 	size_t rest_count;          /* number of threads in `rest` */
 	struct timeline_load *load; /* by bin */
-	uint64_t cpus;              /* CPUs that the processes may use; 0: not known */
+	uint64_t cpus;              /* number of CPUs that the processes may use; 0: not known */
 	bool has_gil;               /* a thread held an interpreter's lock or waited for one */
 };
 

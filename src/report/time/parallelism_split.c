@@ -39,7 +39,10 @@ thread_and_state(uint32_t thread, enum run_state state, enum gil gil)
 	return (uint64_t)thread << 32 | (uint32_t)gil << 8 | (uint32_t)state;
 }
 
-/* Rows with the same stack share its function array: the pointer identifies it. */
+/*
+ * Returns the row of the slice, which is added if it is new. Slices with the same stack have the
+ * same array of functions: its address identifies the stack.
+ */
 static uint32_t
 place_row(struct parallelism_split *split, const struct timeline_slice *slice)
 {

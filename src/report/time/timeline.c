@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c - iterates over the slices of all recordings that a view selects. */
+/* timeline.c - iterates over the slices that a view selects, and merges those of lock holders. */
 #include "wallsample/report/timeline.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/base/base.h"
 
-/* Tolerance of two clocks of one machine: dates have a resolution of one second. */
+/* Maximum difference of two clocks of one machine. Dates have a resolution of one second. */
 #define CLOCKS_APART_NS (2 * NS_PER_SEC)
 
-/* True if the recording is of the same machine, and of the same boot, as the first. */
+/* True if both recordings were made on the same machine without a reboot between them. */
 static bool
 has_clock_of(const struct recording_info *info, const struct recording_info *first)
 {
@@ -87,4 +88,66 @@ timeline_each(const struct export_input *input, enum recording_order order,
 					input->error) != 0)
 			return;
 	}
+}
+
+/* --- holders of the lock --------------------------------------------------------------------- */
+
+void
+gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice)
+{
+	struct gil_span *last = spans->count > 0 ? &spans->span[spans->count - 1] : NULL;
+
+	if (slice->gil != GIL_HAS)
+		return;
+	if (last != NULL && last->recording == slice->recording && last->thread == slice->thread &&
+	    last->end_ns == slice->start_ns) {
+		last->end_ns = slice->end_ns;
+		return;
+	}
+	spans->span = xgrow(spans->span, &spans->capacity, spans->count + 1, sizeof(*spans->span));
+	spans->span[spans->count++] = (struct gil_span){
+		.recording = slice->recording,
+		.thread = slice->thread,
+		.start_ns = slice->start_ns,
+		.end_ns = slice->end_ns,
+	};
+}
+
+static int
+compare_spans(const void *left, const void *right)
+{
+	const struct gil_span *a = left, *b = right;
+
+	if (a->recording != b->recording)
+		return a->recording < b->recording ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+void
+gil_spans_settle(struct gil_spans *spans)
+{
+	size_t kept = 0;
+
+	if (spans->count > 1)
+		qsort(spans->span, spans->count, sizeof(*spans->span), compare_spans);
+	for (size_t i = 0; i < spans->count; i++) {
+		struct gil_span span = spans->span[i];
+		const struct gil_span *before = kept > 0 ? &spans->span[kept - 1] : NULL;
+
+		if (before != NULL && before->recording == span.recording &&
+		    before->end_ns > span.start_ns)
+			span.start_ns = before->end_ns;
+		if (span.start_ns < span.end_ns)
+			spans->span[kept++] = span;
+	}
+	spans->count = kept;
+}
+
+void
+gil_spans_release(struct gil_spans *spans)
+{
+	free(spans->span);
+	*spans = (struct gil_spans){ .span = NULL };
 }

@@ -12,16 +12,16 @@
 
 /* A gap without ticks that exceeds this share of all time has no bins. */
 #define GAP_MOST 0.1
-/* The largest difference of two valid clocks: 146 years. */
+/* Larger times in ns, more than 146 years, are clocks that do not fit each other. */
 #define TIME_MOST (UINT64_C(1) << 62)
 
 /* --- covered time --------------------------------------------------------------------- */
 
-/* The ticks of one recording that have bins: from `next` up to `end`. */
+/* Ticks of one recording that have bins. */
 struct cursor {
 	const struct recording *recording;
-	uint64_t base_ns; /* added to its times: times of the bins */
-	uint64_t next, end;
+	uint64_t base_ns;   /* time of the recording's zero on the timeline */
+	uint64_t next, end; /* the ticks from `next` to `end` - 1 */
 };
 
 static uint64_t
@@ -48,7 +48,7 @@ cursor_end(const struct cursor *cursor)
 	return tick_end(cursor, cursor->end - 1);
 }
 
-/* Finds the first and the last selected tick. */
+/* Returns the ticks from the first to the last selected one. */
 static struct cursor
 make_cursor(const struct recording *recording, uint64_t base_ns)
 {
@@ -67,7 +67,7 @@ make_cursor(const struct recording *recording, uint64_t base_ns)
 	return cursor;
 }
 
-/* The start of the first recording, from which times count. */
+/* Returns the start of the first recording, which is the zero of the timeline. */
 static uint64_t
 find_origin(const struct export_input *input)
 {
@@ -81,44 +81,45 @@ find_origin(const struct export_input *input)
 	return origin;
 }
 
-/* Makes a cursor for each recording, ordered by start. */
 static int
 compare_cursors(const void *left, const void *right)
 {
-	const struct cursor *a = left, *b = right;
-	const uint64_t from = a->next < a->end ? cursor_start(a) : 0;
-	const uint64_t to = b->next < b->end ? cursor_start(b) : 0;
+	const uint64_t a = cursor_start(left), b = cursor_start(right);
 
-	return (from > to) - (from < to);
+	return (a > b) - (a < b);
 }
 
+/*
+ * Returns a cursor for each recording with a selected tick, in the order of their starts. Stores
+ * the number of cursors; the caller frees the array.
+ */
 static struct cursor *
-make_cursors(const struct export_input *input, uint64_t origin)
+make_cursors(const struct export_input *input, uint64_t origin, size_t *count)
 {
 	struct cursor *cursor = xcalloc(input->recording_count + 1, sizeof(*cursor));
 
-	for (size_t i = 0; i < input->recording_count; i++)
-		cursor[i] = make_cursor(input->recordings[i], timeline_base(input, i) - origin);
-	if (input->recording_count > 1)
-		qsort(cursor, input->recording_count, sizeof(*cursor), compare_cursors);
+	*count = 0;
+	for (size_t i = 0; i < input->recording_count; i++) {
+		cursor[*count] = make_cursor(input->recordings[i],
+					     timeline_base(input, i) - origin);
+		*count += cursor[*count].next < cursor[*count].end;
+	}
+	if (*count > 1)
+		qsort(cursor, *count, sizeof(*cursor), compare_cursors);
 	return cursor;
 }
 
 /* --- parts -------------------------------------------------------------------------------- */
 
-/* Makes a part of the time of each recording, or extends the previous part by it. */
+/* Makes a part for the time of each recording, or extends the previous part to the end of it. */
 static void
 make_parts(struct timeline_bins *bins, const struct cursor *cursor, size_t count, double gap_most)
 {
 	bins->part = xcalloc(count + 1, sizeof(*bins->part));
 	for (size_t i = 0; i < count; i++) {
 		struct timeline_part *last = &bins->part[bins->part_count - (bins->part_count > 0)];
-		uint64_t start, end;
+		const uint64_t start = cursor_start(&cursor[i]), end = cursor_end(&cursor[i]);
 
-		if (cursor[i].next == cursor[i].end)
-			continue;
-		start = cursor_start(&cursor[i]);
-		end = cursor_end(&cursor[i]);
 		if (bins->part_count == 0 ||
 		    (start > last->end_ns && (double)(start - last->end_ns) > gap_most))
 			bins->part[bins->part_count++] = (struct timeline_part){ .start_ns = start,
@@ -140,8 +141,6 @@ place_bins(struct timeline_bins *bins, const struct cursor *cursor, size_t count
 	double ticks = 0, ticks_ns = 0, parts_ns = 0, bin_ns;
 
 	for (size_t i = 0; i < count; i++) {
-		if (cursor[i].next == cursor[i].end)
-			continue;
 		ticks += (double)(cursor[i].end - cursor[i].next);
 		ticks_ns += (double)(cursor_end(&cursor[i]) - cursor_start(&cursor[i]));
 	}
@@ -187,10 +186,9 @@ spread(const struct timeline_bins *bins, uint64_t start_ns, uint64_t end_ns,
 
 struct filling {
 	struct timeline_bins *bins;
-	struct timeline_row **row_of; /* by thread of the profile */
-	uint64_t origin;
-	/* of the current span */
-	double *ns;
+	struct timeline_row **row_of; /* by thread of the profile; NULL: not selected */
+	uint64_t origin;              /* time of the timeline's zero */
+	double *ns;                   /* the times that spread() adds to: ns[bin * step + state] */
 	size_t step, state;
 };
 
@@ -202,33 +200,36 @@ add_state_time(void *context, size_t bin, uint64_t ns)
 	filling->ns[bin * filling->step + filling->state] += (double)ns;
 }
 
+/* Adds the time of the slice to ns[bin * step + state] of the bins that it overlaps. */
+static void
+add_slice(struct filling *filling, const struct timeline_slice *slice, double *ns, size_t step,
+	  size_t state)
+{
+	filling->ns = ns;
+	filling->step = step;
+	filling->state = state;
+	spread(filling->bins, slice->start_ns - filling->origin, slice->end_ns - filling->origin,
+	       add_state_time, filling);
+}
+
 static bool
 on_slice(void *context, const struct timeline_slice *slice)
 {
 	struct filling *filling = context;
 	struct timeline_row *row = filling->row_of[slice->thread];
+	const bool waits = slice->gil == GIL_WAIT && !run_state_runnable(slice->state);
 
 	if (row == NULL)
 		return true;
-	filling->ns = row->ns;
-	filling->step = TIMELINE_STATES;
-	filling->state = slice->state;
-	if (slice->gil == GIL_WAIT && !run_state_runnable(slice->state)) {
-		filling->state = TIMELINE_GIL_WAIT;
+	add_slice(filling, slice, row->ns, TIMELINE_STATES,
+		  waits ? TIMELINE_GIL_WAIT : (size_t)slice->state);
+	if (waits || slice->gil == GIL_HAS)
 		filling->bins->has_gil = true;
-	}
-	spread(filling->bins, slice->start_ns - filling->origin, slice->end_ns - filling->origin,
-	       add_state_time, filling);
 	if (slice->gil != GIL_HAS)
 		return true;
 	if (row->gil_ns == NULL)
 		row->gil_ns = xcalloc(filling->bins->count, sizeof(*row->gil_ns));
-	filling->bins->has_gil = true;
-	filling->ns = row->gil_ns;
-	filling->step = 1;
-	filling->state = 0;
-	spread(filling->bins, slice->start_ns - filling->origin, slice->end_ns - filling->origin,
-	       add_state_time, filling);
+	add_slice(filling, slice, row->gil_ns, 1, 0);
 	return true;
 }
 
@@ -266,10 +267,10 @@ fill_rows(const struct export_input *input, struct timeline_bins *bins, size_t r
 
 /* --- threads on a CPU ------------------------------------------------------------------- */
 
-/* The load of all recordings together in a range of time. */
+/* A range of time in which the load of all recordings together is constant. */
 struct moment {
 	struct timeline_bins *bins;
-	uint64_t parallelism;
+	uint64_t parallelism; /* number of threads on a CPU */
 };
 
 static void
@@ -285,8 +286,8 @@ add_load(void *context, size_t bin, uint64_t ns)
 }
 
 /*
- * Adds the load from `now` to the next start or end of a tick in any recording, and returns that
- * time; `now` itself after the last tick.
+ * Adds the load from `now` to the next start or end of a tick in any recording, and returns the
+ * time of that start or end. Returns `now` after the last tick.
  */
 static uint64_t
 bins_advance(struct moment *moment, struct cursor *cursor, size_t count, uint64_t now)
@@ -332,7 +333,7 @@ fill_load(struct timeline_bins *bins, struct cursor *cursor, size_t count)
 		now = next;
 }
 
-/* The largest number of CPUs that a process may use, summed over machines. */
+/* Returns the largest number of CPUs that a process may use, summed over machines; 0: not known. */
 static uint64_t
 count_cpus(const struct export_input *input)
 {
@@ -364,15 +365,15 @@ void
 timeline_bins_make(const struct export_input *input, size_t bins, size_t rows,
 		   struct timeline_bins *out)
 {
-	const size_t count = input->recording_count;
-	uint64_t origin;
+	size_t count;
+	uint64_t origin; /* time of the timeline's zero */
 	struct cursor *cursor;
 
 	*out = (struct timeline_bins){ .cpus = count_cpus(input) };
-	if (count == 0)
+	if (input->recording_count == 0)
 		return;
 	origin = find_origin(input);
-	cursor = make_cursors(input, origin);
+	cursor = make_cursors(input, origin, &count);
 	place_bins(out, cursor, count, bins);
 	if (out->count > 0) {
 		fill_rows(input, out, rows, origin);

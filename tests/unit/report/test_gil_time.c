@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "wallsample/report/gil_spans.h"
+#include "wallsample/report/timeline.h"
 #include "wallsample/format/exporters.h"
 #include "wallsample/report/timeline_bins.h"
 #include "../scene/golden.h"
