@@ -133,7 +133,7 @@ weight_at(enum weight sort, int place)
 static void
 add_margin(const struct report_cell *cell, struct strbuf *out)
 {
-	const int64_t flat = *(const int64_t *)((const char *)cell->row + cell->column->at);
+	const int64_t flat = *(const int64_t *)report_cell_value(cell);
 	const double whole = (double)cell->table->whole;
 	const double share = whole > 0 ? (double)flat / whole : 0;
 	const double ticks = *(const double *)cell->table->context;

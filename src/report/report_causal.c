@@ -135,9 +135,7 @@ add_share(const struct report_cell *cell, struct strbuf *out)
 static void
 add_gain(const struct report_cell *cell, struct strbuf *out)
 {
-	const char *curve = cell->row;
-
-	causal_add_gain(out, (const struct causal_gain *)(curve + cell->column->at));
+	causal_add_gain(out, report_cell_value(cell));
 }
 
 static void

@@ -62,18 +62,12 @@ sign_of(double change)
 	return change > 0 ? "+" : change < 0 ? "-" : "";
 }
 
-static double
-value_at(const struct report_cell *cell)
-{
-	return *(const double *)((const char *)cell->row + cell->column->at);
-}
-
 /* Adds the absolute value of the rate at column->at, after `sign`. */
 static void
 add_value(const struct report_cell *cell, const char *sign, struct strbuf *out)
 {
 	const struct diff_line *line = cell->row;
-	const double value = fabs(value_at(cell));
+	const double value = fabs(*(const double *)report_cell_value(cell));
 
 	if (line->is_time)
 		strbuf_add_format(out, "%s%s", sign, quantity_time(ns_of(value)).text);
@@ -112,7 +106,7 @@ add_rate(const struct report_cell *cell, struct strbuf *out)
 static void
 add_points(const struct report_cell *cell, struct strbuf *out)
 {
-	const double points = value_at(cell);
+	const double points = *(const double *)report_cell_value(cell);
 
 	strbuf_add_format(out, "%s%.2f", sign_of(points), 100 * fabs(points));
 }
@@ -120,7 +114,7 @@ add_points(const struct report_cell *cell, struct strbuf *out)
 static void
 add_points_margin(const struct report_cell *cell, struct strbuf *out)
 {
-	strbuf_add_format(out, "±%.2f", 100 * fabs(value_at(cell)));
+	strbuf_add_format(out, "±%.2f", 100 * fabs(*(const double *)report_cell_value(cell)));
 }
 
 static void

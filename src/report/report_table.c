@@ -3,8 +3,8 @@
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-static const void *
-value_at(const struct report_cell *cell)
+const void *
+report_cell_value(const struct report_cell *cell)
 {
 	return (const char *)cell->row + cell->column->at;
 }
@@ -12,8 +12,8 @@ value_at(const struct report_cell *cell)
 static int64_t
 number_of(const struct report_cell *cell)
 {
-	return cell->column->unit == COLUMN_COUNT32 ? *(const uint32_t *)value_at(cell) :
-						      *(const int64_t *)value_at(cell);
+	return cell->column->unit == COLUMN_COUNT32 ? *(const uint32_t *)report_cell_value(cell) :
+						      *(const int64_t *)report_cell_value(cell);
 }
 
 static double
@@ -43,7 +43,7 @@ add_raw_text(const struct report_cell *cell, struct strbuf *out)
 	if (cell->column->text != NULL)
 		cell->column->text(cell, out);
 	else if (cell->column->unit != COLUMN_FUNCTION)
-		strbuf_add_text(out, *(const char *const *)value_at(cell));
+		strbuf_add_text(out, *(const char *const *)report_cell_value(cell));
 }
 
 static size_t
@@ -84,7 +84,7 @@ add_text(const struct report_cell *cell, struct columns *out)
 static void
 add_function(const struct report_cell *cell, struct columns *out)
 {
-	const uint32_t id = *(const uint32_t *)value_at(cell);
+	const uint32_t id = *(const uint32_t *)report_cell_value(cell);
 
 	if (id < view_function_count(cell->table->view)) {
 		const struct view_function *function = view_function(cell->table->view, id);
@@ -111,7 +111,7 @@ add_cell(const struct report_cell *cell, struct columns *out)
 		columns_add(out, quantity_share((double)number_of(cell), whole_of(cell)).text);
 		break;
 	case COLUMN_PART:
-		columns_add(out, quantity_share(*(const double *)value_at(cell), 1).text);
+		columns_add(out, quantity_share(*(const double *)report_cell_value(cell), 1).text);
 		break;
 	case COLUMN_BAR:
 		columns_add_bar(out,

@@ -52,20 +52,15 @@ add_mean(struct strbuf *sb, int64_t ns, double span_ns)
 		strbuf_add_format(sb, "%.2f", mean);
 }
 
-static int64_t
-number_at(const struct report_cell *cell)
-{
-	return *(const int64_t *)((const char *)cell->row + cell->column->at);
-}
-
 /* Adds the mean number of tasks or threads whose time is at column->at. */
 static void
 add_number(const struct report_cell *cell, struct strbuf *out)
 {
 	const double span_ns = (double)profile_wall_ns(view_profile(cell->table->view));
+	const int64_t ns = *(const int64_t *)report_cell_value(cell);
 
-	if (number_at(cell) > 0 && span_ns > 0)
-		add_mean(out, number_at(cell), span_ns);
+	if (ns > 0 && span_ns > 0)
+		add_mean(out, ns, span_ns);
 	else
 		strbuf_add_text(out, "-");
 }
@@ -73,7 +68,7 @@ add_number(const struct report_cell *cell, struct strbuf *out)
 static void
 add_task_share(const struct report_cell *cell, struct strbuf *out)
 {
-	const double ns = (double)number_at(cell);
+	const double ns = (double)*(const int64_t *)report_cell_value(cell);
 
 	strbuf_add_text(out, ns > 0 ? quantity_share(ns, (double)cell->table->whole).text : "-");
 }

@@ -40,6 +40,9 @@ struct report_cell {
 	struct json_stream *stream; /* NULL on a page */
 };
 
+/* Returns the address of the cell's value: column->at bytes behind the start of the row. */
+const void *report_cell_value(const struct report_cell *cell);
+
 struct report_column {
 	const char *title; /* on a page; NULL: the column is not on pages */
 	const char *key;   /* in JSON; NULL: the column is not in JSON, except by json() */
