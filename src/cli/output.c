@@ -13,9 +13,7 @@
 
 #include "cli/cli_internal.h"
 
-/*
- * --- the folder of a file ----------------------------------------------------------------------
- */
+/* --- the folder of a file ------------------------------------------------------------ */
 
 /*
  * With -o /tmp/x/report, another user could replace /tmp/x by a link and make root create files
@@ -147,9 +145,7 @@ output_folder_open(const char *path, char **base, struct error *err)
 	return fd;
 }
 
-/*
- * --- the output --------------------------------------------------------------------------------
- */
+/* --- the output ---------------------------------------------------------------------- */
 
 /* Attempts to create a file with a new random name. */
 #define TEMPORARY_TRIES 8

@@ -123,9 +123,7 @@ sample_nothing(const struct run *run, struct error *err)
 	return rc;
 }
 
-/*
- * --- deadlocks ---------------------------------------------------------------------------------
- */
+/* --- deadlocks ----------------------------------------------------------------------- */
 
 /* Returns the name of the object that a wait is for; "" if it is unknown. */
 static const char *

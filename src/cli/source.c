@@ -50,9 +50,7 @@ source_status(const struct request *request, const struct source *source)
 	return status;
 }
 
-/*
- * --- the exit status ---------------------------------------------------------------------------
- */
+/* --- the exit status ----------------------------------------------------------------- */
 
 /* True if more than 1 % failed. */
 static bool
@@ -104,9 +102,7 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	return SAMPLE_PARTIAL;
 }
 
-/*
- * --- the report --------------------------------------------------------------------------------
- */
+/* --- the report ---------------------------------------------------------------------- */
 
 /* Adds "12 threads" or "1,000 tasks and 3 threads": the number of those with a row in the view. */
 static void

@@ -400,9 +400,7 @@ pack_mappings(struct packing *packing)
 			pack_mapping(packing, i);
 }
 
-/*
- * --- the profile ---------------------------------------------------------------------------------
- */
+/* --- the profile --------------------------------------------------------------------- */
 
 static size_t
 make_comments(struct packing *packing, int64_t *comment)
