@@ -31,6 +31,7 @@ format:
 COVERAGE_TESTS = $(call tests_of,unit) $(call tests_of,replay) $(call tests_of,cli) $(call tests_of,fuzz)
 coverage: all
 	@command -v gcovr >/dev/null || { echo 'gcovr is missing'; exit 77; }
+	@find src -name '*.gcno' | grep -q . || { echo 'configure with --enable-coverage'; exit 77; }
 	-$(MAKE) $(AM_MAKEFLAGS) check TESTS="$(COVERAGE_TESTS)"
 	$(MKDIR_P) coverage && gcovr --root $(srcdir) --filter '$(abs_top_srcdir)/src/' \
 		--print-summary --txt coverage/lines.txt --html-details coverage/index.html .
