@@ -27,7 +27,7 @@ src/sampler/tasks/green_sample.c	clang-analyzer-core.uninitialized.Assign	green_
 
 sed -n 's/^ *"file": "\(.*\)",*$/\1/p' compile_commands.json |
 	xargs -P "$jobs" -n 8 "$tidy" --quiet -p . --extra-arg=-Wno-unknown-warning-option 2>/dev/null |
-	grep -E '^[^ ]+:[0-9]+:[0-9]+: (error|warning): ' |
+	grep -E '^([^ ]+:[0-9]+:[0-9]+: )?(error|warning): ' |
 	sed -E 's|^[^ ]*/((src\|include)/)|\1|' | sort -u | {
 	failed=0
 	while read -r finding; do
