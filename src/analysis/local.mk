@@ -15,7 +15,6 @@ libwallsample_a_SOURCES += \
 	src/analysis/tables/diff.c \
 	src/analysis/tables/diff_internal.h \
 	src/analysis/tables/diff_pairs.c \
-	src/analysis/tables/diff_sums.c \
 	src/analysis/tables/dump.c \
 	src/analysis/tables/finding.c \
 	src/analysis/tables/gil_table.c \

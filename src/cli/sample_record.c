@@ -94,12 +94,9 @@ commit(struct run *run)
 void
 record_tick(struct run *run, bool held)
 {
-	const uint64_t now = clock_now_ns();
-
 	if (run->recorder == NULL || run->record_error.kind != ERROR_NONE)
 		return;
-	if (recorder_is_overdue(run->recorder, now) ||
-	    (!held && recorder_is_due(run->recorder, now)))
+	if (recorder_is_due(run->recorder, clock_now_ns(), held))
 		commit(run);
 }
 

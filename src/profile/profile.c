@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.c - passes what is added to the sums, to those of the last mark and to the recorder. */
+/*
+ * profile.c - adds samples, ticks and blame to the sums of a profile, to the sums since its last
+ * mark, and passes them to its recorder.
+ */
 #include "wallsample/profile/profile.h"
 
 #include <stdlib.h>
@@ -58,7 +61,7 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 	return sums_add_entry(&profile->sums, profile->names, sample);
 }
 
-/* Adds to an existing entry; returns what is added, as a sample. */
+/* Adds to an existing entry. Returns a sample that has only what was added. */
 static struct profile_entry
 add_to_entry(struct profile *profile, uint32_t entry, int64_t samples, enum weight weight,
 	     int64_t ns)

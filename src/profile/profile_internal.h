@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_internal.h - the parts of a profile: names, which windows share, and sums, of which the
- * profile, each mark and each window have their own.
+ * profile_internal.h - the two parts of a profile: names, and sums.
+ *
+ * A profile and its windows share the names. The profile, each mark and each window have sums of
+ * their own.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_INTERNAL_H
 #define WALLSAMPLE_PROFILE_PROFILE_INTERNAL_H
@@ -15,15 +17,15 @@ enum names_table {
 	NAMES_BYTECODE, /* (frame of NAMES_FRAME and size; bytecode) -> frame */
 	NAMES_SCRIPT,   /* (name and file; line) -> frame */
 	NAMES_STACK,    /* (frame; caller) -> stack */
-	NAMES_THREAD,   /* (tid; start time), of a task see profile_add_task -> thread */
+	NAMES_THREAD,   /* (tid; start time) -> thread; profile_add_task has the keys of tasks */
 	NAMES_WAIT,     /* (kind and timed; object) -> wait */
-	NAMES_DOING,    /* see doing_of_entry */
+	NAMES_DOING, /* (GIL, state and system call; carrier and wait) -> number of what a thread does */
 	NAMES_TABLES
 };
 
 /*
- * What has an id: each kind is an array and a table of its keys. UINT32_MAX, which stands for no
- * frame and no stack, is never reached, because memory ends before.
+ * Everything of a profile that has an id. Each kind is an array and a table of its keys. No id
+ * reaches UINT32_MAX, which stands for no frame and no stack: memory ends before.
  */
 struct profile_names {
 	struct strings *texts;
@@ -32,7 +34,7 @@ struct profile_names {
 	struct profile_frame *frame;
 	size_t frame_count, frame_capacity;
 
-	uint32_t *renamed; /* frames */
+	uint32_t *renamed; /* ids of frames */
 	size_t renamed_count, renamed_capacity;
 
 	struct profile_stack *stack;
@@ -49,18 +51,18 @@ struct profile_names {
 struct profile_sums {
 	struct profile_entry *entry;
 	size_t entry_count, entry_capacity;
-	struct table entry_table; /* (thread and stack; number of NAMES_DOING) */
+	struct table entry_table; /* (thread and stack; number of NAMES_DOING) -> entry */
 
 	struct profile_blame *blame;
 	size_t blame_count, blame_capacity;
-	struct table blame_table; /* see profile_find_blame */
+	struct table blame_table; /* the keys are those of profile_find_blame */
 
 	struct profile_parallelism *parallelism;
 	size_t parallelism_count, parallelism_capacity;
 
 	struct profile_deadlock *deadlock;
 	size_t deadlock_count, deadlock_capacity;
-	struct table deadlock_table; /* (sum of threads and waits of the ring; its size) */
+	struct table deadlock_table; /* (sum_of_ring(); size of the ring) -> deadlock */
 
 	uint64_t ticks, wall_ns;
 	double ready_ns;
@@ -71,10 +73,11 @@ struct profile {
 	struct profile_names *names;
 	bool is_window; /* made by profile_since: the names belong to another profile */
 	struct profile_sums sums;
-	struct profile_sums *since_mark;         /* since the last mark; NULL: there is no mark */
-	struct profile_mark *first, *last;       /* marks in the order of time */
-	uint32_t ready;                          /* tasks without a thread at the next tick */
-	const struct profile_recorder *recorder; /* NULL: none */
+	struct profile_sums
+		*since_mark; /* of what was added since the last mark; NULL without a mark */
+	struct profile_mark *first, *last; /* the oldest and the latest mark; NULL without a mark */
+	uint32_t ready; /* number of tasks that wait for a thread at the next tick */
+	const struct profile_recorder *recorder; /* NULL if there is no recorder */
 };
 
 struct profile_tick {
@@ -86,7 +89,7 @@ struct profile_tick {
 struct profile_names *names_create(void);
 void names_free(struct profile_names *names);
 
-/* --- profile_sums.c: additions to sums of a profile, whose names are passed */
+/* --- profile_sums.c. `names` are those of the profile. */
 void sums_release(struct profile_sums *sums);
 /* Returns the index of the entry. */
 uint32_t sums_add_entry(struct profile_sums *sums, struct profile_names *names,

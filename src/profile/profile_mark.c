@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_mark.c - marks, each with the sums since it, and windows, which add these up. */
+/*
+ * profile_mark.c - marks, each with the sums of what was added after it, and windows, which add up
+ * the sums of several marks.
+ */
 #include "wallsample/profile/profile_mark.h"
 
 #include <stdlib.h>
@@ -9,8 +12,8 @@
 
 struct profile_mark {
 	struct profile *profile;
-	struct profile_mark *previous, *next; /* in the order of time; NULL: there is none */
-	struct profile_sums since; /* what was added up to the next mark, or up to the present */
+	struct profile_mark *previous, *next; /* the next older and the next later mark, or NULL */
+	struct profile_sums since; /* sums of what was added before the next mark, or up to now */
 };
 
 /* Makes `before` and `after` neighbours in the list of marks; NULL is the end of the list. */

@@ -54,7 +54,7 @@ profile_text(const struct profile *profile, uint32_t id)
 uint32_t
 profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 {
-	/* 24 bits of the epoch are enough: there are few epochs. */
+	/* There are few epochs: 24 bits of their number are enough. */
 	const uint64_t epoch = frame->epoch & 0xffffff;
 	const uint64_t a = (uint64_t)frame->module << 32 | epoch << 8 | frame->origin;
 	struct profile_names *names = profile->names;
@@ -252,10 +252,13 @@ profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time, cons
 uint32_t
 profile_add_task(struct profile *profile, const struct profile_thread *task, uint64_t address)
 {
-	/* Hashed, because ids and entries of tasks that reuse one address are near each other. */
+	/*
+	 * The number is hashed because tasks that reuse an address have similar ids and entry
+	 * frames.
+	 */
 	const uint64_t kind = hash_u64((uint64_t)task->name << 32 | task->entry);
 
-	/* The highest bit distinguishes tasks from threads: no thread id has it. */
+	/* The highest bit, which no thread id has, distinguishes tasks from threads. */
 	return intern_thread(profile->names, UINT64_C(1) << 63 | (kind ^ task->task_id),
 			     task->task_id != 0 ? address : 0, task);
 }
@@ -263,7 +266,10 @@ profile_add_task(struct profile *profile, const struct profile_thread *task, uin
 uint32_t
 profile_nobody(struct profile *profile)
 {
-	/* No thread has the id 0, and sums of threads, which have it, have no start time. */
+	/*
+	 * This key is free: no thread has the id 0, and sums of threads, which have it, have the
+	 * start time 0.
+	 */
 	return profile_add_thread(profile, 0, 1, "[nobody]");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_sums.c - sums of samples, blame and ticks, and the deadlocks that were found. */
+/* profile_sums.c - sums up samples, blame and ticks, and keeps deadlocks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick)
 		sums->ready_most = tick->ready;
 }
 
-/* A key of the ring that does not depend on the thread that the ring begins with. */
+/* Returns a key of the ring that is the same whichever of its threads comes first. */
 static uint64_t
 sum_of_ring(const struct profile_stuck *stuck, size_t ring)
 {

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns_internal.h - the tables of a recording and their columns, each described here once;
- * schema_internal.h makes C and SQL of the lists. wallsample-recording(5) describes the contents.
+ * columns_internal.h - the tables of a recording, with the names and types of their columns.
+ * schema_internal.h makes structs and SQL from these lists; wallsample-recording(5) describes the
+ * contents.
  *
- * The schema grows only by addition: a new version appends columns (ADDED) and tables, and never
- * changes or removes one, so that recordings of versions from RECORDING_SCHEMA_OLDEST on are read.
+ * A new schema version appends columns (ADDED) and tables. It never changes or removes a column or
+ * a table, so that recordings of versions from RECORDING_SCHEMA_OLDEST on can be read.
  */
 #ifndef WALLSAMPLE_RECORDING_COLUMNS_INTERNAL_H
 #define WALLSAMPLE_RECORDING_COLUMNS_INTERNAL_H
 
 #include <stdint.h>
 
-/* Bounds on numbers in a recording, so that their sums do not overflow: 36 years in ns. */
+/* Bounds on numbers in a recording, so that sums do not overflow. NUMBER_MOST is 36 years in ns. */
 #define NUMBER_MOST (INT64_C(1) << 60)
 #define COUNT_MOST (INT64_C(1) << 50)
-/* Bound on threads on CPUs at one tick: a profile has a row for each number up to the highest. */
+/*
+ * Bound on the number of threads on CPUs at one tick. A profile allocates a row for each number up
+ * to the highest one.
+ */
 #define PARALLELISM_MOST (1 << 16)
 
-/* X(class, C type in row structs) */
+/* X(CLASS, C type of the member in row structs): how values are stored */
 #define COLUMN_CLASSES(X)                                                                          \
 	X(NUMBER, int64_t)                                                                         \
 	X(OPTIONAL, struct recording_optional)                                                     \
-	X(REFERENCE, int64_t)         /* the id of a row of another table, or none as -1 */        \
-	X(REFERENCE_OR_NULL, int64_t) /* the same, or none as NULL */                              \
+	X(REFERENCE, int64_t)         /* id of a row of a table; -1: no row */                     \
+	X(REFERENCE_OR_NULL, int64_t) /* id of a row of a table; NULL: no row */                   \
 	X(REAL, double)                                                                            \
-	X(TEXT, const char *) /* NULL is read as "" */                                             \
+	X(TEXT, const char *) /* NULL is read as an empty text */                                  \
 	X(TEXT_OR_NULL, const char *)                                                              \
 	X(VALUE, struct recording_value)
 
 /*
  * X(NAME, class, SQL type, least, most, table): the types of columns. The reader refuses a number
- * or a real outside of [least, most], and a reference to a row that it has not read.
+ * outside of [least, most], and a reference to a row of the table that it has not read yet.
  *
- * Values of KEY are 0, 1, 2, ... without a gap; values of ASCENDING may have gaps.
- *
- * In row structs a reference is the id in the profile, and "none" is UINT32_MAX, as FRAME_NONE and
- * STACK_NONE are. Types whose `least` is -1 allow none.
+ * The values of a KEY column are 0, 1, 2, ... without a gap; those of an ASCENDING column may have
+ * gaps. In a row struct a reference is an id of the profile, and UINT32_MAX, which equals
+ * FRAME_NONE and STACK_NONE, stands for no row. A REFERENCE may be -1 only if `least` is -1.
  */
 /* clang-format off */
 #define COLUMN_TYPES(X)                                                                         \
@@ -65,7 +68,7 @@
 	X(STACK_OR_NULL, REFERENCE_OR_NULL, " INTEGER", 0, 0, TABLE_STACKS)                     \
 	X(SHARE, REAL, " REAL", 0, 1, TABLE_NONE)                                               \
 	X(EVENTS, REAL, " REAL", 0, 0x1p60, TABLE_NONE)                                         \
-	X(IN_PROGRESS, REAL, " REAL", -0x1p90, 0x1p90, TABLE_NONE) /* squares are finite */     \
+	X(IN_PROGRESS, REAL, " REAL", -0x1p90, 0x1p90, TABLE_NONE) /* the square is finite */    \
 	X(TEXT, TEXT, " TEXT", 0, 0, TABLE_NONE)                                                \
 	X(TEXT_OR_NULL, TEXT_OR_NULL, " TEXT", 0, 0, TABLE_NONE)                                \
 	X(TEXT_KEY, TEXT, " TEXT PRIMARY KEY", 0, 0, TABLE_NONE)                                \
@@ -73,8 +76,9 @@
 /* clang-format on */
 
 /*
- * Columns: C(TABLE, name, TYPE), or ADDED(TABLE, name, TYPE, VERSION, "DEFAULT") for a column that
- * a later version than the table's added; in older recordings it has the default, an SQL literal.
+ * The columns of each table, in their order: C(TABLE, name, TYPE), or ADDED(TABLE, name, TYPE,
+ * VERSION, "DEFAULT") for a column that a later version added to the table. The reader uses
+ * DEFAULT, an SQL literal, for recordings of earlier versions.
  */
 /* clang-format off */
 #define META_COLUMNS(C, ADDED, T)                                                               \
@@ -146,7 +150,7 @@
 	C(T, cmdline, TEXT)
 /* clang-format on */
 
-/* X(TABLE, name, version that added it, end of the CREATE statement) */
+/* X(TABLE, name, schema version that added the table, end of its CREATE statement) */
 #define RECORDING_TABLES(X)                                                                        \
 	X(META, meta, 5, ") WITHOUT ROWID")                                                        \
 	X(MODULES, modules, 5, ")")                                                                \

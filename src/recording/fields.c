@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fields.c - members of structs that are stored as rows: name and value. */
+/* fields.c - reads and writes members of structs that are stored as rows of a name and a value. */
 #include "recording/recording_internal.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "wallsample/base/base.h"
 
 #define NS_MOST 0x1p60
-#define DATE_MOST (0x1p32 * (double)NS_PER_SEC) /* up to the year 2106 */
+#define DATE_MOST (0x1p32 * (double)NS_PER_SEC) /* ns since 1970: the year 2106 */
 
 #define RUN(field, kind, how)                                                                      \
 	{                                                                                          \
@@ -194,7 +194,7 @@ field_take(const struct field *field, void *object, const struct recording_value
 	if (field->type == FIELD_DOUBLE ? value->type == VALUE_TEXT :
 					  field->type != FIELD_TEXT && value->type != VALUE_INT)
 		return false;
-	/* A text has the number 0. */
+	/* The number of a text is 0. */
 	if (!(value->real >= 0 && value->real <= field->most))
 		return false;
 	field_set(field, object, value);
@@ -212,7 +212,7 @@ field_merge(const struct field *field, void *object, double value, bool first)
 
 	if (!first && field->merge == MERGE_SUM)
 		value += before;
-	if (!(value >= least && value <= most)) /* false for NaN, too */
+	if (!(value >= least && value <= most)) /* a comparison with NaN is false */
 		return;
 	if (first || field->merge == MERGE_SUM || (field->merge == MERGE_MAX && value > before) ||
 	    (field->merge == MERGE_MIN && value < before))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* place_vfs.c - SQLite's default file system, with names below a directory descriptor. */
+/* place_vfs.c - a file system for SQLite that opens its files below a directory descriptor. */
 #include "recording/recording_internal.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ struct place_vfs {
 	sqlite3_vfs *real;
 	int dirfd;
 	bool old_journal;
-	char *main, *journal; /* "/proc/self/fd/3/x.wsdb" */
+	char *main,
+		*journal; /* names for SQLite: "/proc/self/fd/3/x.wsdb" and ".../x.wsdb-journal" */
 	char *journal_base;
 	char name[48];
 };
@@ -35,8 +36,9 @@ is_journal(const struct place_vfs *vfs, const char *name)
 }
 
 /*
- * Creates the journal as a new file: an existing one could be a link that another user has made. It
- * gets the permissions of the database, because a reader needs both after an unfinished commit.
+ * Creates the journal as a new file, because an existing file of that name could be a link that
+ * another user has made. The journal gets the permissions of the database, because a reader needs
+ * both files after an unfinished commit.
  */
 static bool
 make_journal(const struct place_vfs *vfs)
@@ -82,7 +84,10 @@ place_delete(sqlite3_vfs *base, const char *name, int sync)
 		       SQLITE_IOERR_DELETE;
 }
 
-/* SQLite asks for the journal to find out whether there is a commit to roll back. */
+/*
+ * Answers whether a file exists. SQLite asks for the journal to learn whether a commit must be
+ * rolled back; a journal that must not be used is reported as missing.
+ */
 static int
 place_access(sqlite3_vfs *base, const char *name, int flags, int *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.c - opens a recording, which is hostile input, and reads its description. */
+/* reader.c - opens a recording and reads its description. The file is hostile input. */
 #include "recording/reader_internal.h"
 
 #include <stdlib.h>
@@ -8,8 +8,10 @@
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
-/* Bound on the date of a recording: the year 2106. Its nanoseconds plus times of the recording are
- * below 2^63, so that sums of dates need no check. */
+/*
+ * Bound on the date of a recording, in seconds since 1970: the year 2106. In nanoseconds, the date
+ * plus any time of the recording is below 2^63, so that sums of dates need no check.
+ */
 #define BEGAN_MOST 0x1p32
 
 /* --- tables ------------------------------------------------------------------------------- */
@@ -28,8 +30,8 @@ is_create_of(const struct recording *recording, enum recording_table table, cons
 }
 
 /*
- * A table of a hostile file could be a view, a virtual table, or have computed columns: its CREATE
- * statement must be the one that the recorder of that version runs.
+ * Requires of each table the CREATE statement that the recorder of its schema version runs: in a
+ * hostile file a table could be a view, a virtual table, or have computed columns.
  */
 static int
 check_tables(struct recording *recording, struct error *err)
@@ -109,7 +111,10 @@ read_meta(struct rows *rows, void *context)
 		rows->bad = true;
 }
 
-/* The first process is described in meta, too: a recording that contradicts itself is refused. */
+/*
+ * Table meta describes the first process, too. A recording whose two descriptions differ is
+ * refused.
+ */
 static void
 read_process(struct rows *rows, void *context)
 {
@@ -124,7 +129,9 @@ read_process(struct rows *rows, void *context)
 	id_map_add(&recording->map[TABLE_PROCESSES], (uint32_t)row->id);
 }
 
-/* Maps a number of a system call of the recording's machine to that of this machine. */
+/*
+ * Maps a system call number of the machine that made the recording to the number on this machine.
+ */
 static void
 read_syscall(struct rows *rows, void *context)
 {
@@ -159,7 +166,10 @@ read_counts(struct recording *recording, struct error *err)
 	rc = rows_end(&rows, "ids", err);
 	if (rc != 0)
 		return rc;
-	/* Counted row by row: count(*) is a single step, endless if pages form a ring. */
+	/*
+	 * The rows are counted one by one: SQLite runs count(*) in a single step, which does not
+	 * end if the pages of a hostile file form a ring.
+	 */
 	rows_begin_sql(&rows, recording, "SELECT frame FROM symbols");
 	while (rows_next(&rows))
 		info->symbols++;
@@ -192,7 +202,10 @@ read_description(struct recording *recording, struct error *err)
 	};
 	int rc = 0;
 
-	/* One transaction, so that all queries see the same moment. */
+	/*
+	 * All queries are in one transaction, so that they see the same state of a growing
+	 * recording.
+	 */
 	if (!recording->borrowed &&
 	    sqlite3_exec(recording->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		rc = reader_refuse(recording, err);
@@ -200,7 +213,10 @@ read_description(struct recording *recording, struct error *err)
 		rc = check_tables(recording, err);
 	if (rc == 0)
 		rc = rows_read(recording, readers, ARRAY_SIZE(readers), recording, err);
-	/* A recording of version 5, or one that has no commit yet, has one process, too. */
+	/*
+	 * Recordings of version 5, and recordings without a commit, have one process and no row for
+	 * it.
+	 */
 	if (recording->map[TABLE_PROCESSES].count == 0)
 		id_map_add(&recording->map[TABLE_PROCESSES], 0);
 	if (rc == 0)
@@ -210,7 +226,10 @@ read_description(struct recording *recording, struct error *err)
 	return rc;
 }
 
-/* Reads the description of a recording whose file has been opened with this result. */
+/*
+ * Completes the opening of a recording. `rc` is the result of opening its file; after an error the
+ * recording is closed and *out is NULL.
+ */
 static int
 recording_begin(struct recording *recording, int rc, struct recording **out, struct error *err)
 {

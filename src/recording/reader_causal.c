@@ -33,7 +33,7 @@ read_point(struct rows *rows, void *context)
 		rows->bad = true;
 }
 
-/* The first speed-up is 0, and they ascend. */
+/* The first speed-up is 0. Each is larger than the one before. */
 static void
 read_speedup(struct rows *rows, void *context)
 {
@@ -64,7 +64,7 @@ read_candidate(struct rows *rows, void *context)
 	out->candidate[n].self_share = row->self_share;
 }
 
-/* Experiments are in the order of time. */
+/* Experiments are stored in the order of their beginnings. */
 static void
 read_experiment(struct rows *rows, void *context)
 {
@@ -95,7 +95,7 @@ struct readings {
 	size_t count;
 };
 
-/* Exactly one reading for each experiment and point. */
+/* Each pair of an experiment and a progress point has exactly one reading. */
 static void
 read_reading(struct rows *rows, void *context)
 {

@@ -44,7 +44,7 @@ load_stop(struct rows *rows, void *context)
 	load->stats->stop_ns.count += (uint64_t)row->count;
 }
 
-/* The statistics of an unfinished recording may be older than its ticks. */
+/* Raises the statistics to what the ticks show: in an unfinished recording they may be older. */
 static void
 fill_in_stats(const struct recording *recording, struct run_stats *stats)
 {
@@ -52,7 +52,7 @@ fill_in_stats(const struct recording *recording, struct run_stats *stats)
 		stats->elapsed_ns = recording->info.span_ns;
 	if (stats->ticks < recording->info.ticks)
 		stats->ticks = recording->info.ticks;
-	/* The number of CPUs is stored with the process, not with the cost. */
+	/* The number of CPUs is stored in table meta, not in table cost. */
 	if (stats->cpus < recording->info.cpus)
 		stats->cpus = recording->info.cpus;
 }

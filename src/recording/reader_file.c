@@ -13,19 +13,22 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* Longest value: a command line may have 2 MiB. */
+/* Bound on the bytes of one value. A command line may have 2 MiB. */
 #define VALUE_MOST (16 << 20)
-/* Several times the steps that a query takes for rows of the smallest size. */
+/*
+ * Bound on the steps of a query per byte of the file: several times the steps for the smallest
+ * rows.
+ */
 #define STEPS_PER_BYTE 8
-/* Bound on the heap of SQLite: for a hostile schema, and for sorting. */
+/* Bound on the heap of SQLite, which a hostile schema or sorting could fill. */
 #define HEAP_MOST (INT64_C(1) << 30)
 
 /* The database file format, section 1.3: https://www.sqlite.org/fileformat.html */
 #define HEADER_SIZE 100
 #define MAGIC "SQLite format 3"
 #define AT_PAGE_SIZE 16
-#define AT_WRITE_VERSION 18 /* 1: rollback journal; 2: write-ahead log */
-#define AT_READ_VERSION 19  /* the same; the one that SQLite goes by */
+#define AT_WRITE_VERSION 18 /* written by programs; 1: rollback journal, 2: write-ahead log */
+#define AT_READ_VERSION 19  /* 1 or 2 as AT_WRITE_VERSION; SQLite obeys this byte when it reads */
 #define AT_PAGES 28
 #define AT_USER_VERSION 60
 #define AT_APPLICATION_ID 68
@@ -55,7 +58,10 @@ check_header(const char *path, const uint8_t *header, unsigned *out, struct erro
 	return 0;
 }
 
-/* For a file without a writer and without an unfinished commit. */
+/*
+ * Compares the size with that in the header. To be called only for a file without a writer and
+ * without an unfinished commit.
+ */
 static int
 check_size(const char *path, const uint8_t *header, uint64_t size, struct error *err)
 {
@@ -69,8 +75,9 @@ check_size(const char *path, const uint8_t *header, uint64_t size, struct error 
 }
 
 /*
- * A journal that begins with the magic bytes belongs to an unfinished commit. An unreadable journal
- * may be one: without it half a commit would be read as a whole one.
+ * Sets file->is_torn. A journal that begins with the magic bytes belongs to an unfinished commit. A
+ * journal that cannot be read is an error, because without it half a commit would be read as a
+ * whole one.
  */
 static int
 check_journal(const char *path, struct reader_file *file, struct error *err)
@@ -115,7 +122,7 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 	file->is_written = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 	got = pread(fd, header, sizeof(header), 0);
 	close(fd);
-	/* The journal is beside the file itself, not beside a link to it. */
+	/* The journal is in the directory of the file itself, not in that of a link to the file. */
 	file->real = realpath(path, NULL);
 	if (file->real == NULL)
 		file->real = xstrdup(path);
@@ -133,7 +140,7 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 
 /* --- the database ---------------------------------------------------------------------------- */
 
-/* Called every STEPS steps of a query. A row takes fewer steps than it has bytes. */
+/* SQLite calls count_steps after this number of steps of a query. */
 #define STEPS 1000
 
 static int
@@ -146,8 +153,8 @@ count_steps(void *context)
 }
 
 /*
- * To be called before the first query: nothing stored in the file is run, and a query takes no
- * more steps and memory than the size of the file justifies.
+ * Forbids SQLite to run code that the file contains, and bounds the steps and the memory of a query
+ * by the size of the file. To be called before the first query.
  */
 static void
 limit_database(struct recording *recording)
@@ -208,7 +215,7 @@ copy_range(int from, int to, off_t at, off_t end)
 	return true;
 }
 
-/* Keeps holes: a hostile sparse file must not fill the disk of the copy. */
+/* Copies a file and its holes: a hostile sparse file must not fill the disk. */
 static bool
 copy_all(int from, int to, off_t size)
 {
@@ -248,7 +255,7 @@ copy_file(const char *path, const char *ending, int dirfd, const char *base)
 	return good;
 }
 
-/* SQLite rolls the unfinished commit back at the first read. */
+/* Opens the copy "x" and its journal. SQLite rolls the unfinished commit back at the first read. */
 static int
 open_copy(struct recording *recording, int dirfd)
 {
@@ -310,7 +317,10 @@ repair_copy(struct recording *recording, struct error *err)
 	return rc;
 }
 
-/* "file:///tmp/x%20y.wsdb?immutable=1" */
+/*
+ * Returns a URI such as "file:///tmp/x%20y.wsdb?mode=ro"; the caller frees it. `immutable` promises
+ * SQLite that no process writes the file.
+ */
 static char *
 uri_of(const char *path, bool immutable)
 {
@@ -318,7 +328,7 @@ uri_of(const char *path, bool immutable)
 
 	strbuf_init(&uri);
 	strbuf_add_text(&uri, path[0] == '/' ? "file://" : "file:./");
-	/* a path that begins with two of them would name a host */
+	/* A URI with a path that begins with two slashes would name a host. */
 	for (; path[0] == '/' && path[1] == '/'; path++)
 		;
 	for (; *path != '\0'; path++) {

@@ -8,14 +8,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 
-/* Bound on the sum of all weights, so that none overflows. */
+/* Bound on the sum of the absolute weights, so that no sum of weights overflows. */
 #define SUM_MOST 0x1p61
 
-/* The number of the recording is above these bits of a start time: several recordings may have
- * threads with the same id and start time. */
+/*
+ * The bits of a start time above these hold recording_load.number, because threads of several
+ * recordings may have the same id and start time.
+ */
 #define START_TIME_BITS 48
 
-/* The rows of a deadlock, which are consecutive. */
+/* The deadlock whose rows are being read. Rows of a deadlock are consecutive. */
 struct deadlock {
 	struct profile_stuck *stuck;
 	size_t count, capacity, ring;
@@ -25,8 +27,8 @@ struct deadlock {
 struct loading {
 	struct recording *recording;
 	struct recording_load *load;
-	struct tick_sum *sums; /* NULL: all ticks are selected */
-	double total;          /* sum of the absolute weights of all samples */
+	struct tick_sum *sums; /* NULL if all ticks are selected */
+	double total;          /* sum of the absolute weights that were read */
 	struct deadlock deadlock;
 };
 
@@ -87,7 +89,10 @@ origin_of(const char *text)
 	return 0;
 }
 
-/* Code and data have an address, and only an interpreted function has a line. */
+/*
+ * A frame is an interpreted function, which has a line and no address; code or data, which has an
+ * address; or a named frame, which has neither.
+ */
 static void
 load_frame(struct rows *rows, void *context)
 {
@@ -119,7 +124,7 @@ load_frame(struct rows *rows, void *context)
 	map_add(loading, TABLE_FRAMES, id);
 }
 
-/* The caller of a stack has a lower id: there is no cycle. */
+/* The caller of a stack is an earlier row of the table, so that there is no cycle. */
 static void
 load_stack(struct rows *rows, void *context)
 {
@@ -131,7 +136,7 @@ load_stack(struct rows *rows, void *context)
 				     (uint32_t)row->caller));
 }
 
-/* Threads and tasks of several recordings stay separate. */
+/* Adds a thread or a task. Those of several recordings stay separate. */
 static void
 load_thread(struct rows *rows, void *context)
 {
@@ -201,7 +206,7 @@ reader_span_of(const struct recording *recording, const struct spans_row *row)
 	struct recording_span span = {
 		.thread = (uint32_t)row->thread,
 		.stack = (uint32_t)row->stack,
-		.carrier = (uint32_t)row->carrier + 1, /* of none: 0 */
+		.carrier = (uint32_t)row->carrier + 1, /* 0 without a carrier */
 		.syscall = reader_syscall(recording, (int32_t)row->syscall),
 		.wait = (uint32_t)row->wait,
 		.first_tick = (uint64_t)row->first_tick,
@@ -225,8 +230,8 @@ reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *c
 }
 
 /*
- * Scales the weights of the entry to the selected ticks among `ticks` ticks from `first` on. False
- * if none is selected, or if the weights of the recording are too large.
+ * Scales the weights of the entry to the selected ticks among `ticks` ticks from `first` on.
+ * Returns false if none of them is selected, or if the sum of all weights is too large.
  */
 static bool
 take_weights(struct loading *loading, struct rows *rows, int64_t first, int64_t ticks,
@@ -304,7 +309,10 @@ end_deadlock(struct loading *loading)
 	deadlock->count = deadlock->ring = 0;
 }
 
-/* The numbers of deadlocks, and of the threads in each, ascend from 0; the ring is first. */
+/*
+ * Adds a thread to a deadlock. Deadlocks, and the threads in each, are numbered from 0 without a
+ * gap; the threads of the ring come first.
+ */
 static void
 load_deadlock(struct rows *rows, void *context)
 {
@@ -336,7 +344,7 @@ load_deadlock(struct rows *rows, void *context)
 int
 recording_load(struct recording *recording, struct recording_load *load, struct error *err)
 {
-	/* In the order of their references. */
+	/* A table comes after the tables that it refers to. */
 	static const struct row_reader readers[] = {
 		{ TABLE_MODULES, "modules", load_module },
 		{ TABLE_FRAMES, "frames", load_frame },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_names.c - the names of frames that a recording stores. */
+/* reader_names.c - reads the names of frames that a recording stores, and finds them by place. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,9 @@ struct name_chain {
 
 struct recorded_names {
 	struct strings *texts;
-	struct table by_place; /* (module and epoch, address) -> chain */
+	struct table by_place; /* (module and epoch; key_of) -> chain */
 	struct name_chain *chain;
-	size_t chain_count, chain_capacity;
+	size_t chain_capacity;
 	struct symbol *symbol;
 	size_t symbol_count, symbol_capacity;
 };
@@ -40,7 +40,10 @@ recorded_names_free(struct recorded_names *names)
 	free(names);
 }
 
-/* Frames of an interpreter at one address differ by the bytecode that they execute. */
+/*
+ * Returns the key of an address. Frames of an interpreter with the same address differ by the
+ * bytecode that they execute.
+ */
 static uint64_t
 key_of(uint64_t address, uint64_t bytecode, uint32_t size)
 {
@@ -63,7 +66,9 @@ recorded_names_find(const void *context, const struct symbol_place *place, struc
 	count = chain->count < most ? chain->count : most;
 	for (size_t i = 0; i < count; i++)
 		out[i] = names->symbol[chain->first + i];
-	/* The last one is the function that the others are inlined into: it is never cut off. */
+	/*
+	 * The last symbol is the function into which the others are inlined. It is always returned.
+	 */
 	if (count > 0)
 		out[count - 1] = names->symbol[chain->first + chain->count - 1];
 	return count;
@@ -82,26 +87,6 @@ static const char *
 keep_name(struct recorded_names *names, const char *text)
 {
 	return strings_text(names->texts, strings_intern(names->texts, text));
-}
-
-/* Returns the chain of the place, which is added if there is none. */
-static struct name_chain *
-chain_of(struct recorded_names *names, const struct profile_frame *frame, bool *added)
-{
-	const uint32_t at = *table_insert(&names->by_place,
-					  (uint64_t)frame->module << 32 | frame->epoch,
-					  key_of(frame->address, frame->bytecode,
-						 frame->bytecode_size),
-					  (uint32_t)names->chain_count, added);
-
-	if (*added) {
-		names->chain = xgrow(names->chain, &names->chain_capacity, names->chain_count + 1,
-				     sizeof(*names->chain));
-		names->chain[names->chain_count++] = (struct name_chain){
-			.first = (uint32_t)names->symbol_count
-		};
-	}
-	return &names->chain[at];
 }
 
 static void
@@ -126,7 +111,7 @@ struct naming_of_frames {
 	const struct profile *profile;
 	struct recorded_names *names;
 	int64_t last;             /* the frame of the previous row */
-	struct name_chain *chain; /* of that frame; NULL if it had names before this load */
+	struct name_chain *chain; /* names of the frame `last`; NULL if it has names already */
 };
 
 static void
@@ -135,19 +120,27 @@ load_symbol(struct rows *rows, void *context)
 	const struct symbols_row *row = &rows->row.symbols;
 	struct naming_of_frames *naming = context;
 	const struct id_map *frames = &naming->recording->map[TABLE_FRAMES];
-	bool added;
+	struct recorded_names *names = naming->names;
+	uint32_t at;
 
 	if ((size_t)row->frame >= frames->count) {
 		rows->bad = true;
 		return;
 	}
 	if (row->frame != naming->last) {
-		/* Two frames of one place have the same names, which are added once. */
-		naming->chain = chain_of(naming->names,
-					 profile_frame(naming->profile, frames->id[row->frame]),
-					 &added);
-		if (!added)
-			naming->chain = NULL;
+		const struct profile_frame *frame = profile_frame(naming->profile,
+								  frames->id[row->frame]);
+		const uint64_t key[] = {
+			(uint64_t)frame->module << 32 | frame->epoch,
+			key_of(frame->address, frame->bytecode, frame->bytecode_size),
+		};
+
+		names->chain = table_row(&names->by_place, key, names->chain,
+					 &names->chain_capacity, sizeof(*names->chain), &at);
+		/* Two frames with the same place have the same names, which are added once. */
+		naming->chain = names->chain[at].count == 0 ? &names->chain[at] : NULL;
+		if (naming->chain != NULL)
+			naming->chain->first = (uint32_t)names->symbol_count;
 	}
 	naming->last = row->frame;
 	if (naming->chain != NULL && naming->chain->count < SYMBOL_CHAIN_MAX)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_rows.c - the rows of a query, each value within its range. */
+/* reader_rows.c - reads the rows of a query, and checks the range of each value. */
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
-/* Bound for any size of file: a sparse file is larger than its disk space. */
+/*
+ * Bound on the bytes of texts of a query, whatever the size of the file: a sparse file may be very
+ * large.
+ */
 #define TEXT_MOST (UINT64_C(1) << 29)
 
 int
@@ -70,7 +73,10 @@ rows_text(struct rows *rows, int column)
 
 	if (text == NULL)
 		return "";
-	/* Rows may share pages, so that each text may be the whole file; UTF-16 becomes longer. */
+	/*
+	 * Rows of a hostile file may share pages, so that each text is as long as the file. Text in
+	 * UTF-16 becomes longer when SQLite converts it.
+	 */
 	rows->bytes += (uint64_t)sqlite3_column_bytes(rows->query, column);
 	if (!rows->recording->borrowed &&
 	    rows->bytes > (2 * size < TEXT_MOST ? 2 * size : TEXT_MOST)) {
@@ -80,7 +86,10 @@ rows_text(struct rows *rows, int column)
 	return (const char *)text;
 }
 
-/* Translates the id of a row of another table, or of an earlier row of the same table. */
+/*
+ * Reads the id of a row of another table, or of an earlier row of the same table, and returns the
+ * id of the profile.
+ */
 static int64_t
 read_reference(struct rows *rows, int column, const struct column_type_info *type)
 {
@@ -161,7 +170,10 @@ read_column(struct rows *rows, int column, const struct column_type_info *type, 
 	}
 }
 
-/* Keys have no gap, or ascend: a page that is read twice is detected. */
+/*
+ * Checks that the first column, if it is a key, has no gap or ascends. This detects pages that are
+ * read twice.
+ */
 static void
 check_key(struct rows *rows)
 {
@@ -182,7 +194,10 @@ rows_next(struct rows *rows)
 	rows->rc = sqlite3_step(rows->query);
 	if (rows->rc != SQLITE_ROW)
 		return false;
-	/* Pages that form a ring give endless rows. A row takes more than one byte of the file. */
+	/*
+	 * If the pages of a hostile file form a ring, the rows do not end. A row takes more than
+	 * one byte of the file.
+	 */
 	if (++rows->count > rows->recording->info.size && !rows->recording->borrowed)
 		rows->bad = true;
 	if (rows->in_order)

@@ -5,7 +5,11 @@
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
-/* Cuts off ticks that an earlier span of the thread has; false: none is left. */
+/*
+ * Removes from a span the ticks before *next, which an earlier span of the thread has, and the
+ * ticks that the recording does not have. Returns false if no tick is left; else moves *next behind
+ * the span.
+ */
 static bool
 place_span(const struct recording *recording, struct recording_span *span, uint64_t *next)
 {
@@ -25,7 +29,7 @@ place_span(const struct recording *recording, struct recording_span *span, uint6
 	return true;
 }
 
-/* Calls `each` with the parts of the span that are selected; false: it returned false. */
+/* Calls `each` with the selected parts of the span. Returns false if `each` has returned false. */
 static bool
 split_span(const struct recording *recording, const struct recording_span *span,
 	   bool (*each)(void *context, const struct recording_span *span), void *context)
@@ -56,38 +60,30 @@ split_span(const struct recording *recording, const struct recording_span *span,
 	return true;
 }
 
-/* `next`: by thread of the profile, the first tick without a span. False: nothing to show. */
+/*
+ * Returns false if the row has no part in the timeline. `next` has, by thread of the profile, the
+ * first tick behind the thread's last span.
+ */
 static bool
 read_span(const struct rows *rows, uint64_t *next, struct recording_span *span)
 {
 	const struct recording *recording = rows->recording;
 
 	*span = reader_span_of(recording, &rows->row.spans);
-	span->settled_tick = span->first_tick; /* the rows are sorted by it */
+	span->settled_tick = span->first_tick; /* RECORDING_BY_TIME sorts the rows by it */
 	if (recording->threads_only &&
 	    !reader_is_of_thread(recording->profile, &span->thread, &span->carrier))
 		return false;
 	return place_span(recording, span, &next[span->thread]);
 }
 
-/* A span without samples or without ticks has a weight and no place in time. */
+/* A span without samples or without ticks has weights only, and no place in time. */
 #define SPANS "WHERE samples > 0 AND ticks > 0 ORDER BY "
 #define OF_THREAD "CASE WHEN carrier >= 0 THEN carrier ELSE thread END"
 
-static const char *const tails[] = {
-	[RECORDING_AS_WRITTEN] = SPANS "id",
-	[RECORDING_BY_TIME] = SPANS "first_tick, id",
-	[RECORDING_BY_THREAD] = SPANS "thread, first_tick, id",
-};
-
-/* With threads_only, spans of tasks belong to the threads that ran them. */
-static const char *
-tail_for(const struct recording *recording, enum recording_order order)
-{
-	return recording->threads_only && order == RECORDING_BY_THREAD ? SPANS OF_THREAD
-		       ", first_tick, id" :
-									 tails[order];
-}
+/* SQL for each enum recording_order. */
+static const char *const tails[] = { SPANS "id", SPANS "first_tick, id",
+				     SPANS "thread, first_tick, id" };
 
 int
 recording_each_span(struct recording *recording, enum recording_order order,
@@ -95,10 +91,13 @@ recording_each_span(struct recording *recording, enum recording_order order,
 		    struct error *err)
 {
 	uint64_t *next = xcalloc(profile_thread_count(recording->profile) + 1, sizeof(*next));
+	/* With threads_only, spans of tasks belong to the threads that ran the tasks. */
+	const bool by_carrier = recording->threads_only && order == RECORDING_BY_THREAD;
 	bool more = true;
 	struct rows rows;
 
-	rows_begin(&rows, recording, TABLE_SPANS, tail_for(recording, order));
+	rows_begin(&rows, recording, TABLE_SPANS,
+		   by_carrier ? SPANS OF_THREAD ", first_tick, id" : tails[order]);
 	while (more && rows_next(&rows)) {
 		struct recording_span span;
 
@@ -106,7 +105,7 @@ recording_each_span(struct recording *recording, enum recording_order order,
 			more = split_span(recording, &span, each, context);
 	}
 	free(next);
-	/* A caller that stops early is no error. */
+	/* That `each` has ended the iteration is no error. */
 	if (!more)
 		rows.rc = SQLITE_DONE;
 	return rows_end(&rows, "samples", err);

@@ -13,7 +13,10 @@ load_tick(struct rows *rows, void *context)
 	struct recording *recording = context;
 	struct recording_info *info = &recording->info;
 
-	/* Ticks have no gap, as rows of COLUMN_KEY, but there may be more than 2^32. */
+	/*
+	 * Ticks are numbered without a gap. Their column is no KEY because there may be more than
+	 * 2^32.
+	 */
 	if (row->n != (int64_t)recording->tick_count ||
 	    info->span_ns + (uint64_t)row->span_ns > NUMBER_MOST) {
 		rows->bad = true;
@@ -52,7 +55,9 @@ recording_tick_wanted(const struct recording *recording, uint64_t n)
 	return recording->wanted == NULL || recording->wanted[n];
 }
 
-/* Maps a number of the recording's machine to that of this one. */
+/*
+ * Maps a system call number of the machine that made the recording to the number on this machine.
+ */
 int32_t
 reader_syscall(const struct recording *recording, int32_t number)
 {
@@ -64,7 +69,7 @@ reader_syscall(const struct recording *recording, int32_t number)
 									      number;
 }
 
-/* A negative time counts from the end. */
+/* Returns the time since the beginning. A negative `ns` counts from the end. */
 static int64_t
 moment(const struct recording *recording, int64_t ns)
 {
@@ -87,7 +92,7 @@ tick_is_selected(const struct recording *recording, const struct recording_selec
 	       (tick->parallelism >= selection->least && tick->parallelism <= selection->most);
 }
 
-/* Finds where the selection changes, so that a span needs no loop over all of its ticks. */
+/* Sets recording->turn, so that a span can be split without a loop over all of its ticks. */
 static void
 find_turns(struct recording *recording)
 {
@@ -143,7 +148,7 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 	return sums;
 }
 
-/* The share of `wanted` in `all`; `otherwise` if `all` is 0. */
+/* Returns the share of `wanted` in `all`, or `otherwise` if `all` is 0. */
 static double
 part_of(double all, double wanted, double otherwise)
 {

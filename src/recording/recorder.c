@@ -28,7 +28,7 @@ put_number(struct recorder *recorder, const char *key, uint64_t value)
 	RECORDER_PUT(recorder, META, meta, .key = key, .value = { .number = (int64_t)value });
 }
 
-/* Writes what is known of the process and the machine. */
+/* Writes the description of the process and of the machine. */
 static void
 put_target(struct recorder *recorder)
 {
@@ -54,11 +54,11 @@ put_target(struct recorder *recorder)
 		     .cmdline = process->cmdline);
 }
 
-/* What a transaction writes; NULL: nothing of the kind. */
+/* What a transaction writes. A NULL member is not written. */
 struct contents {
-	const struct run_stats *stats; /* and what is new in the profile */
-	const char *end;               /* why the run ended */
-	struct symbols *symbols;       /* names of all frames */
+	const struct run_stats *stats; /* the statistics, and what was added to the profile */
+	const char *end;               /* word for the reason why the run ended */
+	struct symbols *symbols;       /* source of the names of all frames */
 	const struct causal_result *causal;
 };
 
@@ -69,7 +69,7 @@ put_news(struct recorder *recorder, const struct run_stats *stats)
 
 	if (recorder->process != NULL && !recorder->process_written)
 		put_target(recorder);
-	/* The date of the first tick is written together with this tick. */
+	/* The date of the first tick is written in the same transaction as this tick. */
 	if (spans->ticks > 0 && spans->tick_count == spans->ticks) {
 		put_number(recorder, "began", spans->date_ns / NS_PER_SEC);
 		put_number(recorder, "clock_ns", spans->clock_ns);
@@ -77,7 +77,7 @@ put_news(struct recorder *recorder, const struct run_stats *stats)
 	recorder_put_news(recorder, stats);
 }
 
-/* Notes that all news were written, after the transaction was committed. */
+/* Marks everything as written, after the transaction was committed. */
 static void
 mark_written(struct recorder *recorder, const struct run_stats *stats)
 {
@@ -90,7 +90,10 @@ mark_written(struct recorder *recorder, const struct run_stats *stats)
 		recorder_file_settle(recorder);
 }
 
-/* Writes in one transaction. SQLITE_BUSY: another process is reading; the caller rolls back. */
+/*
+ * Runs one transaction, and returns the result of SQLite. After an error the caller rolls back.
+ * SQLITE_BUSY: another process is reading the file.
+ */
 static int
 transact(struct recorder *recorder, const struct contents *contents)
 {
@@ -109,7 +112,7 @@ transact(struct recorder *recorder, const struct contents *contents)
 	if (contents->causal != NULL)
 		recorder_put_causal_rows(recorder, contents->causal);
 	recorder_execute(recorder, "COMMIT");
-	/* SQLite does not always keep errno. */
+	/* errno is kept because SQLite does not always keep it. */
 	if (recorder->rc != SQLITE_OK)
 		recorder->error_number = errno;
 	else if (contents->stats != NULL)
@@ -135,7 +138,7 @@ recorder_create(const struct recording_config *config, struct profile *profile,
 		recorder_discard(recorder);
 		return rc;
 	}
-	spans_init(&recorder->spans, profile);
+	recorder->spans.profile = profile;
 	recorder->listener = (struct profile_recorder){
 		.sample = spans_sample,
 		.charge = spans_charge,
@@ -156,15 +159,9 @@ recorder_set_process(struct recorder *recorder, const struct process *process)
 }
 
 bool
-recorder_is_due(const struct recorder *recorder, uint64_t now_ns)
+recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held)
 {
-	return !recorder->failed && now_ns - recorder->last_ns >= DUE_NS;
-}
-
-bool
-recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns)
-{
-	return !recorder->failed && now_ns - recorder->last_ns >= OVERDUE_NS;
+	return !recorder->failed && now_ns - recorder->last_ns >= (held ? OVERDUE_NS : DUE_NS);
 }
 
 /* Undoes the transaction; its rows are written again at the next commit. */
@@ -176,7 +173,10 @@ roll_back(struct recorder *recorder)
 	table_clear(&recorder->values);
 }
 
-/* Is another process reading? SQLite's error code stays as it is, for recorder_refuse. */
+/*
+ * True if the transaction failed because another process is reading the file. Calls nothing of
+ * SQLite, whose last error recorder_refuse needs.
+ */
 static bool
 is_busy(int rc)
 {
@@ -200,7 +200,7 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 	const uint64_t cpu_ns = clock_own_cpu_ns();
 	int rc;
 
-	/* Samples since the failure are lost: the profile has no recorder any more. */
+	/* The profile has no recorder after the failure, so that later samples are lost. */
 	if (recorder->failed)
 		return error_set(err, ERROR_OUTPUT, "cannot write to %s: that has failed before",
 				 recorder->path);
@@ -218,10 +218,10 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 	return rc == SQLITE_OK || is_busy(rc) ? 0 : fail(recorder, err);
 }
 
-/* How long the last commits wait for a reader: as long as a report may take. */
+/* Time that the last transactions wait for a reader, in ms: a report may take as long. */
 #define LAST_WAIT_MS 30000
 
-/* Writes one of the last transactions; does nothing after an earlier error. */
+/* Runs one of the transactions at the end of a recording. Does nothing after an earlier error. */
 static int
 transact_last(struct recorder *recorder, const struct contents *contents, struct error *err)
 {
@@ -258,7 +258,10 @@ recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum r
 	/* Samples are committed before names are resolved, which may take long. */
 	if (rc == 0 && symbols != NULL)
 		rc = transact_last(recorder, &(struct contents){ .symbols = symbols }, err);
-	/* Readers see all of it already; fsync is for a crash of the machine. */
+	/*
+	 * Other processes see the data without fsync, which protects against a crash of the
+	 * machine.
+	 */
 	if (rc == 0 && !recorder->failed && recorder->fd >= 0 && fsync(recorder->fd) != 0)
 		rc = error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path,
 			       strerror(errno));
@@ -276,7 +279,10 @@ recorder_free(struct recorder *recorder)
 	sqlite3_close(recorder->db);
 	place_vfs_free(recorder->vfs);
 	recorder_file_restore(recorder);
-	/* Last: closing any descriptor of a file drops SQLite's POSIX locks on it. */
+	/*
+	 * The descriptor is closed after the database, because closing any descriptor of a file
+	 * releases SQLite's POSIX locks on the file.
+	 */
 	if (recorder->fd >= 0)
 		close(recorder->fd);
 	spans_release(&recorder->spans);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_causal.c - writes a causal profile: one row for each part of it. */
+/* recorder_causal.c - writes the rows of a causal profile. */
 #include "recording/recorder_internal.h"
 
 static void

@@ -11,7 +11,10 @@
 #include "recording/recorder_internal.h"
 #include "wallsample/base/base.h"
 
-/* Names that are tried for the temporary file: those of killed writers may exist. */
+/*
+ * Number of names that are tried for the temporary file. Files of killed writers may have some of
+ * them.
+ */
 #define TEMPORARY_TRIES 8
 
 static int
@@ -40,7 +43,7 @@ recorder_refuse(const struct recorder *recorder, struct error *err)
 	return file_refuse(recorder, sqlite3_errstr(code), err);
 }
 
-/* The file to be replaced must be a regular file without a writer. */
+/* Checks that the file to be replaced, if there is one, is a regular file without a writer. */
 static int
 check_old(const struct recorder *recorder, struct error *err)
 {
@@ -55,7 +58,7 @@ check_old(const struct recorder *recorder, struct error *err)
 	fd = openat(recorder->config.dirfd, recorder->base,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return 0; /* an unreadable file can be replaced */
+		return 0; /* a file that cannot be read may be replaced */
 	locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 	close(fd);
 	if (!locked)
@@ -63,7 +66,10 @@ check_old(const struct recorder *recorder, struct error *err)
 	return file_refuse(recorder, "another wallsample is writing it; choose another name", err);
 }
 
-/* Creates a file beside it, which is locked before it gets the name. */
+/*
+ * Creates a file with a temporary name in the directory of the recording, so that the file can be
+ * locked before it gets its name.
+ */
 static int
 create_temporary(struct recorder *recorder, char *name, size_t size)
 {
@@ -80,7 +86,7 @@ create_temporary(struct recorder *recorder, char *name, size_t size)
 	return -1;
 }
 
-/* Renames a recording, with the journal that a killed writer may have left. */
+/* Renames a recording and the journal that a killed writer may have left. */
 static int
 move(const struct recorder *recorder, const char *from, const char *to)
 {
@@ -101,8 +107,8 @@ move(const struct recorder *recorder, const char *from, const char *to)
 }
 
 /*
- * Renames the existing file, then gives its name to the new one: the old file is removed only when
- * the recording has samples. Between the two calls there is no file of that name.
+ * Renames the existing file, then gives its name to the new file. The old file is removed later,
+ * when the recording has samples. Between the two calls of renameat no file has the name.
  */
 static int
 replace(struct recorder *recorder, const char *name)
@@ -168,7 +174,7 @@ recorder_file_restore(struct recorder *recorder)
 		return;
 	if (recorder_file_check(recorder, NULL) == 0)
 		(void)unlinkat(dirfd, recorder->base, 0);
-	/* A file that another program has created there is kept. */
+	/* A file of this name that another program has created is kept. */
 	if (fstatat(dirfd, recorder->base, &other, AT_SYMLINK_NOFOLLOW) != 0)
 		(void)move(recorder, recorder->aside, recorder->base);
 	free(recorder->aside);
@@ -209,23 +215,16 @@ recorder_execute(struct recorder *recorder, const char *sql)
 		recorder->rc = sqlite3_exec(recorder->db, sql, NULL, NULL, NULL);
 }
 
+/* Creates a table, and prepares the statement that adds a row to it. */
 static void
-create_table(struct recorder *recorder, enum recording_table table)
+make_table(struct recorder *recorder, enum recording_table table)
 {
 	struct strbuf sql;
 
 	strbuf_init(&sql);
 	schema_add_create(&sql, table, RECORDING_SCHEMA);
 	recorder_execute(recorder, sql.data);
-	strbuf_release(&sql);
-}
-
-static void
-prepare_insert(struct recorder *recorder, enum recording_table table)
-{
-	struct strbuf sql;
-
-	strbuf_init(&sql);
+	strbuf_clear(&sql);
 	schema_add_insert(&sql, table);
 	if (recorder->rc == SQLITE_OK)
 		recorder->rc = sqlite3_prepare_v3(recorder->db, sql.data, -1,
@@ -235,10 +234,10 @@ prepare_insert(struct recorder *recorder, enum recording_table table)
 }
 
 /*
- * With the rollback journal the database is one consistent file except during a commit; a
- * write-ahead log would be a second file. SQLite does not wait for the disk: a commit takes 0.04 ms
- * (median) instead of 10 ms (longest 184 ms). The kernel keeps what a killed process has written,
- * and recorder_finish calls fsync once.
+ * Creates tables, views and prepared statements. With the rollback journal the database is one
+ * consistent file except during a commit; a write-ahead log would be a second file. SQLite does not
+ * wait for the disk: a commit takes 0.04 ms (median) instead of 10 ms (longest 184 ms). The kernel
+ * keeps what a killed process has written, and recorder_finish calls fsync once.
  */
 static int
 make_tables(struct recorder *recorder)
@@ -251,13 +250,11 @@ make_tables(struct recorder *recorder)
 		 RECORDING_APPLICATION_ID);
 	recorder_execute(recorder, sql);
 	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
-		create_table(recorder, (enum recording_table)i);
+		make_table(recorder, (enum recording_table)i);
 	for (int i = 0; recording_views[i] != NULL; i++)
 		recorder_execute(recorder, recording_views[i]);
 	snprintf(sql, sizeof(sql), "PRAGMA user_version=%d; COMMIT", RECORDING_SCHEMA);
 	recorder_execute(recorder, sql);
-	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
-		prepare_insert(recorder, (enum recording_table)i);
 	return recorder->rc;
 }
 
@@ -270,7 +267,9 @@ recorder_file_create(struct recorder *recorder, struct error *err)
 		return rc;
 	if (open_database(recorder) != SQLITE_OK)
 		return recorder_refuse(recorder, err);
-	/* Nothing is written unless SQLite has opened the created file by its name. */
+	/*
+	 * Nothing is written before it is known that SQLite has opened the file that was created.
+	 */
 	rc = recorder_file_check(recorder, err);
 	if (rc == 0 && make_tables(recorder) != SQLITE_OK)
 		rc = recorder_refuse(recorder, err);

@@ -15,14 +15,16 @@
 
 #include "recording/recording_internal.h"
 #include "recording/schema_internal.h"
-#include "wallsample/recording/recording.h"
+#include "wallsample/recording/recording_read.h"
 #include "wallsample/base/table.h"
 
-/* --- spans.c ------------------------------------------------------------------------
- * A span is consecutive samples of one thread with the same stack and state: one row.
+/*
+ * --- spans.c ------------------------------------------------------------------------
+ * A span is a row of table spans: consecutive samples of one thread with the same stack and state.
  *
- * Its ticks are its place in time, its samples and times its weight. The two may differ: what the
- * sampler corrects later (sampler.h) has a weight, even a negative one, and no place in time.
+ * The ticks of a span are its place in time; its samples and times are its weight. The number of
+ * ticks and of samples may differ: a correction of the sampler (sampler.h) has a weight, which may
+ * be negative, and no place in time.
  */
 
 struct span {
@@ -33,18 +35,13 @@ struct span {
 
 struct open_span {
 	struct span span;
-	bool is_open, changed; /* changed: since it was last written */
-	uint64_t next;         /* first tick that the thread has no sample of yet */
-	uint64_t first_added;  /* tick at which its first sample was added */
-	int64_t extra;         /* samples that were added, less ticks */
+	bool is_open, changed; /* changed: after the span was last written */
+	uint64_t next;         /* first tick without a sample; UINT64_MAX: there is no sample */
+	uint64_t first_added;  /* tick in progress when the first sample of the thread was added */
+	int64_t extra;         /* number of samples that were added, minus the ticks they got */
 };
 
-struct tick_row {
-	uint64_t start_ns, span_ns;
-	uint32_t parallelism, runnable, ready;
-};
-
-/* The blame of a holder between two commits, in the ticks [first, end). */
+/* Blame of one lock holder that was added since the last commit, in the ticks [first, end). */
 struct blame_span {
 	struct profile_blame sum;
 	uint64_t first, end;
@@ -52,49 +49,53 @@ struct blame_span {
 
 struct spans {
 	const struct profile *profile; /* borrowed */
-	struct open_span *open;        /* by thread of the profile */
+	struct open_span *open;        /* by thread of the profile: its latest span */
 	size_t open_count, open_capacity;
 	/*
-	 * Spans of sums of threads or tasks (task 0, thread 0), which have several stacks and
-	 * states at one tick: one span for each. Of their position only `next` is used.
+	 * Latest spans of sums of threads or tasks (task_id 0, tid 0). A sum may have several
+	 * stacks and states at one tick, and has a span for each. first_added and extra are not
+	 * used.
 	 */
 	struct open_span *side;
 	size_t side_count, side_capacity;
-	struct table doings; /* (GIL, state and system call, wait and carrier) -> number */
-	struct table sides;  /* (thread and stack, that number) -> index */
-	struct span *closed; /* not written yet, like tick and blame */
+	struct table doings; /* see profile_find_entry */
+	struct table sides;  /* the keys are those of profile_find_entry -> index in `side` */
+	struct span *closed; /* complete and not written yet, like `tick` and `blame` */
 	size_t closed_count, closed_capacity;
-	struct tick_row *tick;
+	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
 	struct blame_span *blame;
 	size_t blame_count, blame_capacity;
-	struct table blame_table; /* (wait and thread, stack and state) */
-	uint64_t blame_written;   /* number of rows that were written before */
+	struct table blame_table; /* the keys are those of profile_find_blame -> index in `blame` */
+	uint64_t blame_written;   /* number of rows of table blame that have been written */
 	uint64_t ticks;           /* number of the tick in progress */
 	uint64_t written;         /* `ticks` at the last commit */
 	uint64_t wall_ns;
-	uint64_t clock_ns, date_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME when tick 0 began */
+	uint64_t clock_ns,
+		date_ns; /* CLOCK_MONOTONIC and CLOCK_REALTIME at the beginning of tick 0 */
 	int64_t next_id;
-	/* Ticks [gap_first, gap_end) without a runnable thread, not charged to a wait yet. */
+	/*
+	 * Ticks [gap_first, gap_end) had no runnable thread, and their time has not been charged to
+	 * a wait.
+	 */
 	uint64_t gap_first, gap_end;
 };
 
-void spans_init(struct spans *spans, const struct profile *profile);
 void spans_release(struct spans *spans);
 
-/* The four of struct profile_recorder. */
+/* The callbacks of struct profile_recorder. `context` is a struct spans. */
 void spans_sample(void *context, const struct profile_entry *sample);
 void spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns);
 void spans_blame(void *context, const struct profile_blame *blame);
 void spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
 		uint32_t ready);
 
-/* Forgets the rows, which have been written. */
+/* Removes the rows that have been written: closed spans, ticks and blame. */
 void spans_written(struct spans *spans);
 
 /* --- recorder.c --------------------------------------------------------------------- */
 
-/* The number of rows that have been written, of tables whose rows do not change. */
+/* Numbers of modules, frames, renamed frames and stacks that have been written. */
 struct written {
 	size_t modules, frames, renamed, stacks;
 };
@@ -102,26 +103,28 @@ struct written {
 struct recorder {
 	struct recording_config config;
 	char *base, *path;
-	const struct process *process; /* borrowed; NULL until it is known */
+	const struct process *process; /* borrowed; NULL before recorder_set_process */
 	bool process_written;
 	struct profile *profile;
 	struct profile_recorder listener;
 	struct spans spans;
-	struct written written, committed; /* with and without the transaction in progress */
-	/* (table, id) -> what a row was last written with: the name of a thread, `most` of a wait,
-	 * 0 for a system call. Cleared when a transaction is rolled back. */
+	struct written written, committed; /* including and excluding the present transaction */
+	/*
+	 * (table, id) -> the value with which a row was last written: the name of a thread, `most`
+	 * of a wait, 0 for a system call. Cleared when a transaction is rolled back.
+	 */
 	struct table values;
-	struct run_stats stats; /* at the last commit */
+	struct run_stats stats; /* statistics at the last commit */
 	bool stats_written;
 
 	struct place_vfs *vfs;
-	char *aside;      /* name of the replaced file until there are samples; or NULL */
-	int fd;           /* of the file, with the lock of its writer; -1: none */
-	struct stat made; /* device and inode when the file was created */
+	char *aside;      /* present name of the replaced file; NULL: there is none */
+	int fd;           /* locked descriptor of the file; -1 for a temporary recording */
+	struct stat made; /* device and inode of the created file */
 	sqlite3 *db;
 	sqlite3_stmt *put[RECORDING_TABLE_COUNT];
-	int rc;           /* of SQLite in the present transaction: after an error nothing is done */
-	int error_number; /* errno of the last failed transaction */
+	int rc;           /* first error of SQLite in the present transaction, or SQLITE_OK */
+	int error_number; /* errno after the last failed transaction */
 	uint64_t last_ns; /* time of the last commit */
 	uint64_t cpu_ns;
 	bool failed;
@@ -129,31 +132,33 @@ struct recorder {
 
 /* --- recorder_file.c ------------------------------------------------------------- */
 int recorder_file_create(struct recorder *recorder, struct error *err);
-/* Removes the replaced file, or restores it in place of the recording. */
+/* The first removes the replaced file; the second puts it back in place of the recording. */
 void recorder_file_settle(struct recorder *recorder);
 void recorder_file_restore(struct recorder *recorder);
-/* ERROR_OUTPUT if the name no longer refers to the created file. */
+/* Returns ERROR_OUTPUT if the name no longer refers to the file that the recorder has created. */
 int recorder_file_check(const struct recorder *recorder, struct error *err);
-/* Sets ERROR_OUTPUT with the text of SQLite or of errno. */
+/* Sets ERROR_OUTPUT with the text of SQLite's last error or of errno, and returns it. */
 int recorder_refuse(const struct recorder *recorder, struct error *err);
 
 /* Runs SQL unless the transaction has failed, and stores the result in recorder->rc. */
 void recorder_execute(struct recorder *recorder, const char *sql);
 
-/* --- recorder_rows.c ----------------------------------------------------------------
- * Like recorder_execute, these do nothing after an error and store theirs in recorder->rc. */
+/*
+ * --- recorder_rows.c ----------------------------------------------------------------
+ * These functions do nothing if recorder->rc is an error, and store an error in recorder->rc.
+ */
 
 /* Writes one row; `row` is the row struct of the table. Pointers in it are borrowed. */
 void recorder_put(struct recorder *recorder, enum recording_table table, const void *row);
-/* The same from designated initializers: RECORDER_PUT(recorder, STOPS, stops, .bucket = 1) */
+/* Writes one row from designated initializers: RECORDER_PUT(recorder, STOPS, stops, .bucket = 1) */
 #define RECORDER_PUT(recorder, TABLE, table, ...)                                                  \
 	recorder_put(recorder, TABLE_##TABLE, &(const struct table##_row){ __VA_ARGS__ })
-/* Writes what the profile and the statistics have in addition to what was written before. */
+/* Writes what was added to the profile and what changed in the statistics since the last commit. */
 void recorder_put_news(struct recorder *recorder, const struct run_stats *stats);
 /* Writes the names of all frames. */
 void recorder_put_frame_names(struct recorder *recorder, struct symbols *symbols);
 
-/* --- recorder_causal.c: the same */
+/* --- recorder_causal.c. Errors are stored in recorder->rc. */
 void recorder_put_causal_rows(struct recorder *recorder, const struct causal_result *result);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder_rows.c - writes what is new in the profile. */
+/* recorder_rows.c - writes what was added to the profile since the last commit. */
 #include <stdlib.h>
 
 #include "recording/recorder_internal.h"
@@ -119,7 +119,7 @@ put_stack(struct recorder *recorder, uint32_t id)
 		     .caller = stack->caller);
 }
 
-/* Writes new modules, stacks, and new and renamed frames. */
+/* Writes new modules, new and renamed frames, and new stacks. */
 static void
 put_names(struct recorder *recorder)
 {
@@ -136,7 +136,7 @@ put_names(struct recorder *recorder)
 		put_stack(recorder, (uint32_t)written->stacks++);
 }
 
-/* True if the row has not been written with this value. */
+/* True if the row has not been written with this value yet. The caller then writes the row. */
 static bool
 is_news(struct recorder *recorder, enum recording_table table, size_t id, uint32_t value)
 {
@@ -166,7 +166,7 @@ put_threads(struct recorder *recorder)
 	}
 }
 
-/* Writes new waits, and those with a higher `most`. */
+/* Writes new waits, and waits whose `most` has changed. */
 static void
 put_waits(struct recorder *recorder)
 {
@@ -189,7 +189,7 @@ put_ticks(struct recorder *recorder)
 	const uint64_t first = spans->ticks - spans->tick_count;
 
 	for (size_t i = 0; i < spans->tick_count; i++) {
-		const struct tick_row *tick = &spans->tick[i];
+		const struct recording_tick *tick = &spans->tick[i];
 
 		RECORDER_PUT(recorder, TICKS, ticks, .n = (int64_t)(first + i),
 			     .start_ns = (int64_t)tick->start_ns, .span_ns = (int64_t)tick->span_ns,
@@ -283,7 +283,7 @@ put_deadlocks(struct recorder *recorder)
 static void
 put_stats(struct recorder *recorder, const struct run_stats *stats)
 {
-	const struct run_stats *old = &recorder->stats; /* zeroed before the first commit */
+	const struct run_stats *old = &recorder->stats; /* all zero before the first commit */
 
 	for (size_t i = 0; i < LOSS_KINDS; i++)
 		for (const struct field *f = loss_kinds[i].fields; f->name != NULL; f++)

@@ -81,14 +81,14 @@ schema_add_select(struct strbuf *sql, enum recording_table table, unsigned versi
 }
 
 const char *const recording_views[] = {
-	/* What a frame is called: its innermost function. */
+	/* The name of each frame: its innermost function. */
 	"CREATE VIEW frame_names AS SELECT f.id AS frame, "
 	"coalesce(s.function, f.name, m.path || '+' || printf('0x%x', f.address)) AS function, "
 	"m.path AS module, coalesce(s.file, nullif(f.file, '')) AS file, "
 	"coalesce(s.line, nullif(f.line, 0)) AS line "
 	"FROM frames f LEFT JOIN symbols s ON s.frame = f.id AND s.depth = 0 "
 	"LEFT JOIN modules m ON m.id = f.module",
-	/* What is waited for, in words. */
+	/* The name of each wait, such as "mutex table_lock". */
 	"CREATE VIEW wait_names AS SELECT w.id AS wait, w.kind AS kind, n.function AS object, "
 	"CASE WHEN w.kind IN ('epoll', 'eventfd', 'timerfd', 'signalfd', 'inotify', 'io_uring') "
 	"AND substr(n.function, 1, length(w.kind)) = w.kind THEN n.function "
@@ -96,12 +96,15 @@ const char *const recording_views[] = {
 	"replace(w.kind, ', ', ' ' || n.function || ' (') || ')' "
 	"ELSE w.kind || coalesce(' ' || n.function, '') END AS what, w.most AS most "
 	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
-	/* Threads by their names; a task as "NOUN 17 main.taker", many as "NOUNs …". */
+	/*
+	 * The name of each thread. A task is "NOUN 17 main.taker", a sum of tasks "NOUNs
+	 * main.taker".
+	 */
 	"CREATE VIEW thread_names AS SELECT t.id AS thread, t.tid AS tid, t.task AS task, "
 	"CASE WHEN t.task IS NULL THEN t.name "
 	"ELSE t.name || iif(t.task = 0, 's', ' ' || t.task) || coalesce(' ' || n.function, '') "
 	"END AS name FROM threads t LEFT JOIN frame_names n ON n.frame = t.entry",
-	/* One row a span, with everything in words. */
+	/* One row for each span, with names instead of ids. */
 	"CREATE VIEW samples AS SELECT p.id AS id, t.tid AS tid, t.name AS thread, "
 	"p.state AS state, c.name AS syscall, w.what AS waits_for, p.gil AS gil, "
 	"n.function AS function, n.module AS module, "
@@ -112,7 +115,7 @@ const char *const recording_views[] = {
 	"LEFT JOIN stacks s ON s.id = p.stack LEFT JOIN frame_names n ON n.frame = s.frame "
 	"LEFT JOIN wait_names w ON w.wait = p.wait AND p.wait > 0 "
 	"LEFT JOIN ticks k ON k.n = p.first_tick LEFT JOIN syscalls c ON c.number = p.syscall",
-	/* Each stack with all its frames, 0 is the innermost. */
+	/* The frames of each stack. The innermost frame has the depth 0. */
 	"CREATE VIEW stack_frames AS WITH RECURSIVE level(stack, at, depth) AS ("
 	"SELECT id, id, 0 FROM stacks UNION ALL "
 	"SELECT l.stack, s.caller, l.depth + 1 FROM level l JOIN stacks s ON s.id = l.at "
@@ -120,8 +123,8 @@ const char *const recording_views[] = {
 	"SELECT l.stack AS stack, l.depth AS depth, s.frame AS frame "
 	"FROM level l JOIN stacks s ON s.id = l.at",
 	/*
-	 * Flat: where the time was spent; total: with what was called. A frame is several
-	 * functions where some were inlined; each counts, the innermost first.
+	 * Time by function: flat without and total with the functions that it called. A frame with
+	 * inlined functions counts for each of them, the innermost first.
 	 */
 	"CREATE VIEW top_functions AS WITH "
 	"own AS (SELECT stack, sum(wall_ns) AS wall, sum(overhead_ns) AS overhead, "
@@ -144,7 +147,10 @@ const char *const recording_views[] = {
 	"sum(p.overhead_ns) / 1e9 AS overhead_s, sum(p.latency_ns) / 1e9 AS latency_s "
 	"FROM spans p JOIN thread_names t ON t.thread = p.thread GROUP BY t.thread "
 	"ORDER BY running_s DESC, wall_s DESC, tid",
-	/* What threads had to do with an interpreter's lock, as far as that is known. */
+	/*
+	 * Time by thread and by its relation to an interpreter's lock. Samples with an unknown
+	 * relation are left out.
+	 */
 	"CREATE VIEW gil_by_thread AS SELECT t.tid AS tid, t.name AS thread, "
 	"sum(p.wall_ns) / 1e9 AS total_s, "
 	"sum(p.wall_ns * (p.gil = 'none')) / 1e9 AS none_s, "
@@ -153,13 +159,16 @@ const char *const recording_views[] = {
 	"sum(p.wall_ns * (p.gil = 'handover')) / 1e9 AS handover_s "
 	"FROM spans p JOIN threads t ON t.id = p.thread WHERE p.gil IS NOT NULL GROUP BY t.id "
 	"ORDER BY has_s + wait_s + handover_s DESC, total_s DESC, tid",
-	/* Lock holders, by the time that others waited for them, and their functions. */
+	/* Lock holders and their functions, by the time that other threads waited for them. */
 	"CREATE VIEW top_holders AS SELECT w.what AS what, t.tid AS tid, t.name AS holder, "
 	"n.function AS function, sum(b.wall_ns) / 1e9 AS wall_s "
 	"FROM blame b JOIN wait_names w ON w.wait = b.wait JOIN threads t ON t.id = b.thread "
 	"LEFT JOIN stacks s ON s.id = b.stack LEFT JOIN frame_names n ON n.frame = s.frame "
 	"GROUP BY w.what, t.id, n.function ORDER BY wall_s DESC, what, tid, function",
-	/* How far the program got with each candidate at each speed-up; at 0 there is none. */
+	/*
+	 * Events by progress point, candidate and speed-up. Experiments at speed-up 0 have no
+	 * candidate.
+	 */
 	"CREATE VIEW causal_rates AS SELECT p.name AS point, c.name AS candidate, "
 	"e.speedup AS speedup, count(*) AS experiments, sum(r.count) AS events, "
 	"sum(e.wall_ns - e.held_ns) / 1e9 AS virtual_s, "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema_internal.h - what follows from the columns of columns_internal.h: a struct for the rows of
+ * schema_internal.h - what is made of the lists in columns_internal.h: a struct for the rows of
  * each table, the ranges that the reader checks, and the SQL that creates, fills and reads a table.
  */
 #ifndef WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
@@ -14,17 +14,19 @@
 
 struct strbuf;
 
-/* A value of a column without a type: meta, cost and causal hold numbers and texts. */
+/*
+ * A value of a column without an SQL type: the tables meta, cost and causal hold numbers and texts.
+ */
 struct recording_value {
 	enum { VALUE_INT, VALUE_REAL, VALUE_TEXT } type;
-	int64_t number;   /* of VALUE_INT, else 0 */
-	double real;      /* of VALUE_INT and VALUE_REAL, else 0 */
-	const char *text; /* of VALUE_TEXT, else "" when it was read */
+	int64_t number;   /* 0 unless the type is VALUE_INT */
+	double real;      /* when read, also the number of a VALUE_INT; else 0 */
+	const char *text; /* when read, "" unless the type is VALUE_TEXT */
 };
 
 /* A number that may be NULL in the database. */
 struct recording_optional {
-	bool known; /* false: NULL */
+	bool known; /* false: the column is NULL */
 	int64_t number;
 };
 
@@ -74,7 +76,7 @@ enum column_type {
 struct column_type_info {
 	enum column_class class;
 	const char *sql;
-	double least, most; /* exact up to 2^53 and for powers of 2 */
+	double least, most; /* bounds that a double has exactly */
 	enum recording_table table;
 };
 
@@ -83,31 +85,34 @@ extern const struct column_type_info column_types[];
 struct recording_column {
 	const char *name;
 	enum column_type type;
-	unsigned since;       /* version that added it */
+	unsigned since;       /* schema version that added it */
 	const char *fallback; /* SQL literal for recordings of versions before `since` */
-	size_t offset;        /* in the row struct */
+	size_t offset;        /* offset of the member in the row struct */
 };
 
 struct recording_table_info {
 	const char *name, *ending;
-	unsigned since; /* version that added it */
+	unsigned since; /* schema version that added it */
 	const struct recording_column *column;
 	size_t column_count;
 };
 
 extern const struct recording_table_info recording_tables[RECORDING_TABLE_COUNT];
 
-/* Each appends an SQL statement; `version` is the schema version of the recording. */
+/* Each function appends an SQL statement. `version` is the schema version of the recording. */
 void schema_add_create(struct strbuf *sql, enum recording_table table, unsigned version);
 void schema_add_insert(struct strbuf *sql, enum recording_table table);
 /*
- * Selects all columns. `tail` is the SQL behind the name of the table; NULL: "ORDER BY 1, 2", the
- * primary key of each table. There is no row if the version has no such table.
+ * Appends a query of all columns. `tail` is the SQL behind the name of the table; NULL stands for
+ * "ORDER BY 1, 2", which orders each table by its primary key. The query has no rows if the version
+ * has no such table.
  */
 void schema_add_select(struct strbuf *sql, enum recording_table table, unsigned version,
 		       const char *tail);
 
-/* Views, which people query and wallsample does not read. Ended by NULL. */
+/*
+ * CREATE statements of views for people, which wallsample does not read. The last element is NULL.
+ */
 extern const char *const recording_views[];
 
 #endif

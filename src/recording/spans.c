@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* spans.c - sums consecutive samples of a thread with the same stack and state in a span. */
+/* spans.c - sums up consecutive samples of a thread with the same stack and state in a span. */
 #include "recording/recorder_internal.h"
 
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
 
-/* Latency is charged to one of this number of last closed spans. */
+/* Number of the latest closed spans to which latency can be charged. */
 #define LOOK_BACK 64
-/* Spans of a late new thread are moved if they are among this number of last closed spans. */
+/* Number of the latest closed spans that can be moved to earlier ticks. */
 #define MOVE_BACK 1024
-
-void
-spans_init(struct spans *spans, const struct profile *profile)
-{
-	*spans = (struct spans){ .profile = profile };
-}
 
 void
 spans_release(struct spans *spans)
@@ -31,7 +25,7 @@ spans_release(struct spans *spans)
 	*spans = (struct spans){ 0 };
 }
 
-/* Is it a sum of several threads or tasks? */
+/* True if the sample belongs to a sum of several threads or tasks. */
 static bool
 is_shared(const struct spans *spans, const struct profile_entry *sample)
 {
@@ -88,8 +82,8 @@ add_closed(struct spans *spans, const struct span *span)
 }
 
 /*
- * Adds time without a runnable thread, charged to the wait that ended it: it belongs to the ticks
- * before, and is not part of the thread's own time.
+ * Adds time without a runnable thread, which is charged to the wait that ended it. This time
+ * belongs to the ticks before, and is not part of the thread's own time.
  */
 static void
 add_gap(struct spans *spans, const struct profile_entry *sample)
@@ -116,8 +110,8 @@ least(uint64_t a, uint64_t b)
 }
 
 /*
- * The samples of a new thread arrive late, when the thread stops at last. If there are more of them
- * than ticks since the first arrived, they belong to earlier ticks.
+ * Moves the spans of a new thread to earlier ticks. Its samples are added late, when the thread
+ * could be stopped; samples in excess of the ticks since then belong to earlier ticks.
  */
 static void
 move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
@@ -131,7 +125,10 @@ move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
 	open->span.first -= least(ticks, open->span.first);
 }
 
-/* Up to which tick it is known what the thread did that ran the task; 0: none did, or not known. */
+/*
+ * Returns the first tick without a sample of the thread that ran the task; 0 if no thread ran the
+ * task, or if its thread has no samples.
+ */
 static uint64_t
 carried_up_to(const struct spans *spans, const struct profile_entry *sample)
 {
@@ -144,8 +141,9 @@ carried_up_to(const struct spans *spans, const struct profile_entry *sample)
 }
 
 /*
- * Sets the ticks of the samples: those after the thread's last ones, up to this one. A parked task
- * may have no samples for a while; the thread that runs tasks has no gaps.
+ * Sets the ticks of the samples: those from the thread's last samples up to the tick in progress. A
+ * parked task may have no samples for some ticks; a thread that runs tasks has samples at each
+ * tick.
  */
 static void
 place_samples(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
@@ -169,7 +167,10 @@ place_samples(struct spans *spans, struct open_span *open, const struct profile_
 	if (*first >= end) {
 		if (open->is_open && open->first_added >= spans->written && open->extra > 0)
 			move_back(spans, open, least(count, (uint64_t)open->extra));
-		/* What corrects others has no room behind them: it is of the last ticks, too. */
+		/*
+		 * A correction of earlier samples gets the last ticks, too, because there are no
+		 * ticks after these samples.
+		 */
 		*first = end - *ticks;
 	}
 	open->extra -= (int64_t)*ticks;
@@ -198,8 +199,9 @@ span_begin(struct spans *spans, struct open_span *open, const struct profile_ent
 }
 
 /*
- * Several samples of a sum may be of one tick. Its span lasts as long as a thread or task has this
- * stack and state: with one span for the whole sum there would be a row for each sample.
+ * Adds a sample of a sum of threads or tasks. Several samples of a sum may be of one tick. The span
+ * lasts as long as any thread or task of the sum has this stack and state; one span for the whole
+ * sum would mean a row for each sample.
  */
 static void
 add_shared(struct spans *spans, struct open_span *open, const struct profile_entry *sample)
@@ -219,7 +221,10 @@ add_shared(struct spans *spans, struct open_span *open, const struct profile_ent
 		open->next = end;
 }
 
-/* The thread that ran the task did nothing else up to this tick. */
+/*
+ * Ends the span of the thread that ran a task: the samples up to the tick `end` are those of the
+ * task.
+ */
 static void
 pass_carrier(struct spans *spans, uint32_t thread, uint64_t end)
 {
@@ -322,7 +327,7 @@ spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runna
 	}
 	spans->tick = xgrow(spans->tick, &spans->tick_capacity, spans->tick_count + 1,
 			    sizeof(*spans->tick));
-	spans->tick[spans->tick_count++] = (struct tick_row){
+	spans->tick[spans->tick_count++] = (struct recording_tick){
 		.start_ns = spans->wall_ns,
 		.span_ns = span_ns,
 		.parallelism = parallelism,

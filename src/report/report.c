@@ -2,6 +2,7 @@
 /* report.c - writes the report: header, functions and states; the order of its parts. */
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/report/quantity.h"
@@ -319,7 +320,7 @@ write_states(const struct view *view, size_t limit, struct page *page, struct js
 		report_table_write_json(&table, stream, "states");
 	else
 		report_table_write(&table, page);
-	state_table_release(&states);
+	free(states.row);
 }
 
 void

@@ -293,7 +293,7 @@ write_unnamed(const struct export_input *input, struct page *page)
 			   quantity_count(unnamed.count - input->limit).text);
 	if (unnamed.count > 0 && input->names_hint != NULL)
 		page_field(page, "", "%s", input->names_hint);
-	unnamed_table_release(&unnamed);
+	free(unnamed.row);
 }
 
 void

@@ -119,7 +119,7 @@ report_write_gil(const struct export_input *input, struct page *page)
 			      NULL);
 		write_sums(input, &gil, page);
 	}
-	gil_table_release(&gil);
+	free(gil.row);
 }
 
 void
@@ -135,5 +135,5 @@ report_json_gil(const struct view *view, struct json_stream *stream)
 		json_stream_put(stream, "wait_average", json_real(gil.wait_average));
 		json_stream_end(stream);
 	}
-	gil_table_release(&gil);
+	free(gil.row);
 }

@@ -4,6 +4,7 @@
  * runtime's tasks with those of its threads.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
@@ -76,7 +77,7 @@ add_task_share(const struct report_cell *cell, struct strbuf *out)
 static void
 add_doing_word(const struct report_cell *cell, struct strbuf *out)
 {
-	strbuf_add_text(out, task_doing_word(((const struct task_table_row *)cell->row)->doing));
+	strbuf_add_text(out, task_doings[((const struct task_table_row *)cell->row)->doing].word);
 }
 
 static void
@@ -84,7 +85,7 @@ add_doing(const struct report_cell *cell, struct strbuf *out)
 {
 	const struct task_table_row *state = cell->row;
 
-	strbuf_add_format(out, "%s%s%s", task_doing_text(state->doing),
+	strbuf_add_format(out, "%s%s%s", task_doings[state->doing].text,
 			  state->reason[0] != '\0' ? ": " : "", state->reason);
 }
 
@@ -185,7 +186,7 @@ report_write_tasks(const struct export_input *input, struct page *page)
 		add_failures(input, &tasks, page);
 		page_end(page, page->ops->paragraph);
 	}
-	task_table_release(&tasks);
+	free(tasks.row);
 }
 
 void
@@ -212,7 +213,7 @@ report_json_tasks(const struct view *view, const struct run_stats *stats,
 					  (json_int_t)tasks.finished_ns, "states",
 					  report_table_json(&table, stream)));
 	}
-	task_table_release(&tasks);
+	free(tasks.row);
 }
 
 /* --- threads ------------------------------------------------------------------------------ */

@@ -66,10 +66,4 @@ struct findings {
  */
 void findings_make(const struct view *view, unsigned cpus, struct findings *out);
 
-/* Returns the threshold of a kind, from 0 to 1. */
-double finding_threshold(enum finding_kind kind);
-
-/* True if the row waits for a lock, an interpreter's lock included. */
-bool finding_waits_for_lock(const struct view *view, const struct view_row *row);
-
 #endif

@@ -31,9 +31,8 @@ struct gil_table {
 	double held_share, wait_average;
 };
 
-/* Fills `out` from the samples that the view selects; gil_table_release() releases it. */
+/* Fills `out` from the samples that the view selects. The caller frees out->row. */
 void gil_table_make(const struct view *view, struct gil_table *out);
-void gil_table_release(struct gil_table *table);
 
 /* True if several interpreters have a lock each; sums are over all of them. */
 bool gil_is_several(const struct profile *profile);

@@ -74,12 +74,10 @@ void top_table_make_thread(const struct view *view, enum weight sort, uint32_t t
 void top_table_make_program(const struct view *view, enum weight sort, struct top_table *out);
 void top_table_release(struct top_table *table);
 void state_table_make(const struct view *view, struct state_table *out);
-void state_table_release(struct state_table *table);
 void thread_table_make(const struct view *view, struct thread_table *out);
 /* The same by unit: see view_unit(). */
 void thread_table_make_units(const struct view *view, struct thread_table *out);
 void thread_table_release(struct thread_table *table);
 void unnamed_table_make(const struct view *view, struct unnamed_table *out);
-void unnamed_table_release(struct unnamed_table *table);
 
 #endif

@@ -24,9 +24,11 @@ enum task_doing {
 #undef X
 };
 
-/* Return the text and the word of TASK_DOINGS: constants. */
-const char *task_doing_text(enum task_doing doing);
-const char *task_doing_word(enum task_doing doing);
+struct task_doing_info {
+	const char *text, *word;
+};
+
+extern const struct task_doing_info task_doings[TASK_DOING_COUNT]; /* of TASK_DOINGS */
 
 struct task_table_row {
 	enum task_doing doing;
@@ -47,8 +49,7 @@ struct task_table {
 	uint32_t one; /* a thread of the profile that is a task: for the noun of tasks */
 };
 
-/* Fills `out` from the samples that the view selects; task_table_release() releases it. */
+/* Fills `out` from the samples that the view selects. The caller frees out->row. */
 void task_table_make(const struct view *view, struct task_table *out);
-void task_table_release(struct task_table *table);
 
 #endif

@@ -56,10 +56,11 @@ int recorder_create(const struct recording_config *config, struct profile *profi
 /* Sets the sampled process, which is borrowed, before the first commit. */
 void recorder_set_process(struct recorder *recorder, const struct process *process);
 
-/* True if the last commit is half a second ago. */
-bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns);
-/* True if the last commit is a second ago. */
-bool recorder_is_overdue(const struct recorder *recorder, uint64_t now_ns);
+/*
+ * True if the last commit was half a second ago; if threads of the target are held, a second ago.
+ * False after an error.
+ */
+bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held);
 
 /*
  * Writes what was added since the last commit. This may take long on a slow disk: no thread of the

@@ -94,17 +94,14 @@ struct symbol_place {
  * functions have to be omitted. Equal texts have the same pointer, which is valid until
  * symbols_free.
  *
- * Large files are read only once, in parts, when places are searched in the order of
- * symbol_place_compare.
+ * Large files are read only once, in parts, when places are searched in the order of their modules
+ * and addresses.
  */
 size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
 		    size_t most);
 
 /* Returns the state of the debuginfod servers. */
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
-
-/* Compares places for qsort(3): orders by module, then address. */
-int symbol_place_compare(const struct symbol_place *a, const struct symbol_place *b);
 
 /* Returns whether no symbol of the module names code. */
 bool symbols_module_is_bare(struct symbols *symbols, uint32_t module);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* deadlock_text.c - a deadlock in words. */
+/* deadlock_text.c - describes a deadlock in words. */
 #include <inttypes.h>
 
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/waiting.h"
 
-/* Names listed in full; the remaining threads are counted. */
+/* Number of threads that are named; the remaining threads are only counted. */
 #define OTHERS_MOST 10
 
 static void
@@ -14,7 +14,7 @@ deadlock_add_name(const struct profile *profile, uint32_t id, struct strbuf *out
 	const struct profile_thread *thread = profile_thread(profile, id);
 	const char *name = profile_text(profile, thread->name);
 
-	/* A core file has no names of most threads. */
+	/* A core file does not have the names of most threads. */
 	strbuf_add_escaped(out, name[0] != '\0' ? name : "thread");
 	strbuf_add_format(out, "-%jd", (intmax_t)thread->tid);
 }

@@ -10,13 +10,157 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/margin.h"
 
+/* The time of a row in one run, and an upper bound of the standard deviation of one sample. */
+struct diff_sum {
+	int64_t ns;
+	double deviation;
+};
+struct diff_sums {
+	struct diff_sum *flat, *cum; /* by row; see struct diff_row */
+	bool *seen;                  /* by row: a selected stack has the function */
+	struct diff_sum total[WEIGHT_COUNT];
+};
+
+/* --- sums of a run ------------------------------------------------------------------------- */
+
+struct summing {
+	const struct view *view;
+	enum weight weight;
+	const uint32_t *row_of;
+	double wall_ns;
+	struct diff_sums *out;
+	int64_t *flat, *cum; /* by row: time of the thread in progress */
+	size_t *counted;     /* by row: 1 + index of the last view row it counted; 0: none */
+	uint32_t *touched;   /* rows to which the thread in progress has added */
+	size_t touched_count;
+	int64_t total[WEIGHT_COUNT]; /* times of the thread in progress */
+};
+
+/* Returns the standard deviation of one sample of a thread that was in a function for `ns`. */
+static double
+thread_deviation(int64_t ns, double wall_ns)
+{
+	const double part = wall_ns > 0 ? (double)ns / wall_ns : 0;
+
+	return part > 0 && part < 1 ? sqrt(part * (1 - part)) : 0;
+}
+
+static void
+add_thread(struct diff_sum *sum, int64_t ns, double wall_ns)
+{
+	sum->ns += ns;
+	sum->deviation += thread_deviation(ns, wall_ns);
+}
+
+static void
+end_thread(struct summing *summing)
+{
+	for (size_t i = 0; i < summing->touched_count; i++) {
+		const uint32_t row = summing->touched[i];
+
+		add_thread(&summing->out->flat[row], summing->flat[row], summing->wall_ns);
+		add_thread(&summing->out->cum[row], summing->cum[row], summing->wall_ns);
+		summing->flat[row] = summing->cum[row] = 0;
+		summing->counted[row] = 0;
+	}
+	summing->touched_count = 0;
+	for (int w = 0; w < WEIGHT_COUNT; w++) {
+		add_thread(&summing->out->total[w], summing->total[w], summing->wall_ns);
+		summing->total[w] = 0;
+	}
+}
+
+static void
+add_sample(struct summing *summing, size_t index)
+{
+	const struct view_row *sample = view_row(summing->view, index);
+	const int64_t ns = sample->ns[summing->weight];
+
+	weights_add(summing->total, sample->ns);
+	for (size_t i = 0; i < sample->depth; i++) {
+		const uint32_t row = summing->row_of[sample->function[i]];
+
+		if (i == 0)
+			summing->flat[row] += ns;
+		if (summing->counted[row] == index + 1)
+			continue;
+		if (summing->counted[row] == 0)
+			summing->touched[summing->touched_count++] = row;
+		summing->counted[row] = index + 1;
+		summing->cum[row] += ns;
+		summing->out->seen[row] = true;
+	}
+}
+
+static int
+compare_samples(const void *left, const void *right, void *view)
+{
+	const size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	const uint32_t first = view_row(view, a)->thread, second = view_row(view, b)->thread;
+
+	return first != second ? (first > second) - (first < second) : (a > b) - (a < b);
+}
+
+/* Returns the indices of the view's rows, ordered by thread. The caller frees the array. */
+static size_t *
+sort_samples(const struct view *view)
+{
+	const size_t count = view_row_count(view);
+	size_t *order = xcalloc(count + 1, sizeof(*order));
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	if (count > 1)
+		qsort_r(order, count, sizeof(*order), compare_samples, (void *)(uintptr_t)view);
+	return order;
+}
+
+static void
+sums_make(const struct diff_run *run, enum weight weight, const uint32_t *row_of, size_t rows,
+	  struct diff_sums *out)
+{
+	struct summing summing = {
+		.view = run->view,
+		.weight = weight,
+		.row_of = row_of,
+		.wall_ns = (double)profile_wall_ns(view_profile(run->view)),
+		.out = out,
+		.flat = xcalloc(rows + 1, sizeof(*summing.flat)),
+		.cum = xcalloc(rows + 1, sizeof(*summing.cum)),
+		.counted = xcalloc(rows + 1, sizeof(*summing.counted)),
+		.touched = xcalloc(rows + 1, sizeof(*summing.touched)),
+	};
+	const size_t count = view_row_count(run->view);
+	size_t *order = sort_samples(run->view);
+
+	*out = (struct diff_sums){
+		.flat = xcalloc(rows + 1, sizeof(*out->flat)),
+		.cum = xcalloc(rows + 1, sizeof(*out->cum)),
+		.seen = xcalloc(rows + 1, sizeof(*out->seen)),
+	};
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && view_row(run->view, order[i])->thread !=
+				     view_row(run->view, order[i - 1])->thread)
+			end_thread(&summing);
+		add_sample(&summing, order[i]);
+	}
+	end_thread(&summing);
+	free(order);
+	free(summing.flat);
+	free(summing.cum);
+	free(summing.counted);
+	free(summing.touched);
+}
+
+/* --- comparing ---------------------------------------------------------------------------- */
+
 /* The values of a run that are the same for all rows. */
 struct side {
 	const struct profile *profile;
 	struct diff_sums sums;
 	double wall_ns;
-	double ticks, share_ticks; /* independent samples, for rates and for shares */
-	double most[WEIGHT_COUNT]; /* upper bound of a rate; 0: not known */
+	double ticks, share_ticks; /* numbers of independent samples for rates and for shares */
+	double most[WEIGHT_COUNT]; /* upper bound of a rate of this weight; 0: not known */
 	double total_ns;
 };
 
@@ -62,7 +206,7 @@ share_of(const struct side *side, const struct diff_sum *sum)
 	};
 }
 
-/* Compares two sums. The margins are 0 while the number of deviations is not known. */
+/* Compares the sums of the two runs. The margins are 0 while diff->deviations is 0. */
 static void
 diff_compare_sums(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
 		  const struct diff *diff, struct diff_change *out)
@@ -94,7 +238,7 @@ exceeds_margin(const struct diff_change *change)
 	return change->asked && fabs(change->change) > change->margin;
 }
 
-/* Two passes: margins depend on the number of tests. */
+/* Compares each row in two passes: the first counts the tests, on which the margins depend. */
 static void
 make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)
 {
@@ -176,7 +320,7 @@ sort_rows(const struct diff *diff, bool cum, size_t *found)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* Every tick has the number of threads on a CPU. */
+/* Returns the mean number of threads on a CPU, which each tick has. */
 static struct margin_mean
 mean_parallelism(const struct side *side)
 {
@@ -231,7 +375,7 @@ diff_make(const struct diff_run run[DIFF_SIDES], enum weight weight, struct diff
 	diff_pairs_make(run, out->texts, &pairs);
 	for (int s = 0; s < DIFF_SIDES; s++) {
 		side_init(&side[s], &run[s], weight);
-		diff_sums_make(&run[s], weight, pairs.row_of[s], pairs.count, &side[s].sums);
+		sums_make(&run[s], weight, pairs.row_of[s], pairs.count, &side[s].sums);
 		out->wall_ns[s] = profile_wall_ns(side[s].profile);
 		out->ticks[s] = side[s].ticks;
 	}
@@ -242,7 +386,9 @@ diff_make(const struct diff_run run[DIFF_SIDES], enum weight weight, struct diff
 	out->by_flat = sort_rows(out, false, &out->flat_found);
 	out->by_cum = sort_rows(out, true, &out->cum_found);
 	for (int s = 0; s < DIFF_SIDES; s++) {
-		diff_sums_release(&side[s].sums);
+		free(side[s].sums.flat);
+		free(side[s].sums.cum);
+		free(side[s].sums.seen);
 		free(pairs.row_of[s]);
 	}
 }

@@ -6,17 +6,17 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* Attributes of a row, for matching. */
+/* Attributes of a row that decide which functions match. */
 struct trait {
-	uint32_t name, module; /* interned */
+	uint32_t name, module; /* ids in struct pairing's texts and modules */
 	bool there[DIFF_SIDES], named;
 };
 
 struct pairing {
 	struct diff_pairs *out;
 	struct strings *texts, *modules;
-	struct table known;  /* (name, module) to row */
-	struct trait *trait; /* by row */
+	struct table known;  /* (name; module) -> row */
+	struct trait *trait; /* by row: its attributes */
 	size_t trait_capacity;
 	struct strbuf scratch;
 };
@@ -65,13 +65,14 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 
 /* --- names whose module has another name in the other run --------------------------------- */
 
-/* The unmatched row of a name in one run. */
+/* A row of a name whose module is in one run only. */
 struct left_over {
 	uint32_t row;
-	bool any, many; /* at least one row; several, so the match is ambiguous */
+	bool any;  /* there is such a row */
+	bool many; /* there are several: the match is ambiguous */
 };
 
-/* Fills `there`, by module and side. */
+/* Sets, by module and side, whether the run has the module. */
 static void
 find_modules(const struct pairing *pairing, bool (*there)[DIFF_SIDES])
 {
@@ -80,7 +81,7 @@ find_modules(const struct pairing *pairing, bool (*there)[DIFF_SIDES])
 			there[pairing->trait[i].module][side] |= pairing->trait[i].there[side];
 }
 
-/* Fills `left`, by name and side. */
+/* Finds, by name and side, the row that has no row of the same module in the other run. */
 static void
 find_left_over(const struct pairing *pairing, bool (*there)[DIFF_SIDES],
 	       struct left_over (*left)[DIFF_SIDES])
@@ -99,7 +100,10 @@ find_left_over(const struct pairing *pairing, bool (*there)[DIFF_SIDES],
 	}
 }
 
-/* Joins the rows of the earlier run's functions to their rows of the later run. */
+/*
+ * Gives functions of the earlier run the row of the function of the same name in the later run, if
+ * neither has a match with the same module.
+ */
 static void
 join_left_over(struct pairing *pairing, const struct diff_run run[DIFF_SIDES])
 {
@@ -137,7 +141,7 @@ diff_pairs_make(const struct diff_run run[DIFF_SIDES], struct strings *texts,
 			out->row_of[side][f] = place_function(&pairing, run[side].view, f,
 							      (enum diff_side)side);
 	}
-	/* Texts no longer move after the last one was added. */
+	/* The names are set when all texts have been interned. */
 	for (size_t i = 0; i < out->count; i++)
 		out->row[i].name = strings_text(texts, pairing.trait[i].name);
 	join_left_over(&pairing, run);

@@ -7,7 +7,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* A row of the view, and the group that it belongs to. */
+/* A row of the view, and the group to which it belongs. */
 struct member {
 	const struct view_row *row;
 	const struct profile_thread *of;
@@ -15,7 +15,7 @@ struct member {
 	struct dump_thread thread;
 };
 
-/* Threads by their ids, then tasks. */
+/* Orders threads by tid, before tasks, which are ordered by task_id. */
 static int
 compare_ids(const struct profile_thread *a, const struct profile_thread *b)
 {
@@ -37,7 +37,10 @@ compare_members(const void *left, const void *right)
 	return a->row->thread < b->row->thread ? -1 : a->row->thread > b->row->thread;
 }
 
-/* The rows with a thread, by thread id: real time charged to a wait has none. */
+/*
+ * Returns the rows that have samples, ordered by thread. Rows of real time that is charged to a
+ * wait have no samples. The caller frees the array of *count elements.
+ */
 static struct member *
 list_members(const struct view *view, size_t *count)
 {
@@ -64,7 +67,10 @@ list_members(const struct view *view, size_t *count)
 	return member;
 }
 
-/* In one tick a thread has one wait, and an awaited object has one holder. */
+/*
+ * Sets wait and holder of each member. In one tick a thread has one wait, and an awaited object has
+ * one holder.
+ */
 static void
 find_waits(const struct profile *profile, struct member *member, size_t count)
 {
@@ -85,7 +91,7 @@ find_waits(const struct profile *profile, struct member *member, size_t count)
 	free(holder);
 }
 
-/* Sets the group of each member, and the size of each group; tasks are split by wait. */
+/* Sets the group of each member, and makes the groups. Tasks of a group also have the same wait. */
 static void
 find_groups(struct member *member, size_t count, struct dump *dump)
 {
@@ -94,7 +100,10 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 	for (size_t i = 0; i < count; i++) {
 		const struct view_row *row = member[i].row;
 		const bool is_task = member[i].of->is_task;
-		/* Rows with the same stack share its function array: the pointer identifies it. */
+		/*
+		 * Rows with the same stack share one array of functions, whose address identifies
+		 * the stack.
+		 */
 		const uint32_t stack = *table_insert(&stacks, (uintptr_t)row->function, is_task,
 						     (uint32_t)stacks.count, NULL);
 		bool added;
@@ -127,7 +136,10 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 	table_release(&stacks);
 }
 
-/* Orders threads by wait, and waits by the first thread with that wait. */
+/*
+ * The order of threads in a group: by wait, then by id. of_wait has, by wait, the index of its
+ * first member.
+ */
 struct order {
 	const struct profile *profile;
 	size_t *of_wait;

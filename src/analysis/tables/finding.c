@@ -12,10 +12,13 @@
 #include "wallsample/analysis/waiting.h"
 #include "wallsample/runtime/language.h"
 
-/* Number of innermost frames searched for a lock function: libraries wrap it. */
+/* Number of innermost functions that are searched for a lock function, which libraries may wrap. */
 #define LOCK_FRAMES 6
 
-/* The time of a finding, in total and by function, and the time that its share is relative to. */
+/*
+ * The time of a finding, by function and in total (`part`), and the time to which its share is
+ * relative (`whole`).
+ */
 struct sum {
 	double *of_function; /* by function of the view */
 	double part, whole;
@@ -23,9 +26,10 @@ struct sum {
 
 struct finder {
 	const struct view *view;
-	unsigned cpus, most; /* most: the largest number seen busy at one time */
+	unsigned cpus,
+		most; /* CPUs that the program may use; largest number that was busy at one tick */
 	struct sum sum[FINDING_COUNT];
-	double gil_waits; /* time of threads that waited for an interpreter's lock */
+	double gil_waits; /* time that threads waited for an interpreter's lock */
 };
 
 /* --- what a thread waits for --------------------------------------------------------- */
@@ -71,8 +75,9 @@ is_lock_function(const char *name)
 	return language_takes_lock(name);
 }
 
-bool
-finding_waits_for_lock(const struct view *view, const struct view_row *row)
+/* True if the row waits for a lock, an interpreter's lock included. */
+static bool
+waits_for_lock(const struct view *view, const struct view_row *row)
 {
 	if (run_state_runnable(row->state) || row->state == RUN_READY)
 		return false;
@@ -99,7 +104,7 @@ waits_for_file(const struct view_row *row)
 	return false;
 }
 
-/* True for rows to which real time without a running thread is charged, see charge.c. */
+/* True if the row has real time without a runnable thread, which charge.c charges to a wait. */
 static bool
 is_gap(const struct view *view, const struct view_row *row)
 {
@@ -122,13 +127,16 @@ is_system_library(const char *module)
 }
 
 /*
- * Returns the innermost function outside of system libraries, which is the one a user can change;
- * without one the innermost function, unless that is a named frame.
+ * Returns the innermost function outside of system libraries, which the user may be able to change.
+ * If there is none, returns the innermost function; view_function_count if it is a named frame.
  */
 static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
-	/* The program's file may contain the library of a compiled language. */
+	/*
+	 * Functions of the program come first: its file may contain the library of its language,
+	 * too.
+	 */
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);
 
@@ -147,7 +155,7 @@ function_of(const struct view *view, const struct view_row *row)
 		       (uint32_t)view_function_count(view);
 }
 
-/* The innermost function of the interpreted program. */
+/* Returns the innermost function of the interpreted program, or function_of() without one. */
 static uint32_t
 script_of(const struct view *view, const struct view_row *row)
 {
@@ -161,7 +169,10 @@ script_of(const struct view *view, const struct view_row *row)
 static void
 add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
 {
-	/* Functions that wrap a lock may be inlined into functions of the program. */
+	/*
+	 * For LOCK, function_of() would be wrong if a library's function that wraps the lock is
+	 * inlined into the program.
+	 */
 	const uint32_t function =
 		kind == FINDING_GIL ?
 			script_of(finder->view, row) :
@@ -215,20 +226,18 @@ finder_add_row(struct finder *finder, const struct view_row *row)
 {
 	add_gil(finder, row);
 	if (is_gap(finder->view, row)) {
-		if (waits_for_file(row))
-			add_part(finder, FINDING_IO, row, (double)row->ns[WEIGHT_LATENCY]);
-		else
-			add_part(finder, FINDING_IDLE, row, (double)row->ns[WEIGHT_LATENCY]);
+		add_part(finder, waits_for_file(row) ? FINDING_IO : FINDING_IDLE, row,
+			 (double)row->ns[WEIGHT_LATENCY]);
 	} else if (run_state_runnable(row->state)) {
 		add_runnable_row(finder, row);
-	} else if (finding_waits_for_lock(finder->view, row)) {
+	} else if (waits_for_lock(finder->view, row)) {
 		if (row->gil != GIL_WAIT)
 			add_part(finder, FINDING_LOCK, row, (double)row->ns[WEIGHT_WALL]);
 		finder->sum[FINDING_LOCK].whole += (double)row->ns[WEIGHT_WALL];
 	}
 }
 
-/* Adds waits for the interpreter's lock to LOCK, unless GIL is a finding of its own. */
+/* Adds waits for the interpreter's lock to the finding LOCK. To be called if GIL is no finding. */
 static void
 add_gil_waits(struct finder *finder)
 {
@@ -236,7 +245,7 @@ add_gil_waits(struct finder *finder)
 		const struct view_row *row = view_row(finder->view, i);
 
 		if (row->gil == GIL_WAIT && !is_gap(finder->view, row) &&
-		    !run_state_runnable(row->state) && finding_waits_for_lock(finder->view, row))
+		    !run_state_runnable(row->state) && waits_for_lock(finder->view, row))
 			add_part(finder, FINDING_LOCK, row, (double)row->ns[WEIGHT_WALL]);
 	}
 }
@@ -266,17 +275,11 @@ add_histogram(struct finder *finder)
 
 /* --- findings --------------------------------------------------------------------------- */
 
-double
-finding_threshold(enum finding_kind kind)
-{
-	static const double thresholds[] = {
+static const double thresholds[] = {
 #define X(name, threshold) threshold,
-		FINDINGS(X)
+	FINDINGS(X)
 #undef X
-	};
-
-	return thresholds[kind];
-}
+};
 
 static uint32_t
 largest(const struct finder *finder, enum finding_kind kind)
@@ -300,9 +303,11 @@ compare_findings(const void *left, const void *right)
 	return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
-/* Sets share and margin; true if they reach the threshold. */
+/*
+ * Sets kind, share and margin of `found`. True if the share minus its margin reaches the threshold.
+ */
 static bool
-is_told(const struct finder *finder, enum finding_kind kind, struct finding *found)
+reaches_threshold(const struct finder *finder, enum finding_kind kind, struct finding *found)
 {
 	const struct profile *profile = view_profile(finder->view);
 	const struct sum *sum = &finder->sum[kind];
@@ -313,7 +318,7 @@ is_told(const struct finder *finder, enum finding_kind kind, struct finding *fou
 	found->share = sum->part < sum->whole ? sum->part / sum->whole : 1;
 	found->margin = margin_of_share(found->share,
 					margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
-	return found->share - found->margin >= finding_threshold(kind);
+	return found->share - found->margin >= thresholds[kind];
 }
 
 static void
@@ -321,12 +326,12 @@ judge(struct finder *finder, struct findings *out)
 {
 	struct finding found;
 
-	if (!is_told(finder, FINDING_GIL, &found))
+	if (!reaches_threshold(finder, FINDING_GIL, &found))
 		add_gil_waits(finder);
 	for (int kind = 0; kind < FINDING_COUNT; kind++) {
 		const struct sum *sum = &finder->sum[kind];
 
-		if (!is_told(finder, (enum finding_kind)kind, &found))
+		if (!reaches_threshold(finder, (enum finding_kind)kind, &found))
 			continue;
 		found.function = largest(finder, found.kind);
 		if (found.kind == FINDING_GIL)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gil_table.c - sums by thread the time that it held an interpreter's lock or waited for it. */
+/*
+ * gil_table.c - sums up, by thread, the time that it held an interpreter's lock or waited for it.
+ */
 #include "wallsample/analysis/gil_table.h"
 
 #include <math.h>
@@ -10,7 +12,7 @@
 bool
 gil_is_several(const struct profile *profile)
 {
-	/* The locks have names only if there are several. */
+	/* A lock of an interpreter has a name only if there are several locks. */
 	for (uint32_t i = 0; i < profile_wait_count(profile); i++)
 		if (profile_wait(profile, i)->kind == WAIT_GIL &&
 		    profile_wait(profile, i)->object != FRAME_NONE)
@@ -86,11 +88,4 @@ gil_table_make(const struct view *view, struct gil_table *out)
 	if (out->count > 1)
 		qsort_r(out->row, out->count, sizeof(*out->row), gil_compare_rows, (void *)profile);
 	add_up(out, (double)profile_wall_ns(profile));
-}
-
-void
-gil_table_release(struct gil_table *table)
-{
-	free(table->row);
-	*table = (struct gil_table){ .row = NULL };
 }

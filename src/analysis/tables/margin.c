@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* margin.c - the sampling error of a share. */
+/* margin.c - computes sampling errors. */
 #include "wallsample/analysis/margin.h"
 
 #include <math.h>
 
 #define Z 1.959964   /* 95 % of a normal distribution lie within Z standard deviations */
-#define OUTSIDE 0.05 /* the probability beyond Z */
+#define OUTSIDE 0.05 /* probability of a value beyond Z */
 
 double
 margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns)
@@ -54,13 +54,16 @@ margin_deviations(double questions)
 	return high;
 }
 
-/* The distance from the mean to the upper (1) or lower (-1) end of its interval. */
+/*
+ * Returns the distance from the mean to the upper (direction 1) or lower (direction -1) end of its
+ * interval of `z` standard deviations.
+ */
 static double
 distance(const struct margin_mean *of, double z, int direction)
 {
 	const double n = of->ticks, one = of->mean < 1 ? of->mean : 1;
 	const double half = z * sqrt(of->deviation * of->deviation / n + z * z / (4 * n * n));
-	/* The middle of the interval lies nearer to one half than the mean. */
+	/* The middle of Wilson's interval is nearer to 0.5 than the mean. */
 	const double shift = direction * z * z / n * (0.5 - one);
 
 	return (half + shift) / (1 + z * z / n);

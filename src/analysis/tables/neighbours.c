@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* neighbours.c - sums the callers and callees of the functions in focus. */
+/* neighbours.c - sums up the callers and callees of the functions in focus. */
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
@@ -45,7 +45,9 @@ take(struct sums *sums, enum weight weight, size_t *count)
 	return sums->row;
 }
 
-/* A recursive function counts once per stack. */
+/*
+ * True if no function further inside is the same: a recursive function counts once for each stack.
+ */
 static bool
 is_first(const struct view_row *row, size_t at)
 {

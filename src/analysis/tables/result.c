@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result.c - computes the tables of a report: functions, states, threads, nameless modules.
+ * result.c - computes tables of a report: functions, states, threads, and modules without symbols.
  */
 #include "wallsample/analysis/result.h"
 
@@ -16,7 +16,9 @@ compare_numbers(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Orders by name and module: a deterministic order of rows with equal times. */
+/*
+ * Orders functions by name and module, so that the order of rows with equal times is deterministic.
+ */
 static int
 compare_functions(const struct view *view, uint32_t a, uint32_t b)
 {
@@ -27,7 +29,7 @@ compare_functions(const struct view *view, uint32_t a, uint32_t b)
 	return order != 0 ? order : strcmp(left->module, right->module);
 }
 
-/* qsort_r() for a table that may be empty: its rows are NULL. */
+/* Calls qsort_r() unless the table is empty, because its rows may be NULL then. */
 static void
 sort_rows(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *, void *),
 	  const void *context)
@@ -52,7 +54,7 @@ compare_top(const void *left, const void *right, void *context)
 
 	if (order == 0)
 		order = compare_numbers(b->cum[by->sort], a->cum[by->sort]);
-	/* A row without this weight may have another one. */
+	/* Rows without this weight are ordered by another weight. */
 	if (order == 0)
 		order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
 	return order != 0 ? order : compare_functions(by->view, a->function, b->function);
@@ -67,10 +69,13 @@ weighs_nothing(const int64_t *ns)
 	return true;
 }
 
-/* Value of `unit`: all threads. */
+/* Value of top_choice.unit: the samples of all units. */
 #define ANY_UNIT UINT32_MAX
 
-/* With few samples the estimate of the parallelism can exceed the highest observed value. */
+/*
+ * Raises busy_ns so that the estimate of the parallelism does not exceed the highest observed
+ * value, which can happen with few samples.
+ */
 static void
 limit_parallelism(const struct profile *profile, struct top_row *row)
 {
@@ -81,13 +86,16 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 		row->busy_ns = row->cum[WEIGHT_OVERHEAD] / most;
 }
 
-/* The samples and functions that a table includes. */
+/* The samples and the functions that a table includes. */
 struct top_choice {
-	uint32_t unit; /* samples of this unit, or ANY_UNIT */
-	bool program;  /* functions of an interpreted program only */
+	uint32_t unit; /* only samples of this unit; or ANY_UNIT */
+	bool program;  /* only functions with view_function.program */
 };
 
-/* Index of the function that gets the sample's flat time; the depth if none does. */
+/*
+ * Returns the index of the function that gets the flat time of the sample; sample->depth if no
+ * function gets it.
+ */
 static size_t
 place_of_flat(const struct view *view, const struct view_row *sample, bool program)
 {
@@ -104,7 +112,8 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
-	size_t *counted = xcalloc(functions + 1, sizeof(*counted)); /* last row + 1 */
+	/* By function: 1 + the index of the last view row that counted; 0: none. */
+	size_t *counted = xcalloc(functions + 1, sizeof(*counted));
 	size_t used = 0;
 
 	for (size_t r = 0; r < view_row_count(view); r++) {
@@ -215,16 +224,9 @@ state_table_make(const struct view *view, struct state_table *out)
 	sort_rows(out->row, out->count, sizeof(*out->row), compare_states, NULL);
 }
 
-void
-state_table_release(struct state_table *table)
-{
-	free(table->row);
-	*table = (struct state_table){ 0 };
-}
-
 /* --- threads ----------------------------------------------------------------------- */
 
-/* Flat time of one function in one thread. */
+/* The flat time of a function in a thread. */
 struct own_time {
 	uint32_t thread, function;
 	int64_t flat_ns;
@@ -245,14 +247,14 @@ compare_threads(const void *left, const void *right, void *context)
 	return order != 0 ? order : compare_numbers(a->thread, b->thread);
 }
 
-/* The thread, or its unit, that identifies a row of a table. */
+/* Returns the unit of the thread if rows are units, else the thread. */
 static uint32_t
 unit_or_thread(const struct view *view, uint32_t thread, bool by_unit)
 {
 	return by_unit ? view_unit(view, thread) : thread;
 }
 
-/* Sets in each row of a thread the function with the most flat time. */
+/* Sets top and top_ns of each row: the function with the most flat time. */
 static void
 find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
 {
@@ -288,7 +290,7 @@ find_top_functions(const struct view *view, bool by_unit, struct thread_row *row
 	free(own);
 }
 
-/* Counts the tasks of each unit that have a row. */
+/* Counts, by unit, the tasks that have samples. */
 static void
 count_tasks(const struct view *view, struct thread_row *row)
 {
@@ -371,7 +373,10 @@ compare_bare(const void *left, const void *right, void *context)
 	return order != 0 ? order : strcmp(a->module, b->module);
 }
 
-/* Sets of_function to the row of the module, for each nameless function. */
+/*
+ * Returns a row for each module with functions without a symbol. Sets of_function, by function, to
+ * the row of its module, or to UINT32_MAX if the function has a symbol.
+ */
 static struct unnamed_row *
 list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
 {
@@ -406,7 +411,8 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 	size_t modules = 0, used = 0, *counted;
 	struct unnamed_row *row = list_bare_modules(view, of_function, &modules);
 
-	counted = xcalloc(modules + 1, sizeof(*counted)); /* last row + 1 */
+	/* By module: 1 + the index of the last view row that counted; 0: none. */
+	counted = xcalloc(modules + 1, sizeof(*counted));
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 
@@ -429,11 +435,4 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 	free(of_function);
 	sort_rows(row, used, sizeof(*row), compare_bare, NULL);
 	*out = (struct unnamed_table){ .row = row, .count = used };
-}
-
-void
-unnamed_table_release(struct unnamed_table *table)
-{
-	free(table->row);
-	*table = (struct unnamed_table){ 0 };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* task_groups.c - groups the user-space tasks of a process. */
+/* task_groups.c - groups the async tasks of a process. */
 #include "wallsample/analysis/task_groups.h"
 
 #include <stdlib.h>
@@ -60,7 +60,8 @@ task_groups_make(const struct async_tasks *tasks, struct task_groups *out)
 {
 	const size_t count = async_tasks_count(tasks);
 	uint32_t *group = xcalloc(count + 1, sizeof(*group)); /* by task: its group */
-	uint32_t *next = xcalloc(count + 1, sizeof(*next));   /* by group: its next free place */
+	uint32_t *next = xcalloc(count + 1,
+				 sizeof(*next)); /* by group: index in out->task of its next task */
 	uint32_t at = 0;
 
 	*out = (struct task_groups){

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* task_table.c - sums the time of tasks, and of the threads that run them, by activity. */
+/* task_table.c - sums up the time of tasks, and of the threads that run tasks, by activity. */
 #include "wallsample/analysis/task_table.h"
 
 #include <stdlib.h>
@@ -7,29 +7,11 @@
 
 #include "analysis/view/view_internal.h"
 
-const char *
-task_doing_text(enum task_doing doing)
-{
-	static const char *const texts[] = {
-#define X(name, text, word) text,
-		TASK_DOINGS(X)
+const struct task_doing_info task_doings[TASK_DOING_COUNT] = {
+#define X(name, text, word) { text, word },
+	TASK_DOINGS(X)
 #undef X
-	};
-
-	return texts[doing];
-}
-
-const char *
-task_doing_word(enum task_doing doing)
-{
-	static const char *const words[] = {
-#define X(name, text, word) word,
-		TASK_DOINGS(X)
-#undef X
-	};
-
-	return words[doing];
-}
+};
 
 static enum task_doing
 doing_of(const struct profile_entry *entry, bool is_task)
@@ -51,7 +33,10 @@ doing_of(const struct profile_entry *entry, bool is_task)
 	}
 }
 
-/* The kind of the innermost frame, which replaces the stack if unwinding failed. */
+/*
+ * Returns the kind of the innermost frame. If unwinding has failed, a named frame replaces the
+ * stack.
+ */
 static enum named_frame
 leaf_kind(const struct profile *profile, uint32_t stack)
 {
@@ -64,8 +49,8 @@ struct adding {
 	const struct view *view;
 	struct task_table *out;
 	size_t capacity;
-	struct table known; /* (doing, reason) -> row */
-	bool *seen;         /* by thread of the profile: it is a task in a row */
+	struct table known; /* (doing; address of the reason) -> row */
+	bool *seen;         /* by thread of the profile: it is a task that has been counted */
 };
 
 static void
@@ -161,13 +146,8 @@ task_table_make(const struct view *view, struct task_table *out)
 		qsort(out->row, out->count, sizeof(*out->row), task_compare_rows);
 	table_release(&adding.known);
 	free(adding.seen);
-	if (out->tasks == 0)
-		task_table_release(out);
-}
-
-void
-task_table_release(struct task_table *table)
-{
-	free(table->row);
-	*table = (struct task_table){ .row = NULL };
+	if (out->tasks == 0) {
+		free(out->row);
+		*out = (struct task_table){ .row = NULL };
+	}
 }

@@ -11,19 +11,22 @@
 #include "wallsample/base/table.h"
 
 struct growing {
-	struct tree_node *node; /* a parent is before its children */
+	struct tree_node *node; /* all nodes; a parent is before its children */
 	size_t capacity;
 	struct table known; /* (function and system call; kind and parent) -> node */
 };
 
-/* The identity of a node below its parent. */
+/* What distinguishes the children of a node. */
 struct frame {
 	enum tree_kind kind;
 	uint32_t function;
 	int32_t syscall;
 };
 
-/* Adds the weight to the child of `parent`, and returns the number of the child. */
+/*
+ * Adds the weights to the child of `parent` that stands for the frame, and returns the index of the
+ * child.
+ */
 static uint32_t
 pass(struct growing *tree, const struct frame *frame, uint32_t parent, const int64_t *ns)
 {
@@ -44,25 +47,6 @@ pass(struct growing *tree, const struct frame *frame, uint32_t parent, const int
 	return at;
 }
 
-static uint32_t
-pass_functions(struct growing *tree, const struct view_row *row, uint32_t at)
-{
-	struct frame frame = { .kind = TREE_FUNCTION, .syscall = (int32_t)SYSCALL_NONE };
-
-	for (size_t i = row->depth; i-- > 0;) {
-		frame.function = row->function[i];
-		at = pass(tree, &frame, at, row->ns);
-	}
-	return at;
-}
-
-static void
-end_row(struct growing *tree, const struct view_row *row, uint32_t at)
-{
-	if (at != TREE_NONE)
-		weights_add(tree->node[at].flat, row->ns);
-}
-
 bool
 flame_has_state(const struct view *view, enum run_state state, const uint32_t *function,
 		size_t depth)
@@ -72,23 +56,28 @@ flame_has_state(const struct view *view, enum run_state state, const uint32_t *f
 	       !view_is_gap(view_function(view, function[depth - 1]));
 }
 
+/* Adds a row of the view. `frames` is a set of enum flame_frames. */
 static void
-add_flame_row(struct growing *tree, const struct view *view, const struct view_row *row,
-	      unsigned frames)
+add_row(struct growing *tree, const struct view *view, const struct view_row *row, unsigned frames)
 {
 	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
 	const struct frame thread = { TREE_THREAD, view_unit(view, row->thread),
 				      (int32_t)SYSCALL_NONE };
 	const struct frame state = { TREE_STATE, row->state,
 				     waits ? row->syscall : (int32_t)SYSCALL_NONE };
+	struct frame function = { .kind = TREE_FUNCTION, .syscall = (int32_t)SYSCALL_NONE };
 	uint32_t at = TREE_NONE;
 
 	if (frames & FLAME_THREADS)
 		at = pass(tree, &thread, at, row->ns);
-	at = pass_functions(tree, row, at);
+	for (size_t i = row->depth; i-- > 0;) {
+		function.function = row->function[i];
+		at = pass(tree, &function, at, row->ns);
+	}
 	if ((frames & FLAME_STATES) && flame_has_state(view, row->state, row->function, row->depth))
 		at = pass(tree, &state, at, row->ns);
-	end_row(tree, row, at);
+	if (at != TREE_NONE)
+		weights_add(tree->node[at].flat, row->ns);
 }
 
 /* --- which nodes, and in which order ------------------------------------------------ */
@@ -99,7 +88,10 @@ struct order {
 	enum weight weight;
 };
 
-/* The heaviest first; equal nodes: parents first, then by name, for a deterministic order. */
+/*
+ * Orders nodes by weight, the heaviest first. Of equally heavy nodes a parent comes first; then
+ * names make the order deterministic.
+ */
 static int
 compare_nodes(const void *left, const void *right, void *context)
 {
@@ -120,9 +112,13 @@ compare_nodes(const void *left, const void *right, void *context)
 	return by_name != 0 ? by_name : (l > r) - (l < r);
 }
 
-/* Links between the shown nodes, by node. The outermost frames are children of node `root`. */
+/*
+ * Links between the shown nodes. The outermost frames are children of `root`, an index behind the
+ * last node.
+ */
 struct links {
-	uint32_t *first, *next; /* the heaviest child, and the next lighter sibling; or TREE_NONE */
+	uint32_t *first,
+		*next; /* by node: heaviest child, and next lighter sibling; or TREE_NONE */
 	uint32_t root;
 };
 
@@ -132,7 +128,7 @@ parent_in(const struct links *links, const struct growing *tree, uint32_t id)
 	return tree->node[id].parent == TREE_NONE ? links->root : tree->node[id].parent;
 }
 
-/* Writes the nodes in preorder. */
+/* Writes the shown nodes to out->node in preorder. */
 static void
 unroll(const struct growing *tree, const struct links *links, struct call_tree *out)
 {
@@ -163,7 +159,7 @@ make_array(size_t count)
 {
 	uint32_t *array = xmalloc(count * sizeof(*array));
 
-	memset(array, 0xff, count * sizeof(*array)); /* TREE_NONE */
+	memset(array, 0xff, count * sizeof(*array)); /* each element is TREE_NONE */
 	return array;
 }
 
@@ -180,7 +176,7 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	uint32_t *sorted = xcalloc(nodes + 1, sizeof(*sorted));
 	size_t count = 0, shown;
 
-	/* Most of a million nodes are too light: they are removed before sorting. */
+	/* Nodes that are too light are removed before sorting: of a million nodes, most are. */
 	for (uint32_t i = 0; i < nodes; i++)
 		if (tree->node[i].cum[order->weight] >= least)
 			sorted[count++] = i;
@@ -202,7 +198,7 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	free(links.next);
 }
 
-/* Selects nodes of the grown tree, then releases it. */
+/* Fills `out` with the heaviest nodes of the tree, and releases the tree. */
 static void
 take(struct growing *tree, const struct view *view, enum weight weight, size_t most, double least,
      struct call_tree *out)
@@ -210,6 +206,7 @@ take(struct growing *tree, const struct view *view, enum weight weight, size_t m
 	const struct order order = { tree, view, weight };
 	const int64_t bound = (int64_t)(least * (double)view_total_ns(view, weight));
 
+	*out = (struct call_tree){ .count = 0 };
 	choose(tree, &order, most, bound > 0 ? bound : 1, out);
 	table_release(&tree->known);
 	free(tree->node);
@@ -221,12 +218,8 @@ call_tree_make(const struct view *view, enum weight weight, size_t most, double 
 {
 	struct growing tree = { .capacity = 0 };
 
-	*out = (struct call_tree){ .count = 0 };
-	for (size_t i = 0; i < view_row_count(view); i++) {
-		const struct view_row *row = view_row(view, i);
-
-		end_row(&tree, row, pass_functions(&tree, row, TREE_NONE));
-	}
+	for (size_t i = 0; i < view_row_count(view); i++)
+		add_row(&tree, view, view_row(view, i), 0);
 	take(&tree, view, weight, most, least, out);
 }
 
@@ -236,10 +229,9 @@ flame_tree_make(const struct view *view, enum weight weight, size_t most, double
 {
 	struct growing tree = { .capacity = 0 };
 
-	*out = (struct call_tree){ .count = 0 };
 	for (size_t i = 0; i < view_row_count(view); i++)
 		if (view_row(view, i)->ns[weight] > 0)
-			add_flame_row(&tree, view, view_row(view, i), frames);
+			add_row(&tree, view, view_row(view, i), frames);
 	take(&tree, view, weight, most, least, out);
 }
 

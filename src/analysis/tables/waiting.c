@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting.c - sums up waits by the awaited object. */
+/* waiting.c - sums up waits by the object that threads waited for. */
 #include "wallsample/analysis/waiting.h"
 
 #include <stdlib.h>
@@ -12,12 +12,12 @@ struct summing {
 	const struct view *view;
 	struct waiting *out;
 	size_t capacity, stack_capacity;
-	struct table stacks;   /* (row and whether it holds, functions) -> stack */
-	struct table threads;  /* (row, thread) */
-	struct table in_stack; /* (stack, thread) */
+	struct table stacks;   /* (row and holds; address of the functions) -> stack */
+	struct table threads;  /* (row; thread): the thread has been counted for the row */
+	struct table in_stack; /* (stack; thread): the thread has been counted for the stack */
 };
 
-/* Readers and writers wait for the same lock. */
+/* Returns the kind of a row: readers and writers wait for the same lock. */
 static enum wait_kind
 kind_of_row(enum wait_kind kind)
 {
@@ -118,7 +118,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 		.ns = blame->ns,
 	};
 
-	/* Holders count only for objects that a selected thread waited for. */
+	/* A holder counts only if a selected thread waited for the object. */
 	if (!table_find(&summing->out->rows, kind_of_row(wait->kind),
 			waiting_name_of(view, wait->object), &stack.row))
 		return;
@@ -188,7 +188,7 @@ waiting_make(const struct view *view, struct waiting *out)
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
 		const struct profile_entry *entry = profile_entry(profile, i);
 
-		/* Real time charged to a wait has no wall time of a waiter. */
+		/* An entry of real time that is charged to a wait has no wall time. */
 		if (entry->wait != 0 && entry->ns[WEIGHT_WALL] > 0)
 			add_waiter(&summing, entry);
 	}

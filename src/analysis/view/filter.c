@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.c - which threads and tasks a filter selects. */
+/* filter.c - decides which threads and tasks a filter selects. */
 #include "wallsample/analysis/filter.h"
 
 #include <fnmatch.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * view.c - accessors of a view.
- */
+/* view.c - functions that return the contents of a view. */
 #include "wallsample/analysis/view.h"
 
 #include <stdlib.h>

@@ -7,15 +7,17 @@
 
 #include "analysis/view/view_internal.h"
 
-/* True if the filter selects the entry, its rules for threads aside; `at` is the path of the
- * entry's functions, or STACK_NONE. */
+/*
+ * True if the filter selects the entry by its state, its relation to a GIL and its functions, whose
+ * path is `at` or STACK_NONE. Threads are tested by view_wants_thread.
+ */
 static bool
 view_wants_entry(const struct view *view, const struct profile_entry *entry, uint32_t at)
 {
 	const struct filter *filter = &view->filter;
 	const struct path *path = at != STACK_NONE ? &view->path[at] : NULL;
 
-	/* Without -X no path has `excluded` set. */
+	/* Without -X no path is excluded. */
 	return (filter->states == 0 || (filter->states & 1u << entry->state) != 0) &&
 	       (filter->gils == 0 || (filter->gils & 1u << entry->gil) != 0) &&
 	       (filter->include == NULL || (path != NULL && path->included)) &&
@@ -31,8 +33,9 @@ entry_count(const struct naming *naming)
 }
 
 /*
- * Returns an entry of the profile, or with `blame` of its lock holders. Two members are replaced:
- * the stack by its path, and the carrier, which rows do not have, by whether the thread is wanted.
+ * Returns an entry of the profile, or with filter.blame of its lock holders. Two members have other
+ * contents: `stack` is a path, and `carrier`, which rows do not have, is 1 if the filter selects
+ * the thread, else 0.
  */
 static struct profile_entry
 entry_at(struct naming *naming, size_t index)
@@ -50,7 +53,7 @@ entry_at(struct naming *naming, size_t index)
 			.state = blame->state,
 			.syscall = SYSCALL_NONE,
 			.wait = blame->wait,
-			/* The blamed thread held the lock. */
+			/* The thread of a blame held the lock. */
 			.gil = profile_wait(view->profile, blame->wait)->kind == WAIT_GIL ?
 				       GIL_HAS :
 				       GIL_UNKNOWN,
@@ -74,8 +77,8 @@ entry_at(struct naming *naming, size_t index)
 }
 
 /*
- * Sums the entries that became equal after their stacks were replaced by paths.
- * Returns an array of *count entries in the order of arrival; the caller frees it.
+ * Sums up the entries that are equal after their stacks were replaced by paths. Returns an array of
+ * *count entries in the order in which each first occurs; the caller frees it.
  */
 static struct profile_entry *
 merge_entries(struct naming *naming, size_t *count)
@@ -128,8 +131,10 @@ view_add_row(struct view *view, const struct profile_entry *entry)
 	view->total_samples += entry->samples;
 }
 
-/* Sets negative sums to 0: a correction can exceed the credited time, see sampler.h. False if
- * nothing is left. */
+/*
+ * Sets negative sums to 0: a correction by the sampler can exceed the time that was credited before
+ * (sampler.h). Returns false if no sum is above 0.
+ */
 static bool
 clip_weights(struct profile_entry *entry)
 {
@@ -160,7 +165,7 @@ make_rows(struct naming *naming)
 	free(merged);
 }
 
-/* The filter wants one of the two runnable states, running and queued, without the other. */
+/* True if the filter selects exactly one of the two runnable states, running and queued. */
 static bool
 states_split_runnable(unsigned states)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_entry.c - paths of samples whose key is not code: a named frame for the thread, the state,
- * the wait or the relation to a GIL.
+ * view_entry.c - makes the paths of samples for keys that are not code: a named frame for the
+ * thread, the state, the wait or the relation to a GIL.
  */
 #include <inttypes.h>
 
 #include "analysis/view/view_internal.h"
 
-/* `full` is the path of the waiter, or STACK_NONE. */
+/* Returns the function that names the wait. `full` is the path of the waiter, or STACK_NONE. */
 static uint32_t
 function_of_wait(struct naming *naming, uint32_t wait, uint32_t full)
 {
@@ -56,7 +56,10 @@ view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32
 	const uint32_t waits = full;
 	uint32_t path = STACK_NONE, kind = STACK_NONE;
 
-	/* A gap keeps its two frames: PROFILE_GAP, and one such as "[sleeping in futex]". */
+	/*
+	 * The path of a gap begins with its two outermost frames: PROFILE_GAP, and a frame such as
+	 * "[sleeping in futex]".
+	 */
 	while (full != STACK_NONE && view->path[full].caller != STACK_NONE) {
 		kind = full;
 		full = view->path[full].caller;

@@ -10,8 +10,10 @@ uint32_t
 view_add_path(struct view *view, struct table *paths, const struct path *path)
 {
 	bool added;
-	/* Paths with the same functions differ if -I or -X matches only one of them: the
-	 * expressions match symbols, and the shown text may be a part of the symbol. */
+	/*
+	 * Paths with the same functions may differ in `included` and `excluded`: -I and -X match
+	 * symbols, and the name of a function may be only a part of its symbol.
+	 */
 	const uint32_t id = *table_insert(paths, path->function,
 					  (uint64_t)path->caller << 2 |
 						  (uint64_t)path->included << 1 | path->excluded,
@@ -90,7 +92,7 @@ view_own_function(struct naming *naming, const char *text)
 	return id;
 }
 
-/* Returns the path with one function more. */
+/* Returns the path of `caller` extended by one function. */
 static uint32_t
 extend(struct naming *naming, uint32_t caller, uint32_t function, const struct path *matched)
 {
@@ -126,7 +128,7 @@ view_extend_path(struct naming *naming, uint32_t path, uint32_t inner, const str
 {
 	struct view *view = naming->view;
 	const size_t depth = view->path[inner].depth;
-	/* Adding paths may reallocate view->path; this array stays. */
+	/* The array stays valid when view->path is reallocated. */
 	const uint32_t *function = view_path_functions(view, inner);
 
 	for (size_t i = depth; i-- > 0;)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_internal.h - what the files that make a view share.
- *
- * view_create.c drives the steps; view.c and view_extend.c are below all of them.
+ * view_internal.h - structs and functions that the files of a view share. view_create.c calls the
+ * other files in turn; all of them use view.c and view_extend.c.
  */
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
 #define WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
@@ -13,64 +12,67 @@
 #include "wallsample/base/table.h"
 #include "wallsample/analysis/view.h"
 
-/* A stack of functions: the innermost one, and the path of its caller. */
+/* A stack of functions: its innermost function, and the path of the caller. */
 struct path {
 	uint32_t function;
-	uint32_t caller; /* index of a path, below its own; or STACK_NONE */
+	uint32_t caller; /* index of an earlier path; STACK_NONE for an outermost function */
 	uint32_t depth;
-	bool included, excluded; /* a function of it matches -I, -X */
-	uint32_t *functions;     /* innermost first; NULL until a row needs it */
+	bool included, excluded; /* a function of the path matches -I; one matches -X */
+	uint32_t *functions;     /* all functions, innermost first; NULL before the first use */
 };
 
 struct view {
 	const struct profile *profile;
 	struct view_function *function;
 	size_t function_count, function_capacity;
-	uint32_t *of_frame;        /* by frame of the profile: its innermost function */
-	uint32_t *of_stack;        /* by stack of the profile: its path */
-	enum wait_kind *wait_kind; /* by wait of the profile: the kind, refined by functions */
-	bool *thread_wanted;   /* by thread of the profile; of a task, whether its id is wanted */
-	bool *thread_excluded; /* by thread of the profile: its name is excluded */
+	uint32_t *of_frame; /* by frame of the profile: its innermost function in `function` */
+	uint32_t *of_stack; /* by stack of the profile: its path in `path` */
+	enum wait_kind
+		*wait_kind;    /* by wait of the profile: its kind, or WAIT_MIXED of view_wait.c */
+	bool *thread_wanted;   /* by thread of the profile: the filter selects it */
+	bool *thread_excluded; /* by thread of the profile: the filter excludes its name */
 	bool only_threads;     /* the filter selects threads by their ids or names */
-	const char **entry;    /* by thread: name of a task's first function; NULL: not known */
-	const char **created;  /* by thread: name of the function that created the task; or NULL */
-	uint32_t *unit;        /* by thread: the thread that represents its unit */
-	size_t *unit_tasks;    /* by unit: number of its tasks; 0 or 1: not a group */
+	const char **entry;   /* by thread: name of the first function of a task; NULL: not known */
+	const char **created; /* by thread: function that created the task; NULL: not known */
+	uint32_t *unit;       /* by thread: the thread that represents its unit */
+	size_t *unit_tasks;   /* by unit: number of its tasks; 0 if every task is a unit */
 	struct filter filter;
 	struct path *path;
 	size_t path_count, path_capacity;
 	struct view_row *row;
 	size_t row_count, row_capacity;
 	int64_t total_ns[WEIGHT_COUNT], total_samples, unfiltered_ns;
-	struct strings *texts; /* names made here: with a line, of named frames */
+	struct strings *texts; /* owns names that the view has made */
 	enum view_key key;
 	bool splits_runnable;
 };
 
-/* The symbols of a frame: symbol[first] is the innermost of `count`. */
+/* The symbols of a frame: `count` elements of naming->symbol, innermost first. */
 struct names {
 	size_t first, count;
 };
 
-/* What is needed while a view is made, and freed afterwards. */
+/* Data that is needed only while a view is made. */
 struct naming {
 	struct view *view;
 	struct symbols *symbols;
 	const struct filter *filter;
 	enum view_key key;
-	struct symbol *symbol; /* of all frames, in address order of the frames */
+	struct symbol *symbol; /* symbols of all frames, in the order of the frames' addresses */
 	size_t symbol_count, symbol_capacity;
-	struct names *of_frame;    /* by frame of the profile */
-	uint32_t *function;        /* by symbol: its number in view->function */
-	bool *included, *excluded; /* by symbol: whether -I and -X match */
-	struct table paths;        /* (function, caller, matches) -> path */
-	struct table tasks;        /* (task_id, name) -> thread of the profile: with created_by */
-	uint32_t *created;         /* by thread: path of the place that created it; or NULL */
-	struct table own;          /* text -> function: named frames that the view has added */
+	struct names *of_frame;    /* by frame of the profile: its symbols */
+	uint32_t *function;        /* by symbol: its index in view->function */
+	bool *included, *excluded; /* by symbol: -I matches its name; -X matches its name */
+	struct table paths;        /* (function; caller, included and excluded) -> path */
+	struct table
+		tasks; /* (task_id; name) -> thread of the profile; filled with filter.created_by */
+	/* By thread: path of the code that created the task; NULL without filter.created_by. */
+	uint32_t *created;
+	struct table own; /* (address of the text; 0) -> function that the view has added */
 	struct strbuf scratch;
 };
 
-/* The frame is a function of an interpreted program. */
+/* True if the frame is a function of an interpreted program. */
 static inline bool
 frame_is_script(const struct profile_frame *frame)
 {
@@ -80,8 +82,8 @@ frame_is_script(const struct profile_frame *frame)
 /* --- view_names.c: frames to functions ---------------------------------------------------- */
 
 /*
- * Names the frames of naming->view's profile, numbers the functions that view_function()
- * returns, and matches -I and -X. view, symbols, filter and key are set before.
+ * Resolves the frames of the profile, fills view->function, and matches -I and -X. The caller has
+ * set the members view, symbols, filter and key.
  */
 void naming_make(struct naming *naming);
 void naming_release(struct naming *naming);
@@ -90,55 +92,70 @@ bool view_matches(const regex_t *regex, const char *name);
 
 /* --- view_threads.c, view_wait.c ---------------------------------------------------------- */
 
-/* Makes view->entry, created, unit and unit_tasks; after naming_make. */
+/* Fills view->entry, created, unit and unit_tasks. To be called after naming_make. */
 void view_name_threads(struct naming *naming);
-/* Makes view->thread_wanted, thread_excluded and only_threads by view->filter; at any time. */
+/* Fills view->thread_wanted, thread_excluded and only_threads by view->filter. */
 void view_choose_threads(struct view *view);
-/* The filter wants the sample's task and the thread that ran it, or its thread. */
+/*
+ * True if the filter selects the thread of the sample; of a task's sample, the task and the thread
+ * that ran it.
+ */
 bool view_wants_thread(const struct view *view, const struct profile_entry *entry);
-/* Makes view->wait_kind from all stacks, whether shown or not; after naming_make. */
+/*
+ * Fills view->wait_kind from the stacks of all samples, selected or not. To be called after
+ * naming_make.
+ */
 void view_name_waits(struct naming *naming);
 
 /* --- view_extend.c: paths ------------------------------------------------------------------ */
 
-/* The number of the path, which is added to `paths` and to the view if it is new. */
+/* Returns the index of the path, which is added to `paths` and to the view if it is new. */
 uint32_t view_add_path(struct view *view, struct table *paths, const struct path *path);
-/* The path with one symbol, function or named frame more. `matched` has the result of -I and -X
- * for the new path. A function that is the innermost one already is not repeated. */
+/*
+ * Each returns the path extended by one symbol, function or named frame. `matched` has the values
+ * of `included` and `excluded` for the new path. view_extend_function and view_extend_own return
+ * `path` itself if its innermost function is the same.
+ */
 uint32_t view_extend_symbol(struct naming *naming, uint32_t path, size_t symbol);
 uint32_t view_extend_function(struct naming *naming, uint32_t path, uint32_t function,
 			      const struct path *matched);
 uint32_t view_extend_own(struct naming *naming, uint32_t path, const char *text,
 			 const struct path *matched);
-/* The path with the symbols of a frame, except the `without` innermost ones. */
+/* Returns the path extended by the symbols of a frame, except the `without` innermost symbols. */
 uint32_t view_extend_symbols(struct naming *naming, uint32_t path, uint32_t frame, size_t without);
-/* The path with all functions of the path `inner`. */
+/* Returns the path extended by all functions of the path `inner`. */
 uint32_t view_extend_path(struct naming *naming, uint32_t path, uint32_t inner,
 			  const struct path *matched);
-/* Appends a function to those that view_function() returns. */
+/* Appends a function to view->function. */
 void view_add_function(struct view *view, const struct view_function *function);
-/* The number of the function that stands for this text, which is added if it is new. */
+/* Returns the index of the function that stands for this text, which is added if it is new. */
 uint32_t view_own_function(struct naming *naming, const char *text);
-/* The functions of a path, innermost first; borrowed from the view. */
+/* Returns the functions of a path, innermost first, borrowed from the view. */
 const uint32_t *view_path_functions(const struct view *view, uint32_t path);
 
 /* --- view_paths.c, view_tasks.c, view_entry.c: which path a sample gets -------------------- */
 
-/* Makes view->of_stack, without hidden frames; after naming_make. */
+/* Fills view->of_stack. Hidden frames are not in the paths. To be called after naming_make. */
 void view_make_paths(struct naming *naming);
-/* Sets view_function.program; after naming_make. */
+/* Sets view_function.program of all functions. To be called after naming_make. */
 void view_mark_program(struct view *view);
-/* Removes the functions that only park a task from the paths of tasks' stacks. */
+/* Removes from the stacks of tasks the innermost functions that only park a task. */
 void view_cut_parking(struct naming *naming);
-/* With created_by: prepares, then puts a task's path on top of the path that created it. */
+/*
+ * For filter.created_by. The first function is called once; the second returns the path of a task,
+ * `full`, extended outwards by the path that created the task.
+ */
 void view_begin_created(struct naming *naming);
 uint32_t view_created_path(struct naming *naming, uint32_t thread, uint32_t full);
 /*
- * The path that represents the entry for a key of view_key_is_of_sample; `full` is the path of
- * its functions, on which -I and -X have been matched.
+ * Returns the path that stands for the entry if view_key_is_of_sample(naming->key). `full` is the
+ * path of its functions, whose `included` and `excluded` the result has.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
-/* The path of a lock holder's functions, below a named frame of what it held. */
+/*
+ * Returns the path of a lock holder: a named frame for the lock, then its functions, whose path is
+ * `full`.
+ */
 uint32_t view_blame_path(struct naming *naming, uint32_t wait, uint32_t full);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_names.c - resolves each frame of a profile to symbols, and assigns functions to symbols.
+ * view_names.c - resolves each frame of a profile to symbols, and numbers the functions of the
+ * symbols.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 #include "wallsample/process/module.h"
 
 /*
- * The short name of a file: the last part of its path, with its directory for "__init__.py" and
- * "__main__.py". "<string>" and "<frozen importlib._bootstrap>" are not paths.
+ * Returns the short name of a script's file: the last part of its path, and for "__init__.py" and
+ * "__main__.py" the last two parts. "<string>" and "<frozen importlib._bootstrap>" are not paths.
  */
 static const char *
 script_module(const char *file)
@@ -151,8 +152,8 @@ place_of_function(const struct naming *naming, const struct view_function *funct
 }
 
 /*
- * Numbers the function of each symbol, in the order of the frames, so that the number does not
- * depend on addresses. Texts are interned: equal texts have equal pointers.
+ * Numbers the function of each symbol in the order of the frames, so that the numbers do not depend
+ * on addresses. Texts are interned: equal texts have equal pointers.
  */
 static void
 number_functions(struct naming *naming)
@@ -195,7 +196,7 @@ view_matches(const regex_t *regex, const char *name)
 	return regex != NULL && regexec(regex, name, 0, NULL, 0) == 0;
 }
 
-/* -I and -X match names of functions, whatever text the view shows. */
+/* Matches -I and -X with the names of symbols, whatever the key of the view. */
 static void
 match_symbols(struct naming *naming)
 {

@@ -9,7 +9,9 @@
 #include "wallsample/process/module.h"
 #include "wallsample/runtime/language.h"
 
-/* The function of the code itself, into which the others are inlined. */
+/*
+ * Returns the index of the outermost symbol, into which the other symbols of the frame are inlined.
+ */
 static size_t
 outermost_symbol(const struct naming *naming, uint32_t frame)
 {
@@ -18,7 +20,10 @@ outermost_symbol(const struct naming *naming, uint32_t frame)
 
 /* --- plumbing: frames of the interpreter between two functions of the program -------------- */
 
-/* By module: it is an interpreter, whose frames run the functions of a script. */
+/*
+ * Returns, by module, whether it is an interpreter: code of the module has called a function of a
+ * script. The caller frees the array of *modules elements.
+ */
 static bool *
 find_interpreters(const struct naming *naming, size_t *modules)
 {
@@ -53,8 +58,9 @@ find_interpreters(const struct naming *naming, size_t *modules)
 }
 
 /*
- * Classifies a symbol. One without a name is classified by its module: code of the interpreter is
- * plumbing, code of other modules may be outside of it. `known` caches the result by name.
+ * Classifies a symbol. A symbol without a name is classified by its module: code of the interpreter
+ * is plumbing, code of another module may have started the interpreter. `known` caches the result
+ * by name.
  */
 static enum plumbing
 classify_symbol(const struct symbol *symbol, bool interpreter, struct table *known)
@@ -70,7 +76,7 @@ classify_symbol(const struct symbol *symbol, bool interpreter, struct table *kno
 	return (enum plumbing) * place;
 }
 
-/* Classifies all symbols; the caller frees the array. */
+/* Returns an array with the enum plumbing of each symbol, which the caller frees. */
 static unsigned char *
 find_plumbing(const struct naming *naming)
 {
@@ -97,15 +103,15 @@ find_plumbing(const struct naming *naming)
 
 /* --- visible frames of stacks --------------------------------------------------------------- */
 
-/* The visible part of a stack with a script's function; built from the outermost frame on. */
+/* The visible part of a stack, which grows from the outermost frame inwards. */
 struct trail {
 	uint32_t path;
-	bool script;   /* it has a script's function */
-	bool native;   /* it has native code */
-	bool starting; /* so far all frames may be outside of an interpreter */
+	bool script;   /* the stack has a function of a script */
+	bool native;   /* the stack has native code */
+	bool starting; /* all frames up to here may have started an interpreter */
 };
 
-/* The path without its innermost native frames. */
+/* Returns the path without the functions inside of its innermost named frame. */
 static uint32_t
 cut_to_named(const struct view *view, uint32_t path)
 {
@@ -114,7 +120,7 @@ cut_to_named(const struct view *view, uint32_t path)
 	return path;
 }
 
-/* Adds a native frame, with NATIVE_MERGED. */
+/* Adds the visible symbols of a native frame. For NATIVE_MERGED. */
 static void
 extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t frame,
 	       struct trail *trail)
@@ -140,7 +146,10 @@ extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t fr
 			trail->path = view_extend_symbol(naming, trail->path, at);
 }
 
-/* `plumbing` is NULL with NATIVE_NONE, which hides all native frames. */
+/*
+ * Returns the trail of `caller`, NULL for an outermost frame, extended by a frame. `plumbing` is
+ * NULL with NATIVE_NONE, which hides all native frames.
+ */
 static struct trail
 extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
 	     const struct trail *caller)
@@ -164,7 +173,10 @@ extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
 	return trail;
 }
 
-/* Adds the frame "[native]", which replaces native code that no script function called. */
+/*
+ * Adds the frame "[native]", which stands for the native frames of a stack without functions of a
+ * script.
+ */
 static uint32_t
 extend_by_native(struct naming *naming, uint32_t caller)
 {
@@ -182,7 +194,7 @@ extend_by_native(struct naming *naming, uint32_t caller)
 	return view_extend_own(naming, caller, name, &matched);
 }
 
-/* Makes the paths of stacks that have hidden frames. */
+/* Fills view->of_stack for filters that hide native frames. */
 static void
 make_trails(struct naming *naming)
 {
@@ -223,7 +235,9 @@ has_scripts(const struct profile *profile)
 	return false;
 }
 
-/* True for interpreted functions and markers of their runtimes, which NATIVE_ONLY hides. */
+/*
+ * True if the frame is an interpreted function or a marker of a runtime, which NATIVE_ONLY hides.
+ */
 static bool
 is_of_runtime(const struct profile *profile, uint32_t id)
 {

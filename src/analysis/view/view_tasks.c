@@ -17,12 +17,15 @@
 
 /* The library of a compiled language in this view. */
 struct library {
-	const char *path; /* of its sources: the first `length` bytes */
-	size_t length;    /* 0: not known, such as in programs built without source paths */
+	const char *path; /* path of its sources: the first `length` bytes of this text */
+	size_t length; /* 0 if the path is not known, as in programs built without source paths */
 };
 
-/* The name alone is ambiguous: the path of a module without a dot in it looks like a package of the
- * library. */
+/*
+ * True if the function is not of the language's library. The path of its source file decides if it
+ * is known; the name is ambiguous, because a module whose path has no dot looks like a package of
+ * the library.
+ */
 static bool
 is_own(const struct view_function *function, const struct language_program *program,
        const struct library *library)
@@ -32,7 +35,10 @@ is_own(const struct view_function *function, const struct language_program *prog
 	return program->is_own(function->name);
 }
 
-/* Finds the modules of programs in compiled languages: module -> row of languages[]. */
+/*
+ * Fills `modules`: (module; 0) -> index in languages[], for modules of programs in compiled
+ * languages. Fills `library`, by index in languages[].
+ */
 static void
 find_programs(const struct view *view, struct table *modules, struct library *library)
 {
@@ -81,7 +87,7 @@ only_parks(const struct symbol *symbol)
 	return language_only_parks(symbol->known ? symbol->function : NULL, symbol->module);
 }
 
-/* The number of the frame's innermost symbols that only park. */
+/* Returns the number of the frame's innermost symbols that only park a task. */
 static size_t
 count_parking(const struct naming *naming, uint32_t frame)
 {
@@ -95,7 +101,10 @@ count_parking(const struct naming *naming, uint32_t frame)
 	return count;
 }
 
-/* The path of the stack without its innermost parking frames; the whole path if all park. */
+/*
+ * Returns the path of the stack without its innermost functions that only park a task; the whole
+ * path if all functions do.
+ */
 static uint32_t
 cut_parking(struct naming *naming, const uint32_t *of_stack, uint32_t stack)
 {
@@ -159,7 +168,10 @@ view_begin_created(struct naming *naming)
 	}
 }
 
-/* Lists the task, its creator, the creator of that and so on; returns their number. */
+/*
+ * Fills `list` with the task, its creator, the creator's creator, and so on. Returns the number of
+ * elements, at most CREATORS_MOST.
+ */
 static size_t
 list_creators(struct naming *naming, uint32_t thread, uint32_t *list)
 {
@@ -182,7 +194,10 @@ list_creators(struct naming *naming, uint32_t thread, uint32_t *list)
 	return count;
 }
 
-/* Extends the path by a frame that names the task's creator, and by the place of creation. */
+/*
+ * Extends the path by a frame that names the creator of the task, and by the symbols of the code
+ * that created it.
+ */
 static uint32_t
 add_creation(struct naming *naming, uint32_t path, const struct profile_thread *task)
 {
@@ -192,7 +207,7 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 
 	if (task->created_at >= profile_frame_count(naming->view->profile))
 		return path;
-	/* The first task has no creator: the runtime made it. */
+	/* The runtime itself has created the first task. */
 	where = naming->symbol[naming->of_frame[task->created_at].first].function;
 	if (task->creator == 0 && language_of_runtime(where) >= 0)
 		return path;
@@ -209,7 +224,7 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 	return view_extend_symbols(naming, path, task->created_at, 0);
 }
 
-/* The path of the task's creators; STACK_NONE: not known. */
+/* Returns the path of the creators of the task; STACK_NONE if they are not known. */
 static uint32_t
 creation_of(struct naming *naming, uint32_t thread)
 {

@@ -10,25 +10,29 @@
 #include "analysis/view/view_internal.h"
 #include "wallsample/runtime/language.h"
 
-/* With more tasks, those with the same entry function form one unit. */
+/*
+ * Number of tasks up to which each task is a unit; of more tasks, those with the same entry
+ * function form a unit.
+ */
 #define APART_MOST 100
-/* PID_MAX_LIMIT of the kernel's threads.h: thread ids are below it. The number itself is
- * reserved for tracks that an exporter shows beside threads. */
+/*
+ * Thread ids are below this number: PID_MAX_LIMIT in the kernel's include/linux/threads.h. The
+ * number itself is free for tracks that an exporter shows beside threads.
+ */
 #define PIDS 4194304
-/* Larger task ids are addresses. */
+/* A larger task id is an address. */
 #define NUMBER_MOST UINT32_MAX
 
 /* --- names ---------------------------------------------------------------------------- */
 
-/* The name of a symbol; NULL: not known. */
+/* Returns the name of a symbol, or NULL if it is not known. */
 static const char *
 naming_name_of(const struct naming *naming, size_t symbol)
 {
 	return naming->symbol[symbol].known ? naming->symbol[symbol].function : NULL;
 }
 
-/* Sets the entry function of each task, and the function that created it: names of functions,
- * whatever the key of the view. */
+/* Sets view->entry and view->created: names of functions, whatever the key of the view. */
 static void
 name_entries(const struct naming *naming)
 {
@@ -50,7 +54,10 @@ name_entries(const struct naming *naming)
 	}
 }
 
-/* The callee of the stack's frame named `wrapper`; NULL: none, or it was not called yet. */
+/*
+ * Returns the name of the function that `wrapper` has called in the stack, or NULL if the stack has
+ * no such function.
+ */
 static const char *
 find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 {
@@ -76,14 +83,17 @@ find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
 }
 
 /*
- * Replaces an entry function that is a compiler's wrapper by its callee in the stacks of samples.
+ * Replaces an entry function that is a wrapper made by a compiler by the function that the wrapper
+ * has called in the stacks of samples.
  */
 static void
 unwrap_entries(const struct naming *naming)
 {
 	struct view *view = naming->view;
 	const size_t frames = profile_frame_count(view->profile);
-	const char **callee = xcalloc(frames + 1, sizeof(*callee)); /* by entry frame */
+	const char **callee =
+		xcalloc(frames + 1,
+			sizeof(*callee)); /* by entry frame: what its wrapper has called, or NULL */
 
 	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
 		const struct profile_entry *sample = profile_entry(view->profile, i);
@@ -161,7 +171,7 @@ view_add_task_id(uint64_t id, struct strbuf *out)
 	strbuf_add_format(out, id > NUMBER_MOST ? "0x%" PRIx64 : "%" PRIu64, id);
 }
 
-/* Many tasks with the same entry: "NOUNs entry". */
+/* Adds the label of several tasks with the same entry function: "NOUNs main.taker". */
 static void
 add_tasks(const struct view *view, uint32_t thread, struct strbuf *out)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* view_wait.c - the kind and the name of a wait. */
+/* view_wait.c - finds the kind and the name of a wait. */
 #include "analysis/view/view_internal.h"
 
-/* Number of innermost functions searched for the one that waits. */
+/* Number of innermost functions that are searched for the function that waits. */
 #define NAMES_MOST 8
 
-/* The kind differs between the stacks of the wait: it is determined again for each stack. */
+/*
+ * Value of view->wait_kind if the kind differs between the stacks of the wait, so that it is
+ * determined for each stack.
+ */
 #define WAIT_MIXED WAIT_KIND_COUNT
 
 /* Returns the kind by the functions of the profile's stack, hidden ones included. */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -347,9 +348,9 @@ test_empty(void **state)
 	assert_int_equal(view_row_count(view) + top.count + states.count + threads.count +
 				 unnamed.count, 0);
 	top_table_release(&top);
-	state_table_release(&states);
+	free(states.row);
 	thread_table_release(&threads);
-	unnamed_table_release(&unnamed);
+	free(unnamed.row);
 	view_free(view);
 	profile_free(profile);
 }
@@ -578,7 +579,7 @@ test_state_table(void **state)
 		assert_int_equal(states.row[i].ns[WEIGHT_WALL],
 				 expected[i].wall_ns + (extra ? 10 * MS : 0));
 	}
-	state_table_release(&states);
+	free(states.row);
 	view_free(view);
 	profile_free(profile);
 }
@@ -635,7 +636,7 @@ test_unnamed_table(void **state)
 	assert_string_equal(unnamed.row[1].module, "bare.so");
 	assert_int_equal(unnamed.row[1].flat[WEIGHT_WALL], 0);
 	assert_int_equal(unnamed.row[1].cum[WEIGHT_WALL], 20 * MS);
-	unnamed_table_release(&unnamed);
+	free(unnamed.row);
 	view_free(view);
 	profile_free(profile);
 }

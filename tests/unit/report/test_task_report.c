@@ -326,7 +326,7 @@ check_table(const struct profile *profile)
 	assert_int_equal(table.finished_ns, 60000 * MS);
 	assert_int_equal(table.tasks, 1000);
 	assert_int_equal(table.system, 3);
-	task_table_release(&table);
+	free(table.row);
 	view_free(view);
 	assert_true(profile_ready_ns(profile) == 10.0 * 10 * (double)SPAN);
 	assert_int_equal(profile_ready_most(profile), 10);
@@ -351,7 +351,7 @@ check_stops(const struct profile *profile)
 	assert_int_equal(fclose(out), 0);
 	assert_non_null(strstr(text, "; together 10.00% of the"));
 	free(text);
-	task_table_release(&table);
+	free(table.row);
 	view_free(view);
 }
 

@@ -142,7 +142,7 @@ test_table(void **state)
 	assert_int_equal(gil.ns[GIL_HAS], 8000 * MS);
 	assert_float_equal(gil.held_share, 0.8, 1e-9);
 	assert_float_equal(gil.wait_average, 0.55, 1e-9);
-	gil_table_release(&gil);
+	free(gil.row);
 	view_free(view);
 	profile_free(profile);
 }
@@ -162,14 +162,14 @@ test_none(void **state)
 	gil_table_make(view, &gil);
 	assert_int_equal(gil.count, 0);
 	assert_true(gil.held_share == 0 && gil.wait_average == 0);
-	gil_table_release(&gil);
+	free(gil.row);
 	view_free(view);
 	add(profile, thread, "m", RUN_RUNNING, GIL_HAS, 1000);
 	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	gil_table_make(view, &gil);
 	assert_int_equal(gil.count, 1);
 	assert_true(gil.held_share == 0);
-	gil_table_release(&gil);
+	free(gil.row);
 	view_free(view);
 	profile_free(profile);
 }
