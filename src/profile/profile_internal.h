@@ -19,7 +19,7 @@ enum names_table {
 	NAMES_STACK,    /* (frame; caller) -> stack */
 	NAMES_THREAD,   /* (tid; start time) -> thread; profile_add_task has the keys of tasks */
 	NAMES_WAIT,     /* (kind and timed; object) -> wait */
-	NAMES_DOING, /* (GIL, state and system call; carrier and wait) -> number of what a thread does */
+	NAMES_DOING,    /* the table `doings` of profile_find_entry */
 	NAMES_TABLES
 };
 

@@ -43,20 +43,21 @@ enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 #define DIFF_LOOKS_LEAST 8
 
 struct diff_change {
-	int64_t ns[DIFF_SIDES];       /* of the weight */
-	double rate[DIFF_SIDES];      /* ns per ns of elapsed time */
-	double share[DIFF_SIDES];     /* of the run's total of the weight, from 0 to 1 */
-	double change, margin;        /* of the rate: after - before */
-	double points, points_margin; /* of the share, from -1 to 1 */
-	bool asked;                   /* it has enough samples for a test */
-	bool found; /* it was tested, and the change of the rate exceeds its margin */
+	int64_t ns[DIFF_SIDES];       /* time in the weight of the comparison */
+	double rate[DIFF_SIDES];      /* ns divided by the elapsed time */
+	double share[DIFF_SIDES];     /* ns divided by the run's total of the weight, from 0 to 1 */
+	double change, margin;        /* of the rate, after minus before; and its margin of error */
+	double points, points_margin; /* of the share, from -1 to 1; and its margin of error */
+	bool asked;                   /* there are enough samples for a test */
+	bool found; /* `asked` is true, and the change of the rate exceeds its margin */
 };
 
 struct diff_row {
-	const char *name;   /* as in struct view_function; "[libfoo.so]" for nameless code */
-	const char *module; /* of the later run if it has the function; "" for a named frame */
-	bool needs_module;
-	bool seen[DIFF_SIDES]; /* it is in a selected stack, even one of weight 0 */
+	const char *name; /* view_function.name, or "[libfoo.so]" for code without a symbol */
+	/* "" for a named frame. If the runs have different modules, that of the later run. */
+	const char *module;
+	bool needs_module;     /* as in struct view_function */
+	bool seen[DIFF_SIDES]; /* a selected stack has the function, even if its weight is 0 */
 	struct diff_change flat, cum;
 };
 
@@ -68,19 +69,22 @@ struct diff_total {
 
 struct diff {
 	enum weight weight;
-	uint64_t wall_ns[DIFF_SIDES]; /* elapsed time; 0: the run has no tick, and the
-					    * rest is empty */
-	double ticks[DIFF_SIDES];     /* number of independent samples, see margin.h */
+	/* Elapsed time. 0 if the run has no tick, and then nothing is compared. */
+	uint64_t wall_ns[DIFF_SIDES];
+	double ticks[DIFF_SIDES]; /* number of independent samples, see margin.h */
 	struct diff_total total[WEIGHT_COUNT];
-	struct diff_total parallelism; /* of all threads, filters do not apply */
+	struct diff_total parallelism; /* of all threads, whatever the filter */
 	struct diff_row *row;          /* all functions with a weight above 0 in either run */
 	size_t count;
-	/* Row indices ordered for flat and for cum: findings first, then by size of the change. */
+	/*
+	 * Indices of the rows, ordered by the change of flat and of cum: rows with `found` first,
+	 * then by the size of the change.
+	 */
 	uint32_t *by_flat, *by_cum;
 	size_t flat_found, cum_found;
 	size_t questions;      /* number of tests */
-	double deviations;     /* that a margin spans: margin_deviations() */
-	struct strings *texts; /* owns the names that no view has */
+	double deviations;     /* number of standard deviations of a margin: margin_deviations() */
+	struct strings *texts; /* owns the names of the rows */
 };
 
 /* One of the two runs. */
@@ -90,15 +94,16 @@ struct diff_run {
 };
 
 /*
- * Compares the runs by `weight` and fills `out`, which diff_release() releases. Both views have the
- * same key and outlive `out`.
+ * Compares the runs by `weight` and fills `out`, which diff_release() releases. Both views must
+ * have the same key and outlive `out`.
  */
 void diff_make(const struct diff_run run[DIFF_SIDES], enum weight weight, struct diff *out);
 void diff_release(struct diff *diff);
 
 /*
- * Returns the name that a function of the view has in a comparison: its own, or for nameless code
- * one name per module, which is written into `scratch`. Borrowed from the view or from `scratch`.
+ * Returns the name that a function of the view has in a comparison: the function's own name, or,
+ * for code without a symbol, the name of the module in brackets, written to `scratch`. The result
+ * is borrowed from the view or from `scratch`.
  */
 const char *diff_name(const struct view *view, uint32_t function, struct strbuf *scratch);
 

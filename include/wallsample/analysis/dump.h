@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.h - lists each thread and task once, with what it waits for. Threads with the same state and
- * the same call chain form one group.
+ * dump.h - lists each thread and each task once, with its wait. Threads with the same state and the
+ * same call chain form a group.
  */
 #ifndef WALLSAMPLE_ANALYSIS_DUMP_H
 #define WALLSAMPLE_ANALYSIS_DUMP_H
@@ -9,33 +9,37 @@
 #include "wallsample/analysis/view.h"
 
 struct dump_thread {
-	uint32_t thread; /* of the profile */
-	uint32_t wait;   /* a wait of the profile; 0: none */
-	uint64_t count;  /* 1; for tasks that the profile merges, their number */
-	/* The lock holder; NULL: not known, or the kind of wait has none. Borrowed. */
+	uint32_t thread; /* id in the profile */
+	uint32_t wait;   /* id of a wait of the profile; 0: none */
+	uint64_t count;  /* 1; for a sum of tasks, the number of tasks */
+	/*
+	 * The holder of the awaited lock, borrowed from the profile. NULL if it is not known, or if
+	 * waits of this kind have no holder.
+	 */
 	const struct profile_blame *holder;
 };
 
 struct dump_group {
-	/* The same for all its threads, as in struct view_row. */
+	/* These members are equal for all threads of the group, and as in struct view_row. */
 	enum run_state state;
 	int32_t syscall;
 	const uint32_t *function;
 	size_t depth;
-	const struct dump_thread *thread; /* grouped by wait, then by id */
+	const struct dump_thread *thread; /* members; those with the same wait are adjacent */
 	size_t count;
-	bool are_tasks;      /* all are tasks with the same wait; else all are threads */
-	uint64_t tasks;      /* number of tasks */
-	uint64_t waiting_ns; /* the longest wait of a member; 0: not known */
+	bool are_tasks;      /* all members are tasks with the same wait; else all are threads */
+	uint64_t tasks;      /* number of tasks of all members */
+	uint64_t waiting_ns; /* longest wait of a member; 0: not known */
 };
 
 struct dump {
-	struct dump_group *group; /* groups of threads, then of tasks; each by lowest id */
+	struct dump_group
+		*group; /* groups of threads, then of tasks; both ordered by the lowest id */
 	size_t count;
-	struct dump_thread *thread; /* the members of all groups; internal */
+	struct dump_thread *thread; /* memory of the members of all groups */
 	size_t threads;             /* number of threads */
 	uint64_t tasks;
-	uint32_t task; /* a thread of the profile that is a task, for the noun */
+	uint32_t task; /* id of any task, valid if `tasks` is not 0: its name is their noun */
 };
 
 /*

@@ -2,8 +2,8 @@
 /*
  * filter.h - which samples of a profile are selected, and which of their frames are shown.
  *
- * A filter option of the command line is a field here, a row of src/cli/option_table.c that stores
- * into it, and a test in filter.c or view.c.
+ * A filter option of the command line is a member of struct filter, a row of src/cli/option_table.c
+ * that stores into the member, and a test in src/analysis/view/filter.c or view_create.c.
  */
 #ifndef WALLSAMPLE_ANALYSIS_FILTER_H
 #define WALLSAMPLE_ANALYSIS_FILTER_H
@@ -14,11 +14,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* X(NAME, text): the frames shown of a stack with functions of an interpreted program */
+/* X(NAME, text): which frames are shown of a stack with functions of an interpreted program */
 #define VIEW_NATIVES(X)                                                                            \
 	X(MERGED, "merged") /* program functions instead of the interpreter's frames */            \
 	X(ONLY, "only")     /* native frames only */                                               \
-	X(NONE, "none")     /* program functions only; a stack without any is "[native]" */
+	X(NONE,                                                                                    \
+	  "none") /* program functions only; a stack without program functions is "[native]" */
 
 enum view_native {
 #define X(name, text) NATIVE_##name,
@@ -40,24 +41,27 @@ struct text_list {
 
 /* Which samples are selected. A zeroed filter selects all. */
 struct filter {
-	struct id_list tids;             /* thread ids; id == NULL: all */
-	const char *thread_name;         /* fnmatch(3) pattern, NULL: all */
-	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns: no thread with such
-					  * a name */
-	struct id_list tasks;            /* ids of green tasks: tasks only; id == NULL: all */
-	bool created_by;  /* extend stacks of tasks by the stack that created the task */
-	unsigned states;  /* bit 1 << enum run_state, 0: all */
-	unsigned gils;    /* bit 1 << enum gil, 0: all */
-	regex_t *include; /* at least one function of the stack matches; NULL: all */
-	regex_t *exclude; /* no function of the stack matches; NULL: all */
+	struct id_list tids;             /* ids of threads; tids.id NULL: all */
+	const char *thread_name;         /* fnmatch(3) pattern; NULL: all */
+	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns of excluded names */
+	struct id_list tasks; /* ids of green tasks, and then no threads; tasks.id NULL: all */
+	bool created_by;      /* stacks of tasks are extended by the stack that created the task */
+	unsigned states;      /* a bit 1 << enum run_state for each selected state; 0: all */
+	unsigned gils;        /* a bit 1 << enum gil for each selected relation; 0: all */
+	regex_t *include;     /* at least one function of the stack matches; NULL: all */
+	regex_t *exclude;     /* no function of the stack matches; NULL: all */
 	enum view_native native;
-	/* With NATIVE_MERGED, in stacks with functions of an interpreted program: keep the
-	 * interpreter's own functions between two functions of the program (language.h), and the
-	 * runtime's functions that park a task. If false, they are removed before `include` and
-	 * `exclude` are matched. */
+	/*
+	 * True: stacks keep the interpreter's own functions between two functions of the program
+	 * (language.h) with NATIVE_MERGED, and the runtime's functions that park a task. False:
+	 * these functions are removed before `include` and `exclude` are matched.
+	 */
 	bool interpreter_frames;
-	/* Show lock holders instead of samples: the stack of the holder below a frame that names
-	 * the lock, weighted by the time others waited. The only weight is WEIGHT_WALL. */
+	/*
+	 * True: rows are lock holders instead of samples: the stack of the holder below a frame
+	 * that names the lock, weighted by the time that other threads waited. The only weight is
+	 * WEIGHT_WALL.
+	 */
 	bool blame;
 };
 

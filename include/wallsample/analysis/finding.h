@@ -51,18 +51,18 @@ enum finding_kind {
 struct finding {
 	enum finding_kind kind;
 	double share, margin; /* from 0 to 1 */
-	uint32_t function;    /* the function with most of it; view_function_count if none */
-	double waiting;       /* GIL: mean number of threads that waited for it */
+	uint32_t function;    /* function with the largest part; view_function_count if none */
+	double waiting;       /* of GIL: mean number of threads that waited for the lock */
 };
 
 struct findings {
-	struct finding item[FINDING_COUNT]; /* the largest share first */
+	struct finding item[FINDING_COUNT]; /* ordered by share, the largest first */
 	size_t count;
 };
 
 /*
- * Fills `out` with the findings of the view. `cpus`: CPUs that the program may use; 0: not known,
- * the largest number of CPUs seen busy at once is used.
+ * Fills `out` with the findings of the view. `cpus` is the number of CPUs that the program may use;
+ * 0 stands for the largest number of CPUs that were busy at one tick.
  */
 void findings_make(const struct view *view, unsigned cpus, struct findings *out);
 

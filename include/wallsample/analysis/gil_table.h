@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gil_table.h - how long threads held an interpreter's lock and waited for it.
+ * gil_table.h - how long threads held an interpreter's lock, and how long they waited for the lock.
  */
 #ifndef WALLSAMPLE_ANALYSIS_GIL_TABLE_H
 #define WALLSAMPLE_ANALYSIS_GIL_TABLE_H
@@ -13,34 +13,39 @@
 #include "wallsample/analysis/view.h"
 
 struct gil_row {
-	uint32_t thread;       /* of the profile */
+	uint32_t thread;       /* id in the profile */
 	int64_t ns[GIL_COUNT]; /* wall time by relation to the lock; 0 for GIL_UNKNOWN */
-	int64_t total_ns;      /* their sum: the wall time with a known relation */
+	int64_t total_ns;      /* sum of `ns`: wall time with a known relation to the lock */
 };
 
 struct gil_table {
-	/* Threads whose relation to the lock is known; ordered by the time they held it or
-	 * waited for it, then by total_ns, then by thread id. */
+	/*
+	 * Threads whose relation to the lock is known, ordered by the time that they held the lock
+	 * or waited for it, then by total_ns, then by thread id.
+	 */
 	struct gil_row *row;
-	size_t count;     /* 0: no such lock, or no selected thread with a known relation */
-	size_t concerned; /* the first `concerned` rows held it or waited for it */
-	int64_t ns[GIL_COUNT], total_ns; /* of all rows */
-	/* Share of elapsed time in which a thread held the lock, and the mean number of threads
-	 * that waited for it, or to resume after handing it over. held_share is capped at 1: two
-	 * threads may seem to hold the lock at one tick, and interpreters may have a lock each. */
+	size_t count; /* 0 if there is no such lock, or no selected thread with a known relation */
+	size_t concerned; /* number of rows, the first ones, that held the lock or waited for it */
+	int64_t ns[GIL_COUNT], total_ns; /* sums of all rows */
+	/*
+	 * held_share is the share of elapsed time in which a thread held the lock, at most 1: two
+	 * threads may seem to hold the lock at one tick, and interpreters may have a lock each.
+	 * wait_average is the mean number of threads that waited for the lock, or for a CPU after
+	 * handing the lock over.
+	 */
 	double held_share, wait_average;
 };
 
 /* Fills `out` from the samples that the view selects. The caller frees out->row. */
 void gil_table_make(const struct view *view, struct gil_table *out);
 
-/* True if several interpreters have a lock each; sums are over all of them. */
+/* True if several interpreters have a lock each. Sums are then over all locks. */
 bool gil_is_several(const struct profile *profile);
 
-/* Returns the time of waits for the lock, and for a CPU after handing it over. */
+/* Returns the time of waits for the lock, and of waits for a CPU after handing the lock over. */
 int64_t gil_waited_ns(const int64_t ns[GIL_COUNT]);
 
-/* The lock limits a program if held_share and wait_average exceed these limits. */
+/* The lock limits a program if held_share and wait_average are above these limits. */
 #define GIL_HELD_LIMIT 0.9
 #define GIL_WAIT_LIMIT 0.5
 

@@ -39,8 +39,7 @@ double margin_of_share(double share, double ticks);
 
 /* The mean of `ticks` samples, and the standard deviation of one sample. */
 struct margin_mean {
-	double mean; /* a share, or a number of threads; a mean without a deviation of its own,
-		      * such as 0, is treated as that of one thread */
+	double mean; /* a share, or a number of threads */
 	double deviation;
 	double ticks;
 };

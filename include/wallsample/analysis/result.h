@@ -8,74 +8,83 @@
 
 #include "wallsample/analysis/view.h"
 
-/* A function, in pprof's terms: flat is the function itself, cum includes its callees. */
+/*
+ * A function. As in pprof, flat is the time of the function itself, and cum includes its callees.
+ */
 struct top_row {
-	uint32_t function;                             /* of the view */
-	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT]; /* ns; a recursive function counts once
-							 * per stack */
-	/* The part of cum[WEIGHT_LATENCY] in which it was runnable: cum[OVERHEAD] / busy_ns is its
-	 * average parallelism, an estimate that never exceeds the highest observed value. 0 if
-	 * not known: view_splits_runnable. */
+	uint32_t function; /* id of the function in the view */
+	int64_t flat[WEIGHT_COUNT],
+		cum[WEIGHT_COUNT]; /* in ns; a recursive function counts once for each stack */
+	/*
+	 * The part of cum[WEIGHT_LATENCY] in which the function was runnable. cum[WEIGHT_OVERHEAD]
+	 * / busy_ns estimates its average parallelism, and is never above the highest observed
+	 * parallelism. 0 if view_splits_runnable().
+	 */
 	int64_t busy_ns;
-	int64_t flat_running_ns; /* the part of flat[WEIGHT_LATENCY] in which it was on a CPU */
+	int64_t flat_running_ns; /* part of flat[WEIGHT_LATENCY] on a CPU */
 };
 struct top_table {
-	struct top_row *row; /* by flat, then cum of the weight `sort`, then name */
+	struct top_row *row; /* ordered by flat, then cum of the weight `sort`, then by name */
 	size_t count;
 };
 
 struct state_row {
 	enum run_state state;
-	int32_t syscall; /* for SLEEPING and DISK; else SYSCALL_NONE */
+	int32_t syscall; /* of RUN_SLEEPING and RUN_DISK; else SYSCALL_NONE */
 	int64_t samples, ns[WEIGHT_COUNT];
 };
 struct state_table {
-	struct state_row *row; /* by weight */
+	struct state_row *row; /* ordered by wall time */
 	size_t count;
 };
 
 struct thread_row {
-	uint32_t thread; /* of the profile; in a table of units, a thread of the unit */
-	size_t tasks;    /* in a table of units: its number of tasks; 0: a thread */
-	bool uncounted;  /* it includes merged tasks: `tasks` is a lower bound */
+	uint32_t thread; /* id in the profile; in a table of units, that of the unit */
+	size_t tasks;    /* in a table of units: number of its tasks; 0 for a thread */
+	bool uncounted;  /* the unit has sums of tasks, so that `tasks` is a lower bound */
 	int64_t ns[WEIGHT_COUNT];
-	int64_t runnable_ns; /* of its wall time: running or waiting for a CPU */
-	uint32_t top;        /* function with most flat time; view_function_count if none */
+	int64_t runnable_ns; /* part of the wall time in which it was running or waited for a CPU */
+	uint32_t top; /* function with the most flat time; view_function_count if there is none */
 	int64_t top_ns;
 };
 struct thread_table {
-	struct thread_row *row; /* by runnable, then weight, then tid */
+	struct thread_row *row; /* ordered by runnable_ns, then wall time, then tid */
 	size_t count;
 };
 
-/* A module with frames without a symbol: flat is their time as innermost frame. */
+/*
+ * A module with frames without a symbol. flat is the time with such a frame as the innermost one.
+ */
 struct unnamed_row {
 	const char *module;
 	uint32_t module_id;
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 struct unnamed_table {
-	struct unnamed_row *row; /* by cum */
+	struct unnamed_row *row; /* ordered by cum */
 	size_t count;
 };
 
-/* Each make function fills `out`, which the release function of the table releases. */
+/*
+ * Each make function fills `out`. top_table_release() and thread_table_release() release a table;
+ * of the other tables the caller frees out->row.
+ */
 
-/* The functions of all samples that the view selects, ordered by the weight `sort`. */
+/* Lists the functions of all samples that the view selects. */
 void top_table_make(const struct view *view, enum weight sort, struct top_table *out);
-/* The same, of the samples of one unit: see view_unit(). */
+/* Lists the functions of the samples of one unit, `thread`: see view_unit(). */
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
 /*
- * The functions of the program without those of its interpreter or its language's library: flat
- * includes the other code that the function called. Empty if the program has no such functions, or
- * no others.
+ * Lists only functions with view_function.program: flat includes the time of other code that the
+ * function called. The table is empty unless samples have both such functions and other functions
+ * inside of them.
  */
 void top_table_make_program(const struct view *view, enum weight sort, struct top_table *out);
 void top_table_release(struct top_table *table);
 void state_table_make(const struct view *view, struct state_table *out);
 void thread_table_make(const struct view *view, struct thread_table *out);
-/* The same by unit: see view_unit(). */
+/* Lists units instead of threads: see view_unit(). */
 void thread_table_make_units(const struct view *view, struct thread_table *out);
 void thread_table_release(struct thread_table *table);
 void unnamed_table_make(const struct view *view, struct unnamed_table *out);

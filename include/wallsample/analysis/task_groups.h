@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_groups.h - groups user-space tasks: tasks of one thread with the same state and the same
- * stack form one group.
+ * task_groups.h - groups async tasks (async_tasks.h): tasks of one thread with the same state and
+ * the same stack form one group.
  */
 #ifndef WALLSAMPLE_ANALYSIS_TASK_GROUPS_H
 #define WALLSAMPLE_ANALYSIS_TASK_GROUPS_H
@@ -9,22 +9,24 @@
 #include "wallsample/runtime/async_tasks.h"
 
 struct task_group {
-	const struct async_task *like; /* a member; all have its thread, state and stack */
-	const uint32_t *task; /* indices of tasks; those awaited by the same tasks are adjacent */
+	const struct async_task
+		*like; /* any member: all members have its thread, state and stack */
+	const uint32_t
+		*task; /* indices of the members; tasks that the same tasks await are adjacent */
 	size_t count;
 };
 
 struct task_groups {
-	struct task_group *group; /* by first task */
+	struct task_group *group; /* ordered by the first task of each */
 	size_t count;
-	uint32_t *task; /* the members of all groups; internal */
+	uint32_t *task; /* memory of the members of all groups */
 };
 
-/* Fills `out`, which task_groups_release() releases. `tasks` is complete and outlives `out`. */
+/* Fills `out`, which task_groups_release() releases. `tasks` must be complete and outlive `out`. */
 void task_groups_make(const struct async_tasks *tasks, struct task_groups *out);
 void task_groups_release(struct task_groups *groups);
 
-/* True if the same tasks await both. */
+/* True if the same tasks await the tasks `one` and `other`. */
 bool tasks_are_awaited_alike(const struct async_tasks *tasks, uint32_t one, uint32_t other);
 
 #endif

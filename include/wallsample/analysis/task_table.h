@@ -8,11 +8,14 @@
 
 #include "wallsample/analysis/view.h"
 
-/* X(NAME, text, word): activities of a task or thread, in display order; data formats use word */
+/*
+ * X(NAME, text, word): activities of a task or thread, in the order of reports. `text` is for
+ * reports, `word` for data formats.
+ */
 #define TASK_DOINGS(X)                                                                             \
 	X(RUNNING, "running", "running")                                                           \
 	X(QUEUED, "running, but for want of a CPU", "queued")                                      \
-	X(CALLING, "in a call of the system", "call") /* it keeps its thread */                    \
+	X(CALLING, "in a call of the system", "call") /* the task keeps its thread */              \
 	X(READY, "ready: no thread for it", "ready")                                               \
 	X(PARKED, "waiting", "waiting")          /* the runtime gives a reason */                  \
 	X(IDLE, "asleep without a task", "idle") /* threads only */                                \
@@ -28,25 +31,29 @@ struct task_doing_info {
 	const char *text, *word;
 };
 
-extern const struct task_doing_info task_doings[TASK_DOING_COUNT]; /* of TASK_DOINGS */
+extern const struct task_doing_info task_doings[TASK_DOING_COUNT]; /* by enum task_doing */
 
 struct task_table_row {
 	enum task_doing doing;
-	const char *reason; /* of PARKED: "chan receive"; "": not known */
-	/* Wall time summed over tasks, and over threads: those that ran such a task, and those
-	 * without a task. */
+	const char *reason; /* why a PARKED task waits: "chan receive"; "" if not known */
+	/*
+	 * Wall time of all tasks with this activity; and of threads: those that ran such a task,
+	 * and those without a task and with this activity.
+	 */
 	int64_t tasks_ns, threads_ns;
 };
 
 struct task_table {
-	struct task_table_row *row; /* by doing, then time; empty without tasks */
+	struct task_table_row *row; /* ordered by `doing`, then tasks_ns; no rows without tasks */
 	size_t count;
-	int64_t tasks_ns, threads_ns; /* sums */
-	size_t tasks, system;         /* number of tasks; of these, the runtime's own */
-	/* The part of tasks_ns without a stack, and of that the part of tasks that had finished
-	 * before the stack was read. */
+	int64_t tasks_ns, threads_ns; /* sums of all rows */
+	size_t tasks, system; /* number of tasks; number of these that belong to the runtime */
+	/*
+	 * failed_ns is the part of tasks_ns without a stack; finished_ns is the part of failed_ns
+	 * of tasks that had finished before their stacks were read.
+	 */
 	int64_t failed_ns, finished_ns;
-	uint32_t one; /* a thread of the profile that is a task: for the noun of tasks */
+	uint32_t one; /* id of any task in the profile; its name is the noun of tasks */
 };
 
 /* Fills `out` from the samples that the view selects. The caller frees out->row. */

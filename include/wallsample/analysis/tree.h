@@ -11,19 +11,19 @@
 
 enum tree_kind {
 	TREE_FUNCTION,
-	/* Nodes that are not frames of a stack; see enum flame_frames: */
-	TREE_THREAD, /* the thread, outermost */
-	TREE_STATE,  /* the state of a thread that did not run, innermost */
+	/* Nodes that are not frames of a stack, see enum flame_frames: */
+	TREE_THREAD, /* a unit (view_unit), outermost */
+	TREE_STATE,  /* state of a thread that did not run, innermost */
 };
 
 /* One path from an outermost frame to a function. */
 struct tree_node {
 	enum tree_kind kind;
-	uint32_t function; /* of the view; for TREE_THREAD a thread of the profile, for
-				   * TREE_STATE an enum run_state */
-	int32_t syscall;   /* for TREE_STATE, else SYSCALL_NONE */
-	uint32_t parent;   /* TREE_NONE for an outermost frame */
-	uint32_t depth;    /* 0 for an outermost frame */
+	/* Id in the view; of TREE_THREAD the unit, of TREE_STATE an enum run_state. */
+	uint32_t function;
+	int32_t syscall; /* of TREE_STATE; else SYSCALL_NONE */
+	uint32_t parent; /* index of the parent; TREE_NONE for an outermost frame */
+	uint32_t depth;  /* 0 for an outermost frame */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 
@@ -31,7 +31,7 @@ struct tree_node {
 struct call_tree {
 	struct tree_node *node;
 	size_t count;
-	size_t hidden; /* number of nodes left out */
+	size_t hidden; /* number of nodes that are left out */
 };
 
 /*
@@ -42,13 +42,16 @@ struct call_tree {
 void call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		    struct call_tree *out);
 
-/* Nodes to add that are not functions. */
+/* Nodes that are added to those of functions. */
 enum flame_frames {
-	FLAME_THREADS = 1 << 0, /* outermost: one per thread */
-	FLAME_STATES = 1 << 1,  /* innermost, if the thread did not run */
+	FLAME_THREADS = 1 << 0, /* outermost: a node for each unit (view_unit) */
+	FLAME_STATES = 1 << 1,  /* innermost: a node for the state if flame_has_state() */
 };
 
-/* The same with the nodes of `frames`, a set of enum flame_frames; hidden nodes have a weight. */
+/*
+ * Makes a call tree with additional nodes: `frames` is a set of enum flame_frames. Samples without
+ * the weight have no nodes, so that `hidden` does not count them.
+ */
 void flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		     unsigned frames, struct call_tree *out);
 void call_tree_release(struct call_tree *tree);
@@ -61,18 +64,19 @@ bool flame_has_state(const struct view *view, enum run_state state, const uint32
 
 /* A function in focus, or a caller or callee of it. */
 struct neighbour_row {
-	uint32_t function; /* TREE_NONE: the function in focus was outermost or innermost */
+	/* TREE_NONE: the function in focus was outermost or innermost. */
+	uint32_t function;
 	int64_t ns[WEIGHT_COUNT];
 };
 
 /*
- * The functions that match the focus, the callers of the outermost match of each stack, and the
- * callees of the innermost match. Only samples with a match count.
+ * `self` has the functions that match the focus, `caller` the callers of the outermost match of
+ * each stack, `callee` the callees of the innermost match. Only samples with a match count.
  */
 struct neighbours {
-	struct neighbour_row *self, *caller, *callee; /* each by weight */
+	struct neighbour_row *self, *caller, *callee; /* each ordered by weight */
 	size_t self_count, caller_count, callee_count;
-	int64_t ns[WEIGHT_COUNT]; /* of the samples with a match */
+	int64_t ns[WEIGHT_COUNT]; /* sums of the samples with a match */
 };
 
 /* Fills `out`, which neighbours_release() releases. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * waiting.h - sums up waits by the awaited object: the waiters, their time, their call chains, and
- * the call chains of the lock holders during that time.
+ * the call chains of lock holders during that time.
  */
 #ifndef WALLSAMPLE_ANALYSIS_WAITING_H
 #define WALLSAMPLE_ANALYSIS_WAITING_H
@@ -9,53 +9,54 @@
 #include "wallsample/base/table.h"
 #include "wallsample/analysis/view.h"
 
-/* A stack of waiters or of lock holders, with the time of the waiters. */
+/* A stack of waiters or of lock holders. */
 struct waiting_stack {
 	uint32_t row;     /* used by waiting_make only */
-	bool holds;       /* of holders, else of waiters */
-	uint32_t thread;  /* of the profile; one of them */
-	uint32_t threads; /* the number of threads with this stack */
+	bool holds;       /* it is a stack of holders, else of waiters */
+	uint32_t thread;  /* id in the profile of any thread with this stack */
+	uint32_t threads; /* number of threads with this stack */
 	enum run_state state;
-	const uint32_t *function; /* innermost first; the view's */
+	const uint32_t *function; /* innermost first; borrowed from the view */
 	size_t depth;
-	int64_t ns; /* of the waiters' time, always */
+	int64_t ns; /* time of the waiters, also for a stack of holders */
 };
 
-/* An awaited object: one lock, one socket; or all timed sleeps. */
+/* An awaited object: a lock, a socket, and so on; or all timed sleeps. */
 struct waiting_row {
-	enum wait_kind kind; /* both sides of an rwlock are WAIT_RWLOCK_READ */
+	enum wait_kind kind; /* readers and writers of an rwlock are both WAIT_RWLOCK_READ */
 	const char *kind_text;
-	const char *object;  /* "table_lock", "tcp port 80"; "": not known, or none */
-	const char *module;  /* of a lock in the data of a module; else "" */
-	uint32_t named;      /* the view's function named `object`; UINT32_MAX: none */
-	int64_t ns, samples; /* of all waiters together */
+	const char
+		*object; /* "table_lock", "tcp port 80"; "" if it is not known, or there is none */
+	const char *module;  /* module of a lock in the data of a module; else "" */
+	uint32_t named;      /* id in the view of the function named `object`; UINT32_MAX: none */
+	int64_t ns, samples; /* sums of all waiters */
 	uint32_t threads;    /* number of threads that waited at any time */
-	uint32_t most;       /* lower bound of the waiters at one time */
-	const struct waiting_stack *waiter, *holder; /* by ns */
+	uint32_t most;       /* lower bound of the largest number of waiters at one time */
+	const struct waiting_stack *waiter, *holder; /* ordered by ns */
 	size_t waiters, holders;
 };
 
 struct waiting {
-	struct waiting_row *row; /* by ns */
+	struct waiting_row *row; /* ordered by ns */
 	size_t count;
-	struct waiting_stack *stack; /* internal, as is the rest */
+	struct waiting_stack *stack; /* memory of all stacks */
 	size_t stacks;
-	struct table rows; /* (kind, named) -> row */
+	struct table rows; /* (kind; named) -> row, for waiting_find */
 };
 
 /*
- * Fills `out`, which waiting_release() releases, from the samples that the view selects, by any
- * key. The view must outlive `out`.
+ * Fills `out`, which waiting_release() releases, from the samples that the view selects. The view
+ * may have any key, and must outlive `out`.
  */
 void waiting_make(const struct view *view, struct waiting *out);
 void waiting_release(struct waiting *waiting);
-/* Returns the row index of a wait with this stack; `count` if it has none. */
+/* Returns the index of the row of a wait with this stack; waiting->count if there is none. */
 size_t waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
 		    const uint32_t *function, size_t depth);
 
 /*
- * Adds "reader-12 waits for mutex table_lock, held by writer-13" for thread `index` of the ring;
- * `object` is the name of what it waits for. Foreign bytes are escaped.
+ * Adds "reader-12 waits for mutex table_lock, held by writer-13" for thread `index` of the ring.
+ * `object` is the name of the awaited object. Foreign bytes are escaped.
  */
 void deadlock_add_thread(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 size_t index, const char *object, struct strbuf *out);
@@ -64,8 +65,8 @@ void deadlock_add_others(const struct profile *profile, const struct profile_dea
 			 struct strbuf *out);
 
 /*
- * Returns the index in `function` of the function that waits: the innermost one that is not a
- * system call wrapper of the C library; 0 if there is no other.
+ * Returns the index in `function` of the function that waits: the innermost function that does not
+ * belong to the C library, another library of the system, or a runtime. 0 if there is none.
  */
 size_t waiting_place(const struct view *view, const uint32_t *function, size_t depth);
 

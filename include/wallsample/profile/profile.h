@@ -2,12 +2,12 @@
 /*
  * profile.h - the result of sampling: threads, and the sums of their samples and of the ticks.
  *
- * Samples of the same thread, stack, state, system call, wait, GIL state and carrier are summed in
- * one entry. The memory of a profile grows with what is new, not with time: ten minutes of a
+ * Samples of the same thread, stack, state, system call, wait, GIL state and carrier are summed up
+ * in one entry. A profile takes memory for entries that differ, not for time: ten minutes of a
  * thousand sleeping threads take no more than ten seconds.
  *
- * Texts, frames, stacks, threads, waits and entries have ids 0, 1, 2, ... that never change.
- * Pointers returned for them are valid until the next one of the kind is added.
+ * Texts, frames, stacks, threads, waits and entries have ids 0, 1, 2, ... that never change. A
+ * pointer to one of them is valid until another of the same kind is added.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_H
 #define WALLSAMPLE_PROFILE_PROFILE_H
@@ -29,14 +29,14 @@
  * that runs a task are samples of the task.
  */
 struct profile_thread {
-	pid_t tid;           /* 0: a task, or a sum of several threads */
-	uint64_t start_time; /* distinguishes threads with the same id */
-	uint32_t name;       /* text: the last name; of a task its runtime's noun */
-	/* The rest is of a task. */
+	pid_t tid;           /* 0 for a task, and for a sum of several threads */
+	uint64_t start_time; /* distinguishes threads with the same tid */
+	uint32_t name;       /* id of a text: the last name; of a task the noun of its runtime */
+	/* The members below are those of a task. */
 	bool is_task;
-	bool system;         /* it belongs to the runtime */
-	uint64_t task_id;    /* 0: a sum of tasks that began with the same function */
-	uint32_t entry;      /* frame of the function that the task began with, or FRAME_NONE */
+	bool system;         /* the task belongs to the runtime */
+	uint64_t task_id;    /* 0 for a sum of tasks that began with the same function */
+	uint32_t entry;      /* frame of the task's first function, or FRAME_NONE */
 	uint32_t created_at; /* frame that created the task, or FRAME_NONE */
 	uint64_t creator;    /* task_id of the task that created it; 0: not known */
 	/* How long the task had waited at its last sample, as its runtime estimates; 0: not known.
@@ -45,15 +45,15 @@ struct profile_thread {
 };
 
 /*
- * X(NAME, title, word): the weights of a sample. Let its tick have the span dt, with r threads
- * runnable, p of them on a CPU: p is the parallelism.
+ * X(NAME, title, word): the weights of a sample. Let dt be the span of its tick, r the number of
+ * runnable threads, and p the number of these on a CPU, which is the parallelism.
  *
- * WALL      dt, in any state: the sum is threads times time
- * OVERHEAD  dt, of a thread on a CPU: the sum is the CPU time used
- * LATENCY   dt / r, of a runnable thread: the sum is the real time. While no thread is runnable,
- *           dt goes to the wait that ended this: see sampler.h
+ * WALL is dt in any state. Its sum is threads times time.
+ * OVERHEAD is dt for a thread on a CPU, else 0. Its sum is the CPU time.
+ * LATENCY is dt / r for a runnable thread, else 0. Its sum is the real time. If no thread is
+ * runnable, the sampler charges dt to the wait that ends this time (sampler.h).
  *
- * Overhead over Latency of a function is the average parallelism while it ran.
+ * Overhead divided by Latency of a function is the average parallelism while the function ran.
  */
 #define WEIGHTS(X)                                                                                 \
 	X(WALL, "Wall", "wall")                                                                    \
@@ -66,39 +66,42 @@ enum weight {
 #undef X
 };
 
-const char *weight_word(enum weight weight); /* "wall" */
+const char *weight_word(enum weight weight); /* returns the word of WEIGHTS: "wall" */
 
-/* Adds each weight. */
+/* Adds the weights `ns` to those of `to`. */
 void weights_add(int64_t to[WEIGHT_COUNT], const int64_t ns[WEIGHT_COUNT]);
 
-/* The sum of equal samples, or one sample; only the last two members are summed. */
+/*
+ * The sum of equal samples, or one sample. Only the last two members are sums; the other members
+ * are equal in all samples.
+ */
 struct profile_entry {
 	uint32_t thread, stack;
-	uint32_t carrier; /* of a task's sample: one more than the thread that ran it; else 0 */
+	uint32_t carrier; /* of a task: 1 + thread that ran it; else, or if none did, 0 */
 	enum run_state state;
-	int32_t syscall; /* number of the call it sleeps in; SYSCALL_NONE, SYSCALL_UNKNOWN */
-	uint32_t wait;   /* 0: none */
+	int32_t syscall; /* the call in which it sleeps; SYSCALL_NONE, SYSCALL_UNKNOWN */
+	uint32_t wait;   /* id of a wait; 0: none */
 	enum gil gil;
-	int64_t samples; /* thread-ticks */
+	int64_t samples; /* number of samples: one thread at one tick is one */
 	int64_t ns[WEIGHT_COUNT];
 };
 
-/* The ticks with the same number of threads on a CPU. */
+/* The sums of the ticks with the same number of threads on a CPU. */
 struct profile_parallelism {
 	uint64_t ticks, time_ns, cpu_ns; /* cpu_ns: time_ns times the parallelism */
 	uint64_t alone_ns;               /* part of time_ns with at most one thread runnable */
-	double time_squares;             /* sum of the squared spans of the ticks: see margin.h */
+	double time_squares;             /* sum of the squared spans of the ticks, for margin.h */
 };
 
 struct profile;
 
 /*
- * A consumer of all that is added to the profile, in the same order. The tick in progress has the
- * number profile_tick_count. The callbacks must not add to the profile.
+ * Callbacks for everything that is added to a profile, in the order of the additions. The tick in
+ * progress has the number profile_tick_count. The callbacks must not add to the profile.
  */
 struct profile_recorder {
 	void (*sample)(void *context, const struct profile_entry *sample);
-	/* Latency that is added to an entry after its samples. */
+	/* Latency that is added to an entry, after its samples were added. */
 	void (*charge)(void *context, const struct profile_entry *entry, int64_t latency_ns);
 	void (*blame)(void *context, const struct profile_blame *blame); /* may be NULL */
 	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
@@ -109,44 +112,55 @@ struct profile_recorder {
 struct table;
 
 /*
- * Return the number of a sample or of blame in a table of what is summed: 0, 1, 2, ... in the order
- * of the first calls. *added is true if the sample is the first of its kind. `doings` numbers what
- * threads do, and may be shared by several tables of samples.
+ * Return the index of the sum of a sample, or of blame, in an array that has a sum for each kind:
+ * kinds have the indices 0, 1, 2, ... in the order in which they are first found. *added is set to
+ * true if the kind is new. Samples are of one kind if their members except samples and ns are
+ * equal. `doings` may be shared by several tables of entries.
  */
 uint32_t profile_find_entry(struct table *doings, struct table *entries,
 			    const struct profile_entry *sample, bool *added);
 uint32_t profile_find_blame(struct table *blames, const struct profile_blame *blame, bool *added);
 
 struct profile *profile_create(void);
-/* Marks and windows of the profile (profile_mark.h) must have been freed. NULL is allowed. */
+/*
+ * Frees a profile, which may be NULL. Its marks and windows (profile_mark.h) must have been freed.
+ */
 void profile_free(struct profile *profile);
 
-/* Replaces the recorder, which is borrowed; NULL: none. */
+/* Sets the recorder, which is borrowed; NULL removes it. */
 void profile_set_recorder(struct profile *profile, const struct profile_recorder *recorder);
 
-/* Returns the id of the thread, which is added if there is none, and sets its name. */
+/*
+ * Returns the id of the thread with this tid and start time, which is added if there is none, and
+ * sets its name.
+ */
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);
-/* The same for a task of this noun, task_id, entry, and address of its structure. */
+/*
+ * Returns the id of the task with this name, entry and task_id, and this address of the structure
+ * in its runtime. The task is added if there is none.
+ */
 uint32_t profile_add_task(struct profile *profile, const struct profile_thread *task,
 			  uint64_t address);
 void profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns);
 void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
 
 /*
- * Adds samples and returns the id of their entry. The sums may be negative: a thread that is not
- * read at each tick is credited for its last known state, and corrected at the next read (see
- * sampler.h).
+ * Adds samples and returns the id of their entry. Samples and weights, and so the sums, may be
+ * negative: a thread that is not read at each tick is credited for its last known state, which the
+ * next read corrects (sampler.h).
  */
 uint32_t profile_add(struct profile *profile, const struct profile_entry *sample);
 /* Adds samples and wall time to an existing entry. */
 void profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int64_t wall_ns);
-/* Adds latency to an existing entry, when all threads of the tick are known. */
+/*
+ * Adds latency to an existing entry. The sampler calls it when all threads of the tick are known.
+ */
 void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns);
 
 /*
- * Adds a tick: its span, and the numbers of threads on a CPU and runnable (estimates, see
- * sampler.h; 0: no thread is known to have been).
+ * Adds a tick with its span and the numbers of threads on a CPU and of runnable threads, which are
+ * estimates (sampler.h). 0: no such thread is known.
  */
 void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		      uint32_t runnable);
@@ -156,9 +170,11 @@ void profile_set_ready(struct profile *profile, uint32_t ready);
 size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
-uint64_t profile_wall_ns(const struct profile *profile);    /* sum of the ticks' spans */
-double profile_ready_ns(const struct profile *profile);     /* ready tasks times time */
-uint32_t profile_ready_most(const struct profile *profile); /* most ready tasks at one tick */
+uint64_t profile_wall_ns(const struct profile *profile); /* sum of the ticks' spans */
+double profile_ready_ns(
+	const struct profile *profile); /* integral of the number of ready tasks over time, in ns */
+uint32_t profile_ready_most(
+	const struct profile *profile); /* largest number of ready tasks at one tick */
 /* One more than the highest parallelism of a tick; 0 before the first tick. */
 size_t profile_parallelism_count(const struct profile *profile);
 const struct profile_parallelism *profile_parallelism(const struct profile *profile,

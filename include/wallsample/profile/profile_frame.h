@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_frame.h - the interned texts, frames and stacks of a profile. Ids are dense, start at 0
- * and never change. Pointers to frames and stacks are valid until the next one is interned.
+ * profile_frame.h - the interned texts, frames and stacks of a profile. Ids are 0, 1, 2, ... and
+ * never change. A pointer to a frame or a stack is valid until another is interned; a text is valid
+ * until profile_free.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_FRAME_H
 #define WALLSAMPLE_PROFILE_PROFILE_FRAME_H
@@ -10,27 +11,27 @@
 #include <stdint.h>
 
 #define FRAME_NONE UINT32_MAX
-#define STACK_NONE UINT32_MAX /* the caller of an outermost frame */
+#define STACK_NONE UINT32_MAX /* caller of an outermost frame */
 
-/* Text of the outermost frame of the real time in which no thread was runnable. */
+/* Text of the outermost frame of gaps: real time in which no thread was runnable. */
 #define PROFILE_GAP "[waiting]"
 
 /*
- * Kinds of named frames. X(NAME, text): a text that ends in "]" is the whole text of such a frame,
- * another one its beginning. The first row that matches counts.
+ * Kinds of named frames. X(NAME, text): `text` is the whole text of such a frame if it ends in "]",
+ * else the beginning of the text. The first row that matches decides.
  */
 #define NAMED_FRAMES(X)                                                                            \
 	X(GAP, PROFILE_GAP)      /* no thread was runnable */                                      \
-	X(SLEEPING, "[sleeping") /* how a gap ended */                                             \
+	X(SLEEPING, "[sleeping") /* second frame of a gap: the wait that ended it */               \
 	X(DISK, "[disk")                                                                           \
 	X(IDLE, "[nothing ran until the end]")                                                     \
 	X(TASK_FINISHED, "[failed: task already finished]")                                        \
-	X(FAILED, "[failed: ")       /* SAMPLE_FAILURES */                                         \
-	X(TRUNCATED, "[truncated: ") /* CHAIN_ENDS */
+	X(FAILED, "[failed: ")       /* texts of SAMPLE_FAILURES */                                \
+	X(TRUNCATED, "[truncated: ") /* texts of CHAIN_ENDS */
 
 enum named_frame {
-	NAMED_NONE,  /* no named frame: code, data or an interpreted function */
-	NAMED_OTHER, /* a text that no row matches */
+	NAMED_NONE,  /* the frame is code, data or an interpreted function */
+	NAMED_OTHER, /* a named frame with any other text */
 #define X(name, text) NAMED_##name,
 	NAMED_FRAMES(X)
 #undef X
@@ -42,25 +43,27 @@ enum named_frame named_frame_of(const char *text);
 /*
  * A frame is one of: code at an address of a module; data at an address of a module (origin
  * FRAME_DATA); a function of an interpreted program at a line (module MODULE_NONE, origin
- * FRAME_SCRIPT); a named frame, which has a text of wallsample's (module MODULE_NONE).
+ * FRAME_SCRIPT); a named frame, whose text wallsample has made (module MODULE_NONE).
  */
 struct profile_frame {
-	uint32_t module;   /* number in struct modules, or MODULE_NONE */
-	uint8_t origin;    /* enum frame_origin */
-	uint8_t named;     /* enum named_frame, derived from the text when the frame is interned */
-	uint32_t epoch;    /* of code made at run time, see jit.h; else 0 */
-	uint64_t address;  /* of code: as symbols_find takes it, already that of the call; of a
-			   * named frame or an interpreted function: the id of its text */
-	uint64_t bytecode; /* of an interpreter's frame: see struct jit_bytecode; else 0 */
+	uint32_t module; /* id in struct modules, or MODULE_NONE */
+	uint8_t origin;  /* enum frame_origin */
+	uint8_t named;   /* enum named_frame, derived from the text when the frame is interned */
+	uint32_t epoch;  /* epoch of code made at run time (jit.h); else 0 */
+	/* Of code, the address of the call, as symbols_find takes it. Of a named frame and of an
+	 * interpreted function, the id of its text. */
+	uint64_t address;
+	uint64_t bytecode; /* of an interpreter's frame: jit_bytecode.object; else 0 */
 	uint32_t bytecode_size;
-	uint32_t file, line; /* of an interpreted function: id of its file's text, and the line
-			      * (0: not known); else 0 */
+	/* Of an interpreted function: the id of the text that names its file, and the line, 0 if it
+	 * is not known. Else 0. */
+	uint32_t file, line;
 };
 
 /* A stack is its innermost frame and the stack of the caller. */
 struct profile_stack {
 	uint32_t frame;  /* id of a frame */
-	uint32_t caller; /* id of a stack, or STACK_NONE */
+	uint32_t caller; /* id of a stack; STACK_NONE for an outermost frame */
 };
 
 struct profile;
@@ -75,7 +78,7 @@ uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t 
 
 /*
  * Replaces the text of a named frame. profile_intern_named still finds the frame by its first text.
- * profile_renamed lists such frames, in the order of the calls.
+ * profile_renamed returns the renamed frames in the order of the calls.
  */
 void profile_rename_frame(struct profile *profile, uint32_t frame, const char *text);
 size_t profile_renamed_count(const struct profile *profile);

@@ -2,22 +2,28 @@
 /*
  * profile_mark.h - time windows of a profile that is still being filled.
  *
- * A mark is a moment of the profile. The difference of two marks is a profile like any other, with
- * the samples, charges, blame, ticks and deadlocks that were added between them, in the order in
- * which their keys first occurred. A live view of the last seconds takes a mark once a second,
- * frees the marks that have left its window, and makes a view of profile_since(oldest, NULL):
+ * A mark is a moment of the profile. The difference of two marks, a window, is a profile with the
+ * samples, charges, blame, ticks and deadlocks that were added between the two moments, in the
+ * order in which their keys first occurred. A live view of the last seconds takes a mark once a
+ * second, frees the marks that have left its window, and makes a view of
+ * profile_since(oldest, NULL):
  *
  *	mark[n] = profile_mark(profile);
  *	window = profile_since(mark[n - 5], NULL);
  *	... view_create(window, symbols, ...) ... profile_free(window);
  *	profile_mark_free(mark[n - 5]);
  *
- * The window shares texts, frames, stacks, threads and waits with its profile, under the same ids:
- * names that were resolved for one are valid for the other. What these say is of the whole run: the
- * last name of a thread, the most waiters of a wait.
+ * A window shares texts, frames, stacks, threads and waits with its profile, under the same ids, so
+ * that names that were resolved for one are valid for the other. What they say is of the whole run:
+ * the last name of a thread, the most waiters of a wait.
  *
- * Cost: while there are marks, each addition to the profile is added once more, to the last mark. A
- * mark takes memory for the different entries that were added between it and the next one.
+ * A sum of a window is negative if a correction (profile_add) concerns time before the window. The
+ * sums of adjacent windows add up to those of the whole time, so that they are not cut off at 0;
+ * view_create does that, after it has merged equal rows.
+ *
+ * Cost: while there are marks, each addition to the profile is added a second time, to the sums of
+ * the last mark. A mark takes memory for the different entries that were added between it and the
+ * next mark. view_create resolves all frames of the profile, even if the window has few of them.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_MARK_H
 #define WALLSAMPLE_PROFILE_PROFILE_MARK_H
@@ -26,15 +32,18 @@
 
 struct profile_mark;
 
-/* Marks the present moment. The caller frees the mark, before the profile. */
+/* Marks the present moment. The caller frees the mark before the profile. */
 struct profile_mark *profile_mark(struct profile *profile);
-/* Marks may be freed in any order; windows that were made of one stay valid. NULL is allowed. */
+/*
+ * Frees a mark, which may be NULL. Marks may be freed in any order; windows that were made of them
+ * stay valid.
+ */
 void profile_mark_free(struct profile_mark *mark);
 
 /*
- * Returns the profile of what was added between two marks of one profile, `from` being the earlier
- * one; `to` NULL: up to now. The result is for reading. The caller frees it with profile_free,
- * before the marked profile.
+ * Returns the window between two marks of one profile. `from` is the earlier mark; `to` NULL stands
+ * for the present moment. Nothing may be added to the window. The caller frees the window with
+ * profile_free, before the marked profile.
  */
 struct profile *profile_since(const struct profile_mark *from, const struct profile_mark *to);
 

@@ -17,9 +17,12 @@
 /* What a blocked thread waits for. Waits for the same object have the same id; 0 is no wait. */
 struct profile_wait {
 	enum wait_kind kind;
-	bool timed; /* it has a timeout */
-	/* The frame that names the object: of origin FRAME_DATA for a lock in a module's data, else
-	 * a named frame with its address or what is behind a descriptor. FRAME_NONE: no object. */
+	bool timed; /* the wait has a timeout */
+	/*
+	 * Frame that names the awaited object: data for a lock in the data of a module, else a
+	 * named frame with the object's address or the file behind a descriptor. FRAME_NONE: no
+	 * object.
+	 */
 	uint32_t object;
 	uint32_t most; /* most threads that were seen waiting for the object at once */
 };
@@ -27,20 +30,22 @@ struct profile_wait {
 /* Time that threads waited for an object, with what its holder did meanwhile. */
 struct profile_blame {
 	uint32_t wait;
-	uint32_t thread; /* the holder; profile_nobody if it is not known: the stack says why */
-	uint32_t stack;  /* of the holder */
+	/* The holder. profile_nobody() if it is not known, and then the stack says why. */
+	uint32_t thread;
+	uint32_t stack; /* stack of the holder */
 	enum run_state state;
-	int64_t samples, ns; /* of the waiters; only these are summed */
+	int64_t samples, ns; /* of the waiters; only these members are sums */
 };
 
-/* One thread of a deadlock: the stack and the wait that it does not leave. */
+/* A thread of a deadlock, with its stack and its wait. */
 struct profile_stuck {
 	uint32_t thread, stack, wait;
 };
 
 /*
- * The first `ring` threads form the ring: each waits for what the next one holds, the last for what
- * the first one holds. The others wait, directly or not, for a thread of the ring.
+ * The first `ring` elements form the ring: each thread waits for what the next thread holds, and
+ * the last thread for what the first thread holds. The other threads wait, directly or not, for a
+ * thread of the ring.
  */
 struct profile_deadlock {
 	struct profile_stuck *stuck;
@@ -49,18 +54,24 @@ struct profile_deadlock {
 
 struct profile;
 
-/* Returns the number of the thread that stands for unknown holders and has no samples. */
+/* Returns the id of the thread that stands for unknown holders. It has no samples. */
 uint32_t profile_nobody(struct profile *profile);
-/* Returns the id of the wait. The `most` of an existing one is raised. */
+/*
+ * Returns the id of the wait, which is added if there is none of its kind, timeout and object. The
+ * `most` of an existing wait is raised to that of `wait`.
+ */
 uint32_t profile_add_wait(struct profile *profile, const struct profile_wait *wait);
-/* Raises the `most` of the wait. */
+/* Raises the `most` of the wait if it is smaller. */
 void profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most);
 void profile_add_blame(struct profile *profile, const struct profile_blame *blame);
-/* Replaces a deadlock whose ring has the same threads and waits. `stuck` is copied. */
+/*
+ * Adds a deadlock, or replaces the one whose ring has the same threads and waits. `stuck` is
+ * copied.
+ */
 void profile_add_deadlock(struct profile *profile, const struct profile_stuck *stuck, size_t count,
 			  size_t ring);
 
-size_t profile_wait_count(const struct profile *profile); /* at least 1 */
+size_t profile_wait_count(const struct profile *profile); /* at least 1: id 0 is no wait */
 size_t profile_blame_count(const struct profile *profile);
 size_t profile_deadlock_count(const struct profile *profile);
 const struct profile_wait *profile_wait(const struct profile *profile, uint32_t id);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * run_stats.h - statistics of one sampling run: its length, cost and losses. The sampler counts
- * them, recordings store them, reports print them.
- */
+/* run_stats.h - statistics of one sampling run: its length, cost and losses. */
 #ifndef WALLSAMPLE_PROFILE_RUN_STATS_H
 #define WALLSAMPLE_PROFILE_RUN_STATS_H
 
@@ -19,7 +16,10 @@ enum run_end {
 	RUN_END_EXITED,   /* the target has exited */
 };
 
-/* Reasons why a sample has no stack of code. X(NAME, text of the named frame it has instead) */
+/*
+ * Reasons why a sample has no stack of code. X(NAME, text of the named frame that replaces the
+ * stack)
+ */
 #define SAMPLE_FAILURES(X)                                                                         \
 	X(EXITED, "[failed: thread exited]")                                                       \
 	X(LATE, "[failed: not stopped in 20 ms]")                                                  \
@@ -43,12 +43,13 @@ const char *sample_failure_text(enum sample_failure failure);
 /* Threads that were excluded from sampling by their names. */
 struct run_excluded {
 	uint64_t threads;
-	uint64_t ended;  /* threads among them that ended during the run */
-	uint64_t cpu_ns; /* their CPU time in the run; of one that ended up to a reading at most
-			  * about a second before its end */
+	uint64_t ended; /* number of these threads that ended during the run */
+	/* CPU time of these threads in the run. That of a thread that ended was last read up to
+	 * about a second before its end. */
+	uint64_t cpu_ns;
 };
 
-/* A thread sample is one thread at one tick. "task" is a green task: green_task.h. */
+/* A thread sample is one thread at one tick. A task is a green task (green_task.h). */
 struct run_stats {
 	uint64_t ticks;
 	uint64_t elapsed_ns;    /* from the first tick to the last */
@@ -59,32 +60,33 @@ struct run_stats {
 	uint64_t thread_samples; /* thread samples in the profile */
 	uint64_t threads_seen;
 	uint32_t threads_most;        /* largest number of threads at one tick */
-	struct run_excluded excluded; /* part of threads_seen */
-	/* Tasks that no thread ran. */
+	struct run_excluded excluded; /* these threads are part of threads_seen */
+	/* Samples of tasks that no thread ran. */
 	uint64_t task_samples;  /* part of thread_samples */
-	uint64_t task_failures; /* part of `failed`; tasks that had ended are not counted */
-	uint64_t task_looks;    /* reads of a task's structure */
-	uint64_t task_stacks;   /* task stacks that were unwound; the others had not changed */
+	uint64_t task_failures; /* part of `failed`, without tasks that had ended */
+	uint64_t task_looks;    /* number of reads of structures of tasks */
+	uint64_t task_stacks; /* number of task stacks that were unwound because they had changed */
 	uint64_t tasks_seen;
-	uint32_t tasks_most;     /* largest number of tasks at one tick, an estimate */
-	uint32_t tasks_thinnest; /* at the lowest sampling rate one task in this many was read */
+	uint32_t tasks_most;     /* estimate of the largest number of tasks at one tick */
+	uint32_t tasks_thinnest; /* at the lowest rate, one of this number of tasks was read */
 	unsigned cpus;           /* CPUs that the target may use; 0: not known */
-	uint64_t looks;          /* reads of a thread's counters */
-	uint64_t reused;         /* thread samples that reused a stack, read or not */
-	uint64_t read;           /* stacks read without a stop */
-	uint64_t stopped;        /* stacks read in a stop */
+	uint64_t looks;          /* number of reads of counters of threads */
+	uint64_t reused;         /* thread samples whose stack was that of the sample before */
+	uint64_t read;           /* number of stacks that were read without a stop */
+	uint64_t stopped;        /* number of stacks that were read in a stop */
 	uint64_t failed[FAILURE_COUNT];   /* thread samples without a stack, by reason */
-	uint64_t chains[CHAIN_END_COUNT]; /* call chains by why they end */
+	uint64_t chains[CHAIN_END_COUNT]; /* number of call chains, by the reason for their end */
 	struct histogram stop_ns;         /* how long a thread was stopped for one sample */
-	uint64_t repaired;                /* system calls saved from EINTR */
-	uint64_t signals_passed;          /* signals that were delivered on to the target */
-	double rate_wanted, rate_lowest;  /* ticks per second; lowest under --max-overhead */
-	uint32_t thinnest;                /* at the lowest rate, ticks from one read to the next */
+	uint64_t repaired;       /* system calls that were restarted instead of ending with EINTR */
+	uint64_t signals_passed; /* signals that were passed on to the target */
+	double rate_wanted,
+		rate_lowest; /* ticks per second: requested, and lowest under --max-overhead */
+	uint32_t thinnest;   /* at the lowest rate, ticks between two reads of a thread */
 	uint64_t unwind_ns, unwind_frames;
-	int nice_value;     /* priority of wallsample while it sampled */
+	int nice_value;     /* nice value of wallsample while it sampled */
 	bool execed;        /* the target called exec during the run */
-	char runtimes[128]; /* as runtimes_describe_all; "": none */
-	int child_status;   /* wait status, if child_exited */
+	char runtimes[128]; /* text of runtimes_describe_all; "": no runtime */
+	int child_status;   /* as from wait(2), if child_exited */
 	bool child_exited;  /* the target was a child of wallsample and has exited */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.h - writes a recording: an SQLite database of all that is added to a profile.
+ * recording.h - writes a recording: an SQLite database of everything that is added to a profile.
  *
- * Samples are stored as spans: a thread whose stack and state do not change is one row, however
- * long that lasts. Rows are written about once a second, each time in one transaction, so that a
- * killed wallsample loses about a second.
+ * Samples are stored as spans: as long as the stack and the state of a thread do not change, its
+ * samples are one row. Rows are written about once a second, in one transaction, so that a killed
+ * wallsample loses about a second.
  *
  * recording_read.h reads recordings; wallsample-recording(5) describes the tables.
  */
@@ -22,33 +22,40 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
-/* "wsdb", in the file's header; the schema version that is written, and the oldest that is read. */
+/*
+ * The application id in the file's header, which is "wsdb"; the schema version that is written; the
+ * oldest schema version that is read.
+ */
 #define RECORDING_APPLICATION_ID 0x77736462
 #define RECORDING_SCHEMA 6
 #define RECORDING_SCHEMA_OLDEST 5
 
-/* Bound on experiments that are stored; the first ones are kept. More than a day of them. */
+/*
+ * Bound on the number of experiments that are stored, which is more than a day of experiments.
+ * Later experiments are not stored.
+ */
 #define RECORDING_EXPERIMENTS_MOST 100000
 
 struct recording_config {
-	int dirfd;        /* directory of the file; kept open by the caller */
-	const char *base; /* name of the file; NULL: a temporary recording without a name */
-	const char *path; /* of the file, for messages */
+	int dirfd; /* descriptor of the file's directory; the caller keeps it open */
+	const char
+		*base; /* name of the file in dirfd; NULL: a temporary recording without a name */
+	const char *path; /* path of the file, for messages */
 	const struct modules *modules;
 	double rate_hz;
-	const char *command; /* the command line of wallsample; or NULL */
+	const char *command; /* command line of wallsample; NULL: not stored */
 };
 
 struct recorder;
 
 /*
  * Creates the file and becomes the recorder of the profile, which must be empty. The members of
- * `config` and the profile are borrowed until recorder_free. A file of that name is replaced unless
- * another recorder writes it. ERROR_OUTPUT: the file cannot be written. Links are not followed, and
- * a file that replaces the recording is detected.
+ * `config` and the profile are borrowed until recorder_free. A regular file of the same name is
+ * replaced, unless another recorder writes it. Symbolic links are not followed. ERROR_OUTPUT: the
+ * file cannot be written.
  *
- * The replaced file is kept beside the new one, as ".wallsample-...-old", until samples have been
- * written; it is restored when there are none.
+ * The replaced file is kept in the same directory, as ".wallsample-...-old", until samples have
+ * been written. recorder_free restores it if there are no samples.
  */
 int recorder_create(const struct recording_config *config, struct profile *profile,
 		    struct recorder **out, struct error *err);
@@ -63,34 +70,42 @@ void recorder_set_process(struct recorder *recorder, const struct process *proce
 bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held);
 
 /*
- * Writes what was added since the last commit. This may take long on a slow disk: no thread of the
- * target may be stopped meanwhile. If another process is reading the file, the rows stay for the
- * next commit, and 0 is returned. After an error the recording holds the earlier commits, and every
- * later commit fails.
+ * Writes what was added to the profile since the last commit. This may take long on a slow disk, so
+ * that no thread of the target may be stopped. If another process is reading the file, returns 0
+ * and leaves the rows to the next commit. ERROR_OUTPUT: the file cannot be written, or was
+ * replaced. After an error the recording holds the earlier commits, and every later commit fails.
  */
 int recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err);
 
 /*
- * Writes a causal profile, once, before recorder_finish. The recording also holds the profile that
- * was sampled before the experiments.
+ * Writes a causal profile. To be called at most once, before recorder_finish. The recording also
+ * holds the profile that was sampled before the experiments. ERROR_OUTPUT: the file cannot be
+ * written. After an earlier error does nothing and returns 0.
  */
 int recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
 			struct error *err);
 
 /*
- * Writes the rest and the names of all frames (`symbols` may be NULL): the recording is complete.
- * Frames without a name are no error.
+ * Completes the recording: writes what was added since the last commit, the reason for the end of
+ * the run, and, unless `symbols` is NULL, the names of all frames. Frames without a name are no
+ * error. ERROR_OUTPUT: the file cannot be written. After an earlier error does nothing and returns
+ * 0.
  */
 int recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum run_end end,
 		    struct symbols *symbols, struct error *err);
 
-/* Closes the file. A recording without samples is removed if it had replaced another file, which is
- * restored. */
+/*
+ * Closes the file and frees the recorder, which may be NULL. A recording without samples that has
+ * replaced another file is removed, and the other file is restored.
+ */
 void recorder_free(struct recorder *recorder);
-/* Closes and removes the file. */
+/* Removes the file, if it is still that of the recorder, and calls recorder_free. */
 void recorder_discard(struct recorder *recorder);
 
-/* Size of the file in bytes, and the CPU time that was used to write it. */
+/*
+ * Return the size of the file in bytes (0 for a temporary recording), and the CPU time that the
+ * commits have used.
+ */
 uint64_t recorder_size(const struct recorder *recorder);
 uint64_t recorder_cpu_ns(const struct recorder *recorder);
 
