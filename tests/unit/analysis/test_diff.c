@@ -559,7 +559,7 @@ check_golden(const char *name, const char *format, enum weight weight, unsigned 
 		};
 	}
 	input.filtered = weight == WEIGHT_OVERHEAD;
-	exporter_by_name(format)->write_diff(&input, out);
+	export_write_diff(exporter_by_name(format), &input, out);
 	assert_int_equal(fclose(out), 0);
 	golden_check(name, text, size);
 	free(text);
