@@ -73,8 +73,8 @@ struct profile {
 	struct profile_names *names;
 	bool is_window; /* made by profile_since: the names belong to another profile */
 	struct profile_sums sums;
-	struct profile_sums
-		*since_mark; /* of what was added since the last mark; NULL without a mark */
+	/* Of what was added since the last mark; NULL without a mark. */
+	struct profile_sums *since_mark;
 	struct profile_mark *first, *last; /* the oldest and the latest mark; NULL without a mark */
 	uint32_t ready; /* number of tasks that wait for a thread at the next tick */
 	const struct profile_recorder *recorder; /* NULL if there is no recorder */

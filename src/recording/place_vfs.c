@@ -17,8 +17,8 @@ struct place_vfs {
 	sqlite3_vfs *real;
 	int dirfd;
 	bool old_journal;
-	char *main,
-		*journal; /* names for SQLite: "/proc/self/fd/3/x.wsdb" and ".../x.wsdb-journal" */
+	/* Names for SQLite: "/proc/self/fd/3/x.wsdb" and ".../x.wsdb-journal". */
+	char *main, *journal;
 	char *journal_base;
 	char name[48];
 };

@@ -27,11 +27,11 @@ struct id_map {
 	size_t count, capacity;
 };
 
-/* Sums of the ticks before a tick: of all these ticks, and of the selected ones (`wanted`). */
+/* Sums of the ticks before a tick: [0] of all these ticks, [1] of the selected ones. */
 struct tick_sum {
-	double all_ns, wanted_ns;           /* sum of their spans */
-	double all_latency, wanted_latency; /* spans divided by the number of runnable threads */
-	double all_gap, wanted_gap;         /* spans without a runnable thread */
+	double ns[2];      /* sum of their spans */
+	double latency[2]; /* sum of spans divided by the number of runnable threads */
+	double gap[2];     /* sum of spans without a runnable thread */
 };
 
 struct recording {
@@ -55,8 +55,8 @@ struct recording {
 	 * profile.
 	 */
 	struct id_map map[RECORDING_TABLE_COUNT];
-	const struct profile
-		*profile;      /* profile of the last load, borrowed; NULL before the first load */
+	/* Profile of the last load, borrowed; NULL before the first load. */
+	const struct profile *profile;
 	bool threads_only;     /* value of recording_load.threads_only at the last load */
 	struct table syscalls; /* system call number in the recording -> on this machine */
 };

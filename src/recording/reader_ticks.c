@@ -129,14 +129,12 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 		if (recording->wanted != NULL)
 			recording->wanted[i] = wanted;
 		*sum = sums[i];
-		sum->all_ns += ns;
-		sum->wanted_ns += wanted ? ns : 0;
-		if (tick->runnable == 0) {
-			sum->all_gap += ns;
-			sum->wanted_gap += wanted ? ns : 0;
-		} else {
-			sum->all_latency += ns / tick->runnable;
-			sum->wanted_latency += wanted ? ns / tick->runnable : 0;
+		for (int s = 0; s <= wanted; s++) {
+			sum->ns[s] += ns;
+			if (tick->runnable == 0)
+				sum->gap[s] += ns;
+			else
+				sum->latency[s] += ns / tick->runnable;
 		}
 		if (!wanted)
 			continue;
@@ -148,11 +146,11 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 	return sums;
 }
 
-/* Returns the share of `wanted` in `all`, or `otherwise` if `all` is 0. */
+/* Returns the share of selected ticks between two sums; `otherwise` if there are no ticks. */
 static double
-part_of(double all, double wanted, double otherwise)
+part_of(const double from[2], const double to[2], double otherwise)
 {
-	return all > 0 ? wanted / all : otherwise;
+	return to[0] > from[0] ? (to[1] - from[1]) / (to[0] - from[0]) : otherwise;
 }
 
 bool
@@ -168,10 +166,8 @@ reader_share(const struct recording *recording, const struct tick_sum *sums, uin
 	const bool waited = !run_state_runnable(entry->state);
 	double time, latency;
 
-	time = part_of(b->all_ns - a->all_ns, b->wanted_ns - a->wanted_ns, 0);
-	latency = waited ? part_of(b->all_gap - a->all_gap, b->wanted_gap - a->wanted_gap, time) :
-			   part_of(b->all_latency - a->all_latency,
-				   b->wanted_latency - a->wanted_latency, time);
+	time = part_of(a->ns, b->ns, 0);
+	latency = waited ? part_of(a->gap, b->gap, time) : part_of(a->latency, b->latency, time);
 	entry->samples = llround((double)entry->samples * time);
 	entry->ns[WEIGHT_WALL] = llround((double)entry->ns[WEIGHT_WALL] * time);
 	entry->ns[WEIGHT_OVERHEAD] = llround((double)entry->ns[WEIGHT_OVERHEAD] * time);

@@ -112,10 +112,7 @@ transact(struct recorder *recorder, const struct contents *contents)
 	if (contents->causal != NULL)
 		recorder_put_causal_rows(recorder, contents->causal);
 	recorder_execute(recorder, "COMMIT");
-	/* errno is kept because SQLite does not always keep it. */
-	if (recorder->rc != SQLITE_OK)
-		recorder->error_number = errno;
-	else if (contents->stats != NULL)
+	if (recorder->rc == SQLITE_OK && contents->stats != NULL)
 		mark_written(recorder, contents->stats);
 	return recorder->rc;
 }

@@ -209,10 +209,19 @@ open_database(struct recorder *recorder)
 }
 
 void
+recorder_keep_result(struct recorder *recorder, int rc)
+{
+	recorder->rc = rc;
+	/* sqlite3_system_errno() does not have the error in all cases. */
+	if (rc != SQLITE_OK)
+		recorder->error_number = errno;
+}
+
+void
 recorder_execute(struct recorder *recorder, const char *sql)
 {
 	if (recorder->rc == SQLITE_OK)
-		recorder->rc = sqlite3_exec(recorder->db, sql, NULL, NULL, NULL);
+		recorder_keep_result(recorder, sqlite3_exec(recorder->db, sql, NULL, NULL, NULL));
 }
 
 /* Creates a table, and prepares the statement that adds a row to it. */

@@ -71,8 +71,8 @@ struct spans {
 	uint64_t ticks;           /* number of the tick in progress */
 	uint64_t written;         /* `ticks` at the last commit */
 	uint64_t wall_ns;
-	uint64_t clock_ns,
-		date_ns; /* CLOCK_MONOTONIC and CLOCK_REALTIME at the beginning of tick 0 */
+	/* CLOCK_MONOTONIC and CLOCK_REALTIME at the beginning of tick 0. */
+	uint64_t clock_ns, date_ns;
 	int64_t next_id;
 	/*
 	 * Ticks [gap_first, gap_end) had no runnable thread, and their time has not been charged to
@@ -124,7 +124,7 @@ struct recorder {
 	sqlite3 *db;
 	sqlite3_stmt *put[RECORDING_TABLE_COUNT];
 	int rc;           /* first error of SQLite in the present transaction, or SQLITE_OK */
-	int error_number; /* errno after the last failed transaction */
+	int error_number; /* errno after the last error in a transaction */
 	uint64_t last_ns; /* time of the last commit */
 	uint64_t cpu_ns;
 	bool failed;
@@ -142,6 +142,8 @@ int recorder_refuse(const struct recorder *recorder, struct error *err);
 
 /* Runs SQL unless the transaction has failed, and stores the result in recorder->rc. */
 void recorder_execute(struct recorder *recorder, const char *sql);
+/* Stores a result of SQLite in recorder->rc, and errno after an error. */
+void recorder_keep_result(struct recorder *recorder, int rc);
 
 /*
  * --- recorder_rows.c ----------------------------------------------------------------

@@ -53,19 +53,18 @@ recorder_put(struct recorder *recorder, enum recording_table table, const void *
 {
 	const struct recording_table_info *info = &recording_tables[table];
 	sqlite3_stmt *put = recorder->put[table];
-	int rc = recorder->rc;
+	int rc = recorder->rc, reset;
 
 	if (rc != SQLITE_OK)
 		return;
 	for (size_t i = 0; rc == SQLITE_OK && i < info->column_count; i++)
 		rc = bind_column(put, (int)i + 1, column_types[info->column[i].type].class,
 				 (const char *)row + info->column[i].offset);
-	if (rc == SQLITE_OK && sqlite3_step(put) == SQLITE_DONE) {
-		recorder->rc = sqlite3_reset(put);
-		return;
-	}
-	rc = sqlite3_reset(put);
-	recorder->rc = rc != SQLITE_OK ? rc : SQLITE_ERROR;
+	if (rc == SQLITE_OK && sqlite3_step(put) != SQLITE_DONE)
+		rc = SQLITE_ERROR;
+	/* sqlite3_reset returns the error of sqlite3_step. */
+	reset = sqlite3_reset(put);
+	recorder_keep_result(recorder, reset != SQLITE_OK ? reset : rc);
 }
 
 /* --- modules, frames, stacks, threads, waits ------------------------------------------- */

@@ -33,8 +33,8 @@ struct dump_group {
 };
 
 struct dump {
-	struct dump_group
-		*group; /* groups of threads, then of tasks; both ordered by the lowest id */
+	/* Groups of threads, then of tasks; both ordered by the lowest id. */
+	struct dump_group *group;
 	size_t count;
 	struct dump_thread *thread; /* memory of the members of all groups */
 	size_t threads;             /* number of threads */

@@ -18,8 +18,7 @@
 #define VIEW_NATIVES(X)                                                                            \
 	X(MERGED, "merged") /* program functions instead of the interpreter's frames */            \
 	X(ONLY, "only")     /* native frames only */                                               \
-	X(NONE,                                                                                    \
-	  "none") /* program functions only; a stack without program functions is "[native]" */
+	X(NONE, "none")     /* program functions only; a stack without any of them is "[native]" */
 
 enum view_native {
 #define X(name, text) NATIVE_##name,

@@ -13,8 +13,8 @@
  */
 struct top_row {
 	uint32_t function; /* id of the function in the view */
-	int64_t flat[WEIGHT_COUNT],
-		cum[WEIGHT_COUNT]; /* in ns; a recursive function counts once for each stack */
+	/* In ns; a recursive function counts once for each stack. */
+	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 	/*
 	 * The part of cum[WEIGHT_LATENCY] in which the function was runnable. cum[WEIGHT_OVERHEAD]
 	 * / busy_ns estimates its average parallelism, and is never above the highest observed

@@ -9,10 +9,10 @@
 #include "wallsample/runtime/async_tasks.h"
 
 struct task_group {
-	const struct async_task
-		*like; /* any member: all members have its thread, state and stack */
-	const uint32_t
-		*task; /* indices of the members; tasks that the same tasks await are adjacent */
+	/* Any member: all members have its thread, state and stack. */
+	const struct async_task *like;
+	/* Indices of the members; tasks that the same tasks await are adjacent. */
+	const uint32_t *task;
 	size_t count;
 };
 

@@ -25,8 +25,8 @@ struct waiting_stack {
 struct waiting_row {
 	enum wait_kind kind; /* readers and writers of an rwlock are both WAIT_RWLOCK_READ */
 	const char *kind_text;
-	const char
-		*object; /* "table_lock", "tcp port 80"; "" if it is not known, or there is none */
+	/* "table_lock", "tcp port 80"; "" if it is not known, or there is none. */
+	const char *object;
 	const char *module;  /* module of a lock in the data of a module; else "" */
 	uint32_t named;      /* id in the view of the function named `object`; UINT32_MAX: none */
 	int64_t ns, samples; /* sums of all waiters */

@@ -79,9 +79,9 @@ struct run_stats {
 	struct histogram stop_ns;         /* how long a thread was stopped for one sample */
 	uint64_t repaired;       /* system calls that were restarted instead of ending with EINTR */
 	uint64_t signals_passed; /* signals that were passed on to the target */
-	double rate_wanted,
-		rate_lowest; /* ticks per second: requested, and lowest under --max-overhead */
-	uint32_t thinnest;   /* at the lowest rate, ticks between two reads of a thread */
+	/* Ticks per second: requested, and lowest under --max-overhead. */
+	double rate_wanted, rate_lowest;
+	uint32_t thinnest; /* at the lowest rate, ticks between two reads of a thread */
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;     /* nice value of wallsample while it sampled */
 	bool execed;        /* the target called exec during the run */

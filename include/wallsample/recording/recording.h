@@ -38,8 +38,8 @@
 
 struct recording_config {
 	int dirfd; /* descriptor of the file's directory; the caller keeps it open */
-	const char
-		*base; /* name of the file in dirfd; NULL: a temporary recording without a name */
+	/* Name of the file in dirfd; NULL: a temporary recording without a name. */
+	const char *base;
 	const char *path; /* path of the file, for messages */
 	const struct modules *modules;
 	double rate_hz;

@@ -55,8 +55,8 @@ const struct recording_info *recording_info(const struct recording *recording);
  */
 struct recording_selection {
 	bool has_from, has_to;
-	int64_t from_ns,
-		to_ns; /* after the first tick began; negative: before the end of the last tick */
+	/* After the first tick began; negative: before the end of the last tick. */
+	int64_t from_ns, to_ns;
 	bool has_parallelism;
 	uint32_t least, most; /* range of the number of threads on a CPU */
 };

@@ -26,8 +26,8 @@ struct sum {
 
 struct finder {
 	const struct view *view;
-	unsigned cpus,
-		most; /* CPUs that the program may use; largest number that was busy at one tick */
+	/* CPUs that the program may use; largest number that was busy at one tick. */
+	unsigned cpus, most;
 	struct sum sum[FINDING_COUNT];
 	double gil_waits; /* time that threads waited for an interpreter's lock */
 };

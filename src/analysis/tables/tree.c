@@ -117,8 +117,8 @@ compare_nodes(const void *left, const void *right, void *context)
  * last node.
  */
 struct links {
-	uint32_t *first,
-		*next; /* by node: heaviest child, and next lighter sibling; or TREE_NONE */
+	/* By node: heaviest child, and next lighter sibling; or TREE_NONE. */
+	uint32_t *first, *next;
 	uint32_t root;
 };
 

@@ -27,8 +27,8 @@ struct view {
 	size_t function_count, function_capacity;
 	uint32_t *of_frame; /* by frame of the profile: its innermost function in `function` */
 	uint32_t *of_stack; /* by stack of the profile: its path in `path` */
-	enum wait_kind
-		*wait_kind;    /* by wait of the profile: its kind, or WAIT_MIXED of view_wait.c */
+	/* By wait of the profile: its kind, or WAIT_MIXED of view_wait.c. */
+	enum wait_kind *wait_kind;
 	bool *thread_wanted;   /* by thread of the profile: the filter selects it */
 	bool *thread_excluded; /* by thread of the profile: the filter excludes its name */
 	bool only_threads;     /* the filter selects threads by their ids or names */
@@ -64,8 +64,8 @@ struct naming {
 	uint32_t *function;        /* by symbol: its index in view->function */
 	bool *included, *excluded; /* by symbol: -I matches its name; -X matches its name */
 	struct table paths;        /* (function; caller, included and excluded) -> path */
-	struct table
-		tasks; /* (task_id; name) -> thread of the profile; filled with filter.created_by */
+	/* (task_id; name) -> thread of the profile; filled with filter.created_by. */
+	struct table tasks;
 	/* By thread: path of the code that created the task; NULL without filter.created_by. */
 	uint32_t *created;
 	struct table own; /* (address of the text; 0) -> function that the view has added */
