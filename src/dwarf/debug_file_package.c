@@ -203,7 +203,7 @@ struct debug_package *
 debug_package_find(struct debug_files *files, const struct module *module, const char *separate)
 {
 	struct debug_package *package = NULL;
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 
 	if (module->kind == MODULE_JIT)
 		return NULL;
@@ -213,7 +213,6 @@ debug_package_find(struct debug_files *files, const struct module *module, const
 		package = find_beside(files, module, &files->root[i], separate);
 	if (package != NULL || module->path[0] != '/')
 		return package;
-	strbuf_init(&path);
 	strbuf_add_format(&path, "%s.dwp", module->path);
 	package = find_by_path(files, module, path.data);
 	strbuf_release(&path);

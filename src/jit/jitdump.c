@@ -125,14 +125,13 @@ dump_is_known(const struct jitdump *all, const struct module *module)
 static void
 add_dump(struct jitdump *all, const struct mapping *mapping, const struct module *module)
 {
-	struct strbuf path;
+	struct strbuf path = STRBUF_INIT;
 	struct dump *dump;
 	const char *why;
 
 	all->dump = xgrow(all->dump, &all->capacity, all->count + 1, sizeof(*all->dump));
 	dump = &all->dump[all->count++];
 	memset(dump, 0, sizeof(*dump));
-	strbuf_init(&path);
 	strbuf_add_escaped(&path, module->path);
 	dump->path = path.data;
 	dump->dev = module->dev;

@@ -129,9 +129,8 @@ find_one_by_name(const char *glob, pid_t *pid, struct error *err)
 				  "wallsample's own and its ancestors' do not count",
 				  printable);
 	} else if (count > 1) {
-		struct strbuf sb;
+		struct strbuf sb = STRBUF_INIT;
 
-		strbuf_init(&sb);
 		add_listing(&sb, pids, count);
 		count = error_set(err, ERROR_AMBIGUOUS,
 				  "%d processes match the name '%s': %s; choose one with -p", count,

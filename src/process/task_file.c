@@ -262,9 +262,8 @@ task_compare_ids(const void *left, const void *right)
 const char *
 task_printable(const char *text, char *to, size_t size)
 {
-	struct strbuf sb;
+	struct strbuf sb = STRBUF_INIT;
 
-	strbuf_init(&sb);
 	strbuf_add_escaped(&sb, text);
 	if (sb.length >= size) {
 		size_t cut = size - 1;

@@ -57,14 +57,13 @@ finder_module(const struct finder *finder, const struct finder_candidate *candid
 void
 finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	char reason[256];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
-	strbuf_init(&text);
 	strbuf_add_format(&text, "the %s in ", finder->kind->name);
 	strbuf_add_escaped(&text, finder_module(finder, candidate)->name);
 	strbuf_add_format(&text, " cannot be read: %s", reason);

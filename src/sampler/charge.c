@@ -189,7 +189,7 @@ stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 	struct profile *profile = charging->run->profile;
 	uint32_t *frames = NULL;
 	size_t count = 0, capacity = 0;
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	uint32_t stack;
 
 	for (uint32_t at = thread->stack; at != STACK_NONE;) {
@@ -199,7 +199,6 @@ stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 		frames[count++] = level->frame;
 		at = level->caller;
 	}
-	strbuf_init(&text);
 	add_kind(charging, thread, &text);
 	stack = stack_of_text(profile, text.data, stack_of_text(profile, PROFILE_GAP, STACK_NONE));
 	strbuf_release(&text);

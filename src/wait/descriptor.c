@@ -128,9 +128,8 @@ add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct str
 	const size_t listed = info->watched < FDINFO_WATCHED ? info->watched : FDINFO_WATCHED;
 	struct strings *listed_texts = strings_create();
 	size_t count = 0;
-	struct strbuf part;
+	struct strbuf part = STRBUF_INIT;
 
-	strbuf_init(&part);
 	strbuf_add_text(out, "epoll");
 	if (info->watched > 0)
 		strbuf_add_format(out, " of %zu", info->watched);

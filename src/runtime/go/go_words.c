@@ -68,7 +68,7 @@ static bool
 look_up_entry(struct go_runtime *go, uint64_t entry)
 {
 	struct pclntab_function function;
-	struct strbuf name;
+	struct strbuf name = STRBUF_INIT;
 	bool own = false;
 
 	if (!go->table_sought) {
@@ -79,7 +79,6 @@ look_up_entry(struct go_runtime *go, uint64_t entry)
 	}
 	if (go->table == NULL || !pclntab_find(go->table, entry - go->home.bias, &function))
 		return false;
-	strbuf_init(&name);
 	if (pclntab_name(go->table, function.name, &name))
 		own = is_own_name(name.data);
 	strbuf_release(&name);

@@ -398,11 +398,10 @@ read_orphans(struct walk *walk)
 static void
 note_why(const struct cpython *cpython, struct async_tasks *to)
 {
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
 	if (cpython->tasks_why == NULL)
 		return;
-	strbuf_init(&text);
 	strbuf_add_format(&text, "tasks of %s are not shown: %s", cpython->base.description,
 			  cpython->tasks_why);
 	async_tasks_note(to, text.data);

@@ -463,11 +463,10 @@ waits_describe(struct waits *waits, bool all)
 {
 	const uint64_t began = clock_now_ns();
 	uint64_t now = began;
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 
 	if (!all && now < waits->describe_ns)
 		return;
-	strbuf_init(&text);
 	while (waits->object_count > 0 && (!all || now - began < DESCRIBE_LAST_NS)) {
 		struct object *object = &waits->object[--waits->object_count];
 

@@ -68,11 +68,10 @@ static uint32_t
 frame_of_descriptor(struct waits *waits, const struct wait *wait, const char *id)
 {
 	const size_t before = waits->known.count;
-	struct strbuf text;
+	struct strbuf text = STRBUF_INIT;
 	uint32_t frame;
 
 	/* Both ends of a pipe have the same id, and so have all event descriptors. */
-	strbuf_init(&text);
 	strbuf_add_text(&text, id);
 	strbuf_add_text(&text, wait->kind == WAIT_PIPE_WRITE ? " (written to)" : "");
 	if (strncmp(id, "anon_inode:", strlen("anon_inode:")) == 0)
