@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "recording/recorder_internal.h"
-#include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 
 static int
