@@ -391,7 +391,7 @@ add_title(struct document *document, const struct export_subject *subject)
 		page_add(page, "Process %jd (%s)", (intmax_t)subject->report->process->pid,
 			 subject->report->process->comm);
 	}
-	page_write(page, document_title, "%s by wallsample", subject->report == NULL ? "," : "");
+	page_write(page, document_title, "%s by wallsample", subject->causal != NULL ? "," : "");
 }
 
 void
