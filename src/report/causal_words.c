@@ -39,7 +39,10 @@ gain_is_known(const struct causal_gain *gain)
 	return gain->known && isfinite(gain->gain) && isfinite(gain->low) && isfinite(gain->high);
 }
 
-/* Returns the gain to report: the one that the curve selects, else the first known; NULL: none. */
+/*
+ * Returns the gain to report: the one that the curve selects, else its first known gain above
+ * speed-up 0. Returns NULL if no gain is known.
+ */
 static const struct causal_gain *
 gain_to_report(const struct causal_curve *curve)
 {
@@ -125,7 +128,7 @@ causal_add_rate(struct strbuf *sb, double rate)
 
 /* --- sentences ------------------------------------------------------------------------------ */
 
-/* Adds " by 18% (15 to 21)". Of a loss it adds the absolute value. */
+/* Adds " by 18% (15 to 21)". The numbers of a loss are written without their sign. */
 static void
 add_amount(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -139,7 +142,7 @@ add_amount(struct strbuf *sb, const struct causal_gain *gain)
 			  decimals, percent(most, decimals));
 }
 
-/* Adds "less than 2%", an upper bound of the changes in the interval. */
+/* Adds "less than 2%", an upper bound of the absolute changes in the gain's interval. */
 static void
 add_bound(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -233,8 +236,8 @@ drawn(double gain)
 }
 
 /*
- * Sets the y axis. That of ranked curves ignores curves without a verdict, which may have any
- * value.
+ * Sets the y axis of the plot. A curve with a verdict gets an axis that fits all curves with a
+ * verdict. A curve without a verdict, whose values may be of any size, gets an axis of its own.
  */
 static void
 scale(const struct causal_ranking *ranking, const struct causal_curve *curve, struct plot *plot)

@@ -8,7 +8,7 @@
 #include "wallsample/report/display.h"
 
 #define GAP 2          /* cells between columns */
-#define LAST_LEAST 16  /* minimum width of the last column, on any terminal */
+#define LAST_LEAST 16  /* minimum width of the last column, even on a narrower terminal */
 #define DETAIL_LEAST 8 /* minimum width of a cut detail */
 #define PARENTHESES 3  /* " (" and ")" */
 
@@ -95,7 +95,7 @@ columns_cell_text(const struct columns *table, size_t at, size_t width, struct s
 		display_add_fitted(out, cell->detail, width - text - PARENTHESES);
 		strbuf_add_text(out, ")");
 	} else if (detail > 0 && detail * 2 <= width) {
-		/* The name is long, and is cut: at least half of the width remains for it. */
+		/* The name is too long and is cut; it gets at least half of the width. */
 		display_add_name(out, cell->text, width - detail);
 		strbuf_add_format(out, " (%s)", cell->detail);
 	} else {
@@ -134,7 +134,7 @@ write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text
 	const size_t cells = display_width(text->data);
 	const size_t space = cells < width ? width - cells : 0;
 
-	/* A line does not end with spaces. */
+	/* An empty cell at the end of a line is not padded: lines do not end with spaces. */
 	if (cells == 0 && c + 1 == table->column_count)
 		return;
 	if (c > 0)

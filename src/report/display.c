@@ -88,7 +88,7 @@ struct name_walk {
 };
 
 /*
- * Returns the length of the sign at `at` if the word "operator" precedes it, else 0: in
+ * Returns the length of the sign at `at` if the word "operator" precedes the sign, else 0. In
  * "operator<<", "operator()" and "operator->" the signs are not brackets.
  */
 static size_t
@@ -148,14 +148,15 @@ walk_to_bracket(struct name_walk *walk)
 }
 
 /*
- * Adds the name without the text of levels deeper than `kept`. Returns false if the brackets do not
- * match, or are nested more than DEPTH_MOST levels deep.
+ * Adds the name without the text inside more than `kept` levels of brackets. Returns false if the
+ * brackets do not match, or are nested more than DEPTH_MOST levels deep.
  */
 static bool
 add_without_depths(struct strbuf *out, const char *name, size_t kept)
 {
 	struct name_walk walk = { name, name, 0 };
-	bool counts[DEPTH_MOST]; /* of each open bracket, outermost first: it counts as a level */
+	/* for each open bracket, outermost first: true if the bracket counts as a level */
+	bool counts[DEPTH_MOST];
 	size_t open = 0;
 
 	for (;;) {

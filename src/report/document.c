@@ -12,8 +12,8 @@
 #include "wallsample/base/base.h"
 
 /*
- * The width of a table in a format without limit. A name at the end of a row may have kilobytes; it
- * is cut to a few lines of a screen.
+ * The width of a table in a format that does not limit it. A name at the end of a row may have
+ * kilobytes; this width cuts the name to a few lines of a screen.
  */
 #define WIDEST 320
 
@@ -23,7 +23,10 @@ document_node(cmark_node_type type)
 	return cmark_node_new_with_mem(type, document_memory());
 }
 
-/* The library does not free the data of table cells. Its arena frees all memory at once. */
+/*
+ * cmark does not free the data of table cells. The arena allocator of cmark frees all memory at
+ * once.
+ */
 cmark_mem *
 document_memory(void)
 {
@@ -128,7 +131,7 @@ document_field(struct page *page, const char *label, const char *value)
 
 	if (document->list == NULL)
 		document->list = add_list(document->body);
-	/* The continuation of a field with items is one more item. */
+	/* If the continued field has items, its continuation is one more item. */
 	if (label[0] == '\0' && document->items != NULL) {
 		add_text(add_item(document->items), value);
 		return;
@@ -161,7 +164,10 @@ document_item(struct page *page, const char *number, const char *other, const ch
 
 /* --- tables ----------------------------------------------------------------------------- */
 
-/* The library does not export the types of table nodes. They are read from a parsed table. */
+/*
+ * cmark does not export the types of table nodes: the program parses a table and reads the types
+ * from its nodes.
+ */
 struct table_types {
 	cmark_syntax_extension *extension;
 	cmark_node_type table, row, cell;
@@ -175,8 +181,8 @@ bar_is_special(cmark_syntax_extension *extension, cmark_node *node, int c)
 }
 
 /*
- * The extension's hook that escapes '|' for CommonMark also runs for LaTeX and man pages. In these
- * a backslash before '|' ends a row or becomes a thin space.
+ * The extension's hook that escapes '|' for CommonMark also runs for LaTeX and man pages. In LaTeX
+ * a backslash before '|' ends a row; in a man page it makes a thin space.
  */
 cmark_syntax_extension *
 document_tables(bool escape_bars)
@@ -215,10 +221,13 @@ struct building {
 	const struct columns *table;
 	struct table_types types;
 	size_t width[COLUMNS_MAX];
-	bool left_out[COLUMNS_MAX]; /* by column: the format cannot draw it */
+	bool left_out[COLUMNS_MAX]; /* by column: true if the format cannot draw the column */
 };
 
-/* Returns a new node of the extension; it becomes a child of `parent` unless that is NULL. */
+/*
+ * Returns a new node of the table extension; it becomes a child of `parent` unless `parent` is
+ * NULL.
+ */
 static cmark_node *
 add_table_node(const struct building *b, cmark_node *parent, cmark_node_type type)
 {

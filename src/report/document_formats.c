@@ -44,10 +44,10 @@ const struct exporter exporter_markdown = {
 /* --- LaTeX ------------------------------------------------------------------------------ */
 
 /*
- * The library writes tables as floats, which cannot break across pages. In place of the environment
- * tabular the preamble puts longtable, which can. LuaLaTeX and XeLaTeX accept any character; for
- * pdfLaTeX a character that its fonts lack is an error. The preamble replaces that character by its
- * number, taken from "u8:…", the name that utf8.def gives to unknown characters.
+ * cmark writes tables as floats, which cannot break across pages. The preamble replaces the
+ * environment tabular by longtable, which can break across pages. LuaLaTeX and XeLaTeX accept any
+ * character; for pdfLaTeX a character that its fonts lack is an error. The preamble replaces that
+ * character by its number, taken from "u8:…", the name that utf8.def gives to unknown characters.
  */
 static const char latex_before[] =
 	"\\documentclass[a4paper,10pt]{article}\n"
@@ -95,10 +95,12 @@ const struct exporter exporter_latex = {
 
 /* --- man page --------------------------------------------------------------------------- */
 
-/* Tables are preformatted, because the library's tables need tbl(1) and the library does not escape
- * the special characters of tbl(1). */
+/*
+ * Tables are preformatted, because the tables of cmark need tbl(1) and cmark does not escape the
+ * special characters of tbl(1).
+ */
 static const struct document_format man = {
-	.style = { .width = 64, /* cells that fit 80 columns beside two indentations */
+	.style = { .width = 64, /* in cells: fits 80 columns after two indentations */
 		   .preformatted = true,
 		   .ascii = true,
 		   .before = ".TH WALLSAMPLE-REPORT 7",

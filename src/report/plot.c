@@ -9,15 +9,16 @@
 #include "wallsample/base/base.h"
 
 #define STEPS_MOST 5
-/* Bounds of the distance between labels of y. The smallest one keeps tiny values small. */
+/* Bounds of the distance between labels of y. The lower bound makes tiny values look small. */
 #define STEP_LEAST 0.01
 #define STEP_MOST 1e6
 
 #define ROWS_MOST 16
-#define ROWS_WANTED 8   /* rows above the lowest one, if a step has at least two rows */
+/* wanted number of rows above the lowest row, if a step has at least two rows */
+#define ROWS_WANTED 8
 #define COLUMNS_MOST 51 /* a column stands for two percent */
 #define LABEL 7         /* width of a label of y in cells */
-#define BEHIND 12       /* cells right of the plot, for the end of the label "100% faster" */
+#define BEHIND 12 /* width in cells right of the plot, for the end of the label "100% faster" */
 
 void
 plot_scale(struct plot *plot, double low, double high)

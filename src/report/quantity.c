@@ -26,7 +26,7 @@ quantity_time(int64_t ns)
 {
 	const double us = (double)ns / 1e3;
 
-	/* A value from the bound on would be rounded to "1000" of the smaller unit. */
+	/* From this value on, the smaller unit would round to "1000". */
 	if (us >= 999500)
 		return quantity_format("%.2fs", us / 1e6);
 	if (us >= 9950)

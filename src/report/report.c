@@ -99,7 +99,7 @@ add_margins(const struct export_input *input, struct page *page)
 			 quantity_percent(margin_of_share(shares[i], ticks)).text, 100 * shares[i]);
 }
 
-/* Writes the order of the table, and the times that are 100%. */
+/* Writes by which weight the table is ordered, and which time is 100% for each weight. */
 static void
 write_unit(const struct export_input *input, struct page *page)
 {
@@ -130,7 +130,10 @@ weight_at(enum weight sort, int place)
 	return place == 0 ? sort : (enum weight)(place <= (int)sort ? place - 1 : place);
 }
 
-/* The context of the table is the number of independent samples, a double (see margin.h). */
+/*
+ * Adds the margin of error of a share. The context of the table is a double: the number of
+ * independent samples (see margin.h).
+ */
 static void
 add_margin(const struct report_cell *cell, struct strbuf *out)
 {
@@ -161,7 +164,8 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const enum weight sort = input->sort, second = weight_at(sort, 1),
 			  third = weight_at(sort, 2);
 	const struct report_key_words *key = &report_key_words[view_key(input->view)];
-	/* Minimum widths of pages that have a column. Tables of lock holders have one weight. */
+	/* Columns that need space appear from these page widths on; never in tables of lock
+	 * holders, which have one weight. */
 	const bool blame = view_is_blame(input->view);
 	const size_t narrow = blame ? SIZE_MAX : NARROW, wide = blame ? SIZE_MAX : WIDE;
 	const struct report_column column[] = {
@@ -305,7 +309,7 @@ static const struct report_column state_columns[] = {
 	{ "state", NULL, COLUMN_TEXT, .text = add_state, .left = true },
 };
 
-/* Writes the table to the page, or if `stream` is not NULL to that. */
+/* Writes the table of states to `stream`, or to the page if `stream` is NULL. */
 static void
 write_states(const struct view *view, size_t limit, struct page *page, struct json_stream *stream)
 {

@@ -10,7 +10,10 @@
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-/* Minimum widths of a table with verdicts; with shares and slopes; with intervals of slopes. */
+/*
+ * Minimum widths in cells of a table with verdicts; with shares and slopes, too; and with intervals
+ * of slopes, too.
+ */
 #define WITH_VERDICT 56
 #define WITH_SHARES 70
 #define WITH_SLOPE_INTERVAL 120
@@ -99,7 +102,7 @@ write_header(const struct causal_input *input, struct page *page)
 struct ranking_context {
 	const struct causal_input *input;
 	const struct causal_curve *first; /* the first row */
-	bool slope_interval;              /* the page has room for it */
+	bool slope_interval;              /* the page has room for the interval of each slope */
 };
 
 static const struct causal_candidate *
@@ -131,7 +134,7 @@ add_share(const struct report_cell *cell, struct strbuf *out)
 	strbuf_add_text(out, result->profile_ns > 0 ? quantity_share(share, 1).text : "-");
 }
 
-/* Adds the gain that is at column->at in the row. */
+/* Adds the struct causal_gain at offset column->at of the row. */
 static void
 add_gain(const struct report_cell *cell, struct strbuf *out)
 {
@@ -193,7 +196,9 @@ widest_gain(const struct causal_ranking *ranking, size_t rows)
 	return widest;
 }
 
-/* Returns the speed-up to show if there is room for one: the largest one up to 50%. */
+/*
+ * Returns the index of the speed-up to show if there is room for only one: the largest up to 50%.
+ */
 static size_t
 speedup_told(const struct causal_result *result)
 {
@@ -205,8 +210,8 @@ speedup_told(const struct causal_result *result)
 }
 
 /*
- * Selects the speed-ups whose gains a table of this width shows: all, or evenly spaced ones with
- * the largest. Returns their number.
+ * Selects the speed-ups whose gains a table of this width shows: all, or evenly spaced ones that
+ * include the largest. Stores their indices in gain[] and returns their number.
  */
 static size_t
 choose_gains(const struct causal_result *result, size_t width, size_t widest,
@@ -419,7 +424,7 @@ write_doubts(const struct causal_result *result, struct page *page)
 static void
 write_cost(const struct causal_result *result, struct page *page)
 {
-	/* The time that --max-hold refers to. */
+	/* --max-hold is a percentage of this time. */
 	const double run_ns = (double)(result->wall_ns + result->profile_ns);
 
 	write_doubts(result, page);

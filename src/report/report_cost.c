@@ -76,7 +76,7 @@ write_excluded(const struct export_input *input, struct page *page)
 
 	if (report_add_excluded(&input->stats->excluded, &page->text))
 		page_end_field(page, "Excluded");
-	/* The statistics of a live run include its excluded threads already. */
+	/* In a live run, input->stats includes the threads that the view excludes. */
 	if (input->note != NULL && of_view.threads > 0)
 		page_field(page, "Excluded",
 			   "%s, left out of this report with %s of CPU time in samples",
@@ -110,8 +110,8 @@ write_broken(const struct run_stats *stats, struct page *page)
 }
 
 /*
- * Returns the wall time of samples with a guessed frame. Like the other counts of this block it
- * covers all samples, not only the selected ones.
+ * Returns the wall time of samples with a guessed frame. Like the other numbers in the part on
+ * cost, it covers all samples, not only the selected ones.
  */
 static int64_t
 guessed_ns(const struct profile *profile)
@@ -177,7 +177,8 @@ write_stops(const struct export_input *input, struct page *page)
 		 quantity_time((int64_t)histogram_quantile(stops, 0.5)).text,
 		 quantity_time((int64_t)histogram_quantile(stops, 0.99)).text,
 		 quantity_time((int64_t)stops->max).text);
-	/* The stops of the whole run cannot be compared with the time of a part. */
+	/* The time of stops covers the whole run: it cannot be compared with the time of a
+	 * selected part. */
 	if (input->part == NULL)
 		page_add(page, "; together %s of the threads' wall time",
 			 quantity_share((double)stops->sum,
@@ -240,7 +241,10 @@ write_own_cost(const struct run_stats *stats, struct page *page)
 		   quantity_memory(stats->peak_memory).text);
 }
 
-/* Adds "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)", by which a user can find its symbols. */
+/*
+ * Adds "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)", by which a user can find the symbols of
+ * the module.
+ */
 static void
 add_unnamed_module(const struct export_input *input, const struct unnamed_row *row,
 		   struct page *page)
@@ -261,9 +265,9 @@ add_unnamed_module(const struct export_input *input, const struct unnamed_row *r
 }
 
 /*
- * Writes the modules with missing symbols. This field covers the selected samples only. Views by
- * module or source file cannot tell the share of the time, because a module may have functions with
- * and without names.
+ * Writes the modules with missing symbols. Unlike the other fields of this part, it covers the
+ * selected samples only. Views by module or source file cannot tell the share of the time, because
+ * a module may have functions with and without names.
  */
 static void
 write_unnamed(const struct export_input *input, struct page *page)

@@ -13,7 +13,7 @@ add_stack(const struct view *view, const struct profile_stuck *stuck, struct pag
 	size_t depth;
 
 	view_stack(view, stuck->stack, &function, &depth);
-	/* A single named frame is the reason why there is no stack. */
+	/* A stack of one named frame is no real stack: the name says why the stack is missing. */
 	if (depth == 1 && view_is_named(view_function(view, function[0])))
 		return;
 	for (size_t i = waiting_place(view, function, depth), n = 0; i < depth; i++, n++) {

@@ -8,7 +8,10 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
-/* Minimum widths of a table with shares, with their changes, and with the margins of these. */
+/*
+ * Minimum widths in cells of a table that has shares, changes of shares, and margins of these
+ * changes.
+ */
 #define WITH_SHARES 80
 #define WITH_POINTS 100
 #define WITH_POINTS_MARGIN 120
@@ -38,7 +41,7 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 
 /* A row of a table: a total of the run, or a function. */
 struct diff_line {
-	struct diff_change of;   /* of a total only rate, change and margin are set */
+	struct diff_change of;   /* for a total, only the members rate, change and margin are set */
 	bool is_time;            /* rates are shown as times, else as numbers */
 	bool absent[DIFF_SIDES]; /* the function is not in this run */
 	const char *what;        /* the name of the total or function */
@@ -47,7 +50,10 @@ struct diff_line {
 
 #define AT(member) offsetof(struct diff_line, member)
 
-/* Returns ns per second of a rate in seconds per second. A value that would read "0.0us" is 0. */
+/*
+ * Returns ns per second of a rate in seconds per second. A value that would be shown as "0.0us"
+ * becomes 0.
+ */
 static int64_t
 ns_of(double rate)
 {
@@ -187,8 +193,8 @@ write_totals(const struct diff *diff, struct page *page)
 /* --- functions ------------------------------------------------------------------------------- */
 
 /*
- * Returns the smallest change of a rate that is a finding, for a function that takes this part
- * of one thread's time in both runs.
+ * Returns the smallest change of a rate that is listed, for a function that takes the share `part`
+ * (0 to 1) of one thread's time in both runs.
  */
 static double
 least_change(const struct diff *diff, double part)
@@ -221,7 +227,8 @@ write_rules(const struct diff_input *input, struct page *page)
 }
 
 /*
- * Writes the functions that changed in themselves, or with `cum` those that changed with callees.
+ * Writes the functions whose own time changed; if `cum` is true, the functions whose time including
+ * callees changed.
  */
 static void
 write_table(const struct diff_input *input, bool cum, struct page *page)

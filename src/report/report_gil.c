@@ -12,7 +12,7 @@
 /* A smaller share of hand-over time is not mentioned. */
 #define HANDOVER_LEAST 0.01
 
-/* A row of the table: a thread, or on a page the sum of several. */
+/* A row of the table: a thread, or on a page the sum of several threads. */
 struct gil_line {
 	struct gil_row row;
 	int64_t tid, waited_ns;
@@ -50,7 +50,7 @@ static const struct report_column columns[] = {
 };
 
 /*
- * Writes the first `shown` threads, and one row for the sum of the others if there are any, to
+ * Writes the first `shown` threads, and if there are more threads a row for their sum. Writes to
  * `stream`, or to the page if `stream` is NULL.
  */
 static void
@@ -86,7 +86,7 @@ write_threads(const struct view *view, const struct gil_table *gil, size_t shown
 	free(line);
 }
 
-/* Writes "held: 0.42 of the time, wait: 0.10 threads on average." and how to read it. */
+/* Writes "held: 0.42 of the time, wait: 0.10 threads on average." and explains these numbers. */
 static void
 write_sums(const struct export_input *input, const struct gil_table *gil, struct page *page)
 {

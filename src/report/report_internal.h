@@ -14,7 +14,7 @@
 
 /* --- whole reports ---------------------------------------------------------------------------- */
 
-/* Writes the subject, whichever it is. The two functions below write one kind of subject. */
+/* Writes a subject of any kind: a report, a comparison or a causal profile. */
 void report_write(const struct export_subject *subject, struct page *page);
 void report_diff_write(const struct diff_input *input, struct page *page);
 void report_causal_write(const struct causal_input *input, struct page *page);
@@ -24,7 +24,7 @@ void text_tasks_write(const struct async_tasks *tasks, struct page *page);
 
 /* --- parts: each writes nothing when it has nothing to report --------------------------------- */
 
-/* Writes what limits the program. */
+/* Writes the summary: the findings on what limits the program. */
 void report_write_summary(const struct export_input *input, struct page *page);
 /* Writes each ring of threads that wait for one another. */
 void report_write_deadlocks(const struct view *view, struct page *page);
@@ -50,8 +50,8 @@ void report_write_cost(const struct export_input *input, struct page *page);
 struct report_weight_words {
 	const char *title;   /* title of a column with times: "wall" */
 	const char *share;   /* title of a column with shares: "wall%" */
-	const char *meaning; /* "by Wall: the time that …" */
-	const char *noun;    /* "of Wall (all threads together)" */
+	const char *meaning; /* the order of a table: "by Wall: the time that …" */
+	const char *noun;    /* follows a time: "of Wall (all threads together)" */
 };
 extern const struct report_weight_words report_weight_words[]; /* by enum weight */
 
@@ -63,7 +63,7 @@ bool report_has_tasks(const struct export_input *input);
  */
 void report_add_unit(struct strbuf *out, const struct export_input *input,
 		     const struct thread_row *row);
-/* Writes a field with the share of all samples that options have selected for the view. */
+/* Writes a field with the share of samples that the user's filters have selected. */
 void report_write_selected(const struct view *view, const char *label, struct page *page);
 /* Adds the mean number of threads on a CPU, "2.13"; "-" if busy_ns is 0. */
 void report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns);
@@ -71,7 +71,8 @@ void report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t bus
 /* --- pages on a terminal ---------------------------------------------------------------------- */
 
 struct text_page {
-	struct page page; /* the first member: a pointer to it is one to the text_page */
+	/* must be the first member: a pointer to it is cast to struct text_page * */
+	struct page page;
 	FILE *out;
 };
 
@@ -88,7 +89,8 @@ struct text_page text_page_make(unsigned columns, FILE *out);
 
 /*
  * Returns the time of waiters in ns, WAITING_BINS numbers for each row of `waiting`; the caller
- * frees the array. Returns NULL without a recording, or with several, whose times differ.
+ * frees the array. Returns NULL unless the input is one recording with sampled time: several
+ * recordings have different times.
  */
 double *waiting_bins_make(const struct export_input *input, const struct waiting *waiting);
 /* Adds a bar for each bin, scaled to the largest bin. */

@@ -9,8 +9,10 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
-/* Rows up to this number of threads have one number each. Each later row covers twice as many
- * numbers as the row before it. */
+/*
+ * Up to this number of threads on a CPU, each number has a row. Each later row covers twice as many
+ * numbers as the row before it.
+ */
 #define ROWS_ONE_BY_ONE 8
 #define ROWS_MOST 40
 /* Maximum and minimum width of the longest bar, and width of the other columns, in cells. */
@@ -63,7 +65,10 @@ parallelism_add_range(const struct report_cell *cell, struct strbuf *out)
 		strbuf_add_format(out, "-%zu", range->to);
 }
 
-/* Writes the table. Without room for two bars it has shares only, titled by their weight. */
+/*
+ * Writes the table of ranges. On a page without room for two bars the table has shares only, and
+ * the weight of a share is the title of its column.
+ */
 static void
 write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
 	     struct page *page)
@@ -109,11 +114,11 @@ write_histogram(const struct profile *profile, bool filtered, struct page *page)
 
 /* --- what more parallelism would bring ------------------------------------------------ */
 
-/* A row of the table: a function, and the gain if it ran on more CPUs. */
+/* A row of the table: a function, and the estimated gain if the function ran on more CPUs. */
 struct gain {
 	struct top_row row;
 	double saved_ns; /* real time */
-	int64_t left_ns; /* real time that the run would take with the gain */
+	int64_t left_ns; /* real time that the run would take if the function ran on more CPUs */
 };
 
 static int
@@ -125,9 +130,9 @@ compare_gains(const void *left, const void *right)
 }
 
 /*
- * Computes the gains of functions as innermost frames, because the gain of a caller is that of its
- * callees. Time in which a function waited for a CPU has no gain: more threads would find no CPU.
- * A gain is reported if its share of real time, minus the margin of error, exceeds GAIN_LEAST.
+ * Computes the gains of functions as innermost frames, because a caller gains exactly what its
+ * callees gain. Time in which a function waited for a CPU has no gain: more threads would find no
+ * CPU. A gain is reported if its share of real time, minus the margin of error, exceeds GAIN_LEAST.
  * Returns the number of gains, the largest first.
  */
 static size_t
@@ -288,8 +293,8 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 	if (profile_parallelism_count(profile) == 0)
 		return;
 	write_histogram(profile, input->filtered, page);
-	/* Not in reports by thread or state: a thread uses one CPU at a time, and a state cannot
-	 * be made faster. */
+	/* Reports by thread or state have no gains: a thread uses one CPU at a time, and a state
+	 * cannot be made faster. */
 	if (profile_parallelism_count(profile) > 2 && !view_key_is_of_sample(view_key(input->view)))
 		write_gains(input, page);
 	write_waits(input, page);

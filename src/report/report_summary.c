@@ -4,7 +4,10 @@
 #include "wallsample/analysis/finding.h"
 #include "wallsample/report/quantity.h"
 
-/* The text of a finding: before and behind its share (finding.h), and before its function. */
+/*
+ * For each kind of finding (finding.h): its name, the text before and behind its share, and the
+ * text before its function.
+ */
 static const struct {
 	const char *what, *before, *behind, *where;
 } words[] = {
@@ -50,7 +53,8 @@ write_finding(const struct view *view, struct page *page, const struct finding *
 void
 report_write_summary(const struct export_input *input, struct page *page)
 {
-	/* The names of functions identify waits for locks. */
+	/* The findings recognise waits for locks by the names of functions, so they need a view
+	 * by function. */
 	const struct view *view = input->functions != NULL ? input->functions : input->view;
 	struct findings findings;
 

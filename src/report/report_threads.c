@@ -12,7 +12,7 @@
 
 #define NAME_MOST 24 /* cells: the name of a thread has 15 bytes, but may need escapes */
 #define TASK_NAME_MOST 40
-/* A larger share of tasks that ended before their stacks were read is explained. */
+/* If a larger share of tasks ended before their stacks were read, the report explains this. */
 #define FAILED_MOST 0.05
 
 /* --- names -------------------------------------------------------------------------------- */
@@ -41,7 +41,10 @@ report_add_unit(struct strbuf *sb, const struct export_input *input, const struc
 
 /* --- tasks -------------------------------------------------------------------------------- */
 
-/* Adds the mean number of tasks or threads, their time over elapsed time: "12.34" or "1,234". */
+/*
+ * Adds a mean number of tasks or threads, their summed time divided by the elapsed time: "12.34" or
+ * "1,234".
+ */
 static void
 add_mean(struct strbuf *sb, int64_t ns, double span_ns)
 {

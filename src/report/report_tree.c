@@ -6,11 +6,13 @@
 
 /* Nodes below this share of the time are not shown. */
 #define SHARE_LEAST 0.005
-/* Width in cells of names and numbers beside the indentation. A frame that is too deep for the
- * remaining width shows its depth as a number. */
+/*
+ * Width in cells of the names and numbers, without the indentation. A frame whose indentation
+ * exceeds the remaining width shows its depth as a number.
+ */
 #define BESIDE_INDENT 48
 #define INDENT_LEAST 8
-/* The offset in a row of the value of a weight. */
+/* The offset of the value for `weight` in an array member of a row. */
 #define AT(row, member, weight) (offsetof(row, member) + (size_t)(weight) * sizeof(int64_t))
 
 static void

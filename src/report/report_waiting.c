@@ -19,8 +19,8 @@
 #define LEAST_SHARE 0.001
 
 /*
- * True for the largest waits that a user can act on: waits for locks and for named objects. The
- * arguments count the accepted ones.
+ * True for the largest waits that a user can act on: waits for locks and for named objects. *locks
+ * and *others count the waits of each sort up to now; the first GLANCE of each sort are accepted.
  */
 static bool
 is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, size_t *others)
@@ -51,12 +51,16 @@ all_wall(const struct view *view, const struct waiting *waiting)
 
 /* A row of the tables: an awaited object, and the stack of a waiter or a lock holder. */
 struct line {
-	const struct waiting_row *row; /* in the table of all waits */
+	const struct waiting_row *row; /* the element of waiting.row */
 	struct waiting_row wait;       /* equal to *row */
 	const struct waiting_stack *stack;
-	int64_t ns; /* time of the waiters; of a lock holder's stack, the part that it caused */
-	uint32_t function;  /* the view's function that waits or holds; UINT32_MAX: no stack */
-	const double *bins; /* of waiting_bins_make(); NULL: the waits over time are not known */
+	/* time of all waiters; for the stack of a lock holder, the part of the waiting time that
+	 * it caused */
+	int64_t ns;
+	/* the view's function that waits or holds the lock; UINT32_MAX: no stack */
+	uint32_t function;
+	/* WAITING_BINS values from waiting_bins_make(); NULL: the waits over time are not known */
+	const double *bins;
 };
 
 static struct line
@@ -76,7 +80,7 @@ make_line(const struct view *view, const struct waiting_row *wait,
 	};
 }
 
-/* Selects the rows to show; the caller frees the array. */
+/* Returns the rows to show, and stores their number in *count; the caller frees the array. */
 static struct line *
 choose(const struct export_input *input, const struct waiting *waiting, size_t *count)
 {
@@ -88,7 +92,7 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 
 	*count = 0;
 	for (size_t i = 0; i < waiting->count; i++) {
-		/* Objects without holders are not part of the whole. */
+		/* In a report of lock holders, objects without holders are not part of the 100%. */
 		if (blame && waiting->row[i].holders == 0)
 			continue;
 		if (all ? *count < input->limit :
@@ -118,7 +122,8 @@ struct filling {
 	const struct waiting *waiting;
 	uint64_t base_ns; /* start of the recording on the clock of slices */
 	double bin_ns;    /* length of a bin */
-	double *bin;      /* [row of the waits * WAITING_BINS + bin]: time of waiters in ns */
+	/* time of waiters in ns; index: row of `waiting` * WAITING_BINS + number of the bin */
+	double *bin;
 };
 
 /* Adds the overlap of the slice with each bin. */
@@ -173,14 +178,14 @@ waiting_bins_add(const double bin[WAITING_BINS], struct strbuf *out)
 	for (size_t i = 0; i < WAITING_BINS; i++) {
 		const double share = most > 0 ? bin[i] / most : 0;
 
-		/* The bar of a time above 0 is visible. */
+		/* Even the smallest time above 0 gets a visible bar. */
 		strbuf_add_text(out, bars[share > 0 ? 1 + (size_t)(share * 7 + 0.5) : 0]);
 	}
 }
 
 /* --- awaited objects ----------------------------------------------------------------------- */
 
-/* Adds the mean number of waiters. */
+/* Adds the mean number of waiting threads. */
 static void
 add_mean(const struct report_cell *cell, struct strbuf *out)
 {
@@ -241,7 +246,7 @@ add_stacks(const struct report_cell *cell, json_t *object)
 
 #define AT(member) offsetof(struct line, member)
 
-/* Writes the table to `stream`, or to the page if `stream` is NULL. */
+/* Writes the table of waits to `stream`, or to the page if `stream` is NULL. */
 static void
 write_lines(const struct view *view, const struct line *line, size_t count, int64_t whole_ns,
 	    struct page *page, struct json_stream *stream)

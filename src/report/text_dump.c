@@ -61,7 +61,10 @@ add_task(const struct view *view, uint32_t id, struct page *page)
 		*first = (char)(*first - 'a' + 'A');
 }
 
-/* Adds "1,000 NOUNs main.taker". The entry function is shown if all tasks have the same. */
+/*
+ * Adds "1,000 NOUNs main.taker". The entry function is shown only if all tasks have the same entry
+ * function.
+ */
 static void
 add_tasks(const struct view *view, const struct dump_group *group, struct page *page)
 {
@@ -77,7 +80,10 @@ add_tasks(const struct view *view, const struct dump_group *group, struct page *
 		 entry != NULL ? " " : "", entry != NULL ? entry : "");
 }
 
-/* Adds " (table.c:42)". The stack of the holder, if it is in the dump, has the full path. */
+/*
+ * Adds " (table.c:42)". Only the last component of the path is added; the full path is in the stack
+ * of the holder, if the dump has that stack.
+ */
 static void
 add_line(const struct view_function *function, struct page *page)
 {
@@ -104,7 +110,7 @@ add_holder(const struct view *view, const struct profile_blame *holder, struct p
 
 	view_stack(view, holder->stack, &function, &depth);
 	if (thread->tid <= 0 && !thread->is_task) {
-		/* A named frame says why the holder is not known. */
+		/* The name of the frame says why the holder is not known. */
 		if (depth > 0)
 			page_add(page, ", held by %s", view_function(view, function[0])->name);
 		return;
@@ -131,7 +137,7 @@ add_wait(const struct view *view, const struct dump_group *group, const struct d
 	view_add_wait(view, thread->wait, group->function, group->depth, &page->text);
 	if (wait->timed && wait_kind_in_memory(wait->kind))
 		page_add(page, ", with a time-out");
-	/* The text of a join names the awaited thread already. */
+	/* The text about a thread that joins another one names the awaited thread already. */
 	if (thread->holder != NULL && wait->kind != WAIT_JOIN)
 		add_holder(view, thread->holder, page);
 }
@@ -264,7 +270,7 @@ write_frame(const struct view *view, uint32_t id, size_t number, struct page *pa
 	const struct view_function *function = view_function(view, id);
 
 	page_add(page, "%*zu  %s", INDENT, number, function->name);
-	/* A name that is an address, and a script's file, include the module already. */
+	/* A name that is an address includes the module, and so does the file of a script. */
 	if (function->known && function->module[0] != '\0' && !function->script)
 		page_add(page, " (%s)", function->module);
 	add_source(function->file, function->line, page);
@@ -306,7 +312,7 @@ add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before,
 	add_names(tasks, awaiter, count, AWAITERS_MOST, page);
 }
 
-/* Writes the tasks of the group. Tasks that the same tasks await are in one line. */
+/* Writes the tasks of the group, with all tasks that have the same awaiting tasks in one line. */
 static void
 write_members(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
 {

@@ -2,8 +2,8 @@
 /*
  * html.c - writes the report as one HTML page, which loads nothing from the network.
  *
- * The page has the tree of the other documents in a frame with a style and a script (report.css,
- * report.js), and below the summary a flame graph and a timeline (timeline.css, timeline.js).
+ * The page has the same cmark tree as the other documents, with a style and a script (report.css,
+ * report.js). Below the summary it has a flame graph and a timeline (timeline.css, timeline.js).
  */
 #include "wallsample/report/document.h"
 #include "web/html_internal.h"
@@ -82,8 +82,8 @@ html_write(const struct export_subject *subject, FILE *out)
 	style.before = before.data;
 	style.after = after.data;
 	document_make(subject, &style, has_figure ? make_figure(input) : NULL, &document);
-	/* The option permits raw elements: bars, plots and the frame of the page, which have no
-	 * text from outside the program except escaped JSON. */
+	/* CMARK_OPT_UNSAFE permits raw HTML. Here this is bars, plots, and the head and end of
+	 * the page; they have no text from outside the program except escaped JSON. */
 	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL, document_memory()),
 	      out);
 	document_release(&document);

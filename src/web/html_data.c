@@ -14,7 +14,10 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/tree.h"
 
-/* Maximum number of nodes of a tree. Names of NAME_MOST cells then take a few megabytes. */
+/*
+ * Maximum number of nodes of a tree. With names of NAME_MOST cells, such a tree takes a few
+ * megabytes.
+ */
 #define NODES_MOST 8000
 #define NAME_MOST 240
 /* Nodes below this share of the whole are left out: they are narrower than half a pixel. */
@@ -22,10 +25,11 @@
 
 struct naming {
 	json_t *names;
-	json_t *scripts; /* indices in `names` of the functions of interpreted programs */
+	json_t *scripts; /* for each function of an interpreted program: its index in `names` */
 	const struct view *view;
 	unsigned frames; /* bits of enum flame_frames */
-	/* By function of the view and thread of the profile: index in `names` + 1; 0: not named. */
+	/* Indexed by function of the view, and by thread of the profile: the index in `names` +
+	 * 1; 0: `names` does not have it yet. */
 	size_t *function, *thread;
 };
 
@@ -69,14 +73,14 @@ json_name(struct naming *naming, const struct tree_node *node)
 	return json_integer((json_int_t)*number - 1);
 }
 
-/* Returns microseconds: smaller values are not visible. */
+/* Returns the time in microseconds: shorter times are not visible. */
 static json_t *
 json_us(int64_t ns)
 {
 	return json_integer((ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US);
 }
 
-/* Returns the tenths, 0 to 9, of the node's wall time in which it was on a CPU. */
+/* Returns the share of the node's wall time that it was on a CPU, in tenths from 0 to 9. */
 static json_t *
 json_tenths(const struct tree_node *node)
 {

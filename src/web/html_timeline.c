@@ -3,9 +3,9 @@
  * html_timeline.c - writes the timeline of threads by state as JSON inside a script element.
  *
  * Each thread has one string per state, with one digit per bin: the part of the bin in that state,
- * in STEPS. So the size of the page does not depend on the sampled time. A program with an
- * interpreter's lock has one more state, and each thread that held the lock has a string of the
- * same form for that time.
+ * in units of 1 / STEPS. The size of the page thus does not depend on the sampled time. If an
+ * interpreter has a lock, there is one more state: waiting for the lock. Each thread that held the
+ * lock then has one more string of digits, for the time in which it held the lock.
  */
 #include "web/html_internal.h"
 
@@ -22,7 +22,7 @@
 /* Number of bins: each is about a pixel wide, so that a zoom shows more detail. */
 #define BINS 1200
 #define ROWS_MOST 60
-/* Number of steps into which a digit divides a bin: digits are 0 to 9, then a to k. */
+/* A digit counts parts of 1 / STEPS of a bin, from 0 to STEPS: digits are 0 to 9, then a to k. */
 #define STEPS 20
 /* Numbers of threads are written as multiples of 1 / PARTS. */
 #define PARTS 100
@@ -44,9 +44,9 @@ count_states(const struct timeline_bins *bins)
 
 /* The parts of a bin that have been added so far. */
 struct pile {
-	double length; /* of the bin, in ns */
+	double length; /* length of the bin in ns */
 	double sum;    /* sum of the parts in ns */
-	long below;    /* sum of the parts, rounded to STEPS */
+	long below;    /* sum of the parts in units of 1 / STEPS of the bin, rounded */
 };
 
 /* Returns an empty pile for each bin; the caller frees the array. */
@@ -60,7 +60,10 @@ make_piles(const struct timeline_bins *bins)
 	return pile;
 }
 
-/* Rounds the end of a part, not its height: the parts of a full bin sum to STEPS. */
+/*
+ * Adds a part of `ns` to the pile and returns its digit. Not the part is rounded but the sum up to
+ * it, so that the digits of a full bin sum to STEPS.
+ */
 static char
 next_digit(struct pile *pile, double ns)
 {
@@ -72,7 +75,8 @@ next_digit(struct pile *pile, double ns)
 }
 
 /*
- * Adds the part ns[bin * step] to the pile of each bin. Returns the digits without trailing zeros.
+ * Adds the part ns[bin * step] to the pile of each bin. Returns a JSON string of the digits of
+ * these parts, without trailing zeros.
  */
 static json_t *
 next_digits(const struct timeline_bins *bins, struct pile *pile, const double *ns, size_t step)
@@ -121,7 +125,10 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 	return object;
 }
 
-/* Returns the mean number of other threads in each bin, by state. */
+/*
+ * Returns the states of the threads without a row of their own: for each state the mean number of
+ * these threads in each bin.
+ */
 static json_t *
 make_rest(const struct timeline_bins *bins)
 {
@@ -145,7 +152,10 @@ make_rest(const struct timeline_bins *bins)
 	return json_pack("{s:I, s:o}", "count", (json_int_t)bins->rest_count, "states", states);
 }
 
-/* Adds the time in which each row held the lock. The sum over rows does not exceed a bin. */
+/*
+ * Adds the time in which each thread held the interpreter's lock, as digits by bin. The digits of
+ * all rows for a bin sum to at most STEPS.
+ */
 static void
 add_gil(const struct timeline_bins *bins, json_t *data)
 {
@@ -163,7 +173,10 @@ add_gil(const struct timeline_bins *bins, json_t *data)
 	free(pile);
 }
 
-/* Adds the numbers of threads on a CPU. The mean is -1 for a bin without a selected tick. */
+/*
+ * Adds the mean and maximum number of threads on a CPU in each bin. The mean is -1 for a bin
+ * without a selected tick.
+ */
 static void
 add_load(json_t *data, const struct timeline_bins *bins)
 {

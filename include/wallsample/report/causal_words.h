@@ -26,7 +26,7 @@ struct causal_ranking causal_ranking_of(const struct causal_input *input, uint32
 void causal_add_gain(struct strbuf *sb, const struct causal_gain *gain);
 /* Adds a slope: "+0.36". */
 void causal_add_slope(struct strbuf *sb, double slope);
-/* Adds the speed-ups of the experiments without 0: "10%, 25% and 50%". */
+/* Adds the speed-ups of the experiments, except speed-up 0: "10%, 25% and 50%". */
 void causal_add_speedups(struct strbuf *sb, const struct causal_result *result);
 /* Adds a number of events per second: "1,234", "12.3" or "0.045". */
 void causal_add_rate(struct strbuf *sb, double rate);

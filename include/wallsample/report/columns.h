@@ -49,12 +49,17 @@ void columns_add(struct columns *table, const char *text);
 void columns_add_detailed(struct columns *table, const char *text, const char *detail);
 /* Adds a bar for the part `part` (0 to 1) of `cells` cells; at least one cell if part > 0. */
 void columns_add_bar(struct columns *table, double part, size_t cells);
-/* Appends the text of table->cell[cell], cut to `width` cells; 0: not cut. */
+/*
+ * Appends to `out` the text of table->cell[cell], cut to `width` cells of a terminal, or not cut if
+ * `width` is 0.
+ */
 void columns_cell_text(const struct columns *table, size_t cell, size_t width, struct strbuf *out);
 /* Stores the width of each column of a table that is `width` cells wide in widths[]. */
 void columns_measure(const struct columns *table, size_t width, size_t *widths);
-/* Writes titles and rows as lines. They exceed `width` cells only if columns other than the last
- * leave no room for it. */
+/*
+ * Writes titles and rows as lines. A line exceeds `width` cells only if the other columns leave no
+ * room for the last one.
+ */
 void columns_write(const struct columns *table, FILE *out, size_t width);
 
 #endif

@@ -31,8 +31,8 @@ void display_pad(FILE *out, size_t count);
 
 /*
  * Writes words separated by spaces as lines of at most `width` cells; a wider word gets a line of
- * its own. Each line but the first begins with `indent` spaces. The caller has written `indent`
- * cells of the first line.
+ * its own. Each line but the first begins with `indent` spaces. Before the call, the caller must
+ * have written `indent` cells of the first line.
  */
 void display_wrap(FILE *out, const char *text, size_t indent, size_t width);
 

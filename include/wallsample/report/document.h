@@ -19,21 +19,29 @@ struct document_style {
 	bool bars;          /* the format can draw bars and plots */
 	bool ascii;         /* plots use ASCII characters only */
 	const char *before; /* raw text before the document; NULL: no text around it */
-	const char *after;  /* raw text behind the document; NULL if `before` is */
+	const char *after;  /* raw text behind the document; NULL if `before` is NULL */
 };
 
 struct document {
-	struct page page; /* the first member: a pointer to it is one to the document */
+	/* must be the first member: a pointer to it is cast to struct document * */
+	struct page page;
 	const struct document_style *style;
-	cmark_node *root;   /* the node of the whole document */
-	cmark_node *body;   /* the node that elements are added to */
-	cmark_node *list;   /* the list of fields that the last element belongs to; NULL: none */
-	cmark_node *item;   /* the item of the last field; NULL if `list` is */
-	cmark_node *items;  /* the list of items below the last field; NULL: none */
-	cmark_node *figure; /* will be added above the first part; NULL: no figure */
+	cmark_node *root; /* the node of the whole document */
+	cmark_node *body; /* the node that elements are added to */
+	/* the list of fields that the last element belongs to; NULL: the last element is no
+	 * field */
+	cmark_node *list;
+	cmark_node *item; /* the item of the last field in `list`; NULL if `list` is NULL */
+	/* the list of items below the last field; NULL: the field has no items */
+	cmark_node *items;
+	/* the node to add above the first part of the report; NULL: no figure */
+	cmark_node *figure;
 };
 
-/* Builds the tree, which document_release() releases and which then owns `figure` (or NULL). */
+/*
+ * Builds the tree of the report; document_release() frees it. The tree becomes the owner of
+ * `figure`, which may be NULL.
+ */
 void document_make(const struct export_subject *subject, const struct document_style *style,
 		   cmark_node *figure, struct document *out);
 /* Frees the tree and all text rendered from it. Only one document exists at a time. */

@@ -33,9 +33,10 @@ struct export_input {
 	/* The loaded recordings of the view, for formats that show time; NULL for a live run. */
 	struct recording *const *recordings;
 	size_t recording_count;
-	/* Set by exporters when a recording cannot be read; its kind is ERROR_NONE before. */
+	/* Exporters set this error if a recording cannot be read. Before the call its kind is
+	 * ERROR_NONE. */
 	struct error *error;
-	const struct view *functions; /* a view by function; NULL: `view` itself is one */
+	const struct view *functions; /* a view by function; NULL: `view` itself is by function */
 	const struct process *process;
 	const struct modules *modules; /* NULL: not known */
 	const char *names_hint; /* a sentence on how to get missing symbols; NULL: no advice */
@@ -54,7 +55,8 @@ struct export_input {
 	const char *part;     /* describes the selected ticks; NULL: all ticks are selected */
 	bool filtered;        /* options have excluded some samples */
 	const struct async_tasks *tasks; /* user-space tasks of a dump; NULL: not read */
-	const struct core_end *core_end; /* how the process of a core file ended; NULL: no core */
+	/* how the process of a core file ended; NULL: the input is no core file */
+	const struct core_end *core_end;
 };
 
 /* The comparison of two runs. */
@@ -96,22 +98,23 @@ struct exporter {
 	bool has_callers;   /* the output shows the call tree (--tree) and callers (--focus) */
 	const char *absent; /* why this build lacks the format, a sentence; NULL: it is built in */
 	/*
-	 * The functions below write to `out`, which the caller checks for errors. Callers use
-	 * export_write() and its kin (format/exporters.h).
+	 * The functions below write to `out`, which the caller checks for errors. They are called
+	 * through export_write() and the other functions of format/exporters.h.
 	 */
-	/* Writes any subject. NULL: write, write_diff and write_causal write the subjects. */
+	/* Writes a subject of any kind. NULL: write, write_diff and write_causal each write one
+	 * kind. */
 	void (*write_any)(const struct export_subject *subject, FILE *out);
 	/* Writes a report. */
 	void (*write)(const struct export_input *input, FILE *out);
 	/* Writes a comparison of two runs; NULL: the format cannot show comparisons. */
 	void (*write_diff)(const struct diff_input *input, FILE *out);
-	const char *diff_help; /* replaces `help` for comparisons; NULL: `help` is right */
+	const char *diff_help; /* replaces `help` for comparisons; NULL: `help` is used */
 	/* Writes a dump, from a view of one tick with the key VIEW_BY_ADDRESS; NULL: the format
 	 * cannot show dumps. */
 	void (*write_dump)(const struct export_input *input, FILE *out);
-	/* Writes a causal profile; NULL: the format cannot show them. */
+	/* Writes a causal profile; NULL: the format cannot show causal profiles. */
 	void (*write_causal)(const struct causal_input *input, FILE *out);
-	const char *causal_help; /* replaces `help` for causal profiles; NULL: `help` is right */
+	const char *causal_help; /* replaces `help` for causal profiles; NULL: `help` is used */
 };
 
 #endif

@@ -20,10 +20,11 @@
 
 struct json_stream {
 	FILE *out;
-	bool first;                       /* the innermost open list or object is still empty */
-	size_t depth;                     /* number of open lists and objects */
-	char closer[JSON_STREAM_DEEPEST]; /* of each, outermost first: ']' or '}' */
-	struct strbuf scratch;            /* for json_stream_text() */
+	bool first;   /* the innermost open list or object is still empty */
+	size_t depth; /* number of open lists and objects */
+	/* ends each open list or object, outermost first: ']' or '}' */
+	char closer[JSON_STREAM_DEEPEST];
+	struct strbuf scratch; /* a buffer that json_stream_text() uses */
 };
 
 /* Begins the outermost object, and makes jansson allocate by xmalloc(), which never fails. */

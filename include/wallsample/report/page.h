@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.h - the elements of a report, and the operations by which a terminal or a document lays
- * them out.
+ * page.h - the elements of a report, and the operations by which a terminal or a document lays them
+ * out.
  *
- * A report calls the functions page_*(). They make one line of text of an element, in which
- * characters that could control a terminal are escaped (strbuf_add_escaped), and hand it to the
- * operations of the page. Those escape what is special in their format, for example '<' in HTML.
+ * A report calls the functions page_*(). Each makes the text of an element as one line, in which
+ * characters that could control a terminal are escaped (strbuf_add_escaped), and hands the text to
+ * the operations of the page. These operations escape the special characters of their format, for
+ * example '<' in HTML.
  */
 #ifndef WALLSAMPLE_REPORT_PAGE_H
 #define WALLSAMPLE_REPORT_PAGE_H
@@ -55,13 +56,16 @@ void page_add(struct page *page, const char *format, ...) __attribute__((format(
 void page_end(struct page *page, void (*write)(struct page *page, const char *text));
 void page_end_field(struct page *page, const char *label);
 
-/* Append to page->text, and then do what page_end() and page_end_field() do. */
+/*
+ * Append formatted text to page->text; then page_write() acts as page_end(), and page_field() acts
+ * as page_end_field().
+ */
 void page_write(struct page *page, void (*write)(struct page *page, const char *text),
 		const char *format, ...) __attribute__((format(printf, 3, 4)));
 void page_field(struct page *page, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Append `value` or `text` to page->text, and then write a line or an item: see struct page_ops. */
+/* Append `value` or `text` to page->text, and then write the text with page->ops->line or item. */
 void page_line(struct page *page, const char *label, const char *value);
 void page_item(struct page *page, const char *number, const char *other, const char *text);
 

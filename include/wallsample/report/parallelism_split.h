@@ -3,10 +3,10 @@
  * parallelism_split.h - splits the rows of a view by parallelism: the number of threads on a CPU at
  * one time.
  *
- * A profile sums over ticks, so a row has no parallelism. The recordings of the profile list the
- * ticks of each row, and the parallelism of each tick. A row is split in proportion to the time of
- * its ticks at each parallelism. The parts sum to the row; they are estimates if a thread was
- * sampled less than once per tick.
+ * A row of a profile sums over many ticks, so it has no single parallelism. The recordings of the
+ * profile list the ticks of each row, and the parallelism of each tick. A row is split in
+ * proportion to the time of its ticks at each parallelism. The parts sum to the row; they are
+ * estimates if a thread was sampled less than once per tick.
  */
 #ifndef WALLSAMPLE_REPORT_PARALLELISM_SPLIT_H
 #define WALLSAMPLE_REPORT_PARALLELISM_SPLIT_H
@@ -21,8 +21,8 @@ struct parallelism_part {
 struct parallelism_split;
 
 /*
- * Reads input->recordings, and stores their errors in input->error. The input must outlive the
- * result, which the caller frees with parallelism_split_free().
+ * Reads input->recordings; an error of a recording is stored in input->error. The input must
+ * outlive the result, which the caller frees with parallelism_split_free().
  */
 struct parallelism_split *parallelism_split_create(const struct export_input *input);
 void parallelism_split_free(struct parallelism_split *split);

@@ -15,21 +15,23 @@
 #include "wallsample/report/page.h"
 #include "wallsample/analysis/view.h"
 
-/* The type of a cell's value, and its format on a page. JSON has numbers without format. */
+/* The type of a cell's value, and its format on a page. JSON has plain numbers. */
 enum column_unit {
-	/* A text: what text() adds, or without text() the const char * at `at`. Pages escape
-	 * foreign bytes. JSON: null for an empty text. */
+	/* A text: what column->text() adds, or if that is NULL, the const char * at offset `at`
+	 * of the row. Pages escape foreign bytes. JSON: null for an empty text. */
 	COLUMN_TEXT,
-	COLUMN_OPTIONAL, /* as COLUMN_TEXT; JSON: no member for an empty text */
+	COLUMN_OPTIONAL, /* like COLUMN_TEXT, but JSON has no member for an empty text */
 	COLUMN_TIME,     /* int64_t at `at`, in ns: "1.20s" */
 	COLUMN_COUNT,    /* int64_t at `at`: "1,234" */
 	COLUMN_COUNT32,  /* uint32_t at `at`: "1,234" */
 	COLUMN_SHARE,    /* int64_t at `at`, as a part of the whole: "12.34%" */
 	COLUMN_PART,     /* double at `at`, from 0 to 1: "12.34%"; on pages only */
-	COLUMN_BAR, /* int64_t at `at`: a bar as long as its part of the whole; on pages only */
-	COLUMN_FUNCTION, /* uint32_t at `at`, a function of table->view: "name (module)". Without
-			  * such a function the cell is as of COLUMN_TEXT with text(), or empty. */
-	COLUMN_JSON,     /* JSON only: json() adds members to the object of the row */
+	/* int64_t at `at`: a bar whose length shows the part of the whole; on pages only */
+	COLUMN_BAR,
+	/* uint32_t at `at`, a function of table->view: "name (module)". If the value is no
+	 * function, the cell has what text() adds, or is empty if text() is NULL. */
+	COLUMN_FUNCTION,
+	COLUMN_JSON, /* JSON only: column->json() adds members to the object of the row */
 };
 
 /* A cell for which a callback of its column is called. */
@@ -44,17 +46,21 @@ struct report_cell {
 const void *report_cell_value(const struct report_cell *cell);
 
 struct report_column {
-	const char *title; /* on a page; NULL: the column is not on pages */
-	const char *key;   /* in JSON; NULL: the column is not in JSON, except by json() */
+	const char *title; /* title of the column on a page; NULL: pages do not have the column */
+	/* name of the member in JSON; NULL: JSON has no such member, but json() may add some */
+	const char *key;
 	enum column_unit unit;
-	size_t at;       /* offset of the value in the row, in bytes */
-	int64_t whole;   /* the value that is 100%; 0: that of whole_at, or of the table */
-	size_t whole_at; /* offset in the row of the int64_t that is 100%; 0: none */
+	size_t at; /* offset of the value in the row, in bytes */
+	/* the value that is 100%; 0: `whole` of the table is used; whole_at takes precedence
+	 * over both */
+	int64_t whole;
+	/* offset in the row of an int64_t that is 100%; 0: the row has no such value */
+	size_t whole_at;
 	void (*text)(const struct report_cell *cell, struct strbuf *out);
 	/* Adds the text that a page shows in parentheses after the text of a COLUMN_TEXT. */
 	void (*detail)(const struct report_cell *cell, struct strbuf *out);
 	void (*json)(const struct report_cell *cell, json_t *object);
-	bool left;         /* aligned to the left */
+	bool left;         /* cells are aligned to the left */
 	size_t most;       /* maximum width in cells on a page; 0: no limit */
 	size_t from_width; /* minimum width of a page that shows the column */
 };
@@ -64,15 +70,20 @@ struct report_table {
 	size_t column_count; /* at most COLUMNS_MAX */
 	const void *row;     /* an array of `row_count` elements of `row_size` bytes */
 	size_t row_size, row_count;
-	size_t limit;            /* maximum number of rows on a page; 0: all. JSON has all rows */
-	const char *one, *many;  /* noun of omitted rows, "state"; NULL: they are not counted */
-	int64_t whole;           /* the value that is 100% in columns without an own one */
-	size_t bar;              /* length in cells of a bar for 100% */
-	const struct view *view; /* for COLUMN_FUNCTION and callbacks */
-	const void *context;     /* for callbacks */
+	size_t limit; /* maximum number of rows on a page; 0: all. JSON has all rows */
+	/* noun for omitted rows: "state", "states"; NULL: the number of omitted rows is not
+	 * written */
+	const char *one, *many;
+	int64_t whole; /* the value that is 100% in columns that do not set whole or whole_at */
+	size_t bar;    /* length in cells of a bar for 100% */
+	const struct view *view; /* used by COLUMN_FUNCTION and callbacks */
+	const void *context;     /* used by callbacks */
 };
 
-/* A table of these arrays. At least one other member follows as a designated initializer. */
+/*
+ * A struct report_table of the arrays `columns` and `rows`. The remaining arguments are designated
+ * initializers of other members; at least one is needed.
+ */
 #define REPORT_TABLE(columns, rows, count, ...)                                                    \
 	((struct report_table){ .column = (columns),                                               \
 				.column_count = ARRAY_SIZE(columns),                               \

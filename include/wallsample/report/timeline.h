@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timeline.h - reads the recordings of a view, and yields the activity of the threads that the view
- * selects. For exporters that show time.
+ * selects. Used by exporters that show time.
  */
 #ifndef WALLSAMPLE_REPORT_TIMELINE_H
 #define WALLSAMPLE_REPORT_TIMELINE_H
@@ -16,17 +16,19 @@ struct timeline_slice {
 	int32_t syscall; /* number of the system call, or a constant SYSCALL_… */
 	uint32_t wait;   /* index in the profile; 0: no known wait */
 	enum gil gil;
-	const uint32_t *function;   /* innermost first: indices of view_function() */
-	size_t depth;               /* number of functions */
-	uint64_t first_tick, ticks; /* index in the recording, and number, of its ticks */
-	uint64_t settled_tick;      /* settled_tick of the struct recording_span */
-	uint64_t start_ns, end_ns;  /* on the clock of all recordings: see timeline_base() */
+	const uint32_t *function; /* innermost first: indices of view_function() */
+	size_t depth;             /* number of functions */
+	/* index of the slice's first tick in the recording, and number of ticks */
+	uint64_t first_tick, ticks;
+	/* no later slice begins before this tick, if slices are ordered by time */
+	uint64_t settled_tick;
+	uint64_t start_ns, end_ns; /* on a clock common to all recordings: see timeline_base() */
 };
 
 /*
- * Returns the number of ns that is added to times of input->recordings[recording]. The sum is
- * CLOCK_MONOTONIC if all recordings come from one boot of one machine and have that clock; else
- * CLOCK_REALTIME, which is less exact.
+ * Returns the number of ns that is added to times of input->recordings[recording]. The sum is a
+ * time of CLOCK_MONOTONIC if all recordings come from one boot of one machine and store
+ * CLOCK_MONOTONIC; else CLOCK_REALTIME, which is less exact.
  */
 uint64_t timeline_base(const struct export_input *input, size_t recording);
 

@@ -14,8 +14,9 @@
 /* Consecutive bins without a gap. */
 struct timeline_part {
 	uint64_t start_ns, end_ns; /* since the start of the first recording */
-	size_t first, count;       /* index of its first bin, and number of its bins. The last bin
-				    * may extend beyond end_ns. */
+	/* index of the part's first bin, and number of bins. The last bin may extend beyond
+	 * end_ns. */
+	size_t first, count;
 };
 
 /* The additional state of a sleep that waits for an interpreter's lock. */
@@ -25,16 +26,21 @@ struct timeline_part {
 /* The time in each state: of one thread, or summed over several threads. */
 struct timeline_row {
 	uint32_t thread; /* index in the profile */
-	double *ns;      /* [bin * TIMELINE_STATES + state]. A bin's states sum to less than the
-			  * bin if the thread did not exist, or was not selected, all the time. */
-	double *gil_ns;  /* by bin: time in which it held an interpreter's lock; NULL: never */
+	/* [bin * TIMELINE_STATES + state]. The sum over states is less than the length of the
+	 * bin if for part of the bin the thread did not exist or was not selected. */
+	double *ns;
+	/* by bin: time in which the thread held an interpreter's lock; NULL: the thread never
+	 * held one */
+	double *gil_ns;
 };
 
 /* The number of threads on a CPU in a bin. Threads that filters exclude count, too. */
 struct timeline_load {
-	double wanted_ns; /* time of selected ticks in the bin; 0: the load is not known */
-	double cpu_ns;    /* sum over these ticks: time multiplied by the threads on a CPU */
-	uint64_t most;    /* the largest number of threads on a CPU at one time */
+	/* sum of the durations of selected ticks in the bin; 0: the load is not known */
+	double wanted_ns;
+	/* sum over the selected ticks: duration multiplied by the number of threads on a CPU */
+	double cpu_ns;
+	uint64_t most; /* the largest number of threads on a CPU at one time */
 };
 
 struct timeline_bins {
@@ -44,7 +50,8 @@ struct timeline_bins {
 	size_t part_count;
 	struct timeline_row *row; /* one for each of the first threads of thread_table_make() */
 	size_t row_count;
-	struct timeline_row rest;   /* sum of the other threads; ns is NULL if rest_count is 0 */
+	/* sum of the threads that have no row; its ns is NULL if rest_count is 0 */
+	struct timeline_row rest;
 	size_t rest_count;          /* number of threads in `rest` */
 	struct timeline_load *load; /* by bin */
 	uint64_t cpus;              /* number of CPUs that the processes may use; 0: not known */
@@ -58,7 +65,10 @@ struct timeline_bins {
  */
 void timeline_bins_make(const struct export_input *input, size_t bins, size_t rows,
 			struct timeline_bins *out);
-/* Returns the length of a bin in ns, without what extends beyond the end of its part. */
+/*
+ * Returns the length of a bin in ns, without the time by which it extends beyond the end of its
+ * part.
+ */
 uint64_t timeline_bins_length(const struct timeline_bins *bins, size_t bin);
 void timeline_bins_release(struct timeline_bins *bins);
 

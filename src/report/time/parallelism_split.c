@@ -13,18 +13,19 @@
 /* The time of a row's ticks at which `parallelism` threads were on a CPU. */
 struct level {
 	uint32_t parallelism;
-	uint32_t next;  /* the next level of this row: its index + 1; 0: none */
+	uint32_t next;  /* index + 1 of the row's next level; 0: this level is the last */
 	double time_ns; /* duration of the ticks */
-	double real_ns; /* duration of the ticks, each divided by its runnable threads */
+	double real_ns; /* sum over the ticks: duration divided by the number of runnable threads */
 };
 
 struct parallelism_split {
 	const struct export_input *input;
-	struct tick_levels **ticks; /* of each recording; only while recordings are read */
-	struct table places;        /* (functions; thread, state and GIL) -> number of the place */
-	struct table rows;          /* (number of the place, system call) -> row */
-	struct table of_level;      /* (row, parallelism) -> level */
-	uint32_t *first;            /* by row: index + 1 of its level that was added last */
+	struct tick_levels **ticks; /* by recording; set only while the recordings are read */
+	/* (array of functions; thread, state and GIL) -> number of the place */
+	struct table places;
+	struct table rows;     /* (number of the place, system call) -> row */
+	struct table of_level; /* (row, parallelism) -> level */
+	uint32_t *first;       /* by row: index + 1 of the level that was last added to the row */
 	size_t row_capacity;
 	struct level *level;
 	size_t level_count, level_capacity;
@@ -40,8 +41,8 @@ thread_and_state(uint32_t thread, enum run_state state, enum gil gil)
 }
 
 /*
- * Returns the row of the slice, which is added if it is new. Slices with the same stack have the
- * same array of functions: its address identifies the stack.
+ * Returns the number of the slice's row; adds the row if there is none. Slices with the same stack
+ * have the same array of functions: its address identifies the stack.
  */
 static uint32_t
 place_row(struct parallelism_split *split, const struct timeline_slice *slice)
@@ -81,7 +82,10 @@ place_level(struct parallelism_split *split, uint32_t row, uint32_t parallelism)
 	return &split->level[id];
 }
 
-/* A row, and the level that was used last, which the next tick often uses, too. */
+/*
+ * The context of add_ticks(): a row, and the level that was used last. The next tick often has the
+ * same level.
+ */
 struct adding {
 	struct parallelism_split *split;
 	uint32_t row;
@@ -152,7 +156,7 @@ compare_levels(const void *left, const void *right)
 	return (a->parallelism > b->parallelism) - (a->parallelism < b->parallelism);
 }
 
-/* Copies the levels of the row to split->sorted, by parallelism. Returns their number. */
+/* Copies the levels of the row to split->sorted, ordered by parallelism. Returns their number. */
 static size_t
 sort_levels(struct parallelism_split *split, const struct view_row *row)
 {
@@ -172,7 +176,7 @@ sort_levels(struct parallelism_split *split, const struct view_row *row)
 	return count;
 }
 
-/* True for a row of real time in which no thread could run: it has no ticks of a thread. */
+/* True for a row of real time in which no thread could run. No thread has ticks in such a row. */
 static bool
 is_waiting(const struct view *view, const struct view_row *row)
 {
@@ -181,7 +185,7 @@ is_waiting(const struct view *view, const struct view_row *row)
 
 /*
  * Fills split->sorted with the levels of the row, and returns their number. A row of time in which
- * no thread could run has one level, of parallelism 0.
+ * no thread could run gets a single level, with parallelism 0.
  */
 static size_t
 find_levels(struct parallelism_split *split, const struct view_row *row)
@@ -226,7 +230,8 @@ parallelism_split_row(struct parallelism_split *split, const struct view_row *ro
 		for (int w = 0; w < WEIGHT_COUNT; w++) {
 			const double share = w == WEIGHT_LATENCY ? real_so_far / real_ns :
 								   time_so_far / time_ns;
-			/* The sum so far is rounded, not the part: the parts sum to the row. */
+			/* Not each part is rounded but the sum up to it, so that the parts sum
+			 * exactly to the row. */
 			const int64_t sum = i + 1 == levels ? row->ns[w] :
 							      llround((double)row->ns[w] * share);
 

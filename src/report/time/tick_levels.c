@@ -22,12 +22,14 @@ struct level {
 
 struct tick_levels {
 	const struct recording *recording;
-	struct place *place; /* by parallelism, then by tick; then a sentinel with all sums */
+	/* ordered by parallelism, then by tick; after the last place a sentinel with the total
+	 * sums */
+	struct place *place;
 	struct level *level;
 	size_t level_count;
 };
 
-/* Returns the part of the tick's time that each of its runnable threads accounts for. */
+/* Returns the tick's duration divided by the number of its runnable threads. */
 static double
 real_ns(const struct recording_tick *tick)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick_levels_internal.h - indexes the ticks of a recording by the number of threads on a CPU. Sums
- * over many ticks then need no iteration, because thousands of threads may sleep through a whole
- * recording.
+ * tick_levels_internal.h - indexes the ticks of a recording by the number of threads on a CPU. With
+ * the index, sums over many ticks need no iteration over them. This matters when thousands of
+ * threads sleep through a whole recording.
  */
 #ifndef WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H
 #define WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H
@@ -18,10 +18,10 @@ struct tick_levels *tick_levels_create(const struct recording *recording);
 void tick_levels_free(struct tick_levels *levels);
 
 /*
- * Calls `add` with sums over the ticks from `first` to `first` + `ticks` - 1, which all exist. Each
- * call has ticks of one parallelism; several calls may have the same parallelism, and the order of
- * calls is not defined. `time_ns` is the duration of the ticks, `real_ns` their duration, each
- * divided by its runnable threads.
+ * Calls `add` with sums over the ticks from `first` to `first` + `ticks` - 1, which must all exist.
+ * Each call covers ticks of one parallelism; several calls may have the same parallelism, and the
+ * order of calls is not defined. `time_ns` is the sum of the ticks' durations. `real_ns` is the
+ * same sum, with each duration divided by the number of runnable threads.
  */
 void tick_levels_sum(const struct tick_levels *levels, uint64_t first, uint64_t ticks,
 		     void (*add)(void *context, uint32_t parallelism, double time_ns,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c - iterates over the slices that a view selects, and merges those of lock holders. */
+/*
+ * timeline.c - iterates over the slices that a view selects, and merges the slices of lock holders.
+ */
 #include "wallsample/report/timeline.h"
 
 #include <math.h>
@@ -8,7 +10,10 @@
 
 #include "wallsample/base/base.h"
 
-/* Maximum difference of two clocks of one machine. Dates have a resolution of one second. */
+/*
+ * On one machine, the times between two recordings by CLOCK_REALTIME and by CLOCK_MONOTONIC differ
+ * by at most this; recorded dates have a resolution of one second.
+ */
 #define CLOCKS_APART_NS (2 * NS_PER_SEC)
 
 /* True if both recordings were made on the same machine without a reboot between them. */

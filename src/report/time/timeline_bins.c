@@ -10,17 +10,17 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/result.h"
 
-/* A gap without ticks that exceeds this share of all time has no bins. */
+/* A gap without ticks has no bins if it exceeds this share of all time. */
 #define GAP_MOST 0.1
-/* Larger times in ns, more than 146 years, are clocks that do not fit each other. */
+/* In ns, more than 146 years: larger times result from clocks that do not fit each other. */
 #define TIME_MOST (UINT64_C(1) << 62)
 
 /* --- covered time --------------------------------------------------------------------- */
 
-/* Ticks of one recording that have bins. */
+/* The ticks of a recording that have bins. */
 struct cursor {
 	const struct recording *recording;
-	uint64_t base_ns;   /* time of the recording's zero on the timeline */
+	uint64_t base_ns;   /* position on the timeline of the recording's time 0 */
 	uint64_t next, end; /* the ticks from `next` to `end` - 1 */
 };
 
@@ -111,7 +111,10 @@ make_cursors(const struct export_input *input, uint64_t origin, size_t *count)
 
 /* --- parts -------------------------------------------------------------------------------- */
 
-/* Makes a part for the time of each recording, or extends the previous part to the end of it. */
+/*
+ * Makes a part for the time of each recording; without a long gap before a recording, extends the
+ * previous part to the end of that recording instead.
+ */
 static void
 make_parts(struct timeline_bins *bins, const struct cursor *cursor, size_t count, double gap_most)
 {
@@ -188,7 +191,7 @@ struct filling {
 	struct timeline_bins *bins;
 	struct timeline_row **row_of; /* by thread of the profile; NULL: not selected */
 	uint64_t origin;              /* time of the timeline's zero */
-	double *ns;                   /* the times that spread() adds to: ns[bin * step + state] */
+	double *ns; /* the array that add_state_time() adds to: ns[bin * step + state] */
 	size_t step, state;
 };
 
