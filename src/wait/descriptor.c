@@ -8,25 +8,27 @@
 
 #include "wait/descriptor_internal.h"
 
-/* Number of ids whose texts are kept; at this number all are dropped. */
+/*
+ * Most ids (texts of links in /proc/PID/fd) whose descriptions are cached. A full cache is emptied.
+ */
 #define KNOWN_MOST 4096
 
 /*
- * The kernel locks an epoll while it lists its descriptors: 2 us for each, in which the target may
- * have to wait, half a millisecond for this number. The fdinfo of an epoll is not read in a process
- * with more descriptors.
+ * Most descriptors of a process for which the fdinfo file of an epoll is read. While the kernel
+ * lists the descriptors of an epoll, 2 us for each, it locks the epoll, and the target may have to
+ * wait: half a millisecond for this number.
  */
 #define WATCHED_MOST 256
 #define STATUS_MOST ((size_t)64 << 10)
-/* Most bytes of an fdinfo: more than an epoll of WATCHED_MOST descriptors has. */
+/* Most bytes of an fdinfo file that are read: an epoll of WATCHED_MOST descriptors has fewer. */
 #define INFO_MOST ((size_t)1 << 20)
-/* Number of different descriptors of an epoll that are listed. */
+/* Most different descriptors of an epoll that its text lists. */
 #define LISTED_MOST 3
 
 /* --- pipes ----------------------------------------------------------------------------- */
 
-/* Reads whether the descriptor can be read and written, from the permission bits of its link (see
- * holder_is_current in holders.c). */
+/* Stores whether the descriptor is open for reading and for writing, from the permission bits of
+ * its link (see holder_is_current in holders.c). Returns false when neither is known. */
 static bool
 read_access(const struct descriptors *descriptors, int fd, bool *reads, bool *writes)
 {
@@ -69,7 +71,8 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	return true;
 }
 
-/* Adds "userfaultfd" of "anon_inode:[userfaultfd]". False: the link has another form. */
+/* Adds "userfaultfd" for the id "anon_inode:[userfaultfd]". Returns false when the id has another
+ * form. */
 static bool
 describe_by_id(const char *id, struct strbuf *out)
 {
@@ -84,8 +87,8 @@ describe_by_id(const char *id, struct strbuf *out)
 	return length > 0;
 }
 
-/* Does what descriptor_describe does. With `nested` the text of an epoll is only "epoll", which
- * bounds the recursion. */
+/* Like descriptor_describe, but with `nested` the text of an epoll is only "epoll", without its
+ * descriptors, which bounds the recursion. */
 static bool add_descriptor(struct descriptors *descriptors, int fd, const char *id, bool nested,
 			   struct strbuf *out);
 
@@ -104,8 +107,8 @@ read_info(const struct descriptors *descriptors, int fd, struct fdinfo *info)
 	free(text);
 }
 
-/* Returns false when the number was reused since the descriptor was added to the epoll. Descriptors
- * without a file, such as eventfds, share one inode. */
+/* Returns true when descriptor `fd` still has the inode that it had when it was added to the epoll.
+ * Not proof of the same object: descriptors without a file, such as eventfds, share one inode. */
 static bool
 is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 {
@@ -120,7 +123,8 @@ is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 
 /*
  * Adds "epoll of 5: tcp port 6379, eventfd, pipe from itself, …"; equal texts are listed once.
- * Sockets come first: they bring work, other descriptors mostly wake-ups.
+ * Sockets are listed first: they bring requests, while other descriptors mostly only wake the
+ * thread.
  */
 static void
 add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct strbuf *out)
@@ -155,8 +159,9 @@ add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct str
 }
 
 /*
- * Returns the size of the process's descriptor table: at least the number of descriptors, and more
- * if one has, or had, a high number. 0: not readable.
+ * Returns the size of the process's descriptor table, which is at least the number of its
+ * descriptors, and larger if a descriptor has, or had, a high number. Returns 0 when the size
+ * cannot be read.
  */
 static uint64_t
 read_table_size(const struct descriptors *descriptors)
@@ -176,8 +181,8 @@ read_table_size(const struct descriptors *descriptors)
 
 /*
  * Returns true when the process may have more than WATCHED_MOST descriptors. Since Linux 6.2 the
- * size of the folder is their number. Before 6.2 the number is unknown when the first thread has
- * ended, and an unknown number counts as too many.
+ * st_size of /proc/PID/fd is their number. Before 6.2 the size of the descriptor table is used,
+ * which cannot be read when the first thread has ended: an unknown number counts as too many.
  */
 static bool
 has_too_many(const struct descriptors *descriptors)
@@ -280,7 +285,8 @@ find_described(struct descriptors *descriptors, const char *id)
 	return &descriptors->known[number];
 }
 
-/* Adds the last text of the id with the descriptor number `fd`. False: there is none. */
+/* Adds the last known text of the descriptor `fd`, which is closed now. Returns false when `known`
+ * has no text of a descriptor with this number. */
 static bool
 add_gone(const struct described *known, int fd, struct strbuf *out)
 {
@@ -293,8 +299,11 @@ add_gone(const struct described *known, int fd, struct strbuf *out)
 	return false;
 }
 
-/* Adds the text of a pipe or socket, which is kept for a second and after a close. Other kinds of
- * descriptors share one id, or their id is their text. */
+/*
+ * Adds the text of a pipe or socket, cached for a second. When the descriptor was closed its last
+ * text is added. The texts of other kinds of descriptors are not cached: their ids are either
+ * shared by many descriptors, or already the text. Returns false when there is no text.
+ */
 static bool
 add_remembered(struct descriptors *descriptors, int fd, const char *id, enum descriptor_kind kind,
 	       struct strbuf *out)
@@ -313,7 +322,7 @@ add_remembered(struct descriptors *descriptors, int fd, const char *id, enum des
 		strbuf_add_text(out, known->end[end].text);
 		return true;
 	}
-	/* The number may have been reused while the descriptor was described. */
+	/* The descriptor number may have been reused while the text was made. */
 	if (describe_kind(descriptors, fd, id, kind, out) &&
 	    descriptor_read(descriptors, fd, link) == kind && strcmp(link, id) == 0) {
 		free(known->end[end].text);

@@ -10,7 +10,7 @@
 
 /* --- fdinfo.c: /proc/PID/fdinfo/N of descriptors without a name, proc_pid_fdinfo(5) ------- */
 
-/* Number of descriptors of an epoll that are kept. */
+/* Most descriptors of an epoll that struct fdinfo lists. */
 #define FDINFO_WATCHED 8
 
 struct fdinfo {
@@ -23,14 +23,14 @@ struct fdinfo {
 	uint64_t pid;         /* process of a pidfd; 0: it has ended, or this is no pidfd */
 	size_t watched;       /* number of descriptors of an epoll */
 	struct {
-		int fd; /* number when it was added; may belong to another file by now */
+		int fd; /* its number when it was added to the epoll; another file may have the number now */
 		uint64_t inode;
 	} first[FDINFO_WATCHED]; /* the watched descriptors with the lowest numbers, ascending */
 };
 
-/* Fills *info from the text of the file; lines in another form are ignored. */
+/* Fills *info from the text of a file /proc/PID/fdinfo/N; lines in another form are ignored. */
 void fdinfo_parse(const char *text, struct fdinfo *info);
-/* These add "timerfd, in 3.2 s" and "signalfd of SIGINT, SIGTERM". */
+/* Add "timerfd, in 3.2 s" and "signalfd of SIGINT, SIGTERM" to the text. */
 void fdinfo_add_timer(const struct fdinfo *info, struct strbuf *out);
 void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 
@@ -39,29 +39,30 @@ void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 struct holders;
 
 /*
- * Walks the descriptors of all processes that may be read, on behalf of process `own`. About 5 us
- * for each descriptor, mostly for the kernel to list it: 1 s for the 200,000 that are the bound.
- * The caller frees the result.
+ * Lists the descriptors of all processes whose descriptors may be read, for descriptions of the
+ * descriptors of process `own`. Takes about 5 us for each descriptor, mostly for the kernel to list
+ * it: 1 s for 200,000 descriptors, after which the walk ends. The caller frees the result.
  */
 struct holders *holders_scan(pid_t own);
 void holders_free(struct holders *holders);
 
 enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
 
-/* Number of processes that are named; further ones are only counted. */
+/* Most processes that a text names; further ones are only counted. */
 #define HOLDERS_NAMED 2
 
 struct holders_found {
-	size_t count; /* number of processes, `own` included */
-	bool own;     /* `own` is one of the processes; pid[] does not contain it */
+	size_t count; /* number of processes that have the link open, process `own` of holders_scan included */
+	bool own; /* process `own` has the link open; pid[] does not contain it */
 	pid_t pid[HOLDERS_NAMED];
 	size_t named; /* number of elements of pid[] */
-	bool sure;    /* no other process can have it open */
+	bool sure;    /* every process was read, so that no further one has the link open */
 };
 
 /*
- * Finds the processes that have `link`, the text of /proc/PID/fd/N, open for this access. Each
- * descriptor is read again, so that one that was reused since the walk is not reported.
+ * Finds the processes that have `link`, the text of a link /proc/PID/fd/N, open with this access.
+ * Each descriptor found is read again, so that one that was closed or reused since holders_scan is
+ * not reported.
  */
 void holders_find(const struct holders *holders, const char *link, enum holder_access access,
 		  struct holders_found *found);
@@ -92,11 +93,11 @@ struct net_address {
 struct net_socket {
 	uint64_t inode;
 	enum net_protocol protocol;
-	bool listens;  /* TCP, UNIX: it accepts connections; UDP: it has no remote address */
-	bool doubtful; /* UNIX: a second line of the file contradicts the first */
-	struct net_address local, remote; /* TCP, UDP */
+	bool listens; /* TCP, UNIX: the socket accepts connections; UDP: it has no remote address */
+	bool doubtful; /* UNIX: a second line of the table contradicts the first line of this socket */
+	struct net_address local, remote; /* set for TCP and UDP */
 	size_t path;                      /* UNIX: offset of its name in the table; 0: no name */
-	unsigned family;                  /* NETLINK: number of netlink(7) */
+	unsigned family; /* NETLINK: protocol family, a NETLINK_* number of netlink(7) */
 };
 
 struct net_tables;
@@ -106,12 +107,12 @@ struct net_tables *net_tables_create(void);
 void net_tables_free(struct net_tables *tables);
 
 /*
- * Adds one line of a file, without its end; ignores lines that do not describe a socket. The name
- * of a UNIX socket may contain a newline and forge the next line: a socket with two contradicting
- * lines is doubtful.
+ * Adds the socket of one line of a /proc/PID/net file, given without its newline; ignores lines
+ * that do not describe a socket. The name of a UNIX socket may contain a newline and forge the next
+ * line: a socket with two contradicting lines is doubtful.
  */
 void net_tables_add_line(struct net_tables *tables, enum net_file file, const char *line);
-/* Adds all files of the process, up to some 200,000 sockets. */
+/* Adds the sockets of all these files of the process, up to some 200,000 sockets. */
 void net_tables_read(struct net_tables *tables, const struct process *process);
 /* Returns the socket, or NULL when it is unknown or doubtful. */
 const struct net_socket *net_tables_find(const struct net_tables *tables,
@@ -138,9 +139,11 @@ struct unix_socket {
 
 /* Opens a descriptor for unix_diag_ask, which the caller closes. Returns -1 on failure. */
 int unix_diag_open(void);
-/* Looks up a socket of wallsample's own network namespace. False: not found, or no answer. */
+/* Looks up a UNIX socket of wallsample's own network namespace by its inode. Returns false when the
+ * socket does not exist, or the kernel does not answer. */
 bool unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket);
-/* Parses the kernel's answer. False: the answer does not describe the socket. */
+/* Parses the kernel's answer. Returns false when the answer does not describe the socket with this
+ * inode. */
 bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_socket *socket);
 
 /* --- descriptor_set.c: the descriptors of one target ----------------------------------------- */
@@ -148,16 +151,17 @@ bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct uni
 /* Size of the text of a link in /proc/PID/fd, with its terminating zero. */
 #define LINK_SIZE PATH_MAX
 
-/* The texts that descriptors with one id had. Both ends of a pipe have the same id. */
+/* The last texts of the descriptors with one id. The two ends of a pipe have the same id, so that
+ * there may be two texts. */
 struct described {
 	struct {
 		char *text;     /* owned; NULL: no text yet */
 		uint64_t at_ns; /* time when the text was made */
 		int fd;
-	} end[2]; /* element 1 is the end that can only be written */
+	} end[2]; /* element 1: a descriptor open only for writing; element 0: any other */
 };
 
-/* Time when data was read, and how long the reading took. */
+/* When the processes or the socket tables were last read, and how long that took. */
 struct reading {
 	uint64_t at_ns, took_ns;
 };
@@ -177,8 +181,9 @@ struct descriptors {
 };
 
 /*
- * The holders and the socket tables are read on first use. The two functions that find something
- * read them again when they find nothing and the reading takes at most a twentieth of the time.
+ * The holders and the socket tables are read on first use and cached. descriptors_find_holders and
+ * descriptors_find_socket read them once more when they find nothing, but spend at most a twentieth
+ * of wallsample's time on that.
  */
 void descriptors_find_holders(struct descriptors *descriptors, const char *link,
 			      enum holder_access access, struct holders_found *found);
@@ -187,13 +192,15 @@ const struct net_socket *descriptors_find_socket(struct descriptors *descriptors
 const struct net_tables *descriptors_tables(struct descriptors *descriptors);
 /* Frees holders and socket tables that are older than a second. */
 void descriptors_expire(struct descriptors *descriptors);
-/* Frees the ids and their texts; the caller sets `ids` again. */
+/* Frees the ids and their texts; afterwards the caller must create `ids` again. */
 void descriptors_forget_known(struct descriptors *descriptors);
-/* Reads the link into an array of LINK_SIZE bytes. Not open: DESCRIPTOR_GONE, and "". */
+/* Copies the text of the link /proc/PID/fd/FD into `link`, an array of LINK_SIZE bytes, and returns
+ * the kind of the descriptor. When it is not open, returns DESCRIPTOR_GONE and stores "". */
 enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, char *link);
 bool text_begins(const char *text, const char *beginning);
 
-/* socket_text.c: adds the text of a socket, whose link is `id`. False: nothing is known of it. */
+/* Defined in socket_text.c. Adds the text of a socket, whose link is `id`. Returns false when
+ * nothing is known about the socket. */
 bool socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out);
 
 #endif

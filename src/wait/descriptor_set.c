@@ -92,7 +92,8 @@ descriptors_free(struct descriptors *descriptors)
 
 /* --- what is read for all descriptors ------------------------------------------------- */
 
-/* Returns true when reading the data again takes at most a twentieth of the time. */
+/* Returns true when the last reading was at least 20 times its duration ago: readings then take at
+ * most a twentieth of the time. */
 static bool
 may_read_again(const struct reading *reading)
 {
@@ -223,14 +224,16 @@ kind_of_link(const struct descriptors *descriptors, const char *name, const char
 	return DESCRIPTOR_OTHER;
 }
 
-/* Reads the link into an array of LINK_SIZE bytes. False: not open, or not permitted. */
+/* Copies the text of the link into `link`, an array of LINK_SIZE bytes. Returns false when the
+ * descriptor is not open, or the link may not be read. */
 static bool
 read_link(struct descriptors *descriptors, const char *name, char *link)
 {
 	ssize_t length;
 
 	for (int attempt = 0; attempt < 2; attempt++) {
-		/* The folders belong to one thread, which may have ended before the others. */
+		/* The open directories are those of one thread, which may have ended before the
+		 * others. */
 		if (attempt > 0)
 			open_folders(descriptors);
 		if (descriptors->fd_dir < 0)

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Number of signals up to which all are named; more are only counted. */
+/* A set of at most this number of signals is listed by names; a larger set is only counted. */
 #define SIGNALS_NAMED 4
 
 static bool

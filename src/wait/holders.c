@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bound of the descriptors read in a walk; on a machine with more no process is named. */
+/* Most descriptors read in a walk. On a machine with more descriptors no process is named. */
 #define WALK_MOST 200000
-/* Number of threads tried when the first thread of a process has exited. */
+/* Most threads of a process whose descriptors are tried when its first thread has exited. */
 #define THREADS_MOST 64
 /* The inode of the first pid namespace: PROC_PID_INIT_INO of Linux's proc_ns.h. */
 #define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
@@ -21,7 +21,7 @@
 struct holder {
 	uint64_t key; /* hash of the link's text */
 	pid_t pid;
-	pid_t tid; /* thread whose folder lists the descriptor: the first, unless it has exited */
+	pid_t tid; /* thread whose /proc directory lists the descriptor: the first thread, unless it has exited */
 	int fd;
 };
 
@@ -44,7 +44,7 @@ link_key(const char *link, size_t length)
 	return key;
 }
 
-/* Returns true for links of pipes and sockets, and for paths, which fifos have. */
+/* Returns true for the link of a pipe or socket, and for a path, which may be that of a fifo. */
 static bool
 is_of_interest(const char *link, size_t length)
 {
@@ -52,7 +52,8 @@ is_of_interest(const char *link, size_t length)
 			      strncmp(link, "socket:[", 8) == 0);
 }
 
-/* Returns true when the process has ended: EACCES of a read does not distinguish that. */
+/* Returns true when the process has ended. Needed because reading the /proc directory of an ended
+ * process also fails with EACCES. */
 static bool
 is_gone(pid_t pid)
 {
@@ -87,7 +88,7 @@ walk_descriptor(struct holders *holders, pid_t pid, pid_t tid, int dirfd, const 
 	holder->fd = (int)fd;
 }
 
-/* Walks a folder /proc/PID/fd, and closes `dirfd`. Returns the number of its descriptors. */
+/* Adds the descriptors in the directory /proc/PID/fd, and closes `dirfd`. Returns their number. */
 static size_t
 walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 {
@@ -106,8 +107,9 @@ walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 }
 
 /*
- * Walks the descriptors of a process by a thread other than the first: when the first thread has
- * exited, its folder is closed to users other than root. False: not permitted.
+ * Reads the descriptors of a process from the /proc directory of a thread other than the first: the
+ * directory of a first thread that has exited is closed to users other than root. Returns false
+ * when no thread's directory may be read.
  */
 static bool
 walk_threads(struct holders *holders, pid_t pid)
@@ -150,8 +152,7 @@ walk_process(struct holders *holders, pid_t pid)
 		return;
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
 		return;
-	/* Kernel threads have no descriptors. The link count of the task folder is the number of
-	 * threads and 2. */
+	/* Kernel threads have no descriptors. A task directory has two links more than threads. */
 	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
 	if (stat(name, &st) == 0 && st.st_nlink > 3)
 		holders->all &= walk_threads(holders, pid);
@@ -169,7 +170,8 @@ compare_holders(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Returns true in the first pid namespace; in others some processes are not visible. */
+/* Returns true when wallsample runs in the first pid namespace: in other namespaces some processes
+ * of the machine are not visible. */
 static bool
 sees_all_processes(void)
 {
@@ -194,7 +196,8 @@ holders_scan(pid_t own)
 
 		if (!parse_whole_u64(entry->d_name, 1, INT_MAX, &pid))
 			continue;
-		/* With hidepid, processes that may not be read are not listed, such as pid 1. */
+		/* When /proc is mounted with hidepid, processes that may not be read, such as pid
+		 * 1, are missing. */
 		first |= pid == 1;
 		walk_process(holders, (pid_t)pid);
 	}
@@ -243,7 +246,8 @@ path_of(const struct holder *holder, char *path)
 	snprintf(path, PATH_SIZE, "/proc/%d/fd/%d", (int)holder->tid, holder->fd);
 }
 
-/* Returns true when both descriptors are of one file: a path may name two in two namespaces. */
+/* Returns true when both descriptors refer to one file: in two mount namespaces the same path may
+ * name two files. */
 static bool
 is_same_holder_file(const struct holder *a, const struct holder *b)
 {
@@ -280,8 +284,8 @@ holder_is_current(const struct holder *holder, const char *link, enum holder_acc
 }
 
 /*
- * The result is sure when every process was read while the own process had its end: an end of a
- * pipe that no process has open cannot be opened again.
+ * The result is certain when the descriptors of all processes were read at a time when the process
+ * `own` had an end of the pipe open: an end that no process has open cannot be opened again.
  */
 void
 holders_find(const struct holders *holders, const char *link, enum holder_access access,

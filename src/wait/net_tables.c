@@ -16,7 +16,9 @@
 #define SOCKETS_MOST 200000
 /* Longest line of these files: the name of a UNIX socket has up to 108 bytes. */
 #define LINE_SIZE 512
-/* The kernel returns a page per read; the default buffer of stdio is smaller. */
+/*
+ * Size of the buffer: the kernel returns one page per read; the default buffer of stdio is smaller.
+ */
 #define READ_SIZE 4096
 
 struct net_tables {
@@ -29,7 +31,7 @@ struct net_tables {
 };
 
 static const struct {
-	const char *name; /* below /proc/PID */
+	const char *name; /* path of the file below /proc/PID */
 	enum net_protocol protocol;
 	bool six; /* the addresses are those of IPv6 */
 } files[NET_FILE_COUNT] = {
@@ -41,7 +43,7 @@ static const struct {
 	[NET_FILE_NETLINK] = { "net/netlink", NET_NETLINK, false },
 };
 
-/* The beginning of an IPv4 address in the form of IPv6. */
+/* First 12 bytes of an IPv6 address that contains an IPv4 address (::ffff:a.b.c.d). */
 static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
 struct net_tables *
@@ -72,7 +74,8 @@ net_tables_free(struct net_tables *tables)
 
 /* --- addresses ------------------------------------------------------------------ */
 
-/* Parses `words` groups of eight hexadecimal digits: numbers in the byte order of the machine. */
+/* Parses `words` groups of eight hexadecimal digits, each a 32-bit number in the machine's byte
+ * order. */
 static bool
 parse_ip(const char **cursor, size_t words, uint8_t *ip)
 {
@@ -251,8 +254,8 @@ is_same_address(const struct net_address *a, const struct net_address *b)
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* Handles a second line for a known socket, which the kernel writes when the table changes while it
- * is read. */
+/* Handles a further line for a socket that is already in the list: the kernel repeats lines when
+ * the table changes during the reading. */
 static void
 add_second_line(struct net_tables *tables, uint32_t at, const struct net_socket *socket,
 		const char *path)
@@ -376,7 +379,9 @@ net_tables_peer(const struct net_tables *tables, const struct net_socket *socket
 	peer = find_ends(tables, socket->protocol, &socket->remote, &socket->local);
 	if (peer != NULL || socket->protocol != NET_UDP)
 		return peer;
-	/* The peer may be bound to this address, or to all addresses, without a remote one. */
+	/*
+	 * A UDP peer may be bound to its local address, or to all addresses, without a remote one.
+	 */
 	if (is_four(&socket->remote))
 		memcpy(any.ip, mapped, sizeof(mapped));
 	peer = find_ends(tables, NET_UDP, &socket->remote, &any);

@@ -9,18 +9,18 @@
 #include "wait/descriptor_internal.h"
 
 /*
- * The kernel assigns ephemeral ports from this number on: the default of
- * /proc/sys/net/ipv4/ip_local_port_range, see ip(7). It may be set lower.
+ * First ephemeral port, which the kernel assigns to sockets that connect: the default of
+ * /proc/sys/net/ipv4/ip_local_port_range, see ip(7). The setting may be lower.
  */
 #define FIRST_OWN_PORT 32768
 
 #define PROTOCOL_SIZE 32
 
 /*
- * Reads the protocol, such as "TCP" or "UNIX-STREAM", which is an attribute of every socket
- * (sockfs_xattr_get in Linux's net/socket.c). The socket is opened with O_PATH and its inode
- * checked: the number may have been reused for a file, whose file system may never answer a request
- * for attributes.
+ * Reads the protocol, such as "TCP" or "UNIX-STREAM", which is an extended attribute of every
+ * socket (sockfs_xattr_get in Linux's net/socket.c). The descriptor is opened with O_PATH and its
+ * inode checked first: its number may have been reused for a file, and a file system may never
+ * answer a request for attributes.
  */
 static bool
 read_protocol(const struct descriptors *descriptors, int fd, uint64_t inode, char *protocol)
@@ -61,7 +61,9 @@ add_protocol(const char *protocol, struct strbuf *out)
 	strbuf_add_text(out, " socket");
 }
 
-/* Finds the processes that have the socket with this inode open. */
+/*
+ * Finds the processes that have the socket with this inode open. Returns false when none is found.
+ */
 static bool
 find_peer(struct descriptors *descriptors, uint64_t inode, struct holders_found *found)
 {
@@ -84,8 +86,8 @@ add_listening(const struct net_socket *socket, const char *name, struct strbuf *
 	}
 }
 
-/* Returns true when the other end has made the connection. The kernel does not record that: it is
- * inferred from the ports. */
+/* Returns true when the connection was made by the other end and accepted by `socket`. The kernel
+ * does not record the direction: it is inferred from the ports. */
 static bool
 is_accepted(const struct net_tables *tables, const struct net_socket *socket,
 	    const struct net_socket *peer)
@@ -128,7 +130,7 @@ describe_internet(struct descriptors *descriptors, const struct net_socket *sock
 
 /* --- unix ------------------------------------------------------------------------------ */
 
-/* Reads a UNIX socket: from sock_diag if it answers, else from the table. */
+/* Reads a UNIX socket from sock_diag(7) if that answers, else from /proc/PID/net/unix. */
 static bool
 read_unix_socket(struct descriptors *descriptors, uint64_t inode, struct unix_socket *socket)
 {
@@ -192,7 +194,9 @@ describe_unix(struct descriptors *descriptors, uint64_t inode, struct strbuf *ou
 static void
 describe_netlink(const struct net_socket *socket, struct strbuf *out)
 {
-	/* Linux's include/uapi/linux/netlink.h */
+	/*
+	 * Names of the netlink families, by their numbers in Linux's include/uapi/linux/netlink.h.
+	 */
 	static const char *const families[] = {
 		[0] = "route",      [4] = "sock_diag", [5] = "nflog",    [6] = "xfrm",
 		[7] = "selinux",    [8] = "iscsi",     [9] = "audit",    [11] = "connector",
@@ -205,7 +209,7 @@ describe_netlink(const struct net_socket *socket, struct strbuf *out)
 		strbuf_add_format(out, "netlink %u", socket->family);
 }
 
-/* Describes a socket of a protocol that /proc lists. */
+/* Describes a socket of a protocol whose sockets /proc/PID/net lists. */
 static bool
 describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uint64_t inode,
 		struct strbuf *out)
@@ -245,7 +249,7 @@ socket_describe(struct descriptors *descriptors, int fd, const char *id, struct 
 		if (strcmp(listed[i].name, name) == 0 &&
 		    describe_listed(descriptors, listed[i].protocol, inode, out))
 			return true;
-	/* A socket that is not bound, or of another namespace, is in no table. */
+	/* No table lists a socket that is not bound, or belongs to another network namespace. */
 	add_protocol(name, out);
 	return true;
 }

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The state of a listening socket in Linux's include/net/tcp_states.h, also for UNIX sockets. */
+/*
+ * The state of a listening socket (Linux's include/net/tcp_states.h), which UNIX sockets use, too.
+ */
 #define STATE_LISTEN 10
 
 int
@@ -18,7 +20,7 @@ unix_diag_open(void)
 	return socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
 
-/* Copies the name in the form of /proc/net/unix: '@' stands for a zero of an abstract name. */
+/* Copies the name as /proc/net/unix shows it: '@' stands for the zero byte of an abstract name. */
 static void
 copy_unix_name(const char *bytes, size_t length, struct unix_socket *socket)
 {

@@ -15,16 +15,16 @@
 #define ENTER_EXTENDED_ARGUMENT (1u << 3)
 #define ENTER_REGISTERED_RING (1u << 4)
 
-/* Numbers of descriptors above which the arguments of poll and select are not read. */
+/* Most descriptors for which the arguments of poll and select are read. */
 #define POLL_MOST 1024
 #define SELECT_MOST 1024 /* FD_SETSIZE */
 #define SELECT_WORDS (SELECT_MOST / 64)
 
-/* Completes the classification of a call that its row does not describe fully. */
+/* Completes the classification of a system call that its row in rows[] does not describe fully. */
 typedef void details_fn(const struct wait_source *source, const struct wait_call *call,
 			struct wait *out);
 
-/* The form of the argument that limits the duration of a call. */
+/* The form of the argument that limits the duration of a system call. */
 enum limit {
 	NO_LIMIT,
 	MILLISECONDS, /* a relative int; negative means no time-out */
@@ -84,7 +84,7 @@ of_clock_nanosleep(const struct wait_source *source, const struct wait_call *cal
 	const clockid_t clock = argument_int(call, 0);
 
 	wait_until_timespec(source, call->args[2], absolute ? clock : CLOCK_OF_LENGTH, out);
-	/* The wall-clock end of a sleep in CPU time is unknown. */
+	/* The wall-clock time at which a sleep measured in CPU time ends is unknown. */
 	if (clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID)
 		out->left_ns = UINT64_MAX;
 }
@@ -125,7 +125,7 @@ of_poll(const struct wait_source *source, const struct wait_call *call, struct w
 static void
 of_select(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	/* The kernel reads whole words: unsigned long, which is 64 bits here. */
+	/* The kernel reads the sets of select in units of unsigned long, which has 64 bits here. */
 	uint64_t all[SELECT_WORDS] = { 0 }, writes = 0, others = 0;
 	const int32_t most = (int32_t)(uint32_t)call->args[0];
 	size_t words;
@@ -174,7 +174,7 @@ of_io_uring_enter(const struct wait_source *source, const struct wait_call *call
 	} extended; /* struct io_uring_getevents_arg */
 
 	if ((call->args[3] & ENTER_REGISTERED_RING) != 0)
-		out->fd = -1; /* the argument is an index of registered rings */
+		out->fd = -1; /* the descriptor argument is an index of registered rings */
 	if ((call->args[3] & ENTER_EXTENDED_ARGUMENT) != 0 && call->args[4] != 0 &&
 	    memory_read(&source->memory, call->args[4], &extended, sizeof(extended)))
 		wait_until_timespec(source, extended.timespec, CLOCK_OF_LENGTH, out);
@@ -208,7 +208,7 @@ of_waitid(const struct wait_source *source, const struct wait_call *call, struct
 	}
 }
 
-/* The parent sleeps until the child has called execve or exited. */
+/* vfork: the parent sleeps until the child has called execve or exited. */
 static void
 of_vfork(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
@@ -218,7 +218,7 @@ of_vfork(const struct wait_source *source, const struct wait_call *call, struct 
 	out->child = -1;
 }
 
-/* The call blocks only with CLONE_VFORK. */
+/* clone blocks only with the flag CLONE_VFORK. */
 static void
 of_clone(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
@@ -255,14 +255,16 @@ of_futex_waitv(const struct wait_source *source, const struct wait_call *call, s
 		uint64_t value, address;
 	} first; /* the first struct futex_waitv of the array */
 
-	/* One word of several does not identify the wait. */
+	/* Only a wait for exactly one futex is classified: with several, no single one identifies
+	 * the wait. */
 	if (argument_int(call, 1) == 1 &&
 	    memory_read(&source->memory, call->args[0], &first, sizeof(first)))
 		out->object = first.address;
 	wait_until_timespec(source, call->args[3], argument_int(call, 4), out);
 }
 
-/* Linux 6.7; no C library calls it. Arguments: word, value, bits, flags, deadline, clock. */
+/* futex_wait(2), Linux 6.7, which no C library calls. Arguments: word, value, bits, flags,
+ * deadline, clock. */
 static void
 of_futex_wait(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
@@ -271,8 +273,8 @@ of_futex_wait(const struct wait_source *source, const struct wait_call *call, st
 }
 
 /*
- * Ascending in the order of strcmp. A call between two descriptors has the use of the one that
- * blocks more often: the input of splice, the output of sendfile.
+ * The system calls that wait, in ascending order of strcmp. A call that uses two descriptors is
+ * classified by the one that blocks more often: the input of splice, the output of sendfile.
  */
 static const struct call_row rows[] = {
 	{ "accept", WAIT_ACCEPT, READS_FD, NO_LIMIT, 0, NULL },
@@ -367,7 +369,8 @@ wait_of_call(const struct wait_source *source, const struct wait_call *call, str
 		row->details(source, call, out);
 }
 
-/* Returns true when an uninterruptible sleep in the call is a wait for the object of the call. */
+/* Returns true when a thread in uninterruptible sleep still waits for the object of its system
+ * call, not for a disk. */
 static bool
 keeps_kind_in_disk_sleep(const struct wait *wait)
 {

@@ -16,7 +16,7 @@
 
 /* --- the memory around the word ----------------------------------------------------------- */
 
-/* The smallest page size. All bytes of the page that contains the word can be read. */
+/* The smallest page size. The page that contains the futex word can be read as a whole. */
 #define PIECE UINT64_C(4096)
 
 /* Reads [start, end) into wait->bytes. */
@@ -80,7 +80,8 @@ wait_futex_word(const struct wait_call *call)
 	}
 }
 
-/* Returns the clock of the fourth argument, the time-out, which is relative for FUTEX_WAIT. */
+/* Returns the clock of the time-out, the fourth argument of the call, which is relative for
+ * FUTEX_WAIT. */
 static clockid_t
 clock_of(const struct futex_wait *wait)
 {
@@ -92,8 +93,9 @@ clock_of(const struct futex_wait *wait)
 }
 
 /*
- * While a lock changes hands its fields may be inconsistent: no owner for a moment, and waiters not
- * woken yet. A lock that is not recognised is therefore read again.
+ * Number of times that a lock is read until it is recognised. While a lock passes to another thread
+ * its fields may be inconsistent: it has no owner for a moment, or has waiters that are not woken
+ * yet.
  */
 #define READS_MOST 2
 
@@ -148,7 +150,7 @@ wait_of_futex(const struct wait_source *source, const struct wait_call *call, st
 		.sp = call->sp,
 	};
 
-	if (wait.word == 0) /* no operation that is known to sleep */
+	if (wait.word == 0) /* the futex operation is unknown or does not sleep */
 		return;
 	out->object = wait.word;
 	if (wait_of_runtime(source, &wait, out))

@@ -20,16 +20,17 @@
 #define MUTEX_USERS 12 /* offset of __nusers */
 #define MUTEX_SIZE 40
 #define STDIO_COUNT 4    /* offset in _IO_lock_t of the recursion count */
-#define WAITED_FOR 2u    /* value of a lock with waiters */
+#define WAITED_FOR 2u    /* value of the futex word of a lock with waiters */
 #define CEILING_SHIFT 19 /* PTHREAD_MUTEX_PRIO_CEILING_SHIFT: higher bits hold the ceiling */
 /* Flags in __readers of a rwlock. */
 #define WRITE_LOCKED 2u
 #define READERS_WAIT 4u
 
 /*
- * Returns true when the call can come from a function that has a variant with a deadline. Such
- * functions use FUTEX_WAIT_BITSET, and without a deadline pass CLOCK_REALTIME, which is 0. Before
- * 2.32 some used FUTEX_WAIT without a deadline.
+ * Returns true when the system call can come from a library function that has a variant with a
+ * deadline, such as pthread_rwlock_rdlock. Such functions use FUTEX_WAIT_BITSET and, without a
+ * deadline, pass CLOCK_REALTIME, which is 0. Before glibc 2.32 some used FUTEX_WAIT without a
+ * deadline.
  */
 static bool
 can_be_timed_function(const struct futex_wait *wait)
@@ -39,7 +40,7 @@ can_be_timed_function(const struct futex_wait *wait)
 
 /* --- mutexes -------------------------------------------------------------------------- */
 
-/* Stores the kind of a mutex with these bits of __kind. False: no mutex has them. */
+/* Stores the kind of a mutex with these bits of __kind. Returns false when no mutex has them. */
 static bool
 mutex_kind(uint32_t bits, enum wait_kind *kind)
 {
@@ -58,7 +59,8 @@ mutex_kind(uint32_t bits, enum wait_kind *kind)
 	return true;
 }
 
-/* Returns true when the call expects a value that a mutex with these bits of __kind can have. */
+/* Returns true when the futex value that the call expects is one of a mutex with these bits of
+ * __kind. */
 static bool
 value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 {
@@ -66,7 +68,8 @@ value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 
 	if (bits & KIND_PI)
 		return false;
-	if (bits & KIND_ROBUST) /* the call is shared, so that the kernel can wake waiters */
+	if (bits &
+	    KIND_ROBUST) /* calls for robust mutexes are shared, so that the kernel can wake waiters */
 		return wait->shared && (wait->value & FUTEX_WAITERS) != 0 &&
 		       (wait->value & FUTEX_TID_MASK) != 0;
 	if (wait->shared != ((bits & GLIBC_KIND_SHARED) != 0))
@@ -91,12 +94,12 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 		return false;
 	if ((bits & KIND_ROBUST) != 0)
 		return lock_found(out, kind, wait->word);
-	/* The list pointers are used only by robust and priority-inheriting mutexes. */
+	/* Only robust and priority-inheriting mutexes use the list pointers. */
 	if (around_u64(wait, 24) != 0 || around_u64(wait, 32) != 0 || owner >= TID_LIMIT)
 		return false;
 	if ((bits & KIND_TYPE) != 1 && count != 0)
 		return false;
-	/* Without an owner, the other members must have values that prove a mutex. */
+	/* Memory that is all zero proves nothing: without an owner another member must be set. */
 	if (owner == 0 && bits == 0 && users == 0)
 		return false;
 	if (owner == 0 ? users > TID_LIMIT : !is_count(users))
@@ -111,7 +114,7 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
 	enum wait_kind kind;
 
-	/* The kernel, not the library, defines that the word holds the owner's tid. */
+	/* The kernel, not the C library, defines that the futex word holds the owner's tid. */
 	lock_found(out, WAIT_MUTEX_PI, wait->word);
 	out->layout = LAYOUT_GLIBC;
 	if (around_has(wait, 0, MUTEX_SIZE) && mutex_kind(bits, &kind) && kind == WAIT_MUTEX_PI)
@@ -126,13 +129,14 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 /* --- the lock of a FILE ----------------------------------------------------------------- */
 
 /*
- * Offsets in struct pthread. The tid follows a list entry and the header, which is the tcbhead_t of
- * 704 bytes, or 24 pointers. The libraries state it in _thread_db_pthread_tid: 720 in 2.36 and 2.43
- * of x86-64, 208 in 2.36 of aarch64.
+ * Offsets in struct pthread. The tid is behind the header, which is the tcbhead_t of 704 bytes or
+ * 24 pointers, and a list entry. The libraries' symbol _thread_db_pthread_tid has the offset of the
+ * tid: 720 in 2.36 and 2.43 of x86-64, 208 in 2.36 of aarch64.
  */
 static const struct thread_layout {
 	uint64_t tid;
-	uint64_t self; /* pointer to the structure itself; 0: there is none */
+	uint64_t
+		self; /* offset of the pointer to the structure itself; 0: it has no such pointer */
 } thread_layouts[] = {
 	{ 720, 16 },
 	{ 208, 0 },
@@ -176,11 +180,12 @@ is_stdio(const struct futex_wait *wait, struct wait *out)
 
 /* --- rwlocks -------------------------------------------------------------------------- */
 
-#define RWLOCK_USED 2u /* PTHREAD_RWLOCK_FUTEX_USED: a bit of a futex word with waiters */
+#define RWLOCK_USED                                                                                \
+	2u /* PTHREAD_RWLOCK_FUTEX_USED: set in a futex word of a rwlock that has waiters */
 #define RWLOCK_PHASE 8
 #define RWLOCK_WRITERS 12
 
-/* Returns true when a pthread_rwlock_t begins `base` bytes from the word. */
+/* Returns true when a pthread_rwlock_t may begin `base` bytes from the futex word. */
 static bool
 rwlock_at(const struct futex_wait *wait, int base)
 {
@@ -189,7 +194,8 @@ rwlock_at(const struct futex_wait *wait, int base)
 	       around_u32(wait, base + RWLOCK_WRITERS) <= 3 && around_u64(wait, base + 16) == 0 &&
 	       around_u32(wait, base + GLIBC_RWLOCK_WRITER) < TID_LIMIT &&
 	       around_u32(wait, base + GLIBC_RWLOCK_SHARED) == wait->shared &&
-	       around_u32(wait, base + 48) <= 2; /* __flags: readers or writers first */
+	       around_u32(wait, base + 48) <=
+		       2; /* __flags: 0 to 2, whether readers or writers take precedence */
 }
 
 static bool
@@ -201,7 +207,8 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 
 	if (!can_be_timed_function(wait))
 		return false;
-	/* On __wrphase_futex readers wait for the read phase, the first writer for the other. */
+	/* Two kinds of threads wait on __wrphase_futex: readers until the read phase begins, and
+	 * the first writer until the write phase begins. */
 	if (rwlock_at(wait, -RWLOCK_PHASE)) {
 		readers = around_u32(wait, -RWLOCK_PHASE);
 		if (wait->value == (1 | RWLOCK_USED) && (readers & both) == both &&
@@ -224,23 +231,24 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 
 /* --- condition variables and semaphores ----------------------------------------------- */
 
-/* Offsets in pthread_cond_t; -1: the version has no such member. */
+/* Offsets in pthread_cond_t; -1: this version of glibc has no such member. */
 static const struct condition_layout {
 	int references; /* __g_refs: for each group, twice the number of users of its word */
-	int size;       /* __g1_orig_size: a number, shifted by a lock of two bits */
-	int waiters;    /* __wrefs: the number of waiters, shifted by three flags */
-	int signals;    /* __g_signals: the futex words of both groups */
-	int zeros;      /* 8 bytes that are always 0 */
+	int size; /* __g1_orig_size: a number of waiters, shifted left by 2 for the two bits of an internal lock */
+	int waiters; /* __wrefs: the number of waiters, shifted left by 3 for three flags */
+	int signals; /* __g_signals: the futex words of both groups */
+	int zeros;   /* 8 bytes that are always 0 */
 } condition_layouts[] = {
-	{ 16, 32, 36, 40, -1 }, /* 2.25 to 2.40 */
-	{ -1, 24, 28, 32, 40 }, /* from 2.41 on */
+	{ 16, 32, 36, 40, -1 }, /* glibc 2.25 to 2.40 */
+	{ -1, 24, 28, 32, 40 }, /* glibc 2.41 and later */
 };
 
 #define CONDITION_SIZE 48
 #define CONDITION_SHARED 1u
 #define CONDITION_WAITERS_SHIFT 3
 
-/* Returns true when a pthread_cond_t begins `base` bytes from the word of a group (0 or 1). */
+/* Returns true when a pthread_cond_t may begin `base` bytes from the futex word, which would be the
+ * word of group 0 or 1. */
 static bool
 condition_at(const struct futex_wait *wait, const struct condition_layout *layout, int base,
 	     int group)
@@ -263,8 +271,8 @@ condition_at(const struct futex_wait *wait, const struct condition_layout *layou
 	return wait->value == 0 && own >= 1 && own <= waiters && other <= waiters - own;
 }
 
-/* Returns the number of waiters of the condition variable around the word, and stores its address;
- * 0: there is no condition variable. */
+/* Returns the number of waiters of the condition variable that contains the futex word, and stores
+ * its address. Returns 0 when the word is in no condition variable. */
 static uint32_t
 condition_waiters(const struct futex_wait *wait, uint64_t *object)
 {
@@ -281,13 +289,14 @@ condition_waiters(const struct futex_wait *wait, uint64_t *object)
 	return 0;
 }
 
-/* Returns the number of waiters of the semaphore around the word, the upper half of its first eight
- * bytes; 0: there is no semaphore. */
+/* Returns the number of waiters of the semaphore that contains the futex word: the upper half of
+ * the semaphore's first eight bytes. Returns 0 when the word is in no semaphore. */
 static uint32_t
 semaphore_waiters(const struct futex_wait *wait)
 {
 	const uint32_t waiters = around_u32(wait, 4);
-	/* sem_t stores the inverted flag of the call: FUTEX_PRIVATE_FLAG means "shared". */
+	/* The member `private` of sem_t has the inverse of the flag that the call passes:
+	 * FUTEX_PRIVATE_FLAG means "shared". */
 	const uint32_t shared = wait->shared ? FUTEX_PRIVATE_FLAG : 0;
 
 	if (wait->word % 8 != 0 || wait->value != 0 || !around_has(wait, 0, 12) ||
@@ -326,7 +335,7 @@ is_condition_or_semaphore(const struct futex_wait *wait, struct wait *out)
 static bool
 is_barrier(const struct futex_wait *wait, struct wait *out)
 {
-	/* Members: in, current_round (the word), count, shared, out. */
+	/* Members of pthread_barrier_t: in, current_round (the futex word), count, shared, out. */
 	const uint32_t entered = around_u32(wait, -4) - wait->value;
 	const uint32_t count = around_u32(wait, 4);
 	const uint32_t shared = wait->shared ? FUTEX_PRIVATE_FLAG : 0;
@@ -345,7 +354,8 @@ is_barrier(const struct futex_wait *wait, struct wait *out)
 	return blocked <= entered && lock_found(out, WAIT_BARRIER, wait->word - 4);
 }
 
-/* The kernel clears the word and wakes waiters when the thread exits: CLONE_CHILD_CLEARTID. */
+/* pthread_join waits on the tid of struct pthread, which the kernel clears, waking the waiter, when
+ * the thread exits (CLONE_CHILD_CLEARTID). */
 static bool
 is_join(const struct futex_wait *wait, struct wait *out)
 {
@@ -356,8 +366,8 @@ is_join(const struct futex_wait *wait, struct wait *out)
 }
 
 /*
- * pthread_join of 2.43 sleeps on the state word of struct pthread, whose distance from the tid
- * varies. The structure is found by its pointer to itself (x86-64).
+ * pthread_join of glibc 2.43 sleeps on the state word of struct pthread, whose distance from the
+ * tid varies. The structure is found by its pointer to itself (x86-64).
  */
 #define STATE_EXITING 1
 #define STATE_JOINABLE 2
@@ -383,8 +393,8 @@ is_join_by_state(const struct futex_wait *wait, struct wait *out)
 	return false;
 }
 
-/* Value of libstdc++'s guard of a static variable (__cxa_guard_acquire): the byte "pending" and the
- * byte "waiters" are 1. */
+/* Value of libstdc++'s guard of a static variable (__cxa_guard_acquire) that one thread initialises
+ * and another waits for: the byte "pending" and the byte "waiters" are 1. */
 #define GUARD_PENDING_AND_WAITED_FOR 0x10100u
 
 static bool

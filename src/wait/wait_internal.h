@@ -23,15 +23,17 @@ is_count(uint32_t n)
 
 /* --- time ----------------------------------------------------------------------------- */
 
-/* Stands for a clock when the time is relative to the beginning of the call. */
+/* In place of a clock: the time-out is relative to the beginning of the call. */
 #define CLOCK_OF_LENGTH ((clockid_t)-1)
 
-/* Sets timed and left_ns from the struct timespec at the address; does nothing for address 0. */
+/* Sets timed and left_ns from the struct timespec at the address, which is an absolute time of
+ * `clock` or, with CLOCK_OF_LENGTH, relative. Does nothing for address 0. */
 void wait_until_timespec(const struct wait_source *source, uint64_t address, clockid_t clock,
 			 struct wait *out);
-/* Sets timed and left_ns from the relative struct timeval at the address, unless that is 0. */
+/* Sets timed and left_ns from the relative struct timeval at the address; does nothing for address
+ * 0. */
 void wait_until_timeval(const struct wait_source *source, uint64_t address, struct wait *out);
-/* Sets timed and left_ns from an int, relative milliseconds; below 0: there is no time-out. */
+/* Sets timed and left_ns from an int argument in milliseconds, relative; below 0: no time-out. */
 void wait_until_ms(uint64_t argument, struct wait *out);
 
 /* --- futexes -------------------------------------------------------------------------- */
@@ -41,8 +43,9 @@ void wait_of_futex(const struct wait_source *source, const struct wait_call *cal
 		   struct wait *out);
 
 /*
- * Bytes before and after a word that the structures around it may occupy: musl's struct pthread
- * begins 56 bytes before its word, and glibc's rwlock ends 56 bytes after its first word.
+ * Bytes that are read before and after a futex word to recognise the structure that contains it:
+ * musl's struct pthread begins 56 bytes before its futex word, and glibc's rwlock ends 56 bytes
+ * after its first word.
  */
 #define AROUND_BEFORE 56
 #define AROUND_AFTER 56
@@ -64,11 +67,11 @@ struct futex_wait {
 
 /* Returns true when the bytes [from, to), relative to the word, were read. */
 bool around_has(const struct futex_wait *wait, int from, int to);
-/* These return the value at `offset` from the word; 0 when it was not read. */
+/* Return the value at `offset` from the futex word; 0 when these bytes were not read. */
 uint32_t around_u32(const struct futex_wait *wait, int offset);
 uint64_t around_u64(const struct futex_wait *wait, int offset);
 
-/* Sets kind and object of the wait. Returns true, for the functions below. */
+/* Sets kind and object of the wait. Always returns true, as a shorthand for its callers. */
 bool lock_found(struct wait *out, enum wait_kind kind, uint64_t object);
 /*
  * Recognise the locks of a C library: set kind and object and return true, or leave `out`
@@ -87,15 +90,16 @@ void wait_of_pi(const struct futex_wait *wait, struct wait *out);
 /* Offsets in glibc's pthread_rwlock_t. */
 #define GLIBC_RWLOCK_WRITER 24
 #define GLIBC_RWLOCK_SHARED 28
-#define GLIBC_RWLOCK_WRITE_PHASE 1u /* flags in __readers, below the count */
+#define GLIBC_RWLOCK_WRITE_PHASE                                                                   \
+	1u /* flag in __readers; the number of readers is in the bits above the flags */
 #define GLIBC_RWLOCK_SHIFT 3
 
 /* Offset in glibc's _IO_lock_t of the owner, a pointer to a struct pthread. */
 #define GLIBC_STDIO_OWNER 8
 /*
- * Returns true when a struct pthread is at the address, and stores its thread's id, 0 if the
- * thread has exited. The structure of a thread that has exited is recognised only on architectures
- * where the structure has a pointer to itself.
+ * Returns true when a struct pthread is at the address, and stores the id of its thread; 0: that
+ * thread has exited. The structure of an exited thread is recognised only on architectures where it
+ * has a pointer to itself.
  */
 bool glibc_thread_at(const struct wait_source *source, uint64_t address, pid_t *tid);
 

@@ -34,7 +34,7 @@ wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct 
 		strbuf_add_format(out, " %s (%s)", object, comma + 2);
 		return;
 	}
-	/* The text of a descriptor may begin with its kind: "epoll of 3: …", "timerfd, in 2 s". */
+	/* The text of a descriptor may already begin with the text of the kind: "epoll of 3: …". */
 	if (!is_descriptor || strncmp(object, text, strlen(text)) != 0)
 		strbuf_add_text(out, text);
 	else
@@ -90,16 +90,16 @@ wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor
 /* --- refinement by names of functions ------------------------------------------------------ */
 
 /*
- * Number of frames that are searched. The function of the lock calls the waiting one; the callers
- * of the former do other work.
+ * Number of frames, from the leaf on, in which a function of a lock is searched. That function
+ * calls the one that waits; its own callers do other work.
  */
 #define FRAMES_MOST 8
 
-#define NAMES_MOST 40 /* names in one row; NULL follows the last of fewer names */
+#define NAMES_MOST 40 /* most names in one row; NULL ends a row with fewer names */
 
 /*
- * Functions of locks, without the underscores in front. A '*' at the beginning of a name stands for
- * any text.
+ * Functions of locks, without leading underscores. A '*' at the beginning of a name stands for any
+ * text.
  */
 /* clang-format off */
 static const struct {
@@ -137,8 +137,8 @@ static const struct {
 	    "pthread_clockjoin_ex" } },
 	{ WAIT_STDIO, { "flockfile", "lockfile" } },
 	/*
-	 * Rust's std: the modules in the path differ between versions, and mangling version 0 puts
-	 * the type in angle brackets.
+	 * Rust's standard library: the modules in the path differ between versions, and symbol
+	 * mangling version 0 puts the type in angle brackets.
 	 */
 	{ WAIT_MUTEX, { "*Mutex::lock_contended", "*Mutex>::lock_contended" } },
 	{ WAIT_RWLOCK_READ, { "*RwLock::read_contended", "*RwLock>::read_contended" } },
@@ -152,7 +152,7 @@ static const struct {
 	    "*futex::Condvar>::wait_timeout" } },
 };
 
-/* Functions between the system call and the function of the lock. */
+/* Functions that a function of a lock calls to make the system call. */
 static const char *const plumbing[NAMES_MOST] = {
 	"syscall", "syscall_cp", "syscall_cp_asm", "syscall_cp_c", "internal_syscall_cancel",
 	"syscall_cancel", "syscall_cancel_arch", "lll_lock_wait", "lll_lock_wait_private",
@@ -160,7 +160,7 @@ static const char *const plumbing[NAMES_MOST] = {
 };
 /* clang-format on */
 
-/* Returns true when one of the names is that of the function, of which `length` bytes count. */
+/* Returns true when one of the names matches the first `length` bytes of `function`. */
 static bool
 names_match(const char *const names[NAMES_MOST], const char *function, size_t length)
 {
@@ -179,10 +179,12 @@ names_match(const char *const names[NAMES_MOST], const char *function, size_t le
 enum wait_kind
 wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count)
 {
-	/* pthread_once runs a callback, which may wait for anything: only the innermost counts. */
+	/* pthread_once runs a callback, which may wait for anything: pthread_once itself waits only
+	 * when it is the innermost function apart from plumbing. */
 	bool innermost = true;
 
-	/* The C library's semaphores do not call syscall(); std::future does and looks like one. */
+	/* Semaphores of the C library do not call syscall(). std::future of C++ does, and its
+	 * memory looks like a semaphore. */
 	if (kind == WAIT_SEMAPHORE && count > 0 && function[0] != NULL &&
 	    strcmp(function[0], "syscall") == 0)
 		kind = WAIT_FUTEX;
@@ -195,7 +197,7 @@ wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count
 		if (name == NULL)
 			continue;
 		name += strspn(name, "_");
-		/* A suffix is no part of the name: ".isra.0", "@@GLIBC_2.34", "(int)". */
+		/* Suffixes do not belong to the name: ".isra.0", "@@GLIBC_2.34", "(int)". */
 		length = strcspn(name, ".@(");
 		for (size_t j = 0; j < ARRAY_SIZE(lock_functions); j++)
 			if ((innermost || lock_functions[j].kind != WAIT_ONCE) &&

@@ -9,13 +9,15 @@
 
 #include "wait/wait_internal.h"
 
-/* pthread_mutex_t: type, lock, waiters, two list pointers for mutexes with an owner, count. */
+/* Members of pthread_mutex_t: type, lock, waiters, two list pointers (in mutexes that record their
+ * owner), count. */
 static bool
 is_mutex(const struct futex_wait *wait, struct wait *out)
 {
 	static const enum wait_kind types[] = { WAIT_MUTEX, WAIT_MUTEX_RECURSIVE,
 						WAIT_MUTEX_ERRORCHECK };
-	const uint32_t busy = 16; /* EBUSY: locked, in a mutex that does not record its owner */
+	const uint32_t busy =
+		16; /* EBUSY: the value of `lock` in a locked mutex that does not record its owner */
 	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
 	const uint32_t tid = wait->value & FUTEX_TID_MASK;
 	const uint64_t object = wait->word - MUSL_MUTEX_LOCK;
@@ -28,14 +30,14 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 	if ((type & (MUSL_TYPE_ROBUST | 3u)) == 0)
 		return tid == busy && around_u32(wait, 16) == 0 && around_u64(wait, 20) == 0 &&
 		       around_u64(wait, 28) == 0 && lock_found(out, WAIT_MUTEX, object);
-	/* The tid is 0 only in a robust mutex whose owner has exited. */
+	/* The tid in the word is 0 only in a robust mutex whose owner has exited. */
 	if (tid >= TID_LIMIT || (tid == 0) != ((wait->value & FUTEX_OWNER_DIED) != 0))
 		return false;
 	return lock_found(out, type & MUSL_TYPE_ROBUST ? WAIT_MUTEX_ROBUST : types[type & 3],
 			  object);
 }
 
-/* pthread_rwlock_t: lock, waiters, shared. */
+/* Members of pthread_rwlock_t: lock, waiters, shared. */
 static bool
 is_rwlock(const struct futex_wait *wait, struct wait *out)
 {
@@ -45,18 +47,19 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 	    !is_count(around_u32(wait, 4)) ||
 	    around_u32(wait, 8) != (wait->shared ? MUSL_TYPE_SHARED : 0))
 		return false;
-	/* Readers and writers that wait for a writer expect the same value: only the function's
-	 * name distinguishes them. */
+	/* Readers and writers that wait for the end of a write expect the same value in the word:
+	 * only the name of the calling function distinguishes them. */
 	if (holds == MUSL_WRITER)
 		return lock_found(out, WAIT_FUTEX, wait->word);
 	return is_count(holds) && lock_found(out, WAIT_RWLOCK_WRITE, wait->word);
 }
 
-/* sem_t: value, waiters, and FUTEX_PRIVATE_FLAG or 0. */
+/* Members of sem_t: value, waiters, and FUTEX_PRIVATE_FLAG or 0. */
 static bool
 is_semaphore(const struct futex_wait *wait, struct wait *out)
 {
-	/* The value with waiters is -1, and since 1.2.4 a bit above all values. */
+	/* The value of a semaphore with waiters is -1; since musl 1.2.4 it is 0 with the highest
+	 * bit set. */
 	return (wait->value == UINT32_MAX || wait->value == FUTEX_WAITERS) &&
 	       around_has(wait, 0, 12) && is_count(around_u32(wait, 4)) &&
 	       around_u32(wait, 8) == (wait->shared ? 0 : FUTEX_PRIVATE_FLAG) &&

@@ -4,8 +4,11 @@
 
 #include "wait/wait_internal.h"
 
-/* Sets the holder to the thread with the id `inner` in the target's pid namespace; 0: no holder. A
- * thread that does not live may belong to another process when the lock is process-shared. */
+/*
+ * Sets the holder to the thread with the id `inner` in the target's pid namespace; 0: no holder. An
+ * id that no live thread of the target has may belong to another process if the lock is
+ * process-shared.
+ */
 static void
 set_holder(const struct wait_source *source, uint32_t inner, bool shared, struct wait_owner *out)
 {
@@ -26,7 +29,8 @@ set_holder(const struct wait_source *source, uint32_t inner, bool shared, struct
 	}
 }
 
-/* Sets the holder from the word of a robust or PI futex, which has the kernel's bits. */
+/* Sets the holder from the word of a robust or PI futex: the owner's tid, and the kernel's bits
+ * FUTEX_OWNER_DIED and FUTEX_WAITERS. */
 static void
 set_robust_holder(const struct wait_source *source, uint32_t word, bool shared,
 		  struct wait_owner *out)
@@ -124,7 +128,8 @@ owner_of_musl_stdio(const struct wait_source *source, enum wait_kind kind,
 	set_holder(source, bytes_u32(bytes) & FUTEX_TID_MASK, false, out);
 }
 
-/* The object is the word with the thread's id, which the kernel clears when the thread exits. */
+/* Finds the thread that pthread_join waits for. The object is the word with that thread's id, which
+ * the kernel clears when the thread exits. */
 static void
 owner_of_join(const struct wait_source *source, enum wait_kind kind, const unsigned char *bytes,
 	      struct wait_owner *out)
@@ -141,7 +146,7 @@ owner_of_join(const struct wait_source *source, enum wait_kind kind, const unsig
 static const struct {
 	enum wait_kind first, last;
 	enum wait_layout layout;
-	size_t size; /* bytes at the object's address, at most LOCK_BYTES_MOST */
+	size_t size; /* number of bytes to read at the object's address, at most LOCK_BYTES_MOST */
 	void (*find)(const struct wait_source *source, enum wait_kind kind,
 		     const unsigned char *bytes, struct wait_owner *out);
 } rows[] = {

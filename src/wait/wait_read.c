@@ -2,7 +2,8 @@
 /* wait_read.c - time-outs of system calls, and the bytes around the word of a futex. */
 #include "wait/wait_internal.h"
 
-/* A struct timespec or struct timeval: the same on every architecture with 64-bit time. */
+/* A struct timespec or struct timeval in the target's memory: both have this layout on every
+ * architecture with 64-bit time. */
 struct target_time {
 	int64_t seconds;
 	int64_t fraction; /* nanoseconds in a timespec, microseconds in a timeval */
@@ -21,7 +22,8 @@ time_read(const struct wait_source *source, uint64_t address, int64_t unit_ns, u
 	return !__builtin_add_overflow(seconds_ns, (uint64_t)(time.fraction * unit_ns), ns);
 }
 
-/* Reads a clock that has the same value in wallsample and in the target. False: another clock. */
+/* Stores the time of a clock that is the same in wallsample and in the target. Returns false for
+ * other clocks, such as CPU-time clocks. */
 static bool
 clock_read(clockid_t clock, uint64_t *ns)
 {
@@ -35,7 +37,7 @@ clock_read(clockid_t clock, uint64_t *ns)
 	return true;
 }
 
-/* Sets timed and left_ns from a struct whose fraction counts units of unit_ns. */
+/* Sets timed and left_ns from a struct target_time whose fraction counts units of unit_ns. */
 static void
 wait_until_time(const struct wait_source *source, uint64_t address, int64_t unit_ns,
 		clockid_t clock, struct wait *out)

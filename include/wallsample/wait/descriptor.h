@@ -31,7 +31,8 @@ enum descriptor_kind {
 
 struct descriptors;
 
-/* Opens the descriptors of a process, which is borrowed. The caller frees the result. */
+/* Opens the /proc directories of the process's descriptors. `process` is borrowed. The caller frees
+ * the result. */
 struct descriptors *descriptors_create(const struct process *process);
 void descriptors_free(struct descriptors *descriptors);
 
@@ -43,13 +44,13 @@ enum descriptor_kind descriptor_look(struct descriptors *descriptors, int fd, co
 
 /*
  * Adds a text that describes the descriptor `fd` with this id: "/var/log/x", "pipe to sort (1234)",
- * "tcp 127.0.0.1:5432 from 127.0.0.1:40022, psql (1235)", "tcp to 10.0.0.7:443", "tcp port
- * 8080", "unix to /run/x.sock, systemd (1)", "epoll of 3: …". Both ends of a pipe have the
- * same id: the text is that of the end `fd`. Bytes of the target are not escaped.
+ * "tcp 127.0.0.1:5432 from 127.0.0.1:40022, psql (1235)", "tcp to 10.0.0.7:443", "tcp port 8080",
+ * "unix to /run/x.sock, systemd (1)", "epoll of 3: …". The two ends of a pipe have the same id: the
+ * text describes the pipe as seen from `fd`. Bytes of the target are not escaped.
  *
- * May walk the descriptors of all processes (cached for a second), and must not be called while a
+ * May walk the descriptors of all processes (cached for a second), so it must not be called while a
  * thread is held, or in a tick. For a pipe or socket that was closed the last known text is added.
- * Returns false when nothing is known beyond the id; then nothing is added.
+ * Returns false, and adds nothing, when nothing beyond the id is known.
  */
 bool descriptor_describe(struct descriptors *descriptors, int fd, const char *id,
 			 struct strbuf *out);

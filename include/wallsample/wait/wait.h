@@ -22,8 +22,8 @@
 #include "wallsample/thread/state.h"
 
 /*
- * Kinds of waits: X(NAME, text). NONE: the thread does not wait. OTHER: nothing is known but the
- * system call.
+ * Kinds of waits: X(NAME, text). NONE: the thread does not wait. OTHER: only the system call is
+ * known.
  */
 #define WAIT_KINDS(X)                                                                              \
 	X(NONE, "")                                                                                \
@@ -37,7 +37,7 @@
 	X(RWLOCK_WRITE, "rwlock, to write")                                                        \
 	X(STDIO, "stdio lock")                                                                     \
 	X(ALLOCATOR, "allocator lock")                                                             \
-	X(LOCK, "lock") /* internal lock of the C library, which has no owner */                   \
+	X(LOCK, "lock") /* internal lock of the C library, which does not record its owner */      \
 	X(ONCE, "once")                                                                            \
 	X(GIL, "GIL") /* lock of an interpreter */                                                 \
 	/* other objects in memory */                                                              \
@@ -46,7 +46,7 @@
 	X(BARRIER, "barrier")                                                                      \
 	X(JOIN, "end of thread") /* the owner is the thread that is to end */                      \
 	X(FUTEX, "futex")                                                                          \
-	/* one descriptor */                                                                       \
+	/* the object is one descriptor */                                                         \
 	X(FILE, "file")                                                                            \
 	X(PIPE_READ, "pipe read")                                                                  \
 	X(PIPE_WRITE, "pipe write")                                                                \
@@ -61,19 +61,19 @@
 	X(INOTIFY, "inotify")                                                                      \
 	X(DEVICE, "device")                                                                        \
 	X(DESCRIPTOR, "descriptor") /* a descriptor of another kind */                             \
-	/* several descriptors at once */                                                          \
+	/* the objects are several descriptors */                                                  \
 	X(POLL, "poll")                                                                            \
 	X(SELECT, "select")                                                                        \
 	X(EPOLL, "epoll")                                                                          \
 	X(IO_URING, "io_uring")                                                                    \
-	/* without an object */                                                                    \
+	/* kinds without an object */                                                              \
 	X(SLEEP, "time to pass")                                                                   \
 	X(CHILD, "child")                                                                          \
 	X(SIGNAL, "signal")                                                                        \
 	X(FAULT, "page fault")                                                                     \
 	X(DISK, "disk")            /* uninterruptible sleep in a system call */                    \
 	X(STOPPED, "continuation") /* stopped by a job-control signal */                           \
-	X(TASK, "task")            /* wait of a green task; the object is its runtime's text */    \
+	X(TASK, "task") /* wait of a green task; the object is a text from its runtime */          \
 	X(OTHER, "system call")
 
 enum wait_kind {
@@ -82,12 +82,12 @@ enum wait_kind {
 #undef X
 };
 
-/* Returns the text of X above; static. */
+/* Returns the text of the kind in WAIT_KINDS, a static string. */
 const char *wait_kind_text(enum wait_kind kind);
 /*
- * Adds `text`, that of the kind or a translation, and the object, which is not escaped: "mutex
- * table_lock", "rwlock cache (to read)", "socket receive: tcp to 10.0.0.7:443". An object "" is
- * omitted.
+ * Adds `text`, which is the text of the kind or a translation of it, and the object, which is not
+ * escaped: "mutex table_lock", "rwlock cache (to read)", "socket receive: tcp to 10.0.0.7:443". The
+ * object is omitted when it is "".
  */
 void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
 /* Returns true when the object of the kind is an address in the target's memory. */
@@ -97,26 +97,27 @@ bool wait_kind_has_owner(enum wait_kind kind);
 
 /* Kinds of owners of an object. */
 enum wait_holder {
-	HOLDER_NOBODY,  /* the object has no owner at the moment, or its owner is unknown */
-	HOLDER_THREAD,  /* a thread of the process */
-	HOLDER_GONE,    /* a thread that has exited, or held the lock at a fork */
+	HOLDER_NOBODY, /* the object has no owner at the moment, or its owner is unknown */
+	HOLDER_THREAD, /* a thread of the process */
+	HOLDER_GONE, /* a thread that has exited, or a thread of the parent that held the lock at a fork */
 	HOLDER_READERS, /* readers of an rwlock, which does not record their ids */
-	HOLDER_FOREIGN, /* probably a thread of another process, with a process-shared lock */
+	HOLDER_FOREIGN, /* probably a thread of another process: the lock is process-shared */
 	HOLDER_UNTOLD,  /* unknown: this type of lock does not record its owner */
 };
 
 struct wait_owner {
 	enum wait_holder holder;
-	pid_t tid; /* THREAD: in wallsample's pid namespace; GONE: as in memory; otherwise 0 */
-	uint32_t readers; /* READERS: number of readers */
+	pid_t tid; /* THREAD: the owner's id in wallsample's pid namespace; GONE: the id in the lock; otherwise 0 */
+	uint32_t readers; /* READERS: number of readers that hold the lock */
 };
 
 /* The system call of a thread. */
 struct wait_call {
 	enum run_state state;
-	long number; /* the interrupted call in place of restart_syscall (true_syscall) */
+	long number; /* system call number; for restart_syscall that of the interrupted call (true_syscall) */
 	uint64_t args[6];
-	uint64_t sp; /* user stack pointer; 0: unknown, musl's conditions are not recognised */
+	uint64_t
+		sp; /* user stack pointer; 0: unknown, and condition variables of musl are not recognised */
 };
 
 /* The library that has defined the layout of the object, for wait_owner. */
@@ -132,28 +133,31 @@ struct wait {
 	enum wait_layout layout;
 	bool timed; /* the wait has a time-out */
 	/*
-	 * Address of the lock; JOIN: address of the thread's tid; FUTEX: address of its word; 0:
-	 * there is no object, or its address is unknown (CONDITION of musl).
+	 * Address of the lock; JOIN: address of the thread's tid; FUTEX: address of the futex word.
+	 * 0: the wait has no object in memory, or its address is unknown (condition variables of
+	 * musl).
 	 */
 	uint64_t object;
-	/* Descriptor, or -1. POLL and SELECT: the descriptor if there is only one. */
+	/* Descriptor, or -1 if the wait has none. POLL and SELECT: the descriptor if there is only
+	 * one. */
 	int fd;
-	bool writes;  /* DESCRIPTOR, and POLL or SELECT of one: the thread waits to write */
+	bool writes; /* DESCRIPTOR, and POLL or SELECT of one descriptor: the thread waits to write */
 	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
 	pid_t child;  /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
 	/*
-	 * Nanoseconds until the time-out; UINT64_MAX: not known. A relative time-out has its full
-	 * length, an upper bound.
+	 * Nanoseconds until the time-out; UINT64_MAX: not known. For a relative time-out its full
+	 * length, which is an upper bound.
 	 */
 	uint64_t left_ns;
 };
 
-/* What wait_classify and wait_owner read. */
+/* The sources from which wait_classify and wait_owner read. */
 struct wait_source {
-	struct memory memory; /* of the target */
+	struct memory memory; /* memory of the target */
 	/* Converts a tid of the target's pid namespace to wallsample's; 0: no such live thread. */
 	pid_t (*thread)(void *context, pid_t inner);
-	/* Returns the number of threads last seen in a futex call on the address; 0: unknown. */
+	/* Returns the number of threads that were last seen in a futex call on the address; 0:
+	 * unknown. */
 	size_t (*blocked)(void *context, uint64_t address);
 	/*
 	 * runtime_lock returns true when the word is part of a lock of a language runtime, and
@@ -166,8 +170,8 @@ struct wait_source {
 };
 
 /*
- * Classifies the wait of a thread in this call, in some microseconds. A read or write of a
- * descriptor is DESCRIPTOR, which wait_kind_of_descriptor refines.
+ * Classifies the wait of a thread in this system call, in some microseconds. A read or write of a
+ * descriptor has the kind DESCRIPTOR, which wait_kind_of_descriptor refines.
  */
 void wait_classify(const struct wait_source *source, const struct wait_call *call,
 		   struct wait *out);
@@ -179,13 +183,16 @@ enum wait_kind wait_kind_of_descriptor(const struct wait *wait, enum descriptor_
 void wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out);
 
 /*
- * Refines a kind that memory does not determine by the functions that wait: FUTEX and LOCK by names
- * such as pthread_once or malloc, SEMAPHORE when the function is of another library. `function` has
- * `count` names, leaf first; NULL: no name. Returns the kind, which may be unchanged.
+ * Refines a kind that memory alone does not determine, by the names of the waiting functions: FUTEX
+ * and LOCK by names such as pthread_once or malloc; SEMAPHORE becomes FUTEX when the function is
+ * not one of the C library's semaphores. `function` has `count` names, leaf first; NULL: no name.
+ * Returns the kind, which may be unchanged.
  */
 enum wait_kind wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count);
 
-/* Returns the address of the futex that the call sleeps on; 0: no call that sleeps on a futex. */
+/*
+ * Returns the address of the futex that the call sleeps on; 0 when the call does not sleep on one.
+ */
 uint64_t wait_futex_word(const struct wait_call *call);
 
 #endif
