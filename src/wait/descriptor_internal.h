@@ -23,7 +23,7 @@ struct fdinfo {
 	uint64_t pid;         /* process of a pidfd; 0: it has ended, or this is no pidfd */
 	size_t watched;       /* number of descriptors of an epoll */
 	struct {
-		int fd; /* its number when it was added to the epoll; another file may have the number now */
+		int fd; /* number when it was added to the epoll; may be another file by now */
 		uint64_t inode;
 	} first[FDINFO_WATCHED]; /* the watched descriptors with the lowest numbers, ascending */
 };
@@ -39,9 +39,9 @@ void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 struct holders;
 
 /*
- * Lists the descriptors of all processes whose descriptors may be read, for descriptions of the
- * descriptors of process `own`. Takes about 5 us for each descriptor, mostly for the kernel to list
- * it: 1 s for 200,000 descriptors, after which the walk ends. The caller frees the result.
+ * Lists the descriptors of all processes that may be read, to find what process `own` is connected
+ * to. About 5 us for each descriptor, mostly for the kernel to list it: 1 s for 200,000, where the
+ * walk ends. The caller frees the result.
  */
 struct holders *holders_scan(pid_t own);
 void holders_free(struct holders *holders);
@@ -52,8 +52,8 @@ enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
 #define HOLDERS_NAMED 2
 
 struct holders_found {
-	size_t count; /* number of processes that have the link open, process `own` of holders_scan included */
-	bool own; /* process `own` has the link open; pid[] does not contain it */
+	size_t count; /* number of processes that have the link open, `own` included */
+	bool own;     /* `own`, as in holders_scan, has the link open; pid[] does not contain it */
 	pid_t pid[HOLDERS_NAMED];
 	size_t named; /* number of elements of pid[] */
 	bool sure;    /* every process was read, so that no further one has the link open */
@@ -61,8 +61,7 @@ struct holders_found {
 
 /*
  * Finds the processes that have `link`, the text of a link /proc/PID/fd/N, open with this access.
- * Each descriptor found is read again, so that one that was closed or reused since holders_scan is
- * not reported.
+ * Descriptors that were closed or reused since holders_scan are not reported.
  */
 void holders_find(const struct holders *holders, const char *link, enum holder_access access,
 		  struct holders_found *found);
@@ -94,7 +93,7 @@ struct net_socket {
 	uint64_t inode;
 	enum net_protocol protocol;
 	bool listens; /* TCP, UNIX: the socket accepts connections; UDP: it has no remote address */
-	bool doubtful; /* UNIX: a second line of the table contradicts the first line of this socket */
+	bool doubtful; /* UNIX: a second line of the table contradicts the first */
 	struct net_address local, remote; /* set for TCP and UDP */
 	size_t path;                      /* UNIX: offset of its name in the table; 0: no name */
 	unsigned family; /* NETLINK: protocol family, a NETLINK_* number of netlink(7) */
@@ -107,12 +106,12 @@ struct net_tables *net_tables_create(void);
 void net_tables_free(struct net_tables *tables);
 
 /*
- * Adds the socket of one line of a /proc/PID/net file, given without its newline; ignores lines
- * that do not describe a socket. The name of a UNIX socket may contain a newline and forge the next
- * line: a socket with two contradicting lines is doubtful.
+ * Adds the socket of one line, without its newline; ignores lines that do not describe a socket.
+ * The name of a UNIX socket may contain a newline and forge the next line: a socket with two
+ * contradicting lines is doubtful.
  */
 void net_tables_add_line(struct net_tables *tables, enum net_file file, const char *line);
-/* Adds the sockets of all these files of the process, up to some 200,000 sockets. */
+/* Adds the sockets in all files (enum net_file) of the process, up to some 200,000 sockets. */
 void net_tables_read(struct net_tables *tables, const struct process *process);
 /* Returns the socket, or NULL when it is unknown or doubtful. */
 const struct net_socket *net_tables_find(const struct net_tables *tables,
@@ -139,11 +138,9 @@ struct unix_socket {
 
 /* Opens a descriptor for unix_diag_ask, which the caller closes. Returns -1 on failure. */
 int unix_diag_open(void);
-/* Looks up a UNIX socket of wallsample's own network namespace by its inode. Returns false when the
- * socket does not exist, or the kernel does not answer. */
+/* Looks up a UNIX socket of wallsample's network namespace. False: not found, or no answer. */
 bool unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket);
-/* Parses the kernel's answer. Returns false when the answer does not describe the socket with this
- * inode. */
+/* Parses the kernel's answer. False: the answer does not describe the socket. */
 bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_socket *socket);
 
 /* --- descriptor_set.c: the descriptors of one target ----------------------------------------- */
@@ -151,8 +148,7 @@ bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct uni
 /* Size of the text of a link in /proc/PID/fd, with its terminating zero. */
 #define LINK_SIZE PATH_MAX
 
-/* The last texts of the descriptors with one id. The two ends of a pipe have the same id, so that
- * there may be two texts. */
+/* The last texts of the descriptors with one id, which both ends of a pipe share. */
 struct described {
 	struct {
 		char *text;     /* owned; NULL: no text yet */
@@ -181,9 +177,8 @@ struct descriptors {
 };
 
 /*
- * The holders and the socket tables are read on first use and cached. descriptors_find_holders and
- * descriptors_find_socket read them once more when they find nothing, but spend at most a twentieth
- * of wallsample's time on that.
+ * The holders and the socket tables are read on first use and cached. The two functions that find
+ * something read them again when they find nothing, for at most a twentieth of the time.
  */
 void descriptors_find_holders(struct descriptors *descriptors, const char *link,
 			      enum holder_access access, struct holders_found *found);
@@ -194,13 +189,12 @@ const struct net_tables *descriptors_tables(struct descriptors *descriptors);
 void descriptors_expire(struct descriptors *descriptors);
 /* Frees the ids and their texts; afterwards the caller must create `ids` again. */
 void descriptors_forget_known(struct descriptors *descriptors);
-/* Copies the text of the link /proc/PID/fd/FD into `link`, an array of LINK_SIZE bytes, and returns
- * the kind of the descriptor. When it is not open, returns DESCRIPTOR_GONE and stores "". */
+/* Stores the text of the link /proc/PID/fd/FD in `link`, an array of LINK_SIZE bytes, and returns
+ * the descriptor's kind; when it is not open, stores "" and returns DESCRIPTOR_GONE. */
 enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, char *link);
 bool text_begins(const char *text, const char *beginning);
 
-/* Defined in socket_text.c. Adds the text of a socket, whose link is `id`. Returns false when
- * nothing is known about the socket. */
+/* socket_text.c: adds the text of a socket, whose link is `id`. False: nothing is known of it. */
 bool socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out);
 
 #endif

@@ -21,7 +21,8 @@
 struct holder {
 	uint64_t key; /* hash of the link's text */
 	pid_t pid;
-	pid_t tid; /* thread whose /proc directory lists the descriptor: the first thread, unless it has exited */
+	/* thread whose directory lists the descriptor: the first, unless it has exited */
+	pid_t tid;
 	int fd;
 };
 

@@ -68,8 +68,7 @@ value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 
 	if (bits & KIND_PI)
 		return false;
-	if (bits &
-	    KIND_ROBUST) /* calls for robust mutexes are shared, so that the kernel can wake waiters */
+	if (bits & KIND_ROBUST) /* a shared call, so that the kernel can wake waiters */
 		return wait->shared && (wait->value & FUTEX_WAITERS) != 0 &&
 		       (wait->value & FUTEX_TID_MASK) != 0;
 	if (wait->shared != ((bits & GLIBC_KIND_SHARED) != 0))
@@ -234,10 +233,10 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 /* Offsets in pthread_cond_t; -1: this version of glibc has no such member. */
 static const struct condition_layout {
 	int references; /* __g_refs: for each group, twice the number of users of its word */
-	int size; /* __g1_orig_size: a number of waiters, shifted left by 2 for the two bits of an internal lock */
-	int waiters; /* __wrefs: the number of waiters, shifted left by 3 for three flags */
-	int signals; /* __g_signals: the futex words of both groups */
-	int zeros;   /* 8 bytes that are always 0 */
+	int size;       /* __g1_orig_size: number of waiters, shifted left by two bits of a lock */
+	int waiters;    /* __wrefs: the number of waiters, shifted left by 3 for three flags */
+	int signals;    /* __g_signals: the futex words of both groups */
+	int zeros;      /* 8 bytes that are always 0 */
 } condition_layouts[] = {
 	{ 16, 32, 36, 40, -1 }, /* glibc 2.25 to 2.40 */
 	{ -1, 24, 28, 32, 40 }, /* glibc 2.41 and later */

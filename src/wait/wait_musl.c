@@ -16,8 +16,7 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 {
 	static const enum wait_kind types[] = { WAIT_MUTEX, WAIT_MUTEX_RECURSIVE,
 						WAIT_MUTEX_ERRORCHECK };
-	const uint32_t busy =
-		16; /* EBUSY: the value of `lock` in a locked mutex that does not record its owner */
+	const uint32_t busy = 16; /* EBUSY: locked; this type of mutex does not record its owner */
 	const uint32_t type = around_u32(wait, -MUSL_MUTEX_LOCK);
 	const uint32_t tid = wait->value & FUTEX_TID_MASK;
 	const uint64_t object = wait->word - MUSL_MUTEX_LOCK;

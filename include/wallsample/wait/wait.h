@@ -97,9 +97,9 @@ bool wait_kind_has_owner(enum wait_kind kind);
 
 /* Kinds of owners of an object. */
 enum wait_holder {
-	HOLDER_NOBODY, /* the object has no owner at the moment, or its owner is unknown */
-	HOLDER_THREAD, /* a thread of the process */
-	HOLDER_GONE, /* a thread that has exited, or a thread of the parent that held the lock at a fork */
+	HOLDER_NOBODY,  /* the object has no owner at the moment, or its owner is unknown */
+	HOLDER_THREAD,  /* a thread of the process */
+	HOLDER_GONE,    /* a thread that has exited, or held the lock when its process forked */
 	HOLDER_READERS, /* readers of an rwlock, which does not record their ids */
 	HOLDER_FOREIGN, /* probably a thread of another process: the lock is process-shared */
 	HOLDER_UNTOLD,  /* unknown: this type of lock does not record its owner */
@@ -107,17 +107,16 @@ enum wait_holder {
 
 struct wait_owner {
 	enum wait_holder holder;
-	pid_t tid; /* THREAD: the owner's id in wallsample's pid namespace; GONE: the id in the lock; otherwise 0 */
+	pid_t tid; /* THREAD: id in wallsample's pid namespace; GONE: id in the lock; otherwise 0 */
 	uint32_t readers; /* READERS: number of readers that hold the lock */
 };
 
 /* The system call of a thread. */
 struct wait_call {
 	enum run_state state;
-	long number; /* system call number; for restart_syscall that of the interrupted call (true_syscall) */
+	long number; /* for restart_syscall the number of the interrupted call (true_syscall) */
 	uint64_t args[6];
-	uint64_t
-		sp; /* user stack pointer; 0: unknown, and condition variables of musl are not recognised */
+	uint64_t sp; /* user stack pointer; 0: unknown, and musl's conditions are not recognised */
 };
 
 /* The library that has defined the layout of the object, for wait_owner. */
@@ -141,7 +140,7 @@ struct wait {
 	/* Descriptor, or -1 if the wait has none. POLL and SELECT: the descriptor if there is only
 	 * one. */
 	int fd;
-	bool writes; /* DESCRIPTOR, and POLL or SELECT of one descriptor: the thread waits to write */
+	bool writes;  /* DESCRIPTOR, and POLL or SELECT of one: the thread waits to write */
 	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
 	pid_t child;  /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
 	/*
