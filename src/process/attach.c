@@ -19,17 +19,17 @@
 /* The number of CAP_SYS_PTRACE in include/uapi/linux/capability.h. */
 #define SYS_PTRACE_BIT 19
 
-/* Number of attempts to get an answer from the kernel, and the time between two. */
+/* Number of times that the kernel is asked for permission, and the pause between two times. */
 #define ROUNDS 8
 #define ROUND_PAUSE_NS 3000000L
 
 /*
- * Number of checks whether another tracer has detached. Another wallsample's stops end within
- * milliseconds; its experiments stop threads for tens of milliseconds.
+ * Number of checks whether another tracer has detached from the target. Stops by another wallsample
+ * end within milliseconds; its causal experiments stop threads for tens of milliseconds.
  */
 #define TRACED_ROUNDS 64
 
-/* Most threads that are tried before the kernel's answer counts for the whole process. */
+/* Most threads that are tried; if the kernel refuses all, the process cannot be traced. */
 #define ATTEMPTS 8
 
 /* The facts that decide which refusal is reported. */
@@ -96,7 +96,7 @@ refuse_traced(const struct refusal *r, struct error *err)
 {
 	char tracer[TASK_NAME_SIZE];
 
-	/* Without stops wallsample only reads /proc, which another tracer does not prevent. */
+	/* With --nonblocking wallsample only reads /proc, which another tracer does not prevent. */
 	if (r->target.tracer == 0 || !r->may_stop)
 		return 0;
 	return attach_refuse(
@@ -124,7 +124,7 @@ explain_gone(const struct refusal *r, struct error *err)
 	return 0;
 }
 
-/* A reason with a fixed text. */
+/* A reason for a refusal, with a fixed text. */
 struct reason {
 	bool applies;
 	enum error_kind kind;
@@ -140,7 +140,8 @@ explain_first(const struct refusal *r, const struct reason *reason, size_t count
 	return 0;
 }
 
-/* No privilege overrides the first reason, so it precedes those that privileges resolve. */
+/* Explains a refusal by settings of the machine. No privilege overrides the first reason, so it
+ * precedes the reasons that privileges resolve. */
 static int
 explain_machine(const struct refusal *r, struct error *err)
 {
@@ -175,7 +176,7 @@ explain_other_user(const struct refusal *r, struct error *err)
 }
 
 /*
- * The kernel gives the files below /proc/PID of a process that is not dumpable to root
+ * Returns true when the process is not dumpable: then root owns the files below /proc/PID
  * (task_dump_owner in fs/proc/base.c), while the directory itself keeps its owner.
  */
 static bool
@@ -228,7 +229,7 @@ explain_nothing(const struct refusal *r, struct error *err)
 				    "run wallsample with sudo");
 }
 
-/* The explanations in order of precedence: the first that applies is reported. */
+/* Explanations of a refusal, in order of precedence: the first that applies is reported. */
 static int (*const explanations[])(const struct refusal *, struct error *) = {
 	explain_gone,       refuse_traced,      explain_machine,
 	explain_other_user, explain_protection, explain_nothing,
@@ -269,8 +270,9 @@ refusal_init(struct refusal *r, const struct process *process)
 /* --- the kernel's permission ----------------------------------------------------- */
 
 /*
- * Refuses a 32-bit program: its registers and system calls have other numbers, so that system calls
- * interrupted by a stop could not be restarted. The tracer handles a later exec of such a program.
+ * Refuses a 32-bit program: its registers and system call numbers differ, so that system calls
+ * interrupted by a stop could not be restarted. If the target execs a 32-bit program later, the
+ * tracer handles that.
  */
 static int
 refuse_foreign(const struct refusal *r, struct error *err)
@@ -306,8 +308,9 @@ ask_about(const struct refusal *r, pid_t tid)
 	int error = attach_probe_read(r->process, tid);
 
 	/*
-	 * The child that seizes is not an ancestor of a target that wallsample has started, so
-	 * Yama's scope 1 would refuse it. The read has checked the same permission.
+	 * The child that tries to seize the thread is not an ancestor of a target that wallsample
+	 * has started, so Yama's scope 1 would refuse it. The read above has checked the same
+	 * permission.
 	 */
 	if (error == 0 && r->may_stop && !r->descendant)
 		error = attach_probe_seize(tid);
@@ -315,8 +318,8 @@ ask_about(const struct refusal *r, pid_t tid)
 }
 
 /*
- * Returns 0 when one living thread may be traced, else an errno. Tries several threads: an exiting
- * thread also gives EPERM, and the first thread may have ended.
+ * Returns 0 when one living thread may be traced, else an errno. Tries several threads: the kernel
+ * refuses an exiting thread with EPERM, too, and the first thread may have ended.
  */
 static int
 ask_threads(const struct refusal *r)
@@ -338,8 +341,8 @@ ask_threads(const struct refusal *r)
 }
 
 /*
- * Returns 0 when the process may be traced, else an errno. Asks again for a while: during an exec,
- * which ends within milliseconds, the kernel refuses with the same error as without permission.
+ * Returns 0 when the process may be traced, else an errno. Repeats a refused attempt for some
+ * milliseconds: during an exec the kernel refuses with the same error as without permission.
  */
 static int
 ask_kernel(const struct refusal *r)
@@ -366,7 +369,11 @@ await_tracer(struct refusal *r, int *rounds)
 	}
 }
 
-/* Asks the kernel while the target has no tracer: another wallsample may trace it meanwhile. */
+/*
+ * Asks the kernel when the target has no tracer, and again if a tracer has attached meanwhile,
+ * which may be another wallsample. Sets r->error. Returns 0, or a negative error when a tracer
+ * remains attached.
+ */
 static int
 ask_between_tracers(struct refusal *r, struct error *err)
 {

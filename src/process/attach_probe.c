@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach_probe.c - two questions to the kernel, by reading and by a short-lived tracer.
+ * attach_probe.c - asks the kernel for the permission to trace, by reading a file and by a
+ * short-lived tracer.
  */
 #include "process/process_internal.h"
 
@@ -58,7 +59,8 @@ collect_answer(pid_t child)
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return errno;
-	/* A signal has ended the child: Ctrl-C sends one to the whole process group. */
+	/* If the child has not exited, a signal has ended it: Ctrl-C sends one to the process
+	 * group. */
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
@@ -73,7 +75,7 @@ attach_probe_seize(pid_t tid)
 		return errno;
 	child = fork();
 	if (child == 0)
-		/* Error numbers end at 133: an exit status holds them. */
+		/* The largest errno is 133, so an exit status can hold it. */
 		_exit(ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0 ? 0 : errno);
 	if (child < 0) {
 		int error = errno;
@@ -87,7 +89,7 @@ attach_probe_seize(pid_t tid)
 	close(alive[0]);
 	if (answered)
 		return collect_answer(child);
-	/* A fatal signal ends the wait inside PTRACE_SEIZE. */
+	/* A fatal signal ends a PTRACE_SEIZE that blocks in the kernel. */
 	kill(child, SIGKILL);
 	collect_answer(child);
 	return ETIMEDOUT;

@@ -10,10 +10,11 @@
 
 #include "process/process_internal.h"
 
-/* Eight times 1,024 CPUs: the kernel's largest configuration (NR_CPUS). */
+/* Size of a CPU mask in units of cpu_set_t, which has 1,024 CPUs: the mask has 8,192, as many as
+ * the kernel's largest configuration (NR_CPUS). */
 #define CPU_SETS 8
 
-/* Number of threads whose affinity is read: each may be pinned to a different CPU. */
+/* Most threads whose affinity masks are combined: each may be pinned to a different CPU. */
 #define THREADS_LOOKED_AT 256
 
 #define SMALL_FILE_LIMIT (64 << 10)
@@ -44,7 +45,7 @@ count_affinity(const struct process *process)
 
 /* --- cgroups --------------------------------------------------------------------- */
 
-/* Returns the number of CPUs that a quota of CPU time in each period allows, rounded up. */
+/* Returns the number of CPUs that correspond to `quota` of CPU time per `period`, rounded up. */
 static unsigned
 cpus_of_quota(uint64_t quota, uint64_t period)
 {
@@ -58,7 +59,8 @@ cpus_of_quota(uint64_t quota, uint64_t period)
 	return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
-/* Reads the limit of a cgroup of version 2, "max 100000" or "50000 100000"; UINT_MAX: none. */
+/* Reads the CPU limit of a cgroup v2 from cpu.max, such as "max 100000" or "50000 100000". Returns
+ * a number of CPUs; UINT_MAX: no limit. */
 static unsigned
 limit_v2(int dirfd)
 {
@@ -73,7 +75,8 @@ limit_v2(int dirfd)
 	return cpus;
 }
 
-/* Reads the limit of a cgroup of version 1; UINT_MAX: none, which is the quota -1. */
+/* Reads the CPU limit of a cgroup v1. Returns a number of CPUs; UINT_MAX: no limit, which is the
+ * quota -1. */
 static unsigned
 limit_v1(int dirfd)
 {
@@ -87,8 +90,8 @@ limit_v1(int dirfd)
 
 /*
  * Returns the smallest limit of the cgroup `path` and its ancestors up to the mount point `root`.
- * In a container the path may be one of the host, of which only the root is visible: a directory
- * that cannot be opened has no limit.
+ * In a container the path may be that of the host, and then only `root` exists in the container: a
+ * directory that cannot be opened has no limit.
  */
 static unsigned
 limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
@@ -131,7 +134,8 @@ has_cpu_controller(const char *names)
 	return false;
 }
 
-/* Returns the limit by a line "number:controllers:path" of /proc/PID/cgroup, which is modified. */
+/* Returns the CPU limit of the cgroup in a line "number:controllers:path" of /proc/PID/cgroup;
+ * UINT_MAX: no limit. Modifies the line. */
 static unsigned
 limit_of_line(char *line)
 {
@@ -146,7 +150,8 @@ limit_of_line(char *line)
 		return limit_upwards("/sys/fs/cgroup", path, limit_v2);
 	if (!has_cpu_controller(names) || strchr(names, '/'))
 		return UINT_MAX;
-	/* The mount point has the joint name "cpu,cpuacct" or the name "cpu". */
+	/* The hierarchy is mounted under all names of its controllers ("cpu,cpuacct"), or under
+	 * "cpu". */
 	if (snprintf(root, sizeof(root), "/sys/fs/cgroup/%s", names) >= (int)sizeof(root) ||
 	    access(root, X_OK) != 0)
 		snprintf(root, sizeof(root), "/sys/fs/cgroup/cpu");

@@ -15,7 +15,8 @@
 
 #define FIRST_WORD_LIMIT 4096
 
-/* Most processes, and most bytes of each command line, in the error for an ambiguous name. */
+/* The error for an ambiguous name lists at most this number of processes, each with at most this
+ * number of bytes of its command line. */
 #define LISTED 5
 #define LISTED_SIZE 64
 
@@ -40,7 +41,8 @@ matches_first_word(int dirfd, const char *glob)
 	return matches;
 }
 
-/* Returns true when the process with the directory `dirfd` in /proc matches. */
+/* Returns true when the command name, or the first word of the command line, of the process matches
+ * `glob`. `dirfd`: its directory in /proc. */
 static bool
 name_matches(int dirfd, const char *glob)
 {
@@ -52,7 +54,8 @@ name_matches(int dirfd, const char *glob)
 	return fnmatch(glob, stat.comm, 0) == 0 || matches_first_word(dirfd, glob);
 }
 
-/* Adds the process with the directory `name` of /proc if it matches and is not in `own`. */
+/* Adds the process whose directory in /proc is `name` to the result if it matches and is not in
+ * `own`. */
 static void
 find_try(int procfd, const char *name, const struct lineage *own, const char *glob,
 	 struct found *found)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * launch.c - a child that waits behind a gate and then becomes the command.
- */
+/* launch.c - forks a child that waits for permission and then executes the command. */
 #include "wallsample/process/launch.h"
 
 #include <errno.h>
@@ -19,11 +17,12 @@
 #define GROUPS_MAX 65536
 
 /*
- * The gate and the report are the two directions of one socket pair. The child's socket closes on
- * exec: an end of file in place of a report means that exec has succeeded.
+ * The parent and the child share a socket pair. The parent writes to it to let the child execute
+ * the command (the gate); the child writes a launch_report if that fails. The child's socket closes
+ * on exec: the parent reads end of file instead of a report when exec has succeeded.
  */
 
-/* The step at which the child failed, and its errno. */
+/* The step at which the child failed; struct launch_report adds its errno. */
 enum launch_step { STEP_GROUPS, STEP_GID, STEP_UID, STEP_EXEC };
 
 struct launch_report {
@@ -33,7 +32,7 @@ struct launch_report {
 
 /* User and groups of the command. */
 struct identity {
-	bool change; /* the command runs as this user; false: as wallsample's */
+	bool change; /* true: the command runs as this user; false: as wallsample's user */
 	uid_t uid;
 	gid_t gid;
 	gid_t *groups;
@@ -52,7 +51,8 @@ parse_id(const char *text, uint32_t *id)
 	return true;
 }
 
-/* Reads the groups of the user. Must be called before the fork: it is not async-signal-safe. */
+/* Reads the groups of the user. Must be called before the fork: getpwuid and getgrouplist are not
+ * async-signal-safe. */
 static void
 read_groups(struct identity *identity)
 {
@@ -95,7 +95,10 @@ choose_identity(bool keep_root, struct identity *identity, struct error *err)
 	return 0;
 }
 
-/* Changes to the identity, user id last: without root the other calls would fail. */
+/*
+ * Changes groups and user of the child to the identity. The user id is changed last: without root
+ * the other calls would fail. On failure returns false, with errno set and *step the failed call.
+ */
 static bool
 become(const struct identity *identity, enum launch_step *step)
 {
@@ -122,7 +125,7 @@ run_child(int gate, char *const argv[], const struct identity *identity)
 	do
 		n = read(gate, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* End of file: wallsample has exited, so the command must not run. */
+	/* End of file in place of the byte: wallsample has exited, so the command must not run. */
 	if (n != 1)
 		_exit(127);
 	if (become(identity, &report.step)) {
@@ -177,7 +180,7 @@ reap(pid_t pid)
 		continue;
 }
 
-/* Reads the child's report. False: end of file, exec has succeeded. */
+/* Reads the child's report. Returns false at end of file, which means that exec has succeeded. */
 static bool
 read_report(int gate, struct launch_report *report)
 {
@@ -206,7 +209,7 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 	if (report->error == ENOENT)
 		why = in_path ? "there is no such command in PATH" :
 				"no such file (or it is a script whose interpreter is missing)";
-	/* execvp also gives EACCES when only a directory of PATH was not accessible. */
+	/* execvp also fails with EACCES when only a directory of PATH was not accessible. */
 	if (report->error == EACCES && in_path)
 		why = "there is no such command in PATH that the user may run";
 	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, why);
@@ -236,7 +239,7 @@ launch_cancel(struct launched *launched)
 {
 	if (launched->gate < 0)
 		return;
-	/* The closed gate would end a running child, but not a stopped one. */
+	/* Closing the gate ends a child that runs, but not one that is stopped: it is killed. */
 	kill(launched->pid, SIGKILL);
 	close(launched->gate);
 	reap(launched->pid);

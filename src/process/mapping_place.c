@@ -3,9 +3,10 @@
 #include "wallsample/process/maps.h"
 
 /*
- * Finds the segment of a mapping. Segments are mapped in whole pages, so the mapping's offset may
- * be up to a page before the segment's, and the page at the border of two segments belongs to
- * both. An executable segment is preferred, then one that begins where the mapping does.
+ * Returns the segment of the image that the mapping belongs to, or NULL. Segments are mapped in
+ * whole pages, so the mapping's offset may be up to a page before the segment's, and the page at
+ * the border of two segments belongs to both. An executable segment is preferred, then one that
+ * begins where the mapping does.
  */
 static const struct image_segment *
 segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
@@ -28,7 +29,9 @@ segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
 	return best;
 }
 
-/* Sets image, bias, low and high; nothing if the mapping belongs to no segment of the image. */
+/*
+ * Sets image, bias, low and high; does nothing if the mapping belongs to no segment of the image.
+ */
 static void
 place_image(struct mapping *mapping, const struct image *image, uint64_t page_size)
 {
@@ -43,7 +46,8 @@ place_image(struct mapping *mapping, const struct image *image, uint64_t page_si
 	mapping->low = (image->low & ~(page_size - 1)) + mapping->bias;
 	mapping->high = image->high + mapping->bias;
 	if (mapping->low > mapping->start || mapping->high <= mapping->start) {
-		/* Implausible headers must not claim other addresses of the target. */
+		/* If the image does not contain the mapping, its headers are wrong: they must not
+		 * claim other addresses of the target. */
 		mapping->low = mapping->start;
 		mapping->high = mapping->end;
 	}
@@ -53,7 +57,8 @@ void
 mapping_place(struct mapping *mapping, const struct module *module, uint64_t page_size)
 {
 	if (module->kind == MODULE_VDSO)
-		mapping->offset = 0; /* the kernel's value is not an offset in the image */
+		mapping->offset =
+			0; /* the kernel's value is not an offset in the image of the vdso */
 	if (module->kind != MODULE_ANONYMOUS)
 		mapping->bias = mapping->start - mapping->offset;
 	place_image(mapping, module->image, page_size);
@@ -68,7 +73,8 @@ mapping_is_of_code(const struct image *image, const struct mapping *mapping, uin
 		const uint64_t size = segment->offset + segment->file_size - first;
 		const uint64_t mapped = mapping->end - mapping->start;
 
-		/* The page at a border is mapped twice: the sizes of the mappings differ. */
+		/* The page at the border of two segments is mapped twice, with different sizes of
+		 * mappings. */
 		if (segment->executable && first == mapping->offset && size > 0 &&
 		    (size - 1) / page_size == (mapped - 1) / page_size)
 			return true;

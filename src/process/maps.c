@@ -13,7 +13,7 @@
 
 #define CHECKS_PER_TICK 64
 
-/* Least interval between reads of all mappings, which also take at most 1 % of the time. */
+/* Shortest interval between two reads of all mappings, which also take at most 1 % of the time. */
 #define READ_INTERVAL_NS NS_PER_SEC
 #define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS) /* without PROCMAP_QUERY */
 #define READ_COST_FACTOR 100
@@ -33,16 +33,17 @@ struct maps {
 	struct mapping *object; /* objects of maps_set_objects; ascending, without overlap */
 	size_t object_count;
 
-	uint64_t tick;                   /* number of the current tick, from 1 */
-	unsigned queries, checks;        /* numbers of PROCMAP_QUERY in this tick */
-	bool was_read;                   /* all mappings were read in this tick */
-	uint64_t unknown[UNKNOWN_SLOTS]; /* pages without executable memory, by hash */
+	uint64_t tick;            /* number of the current tick, from 1 */
+	unsigned queries, checks; /* numbers of PROCMAP_QUERY in this tick */
+	bool was_read;            /* all mappings were read in this tick */
+	uint64_t unknown
+		[UNKNOWN_SLOTS]; /* pages known to have no executable memory, in slots by hash */
 
 	uint64_t read_cost_ns; /* duration of the last read of all mappings */
-	uint64_t due_ns;       /* time of the next such read; 0: the next tick sets it */
+	uint64_t due_ns;       /* time of the next read of all mappings; 0: the next tick sets it */
 };
 
-/* The mappings that a read of all mappings has collected so far. */
+/* The mappings that have been parsed so far while all mappings are read. */
 struct collector {
 	struct maps *maps;
 	struct mapping *mapping;
@@ -69,7 +70,9 @@ collect_line(void *context, const struct maps_line *line)
 {
 	struct collector *new = context;
 
-	/* The text is not atomic: a mapping made during the read may overlap others. */
+	/*
+	 * The file is not read atomically: a mapping made during the read may overlap earlier ones.
+	 */
 	if (new->count > 0 && line->start < new->mapping[new->count - 1].end)
 		return;
 	new->mapping = xgrow(new->mapping, &new->capacity, new->count + 1, sizeof(*new->mapping));
@@ -79,7 +82,7 @@ collect_line(void *context, const struct maps_line *line)
 static bool
 same_mapping(const struct mapping *a, const struct mapping *b)
 {
-	/* These members determine the others. */
+	/* Mappings that are equal in these members are equal in all. */
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
 	       a->module == b->module;
 }
@@ -95,7 +98,9 @@ same_as_before(const struct maps *maps, const struct collector *new)
 	return true;
 }
 
-/* Reads all mappings. If /proc shows none the process is exiting, and the known ones are kept. */
+/*
+ * Reads all mappings. If /proc shows none, the process is exiting, and its known mappings are kept.
+ */
 static void
 read_all(struct maps *maps)
 {
@@ -127,12 +132,12 @@ read_all(struct maps *maps)
 static void
 forget_unknown(struct maps *maps)
 {
-	/* A free slot has the value 1, at which no page begins. */
+	/* A free slot has the value 1, which is not the address of a page. */
 	for (size_t i = 0; i < UNKNOWN_SLOTS; i++)
 		maps->unknown[i] = 1;
 }
 
-/* A mapping while the array is sorted. */
+/* A mapping with its original position, for a sort that keeps the order of equal elements. */
 struct ranked {
 	struct mapping mapping;
 	size_t rank; /* index in the unsorted array */
@@ -194,7 +199,7 @@ maps_create(const struct process *process, struct modules *modules)
 
 	maps->can_query = true;
 	read_all(maps);
-	/* An address may be unknown already in the first tick. */
+	/* All mappings may be read again in the first tick, which may have an unknown address. */
 	maps->was_read = false;
 	return maps;
 }
@@ -205,7 +210,7 @@ maps_create_fixed(const struct process *process, struct modules *modules,
 {
 	struct maps *maps = maps_create_empty(process, modules);
 
-	/* Prevents all further questions to the kernel. */
+	/* The mappings never change: this prevents all reads and queries. */
 	maps->was_read = true;
 	maps->mapping = sort_mappings(mapping, count, &maps->count);
 	maps->capacity = count + 1;
@@ -224,7 +229,7 @@ maps_free(struct maps *maps)
 	free(maps);
 }
 
-/* Returns the index of the first mapping that ends behind the address, or `count`. */
+/* Returns the index of the first mapping whose end is above the address; `count`: there is none. */
 static size_t
 first_ending_behind(const struct mapping *mapping, size_t count, uint64_t address)
 {
@@ -270,7 +275,11 @@ insert_mapping(struct maps *maps, const struct mapping *mapping)
 	maps->generation++;
 }
 
-/* Asks the kernel for one address. False: all mappings have to be read instead. */
+/*
+ * Asks the kernel (PROCMAP_QUERY) for the mapping at the address, and inserts it. If there is none,
+ * stores the page in *unknown_slot. Returns false when the kernel cannot answer, so that all
+ * mappings have to be read instead.
+ */
 static bool
 query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 {
@@ -296,8 +305,9 @@ query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 }
 
 /*
- * Returns true when the mapping matches the kernel's answer, whose name is not asked for. False
- * proves nothing: shared memory without a name has a file of the kernel.
+ * Returns true when the mapping matches the kernel's answer, which is requested without the path.
+ * False does not prove a change: shared memory without a name has a device and inode in the
+ * kernel's answer, but not in its module.
  */
 static bool
 still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t address)
@@ -312,9 +322,9 @@ still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t add
 }
 
 /*
- * Checks a known mapping: a library may have replaced another since the last tick (dlclose,
- * dlopen). A mapping that was removed is kept, because the snapshot to unwind may be older.
- * Returns the mapping at the address.
+ * Checks once per tick that a known mapping is unchanged: a library may have replaced another since
+ * the last tick (dlclose, dlopen). A mapping that was removed is kept, because the snapshot to
+ * unwind may be older. Returns the current mapping at the address.
  */
 static const struct mapping *
 confirm(struct maps *maps, const struct mapping *known, uint64_t address)
@@ -360,7 +370,8 @@ find_unknown(struct maps *maps, uint64_t address)
 	return find_known(maps, address);
 }
 
-/* Returns the object over the mapping at the address, or the mapping. */
+/* Returns the object (maps_set_objects) that lies over the mapping at the address; without an
+ * object, the mapping itself. */
 static const struct mapping *
 find_over(const struct maps *maps, const struct mapping *mapping, uint64_t address)
 {

@@ -9,7 +9,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* A line has a path of at most 4 KiB, 16 KiB when all its bytes are escaped. */
+/*
+ * Size of the buffer for lines: a path has at most 4 KiB, or 16 KiB when all its bytes are escaped.
+ */
 #define BUFFER_SIZE (64 << 10)
 
 /*
@@ -69,8 +71,11 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 		if (q.vma_name_size == 0)
 			path[0] = '\0';
 		path[PATH_MAX - 1] = '\0';
-		/* The text of maps has "\012" for a newline. A name with a newline is left to
-		 * the read of the text, so that both sources agree. */
+		/*
+		 * The text of /proc/PID/maps has "\012" for a newline. A mapping whose name has a
+		 * newline is left to the reader of that text, so that both sources give the same
+		 * name.
+		 */
 		if (strchr(path, '\n'))
 			return MAPS_QUERY_FAILED;
 	}
@@ -93,7 +98,8 @@ process_mapping_at(const struct process *process, pid_t tid, uint64_t address, u
 	char name[32];
 	int fd, error = 0;
 
-	/* The file of the process is empty once its first thread has ended. */
+	/* /proc/PID/maps is empty when the first thread has ended: this opens the file of thread
+	 * `tid`. */
 	snprintf(name, sizeof(name), "%d/maps", (int)tid);
 	fd = openat(process->taskfd, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -110,7 +116,7 @@ process_mapping_at(const struct process *process, pid_t tid, uint64_t address, u
 	return 0;
 }
 
-/* Parses a hexadecimal number and the character `end` behind it. */
+/* Parses a hexadecimal number that is followed by the character `end`, and skips both. */
 static bool
 parse_hex_until(const char **at, char end, uint64_t *value)
 {
@@ -120,7 +126,7 @@ parse_hex_until(const char **at, char end, uint64_t *value)
 	return true;
 }
 
-/* The line is "start-end perms offset major:minor inode   path", see proc_pid_maps(5). */
+/* A line has the form "start-end perms offset major:minor inode path", see proc_pid_maps(5). */
 bool
 maps_source_parse(const char *text, struct maps_line *line)
 {

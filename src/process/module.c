@@ -8,7 +8,7 @@
 #include "process/process_internal.h"
 #include "wallsample/base/table.h"
 
-/* Bound of the table: a hostile target can map any number of new files. */
+/* Most modules in the table: a hostile target can map any number of new files. */
 #define MODULES_MAX 16384
 
 /* Largest plausible size of the vdso, which has two to four pages. */
@@ -17,8 +17,9 @@
 struct modules {
 	struct module **module;
 	size_t count, capacity;
-	struct strings *paths; /* paths, whose numbers are a part of the key */
-	struct table by_file;  /* (number of the path and device, inode) -> module id */
+	struct strings
+		*paths; /* interned paths; the number of a path is a part of the key of by_file */
+	struct table by_file; /* (number of the path and device, inode) -> module id */
 };
 
 struct modules *
@@ -74,8 +75,9 @@ is_named_memory(const char *path)
 }
 
 /*
- * Returns true for memory without a file: anonymous memory, memory that the target has named by
- * prctl(2), with any number of names, and shared memory, which has an internal file of the kernel.
+ * Returns true for memory without a file: anonymous memory, also when the target has named it by
+ * prctl(2), with any number of different names; and shared memory without a name, for which the
+ * kernel uses an internal file.
  */
 static bool
 is_anonymous(const char *path)
@@ -85,8 +87,8 @@ is_anonymous(const char *path)
 	       strcmp(path, "/anon_hugepage" MODULE_DELETED) == 0;
 }
 
-/* Returns the members of the line that identify a module. Memory without a file has no device and
- * inode, and one path for all anonymous memory. */
+/* Returns the line reduced to what identifies its module: memory without a file gets no device and
+ * inode, and all anonymous memory the same path. */
 static struct maps_line
 identity_of(const struct maps_line *line)
 {
@@ -170,7 +172,8 @@ append(struct modules *modules, struct module *module)
 	return module->id;
 }
 
-/* Replaces the identity by that of the one module for all further mappings. */
+/* Replaces the identity by that of "[more modules]", which all mappings share that come after the
+ * table is full. */
 static void
 be_the_rest(struct maps_line *identity)
 {
@@ -190,7 +193,9 @@ modules_add(struct modules *modules, const struct process *process, const struct
 	if (modules->count >= MODULES_MAX)
 		be_the_rest(&identity);
 	path = plain_path(identity.path, &deleted);
-	/* The kernel's device numbers have 12 and 20 bits: the key has all of them. */
+	/*
+	 * Major and minor device numbers of the kernel have 12 and 20 bits, so the key holds both.
+	 */
 	key = (uint64_t)strings_intern(modules->paths, path) << 32 |
 	      (uint32_t)(gnu_dev_major(identity.dev) << 20 | gnu_dev_minor(identity.dev));
 	place = table_insert(&modules->by_file, key, identity.inode, (uint32_t)modules->count,
@@ -210,7 +215,8 @@ modules_add_object(struct modules *modules, struct image *image)
 
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
-	/* A unique path: libdw takes modules of the same name and address for the same module. */
+	/* Each path is unique, because libdw treats modules of the same name and address as one
+	 * module. */
 	strbuf_add_format(&path, "[jit %zu]", modules->count);
 	module = module_create(path.data, false, MODULE_JIT);
 	module->name = "[jit]";

@@ -12,10 +12,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Number of descriptors that are searched for one file; a process may have a million. */
+/* Most descriptors that are searched for a file; a process may have a million. */
 #define DESCRIPTORS_MOST 4096
 
-/* Bytes of the mapping's first and last page that are compared with the file. */
+/* Number of bytes of the mapping's first page, and of its last, that are compared with the file. */
 #define COMPARE_SIZE 4096
 
 /*
@@ -78,8 +78,8 @@ same_bytes(const struct process *process, int fd, uint64_t address, uint64_t off
 }
 
 /*
- * Compares the first and the last page of the mapping with the file. Two builds of a library may
- * have the same beginning, but practically never also the same end of the code.
+ * Returns true when the first and the last page of the mapping are equal to the file. Two builds of
+ * a library may have the same beginning, but practically never also the same end of the code.
  */
 static bool
 has_mapped_bytes(const struct process *process, int fd, const struct maps_line *line)
@@ -94,8 +94,10 @@ has_mapped_bytes(const struct process *process, int fd, const struct maps_line *
 }
 
 /*
- * Opens the candidate `named`, a descriptor from O_PATH or -1, for reading if it is the mapped
- * file. `is_kernel_link`: it is the kernel's link to that file. Returns a descriptor, or -1.
+ * Opens a candidate for the mapped file, `named`, for reading. It is accepted if `is_kernel_link`
+ * is set (the descriptor was opened by the kernel's link to the mapped file), or if the file has
+ * the inode or the bytes of the mapping. `named` is a descriptor from O_PATH, which is closed, or
+ * -1. Returns a descriptor, which the caller closes, or -1 with *why set.
  */
 static int
 accept_candidate(const struct process *process, const struct maps_line *line, int named,
@@ -142,7 +144,8 @@ links_to_path(int dirfd, const char *link, const struct maps_line *line)
 	return n > 0 && (size_t)n == strlen(line->path) && memcmp(path, line->path, (size_t)n) == 0;
 }
 
-/* Opens the file of a descriptor's link if it has the mapping's path and is its file. */
+/* Opens the file that a descriptor of the target refers to, with O_PATH, if it has the path, device
+ * and inode of the mapping. Returns a descriptor, or -1. */
 static int
 name_descriptor(int folder, const char *link, const struct maps_line *line)
 {
@@ -161,8 +164,8 @@ name_descriptor(int folder, const char *link, const struct maps_line *line)
 }
 
 /*
- * Opens the file by a descriptor of the target: programs that map code from memfd_create(2) often
- * keep one.
+ * Opens the mapped file, with O_PATH, by a descriptor that the target has open: programs that map
+ * code from memfd_create(2) often keep the descriptor. Returns a descriptor, or -1.
  */
 static int
 name_by_descriptor(const struct process *process, const struct maps_line *line)
@@ -196,9 +199,10 @@ module_file_name_below(int root, const char *path)
 }
 
 /*
- * Opens the path below `rootfd`, which it closes. The path in maps is that of the target's mount
- * namespace or, for a program in a chroot of wallsample's namespace, that of wallsample. Fails on
- * kernels before 5.6, where map_files and exe remain.
+ * Opens the mapping's path below the directory `rootfd`, which it closes. The path in maps is
+ * relative to the root of the target's mount namespace or, for a program in a chroot of
+ * wallsample's namespace, to wallsample's root. On kernels before 5.6 this fails, and only
+ * map_files and exe can be used. Returns a descriptor, or -1 with *why set.
  */
 static int
 try_below(const struct process *process, const struct maps_line *line, int rootfd, const char **why)
@@ -245,7 +249,7 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 				      &ignored);
 		if (fd >= 0)
 			return fd;
-		/* A file that now has the path is not the one that the target has mapped. */
+		/* A file that has this path now is not the file that the target has mapped. */
 		*why = "the file was deleted or replaced, and only /proc/PID/map_files still has "
 		       "it, which takes CAP_CHECKPOINT_RESTORE";
 		return -1;

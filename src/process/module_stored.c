@@ -10,7 +10,8 @@
 
 #include "process/process_internal.h"
 
-/* Bytes of the beginning that are compared: the code behind them may contain breakpoints. */
+/* Number of bytes at the beginning of the file that are compared: later bytes are code, which may
+ * contain breakpoints. */
 #define COMPARE_SIZE ((size_t)4096)
 
 static const char other_build[] = "another build of it stands there";
@@ -35,8 +36,9 @@ begins_alike(const struct image *image, const struct evidence *evidence)
 }
 
 /*
- * Compares the build-id or, without one, the first page, which contains the sizes of all parts of
- * the file. Without both, a file that was not deleted is accepted.
+ * Returns true when the image is that of the mapped file: its build-id is equal or, without a
+ * build-id, its first page, which contains the sizes of all parts of the file. If neither is known,
+ * a file that was not deleted is accepted.
  */
 static bool
 is_same_file(const struct evidence *evidence, const struct image *image)
@@ -51,8 +53,8 @@ is_same_file(const struct evidence *evidence, const struct image *image)
 }
 
 /*
- * Opens the file that `named`, a descriptor from O_PATH or -1, refers to. Returns NULL and sets
- * *why when it is not the mapped file.
+ * Opens the image of the file that `named`, a descriptor from O_PATH or -1, refers to. Returns NULL
+ * and sets *why when it is not the mapped file. The caller frees the image.
  */
 static struct image *
 open_same(const struct evidence *evidence, int named, const char **why)
@@ -91,7 +93,7 @@ open_strictly(const struct evidence *evidence, const char *path, const char **wh
 	return open_same(evidence, named, why);
 }
 
-/* Opens a path below a folder, following links. With the folder "" the path is used as it is. */
+/* Opens a path below a directory, following links. With the directory "" the path is used alone. */
 static struct image *
 open_below(const struct evidence *evidence, const char *folder, const char *path, const char **why)
 {
@@ -114,7 +116,9 @@ find_dumped(const struct evidence *evidence, const struct dumped_module *dumped,
 	const char *why_there = NULL;
 	struct image *image = NULL;
 
-	/* A file that the user has named precedes the path, and is not judged by its deletion. */
+	/*
+	 * A file that the user has named is tried first, and may have been deleted in the target.
+	 */
 	of_named.deleted = false;
 	if (dumped->file != NULL)
 		return open_below(&of_named, "", dumped->file, why);
@@ -182,7 +186,7 @@ module_recorded_create(const struct recorded_module *recorded)
 
 	if (module->kind == MODULE_JIT)
 		module->name = "[jit]";
-	/* Only digits: the build-id is shown, and becomes part of file names. */
+	/* A recorded build-id must be hexadecimal: it is shown, and becomes part of file names. */
 	if (length < sizeof(module->build_id) &&
 	    strspn(recorded->build_id, "0123456789abcdef") == length)
 		memcpy(module->build_id, recorded->build_id, length + 1);

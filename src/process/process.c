@@ -36,7 +36,8 @@ process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 	struct timespec time;
 	clockid_t clock;
 
-	/* The clock of a living process has nanoseconds; its stat file has 1/100 s. */
+	/* A living process is measured by its CPU-time clock, in nanoseconds; its stat file has a
+	 * resolution of only 1/100 s. */
 	if (clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0) {
 		*cpu_ns = (uint64_t)time.tv_sec * NS_PER_SEC + (uint64_t)time.tv_nsec;
 		return true;
@@ -177,8 +178,8 @@ process_free(struct process *process)
 	free(process);
 }
 
-/* Appends the names that are numbers among the directory entries in the buffer. Returns the count
- * of all tids. */
+/* Appends the thread ids, which are the numeric names among the directory entries in the buffer, to
+ * *tids, which has `count` elements. Returns the new number of elements. */
 static size_t
 collect_tids(const char *buffer, size_t size, pid_t **tids, size_t *capacity, size_t count)
 {
@@ -224,7 +225,7 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 	if (sorted)
 		return count;
 	qsort(*tids, count, sizeof(**tids), task_compare_ids);
-	/* The list may name a thread twice when threads come and go during the reading. */
+	/* The directory may list a thread twice when threads begin or end during the reading. */
 	for (size_t i = 0; i < count; i++)
 		if (unique == 0 || (*tids)[unique - 1] != (*tids)[i])
 			(*tids)[unique++] = (*tids)[i];
@@ -232,8 +233,9 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 }
 
 /*
- * Opens the directory in /proc of a thread that still has memory. /proc/TID exists for every
- * thread, though it is not listed; its Tgid proves that the thread belongs to the process.
+ * Opens the /proc directory of a thread of the process that still has memory. Returns a descriptor,
+ * or -1. /proc/TID exists for every thread, though it is not listed; Tgid in its status proves that
+ * the thread belongs to the process.
  */
 static int
 open_living_thread(const struct process *process)

@@ -23,7 +23,7 @@ bool task_is_kernel_thread(const struct task_stat *stat);
 /* Returns true when the process has exited. Its first thread may be a zombie while others live. */
 bool task_is_zombie_process(const struct task_stat *stat);
 
-/* Fields of proc_pid_status(5). A field that is missing is 0. */
+/* Fields of /proc/PID/status, see proc_pid_status(5). A missing field is 0. */
 struct task_status {
 	pid_t tgid, ppid, tracer;
 	uid_t uid;              /* real user id */
@@ -35,7 +35,8 @@ struct task_status {
 bool task_read_status(int dirfd, struct task_status *status);
 void task_parse_status(const char *text, struct task_status *status);
 
-/* Reads the file `name` below `dirfd`, which begins with a decimal number. False: it does not. */
+/* Stores the decimal number at the beginning of the file `name` below `dirfd`. Returns false when
+ * the file cannot be read or does not begin with a number. */
 bool task_read_number(int dirfd, const char *name, uint64_t *value);
 
 /*
@@ -73,13 +74,13 @@ bool lineage_holds(const struct lineage *lineage, pid_t pid);
 int attach_probe_read(const struct process *process, pid_t tid);
 
 /*
- * Seizes the thread from a child process that exits at once. The end of a tracer detaches a
- * running tracee, while PTRACE_DETACH requires a stopped one: the target is never interrupted,
- * its system calls continue, and a signal that arrives in those microseconds is delivered after
- * the child has exited. No error can leave the target seized.
+ * Tests whether the thread can be seized, from a child process that seizes it and exits at once.
+ * The exit of a tracer detaches a running tracee, while PTRACE_DETACH requires a stopped one: the
+ * target is never interrupted, its system calls continue, and a signal that arrives in those
+ * microseconds is delivered after the child has exited. No error can leave the target seized.
  *
  * Returns 0, the errno of PTRACE_SEIZE, or ETIMEDOUT when the kernel did not answer within two
- * seconds: it waits for an exec of the target to end.
+ * seconds because it waits for an exec of the target to end.
  */
 int attach_probe_seize(pid_t tid);
 
@@ -87,13 +88,14 @@ int attach_probe_seize(pid_t tid);
 
 /*
  * Opens /proc/PID/maps for the functions below. Returns a descriptor, which the caller closes, or
- * -1. It belongs to the present address space of the process, and is useless after an exec.
+ * -1. The descriptor belongs to the present address space of the process, and is useless after an
+ * exec.
  */
 int maps_source_open(const struct process *process);
 
 /*
- * Calls `each` for every executable mapping, with bounded memory: a line that is too long or
- * damaged is skipped. Returns false when nothing could be read.
+ * Calls `each` for every executable mapping. Uses bounded memory: a line that is too long or
+ * malformed is skipped. Returns false when nothing could be read.
  */
 bool maps_source_read(int fd, void (*each)(void *context, const struct maps_line *line),
 		      void *context);
@@ -103,14 +105,14 @@ bool maps_source_parse(const char *text, struct maps_line *line);
 
 enum maps_query {
 	MAPS_QUERY_FOUND,
-	MAPS_QUERY_NONE,        /* no executable mapping contains the address */
-	MAPS_QUERY_FAILED,      /* the kernel has not answered; the text may have the mapping */
-	MAPS_QUERY_UNSUPPORTED, /* the kernel has no such query: later ones fail, too */
+	MAPS_QUERY_NONE,   /* no executable mapping contains the address */
+	MAPS_QUERY_FAILED, /* the kernel has not answered; /proc/PID/maps may have the mapping */
+	MAPS_QUERY_UNSUPPORTED, /* the kernel has no PROCMAP_QUERY: all later queries fail, too */
 };
 
 /*
  * Asks the kernel for the mapping at the address (PROCMAP_QUERY). Fills *line, whose path is stored
- * in `path`. With `path` NULL the path is not asked for, which takes half the time.
+ * in `path`. If `path` is NULL, the kernel is not asked for the path, which takes half the time.
  */
 enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *line,
 				  char path[PATH_MAX]);
@@ -146,8 +148,8 @@ bool module_read_memory(const struct process *process, uint64_t address, void *t
 /* Returns the reason why a file could not be opened with this errno, a fixed text. */
 const char *module_file_why(int error);
 
-/* Makes a module without an image, and takes over `path`, from which a suffix " (deleted)" has been
- * removed. The caller frees the module. */
+/* Makes a module without an image. Takes over `path`, which must have no suffix " (deleted)". The
+ * caller frees the module. */
 struct module *module_create(char *path, bool deleted, enum module_kind kind);
 
 #define MODULE_BUILD_ID_SIZE (2 * IMAGE_BUILD_ID_MAX + 1)
@@ -157,10 +159,11 @@ void module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE])
 
 /* --- module_stored.c: modules without a process ---------------------------------------------- */
 
-/* Makes the module of a core file for modules_add_dumped, with a path as for module_create. */
+/* Makes the module of a core file for modules_add_dumped. `path` and `deleted` are those of
+ * module_create. The caller frees the module. */
 struct module *module_dumped_create(const struct dumped_module *dumped, char *path, bool deleted);
 
-/* Makes the module of a recording for modules_add_recorded. */
+/* Makes the module of a recording for modules_add_recorded. The caller frees it. */
 struct module *module_recorded_create(const struct recorded_module *recorded);
 
 #endif

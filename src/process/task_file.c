@@ -15,7 +15,7 @@
 
 #define STATUS_LIMIT (64 << 10)
 
-/* Reads the file into `to` without heap memory, because it is called for each new thread. */
+/* Reads the file into `to`, without heap memory because it is called for each new thread. */
 static bool
 read_line(int dirfd, const char *name, char *to, size_t size)
 {
@@ -44,8 +44,8 @@ read_line(int dirfd, const char *name, char *to, size_t size)
 /* --- stat ---------------------------------------------------------------------------------- */
 
 /*
- * The fields that are kept, by their number in proc_pid_stat(5), with the largest valid value.
- * Field 2, the command name, ends at the last ')': it may itself hold any byte.
+ * The fields of a stat line that are stored: X(number in proc_pid_stat(5), member, largest valid
+ * value). Field 2, the command name, ends at the last ')': the name itself may contain any byte.
  */
 #define STAT_FIELDS(X)                                                                             \
 	X(4, ppid, INT32_MAX)                                                                      \
@@ -163,7 +163,7 @@ task_read_number(int dirfd, const char *name, uint64_t *value)
 	return found;
 }
 
-/* Returns the first number behind the key, such as "\nUid:"; 0 when there is none. */
+/* Returns the first number after the key, such as "\nUid:"; 0 when the text has no such key. */
 static uint64_t
 status_number(const char *text, const char *key, int base)
 {
@@ -187,8 +187,8 @@ status_pid(const char *text, const char *key)
 }
 
 /*
- * The name of the command, in the first line, cannot forge another line, because the kernel writes
- * "\n" for its newlines: a key that begins with a newline is at the beginning of a line.
+ * The command name in the first line cannot forge another line, because the kernel writes a newline
+ * in it as "\n": a key that begins with a newline matches only at the beginning of a line.
  */
 void
 task_parse_status(const char *text, struct task_status *status)
@@ -223,7 +223,7 @@ process_shares_pid_namespace(const struct process *process)
 	char own[64], its[64];
 	const ssize_t length = readlink("/proc/self/ns/pid", own, sizeof(own));
 
-	/* Without permission to read the links, the usual case is assumed: one namespace. */
+	/* Without permission to read the links, the usual case of one pid namespace is assumed. */
 	return length <= 0 || readlinkat(process->dirfd, "ns/pid", its, sizeof(its)) != length ||
 	       memcmp(own, its, (size_t)length) == 0;
 }
@@ -240,7 +240,8 @@ process_inner_tid(const struct process *process, pid_t tid)
 	text = file_read_text(process->taskfd, name, STATUS_LIMIT, NULL);
 	if (text == NULL)
 		return 0;
-	/* The line lists the ids from wallsample's namespace to the innermost one. */
+	/* The line NSpid lists the thread's ids from wallsample's pid namespace to the innermost
+	 * one. */
 	at = strstr(text, "\nNSpid:");
 	if (at != NULL) {
 		at += strlen("\nNSpid:");
@@ -268,7 +269,8 @@ task_printable(const char *text, char *to, size_t size)
 	if (sb.length >= size) {
 		size_t cut = size - 1;
 
-		/* Bytes 10xxxxxx are in the middle of a UTF-8 character. */
+		/* The text is not cut before a byte 10xxxxxx, which is in the middle of a UTF-8
+		 * character. */
 		while (cut > 0 && (sb.data[cut] & 0xc0) == 0x80)
 			cut--;
 		sb.data[cut] = '\0';
@@ -299,7 +301,8 @@ void
 lineage_read(struct lineage *lineage, pid_t pid)
 {
 	lineage->count = 0;
-	/* A parent outside of wallsample's pid namespace is 0, as is that of the first process. */
+	/* The parent's pid is 0 when the parent is outside of wallsample's pid namespace, and for
+	 * the first process. */
 	while (pid > 0 && lineage->count < LINEAGE_MAX) {
 		struct task_stat stat;
 

@@ -8,18 +8,18 @@
 #include "wallsample/process/process.h"
 
 /*
- * Checks the state of the process in /proc, then the kernel's permission: one thread's
- * /proc/PID/task/TID/syscall must be readable, and a child of wallsample must be able to seize the
- * thread. The child exits at once, which detaches the thread without a stop. A command that
- * wallsample has started is not seized: for Yama the child is not an ancestor of the command, and
- * the read checks the same permission.
+ * Checks the state of the process in /proc, then the kernel's permission:
+ * /proc/PID/task/TID/syscall of one thread must be readable, and a child of wallsample must be able
+ * to seize the thread. The child exits at once, which detaches the thread without a stop. A command
+ * that wallsample has started is not seized: Yama refuses the child, which is not an ancestor of
+ * the command, and the read checks the same permission.
  *
  * Returns 0, or a negative error whose text explains the refusal and what helps: the process has a
  * tracer; it is wallsample itself or an ancestor; it belongs to another user; wallsample has no
  * CAP_SYS_PTRACE (in a container: how to grant it); Yama's ptrace_scope is 1, 2 or 3; the process
  * is not dumpable; a seccomp filter is in force on wallsample. The advice is never to disable Yama
- * permanently. Waits at most 0.2 s for a tracer to detach: another wallsample traces for short
- * times only.
+ * permanently. Waits at most 0.2 s for a tracer to detach, which may be another wallsample: it
+ * traces for short times only.
  *
  * With `may_stop` false (--nonblocking) the thread is not seized, and a tracer is no reason to
  * refuse.

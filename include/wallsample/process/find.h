@@ -19,8 +19,9 @@
 int find_by_name(const char *glob, pid_t **pids, struct error *err);
 
 /*
- * Finds the one process that matches. Returns 0; ERROR_NO_MATCH (negated) when there is none,
- * ERROR_AMBIGUOUS, with the first few pids and command lines, when there are several.
+ * Stores the pid of the one process that matches, in the sense of find_by_name. Returns 0;
+ * ERROR_NO_MATCH (negated) when no process matches; ERROR_AMBIGUOUS (negated) when several do: its
+ * text has the first few pids and command lines. Other negative errors as find_by_name.
  */
 int find_one_by_name(const char *glob, pid_t *pid, struct error *err);
 

@@ -18,15 +18,15 @@ struct launched {
 
 /*
  * Forks a child that waits for launch_go() and then executes argv[0] (found in PATH). Under sudo
- * (SUDO_UID and SUDO_GID are set, and wallsample is root) the command runs as the invoking user
- * with that user's groups, unless `keep_root`; the environment is not changed.
+ * (SUDO_UID and SUDO_GID are set, and wallsample is root) the command runs as the user who invoked
+ * sudo, with that user's groups, unless `keep_root`; the environment is not changed.
  *
- * The child inherits the caller's signal mask and ignored signals: call this before changing any,
- * so that the command gets the ones that wallsample was started with. If wallsample dies before
- * launch_go(), the command never runs.
+ * The child inherits the caller's signal mask and ignored signals: this must be called before
+ * wallsample changes them, so that the command starts with those that wallsample was started with.
+ * If wallsample dies before launch_go(), the command never runs.
  *
- * Returns 0 when the child waits, so that the caller can inspect it; a negative error otherwise.
- * launch_go() reports a command that cannot be executed.
+ * Returns 0 when the child waits, so that the caller can inspect it; a negative error otherwise. A
+ * command that cannot be executed is reported by launch_go().
  */
 int launch_prepare(char *const argv[], bool keep_root, struct launched *out, struct error *err);
 

@@ -19,10 +19,10 @@
 
 struct mapping {
 	uint64_t start, end; /* the executable memory [start, end) of the target */
-	uint64_t offset;     /* file offset of `start` */
+	uint64_t offset;     /* offset in the file of the byte at `start` */
 	uint32_t module;     /* never MODULE_NONE */
 	uint64_t bias;       /* address in the target minus vaddr in the image */
-	uint64_t low, high;  /* [low, high) is the whole image in the target; empty without one */
+	uint64_t low, high;  /* [low, high): whole image in the target; empty without an image */
 	const struct image *image; /* image of the module; NULL when it has none */
 	uint64_t checked;          /* private to maps.c: tick of the kernel's last confirmation */
 };
@@ -40,8 +40,8 @@ struct maps;
 struct maps *maps_create(const struct process *process, struct modules *modules);
 /*
  * Makes maps that never change from the mappings of a core file, which are copied and sorted by
- * address. Of two that overlap, the first in the array is kept. Nothing is read through `process`,
- * which only identifies the dumped process.
+ * address. If two overlap, the first in the array is kept. Nothing is read through `process`, which
+ * only identifies the dumped process.
  */
 struct maps *maps_create_fixed(const struct process *process, struct modules *modules,
 			       const struct mapping *mapping, size_t count);
@@ -50,42 +50,44 @@ void maps_free(struct maps *maps);
 /*
  * Returns the mapping that contains the address, or NULL. For an unknown address the kernel is
  * asked again, at a bounded cost: with PROCMAP_QUERY, or by reading all mappings at most once
- * between two calls of maps_tick. The pointer is valid until the generation changes.
+ * between two calls of maps_tick. The pointer is valid until maps_generation changes.
  */
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
 /*
- * Returns a mapping of the image that contains the address, also in its data (.data or .bss), or
- * NULL. Searches all mappings.
+ * Returns an executable mapping of the image that contains the address anywhere in its memory, also
+ * in its data (.data or .bss); NULL: no image contains it. Searches all mappings.
  */
 const struct mapping *maps_find_data(const struct maps *maps, uint64_t address);
 
 /*
- * Must be called once per tick, and allows further questions to the kernel. With PROCMAP_QUERY the
- * first use of a mapping in a tick checks that it is unchanged, so that a library which has
- * replaced another is noticed. On kernels without PROCMAP_QUERY all mappings are read again
- * instead, at intervals of 100 ms or 100 times the duration of the read, whichever is longer.
+ * Must be called once per tick; it renews the number of queries to the kernel that the tick may
+ * make. With PROCMAP_QUERY the first use of a mapping in a tick checks that it is unchanged, so
+ * that a library which has replaced another is noticed. On kernels without PROCMAP_QUERY all
+ * mappings are read again instead, at intervals of 100 ms or 100 times the duration of the read,
+ * whichever is longer.
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 
 /*
- * Reads all mappings now, for use after an exec. /proc shows no mappings of an exiting process: its
- * last known mappings are kept, to unwind its last snapshots.
+ * Reads all mappings now, for use after an exec. /proc shows no mappings of an exiting process:
+ * then the last known mappings are kept, to unwind the last snapshots of the process.
  */
 void maps_refresh(struct maps *maps);
 
 /*
- * Replaces the objects: mappings of modules of kind JIT, for code that the target has generated
- * and describes. They are copied. maps_find returns an object where it lies over executable
- * memory without an image; objects over a file's code or over unmapped memory have no effect. Of
- * two that overlap, the earlier in the array is kept.
+ * Replaces the objects: mappings of modules of kind JIT, for code that the target has generated and
+ * describes. They are copied. maps_find returns an object where it lies over executable memory
+ * without an image; objects over a file's code or over unmapped memory have no effect. If two
+ * objects overlap, the earlier in the array is kept.
  */
 void maps_set_objects(struct maps *maps, const struct mapping *object, size_t count);
 
 /* Returns a number that changes with every change of a mapping, for caches to compare. */
 uint64_t maps_generation(const struct maps *maps);
 
-/* Number of mappings. Those of the kernel come first, then the objects, each in ascending order. */
+/* Number of mappings, objects included. The mappings that the kernel lists come first, then the
+ * objects, each in ascending order of addresses. */
 size_t maps_count(const struct maps *maps);
 const struct mapping *maps_at(const struct maps *maps, size_t index);
 struct modules *maps_modules(const struct maps *maps);
@@ -94,12 +96,14 @@ const struct process *maps_process(const struct maps *maps);
 /* --- mapping_place.c: the position of a module's image ---------------------------------------- */
 
 /*
- * Sets image, bias, low and high of a mapping of the module from its start, end and offset.
- * `page_size` is that of the machine on which the module was mapped, a power of two.
+ * Sets image, bias, low and high of a mapping of the module, from its start, end and offset.
+ * `page_size`: page size of the machine on which the module was mapped, a power of two.
  */
 void mapping_place(struct mapping *mapping, const struct module *module, uint64_t page_size);
 
-/* Returns true when start, end and offset of the mapping are those of an executable segment. */
+/*
+ * Returns true when start, end and offset of the mapping match an executable segment of the image.
+ */
 bool mapping_is_of_code(const struct image *image, const struct mapping *mapping,
 			uint64_t page_size);
 

@@ -17,7 +17,7 @@
 
 #define MODULE_NONE UINT32_MAX
 
-/* X(name, text) */
+/* Kinds of modules: X(name, text). */
 #define MODULE_KINDS(X)                                                                            \
 	X(FILE, "file")           /* an ELF file */                                                \
 	X(VDSO, "vdso")           /* the kernel's image in the process */                          \
@@ -34,13 +34,13 @@ enum module_kind {
 struct module {
 	uint32_t id;
 	enum module_kind kind;
-	char *path;          /* path in /proc/PID/maps, " (deleted)" removed */
+	char *path;          /* path as in /proc/PID/maps, without the suffix " (deleted)" */
 	const char *name;    /* base name: "libc.so.6", "[vdso]", "[anon]", "[jit]" */
 	bool deleted;        /* the path had the suffix " (deleted)" */
 	uint64_t dev, inode; /* as in /proc/PID/maps; 0 without a file */
 	struct image *image; /* NULL for ANONYMOUS and OTHER */
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1]; /* in hexadecimal digits; "": not known */
-	const char *why; /* OTHER: the reason why there is no image, a fixed text; else NULL */
+	const char *why; /* OTHER: a fixed text that says why there is no image; otherwise NULL */
 };
 
 struct modules;
@@ -56,23 +56,24 @@ struct module *modules_at(const struct modules *modules, uint32_t id);
 /* One executable line of /proc/PID/maps. */
 struct maps_line {
 	uint64_t start, end, offset;
-	uint64_t dev, inode; /* dev: as made by makedev(3) */
-	const char *path;    /* "" for anonymous memory */
+	uint64_t dev,
+		inode;    /* device number as makedev(3) composes it, and inode; 0 without a file */
+	const char *path; /* "" for anonymous memory */
 };
 
 /*
- * Returns the id of the module of a mapping. A new module is added with the file that the target
- * has mapped: /proc/PID/map_files/…, for the executable /proc/PID/exe, else the path below
- * /proc/PID/root without following links. The file is used only when it is a regular one with the
- * mapping's inode or the same bytes as the target's memory.
+ * Returns the id of the module of a mapping, which is added if it is new. Its file is the one that
+ * the target has mapped: /proc/PID/map_files/…, for the executable /proc/PID/exe, else the path
+ * below /proc/PID/root without following links. The file is used only when it is a regular file
+ * with the mapping's inode, or with the same bytes as the target's memory.
  */
 uint32_t modules_add(struct modules *modules, const struct process *process,
 		     const struct maps_line *line);
 
 /*
- * Adds a module of kind JIT, named "[jit]". It takes over the image, whose addresses must be those
- * of the target. Returns its id; MODULE_NONE when there are too many modules, and then the image
- * remains the caller's.
+ * Adds a module of kind JIT, named "[jit]", and takes over the image, whose addresses must be those
+ * of the target. Returns the id; MODULE_NONE when there are too many modules, and then the caller
+ * still owns the image.
  */
 uint32_t modules_add_object(struct modules *modules, struct image *image);
 
@@ -86,27 +87,29 @@ struct recorded_module {
 };
 
 /*
- * Adds a module, even when an equal one exists. Its file is used only when it is a regular one
- * with the same build-id; else the kind is OTHER. Returns its id; MODULE_NONE when there are too
- * many modules.
+ * Adds a module, even when an equal one exists. Its file is used only when it is a regular file
+ * with the same build-id; otherwise the kind is OTHER. Returns the id; MODULE_NONE when there are
+ * too many modules.
  */
 uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
 
 /* A module in a core file. Pointers are borrowed. */
 struct dumped_module {
-	const char *path;      /* path in the core file */
-	const char *file;      /* file that the user has chosen in place of the path; or NULL */
+	const char *path; /* path in the core file */
+	const char
+		*file; /* file that the user has chosen to use instead of `path`; NULL: no choice */
 	const char *symfs;     /* directory that is searched for files first, or NULL */
 	enum module_kind kind; /* FILE, VDSO, ANONYMOUS or OTHER */
-	/* Memory to which the beginning of the file was mapped; VDSO: the whole image. */
+	/* First head_size bytes of the file as they were in memory; VDSO: the whole image. */
 	const void *head;
-	size_t head_size; /* 0: the core file does not have that memory */
+	size_t head_size; /* 0: the core file does not contain these bytes */
 };
 
 /*
- * Adds a module, even when an equal one exists. A file is used only when it is a regular one with
- * the build-id found in memory or, when there is none, the same first bytes; else the kind is
- * OTHER and `why` is the reason. Returns its id; MODULE_NONE when there are too many modules.
+ * Adds a module, even when an equal one exists. A file is used only when it is a regular file with
+ * the build-id found in memory or, if memory has no build-id, with the same first bytes; otherwise
+ * the kind is OTHER and `why` is the reason. Returns the id; MODULE_NONE when there are too many
+ * modules.
  */
 uint32_t modules_add_dumped(struct modules *modules, const struct dumped_module *dumped);
 

@@ -20,16 +20,16 @@ struct process {
 	pid_t pid;
 	int dirfd;           /* descriptor of /proc/PID */
 	int taskfd;          /* descriptor of /proc/PID/task */
-	uint64_t start_time; /* clock ticks from boot to its start, field 22 of stat */
+	uint64_t start_time; /* time of its start in clock ticks since boot, field 22 of stat */
 	char comm[64];       /* command name, raw bytes */
 	char *cmdline;       /* words of the command line, joined by spaces; "[comm]" if empty */
 	char *exe;           /* target of the link /proc/PID/exe; "" if not readable */
 };
 
 /*
- * Opens process `pid`; the caller frees it. Returns 0, or a negative error with *out NULL for
- * what can be detected without attaching: no such process, a thread id (the text names its
- * process), a kernel thread, a zombie.
+ * Opens process `pid`; the caller frees *out. Returns 0. Otherwise sets *out to NULL and returns a
+ * negative error, for everything that can be detected without attaching: no such process, a thread
+ * id (the text names its process), a kernel thread, a zombie.
  */
 int process_open(pid_t pid, struct process **out, struct error *err);
 void process_free(struct process *process);
@@ -42,20 +42,21 @@ struct task_stat {
 	pid_t ppid;                        /* field 4 */
 	uint32_t num_threads;              /* field 20 */
 	uint64_t user_ticks, system_ticks; /* fields 14, 15: CPU time in 1/_SC_CLK_TCK s */
-	uint64_t start_time;               /* field 22: clock ticks from boot */
-	uint64_t flags;                    /* field 9: PF_KTHREAD is 0x00200000 */
-	uint64_t start_stack;              /* field 28; 0: not permitted, or no user memory */
-	uint32_t processor;                /* field 39: CPU on which the thread ran last */
-	uint64_t arg_start;                /* field 48; 0: not permitted, or no user memory */
+	uint64_t start_time;  /* field 22: time of its start in clock ticks since boot */
+	uint64_t flags;       /* field 9: PF_KTHREAD is 0x00200000 */
+	uint64_t start_stack; /* field 28: bottom of the stack; 0: unknown */
+	uint32_t processor;   /* field 39: CPU on which the thread ran last */
+	uint64_t arg_start;   /* field 48: address of the command line; 0: unknown */
 };
 
 /*
- * Parses one stat line, from the last ')', because a command name may contain any byte. False
- * when the line is malformed.
+ * Parses one stat line. The fields begin behind the last ')', because a command name may contain
+ * any byte. Returns false when the line is malformed.
  */
 bool task_stat_parse(const char *line, struct task_stat *stat);
 
-/* Reads the stat line of a thread of the process. False, with errno set: it is not readable. */
+/* Reads the stat line of a thread of the process. Returns false, with errno set, when it cannot be
+ * read. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
 
 /* Returns true when the process is in wallsample's pid namespace: thread ids in its memory are then
@@ -64,7 +65,8 @@ bool process_shares_pid_namespace(const struct process *process);
 /* Returns the id of the thread in the innermost of its pid namespaces; 0: not known. */
 pid_t process_inner_tid(const struct process *process, pid_t tid);
 
-/* Reads the CPU time of all threads of the process, ended ones included. False: not known. */
+/* Stores the CPU time of all threads of the process, including threads that have ended. Returns
+ * false when it is not known. */
 bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 
 /*
@@ -77,13 +79,13 @@ size_t process_list_threads(const struct process *process, pid_t **tids, size_t 
 /*
  * Opens a file of the process that depends on its memory: "maps", "map_files/…", "exe", "root".
  * Such files are empty or missing in /proc/PID when the first thread has ended while others run:
- * the file of another thread is opened then. Returns a descriptor, or -1 with errno set.
+ * then the file of another thread is opened. Returns a descriptor, or -1 with errno set.
  */
 int process_open_file(const struct process *process, const char *name, int flags);
 
 /*
  * Finds the mapping [*start, *end) that contains the address in the memory of a thread. Returns 0
- * or an errno: ENOENT when there is none, ENOTTY or EINVAL when the kernel has no PROCMAP_QUERY
+ * or an errno: ENOENT when no mapping does, ENOTTY or EINVAL when the kernel has no PROCMAP_QUERY
  * (before Linux 6.11).
  */
 int process_mapping_at(const struct process *process, pid_t tid, uint64_t address, uint64_t *start,
