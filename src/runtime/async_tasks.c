@@ -7,10 +7,10 @@
 
 #include "runtime/runtime_kind_internal.h"
 
-/* Most frames of all distinct stacks, and most awaiters of all tasks. */
+/* Most frames of all distinct stacks together, and most awaiters of all tasks together. */
 #define STACKS_MOST 1000000
 #define AWAITERS_MOST 1000000
-/* Most notes. A run has some five, and one per thread. */
+/* Most notes. A run has some five notes, and one for each thread. */
 #define NOTES_MOST 64
 
 struct stack {
@@ -19,7 +19,8 @@ struct stack {
 
 struct entry {
 	struct async_task task;
-	size_t awaiters; /* index of the task's first awaiter, up to that of the next entry */
+	/* index in awaiter[] of its first awaiter; the last precedes that of the next entry */
+	size_t awaiters;
 };
 
 struct async_tasks {
@@ -27,16 +28,18 @@ struct async_tasks {
 	struct table known_stacks; /* (place, outer stack) -> number of the stack */
 	struct stack *stack;
 	size_t stack_count, stack_capacity;
-	struct table by_address; /* address -> index in entry[], which may be undone */
+	/* address -> index in entry[]; async_tasks_undo may have removed that entry */
+	struct table by_address;
 	struct entry *entry;
 	size_t count, capacity;
 	size_t before;     /* count when the last reading began */
 	uint64_t *awaiter; /* addresses of the awaiters of all entries */
 	size_t awaiter_count, awaiter_capacity;
-	uint32_t *awaited_by; /* after async_tasks_finish: indices of the awaiters */
+	/* after async_tasks_finish: indices of the tasks that await each task */
+	uint32_t *awaited_by;
 	char *note[NOTES_MOST];
 	size_t notes;        /* number of elements of note[] */
-	size_t notes_before; /* that number when the last reading began */
+	size_t notes_before; /* value of `notes` when the last reading began */
 };
 
 const char *
@@ -185,8 +188,8 @@ compare_indices(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Stores the indices of awaiters [from, to) that are known tasks, ascending and each once. Returns
- * their number. */
+/* Stores the indices of the tasks whose addresses are in awaiter[from … to - 1], in ascending order
+ * without duplicates; ignores addresses of unknown tasks. Returns the number of indices. */
 static size_t
 resolve(const struct async_tasks *tasks, size_t from, size_t to, uint32_t *out)
 {

@@ -8,8 +8,8 @@
 #include "wallsample/dwarf/debug_file.h"
 
 /*
- * Number of consecutive misfits that prove a layout wrong. A runtime that is being initialised does
- * not fit for some checks, nor one whose list of threads changes while it is read.
+ * Number of consecutive misfits that prove a layout wrong. Single misfits are normal while a
+ * runtime is initialised, or while its list of threads changes during the check.
  */
 #define FINDER_MISFITS_MOST 20
 
@@ -105,8 +105,8 @@ finder_restart(struct finder_candidate *candidate)
 }
 
 /*
- * Counts a misfit, unless the process has used no CPU time since the last one: its memory is then
- * the same, and more checks of it prove nothing. Returns true when the layout is proved wrong.
+ * Counts a misfit, unless the process has used no CPU time since the last misfit: its memory is
+ * then unchanged, and further checks prove nothing. Returns true when the layout is proved wrong.
  */
 static bool
 finder_count_misfit(const struct finder *finder, struct finder_candidate *candidate)
@@ -122,8 +122,8 @@ finder_count_misfit(const struct finder *finder, struct finder_candidate *candid
 }
 
 /*
- * Checks a runtime that was ready: after an exec of the same file another runtime may be
- * initialised at the same address.
+ * Checks a candidate in the state FINDER_READY again: after an exec of the same file another
+ * runtime may be initialised at the same address.
  */
 static void
 finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
@@ -206,7 +206,8 @@ finder_add_candidate(struct finder *finder, uint32_t module)
 		free(candidate);
 }
 
-/* Searches modules within the budget. Returns true when all of them have been searched. */
+/* Searches the modules that have not been searched yet, until the budget is used up. Returns true
+ * when all modules have been searched. */
 static bool
 finder_search_modules(struct finder *finder)
 {
@@ -229,7 +230,8 @@ finder_search_modules(struct finder *finder)
 	return true;
 }
 
-/* Sets where the candidates are mapped. A candidate that has moved, as by exec, is new again. */
+/* Sets the bias at which each candidate is mapped. A candidate whose bias has changed, as by exec,
+ * returns to the state FINDER_NEW. */
 static void
 finder_place_candidates(struct finder *finder)
 {

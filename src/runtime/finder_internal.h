@@ -3,9 +3,9 @@
  * finder_internal.h - finds the instances of a language runtime in a process.
  *
  * finder.c searches the modules of the process for a runtime, chooses the layout of its structures
- * by version, and checks that layout against memory. instances.c keeps the runtimes that were found
- * from their first appearance until the end of the run. What differs between languages is in
- * struct finder_kind and struct instances_kind.
+ * by version, and checks that layout against memory. instances.c keeps each runtime that was found
+ * until the end of the run. struct finder_kind and struct instances_kind have the functions that
+ * differ between languages.
  */
 #ifndef WALLSAMPLE_RUNTIME_FINDER_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_FINDER_INTERNAL_H
@@ -16,14 +16,14 @@
 
 /* --- finder.c: modules, layouts, checks -------------------------------------------------- */
 
-/* Most modules with a runtime: a process has one, or a few that belong to plugins. */
+/* Most modules with a runtime: a process has one, or a few if plugins have their own runtimes. */
 #define FINDER_CANDIDATES_MOST 16
 /* Most bytes that one call of finder_look reads of files and memory: 2 ms from the page cache. */
 #define FINDER_BUDGET (UINT64_C(4) << 20)
 /*
- * Number of calls that wait for a runtime to be initialised; afterwards it is checked only when the
- * mappings have changed. Initialisation takes 10 ms or so from exec, but a program may load a
- * runtime and begin to use it at any time.
+ * Number of calls of finder_look for which a runtime that is not initialised is checked in each
+ * call; afterwards it is checked only when the mappings have changed. Initialisation takes 10 ms or
+ * so from exec, but a program may load a runtime and begin to use it at any time.
  */
 #define FINDER_LOOKS_MOST 2000
 #define FINDER_VERSION_TEXT 48
@@ -35,11 +35,11 @@ enum finder_fit {
 	FINDER_FIT_GOOD,
 };
 
-/* A module with a runtime. The first member of each language's own struct. */
+/* A module with a runtime. Each language has its own struct, whose first member this is. */
 struct finder_candidate {
 	uint32_t module;
 	uint64_t bias;    /* bias of the module's mappings */
-	uint64_t address; /* address of the runtime, which with the module identifies an instance */
+	uint64_t address; /* address of the runtime; module and address identify an instance */
 	uint32_t version; /* in the language's encoding; set by choose_layout */
 	bool mapped;      /* the process has mapped the module */
 	enum finder_state {
@@ -47,10 +47,10 @@ struct finder_candidate {
 		FINDER_WAITING, /* the layout is known; memory has no initialised runtime yet */
 		FINDER_READY,   /* the layout fits memory */
 		FINDER_REFUSED, /* the runtime cannot be read */
-		FINDER_PART,    /* a part of another candidate; set by choose_layout */
+		FINDER_PART,    /* belongs to another candidate's runtime; set by choose_layout */
 	} state;
-	unsigned looks;         /* number of checks without a result */
-	unsigned misfits;       /* number of consecutive checks that did not fit */
+	unsigned looks;   /* number of checks while the state was FINDER_NEW or FINDER_WAITING */
+	unsigned misfits; /* number of consecutive checks that did not fit */
 	uint64_t misfit_cpu_ns; /* CPU time of the process at the latest misfit */
 	bool dwarf_tried;       /* finder_try_dwarf was called */
 };
@@ -72,19 +72,23 @@ struct finder_kind {
 	const char *name; /* the runtime's name in refusals */
 	size_t search_size;
 	size_t candidate_size; /* size of the struct that begins with a finder_candidate */
-	size_t place_offset;   /* offset in that struct of the member that finder_place returns */
-	/* Begins the search of a module of kind MODULE_FILE. False: the module cannot match. */
+	size_t place_offset; /* offset in that struct of the member to which finder_place points */
+	/* Begins the search of a module of kind MODULE_FILE. Returns false when the module cannot
+	 * have this runtime. */
 	bool (*search_begin)(void *search, const struct module *module);
-	/* Continues until *budget bytes have been read, which are subtracted. True: finished. */
+	/* Continues the search until it is finished or *budget bytes have been read; subtracts the
+	 * bytes read from *budget. Returns true when finished. */
 	bool (*search_step)(void *search, uint64_t *budget);
-	/* Copies the result of a finished search. False: the module has no runtime. */
+	/* Copies the result of a finished search into the candidate. Returns false when the module
+	 * has no runtime. */
 	bool (*take)(struct finder_candidate *candidate, const void *search);
 	/*
-	 * For a candidate in the state FINDER_NEW. True: the layout and candidate->version are
-	 * set. False: the module is not readable yet, or finder_refuse was called.
+	 * Called for a candidate in the state FINDER_NEW. Returns true when it has set the layout
+	 * and candidate->version; false when the module is not readable yet, or finder_refuse was
+	 * called.
 	 */
 	bool (*choose_layout)(struct finder *finder, struct finder_candidate *candidate);
-	/* Takes the layout from DWARF; false: DWARF does not contain all of it. */
+	/* Reads the layout from DWARF. Returns false when DWARF lacks a part of it. */
 	bool (*read_dwarf)(struct finder *finder, struct finder_candidate *candidate, Dwarf *dwarf);
 	/* Checks the layout against memory, and sets candidate->address. May call finder_refuse. */
 	enum finder_fit (*check)(struct finder *finder, struct finder_candidate *candidate);
@@ -92,15 +96,15 @@ struct finder_kind {
 			     char text[FINDER_VERSION_TEXT]);
 };
 
-/* Never fails. `tools` is borrowed. */
+/* Makes a finder, which the caller frees. Never fails. `tools` is borrowed. */
 struct finder *finder_create(const struct finder_kind *kind, const struct runtime_tools *tools);
 void finder_free(struct finder *finder);
 
 /*
  * Searches modules that appeared since the last call, within FINDER_BUDGET, and checks each
- * candidate once. Must be called when maps_generation has changed, and again while it returns true:
- * modules are left to search, a runtime is not initialised yet, or a check did not fit. The one
- * reading of DWARF, when no other source has the layout, takes up to a fifth of a second.
+ * candidate once. Must be called when maps_generation has changed, and again while it returns true,
+ * because modules are left to search, a runtime is not initialised yet, or a check did not fit. If
+ * no other source has the layout, it reads DWARF, once, which takes up to a fifth of a second.
  */
 bool finder_look(struct finder *finder);
 /* Returns the next candidate that is ready and mapped, or NULL; *at is 0 before the first call. */
@@ -110,18 +114,22 @@ const void *finder_place(const struct finder *finder, const struct finder_candid
 /* Returns the reason of the latest refusal, or NULL if there was none since the last call. */
 const char *finder_why(struct finder *finder);
 
-/* The functions below are for those of struct finder_kind. */
+/* Functions for the implementations of struct finder_kind. finder_module returns the candidate's
+ * module. */
 const struct module *finder_module(const struct finder *finder,
 				   const struct finder_candidate *candidate);
-/* Refuses the candidate until it is mapped elsewhere. `fmt`: the reason. */
+/*
+ * Refuses the candidate until it is mapped elsewhere. `fmt`: format of the reason, for finder_why.
+ */
 void finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Calls kind->read_dwarf, once for each candidate. False: no layout was taken. */
+/* Calls kind->read_dwarf at the first call for a candidate. Returns true when that has read the
+ * layout; false otherwise, and at all later calls. */
 bool finder_try_dwarf(struct finder *finder, struct finder_candidate *candidate);
 
 /* --- instances.c: the runtimes of one language ------------------------------------------- */
 
-/* A runtime that was found. The first member of each language's own struct. */
+/* A runtime that was found. Each language has its own struct, whose first member this is. */
 struct instance {
 	const struct runtime_tools *tools;
 	uint32_t module;
@@ -129,21 +137,21 @@ struct instance {
 	char description[64]; /* "NAME 3.11.7" */
 	bool seen;            /* the current search has found it */
 	bool gone;            /* it ended by exec or dlclose; captures may still refer to it */
-	pid_t *new_thread;    /* threads that instances_next_new has not returned yet */
+	pid_t *new_thread;    /* array of threads that instances_next_new has not returned yet */
 	size_t new_count, new_capacity;
 	uint64_t list_due_ns;   /* earliest time of the next reading of the list of threads */
 	uint64_t list_again_ns; /* time from which an unchanged list is read again */
-	uint64_t heads;         /* hash of the heads of all lists of threads */
+	uint64_t heads;         /* hash of the first elements (heads) of all lists of threads */
 	bool stale;             /* the list of threads is known to be incomplete or outdated */
 };
 
 struct instances_kind {
 	const struct finder_kind *finder;
 	size_t size;           /* size of the struct that begins with an instance */
-	const char *not_shown; /* begins messages: "NAME functions are not shown" */
+	const char *not_shown; /* first words of messages: "NAME functions are not shown" */
 	/* Writes the description of an instance. `place`: see finder_place. */
 	void (*describe)(const void *place, char *text, size_t size);
-	/* Initialises the language's members of a new instance, which are zero. */
+	/* Initialises the members of a new instance that belong to the language, which are zero. */
 	void (*init)(struct instance *instance, const void *place);
 	/* Called after each search that has found the instance. `remapped`: mappings have changed.
 	 * May be NULL. */
@@ -151,7 +159,8 @@ struct instances_kind {
 	/* Called once a tick for each instance that is not gone: lists its threads. */
 	void (*list)(struct instance *instance, uint64_t now_ns);
 	/*
-	 * Called once, when the instance is gone or the run ends: frees what captures do not use.
+	 * Called once, when the instance is gone or the run ends: frees all members that captures
+	 * do not use.
 	 */
 	void (*lost)(struct instance *instance);
 	/* Called at the end of the run: frees all other members. May be NULL. */
@@ -160,7 +169,8 @@ struct instances_kind {
 
 struct instances;
 
-/* The functions of struct runtime_kind; `state` is a struct instances. */
+/* Implement the functions of struct runtime_kind with the same names; `state` is a struct
+ * instances. */
 struct instances *instances_create(const struct instances_kind *kind,
 				   const struct runtime_tools *tools);
 void instances_free(void *state);
@@ -176,9 +186,10 @@ struct instance *instances_next(const struct instances *instances, size_t *at);
 /* Adds a thread for instances_next_new, which returns at most a bounded number of them. */
 void instance_add_new(struct instance *instance, pid_t tid);
 /*
- * These decide when the list of threads is read again, so that it takes at most 1% of the time.
- * instance_list_is_due is called before the heads of the lists are read, instance_list_changed with
- * the hash of the heads, and instance_list_end after the reading. True: the list must be read.
+ * Decide when an instance's lists of threads are read again, so that readings take at most 1% of
+ * the time. instance_list_is_due is called before the heads of the lists are read,
+ * instance_list_changed with the hash of the heads, and instance_list_end after the lists were
+ * read. The first two return true when the caller must go on.
  */
 bool instance_list_is_due(const struct instance *instance, uint64_t now_ns);
 bool instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns);

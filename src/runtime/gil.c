@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gil.c - words for the state of a thread with respect to an interpreter's lock. */
+/* gil.c - words and texts for the state of a thread with respect to an interpreter's lock. */
 #include "wallsample/runtime/gil.h"
 
 #include <string.h>

@@ -26,7 +26,9 @@ green_task_is_same(const struct green_task *one, const struct green_task *other)
 	       one->entry == other->entry && one->created_at == other->created_at;
 }
 
-/* A call that meets an unreadable piece returns; the next call begins with the piece behind. */
+/*
+ * A call of read_pieces ends at an unreadable piece; the next call begins with the piece after it.
+ */
 void
 runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 		    size_t count, uint8_t *to, bool *got)

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* instances.c - the runtimes of one language that a process has, or had. */
+/* instances.c - keeps the runtimes of one language in a process, also those that have ended. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/finder_internal.h"
 
-/* Most instances: one or a few for each program that the process becomes by exec. */
+/* Most instances: a process has one or a few for each program that it execs. */
 #define INSTANCES_MOST 1024
-/* Reading lists of threads takes at most one part in LIST_SHARE of the time. */
+/* Reading lists of threads takes at most 1/LIST_SHARE of the time. */
 #define LIST_SHARE 100
 /*
- * A list of threads is read again after this time even if its heads are unchanged: threads end, get
- * other ids by a fork, and locks are switched on and off.
+ * A list of threads is read again after this time even if its first element is unchanged: threads
+ * end, get other ids by a fork, and locks are enabled and disabled.
  */
 #define LIST_AGAIN_NS NS_PER_SEC
-/* Most new threads that instances_next_new has not returned yet. */
+/* Most new threads that wait for a call of instances_next_new; further ones are dropped. */
 #define NEW_MOST 65536
 
 struct instances {
 	const struct instances_kind *kind;
 	const struct runtime_tools *tools;
 	struct finder *finder;
-	uint64_t generation;        /* maps_generation at the latest search */
-	bool busy;                  /* finder_look must be called again */
-	struct instance **instance; /* freed at the end of the run: captures may refer to them */
+	uint64_t generation; /* maps_generation at the latest search */
+	bool busy;           /* finder_look must be called again */
+	/* instances that were found; freed at the end of the run, because captures may refer to
+	 * them */
+	struct instance **instance;
 	size_t count, capacity;
-	size_t first; /* index before which all instances are gone */
+	size_t first; /* all instances before this index are gone */
 };
 
 struct instances *
@@ -194,7 +196,7 @@ instances_any(const void *state)
 }
 
 /* Returns true when an earlier instance has the same description, as after an exec of the same
- * program. */
+ * program: runtimes_describe returns each description once. */
 static bool
 instances_is_repeated(const struct instances *instances, size_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* language.c - properties of functions and runtimes, by all languages of the registry. */
+/* language.c - questions about functions and runtimes, answered from all rows of languages[]. */
 #include "wallsample/runtime/language.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 	for (const struct runtime_language *const *row = languages, *language;                     \
 	     (language = *row) != NULL; row++)
 
-/* Callers of an interpreter's outermost function in glibc and musl. */
+/* Functions of glibc and musl that call the outermost function of an interpreter. */
 /* clang-format off */
 static const char *const start_functions[] = {
 	"main", "_start", "_start_c", "__libc_start_main*", "__libc_start_call_main",
@@ -28,7 +28,7 @@ language_by_name(const char *name)
 	return -1;
 }
 
-/* Returns the first name behind `last` in alphabetical order, or NULL. */
+/* Returns the name of the language that follows `last` in alphabetical order, or NULL. */
 static const char *
 language_name_after(const char *last)
 {
@@ -106,7 +106,7 @@ language_is_marker(const char *text)
 enum plumbing
 language_plumbing(const char *function, bool interpreter)
 {
-	/* "gen_send_ex.isra.0", "PyObject_Call@plt", "clone@@GLIBC_2.2.5" */
+	/* Without suffixes: "gen_send_ex.isra.0", "PyObject_Call@plt", "clone@@GLIBC_2.2.5". */
 	const size_t length = strcspn(function, ".@");
 
 	FOR_EACH_LANGUAGE(language)

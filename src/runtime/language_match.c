@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* language_match.c - patterns of function names. */
+/* language_match.c - matches names of functions against patterns. */
 #include "wallsample/runtime/language.h"
 
 #include <string.h>

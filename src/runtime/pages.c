@@ -9,7 +9,8 @@
 
 #define SLOTS 512 /* a power of two, more than twice PAGES_MOST */
 
-/* Cached bit sets of resident pages, RESIDENT_PAGES pages each; a power of two. */
+/* Number of cached bit sets of resident pages, a power of two. Each set covers RESIDENT_PAGES
+ * pages. */
 #define BLOCKS 256
 
 struct page {
@@ -19,21 +20,21 @@ struct page {
 };
 
 struct block {
-	uint32_t walk;     /* number of the walk in which the bits are valid */
-	uint32_t tick;     /* tick in which they are valid for threads that run; 0: in none */
+	uint32_t walk;     /* number of the walk in which `resident` is valid */
+	uint32_t tick;     /* tick in which `resident` is valid for threads that run; 0: in none */
 	uint32_t resident; /* bit n: page n of the block is resident */
-	uint64_t address;  /* address of the first page */
+	uint64_t address;  /* address of the block's first page */
 };
 
 struct pages {
 	const struct runtimes_config *config;
 	uint32_t walk; /* number of the current walk, never 0 */
 	struct {
-		uint32_t walk; /* number of the walk for which the slot is not empty */
+		uint32_t walk; /* the slot is empty unless this is the number of the current walk */
 		uint32_t page; /* index in page[] */
 	} slot[SLOTS];
 	struct page page[PAGES_MOST];
-	size_t count; /* number of elements of page[] in this walk */
+	size_t count; /* number of elements of page[] that the current walk has filled */
 	struct block block[BLOCKS];
 	bool held;     /* the captured thread is stopped */
 	uint32_t tick; /* number of the current tick, never 0 */
@@ -59,7 +60,7 @@ pages_free(struct pages *pages)
 	free(pages);
 }
 
-/* Returns the index of the slot of the page, or of the free slot for it. */
+/* Returns the index of the hash slot that has the page, or of the free slot where it belongs. */
 static size_t
 slot_of(const struct pages *pages, uint64_t address)
 {
@@ -104,8 +105,9 @@ pages_are_used_up(const struct pages *pages)
 }
 
 /*
- * Returns true when the page can be read without a thread of the target. For a thread that is not
- * stopped this includes swapped pages, which the kernel provides.
+ * Returns true when the page can be read while all threads of the target are stopped, without a
+ * page fault that one of them would have to handle. If the captured thread is not stopped, swapped
+ * pages count as readable, too, because the kernel provides them.
  */
 static bool
 is_resident(struct pages *pages, uint64_t address)
@@ -127,7 +129,8 @@ is_resident(struct pages *pages, uint64_t address)
 	return (block->resident >> (address - start) / MEMORY_PAGE & 1) != 0;
 }
 
-/* Reads a part of one page from the target. */
+/* Reads a part of one page from the target. Returns false when the page is not resident, or the
+ * capture has read its most pages. */
 static bool
 read_resident(struct pages *pages, uint64_t address, void *to, size_t size)
 {
@@ -148,7 +151,7 @@ pages_begin(struct pages *pages, const struct pages_memo *memo)
 	uint64_t page[PAGES_EXPECTED];
 	size_t count = 0, got;
 
-	/* When the number of the walk wraps, old slots would look valid. */
+	/* The number of the walk has wrapped to 0: slots of old walks would look valid. */
 	if (++pages->walk == 0) {
 		memset(pages->slot, 0, sizeof(pages->slot));
 		memset(pages->block, 0, sizeof(pages->block));
@@ -166,8 +169,8 @@ pages_begin(struct pages *pages, const struct pages_memo *memo)
 		add_page(pages, slot_of(pages, page[i]), page[i])->there = true;
 }
 
-/* Returns the bytes of the page, and reads it if it is not cached. NULL: the page is not readable,
- * or the cache is full. */
+/* Returns the bytes of the page from the cache, into which it is read if necessary. Returns NULL
+ * when the page is not readable, or the cache is full. */
 static const uint8_t *
 find_page(struct pages *pages, uint64_t address)
 {

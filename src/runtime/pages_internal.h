@@ -2,8 +2,9 @@
 /*
  * pages_internal.h - a cache of the target's memory pages, for one walk through its structures.
  *
- * A walk through some fifty objects reads from ten or twenty pages, mostly those of the last walk
- * of the same thread. A memo of these pages lets one system call read all of them in advance.
+ * A walk through some fifty objects reads from ten or twenty pages, mostly the pages of the
+ * previous walk for the same thread. A memo of these pages lets one system call read all of them in
+ * advance.
  */
 #ifndef WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PAGES_INTERNAL_H
@@ -11,15 +12,16 @@
 #include "wallsample/base/memory.h"
 #include "wallsample/runtime/runtime.h"
 
-/* Most pages that one walk caches. Each access to a page beyond that reads the target again. */
+/* Most pages that one walk caches. An access to any further page reads the target each time. */
 #define PAGES_MOST 192
 
-/* Most pages of a memo. */
+/* Most pages that a memo has. */
 #define PAGES_EXPECTED 48
 
 /*
- * Most pages that all walks of one capture read while the thread is stopped: each read is a call of
- * half a microsecond and more. A stack of 2,048 frames, a page for each, took 2.4 ms.
+ * Most pages that all walks of one capture together read while the thread is stopped: each read is
+ * a system call of half a microsecond and more. A stack of 2,048 frames, with a page for each
+ * frame, took 2.4 ms.
  */
 #define PAGES_READ_MOST 768
 
@@ -31,7 +33,7 @@ struct pages_memo {
 
 struct pages;
 
-/* `config` is borrowed. Never fails. */
+/* Makes an empty cache, which the caller frees. `config` is borrowed. Never fails. */
 struct pages *pages_create(const struct runtimes_config *config);
 void pages_free(struct pages *pages);
 
@@ -41,11 +43,11 @@ void pages_begin_tick(struct pages *pages);
 void pages_begin_capture(struct pages *pages, bool held);
 /* Returns true when the capture needed more than PAGES_READ_MOST pages. */
 bool pages_are_used_up(const struct pages *pages);
-/* Begins a walk: empties the cache, and reads the pages of the memo into it unless that is NULL. */
+/* Begins a walk: empties the cache, and reads the pages of the memo into it. `memo` may be NULL. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
 /* Copies all `size` bytes; returns false if one is unreadable or needs a page fault. */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
-/* Stores the pages that this walk has read from in the memo. */
+/* Stores in the memo which pages the current walk has read from. */
 void pages_keep(const struct pages *pages, struct pages_memo *memo);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* places.c - interns functions at lines, by their texts. */
+/* places.c - interns places (a function and a line) by their texts. */
 #include <stdlib.h>
 
 #include "runtime/runtime_kind_internal.h"

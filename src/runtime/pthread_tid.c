@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_tid.c - the kernel's id of a thread by its pthread_t. */
+/* pthread_tid.c - reads the kernel's id of a thread from the structure that its pthread_t points
+ * to. */
 #include "runtime/runtime_kind_internal.h"
 
 #define SELF_OFFSETS 2
@@ -7,7 +8,8 @@
 static int
 pthread_has_self(const struct memory *memory, uint64_t pthread, size_t library)
 {
-	/* It is the third word of glibc's tcbhead_t, and the first of musl's struct pthread. */
+	/* The pointer to the structure itself is the third word of glibc's tcbhead_t, and the first
+	 * word of musl's struct pthread. */
 	static const uint32_t self[SELF_OFFSETS] = { 16, 0 };
 	uint64_t word;
 

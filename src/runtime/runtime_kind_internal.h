@@ -24,52 +24,62 @@ struct runtime_places {
 
 void runtime_places_init(struct runtime_places *places);
 void runtime_places_release(struct runtime_places *places);
-/* Interns the place, whose texts are copied. Returns its number for runtimes_place. */
+/* Returns the number of the place for runtimes_place. A new place is added, and its texts are
+ * copied. */
 uint32_t runtime_places_add(struct runtime_places *places, const struct runtime_place *place);
 const struct runtime_place *runtime_places_get(const struct runtime_places *places, uint32_t place);
 
 /* --- async_tasks.c: additions by a kind --------------------------------------------------- */
 
-/* Interns the stack with `place` as leaf and the stack `outer` (or ASYNC_STACK_NONE) as callers.
- * Returns its number; ASYNC_STACK_NONE: too many. */
+/* Returns the number of the stack with `place` as leaf and the stack `outer` (or ASYNC_STACK_NONE)
+ * as callers, which is added if it is new; ASYNC_STACK_NONE: there are too many stacks. */
 uint32_t async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place,
 			   uint32_t outer);
-/* Adds a task; the name is copied. False: its address is known already, or too many. */
+/* Adds a task, whose name is copied. Returns false when a task with this address was added before,
+ * or there are too many tasks. */
 bool async_tasks_add(struct async_tasks *tasks, const struct async_task *task);
-/* Adds an awaiter, by its address, to the task that was added last. */
+/* Adds the task at this address as an awaiter of the task that was added last. */
 void async_tasks_add_awaiter(struct async_tasks *tasks, uint64_t address);
 
-/* Marks the state to which async_tasks_undo returns. Returns the number of tasks. */
+/*
+ * Begins a reading: async_tasks_undo will return to the present state. Returns the number of tasks.
+ */
 size_t async_tasks_begin(struct async_tasks *tasks);
 
 /* --- pthread_tid.c: the kernel's id of a thread by its pthread_t --------------------------- */
 
-/* Returns the id in the target's pid namespace; 0: the address is no thread of glibc or musl. */
+/* Returns the id, in the target's pid namespace, of the thread with this pthread_t; 0: the address
+ * is not that of a thread of glibc or musl. */
 pid_t pthread_tid_read(const struct memory *memory, uint64_t pthread);
 
-/* Offsets of the id in struct pthread of glibc and of musl (pthread_tid_ARCH.c). */
+/* Offsets of the kernel's thread id in struct pthread of glibc and of musl (pthread_tid_ARCH.c). */
 extern const uint32_t pthread_tid_offset[2];
-/* True when the structure contains its own address, as on x86-64. */
+/* Not 0 when struct pthread contains its own address, as on x86-64. */
 extern const int pthread_tid_has_self;
 
 /* --- the contract --------------------------------------------------------------------------- */
 
-/* Services for all kinds; borrowed. */
+/* Services for all kinds of runtimes. All pointers are borrowed. */
 struct runtime_tools {
 	const struct runtimes_config *config;
 	/*
-	 * The target's memory, except for captures. Reads only pages that cause no page fault: a
-	 * thread with an outstanding stop request may stop at any time, and would stay stopped
-	 * during the wait.
+	 * The target's memory; captures use `pages` instead. Reads only pages that cause no page
+	 * fault: a thread with an outstanding stop request may stop at any time, and would stay
+	 * stopped while the fault is handled.
 	 */
 	struct memory memory;
 	struct runtime_places *places;
 	struct pages *pages;
-	bool held; /* all threads are stopped: schedulers may read resident pages only */
+	/* all threads are stopped: functions of struct runtime_scheduler may read resident pages
+	 * only */
+	bool held;
 };
 
-/* Reads all pieces into `to`, contiguously, and sets got[n] when piece n was read whole. Only
- * schedulers may call this: while threads are held it reads only resident pages. */
+/*
+ * Reads all pieces into `to`, contiguously, and sets got[n] when piece n was read whole. For
+ * functions of struct runtime_scheduler only: while all threads are stopped it reads only resident
+ * pages.
+ */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
 
@@ -84,19 +94,21 @@ void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t p
 /* The functions of a kind that schedules green tasks (green_task.h). */
 struct runtime_scheduler {
 	struct green_task_words words;
-	/* Reads the array of slots, once a tick. Returns their number; they are numbered from 0. */
+	/* Reads the array of slots, once a tick. Returns the number of slots; they are numbered
+	 * from 0. */
 	size_t (*slots)(void *state);
 	/* Reads the tasks of ascending slots by runtime_read_pieces, in few system calls: the
 	 * budget is below 1 us per task. Sets every field of out[0 … count - 1]. */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
 	/* Returns the text of a reason to wait; NULL: not known. May be NULL. */
 	const char *(*reason)(const void *state, uint32_t reason);
-	/* Does what runtime_capture_green_task does, for a thread that `capture` has read. */
+	/* Implements runtime_capture_green_task for a thread that `capture` has read. */
 	bool (*running)(void *state, const void *captured, struct green_task *task,
 			const uint8_t **stack, size_t *stack_size);
 };
 
-/* A kind of runtime. Its functions are those of runtime.h with the same names, for this kind. */
+/* A kind of runtime. Each function does for this kind what the function of runtime.h with the same
+ * name does for all. */
 struct runtime_kind {
 	void *(*create)(const struct runtime_tools *tools);
 	void (*free)(void *state);
@@ -105,14 +117,16 @@ struct runtime_kind {
 	bool (*any)(const void *state);
 	const char *(*describe)(const void *state, size_t index);
 	size_t captured_size; /* bytes of one capture, which are zero before the first */
-	/* Frees what a capture owns; NULL: nothing. */
+	/* Frees the memory that a capture owns. NULL: captures own none. */
 	void (*captured_release)(void *captured);
-	/* Captures a thread; reads by tools->pages alone. `sp`: stack pointer; 0: not known. */
+	/* Captures a thread, whose memory is read by tools->pages alone. `sp`: its stack pointer;
+	 * 0: not known. */
 	void (*capture)(void *state, pid_t tid, uint64_t sp, void *captured);
-	/* Adds frames, leaf first, by ascending `before`. NULL: all frames are native. */
+	/* Adds the captured frames, leaf first, in ascending order of `before`. NULL: the kind has
+	 * no frames of its own. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,
 		      struct runtime_frames *frames);
-	/* The next three are NULL when the threads share no lock. */
+	/* Functions of the interpreter lock. The next three are NULL when threads share no lock. */
 	enum gil (*gil)(const void *state, const void *captured, long number,
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);

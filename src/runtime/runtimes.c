@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* runtimes.c - calls the kind of each wanted language for the runtimes of a process. */
+/*
+ * runtimes.c - finds and captures the runtimes of a process by the kinds of all wanted languages.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +9,11 @@
 #include "wallsample/tracer/resident.h"
 #include "wallsample/runtime/language.h"
 
-/* Each kind numbers its wait reasons separately: the high bits hold its index in kind[]. */
+/* Each kind numbers its wait reasons separately. In the numbers that callers get, the bits from
+ * REASON_BITS on are the index in kind[]. */
 #define REASON_BITS 16
 
-/* Most kinds: one for each language, and one of a test. */
+/* Most kinds of runtimes: one for each language, and one that a test adds. */
 #define KINDS (LANGUAGES_MAX + 1)
 
 struct runtimes {
@@ -19,7 +22,7 @@ struct runtimes {
 	struct runtime_tools tools;
 	const struct runtime_kind *kind[KINDS]; /* the kinds that are wanted */
 	size_t count;                           /* number of elements of kind[] */
-	void *state[KINDS];                     /* what kind[n]->create returned */
+	void *state[KINDS];                     /* state[n] was returned by kind[n]->create */
 	size_t slots[KINDS]; /* number of slots of green tasks at the latest reading */
 	bool any;            /* the process has a readable runtime */
 };
@@ -27,7 +30,7 @@ struct runtimes {
 struct runtime_capture {
 	struct runtimes *runtimes;
 	void *captured[KINDS]; /* one capture for each kind */
-	bool taken;            /* the captures have the state of a thread */
+	bool taken;            /* the captures contain a thread */
 	struct runtime_frames frames;
 };
 
@@ -40,8 +43,9 @@ runtimes_place(const struct runtimes *runtimes, uint32_t place)
 /* --- memory ------------------------------------------------------------------------------- */
 
 /*
- * Returns true when the page can be read without a thread of the target: it is in memory, in swap
- * or in a mapped file. While threads are held the page must be in memory.
+ * Returns true when no thread of the target has to handle a page fault for a read of the page: the
+ * page is in memory, in swap or in a mapped file. While threads are held the page must be in
+ * memory.
  */
 static bool
 page_is_readable(const struct runtimes *runtimes, uint64_t page)
@@ -190,7 +194,8 @@ runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, 
 {
 	const size_t before = async_tasks_begin(tasks);
 
-	/* until_ns bounds the reading; the amount of memory does not. */
+	/* The duration of the reading is bounded by until_ns, its amount of memory is not:
+	 * PAGES_READ_MOST does not apply. */
 	pages_begin_capture(runtimes->tools.pages, false);
 	for (size_t i = 0; i < runtimes->count; i++)
 		if (runtimes->kind[i]->tasks != NULL)

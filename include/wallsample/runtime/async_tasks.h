@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_tasks.h - coroutines of an event loop ("tasks"): where each is suspended, and the tasks
- * that await it.
+ * async_tasks.h - the coroutines that an event loop runs ("tasks"): where each is suspended, and
+ * which tasks await it.
  *
  * Tasks are read from the target's memory, one thread at a time, while the thread is stopped or
- * sleeps. The caller ensures that, and undoes a reading during which the thread has run. After the
- * last reading async_tasks_finish resolves the awaiters of each task; from then on neither the
- * target nor the runtimes are needed.
+ * sleeps. The caller ensures that, and calls async_tasks_undo if the thread has run during a
+ * reading. After the last reading async_tasks_finish resolves the awaiters of each task; from then
+ * on neither the target nor the runtimes are needed.
  */
 #ifndef WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
 #define WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
@@ -18,14 +18,14 @@
 
 #include "wallsample/runtime/runtime.h"
 
-/* Most tasks, and most frames of a task. The target's memory is not trusted. */
+/* Most tasks, and most frames of one task: bounds, because the target's memory is not trusted. */
 #define ASYNC_TASKS_MOST 100000
 #define ASYNC_TASK_DEPTH_MOST 1000
 
-/* The number of an empty stack. */
+/* The number that stands for an empty stack. */
 #define ASYNC_STACK_NONE UINT32_MAX
 
-/* X(NAME, text) */
+/* States of tasks: X(NAME, text). */
 #define ASYNC_TASK_STATES(X)                                                                       \
 	X(RUNNING, "running")                                                                      \
 	X(WAITING, "waiting")                                                                      \
@@ -37,15 +37,16 @@ enum async_task_state {
 #undef X
 };
 
-/* Returns the text of X above; static. */
+/* Returns the text of the state in ASYNC_TASK_STATES, a static string. */
 const char *async_task_state_text(enum async_task_state state);
 
 struct async_task {
-	uint64_t address; /* address in the target */
+	uint64_t address; /* address of the task in the target */
 	const char *name; /* borrowed */
 	pid_t tid;        /* thread of its event loop; 0: that thread has ended */
 	enum async_task_state state;
-	uint32_t stack; /* number of its stack, or ASYNC_STACK_NONE; equal stacks are one number */
+	/* number of its stack, or ASYNC_STACK_NONE; tasks with equal stacks have equal numbers */
+	uint32_t stack;
 };
 
 struct async_tasks;
@@ -57,9 +58,9 @@ void async_tasks_free(struct async_tasks *tasks);
 /* --- reading ------------------------------------------------------------------------------ */
 
 /*
- * Adds the tasks of a thread, or with tid 0 those of threads that have ended. Stops at the moment
- * `until_ns` (CLOCK_MONOTONIC). Returns the number of tasks added. If the thread runs meanwhile,
- * the result is wrong, but the call is safe.
+ * Adds the tasks of the event loop of thread `tid`; with tid 0, the tasks of threads that have
+ * ended. Stops at the time `until_ns` (CLOCK_MONOTONIC). Returns the number of tasks added. If the
+ * thread runs during the call, the result is wrong, but the call is safe.
  */
 size_t runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, pid_t tid,
 				 uint64_t until_ns);
@@ -73,16 +74,18 @@ void async_tasks_note(struct async_tasks *tasks, const char *text);
 
 /* --- results, after async_tasks_finish --------------------------------------------------- */
 
-/* Number of tasks, which are ordered by thread, then by creation. The results live as long as
- * `tasks`. */
+/* Return the number of tasks, and task number `index`. Tasks are ordered by thread, then by
+ * creation. The result lives as long as `tasks`. */
 size_t async_tasks_count(const struct async_tasks *tasks);
 const struct async_task *async_tasks_get(const struct async_tasks *tasks, size_t index);
-/* Stores the ascending indices of the tasks that await the task. Returns their number. */
+/* Stores an array of the indices of the tasks that await task number `index`, ascending, borrowed.
+ * Returns their number. */
 size_t async_tasks_awaiters(const struct async_tasks *tasks, size_t index,
 			    const uint32_t **awaiter);
-/* Returns the leaf of *stack and sets *stack to the stack of its caller; NULL: *stack is empty. */
+/* Returns the leaf of the stack with the number *stack, and sets *stack to the stack of the leaf's
+ * caller. Returns NULL when *stack is ASYNC_STACK_NONE. */
 const struct runtime_place *async_tasks_place(const struct async_tasks *tasks, uint32_t *stack);
-/* Returns note number `index`, from 0 on; NULL: there is none. */
+/* Returns note number `index` about missing tasks, from 0 on; NULL: no more. */
 const char *async_tasks_missing(const struct async_tasks *tasks, size_t index);
 
 #endif

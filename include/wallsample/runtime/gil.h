@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * X(NAME, word, text). UNKNOWN: the process has no such lock, or the state could not be read.
- * HANDOVER: the thread has just released the lock to a waiter, and is runnable but off-CPU because
- * the waiter took its CPU. That time is lost to the lock like that of a wait.
+ * States of a thread: X(NAME, word, text). UNKNOWN: the process has no such lock, or the state
+ * could not be read. HANDOVER: the thread has just released the lock to a waiter, and is runnable
+ * but off-CPU because the waiter took its CPU. Like a wait, that time is lost to the lock.
  */
 #define GILS(X)                                                                                    \
 	X(UNKNOWN, "unknown", "")                                                                  \
@@ -26,7 +26,9 @@ enum gil {
 #undef X
 };
 
-/* These return the word of options and recordings, and the text of reports. */
+/*
+ * gil_word returns the word of the state in options and recordings, gil_text the text in reports.
+ */
 const char *gil_word(enum gil gil);
 const char *gil_text(enum gil gil);
 /* Stores the state with this word. False: no state has it. */

@@ -17,11 +17,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* X(NAME, text): what a task does */
+/* States of green tasks: X(NAME, text). */
 #define GREEN_TASK_STATES(X)                                                                       \
 	X(NONE, "")             /* an empty slot: the task has ended, or not begun */              \
 	X(RUNNING, "running")   /* a thread runs it */                                             \
-	X(CALLING, "in a call") /* it keeps its thread in a system call or foreign code */         \
+	X(CALLING, "in a call") /* it occupies its thread, in a system call or foreign code */     \
 	X(READY, "runnable")    /* it waits for a thread to run on */                              \
 	X(WAITING, "waiting")   /* it waits for another event */                                   \
 	X(MOVING, "moving")     /* its stack is being moved and cannot be read */
@@ -32,13 +32,14 @@ enum green_task_state {
 #undef X
 };
 
-/* Returns the text of X above; static. */
+/* Returns the text of the state in GREEN_TASK_STATES, a static string. */
 const char *green_task_state_text(enum green_task_state state);
 
 /* Most slots that are read: the count comes from the target's memory, which is not trusted. */
 #define GREEN_TASK_SLOTS_MOST ((size_t)4 << 20)
 
-/* All values come from the target's memory and are not trusted. 0: not known, or does not apply. */
+/* A green task. All values come from the target's memory and are not trusted; 0 in a member means
+ * that it is not known, or does not apply. */
 struct green_task {
 	uint64_t id;      /* the runtime's number of the task, or the address of its structure */
 	uint64_t address; /* address of its structure, which a later task may reuse */
@@ -46,17 +47,18 @@ struct green_task {
 	uint32_t reason; /* WAITING: a number for runtimes_green_task_reason */
 	pid_t tid;       /* RUNNING and CALLING: its thread, in wallsample's pid namespace */
 	/*
-	 * READY and WAITING: registers with which the task continues. RUNNING and CALLING: 0, or
-	 * while the thread is on another stack than the task's (of the runtime, foreign code, the
-	 * vdso) the registers of the task's leaf, which has called the code on the other stack.
+	 * READY and WAITING: registers with which the task continues. RUNNING and CALLING: while
+	 * the thread is on another stack than the task's (of the runtime, foreign code, the vdso),
+	 * the registers of the task's leaf, which has called the code on the other stack; otherwise
+	 * 0.
 	 */
 	uint64_t pc, sp, fp;
 	uint64_t stack_low, stack_high; /* the task's stack is [stack_low, stack_high) */
 	uint64_t waiting_ns;            /* estimated time that the task has waited */
 	/*
-	 * READY and WAITING: low bits of the number of times that the task was scheduled, if
-	 * counts_runs is set. A change shows that the task has run and waits in the same place
-	 * again; wrapping can hide that.
+	 * READY and WAITING, if counts_runs is set: low bits of the number of times that the task
+	 * was scheduled. A change shows that the task has run since, even if it waits in the same
+	 * place again; wrapping can hide that.
 	 */
 	bool counts_runs;
 	uint32_t runs;
@@ -68,43 +70,46 @@ struct green_task {
 
 /* A runtime's words for its green tasks. */
 struct green_task_words {
-	const char *noun; /* a task in the singular; reports add an "s" */
-	const char *own;  /* outermost frame of tasks of the runtime itself: "[NAME runtime]" */
+	const char *noun; /* word for one task; reports add an "s" for several */
+	/* text of the outermost frame of tasks that belong to the runtime: "[NAME runtime]" */
+	const char *own;
 };
 
-/* Returns true when both readings have the same task at the same place, with equal `runs`. */
+/* Returns true when both readings are of the same task at the same place, with equal `runs`. */
 bool green_task_is_same(const struct green_task *one, const struct green_task *other);
 
 struct runtimes;
 struct runtime_capture;
 
 /*
- * Returns the number of slots of all runtimes, which are numbered consecutively from 0; 0: no
- * runtime has green tasks. The numbers are valid until the next call.
+ * Returns the number of slots of all runtimes together, which are numbered consecutively from 0; 0:
+ * no runtime has green tasks. The numbers are valid until the next call.
  */
 size_t runtimes_green_task_slots(struct runtimes *runtimes);
 /*
- * Reads the tasks in `count` slots, whose numbers ascend, into `out`. An empty slot, or one that
- * cannot be read, gets GREEN_TASK_NONE.
+ * Reads the tasks in the slots slot[0 … count - 1], which are in ascending order, into out[0 …
+ * count - 1]. An empty or unreadable slot gets the state GREEN_TASK_NONE.
  */
 void runtimes_read_green_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
 			       struct green_task *out);
 /*
- * Must be called with `held` set after all threads were stopped, and with false before they resume.
- * Between these calls the two functions above read only resident pages and open no file.
+ * Must be called with `held` true after all threads were stopped, and with false before they
+ * resume. Between these calls runtimes_green_task_slots and runtimes_read_green_tasks read only
+ * resident pages and open no file.
  */
 void runtimes_hold(struct runtimes *runtimes, bool held);
-/* Returns the text of a reason, such as "chan receive"; "" for 0. Lives as long as `runtimes`. */
+/* Returns the text of the wait reason of a green task, such as "chan receive"; "" for 0. The text
+ * lives as long as `runtimes`. */
 const char *runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason);
-/* Returns the words of the slot's runtime; static. */
+/* Returns the words of the runtime that the slot belongs to; static. */
 const struct green_task_words *runtimes_green_task_words(const struct runtimes *runtimes,
 							 uint32_t slot);
 
 /*
- * Stores the green task that the captured thread ran. Its state is GREEN_TASK_NONE if the thread is
- * a runtime's and ran no task. Returns false if the thread belongs to no runtime with green tasks.
- * If the thread was on another stack, *stack has the bytes of the task's own stack that could be
- * copied, from task->sp on. It is valid until the next capture.
+ * Stores the green task that the captured thread ran. Its state is GREEN_TASK_NONE if the thread
+ * belongs to a runtime but ran no task. Returns false if the thread belongs to no runtime with
+ * green tasks. If the thread was on another stack than the task's, *stack has the bytes of the
+ * task's own stack that could be copied, from task->sp on, which are valid until the next capture.
  */
 bool runtime_capture_green_task(const struct runtime_capture *capture, struct green_task *task,
 				const struct green_task_words **words, const uint8_t **stack,

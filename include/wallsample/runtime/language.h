@@ -22,69 +22,83 @@ struct runtime_kind;
 
 /* What a native function does between two functions of an interpreted program. */
 enum plumbing {
-	PLUMBING_NONE,  /* work of its own: functions of the C library and of extensions, and what
-			 * the program asked for, such as a sort or a sleep */
-	PLUMBING_CALL,  /* evaluates code, or calls a function that does */
-	PLUMBING_ROOT,  /* the interpreter's outermost function of a process or thread */
-	PLUMBING_START, /* may be the caller of a root: "_start", "main", "clone". If another
-			 * function is between the two, the start belongs to that function */
+	/* the function does work of its own: functions of the C library and of extensions, and of
+	 * the interpreter if the program asked for them, such as a sort or a sleep */
+	PLUMBING_NONE,
+	PLUMBING_CALL, /* evaluates code, or calls a function that does */
+	PLUMBING_ROOT, /* the interpreter's outermost function of a process or thread */
+	/* may be the caller of a PLUMBING_ROOT: "_start", "main", "clone". It counts as plumbing
+	 * only if it calls the root without another function between */
+	PLUMBING_START,
 };
 
 struct plumbing_function {
 	const char *name; /* a pattern; suffixes ".cold", ".isra.0" and "@plt" are ignored */
 	enum plumbing plumbing;
-	bool is_common; /* other programs use the name, too: it counts only in the module of an
-			   * interpreter */
+	/* other programs use the name, too: it counts only in the module of an interpreter */
+	bool is_common;
 };
 
 /* Distinguishes functions of a compiled program from those of the language, by their names. */
 struct language_program {
 	/*
-	 * True for a function of the runtime: the module that has it is a program of the language.
+	 * Returns true for a function of the language's runtime. A module that has one is a program
+	 * of this language.
 	 */
 	bool (*is_runtime)(const char *function);
-	/* True for a function that the compiler wraps around the first function of a task. */
+	/*
+	 * Returns true for a function that the compiler wraps around the first function of a task.
+	 */
 	bool (*is_wrapper)(const char *function);
-	/* True for a function that belongs neither to the runtime nor to the standard library. */
+	/* Returns true for a function that belongs neither to the runtime nor to the standard
+	 * library. */
 	bool (*is_own)(const char *function);
-	/* Returns the length of the path of the standard library's sources, from the source file
-	 * of a function of the runtime; 0: not known. */
+	/* Given the source file of a function of the runtime, returns the length of the part that
+	 * is the directory of the standard library's sources; 0: not known. */
 	size_t (*library)(const char *file);
 };
 
 struct runtime_language {
 	const char *name;   /* word for --runtime: "python" */
 	const char *title;  /* name in reports: "Python" */
-	const char *engine; /* beginning of the descriptions of its runtimes: "CPython" */
+	const char *engine; /* first word of the descriptions of its runtimes: "CPython" */
 	const char *lock;   /* word for its interpreter lock: "GIL"; NULL: it has no such lock */
-	const char *marker; /* beginning of its named frames: "[python: "; NULL: it has none */
+	/* first characters of the texts of its markers: "[python: "; NULL: it has none */
+	const char *marker;
 
-	/* Native functions that only carry calls. */
+	/* Native functions of the interpreter that only call other functions. */
 	const struct plumbing_function *plumbing;
 	size_t plumbing_count;
-	/* True for generated code that only calls a function. May be NULL. */
+	/* Returns true for generated code that only calls a function. May be NULL. */
 	bool (*is_trampoline)(const char *function);
 
-	/* True for native functions that only put a waiting task aside; for functions without a
-	 * name by the name of their module. Both may be NULL. */
+	/*
+	 * Return true for native functions that only suspend a task which has to wait. only_parks
+	 * gets the name of the function, module_only_parks the module of a function without a name.
+	 * Both may be NULL.
+	 */
 	bool (*only_parks)(const char *function);
 	bool (*module_only_parks)(const char *module);
 
-	/* Patterns, ended by NULL, of native functions that return when a lock is taken, and of
-	 * those between the program's code and the system call of a wait. Both may be NULL. */
+	/*
+	 * Patterns, each list ended by NULL. lock_functions: native functions that return when a
+	 * lock is taken. wait_functions: those between the program's code and the system call of a
+	 * wait. Both may be NULL.
+	 */
 	const char *const *lock_functions;
 	const char *const *wait_functions;
 
-	const struct language_program *program; /* NULL: functions are not distinguished */
-	const struct runtime_kind *kind;        /* finds and captures its runtimes */
+	/* NULL: functions of the program and of the language are not distinguished */
+	const struct language_program *program;
+	const struct runtime_kind *kind; /* finds and captures its runtimes */
 };
 
-/* The registry, ended by NULL. Bit n of runtimes_config.wanted stands for row n. */
+/* The rows of all languages, ended by NULL. Bit n of runtimes_config.wanted stands for row n. */
 extern const struct runtime_language *const languages[];
 #define LANGUAGES_MAX 31
 
-/* These return true when the name, of which `length` bytes count, matches the pattern, and when it
- * matches one of the patterns, which NULL ends. */
+/* language_name_matches returns true when the first `length` bytes of the name match the pattern;
+ * language_names_match, when the name matches one of the patterns, which NULL ends. */
 bool language_name_matches(const char *pattern, const char *name, size_t length);
 bool language_names_match(const char *const *patterns, const char *name);
 
@@ -92,21 +106,22 @@ bool language_names_match(const char *const *patterns, const char *name);
 int language_by_name(const char *name);
 /* Adds the names of all languages in alphabetical order, separated by ", ". */
 void language_add_names(struct strbuf *to);
-/* Adds the titles, separated by " and ", of interpreted languages in the descriptions `runtimes`
- * (struct run_stats); "an interpreted language" if there is none. */
+/* Adds the titles, separated by " and ", of the interpreted languages in `runtimes`, which are the
+ * descriptions in struct run_stats; adds "an interpreted language" if there is none. */
 void language_add_titles(struct strbuf *to, const char *runtimes);
-/* Returns the word for the lock of the first language in the descriptions that has a lock; "GIL"
- * when the language is not known. */
+/* Returns the word for the interpreter lock of the first language in the descriptions that has one;
+ * "GIL" when no such language is known. */
 const char *language_lock(const char *runtimes);
 /* Returns true when the text of a named frame is a marker of a runtime. */
 bool language_is_marker(const char *text);
 
 /*
- * Returns what the native function does in the first language that knows it. `interpreter`: its
- * module is an interpreter, in which common names count, too.
+ * Returns what the native function does, by the first language that knows it. `interpreter`: the
+ * function is in a module of an interpreter, in which common names count, too.
  */
 enum plumbing language_plumbing(const char *function, bool interpreter);
-/* Returns true when the function only parks a task. `function` is NULL without a name. */
+/* Returns true when the function only suspends a task. `function` is NULL if it has no name; then
+ * `module`, its module's name, decides. */
 bool language_only_parks(const char *function, const char *module);
 /* Returns true when the function returns after it has taken a lock of a runtime. */
 bool language_takes_lock(const char *function);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.h - the language runtimes in the target: the frames of their functions, and the lock
- * that their threads share.
+ * runtime.h - the language runtimes in the target: the frames of their functions, and the lock that
+ * their threads share.
  *
  * Each language has one kind of runtime (language.h). Its structures are read from the target's
- * memory, which is hostile: a runtime that cannot be read is left out with one line that says why,
- * and its threads have native frames alone.
+ * memory, which is hostile: a runtime that cannot be read is omitted, with one line that gives the
+ * reason, and its threads have only native frames.
  *
- * A thread's frames are read in two steps. While the thread is stopped or sleeps they are captured
- * as they are in memory: microseconds, without decoding. When the thread runs again they are named
- * and merged with its native call chain.
+ * A thread's frames are read in two steps. While the thread is stopped or sleeps they are captured,
+ * without decoding, which takes microseconds. When the thread runs again they are named and merged
+ * with its native call chain.
  */
 #ifndef WALLSAMPLE_RUNTIME_RUNTIME_H
 #define WALLSAMPLE_RUNTIME_RUNTIME_H
@@ -31,7 +31,7 @@ struct runtimes;
 struct runtime_capture;
 struct runtime_kind;
 
-/* Bits of the rows of languages[] (language.h). */
+/* The value of runtimes_config.wanted for all rows of languages[] (language.h). */
 #define RUNTIMES_ALL UINT32_MAX
 
 struct runtimes_config {
@@ -40,68 +40,70 @@ struct runtimes_config {
 	struct memory memory; /* memory of the target */
 	/*
 	 * Reads `count` pages of MEMORY_PAGE bytes into `to`, contiguously. Returns the number of
-	 * leading pages that were read. NULL: memory is read page by page.
+	 * leading pages that were read. If it is NULL, pages are read one by one.
 	 */
 	size_t (*read_pages)(void *context, const uint64_t *page, size_t count, void *to);
 	/*
 	 * Reads up to MEMORY_PIECES_MOST pieces of memory in one call into `to`, contiguously.
-	 * Returns the number of leading pieces that were read. NULL: they are read one by one.
+	 * Returns the number of leading pieces that were read. If it is NULL, pieces are read one
+	 * by one.
 	 */
 	size_t (*read_pieces)(void *context, const struct memory_piece *piece, size_t count,
 			      void *to);
-	/* Returns the pages that can be read without a page fault, as resident_pages does. NULL:
-	 * all pages can. */
+	/* Returns a bit set of the pages that can be read without a page fault, as resident_pages
+	 * does. If it is NULL, all pages can. */
 	uint32_t (*resident)(void *context, uint64_t address, bool swapped);
 	/* Converts a thread id of the target's pid namespace to wallsample's; 0: no live thread. */
 	pid_t (*thread)(void *context, pid_t inner);
 	/*
-	 * Called before and after work that may take long, such as searching a file: a thread with
-	 * an outstanding stop request must not stay stopped meanwhile. May be NULL.
+	 * `leave` is called before work that may take long, such as searching a file, and `back`
+	 * after it: a thread with an outstanding stop request must not stay stopped meanwhile. May
+	 * be NULL.
 	 */
 	void (*leave)(void *context);
 	void (*back)(void *context);
 	void *context;                    /* first argument of the functions above */
 	uint32_t wanted;                  /* bit n: row n of languages[] is wanted */
-	const struct runtime_kind *extra; /* a further kind, of a test; may be NULL */
+	const struct runtime_kind *extra; /* an additional kind, for tests; may be NULL */
 	bool tasks;                       /* functions of async_tasks.h will be called */
 	const struct log *log;            /* may be NULL */
 };
 
-/* Never fails. The caller frees the result. */
+/* Makes the runtimes of a process, which the caller frees. Never fails. */
 struct runtimes *runtimes_create(const struct runtimes_config *config);
 void runtimes_free(struct runtimes *runtimes);
 
 /*
  * Must be called once a tick, while no thread is stopped. Searches for runtimes when mappings have
- * changed, and for their new threads, which takes at most 1% of the time: with a thousand threads a
- * new one is found some ticks later.
+ * changed, and for their new threads. Reading the lists of threads takes at most 1% of the time: in
+ * a process with a thousand threads a new one is found some ticks later.
  */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 /* Number of ticks that suffice to search the mappings of a large program. */
 #define RUNTIME_LOOKS 16
-/* Returns, once, a thread that a runtime has discovered; 0: no more. The caller must capture the
- * thread again even if it has not run. */
+/* Returns a thread that a runtime has discovered, each thread once; 0: no more. The caller must
+ * capture the thread again even if it has not run. */
 pid_t runtimes_next_new(struct runtimes *runtimes);
 
 /*
- * Returns true when the process has a readable runtime; otherwise the functions below cost nothing.
+ * Returns true when the process has a readable runtime; otherwise the functions below do nothing.
  */
 bool runtimes_any(const struct runtimes *runtimes);
-/* Returns description number `index`, such as "NAME 3.11.7", from 0 on; NULL: no more. Equal ones
- * are returned once. */
+/* Returns description number `index` of a runtime, such as "NAME 3.11.7", from 0 on; NULL: no more.
+ * Equal descriptions are returned once. */
 const char *runtimes_describe(const struct runtimes *runtimes, size_t index);
 /* Writes all descriptions, separated by "; "; those that do not fit into `size` are omitted. */
 void runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size);
 
-/* Makes memory for the capture of one thread, which later captures can reuse. The caller frees it
- * before the runtimes. */
+/* Makes a buffer for the capture of one thread, which can be used for one capture after another.
+ * The caller frees it before the runtimes. */
 struct runtime_capture *runtime_capture_create(struct runtimes *runtimes);
 void runtime_capture_free(struct runtime_capture *capture);
 
 /*
- * Captures the thread. It is stopped (`held`), or it sleeps and the caller checks afterwards that
- * it has not run. The capture is empty if no runtime knows the thread. With `held` only a bounded
- * number of resident pages is read. `sp`: stack pointer of the thread; 0: not known.
+ * Captures the thread, which must be stopped (`held`) or asleep; if it is asleep, the caller checks
+ * afterwards that it has not run. The capture is empty if no runtime knows the thread. With `held`
+ * only a bounded number of resident pages is read. `sp`: stack pointer of the thread; 0: not known.
  */
 void runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bool held);
 /* Empties the capture. */
@@ -112,19 +114,19 @@ struct runtime_place {
 	const char *function; /* "C.method" */
 	const char *file;     /* path as the runtime has it; "": not known */
 	uint32_t line;        /* 0: not known */
-	bool marker;          /* `function` is a text about what could not be read */
+	bool marker; /* `function` is not a name, but a text about frames that could not be read */
 };
 
 /* A frame to insert into the native call chain. */
 struct runtime_frame {
-	size_t before;  /* chain->frame[before] is its caller; chain->count: no native caller */
-	uint32_t place; /* for runtimes_place */
+	size_t before;  /* chain->frame[before] is its native caller; chain->count: it has none */
+	uint32_t place; /* number of the place, for runtimes_place */
 };
 
 /*
  * Stores the captured frames, leaf first, with their positions in the chain. Returns their number.
- * *frames is valid until the next call. Frames without a known position are callers of all native
- * frames, with a marker.
+ * *frames is valid until the next call. Frames whose position is not known are placed outside of
+ * all native frames, with a marker.
  */
 size_t runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain,
 			     const struct runtime_frame **frames);
@@ -132,7 +134,7 @@ const struct runtime_place *runtimes_place(const struct runtimes *runtimes, uint
 
 /*
  * Returns the state of the captured thread with respect to its interpreter lock. `number` and
- * `args`: the system call that it was in, or SYSCALL_NONE.
+ * `args`: the system call in which it was captured; `number` SYSCALL_NONE: none.
  */
 enum gil runtime_capture_gil(const struct runtime_capture *capture, long number,
 			     const uint64_t args[6]);
@@ -143,7 +145,8 @@ enum gil runtime_capture_gil(const struct runtime_capture *capture, long number,
  */
 bool runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock,
 			const char **name);
-/* Returns the current holder of the lock, in wallsample's pid namespace; 0: none, or not known. */
+/* Returns the id, in wallsample's pid namespace, of the current holder of the lock; 0: there is
+ * none, or it is not known. */
 pid_t runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock);
 
 #endif
