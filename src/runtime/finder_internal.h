@@ -189,7 +189,7 @@ void instance_add_new(struct instance *instance, pid_t tid);
  * Decide when an instance's lists of threads are read again, so that readings take at most 1% of
  * the time. instance_list_is_due is called before the heads of the lists are read,
  * instance_list_changed with the hash of the heads, and instance_list_end after the lists were
- * read. The first two return true when the caller must go on.
+ * read. The first two return true when the caller must continue.
  */
 bool instance_list_is_due(const struct instance *instance, uint64_t now_ns);
 bool instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns);

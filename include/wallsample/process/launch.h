@@ -18,7 +18,7 @@ struct launched {
 
 /*
  * Forks a child that waits for launch_go() and then executes argv[0] (found in PATH). Under sudo
- * (SUDO_UID and SUDO_GID are set, and wallsample is root) the command runs as the user who invoked
+ * (SUDO_UID and SUDO_GID are set, and wallsample is root) the command runs as the user that invoked
  * sudo, with that user's groups, unless `keep_root`; the environment is not changed.
  *
  * The child inherits the caller's signal mask and ignored signals: this must be called before

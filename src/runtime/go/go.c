@@ -83,12 +83,12 @@ go_create(const struct runtime_tools *tools)
 /* --- captures ---------------------------------------------------------------------------- */
 
 /*
- * A goroutine leaves its own stack for its thread's stack when the runtime works for it, and for C
- * code and the vdso. The place where it left its stack is in the goroutine's structure; for the
- * vdso the place is in the thread's structure.
+ * A goroutine's thread leaves the goroutine's stack and continues on the thread's own stack for
+ * work of the runtime, C code and the vdso. Where it left the goroutine's stack is recorded in the
+ * goroutine's structure, or for the vdso in the thread's structure.
  */
 
-/* The structures of a thread and its goroutine, as one walk has read them. */
+/* The structures of a thread (m) and its goroutine (g), as one walk has read them. */
 struct glance {
 	struct go_runtime *go;
 	struct pages *pages;
@@ -102,8 +102,8 @@ stack_contains(const struct green_task *task, uint64_t sp)
 	return task->stack_low <= sp && sp < task->stack_high;
 }
 
-/* Sets the registers of the function that has called the vdso, the frame pointer only if it is
- * plausible. */
+/* Sets the registers of the function that has called the vdso. The frame pointer is set only if it
+ * is plausible. */
 static void
 set_vdso_caller(const struct glance *glance, struct green_task *task)
 {
@@ -118,8 +118,9 @@ set_vdso_caller(const struct glance *glance, struct green_task *task)
 }
 
 /*
- * Sets the registers of the leaf on the goroutine's own stack, unless its thread uses that stack. A
- * signal handler may run on that stack: unwinding passes through the handler's frame.
+ * If the thread is on another stack than its goroutine's, sets the registers of the leaf on the
+ * goroutine's stack. The thread may also be in a signal handler on the goroutine's stack: then
+ * nothing is set, and unwinding passes through the handler's frame.
  */
 static void
 find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task)
@@ -133,7 +134,8 @@ find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task
 	if (stack_contains(task, go_word(glance->m, layout->m_vdso_sp))) {
 		set_vdso_caller(glance, task);
 	} else if (task->state == GREEN_TASK_CALLING && stack_contains(task, called)) {
-		/* The members g_sp, g_pc and g_fp have changed if C code has called Go. */
+		/* g_sp, g_pc and g_fp are not used here: they have changed if the C code has called
+		 * Go. */
 		task->sp = called;
 		task->pc = go_word(glance->g, layout->g_call_pc);
 		task->fp = go_word(glance->g, layout->g_call_fp);
@@ -144,7 +146,9 @@ find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task
 	}
 }
 
-/* Copies the readable part of the stack, a page at a time. */
+/*
+ * Copies the goroutine's stack from its sp on, a page at a time, up to the first unreadable page.
+ */
 static void
 copy_stack(const struct glance *glance, struct go_captured *captured)
 {
@@ -165,7 +169,8 @@ copy_stack(const struct glance *glance, struct go_captured *captured)
 	}
 }
 
-/* Reads the goroutine that the thread runs, if the runtime is not about to switch it. */
+/* Captures the goroutine that the thread runs, unless the runtime is about to switch to another
+ * one. */
 static void
 capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_t sp,
 		  struct go_captured *captured)
@@ -222,7 +227,8 @@ go_capture_any(void *state, pid_t tid, uint64_t sp, void *memory)
 
 /* --- goroutines -------------------------------------------------------------------------- */
 
-/* The slots of all runtimes are numbered one runtime after the other. */
+/* Slots are numbered across all Go runtimes: those of the second runtime follow those of the first,
+ * and so on. */
 static size_t
 go_slots(void *state)
 {
@@ -256,7 +262,8 @@ go_look(void *state, const uint32_t *slot, size_t count, struct green_task *out)
 	free(own);
 }
 
-/* Numbers depend on the version: of several runtimes the first that has the number is asked. */
+/* The number of a reason depends on the version of Go. If there are several runtimes, the text is
+ * that of the first runtime that has the number. */
 static const char *
 go_reason(const void *state, uint32_t number)
 {

@@ -5,7 +5,8 @@
 #include "runtime/go/go_find_internal.h"
 #include "wallsample/base/bytes.h"
 
-/* debug/buildinfo: 14 magic bytes, the size of pointers, flags. */
+/* The header of .go.buildinfo (Go's package debug/buildinfo): 14 magic bytes, the size of pointers,
+ * flags. */
 #define MARK "\xff Go buildinf:"
 #define MARK_SIZE 14
 #define POINTER_AT 14
@@ -16,11 +17,12 @@
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".go.buildinfo"
-/* debug/buildinfo: without sections, .go.buildinfo is at a multiple of this in writable data. */
+/* In files without section headers, .go.buildinfo is at a multiple of this in writable data (Go's
+ * package debug/buildinfo). */
 #define ALIGNMENT 16
-/* Bytes that a match may need: the magic number with two bytes more, or a string header. */
+/* Bytes that a check for a match reads: the magic number and two bytes, or a string header. */
 #define MATCHED_SIZE 16
-/* Bytes of a segment that are searched: relocated constants may precede .go.buildinfo. */
+/* Most bytes of a segment that are searched: relocated constants may precede .go.buildinfo. */
 #define DATA_MOST (UINT64_C(64) << 20)
 
 enum { WANTED_ALL, WANTED_HEAD, WANTED_REASONS, WANTED_COUNT };
@@ -54,8 +56,8 @@ is_mark(const struct image *image, const char *bytes)
 	return memcmp(bytes, MARK, MARK_SIZE) == 0;
 }
 
-/* Returns true when the bytes are the string header of a released version's name, which has a patch
- * number. */
+/* Returns true when the bytes are a string header whose string is the name of a released version
+ * with a patch number. */
 static bool
 is_version(const struct image *image, const char *bytes)
 {
@@ -73,8 +75,9 @@ is_version(const struct image *image, const char *bytes)
 }
 
 /*
- * Searches a piece of the writable data for a place, at a multiple of `step`, that `matches`. The
- * matched bytes are at most 16. Returns true when the search is finished.
+ * Searches one piece of the writable data for an offset that is a multiple of `step` and where
+ * `matches` returns true for the 16 bytes; stores its address in found.build. Returns true when the
+ * search is finished.
  */
 static bool
 go_file_scan(struct go_file_search *search, size_t step,
@@ -104,7 +107,7 @@ go_file_scan(struct go_file_search *search, size_t step,
 		search->found.build = segment->vaddr + search->at + at;
 		return true;
 	}
-	/* The next piece begins with the bytes that were too few to match. */
+	/* The next piece begins at the first offset that had fewer than MATCHED_SIZE bytes left. */
 	search->at += PIECE - (MATCHED_SIZE - step);
 	return false;
 }
@@ -194,7 +197,7 @@ static bool
 go_version_copy(const struct memory *memory, uint64_t address, uint64_t length,
 		char text[GO_VERSION_TEXT])
 {
-	/* Names of experiments may follow the version: long texts are cut. */
+	/* Names of experiments may follow the version: a long text is truncated. */
 	const size_t size = length < GO_VERSION_TEXT - 1 ? (size_t)length : GO_VERSION_TEXT - 1;
 
 	if (!memory_read(memory, address, text, size) || size == 0 || !go_is_printable(text, size))
@@ -203,7 +206,8 @@ go_version_copy(const struct memory *memory, uint64_t address, uint64_t length,
 	return true;
 }
 
-/* Reads the version of Go up to 1.17: the header points to a string, a pointer and a length. */
+/* Reads the version in .go.buildinfo of Go 1.17 and earlier: the header has the address of a string
+ * header, which is an address and a length. */
 static bool
 follow_pointer(const struct memory *memory, const uint8_t head[HEAD_SIZE],
 	       char text[GO_VERSION_TEXT])
@@ -228,7 +232,7 @@ go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERS
 		       strncmp(text, "go1.", strlen("go1.")) == 0;
 	if ((head[FLAGS_AT] & INLINE_FLAG) == 0)
 		return follow_pointer(memory, head, text);
-	/* The length is a varint; a version's length has one byte. */
+	/* The length is stored as a varint; the length of a version fits into one byte. */
 	return memory_read(memory, address + HEAD_SIZE, &length, 1) && length < 0x80 &&
 	       go_version_copy(memory, address + HEAD_SIZE + 1, length, text);
 }
@@ -260,7 +264,8 @@ go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *relea
 		at++;
 		return parse_number(&at, patch);
 	}
-	/* "rc1" mostly has the layout of the release; "-" marks a private build. */
+	/* A release candidate ("rc1") mostly has the layout of the release; "-" marks a private
+	 * build. */
 	*released = *released && *at != '-';
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_find.c - finds the Go runtimes of a process: the version and layout of a module's runtime, and
- * where its variables are in memory.
+ * go_find.c - finds the Go runtimes of a process: the version and layout of the runtime in a
+ * module, and the addresses of its variables.
  */
 #include "runtime/go/go_find_internal.h"
 
@@ -33,7 +33,8 @@ go_begin_scan(struct finder *finder, struct go_candidate *c)
 		     finder_module(finder, &c->base)->image, c->base.bias);
 }
 
-/* Takes the addresses of the variables from symbols; without symbols memory is scanned for them. */
+/* Sets the layout and the addresses of the runtime's variables, from symbols. Without symbols it
+ * begins a scan of memory for the variables. */
 static bool
 go_take_layout(struct finder *finder, struct go_candidate *c, const struct go_layout *layout)
 {
@@ -66,7 +67,8 @@ go_read_dwarf(struct finder *finder, struct finder_candidate *base, Dwarf *dwarf
 static void
 go_keep_version(struct go_home *home, const char *text)
 {
-	/* The text after a blank names the builder, the date and the experiments of the build. */
+	/* After a blank the text names the builder, the date and the experiments of the build; that
+	 * part is omitted. */
 	const char *from = strstr(text, "go1.") + strlen("go");
 
 	snprintf(home->version, sizeof(home->version), "%.*s", (int)strcspn(from, " "), from);
@@ -85,7 +87,7 @@ go_choose_layout(struct finder *finder, struct finder_candidate *base)
 	c->home.module = base->module;
 	c->home.bias = base->bias;
 	if (!go_version_read(memory, c->file.build + base->bias, text))
-		return false; /* not mapped yet */
+		return false; /* the version is not mapped yet */
 	if (!go_version_parse(text, &minor, &patch, &released)) {
 		finder_refuse(finder, base, "its version is not known");
 		return false;
@@ -112,7 +114,8 @@ go_choose_layout(struct finder *finder, struct finder_candidate *base)
 
 /* --- check ------------------------------------------------------------------------------- */
 
-/* Continues the scan of memory. Scans that found nothing are repeated at growing intervals. */
+/* Continues the scan of memory for the variables, and returns true when it has found them. A scan
+ * that found nothing is repeated at growing intervals. */
 static bool
 go_scan_more(struct finder *finder, struct go_candidate *c)
 {

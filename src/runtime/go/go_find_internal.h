@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * go_find_internal.h - finds the Go runtimes of a process: layouts, and the sources of what
- * go_find.c combines, each testable alone.
+ * go_find_internal.h - finds the Go runtimes of a process: the layouts of structures, and the steps
+ * that go_find.c combines (search of a file, checks and scan of memory), each testable alone.
  */
 #ifndef WALLSAMPLE_RUNTIME_GO_GO_FIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_GO_GO_FIND_INTERNAL_H
@@ -15,8 +15,9 @@
 /* --- go_layout.c: offsets in Go's structures, by version --------------------- */
 
 /*
- * The layout of a released version is in a table, which tools/go-layout makes from DWARF and which
- * holds for all 64-bit architectures. That of other versions is read from the program's DWARF.
+ * Layouts of released versions are in a table, which tools/go-layout makes from DWARF and which
+ * holds for all 64-bit architectures. The layout of any other version is read from the program's
+ * DWARF.
  */
 
 /* Offset of a member that the version does not have. */
@@ -26,7 +27,7 @@
 #define GO_OFFSETS(X)                                                                              \
 	X(g_low, G, "stack.lo")                                                                    \
 	X(g_high, G, "stack.hi")                                                                   \
-	X(g_m, G, "m")         /* the goroutine's thread; 0: none */                               \
+	X(g_m, G, "m")         /* address of the goroutine's thread; 0: none */                    \
 	X(g_sp, G, "sched.sp") /* registers with which the goroutine continues */                  \
 	X(g_pc, G, "sched.pc")                                                                     \
 	X(g_fp, G, "sched.bp")                                                                     \
@@ -48,20 +49,21 @@
 	X(m_vdso_sp, M, "vdsoSP") /* registers of the caller of the vdso; 0: not in the vdso */    \
 	X(m_vdso_pc, M, "vdsoPC")
 
-/* Layouts that need more bytes of the structures are refused. */
+/* Most bytes that are read of each structure. Layouts with members beyond them are refused. */
 #define GO_G_MOST 1024
 #define GO_M_MOST 4096
 
 struct go_layout {
-	uint32_t minor;          /* 26 of 1.26.8 */
-	uint32_t patch;          /* in the table: first patch release with this layout */
-	uint32_t g_size, m_size; /* bytes up to the end of the last member named above */
+	uint32_t minor; /* the 26 of version 1.26.8 */
+	uint32_t patch; /* first patch release that has this layout; used in the table only */
+	/* number of bytes up to the end of the last member in GO_OFFSETS */
+	uint32_t g_size, m_size;
 #define X(name, structure, path) uint32_t name;
 	GO_OFFSETS(X)
 #undef X
 };
 
-/* The oldest and the newest version of the table. */
+/* Minor numbers of the oldest and the newest version in the table. */
 #define GO_MINOR_OLDEST 19
 #define GO_MINOR_NEWEST 27
 
@@ -72,24 +74,27 @@ const struct go_layout *go_layout_of(uint32_t minor, uint32_t patch);
 bool go_layout_read(Dwarf *dwarf, uint32_t minor, struct go_layout *layout);
 
 /*
- * Returns the name, such as "g_low", of member number `index` and stores its value; NULL: no more.
+ * Returns the name, such as "g_low", of member number `index` of GO_OFFSETS, and stores its offset;
+ * NULL: there are no more members.
  */
 const char *go_layout_member(const struct go_layout *layout, size_t index, uint32_t *value);
 
-/* Sets g_size and m_size from the members. False: a member is missing or implausible. */
+/* Sets g_size and m_size from the offsets of the members. Returns false when a member is missing or
+ * its offset implausible. */
 bool go_layout_finish(struct go_layout *layout);
 
-/* These return a member at the offset of the bytes of a structure; 0 for GO_ABSENT. */
+/* Return the 64-bit or 32-bit member at `offset` of a structure whose bytes were read; 0 for
+ * GO_ABSENT. */
 uint64_t go_word(const uint8_t *bytes, uint32_t offset);
 uint32_t go_word32(const uint8_t *bytes, uint32_t offset);
 
 /* --- go_find.c --------------------------------------------------------------------------- */
 
-/* Most words that may be runtime.allm: without symbols several words may look like it. */
+/* Most candidates for the variable runtime.allm: without symbols several words may look like it. */
 #define GO_HEADS_MOST 8
 #define GO_VERSION_TEXT 48
 
-/* Where one Go runtime is in the target. */
+/* The addresses in the target of one Go runtime. */
 struct go_home {
 	uint32_t module;
 	uint64_t bias;
@@ -107,12 +112,13 @@ extern const struct finder_kind go_finder;
 
 /* --- go_file.c: the section .go.buildinfo, and symbols of the runtime's variables -------- */
 
-/* Addresses in the image; 0: the file does not have it. */
+/* The result of a search of a file. Addresses are those in the image; 0: the file does not have the
+ * item. */
 struct go_file {
 	uint64_t build;        /* address for go_version_read; 0: the module has no Go */
 	uint64_t all, head;    /* runtime.allgs and runtime.allm */
 	uint64_t reasons;      /* runtime.waitReasonStrings */
-	uint64_t reasons_size; /* its size in bytes */
+	uint64_t reasons_size; /* size of runtime.waitReasonStrings in bytes */
 };
 
 struct go_file_search {
@@ -131,8 +137,8 @@ struct go_file_search {
 };
 
 /*
- * search_begin and search_step of struct finder_kind, for a struct go_file_search. After the last
- * step `found` is final.
+ * Implement search_begin and search_step of struct finder_kind, for a struct go_file_search, whose
+ * member `found` is the result after the last step.
  */
 bool go_file_search_begin(void *search, const struct module *module);
 bool go_file_search_step(void *search, uint64_t *budget);
@@ -140,18 +146,19 @@ bool go_file_search_step(void *search, uint64_t *budget);
 /* Returns true when all characters are printable ASCII. */
 bool go_is_printable(const char *text, size_t length);
 
-/* Reads a text such as "go1.26.8" from .go.buildinfo or runtime.buildVersion at the address. False:
- * there is no version, or it is not readable yet. */
+/* Reads a text such as "go1.26.8" from .go.buildinfo or runtime.buildVersion at the address.
+ * Returns false when there is no version, or it is not readable yet. */
 bool go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERSION_TEXT]);
-/* Parses "go1.26.8" (26, 8, released) or "devel go1.27-…" (27, 0). False: no version of Go 1. */
+/* Parses a version, for example "go1.26.8" (26, 8, released) or "devel go1.27-…" (27, 0, not
+ * released). Returns false when the text is no version of Go 1. */
 bool go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *released);
 
 /* --- go_fit.c: checks memory against the layout ------------------------------------------ */
 
 /*
  * Checks whether the slice at this address is the list of all goroutines. With `first` its first
- * element must be goroutine 1, as nearly always: a scan accepts no other slice. The result may be
- * FINDER_FIT_MISFIT for a list that is changing.
+ * element must be goroutine 1, as in nearly all programs: only such a slice is accepted in a scan.
+ * The result may also be FINDER_FIT_MISFIT because the list is changing.
  */
 enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout,
 			   uint64_t address, bool first);
@@ -159,13 +166,14 @@ enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_la
 bool go_fit_is_slice(const uint64_t word[3]);
 /* Returns true when the g_size bytes are plausible as a goroutine. */
 bool go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes);
-/* Returns true when the m_size bytes at this address are plausible as a thread. Reads its g0. */
+/* Returns true when the m_size bytes, read at this address, are plausible as a thread. Also reads
+ * the goroutine m_g0 of the thread. */
 bool go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
 		   uint64_t address, const uint8_t *bytes);
 
 /* --- go_scan.c: the variables of programs without symbols -------------------------------- */
 
-/* A scan of the data segments. Pointers are borrowed. */
+/* A scan of a module's data segments for the runtime's variables. Pointers are borrowed. */
 struct go_scan {
 	const struct runtime_tools *tools;
 	const struct go_layout *layout;
@@ -173,7 +181,7 @@ struct go_scan {
 	uint64_t bias;
 	size_t segment; /* number of the segment that is scanned */
 	uint64_t at;    /* offset in that segment */
-	/* What was found, as the members of struct go_home. */
+	/* The variables that were found, as in struct go_home. */
 	uint64_t all, head[GO_HEADS_MOST];
 	size_t head_count;
 	uint64_t reasons;

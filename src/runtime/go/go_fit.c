@@ -4,14 +4,15 @@
 #include "wallsample/base/bytes.h"
 #include "wallsample/runtime/green_task.h"
 
-/* Number of goroutines at the beginning of the list that are checked. */
+/* Number of goroutines, from the beginning of the list, that are checked. */
 #define FIRST_MOST 8
-/* runtime.maxstackceiling is twice the largest stack of a goroutine, 1 GB. */
+/* Most plausible bytes of a goroutine's stack. The largest stack has 1 GB; runtime.maxstackceiling
+ * is twice that. */
 #define STACK_MOST (UINT64_C(4) << 30)
 #define STATUS_MOST 11
 #define STATUS_SCAN 0x1000
-/* Bit set of statuses without a goroutine: idle, two that were never used, dead, dead for an extra
- * thread. */
+/* Bit set of the statuses of structures without a goroutine: idle (0), two that were never used (5,
+ * 7), dead (6), dead for an extra thread (11). */
 #define STATUS_NONE (1U << 0 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 11)
 
 uint64_t

@@ -13,17 +13,17 @@
 #include "runtime/go/go_find_internal.h"
 #include "wallsample/elf/pclntab.h"
 
-/* Most threads that are read of the list in memory, which may be circular. */
+/* Most threads that are read from a list in the target's memory, which may be circular. */
 #define GO_THREADS_MOST 100000
 
-/* Bytes that are copied of a goroutine's own stack while its thread uses another one. */
+/* Most bytes that are copied of a goroutine's own stack while its thread uses another one. */
 #define GO_STACK_BYTES ((size_t)16 << 10)
 
 /* A thread (runtime.m) in Go's list. */
 struct go_thread {
 	uint64_t address;
-	uint64_t inner; /* its tid in the target's pid namespace; 0: the thread has not begun */
-	pid_t tid;      /* its tid in wallsample's pid namespace; 0: not known */
+	uint64_t inner; /* tid in the target's pid namespace; 0: the thread has not begun */
+	pid_t tid;      /* tid in wallsample's pid namespace; 0: not known */
 	uint32_t tries; /* number of readings of the list at which the tid was not known */
 	struct pages_memo memo;
 };
@@ -42,18 +42,21 @@ struct go_runtime {
 	struct go_home home;
 
 	struct go_threads threads; /* the list of threads at its latest reading */
-	struct go_threads before;  /* the list at the reading before that */
-	unsigned late;             /* number of threads read since the last tick that no list had */
+	struct go_threads before;  /* the list of threads at the reading before that */
+	unsigned late; /* number of threads read since the last tick that were in no list */
 
 	uint64_t *slot; /* addresses of goroutines, which never move */
-	uint64_t array; /* address in the target of the array with the content of slot[] */
+	uint64_t array; /* address in the target of the array of which slot[] is a copy */
 	size_t slot_count, slot_capacity;
-	size_t settled_count; /* number of elements of slot[] that two readings have confirmed */
-	uint8_t *bytes;       /* buffer for the structures of one batch of goroutines */
+	/* number of elements of slot[] that two readings have confirmed to be unchanged */
+	size_t settled_count;
+	uint8_t *bytes; /* buffer for the structures of one batch of goroutines */
 
-	char reason[GO_REASONS_MOST][GO_REASON_TEXT]; /* "": no such reason */
-	bool reasons_read;                            /* reason[] is final */
-	struct table own;      /* entry function of goroutines -> 1: it is the runtime's own */
+	/* texts of reasons by number; "": there is no such reason */
+	char reason[GO_REASONS_MOST][GO_REASON_TEXT];
+	bool reasons_read; /* reason[] is final */
+	/* address of a goroutine's entry function -> 1: such goroutines belong to the runtime */
+	struct table own;
 	struct pclntab *table; /* names of functions; NULL: the module has none */
 	bool table_sought;     /* the module was searched for `table` */
 };
@@ -66,8 +69,8 @@ void go_threads_release(struct go_runtime *go);
 /* Returns the thread with this tid, or NULL. */
 struct go_thread *go_threads_find(struct go_runtime *go, pid_t tid);
 /*
- * Returns the tid of the thread whose structure is at the address; 0: not known. Reads a thread
- * that began after the list was read.
+ * Returns the tid of the thread whose structure is at the address; 0: not known. If the thread
+ * began after the list was read, its structure is read now.
  */
 pid_t go_threads_tid(struct go_runtime *go, uint64_t address);
 
@@ -75,17 +78,20 @@ pid_t go_threads_tid(struct go_runtime *go, uint64_t address);
 
 /* Reads the addresses of all goroutines. Returns their number. */
 size_t go_tasks_slots(struct go_runtime *go);
-/* Forgets the addresses. After an exec of the same file other goroutines may have them. */
+/* Discards the addresses of goroutines, which after an exec of the same file may belong to other
+ * goroutines. */
 void go_tasks_forget(struct go_runtime *go);
-/* Reads the goroutines of ascending slots into out[0 … count - 1]. */
+/*
+ * Reads the goroutines in slots slot[0 … count - 1], in ascending order, into out[0 … count - 1].
+ */
 void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count,
 		   struct green_task *out);
 /*
- * Fills all of *task but tid and system from the bytes of a goroutine, which may have changed while
- * they were read, and stores the address of its thread in *m. False: the bytes are no goroutine. A
- * goroutine in the state "waiting" that has a thread is running: goroutines of the garbage
- * collector do that, and those whose stack it scans. A goroutine that waits for an event has no
- * thread.
+ * Fills all members of *task except tid and system from the bytes of a goroutine, which may have
+ * changed while they were read, and stores the address of its thread in *m. Returns false when the
+ * bytes are no goroutine. A goroutine with the status "waiting" that has a thread counts as
+ * running: goroutines of the garbage collector have that status while they run, and so have
+ * goroutines whose stack it scans. A goroutine that waits for an event has no thread.
  */
 bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
 		  struct green_task *task, uint64_t *m);
@@ -93,28 +99,31 @@ bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address,
 /* --- go.c -------------------------------------------------------------------------------- */
 
 struct go_captured {
-	struct go_runtime *of;  /* NULL: the thread is not of Go, or could not be read */
+	/* runtime of the thread; NULL: the thread is not one of Go, or could not be read */
+	struct go_runtime *of;
 	struct green_task task; /* GREEN_TASK_NONE: the thread runs no goroutine */
 	size_t stack_size;      /* valid bytes of `stack`, from task.sp on */
 	uint8_t stack[GO_STACK_BYTES];
 };
 
 /*
- * Captures the goroutine that the thread runs; captured->of is NULL when the thread is not of `go`.
+ * Captures the goroutine that the thread runs. captured->of is NULL when the thread does not belong
+ * to `go`.
  */
 void go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_captured *captured);
 
 /* --- go_words.c -------------------------------------------------------------------------- */
 
-/* Reads the reasons to wait, once. */
+/* Reads the texts of the reasons to wait, once. */
 void go_words_read_reasons(struct go_runtime *go);
-/* Returns true when the runtime itself starts the goroutines with this entry function. */
+/* Returns true when goroutines with this entry function are started by the runtime itself. */
 bool go_words_is_own(struct go_runtime *go, uint64_t entry);
 void go_words_release(struct go_runtime *go);
 
 /*
- * go_vdso_ARCH.c: the number of bytes below the caller's stack pointer at which nanotime and
- * walltime save the caller's frame pointer; 0: it is not read.
+ * Defined in go_vdso_ARCH.c. The functions nanotime and walltime, which call the vdso, save their
+ * caller's frame pointer this number of bytes below their caller's stack pointer; 0: it is not
+ * read.
  */
 extern const uint64_t go_vdso_frame_pointer;
 

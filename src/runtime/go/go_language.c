@@ -6,8 +6,8 @@
 #include "wallsample/runtime/language.h"
 
 /*
- * Functions of the runtime that only put a goroutine aside. The functions that show what a
- * goroutine waits for are not listed: runtime.chanrecv1, runtime.selectgo, time.Sleep,
+ * Functions of the runtime that only suspend a goroutine which has to wait. Functions that show
+ * what it waits for are not listed: runtime.chanrecv1, runtime.selectgo, time.Sleep,
  * sync.(*Mutex).Lock, internal/poll.(*FD).Read.
  */
 static const char *const parking[] = {
@@ -70,17 +70,16 @@ is_runtime(const char *function)
 	return language_names_match(packages, function);
 }
 
-/*
- * The compiler wraps a function that a "go" statement calls with arguments: "main.start.gowrap1".
- */
+/* For a "go" statement that calls a function with arguments the compiler makes a wrapper, such as
+ * "main.start.gowrap1". */
 static bool
 is_wrapper(const char *function)
 {
 	return strstr(function, ".gowrap") != NULL;
 }
 
-/* The path of the package ends at the first dot behind the last slash: "net/http.(*conn).serve",
- * "slices.Sort[go.shape.int]", "main.Map[example.org/x.T]". */
+/* The path of a function's package ends at the first dot behind the last slash of the name:
+ * "net/http.(*conn).serve", "slices.Sort[go.shape.int]", "main.Map[example.org/x.T]". */
 static bool
 is_own(const char *function)
 {
@@ -94,7 +93,8 @@ is_own(const char *function)
 	return strncmp(function, "main.", strlen("main.")) == 0;
 }
 
-/* The library is in a folder such as "/usr/local/go/src/"; with -trimpath files have no paths. */
+/* The sources of the standard library are in a directory such as "/usr/local/go/src/"; programs
+ * built with -trimpath have no paths of directories. */
 static size_t
 library(const char *file)
 {

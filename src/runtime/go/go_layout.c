@@ -12,7 +12,7 @@ enum structure { G, M };
 
 static const struct {
 	const char *name;
-	size_t to; /* offset in struct go_layout */
+	size_t to; /* offset of the member in struct go_layout */
 	enum structure structure;
 	const char *path; /* the member's name in debug information */
 } members[] = {
@@ -22,10 +22,10 @@ static const struct {
 };
 
 /*
- * Rows printed by tools/go-layout. Patch releases have moved members of runtime.m. The row of 1.20
- * is that of 1.19: programs made by 1.20.7 and 1.20.10 confirm it, in memory and in nanotime1.
- * The lines of a row: minor, patch, g_size, m_size; the members of g, then those of m, in the order
- * of GO_OFFSETS.
+ * Rows printed by tools/go-layout. A version has several rows where patch releases have moved
+ * members of runtime.m. The row of 1.20 is that of 1.19: programs made by 1.20.7 and 1.20.10
+ * confirm it, in memory and in nanotime1. The lines of a row: minor, patch, g_size, m_size; the
+ * members of g, then those of m, in the order of GO_OFFSETS.
  */
 /* clang-format off */
 static const struct go_layout table[] = {
@@ -85,7 +85,7 @@ go_layout_member(const struct go_layout *layout, size_t index, uint32_t *value)
 	return members[index].name;
 }
 
-/* Returns true for members that versions older than the member, or newer ones, may lack. */
+/* Returns true for members that do not exist in all supported versions. */
 static bool
 may_be_absent(const char *name)
 {

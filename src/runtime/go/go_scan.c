@@ -3,9 +3,9 @@
  * go_scan.c - finds the variables of Go's runtime in a program without symbols.
  *
  * The list of all goroutines is the slice whose first element is goroutine 1. The list of all
- * threads begins at a word that points to a thread. Other words may do so too: the longest list is
- * the right one. The reasons to wait are an array of strings, of which the first ones are the same
- * in all versions.
+ * threads begins at a word that points to a thread; other words may point to threads, too, and the
+ * word that begins the longest list is the right one. The reasons to wait are an array of strings,
+ * of which the first ones are the same in all versions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 	};
 }
 
-/* Returns true for an address outside of the module's image, as those of allocated objects. */
+/* Returns true for an address outside of the module's image, where allocated objects are. */
 static bool
 is_outside_image(const struct go_scan *scan, uint64_t address)
 {
@@ -125,12 +125,15 @@ try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t
 
 /* --- pieces ------------------------------------------------------------------------------ */
 
-/* Number of words after a word that the checks of the word may need. */
+/* Number of words behind a word that are read with it, because the checks of the word need them. */
 #define BEHIND (REASON_WORDS - 1)
 #define PIECE_WORDS (PIECE / sizeof(uint64_t))
 
-/* Checks `count` words. The two variables are zero at first, and so not in the file's data; the
- * array of reasons is in the file. */
+/*
+ * Checks `count` words. In the part of the data that the file contains (`in_file`) only the array
+ * of reasons can be; the variables of goroutines and threads are zero at first, and so not in the
+ * file.
+ */
 static void
 scan_words(struct go_scan *scan, struct batch *batch, uint64_t address, const uint64_t *word,
 	   size_t count, bool in_file)
@@ -164,7 +167,7 @@ scan_piece(struct go_scan *scan, struct batch *batch, const struct image_segment
 	if (got)
 		scan_words(scan, batch, piece.address, word,
 			   (size_t)(end - scan->at) / sizeof(*word), in_file);
-	/* Segments without file data begin at any address; words are aligned. */
+	/* Data that the file does not contain may begin at any address; words are aligned. */
 	scan->at = end + (sizeof(*word) - (segment->vaddr + end) % sizeof(*word)) % sizeof(*word);
 }
 

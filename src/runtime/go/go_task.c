@@ -5,7 +5,8 @@
 
 #include "runtime/go/go_internal.h"
 
-/* runtime/runtime2.go: a bit of the status while the garbage collector scans the stack. */
+/* Bit of a goroutine's status that is set while the garbage collector scans its stack
+ * (runtime/runtime2.go). */
 #define STATUS_SCAN UINT32_C(0x1000)
 
 /* clang-format off */
@@ -13,26 +14,29 @@ static const enum green_task_state states[] = {
 	GREEN_TASK_NONE,    /* idle: just allocated */
 	GREEN_TASK_READY,   /* runnable */
 	GREEN_TASK_RUNNING,
-	GREEN_TASK_CALLING, /* syscall: also C code */
+	GREEN_TASK_CALLING, /* syscall: in a system call or C code */
 	GREEN_TASK_WAITING,
 	GREEN_TASK_NONE,    /* never used */
 	GREEN_TASK_NONE,    /* dead */
 	GREEN_TASK_NONE,    /* never used */
-	GREEN_TASK_MOVING,  /* copystack */
-	GREEN_TASK_READY,   /* preempted: stopped for the garbage collector, which resumes it */
+	GREEN_TASK_MOVING,  /* copystack: its stack is being moved */
+	/* preempted: stopped for the garbage collector, which resumes the goroutine */
+	GREEN_TASK_READY,
 	GREEN_TASK_WAITING, /* leaked: it waits for an unreachable object */
 	GREEN_TASK_NONE,    /* dead, and kept for a thread of C code */
 };
 /* clang-format on */
 
-/* Bytes of the array that are read at a time. The array only grows; each element is read once. */
+/* Most bytes of the array of goroutines that are read at a time. The array only grows, and each
+ * element is read once. */
 #define ARRAY_PIECE ((size_t)64 << 10)
 
 /* --- the array --------------------------------------------------------------------------- */
 
 /*
- * Goroutines are never freed, and their array only grows. Its elements are cached when two readings
- * of the slice agree, because the slice may change while it is read.
+ * Reads the addresses of goroutines from the array. Goroutines are never freed, and the array only
+ * grows. Elements are cached once two readings of the slice (address and length of the array)
+ * agree, because the slice may change while it is read.
  */
 static void
 read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
@@ -87,8 +91,8 @@ go_tasks_slots(struct go_runtime *go)
 /* --- goroutines -------------------------------------------------------------------------- */
 
 /*
- * Sets the registers with which the goroutine continues, unless sp is outside of its stack: then
- * the members were read at different moments.
+ * Sets the registers with which the goroutine continues. Sets none if sp is outside of its stack,
+ * because then its members were read at different moments.
  */
 static void
 set_continuation(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)

@@ -4,9 +4,12 @@
 
 #include "runtime/go/go_internal.h"
 
-/* Number of readings of the list in which a new thread may have no tid that the sampler knows. */
+/* Number of readings of the list after which a thread whose tid is unknown to the sampler no longer
+ * causes another reading. */
 #define TRIES_MOST 20
-/* Most threads that are read within one tick because a goroutine, but no list, has them. */
+/*
+ * Most threads read within one tick because a goroutine refers to them but no list contains them.
+ */
 #define LATE_MOST 64
 
 /* --- the list ---------------------------------------------------------------------------- */
@@ -23,7 +26,8 @@ go_thread_find_tid(const struct go_runtime *go, uint64_t inner)
 	return tid > 0 ? tid : 0;
 }
 
-/* Takes the tid of the earlier list, which is valid while the thread's inner tid is unchanged. */
+/* Copies the tid of the thread from the previous list, where it is valid if the thread's inner tid
+ * is unchanged. Returns false when the tid is not known from there. */
 static bool
 go_thread_take_over(const struct go_runtime *go, struct go_thread *thread)
 {
@@ -41,7 +45,7 @@ go_thread_take_over(const struct go_runtime *go, struct go_thread *thread)
 	return true;
 }
 
-/* Sets the tid of the thread, from the earlier list or by its inner tid. */
+/* Sets the tid of the thread, from the previous list or by its inner tid. */
 static void
 go_thread_identify(struct go_runtime *go, struct go_thread *thread)
 {
@@ -54,7 +58,7 @@ go_thread_identify(struct go_runtime *go, struct go_thread *thread)
 		go->base.stale = true;
 }
 
-/* Sets the tid of the thread at this index, and adds it to by_tid. */
+/* Sets the tid of thread[at], and adds it to by_tid. */
 static void
 go_thread_settle(struct go_runtime *go, uint32_t at)
 {
@@ -66,7 +70,7 @@ go_thread_settle(struct go_runtime *go, uint32_t at)
 		*table_insert(&threads->by_tid, (uint64_t)thread->tid, 0, at, NULL) = at;
 }
 
-/* Adds the thread. False: the list has it already. */
+/* Adds the thread. Returns false when the list contains it already. */
 static bool
 go_threads_add(struct go_runtime *go, const struct go_thread *thread)
 {
@@ -84,7 +88,9 @@ go_threads_add(struct go_runtime *go, const struct go_thread *thread)
 	return true;
 }
 
-/* Returns the number of bytes up to the end of the last member that is read in this file. */
+/*
+ * Returns the number of bytes of runtime.m up to the end of the last member that this file reads.
+ */
 static size_t
 head_size(const struct go_layout *layout)
 {
@@ -99,8 +105,8 @@ head_size(const struct go_layout *layout)
 	return last + sizeof(uint64_t);
 }
 
-/* Reads the list that begins with the thread at the address. A thread that is being created is in
- * the list before its structure is complete. */
+/* Reads the linked list of threads whose first thread is at the address. A thread that is being
+ * created is in the list before its structure is complete. */
 static void
 go_threads_list_from(struct go_runtime *go, uint64_t address)
 {
@@ -122,14 +128,16 @@ go_threads_list_from(struct go_runtime *go, uint64_t address)
 				return;
 			go->base.stale = true;
 		} else if (!go_threads_add(go, &thread)) {
-			return; /* the following threads are known: another head, or a ring */
+			/* this thread and those behind it are in the list already, from another
+			 * head or in a ring */
+			return;
 		}
 	}
 }
 
 /*
- * Keeps live threads that were found through goroutines, not in a list: in programs without symbols
- * the right head of the list may not be known.
+ * Keeps live threads of the previous list that no list in memory contains but a goroutine referred
+ * to: in programs without symbols the right head of the list may not be known.
  */
 static void
 go_threads_keep_others(struct go_runtime *go)

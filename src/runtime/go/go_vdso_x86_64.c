@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* go_vdso_x86_64.c - the frame pointer of a caller of the vdso in Go. */
+/* go_vdso_x86_64.c - where Go functions that call the vdso save the frame pointer, on x86-64. */
 #include "runtime/go/go_internal.h"
 
-/* runtime/sys_linux_amd64.s saves it next to the return address. */
+/* runtime/sys_linux_amd64.s saves the frame pointer next to the return address. */
 const uint64_t go_vdso_frame_pointer = 16;

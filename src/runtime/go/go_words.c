@@ -7,7 +7,8 @@
 
 /* --- reasons ----------------------------------------------------------------------------- */
 
-/* Reads a string header: address and length. False: not plausible. */
+/* Reads reason number `index` from its string header, an address and a length. Returns false when
+ * they are not plausible. */
 static bool
 read_reason(struct go_runtime *go, size_t index)
 {
@@ -43,12 +44,12 @@ go_words_read_reasons(struct go_runtime *go)
 		continue;
 }
 
-/* Most entry functions in the cache, for programs that create functions without end. */
+/* Most entry functions in the cache: a program may create functions without end. */
 #define OWN_MOST 65536
 
 /* --- goroutines of the runtime ----------------------------------------------------------- */
 
-/* Functions of the package runtime that begin goroutines of the program
+/* Functions of the package runtime that are entry functions of goroutines of the program
  * (runtime/traceback.go: isSystemGoroutine). */
 static const char *const not_own[] = { "runtime.main", "runtime.handleAsyncEvent",
 				       "runtime.corostart" };
@@ -93,7 +94,8 @@ go_words_is_own(struct go_runtime *go, uint64_t entry)
 	if (entry == 0)
 		return false;
 	if (!table_find(&go->own, entry, 0, &own)) {
-		/* While threads are held, entry functions that are not cached are not looked up. */
+		/* While threads are held, only the cache is used: a look-up of a name reads the
+		 * file. */
 		if (go->base.tools->held)
 			return false;
 		own = look_up_entry(go, entry);

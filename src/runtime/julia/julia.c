@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia.c - the instance of Julia, and its contract of a runtime. Julia's functions are machine
- * code and have native frames; only its tasks are read.
+ * julia.c - the instance of Julia, and the functions of struct runtime_kind. Julia's functions are
+ * machine code and have native frames; only its tasks are read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ julia_init(struct instance *instance, const void *place)
 	((struct julia *)instance)->tasks = julia_tasks_create(instance->tools);
 }
 
-/* Reads the threads at once: captures look threads up before the scheduler asks for slots. */
+/* Reads the list of threads immediately, because captures need it before the scheduler asks for
+ * slots. */
 static void
 julia_found(struct instance *instance, const void *place, bool remapped)
 {
@@ -125,7 +126,8 @@ julia_look(void *state, const uint32_t *slot, size_t count, struct green_task *o
 		memset(out, 0, count * sizeof(*out));
 }
 
-/* A thread leaves its task's stack only for signal handlers: there is no other stack to copy. */
+/* Never stores a stack: a thread leaves its task's stack only for signal handlers, so that there is
+ * no other stack to copy. */
 static bool
 julia_running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
 	      size_t *stack_size)

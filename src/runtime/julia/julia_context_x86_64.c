@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * julia_context_x86_64.c - decodes a jmp_buf of glibc on x86-64: rbx, rbp, r12 to r15, rsp, rip.
- * rbp, rsp and rip are xored with a word of the thread's header and rotated left by 17 bits
- * (sysdeps/x86_64/setjmp.S, pointer_guard.h).
+ * glibc has xored rbp, rsp and rip with a word of the thread's header and rotated them left by 17
+ * bits (sysdeps/x86_64/setjmp.S, pointer_guard.h).
  */
 #include <string.h>
 

@@ -8,28 +8,28 @@
 
 #include "wallsample/elf/symbol_search.h"
 
-/* Number of pages of variables that one call scans, and number of words in a page. */
+/* Number of pages of variables that one call scans; number of words in a page. */
 #define SCAN_PAGES 16
 #define PAGE_WORDS (MEMORY_PAGE / sizeof(uint64_t))
-/* Bounds of addresses in user space on x86-64 and AArch64. Nothing is mapped below the first. */
+/* Bounds of addresses in user space on x86-64 and AArch64. No memory is mapped below the first. */
 #define ADDRESS_LEAST UINT64_C(0x10000)
 #define ADDRESS_MOST (UINT64_C(1) << 48)
 
 /*
- * What a file of Julia contains. Up to 1.5 all is in libjulia; since then libjulia has the
- * variables that programs may use, and libjulia-internal the others. Files of other names are not
- * searched: no program links Julia statically. Addresses are those in the image; 0: the file does
- * not have it.
+ * The variables and the version that a file of Julia contains. Up to Julia 1.5 libjulia has all of
+ * them; since then libjulia has the variables that programs may use, and libjulia-internal the
+ * others. Files with other names are not searched: no program links Julia statically. Addresses are
+ * those in the image; 0: the file does not have the variable.
  */
 struct julia_module {
 	uint64_t threads; /* jl_all_tls_states: a pointer to the array of threads */
 	uint64_t count;   /* jl_n_threads: length of the array, an int */
-	uint64_t nothing; /* jl_nothing: a pointer to the object for "none" */
+	uint64_t nothing; /* jl_nothing: a pointer to the object "nothing" */
 	uint64_t base;    /* jl_base_module: a pointer to the module Base */
-	uint32_t version; /* made by JULIA_VERSION; 0: the file does not have it */
+	uint32_t version; /* made by JULIA_VERSION; 0: the file has no version */
 };
 
-/* The search of a file. */
+/* State of the search of a file. */
 struct julia_search {
 	const struct image *image;
 	struct symbol_search symbols;
@@ -43,7 +43,8 @@ struct scan {
 	uint64_t low, high; /* the variables are in [low, high) */
 };
 
-/* A file of Julia. The file with the version stands for the runtime; the others are its parts. */
+/* A file of Julia. The candidate of the file with the version stands for the runtime; the other
+ * files are in the state FINDER_PART. */
 struct julia_candidate {
 	struct finder_candidate base;
 	struct julia_module file;
@@ -53,12 +54,13 @@ struct julia_candidate {
 
 /* --- a file: its version and variables ------------------------------------------------------ */
 
-/* Most bytes of a function that returns a small number, with or without a frame. */
+/* Most bytes of a function that returns a small constant, with or without a stack frame. */
 #define CODE_MOST 16
 
 enum { THREADS, COUNT, NOTHING, BASE, MINOR, OWN_MINOR, PATCH, OWN_PATCH };
 
-/* Since 1.7 functions of libjulia-internal have the prefix i; libjulia exports them without. */
+/* Since Julia 1.7 names of functions in libjulia-internal have the prefix i; libjulia exports the
+ * names without it. */
 static const struct symbol_wanted wanted[] = {
 	[THREADS] = { .name = "jl_all_tls_states" },
 	[COUNT] = { .name = "jl_n_threads" },
@@ -82,7 +84,8 @@ julia_search_begin(void *state, const struct module *module)
 
 /* --- the version ------------------------------------------------------------------------- */
 
-/* Decodes the number that a function returns: mov $number, %eax; or xor %eax, %eax. */
+/* Decodes the number that a function returns, from its code: mov $number, %eax; or xor %eax, %eax.
+ * Returns false when the code is neither. */
 static bool
 decode_returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
 {
@@ -101,7 +104,8 @@ decode_returned_x86_64(const uint8_t code[CODE_MOST], uint32_t *number)
 	return code[at] == 0xb8;
 }
 
-/* Decodes the number that a function returns: mov w0, #number, possibly after bti. */
+/* Decodes the number that a function returns, from its code: mov w0, #number, possibly after bti.
+ * Returns false when the code has another form. */
 static bool
 decode_returned_aarch64(const uint8_t code[CODE_MOST], uint32_t *number)
 {
@@ -130,8 +134,10 @@ decode_returned(const struct julia_search *search, size_t one, size_t other, uin
 	       *number < 256;
 }
 
-/* Major versions other than 1 are not supported. Since 1.6 libjulia's functions only forward calls,
- * and yield no version. */
+/*
+ * Returns the version that the file's functions return; 0: not known. Major versions other than 1
+ * are not supported. Since 1.6 the functions in libjulia only forward calls, and yield no version.
+ */
 static uint32_t
 find_version(const struct julia_search *search)
 {
@@ -201,8 +207,9 @@ julia_read_tag(const struct memory *memory, uint64_t object, uint64_t *tag)
 }
 
 /*
- * Returns true when this is the structure of thread number n, and its tasks have the tag *tag. If
- * *tag is 0, it is set to the tag of the first task. The garbage collector's threads have no tasks.
+ * Returns true when `thread` is the address of the structure of thread number n, and its tasks have
+ * the type tag *tag. If *tag is 0, it is set to the tag of the first task. Threads of the garbage
+ * collector have no tasks.
  */
 static bool
 julia_is_thread(const struct julia_layout *layout, const struct memory *memory, uint64_t thread,
@@ -252,8 +259,8 @@ julia_place_state(const struct julia_place *place, const uint8_t *task)
 	return symbol;
 }
 
-/* Sets place->runnable from the root task of the first thread, which ends with the program: the
- * state of this task is that of all tasks that have not ended. */
+/* Sets place->runnable from the root task of the first thread: this task lives until the program
+ * ends, so its state is the state of all tasks that have not ended. */
 static bool
 julia_learn_runnable(struct julia_place *place, const struct memory *memory, uint64_t thread)
 {
@@ -283,8 +290,8 @@ julia_fits(const struct memory *memory, struct julia_place *place)
 
 /* --- the variable without a symbol ------------------------------------------------------- */
 
-/* Begins to scan the file's variables, near the number of threads: the array's address is defined
- * beside that number. */
+/* Begins to scan the file's variables, at the variable with the number of threads: the variable
+ * with the array's address is defined beside it. */
 static void
 julia_begin_scan(struct finder *finder, struct julia_candidate *c)
 {
@@ -312,7 +319,7 @@ julia_may_be_address(const struct scan *scan, uint64_t word)
 	       (word < scan->low || word >= scan->high);
 }
 
-/* Scans one page. Returns true when one of its words is the address of the array. */
+/* Scans one page. Returns true when one of its words is the address of the array of threads. */
 static bool
 julia_scan_page(struct finder *finder, struct julia_candidate *c, uint64_t page)
 {
@@ -419,8 +426,8 @@ julia_choose_layout(struct finder *finder, struct finder_candidate *base)
 /* --- check ------------------------------------------------------------------------------- */
 
 /*
- * Takes the addresses of variables from the symbols of all files. Without a symbol for the array
- * its address is kept, which a scan has found.
+ * Sets the addresses of variables from the symbols of all files. If no file has a symbol for the
+ * array of threads, place->threads keeps the address that a scan has found.
  */
 static void
 julia_place_variables(const struct finder *finder, struct julia_place *place)

@@ -22,18 +22,18 @@
 /* --- julia_layout.c: offsets in Julia's structures, by version --------------------------- */
 
 /*
- * Each thread has a structure (jl_tls_states_t), which an array points to. The structure refers to
- * the task that the thread runs, to its root task, and to a list of the other tasks that were
- * started on the thread and have a stack. The table has versions that were compared with their
- * headers or debug information. For other versions debug information is read, which Julia's
- * official binaries have.
+ * Each thread has a structure (jl_tls_states_t); an array has pointers to these structures. The
+ * structure refers to the task that the thread runs, to its root task, and to a list of the other
+ * tasks that were started on the thread and have a stack. The table has versions that were compared
+ * with their headers or debug information. For other versions debug information is read, which
+ * Julia's official binaries have.
  */
 
 /* The number of a version: 1.5.3 is 0x010503. */
 #define JULIA_VERSION(major, minor, patch)                                                         \
 	((uint32_t)(major) << 16 | (uint32_t)(minor) << 8 | (uint32_t)(patch))
 
-/* Largest plausible offset, and size of a task. */
+/* Largest plausible offset of a member, and largest plausible size of a task. */
 #define JULIA_OFFSET_MOST 65536
 #define JULIA_TASK_MOST 4096
 
@@ -46,26 +46,29 @@ struct julia_layout {
 	uint32_t thread_current, thread_root; /* pointers to tasks */
 	uint32_t thread_pthread;              /* pthread_t */
 	/* Offsets in the list of tasks. */
-	uint32_t list_capacity; /* also the size of the length and of the capacity */
+	/* offset of the capacity; also the size in bytes of the length and of the capacity */
+	uint32_t list_capacity;
 	uint32_t list_items;
 	/* Offsets in a task. */
 	uint32_t task_queue;
 	uint32_t task_state;
-	bool state_is_symbol;    /* the state is a pointer; false: a byte */
+	bool state_is_symbol;    /* the state is a pointer to a symbol; false: it is a byte */
 	uint32_t task_context;   /* a jmp_buf, or a pointer to one */
 	bool context_is_pointer; /* task_context is a pointer */
 	uint32_t task_stack;     /* address of the stack, then its size */
-	uint32_t task_bits;   /* 31 bits: bytes of the stack kept elsewhere; highest: has begun */
+	/* lower 31 bits: bytes of the stack kept elsewhere; highest bit: the task has begun */
+	uint32_t task_bits;
 	uint32_t task_thread; /* int16_t: number of the task's thread */
 	uint32_t task_size;   /* bytes up to the end of the last of these members */
-	/* Offset in a module of its table of names: number of words, then address; 0: unknown. */
+	/* Offset, in the structure of a module, of its table of names: number of words, then
+	 * address; 0: not known. */
 	uint32_t module_names;
 };
 
-/* Returns the row of the version, at any patch level, or NULL. */
+/* Returns the row of the table for the version's first two numbers, or NULL. */
 const struct julia_layout *julia_layout_find(uint32_t version);
 
-/* Reads the layout from debug information. False: members are missing. */
+/* Reads the layout from debug information. Returns false when members are missing. */
 bool julia_layout_read(Dwarf *dwarf, uint32_t version, struct julia_layout *layout);
 
 /* --- julia_find.c ------------------------------------------------------------------------ */
@@ -80,7 +83,7 @@ struct julia_place {
 	uint64_t count;    /* address of the int with the length of that array */
 	uint64_t nothing;  /* address of the object "nothing"; 0: not known */
 	uint64_t base;     /* address of the variable that points to the module Base; 0: unknown */
-	uint64_t tag;      /* type tag in front of each task, without its lowest four bits */
+	uint64_t tag;      /* type tag in the word before each task, without its lowest four bits */
 	uint64_t runnable; /* state of a task that has not ended */
 };
 
@@ -97,7 +100,8 @@ size_t julia_place_threads(const struct julia_place *place, const struct memory 
 /* Returns the state of a task, from the bytes of its structure. */
 uint64_t julia_place_state(const struct julia_place *place, const uint8_t *task);
 
-/* The type tag in the word in front of an object, whose lowest bits the garbage collector uses. */
+/* The type tag, from the word before an object. The garbage collector uses the lowest bits of that
+ * word. */
 #define JULIA_TAG(word) ((word) & ~UINT64_C(15))
 
 extern const struct runtime_kind runtime_julia;
@@ -110,17 +114,19 @@ struct julia_tasks;
 struct julia_tasks *julia_tasks_create(const struct runtime_tools *tools);
 void julia_tasks_free(struct julia_tasks *tasks);
 
-/* Reads the threads, and returns the number of slots. `place` NULL: there is no Julia, no slot. */
+/* Reads the list of threads, and returns the number of slots. `place` NULL: the process has no
+ * Julia, and the result is 0. */
 size_t julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place);
-/* Returns true when another call of julia_tasks_slots would continue the search for the queues. */
+/* Returns true when the search for the queues of runnable tasks is unfinished and another call of
+ * julia_tasks_slots would continue it. */
 bool julia_tasks_searching(const struct julia_tasks *tasks);
 /* Implements `look` of struct runtime_scheduler, for the slots of the last julia_tasks_slots. */
 void julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
 		      struct green_task *out);
 /*
- * Stores the task that the thread runs, read by tools->pages. Its state is GREEN_TASK_NONE when the
- * thread looks for a task or collects garbage. False: the thread was not Julia's at the last call
- * of julia_tasks_slots, or its task is not readable.
+ * Stores the task that the thread runs, which is read by tools->pages. Its state is GREEN_TASK_NONE
+ * when the thread looks for a task or collects garbage. Returns false when the last call of
+ * julia_tasks_slots did not list the thread, or its task is not readable.
  */
 bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task *task);
 
@@ -129,13 +135,13 @@ bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task
 /*
  * A task points to the queue that contains it. Queues of runnable tasks and queues of conditions
  * are lists of the same type. Base.Workqueues is the array of the queues of runnable tasks, one for
- * each thread. It is searched once by its name among the variables of the module Base; if it is not
- * found, all tasks in queues count as waiting.
+ * each thread. Its address is searched once, by its name among the variables of the module Base; if
+ * it is not found, all tasks in queues count as waiting.
  */
 struct julia_queues {
 	uint64_t base;        /* place->base for which the other members are valid */
 	unsigned rounds;      /* number of searches through all names that found nothing */
-	uint64_t table, size; /* table of the module's names: address, and number of words */
+	uint64_t table, size; /* table of the names in module Base: address, and number of words */
 	uint64_t at;          /* index of the next word in the table; 0: no search has begun */
 	uint64_t array;       /* address of Base.Workqueues; 0: not found */
 	uint64_t list[JULIA_THREADS_MOST]; /* addresses of the queues, ascending */
@@ -143,19 +149,19 @@ struct julia_queues {
 };
 
 /*
- * Continues the search at a bounded cost, and reads the addresses of the queues. Must be called
- * once a tick.
+ * Continues the search for Base.Workqueues at a bounded cost, and reads the addresses of the
+ * queues. Must be called once a tick.
  */
 void julia_queues_update(struct julia_queues *queues, const struct runtime_tools *tools,
 			 const struct julia_place *place);
-/* Returns true when a search has begun and has names left. */
+/* Returns true when the search has begun and names are left to search. */
 bool julia_queues_searching(const struct julia_queues *queues);
-/* Returns true when the tasks in this queue are runnable. */
+/* Returns true when `queue` is the address of a queue of runnable tasks. */
 bool julia_queues_has(const struct julia_queues *queues, uint64_t queue);
 
 /* --- julia_context_ARCH.c: registers of a task that sigsetjmp has saved ------------------- */
 
-/* Bytes of glibc's jmp_buf that are needed. */
+/* Number of bytes of glibc's jmp_buf that are decoded. */
 #define JULIA_CONTEXT_SIZE 64
 
 struct julia_context {
@@ -163,11 +169,11 @@ struct julia_context {
 };
 
 /*
- * Returns the address, in the thread with this pthread_t, of the word with which glibc mangles
- * addresses; 0: not known. All threads have the same word.
+ * Returns the address, in the structure of the thread with this pthread_t, of the word with which
+ * glibc mangles addresses; 0: not known. The word is the same in all threads.
  */
 uint64_t julia_context_guard(uint64_t pthread);
-/* Decodes a jmp_buf; the values in *out are unchecked. False: it cannot be decoded. */
+/* Decodes a jmp_buf; the values in *out are unchecked. Returns false when it cannot be decoded. */
 bool julia_context_read(const uint8_t bytes[JULIA_CONTEXT_SIZE], uint64_t guard,
 			struct julia_context *out);
 

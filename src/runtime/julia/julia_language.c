@@ -6,8 +6,8 @@
 #include "wallsample/runtime/language.h"
 
 /*
- * Functions that only put a task aside. Those that show what a task waits for are not listed:
- * take!, lock and sleep.
+ * Functions that only suspend a task which has to wait. Functions that show what it waits for are
+ * not listed: take!, lock and sleep.
  */
 /* clang-format off */
 static const char *const parking[] = {
@@ -22,8 +22,8 @@ static const char *const parking[] = {
 /* clang-format on */
 
 /*
- * Returns the function of a symbol, and its length: "wait" of "julia_wait_1234", "jfptr_wait_12"
- * and "#wait#731".
+ * Returns the name of the function of a symbol, and its length: "wait" for "julia_wait_1234",
+ * "jfptr_wait_12" and "#wait#731".
  */
 static const char *
 plain_name(const char *name, size_t *length)
@@ -61,7 +61,7 @@ only_parks(const char *function)
 	return false;
 }
 
-/* Functions of libjulia have no names when it is stripped, as it often is. */
+/* Needed because libjulia is often stripped, so that its functions have no names. */
 static bool
 module_only_parks(const char *module)
 {

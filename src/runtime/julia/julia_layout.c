@@ -46,7 +46,8 @@ enum { THREAD, TASK };
 #define TO(name) offsetof(struct julia_layout, name)
 #define PATHS_MOST 3
 
-/* Each member, with its names in different versions: the heap and the context have moved. */
+/* Each member, with the names that it has in different versions: the heap and the context have
+ * moved. */
 /* clang-format off */
 static const struct {
 	size_t to;
@@ -93,8 +94,11 @@ julia_read_member(struct dwarf_structures *structures, size_t source, struct jul
 	return false;
 }
 
-/* Converts the offsets of the list, which are relative to the thread's structure, sets the members
- * that depend on others, and checks all. */
+/*
+ * Completes a layout: makes the offsets of the list relative to the list, which were relative to
+ * the thread's structure, and sets the members that follow from others. Returns false when a member
+ * is implausible.
+ */
 static bool
 julia_layout_finish(struct julia_layout *layout)
 {

@@ -5,15 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* htable_t: pairs of a symbol and a binding; the binding of an empty pair is 1. */
+/* The table is an htable_t: pairs of pointers to a symbol and a binding; the binding of an empty
+ * pair is 1. */
 #define PAIR_WORDS 2
-#define PAIRS_MOST 256 /* number of pairs that are read together */
-#define STEPS 32       /* number of such reads per call, which take a millisecond */
+#define PAIRS_MOST 256 /* most pairs that are read at once */
+#define STEPS 32 /* most reads of PAIRS_MOST pairs per call, which together take a millisecond */
 #define WORDS_MOST (UINT64_C(1) << 22)
 #define NO_BINDING 1
-/* Number of searches of the whole table: Julia may move names while they are read. */
+/* Number of searches of the whole table: a single one may miss a name, because Julia may move names
+ * during the reading. */
 #define ROUNDS_MOST 3
-/* jl_sym_t: left, right and hash precede the text; jl_binding_t: the value follows the name. */
+/* Offset of the text in jl_sym_t, after left, right and hash; offset of the value in jl_binding_t,
+ * after the name. */
 #define SYMBOL_TEXT 24
 #define BINDING_VALUE 8
 
@@ -26,7 +29,7 @@ struct array {
 	uint32_t offset;
 };
 
-/* An element of the array: InvasiveLinkedListSynchronized. */
+/* An element of the array Base.Workqueues, of type InvasiveLinkedListSynchronized. */
 struct queue {
 	uint64_t list, lock;
 };
@@ -37,7 +40,8 @@ read_object(const struct runtime_tools *tools, uint64_t address, void *to, size_
 	return address != 0 && memory_read(&tools->memory, address, to, size);
 }
 
-/* Reads the address and the size of the module's table of names. */
+/* Reads the address and the size of the table of names of the module Base. Returns false when they
+ * are not readable or plausible. */
 static bool
 julia_queues_begin(struct julia_queues *queues, const struct runtime_tools *tools,
 		   const struct julia_place *place)
@@ -61,7 +65,7 @@ julia_queues_check(struct julia_queues *queues, const struct runtime_tools *tool
 		queues->array = 0;
 }
 
-/* Examines the next pairs. */
+/* Searches the next pairs of the table for Base.Workqueues. */
 static void
 search_pairs(struct julia_queues *queues, const struct runtime_tools *tools)
 {

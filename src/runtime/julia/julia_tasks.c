@@ -7,17 +7,17 @@
 
 /* Number of tasks in a batch, whose structures are read in one system call. */
 #define TASKS_MOST MEMORY_PIECES_MOST
-/* The word with the type tag precedes each object. */
+/* Size of the word with the type tag, which precedes each object. */
 #define TAG_SIZE sizeof(uint64_t)
 #define STARTED UINT32_C(0x80000000)
 
 struct thread {
-	uint64_t address, pthread; /* address of its structure; its pthread_t */
-	uint64_t current, root;    /* addresses of its current task and its root task */
-	uint64_t list;             /* address of the array of pointers to its other tasks */
-	uint32_t length;           /* number of elements of that array */
-	uint32_t first;   /* slot of the first element; the slot before is that of `root` */
-	pid_t inner, tid; /* id in the target's and in wallsample's pid namespace; 0: unknown */
+	uint64_t address, pthread; /* address of the thread's structure; its pthread_t */
+	uint64_t current, root;    /* addresses of the thread's current task and of its root task */
+	uint64_t list;    /* address of the array of pointers to the thread's other tasks */
+	uint32_t length;  /* number of elements of the array at `list` */
+	uint32_t first;   /* slot of list[0]; the slot before it is that of `root` */
+	pid_t inner, tid; /* tid in the target's and in wallsample's pid namespace; 0: not known */
 };
 
 struct julia_tasks {
@@ -69,7 +69,7 @@ body_size(const struct julia_tasks *tasks)
 	return TAG_SIZE + tasks->place.layout.task_size;
 }
 
-/* Resets all state if the place, and with it the offsets, has changed. */
+/* Sets the place. If it has changed, and with it the offsets, resets all other state. */
 static void
 set_place(struct julia_tasks *tasks, const struct julia_place *place)
 {
@@ -81,7 +81,7 @@ set_place(struct julia_tasks *tasks, const struct julia_place *place)
 	tasks->address = xcalloc(TASKS_MOST, sizeof(*tasks->address));
 	tasks->body = xcalloc(TASKS_MOST, body_size(tasks));
 	tasks->context = xcalloc(TASKS_MOST, JULIA_CONTEXT_SIZE);
-	/* One piece for each task, or for each thread in addition. */
+	/* One piece is read for each task of a batch, and one for each thread. */
 	tasks->piece = xcalloc(TASKS_MOST + JULIA_THREADS_MOST, sizeof(*tasks->piece));
 	tasks->got = xcalloc(TASKS_MOST + JULIA_THREADS_MOST, sizeof(*tasks->got));
 }
@@ -112,7 +112,8 @@ read_parts(const struct julia_tasks *tasks, uint64_t thread, struct parts *parts
 	return true;
 }
 
-/* Takes the list's length, capacity and pointer. An implausible list is empty. */
+/* Sets to->list and to->length from the bytes of a list of tasks: length, capacity and pointer. An
+ * implausible list counts as empty. */
 static void
 set_task_list(const struct julia_layout *layout, const uint64_t list[3], struct thread *to)
 {
@@ -191,8 +192,8 @@ julia_tasks_searching(const struct julia_tasks *tasks)
 
 /* --- slots ------------------------------------------------------------------------------- */
 
-/* Returns the thread whose task is in the slot. *at is the index of the last result: slots ascend
- * from call to call. */
+/* Returns the thread to whose tasks the slot belongs, or NULL. *at is the index of the thread that
+ * the last call returned, where the search begins: slots ascend from call to call. */
 static const struct thread *
 thread_of_slot(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 {
@@ -202,8 +203,8 @@ thread_of_slot(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 }
 
 /*
- * Reads the addresses of the tasks, 0 for an empty slot, and in the same system call the current
- * task of each thread: if two reads agree, the task has not run in between.
+ * Reads the addresses of the tasks in the slots, 0 for an empty slot, and in the same system call
+ * the current task of each thread: if two reads agree, the task has not run between them.
  */
 static void
 read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
@@ -284,8 +285,9 @@ running_thread(const struct julia_tasks *tasks, const struct green_task *task, c
 }
 
 /*
- * Returns the end of the task's stack. Functions above the stated end have called the root task:
- * the rest of that page belongs to its stack.
+ * Returns the end of the task's stack, given `end`, the end that its structure has. The stack of a
+ * root task continues to the end of that page: it contains the frames of the functions that have
+ * called the task.
  */
 static uint64_t
 end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body,
@@ -301,8 +303,8 @@ end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, con
 	return (end + behind) & ~behind;
 }
 
-/* Sets the state and the stack of the task. Returns true when its context has the registers with
- * which it continues. */
+/* Sets the state and the stack of the task. Returns true when the task's context has the registers
+ * with which it continues. */
 static bool
 set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
 {
@@ -316,13 +318,15 @@ set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct gree
 
 	memcpy(&bits, body + TAG_SIZE + tasks->place.layout.task_bits, sizeof(bits));
 	started = (bits & STARTED) != 0;
-	copied = (bits & ~STARTED) != 0; /* its stack is in use by another task */
+	/* its stack was copied elsewhere, and another task uses the memory */
+	copied = (bits & ~STARTED) != 0;
 	if (stack != 0 && size <= UINT64_MAX - stack && !copied) {
 		task->stack_low = stack;
 		task->stack_high = end_of_stack(tasks, task, body, stack + size);
 	}
 	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
-		return false; /* ended: a thread that is on its stack has no task to run */
+		/* the task has ended; a thread still on its stack has no task to run */
+		return false;
 	if (thread != NULL) {
 		task->state = queued && !is_ready(tasks, body) ? GREEN_TASK_CALLING :
 								 GREEN_TASK_RUNNING;
@@ -330,7 +334,7 @@ set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct gree
 		return false;
 	}
 	if (stack == 0 || (!started && !queued))
-		return false; /* its stack was taken away, or it has not begun */
+		return false; /* the task's stack was taken away, or it has not begun */
 	task->state = queued && started && !is_ready(tasks, body) ? GREEN_TASK_WAITING :
 								    GREEN_TASK_READY;
 	return started && !copied;
@@ -357,8 +361,9 @@ set_continuation(const struct julia_tasks *tasks, const uint8_t *bytes, struct g
 }
 
 /*
- * Fills the task from its bytes. Stores the address of the jmp_buf that remains to be read, or 0,
- * in *context. False: the bytes are no task.
+ * Fills the task from the bytes of its structure. If its context is outside of the structure,
+ * stores the address of that jmp_buf in *context, otherwise 0. Returns false when the bytes are no
+ * task.
  */
 static bool
 set_task(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task,
@@ -394,7 +399,8 @@ read_bodies(struct julia_tasks *tasks, size_t count)
 	runtime_read_pieces(tasks->tools, tasks->piece, count, tasks->body, tasks->got);
 }
 
-/* Reads the contexts at the addresses in `piece`, which are outside of the tasks' structures. */
+/* Reads the contexts at the addresses in tasks->piece, which are outside of the tasks' structures,
+ * and sets the registers of out[of[i]] from context i. */
 static void
 read_contexts(struct julia_tasks *tasks, const uint16_t *of, size_t count, struct green_task *out)
 {
