@@ -16,7 +16,7 @@ find_word(const char *const *words, size_t count, const char *word, size_t *out)
 	return false;
 }
 
-/* Defines the conversions between the values of an enum and their words. */
+/* Defines the functions that convert between the values of an enum and their words. */
 #define CAUSAL_WORDS(name, type, LIST)                                                             \
 	static const char *const name##_words[] = { LIST(WORD) };                                  \
                                                                                                    \

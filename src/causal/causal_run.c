@@ -9,27 +9,29 @@
 #include "wallsample/sampler/sampler_control.h"
 
 /*
- * While threads are held, progress may be slower than at speed-up 0. It waits for held threads if
- * there is no event for STALL_EVENTS times the mean time between events, and for STALL_NS.
+ * A stall: progress waits for the work of held threads. While threads are held, progress may be
+ * slower than at speed-up 0; a stall is assumed when no event has occurred for STALL_NS and for
+ * STALL_EVENTS times the mean time between events at speed-up 0.
  */
 #define STALL_EVENTS 10
 #define STALL_NS (250 * NS_PER_MS)
-/* The time without an event before a stall is assumed if no experiment at speed-up 0 had an
+/* If no experiment at speed-up 0 had an event, a stall is assumed after this time without an
  * event. */
 #define STALL_UNKNOWN_NS (2 * NS_PER_SEC)
 
 /*
  * After a change of the speed-up queues fill or drain until the program is in a steady state again:
- * with a queue of four items, a gain of 67 points was off by 15 in experiments of a second. This
- * part of an experiment's length precedes it and is not counted.
+ * with a queue of four items, a gain of 67 points was off by 15 in experiments of a second. A
+ * settling time precedes each experiment and is not counted; this is its length as a multiple of
+ * the experiment's length.
  */
 #define SETTLE_PART 0.5
 
-/* Largest part of a WHOLE experiment in which threads were held. */
+/* Largest share of held time in a WHOLE experiment. */
 #define HELD_MOST 0.98
 
-/* A gap is a longer time without a tick, in multiples of the mean: a report is written, or the
- * program is stopped. No thread is held in a gap. */
+/* A gap is a time without a tick that is longer than this multiple of the mean: for example, a
+ * report is written, or the program is stopped. No thread is held in a gap. */
 #define GAP_TICKS 20
 
 struct causal_run {
@@ -42,28 +44,31 @@ struct causal_run {
 		counted[PROGRESS_COUNTED_MOST]; /* addresses of code whose executions are counted */
 
 	uint64_t began_ns, last_ns; /* times of the first and the last tick */
-	uint64_t held_ns;           /* held time of all finished experiments */
-	uint64_t settled_held_ns;   /* held time of all experiments before they began to count */
-	uint64_t event_ns; /* time of the last tick that found progress of the first point */
+	uint64_t held_ns; /* held time of all finished experiments, without their settling times */
+	uint64_t settled_held_ns; /* held time of the settling times of all experiments */
+	uint64_t event_ns;        /* time of the last tick that found progress of the first point */
 	struct progress_value
-		first[CAUSAL_POINTS_MOST]; /* values when the first experiment began */
-	struct progress_value value[CAUSAL_POINTS_MOST]; /* values at the last tick */
-	uint64_t runnable;             /* sum over all ticks of the number of runnable threads */
-	uint64_t ticks;                /* number of ticks */
-	uint64_t unheld;               /* as causal_result.unheld */
-	uint64_t late;                 /* number of late ticks of all finished experiments */
-	uint64_t base_events, base_ns; /* of the first point in WHOLE experiments at 0 */
-	bool gap;                      /* a gap preceded the last tick */
-	bool lost;                     /* progress is no longer readable */
+		/* Values of the points when the first experiment began. */
+		first[CAUSAL_POINTS_MOST];
+	struct progress_value value[CAUSAL_POINTS_MOST]; /* values of the points at the last tick */
+	uint64_t runnable; /* sum over all ticks of the number of runnable threads */
+	uint64_t ticks;    /* number of ticks */
+	uint64_t unheld;   /* see causal_result.unheld */
+	uint64_t late;     /* number of late ticks of all finished experiments */
+	/* Events of the first point, and duration, of WHOLE experiments at speed-up 0. */
+	uint64_t base_events, base_ns;
+	bool gap;  /* a gap preceded the last tick */
+	bool lost; /* progress is no longer readable */
 
 	/* The current experiment. */
 	struct causal_experiment now;
 	uint64_t now_began_ns;
-	bool settling; /* the experiment does not count yet */
-	double part;   /* part of the time to the next tick in which threads are held */
+	bool settling; /* in its settling time: the experiment does not count yet */
+	double part; /* share of the time to the next tick for which threads are held, in [0, 1] */
 	struct in_progress in_progress;
-	uint64_t now_late;                               /* number of late ticks */
-	struct progress_value begin[CAUSAL_POINTS_MOST]; /* values when it began to count */
+	uint64_t now_late; /* number of late ticks of the current experiment */
+	/* Values of the points when it began to count. */
+	struct progress_value begin[CAUSAL_POINTS_MOST];
 	/* The next experiment. */
 	struct plan_item next;
 	bool planned; /* `next` is valid */
@@ -77,7 +82,7 @@ events_of(const struct progress_value *from, const struct progress_value *to)
 
 /* --- experiments ---------------------------------------------------------------------------- */
 
-/* Makes the current experiment count from now on. */
+/* Begins to count the current experiment at now_ns, and zeroes its sums. */
 static void
 begin_counting(struct causal_run *run, uint64_t now_ns)
 {
@@ -165,8 +170,8 @@ is_stalled(const struct causal_run *run, uint64_t now_ns)
 	return none_ns > STALL_NS && (double)none_ns > STALL_EVENTS * usual;
 }
 
-/* True when at most max_hold of the time since the profile began is held time, also if threads are
- * held for another `more_ns`. */
+/* True when the share of held time since the profile began stays within max_hold even if threads
+ * are held for another `more_ns`. */
 static bool
 may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 {
@@ -176,8 +181,11 @@ may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 	return (double)held_ns <= run->result->max_hold * (double)wall_ns;
 }
 
-/* True when the experiment has taken `wanted_ns` and had `events` events, and this tick has found
- * progress; or when it has taken CAUSAL_LONGEST times as long, with any progress. */
+/*
+ * True when the experiment has lasted `wanted_ns` and had at least `events` events, and this tick
+ * has found progress; or, regardless of progress, when it has lasted CAUSAL_LONGEST times
+ * `wanted_ns`.
+ */
 static bool
 has_lasted(const struct causal_run *run, uint64_t now_ns, uint64_t wanted_ns, uint64_t events)
 {
@@ -190,7 +198,8 @@ has_lasted(const struct causal_run *run, uint64_t now_ns, uint64_t wanted_ns, ui
 
 /* --- one tick ------------------------------------------------------------------------------- */
 
-/* Reads the points, and adds the time since the last tick to the sums in run->in_progress. */
+/* Reads the points, and adds the time since the last tick to the sums in run->in_progress. False:
+ * progress is no longer readable. */
 static bool
 read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapshot *snapshot)
 {
@@ -234,8 +243,8 @@ count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 	return late;
 }
 
-/* Ends the current experiment if it is long enough or has failed, and begins the next one. Returns
- * true in that case. */
+/* If the current experiment is long enough or has failed, ends it, begins the next one, and returns
+ * true. Otherwise returns false. */
 static bool
 change_experiment(struct causal_run *run, uint64_t now_ns)
 {
@@ -261,7 +270,7 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 	return true;
 }
 
-/* Chooses the threads that execute the candidate, which are resumed at once; returns their
+/* Marks the threads that execute the candidate, so that they are resumed at once; returns their
  * number. */
 static size_t
 experiment_choose(struct causal_run *run, const struct tick_snapshot *snapshot)
@@ -278,7 +287,8 @@ experiment_choose(struct causal_run *run, const struct tick_snapshot *snapshot)
 	return chosen;
 }
 
-/* Returns the part of the time to the next tick in which the other threads are held. */
+/* Returns the share, in [0, 1], of the time to the next tick for which all threads that do not
+ * execute the candidate are held. */
 static double
 choose_part(struct causal_run *run, const struct tick_snapshot *snapshot)
 {
@@ -296,7 +306,7 @@ choose_part(struct causal_run *run, const struct tick_snapshot *snapshot)
 	run->now.held_ns += snapshot->standing_ns;
 	late = count_tick(run, now_ns, snapshot->count + snapshot->held + snapshot->missed);
 	/* All threads are released, because a thread that the last experiment held may execute the
-	 * candidate of this one. */
+	 * candidate of the experiment that begins now. */
 	if (change_experiment(run, now_ns))
 		return 0;
 	chosen = experiment_choose(run, snapshot);

@@ -3,18 +3,19 @@
  * curve.c - gains, slopes and verdicts, with bootstrap percentile intervals (Efron and Tibshirani,
  * An Introduction to the Bootstrap, 1993, chapter 13).
  *
- * A resample draws, with replacement, as many experiments as there were for each candidate and
- * speed-up, and as many at 0, and repeats the whole estimate, so that the error of the experiments
- * at 0 is common to all candidates. The interval lies between the 2.5 % and 97.5 % percentiles of
- * 1,000 resamples. With few experiments it is too narrow: three drawn from three have a variance
- * that is low by (n - 1) / n, and the nominal 95 % covered the true value in 75 to 88 % of cases.
+ * A resample draws experiments with replacement: for each candidate and speed-up, and at speed-up
+ * 0, as many as there were. It repeats the whole estimate from the drawn experiments, so that the
+ * error of the experiments at speed-up 0 is common to all candidates. The interval lies between the
+ * 2.5 % and 97.5 % percentiles of 1,000 resamples. With few experiments this interval is too
+ * narrow: with n experiments (three, for example) the variance of resamples is too low by the
+ * factor (n - 1) / n, and nominal 95 % intervals covered the true value in 75 to 88 % of cases.
  * Therefore each side is stretched until the interval is as wide as that of Student's t
- * distribution, with the standard deviation of the delta method (curve_fit.c) and its degrees of
- * freedom. From some 20 experiments on that changes hardly anything. Intervals are never made
- * narrower than the percentiles.
+ * distribution, with the standard deviation and the degrees of freedom of the delta method
+ * (curve_fit.c). From some 20 experiments on, stretching has hardly any effect. An interval is
+ * never made narrower than that of the percentiles.
  *
- * An error common to all experiments is in no resample: the interval is widened by the unknown cost
- * of each tick, as an independent error.
+ * Resamples do not show an error that all experiments share. One such error is the unknown cost of
+ * each tick: the interval is widened by it as by an independent error.
  */
 #include "wallsample/causal/causal_curve.h"
 
@@ -26,7 +27,7 @@
 
 #define RESAMPLES 1000
 #define RESAMPLES_LEAST 200
-/* Number of experiments with a speed-up above which the number of resamples is reduced. */
+/* With more experiments than this at speed-ups above 0, fewer resamples are made. */
 #define RUNS_AT_ONCE 5000
 #define OUTSIDE 0.025 /* part of the resamples on each side of an interval */
 #define NORMAL 1.960  /* the 97.5 % quantile of the normal distribution */
@@ -48,11 +49,12 @@ causal_verdict_word(enum causal_verdict verdict)
 /* --- the bootstrap -------------------------------------------------------------------------- */
 
 struct bootstrap {
-	size_t count;     /* number of resamples */
-	double *ratio;    /* of each cell in each resample: [cell * count + resample] */
-	double *sample;   /* `count` values, from which one interval is made */
-	double *times;    /* number of times that a resample drew each experiment at speed-up 0 */
-	double *expected; /* in a resample, of each experiment at another speed-up */
+	size_t count;   /* number of resamples */
+	double *ratio;  /* ratio of each cell in each resample: [cell * count + resample] */
+	double *sample; /* scratch: the `count` values from which one interval is made */
+	double *times;  /* scratch: how often a resample drew each experiment at speed-up 0 */
+	/* Scratch: in a resample, expected value of each experiment above speed-up 0. */
+	double *expected;
 };
 
 static size_t
@@ -118,7 +120,8 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Makes the interval of boot->sample, and sorts it; `half` is half the interval by Student's t. */
+/* Computes the 95 % interval around `middle` from boot->sample, which it sorts. `half` is half the
+ * width of the interval by Student's t. */
 static void
 make_interval(struct bootstrap *boot, double middle, double half, double *low, double *high)
 {
@@ -134,7 +137,8 @@ make_interval(struct bootstrap *boot, double middle, double half, double *low, d
 	deviation = sqrt(fmax(0, squares / (double)boot->count - sum * sum));
 	*low = middle - half;
 	*high = middle + half;
-	/* All resamples are equal, because the counts of all experiments were equal. */
+	/* The resamples are all equal if all experiments had equal counts: they give no
+	 * interval. */
 	if (NORMAL * deviation < half / 1000)
 		return;
 	stretch = fmax(1, half / (NORMAL * deviation));
@@ -153,7 +157,7 @@ student_half(const struct fit *fit, uint32_t candidate, const double *weight)
 	return deviation * fit_student(freedom);
 }
 
-/* Adds an independent error to an interval. */
+/* Widens the interval around `middle` by an independent error with this standard deviation. */
 static void
 widen(double middle, double deviation, double *low, double *high)
 {
@@ -180,7 +184,7 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 	out->gain = fit_gain(fit, cell->ratio);
 	make_interval(boot, out->gain, student_half(fit, candidate, weight), &out->low, &out->high);
 	widen(out->gain, fit_tick_deviation(fit, candidate, weight), &out->low, &out->high);
-	/* Neither a rate nor a time is negative. */
+	/* Neither a rate nor a time is negative, which bounds the gain. */
 	if (fit->kind == CAUSAL_LATENCY) {
 		out->gain = fmin(1, out->gain);
 		out->low = fmin(1, out->low);
@@ -191,9 +195,10 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 }
 
 /*
- * Weighted least squares through the origin: the slope is the sum of weight * gain. Weights follow
- * the time spent on each speed-up, not the variance observed there: with three experiments that
- * variance is chance, and would favour experiments that happen to agree.
+ * Weighted least squares through the origin: the slope is the sum of weight * gain over all
+ * speed-ups, and this function sets the weights. A speed-up weighs by the time spent on it, not by
+ * the variance of its experiments: the variance of three experiments is chance, and would favour
+ * experiments that happen to agree. False: no gain is known.
  */
 static bool
 slope_weights(const struct fit *fit, const struct causal_curve *curve, double *weight)
@@ -214,8 +219,8 @@ slope_weights(const struct fit *fit, const struct causal_curve *curve, double *w
 	return sum > 0;
 }
 
-/* Sets the slope and its interval. Returns half the interval without the error that more
- * experiments do not reduce. */
+/* Sets the slope and its interval. Returns half the width that the interval has before it is
+ * widened by the cost of ticks. */
 static double
 make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
 	   const double *weight)
@@ -244,7 +249,8 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 /*
  * The verdict NOTHING needs evidence: at the largest speed-up of the curve the interval of the
  * fitted line, whose half width per speed-up is `half`, is within the precision, and no single gain
- * exceeds it, as a gain of a curve that falls and rises would.
+ * exceeds the precision. (On a curve that first falls and then rises a single gain may exceed it,
+ * though the slope is near 0.)
  */
 static enum causal_verdict
 curve_verdict(const struct causal_curve *curve, double half, double precision)

@@ -8,27 +8,29 @@
 #include "wallsample/base/base.h"
 
 /*
- * Number of neighbours at speed-up 0 on either side of an experiment. More neighbours have less
- * noise but are further away in time: with six the variance of an experiment is ten times that of
- * its expected value, and drift is assumed to be linear over a minute.
+ * Number of experiments at speed-up 0 that are the neighbours of an experiment, before it and after
+ * it each. More neighbours give less noise, but are further away in time. With six on each side the
+ * variance of an experiment is ten times that of its expected value, and drift is assumed to be
+ * linear over a minute.
  */
 #define SIDE 6
-/* Width of the kernel, as a multiple of the distance of the furthest neighbour. It is above 1, so
- * that this neighbour has a weight. */
+/* Half width of the kernel, as a multiple of the distance of the furthest neighbour. It is above 1,
+ * so that the furthest neighbour has a weight above 0. */
 #define REACH 1.2
 /* Ridge penalty of the slope (Hoerl and Kennard 1970), for neighbours that lie close together in
  * time. With neighbours on both sides the slope hardly matters. */
 #define RIDGE 0.01
-/* Least variance of a count: an experiment begins and ends between two events, so that two
- * uniformly distributed remainders (1/12 each) are cut off. */
+/* Least variance of a count: an experiment begins and ends between two events, so that a uniformly
+ * distributed part of an interval between events is cut off at each end (variance 1/12 each). */
 #define CUT_VARIANCE (1.0 / 6)
 /*
  * A stop costs a thread CPU time, and cold caches slow it afterwards: neither can be distinguished
  * from work. Programs that read the clock in a loop, and so observe each gap, lost 9 to 15 us per
- * tick more than sampler_control.held is given, in a virtual machine.
+ * tick more than the hold time that sampler_control.held reports, in a virtual machine.
  */
 #define TICK_DEVIATION_NS (15.0 * (double)NS_PER_US)
-/* Degrees of freedom that the pooled dispersion of all cells adds to that of each cell. */
+/* Degrees of freedom with which the pooled dispersion of all cells enters the dispersion of each
+ * cell. */
 #define SHARED_FREEDOM 4
 
 /* --- experiments into cells ---------------------------------------------------------------- */
@@ -45,7 +47,8 @@ speedup_index(const struct causal_result *result, double speedup)
 	return i;
 }
 
-/* Returns the cell of an experiment, at_zero for a speed-up of 0; NULL: no cell counts it. */
+/* Returns the cell of an experiment, which is at_zero at speed-up 0. NULL: the experiment is not
+ * used, because it is not WHOLE or not valid. */
 static struct fit_cell *
 cell_of(struct fit *fit, const struct causal_result *result, const struct causal_experiment *made)
 {
@@ -91,7 +94,8 @@ count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
 	for (size_t c = 0; c < fit->cell_count; c++) {
 		fit->cell[c].first = first;
 		first += fit->cell[c].count;
-		fit->cell[c].count = 0; /* fit_collect counts again */
+		/* Fit_collect counts up again while it stores the experiments. */
+		fit->cell[c].count = 0;
 	}
 	fit->run_count = first;
 	fit->zero_count = fit->at_zero.count;
@@ -122,7 +126,8 @@ fit_collect(struct fit *fit, const struct causal_result *result, uint32_t point)
 			.at = at,
 			.value = value,
 			.exposure = exposure,
-			/* The number of experiments at 0 before this one, for find_neighbours(). */
+			/* For now the number of earlier experiments at speed-up 0;
+			 * find_neighbours() turns it into the first neighbour. */
 			.first = fit->at_zero.count,
 		};
 	}
@@ -160,15 +165,15 @@ find_neighbours(struct fit *fit, struct fit_run *run)
 	}
 }
 
-/* Moments of the neighbours: sums of exposure * when^k (k = 0, 1, 2), and of value * when^k (k = 0,
- * 1). */
+/* Weighted sums over the neighbours of an experiment: of exposure * when^k (k = 0, 1, 2), and of
+ * value * when^k (k = 0, 1). `determinant` is that of the normal equations. */
 struct moments {
 	double exposure, first, second;
 	double value, value_first;
 	double determinant;
 };
 
-/* `times` as in fit_expected. */
+/* `times` as for fit_expected(). */
 static struct moments
 sum_moments(const struct fit *fit, const struct fit_run *run, const double *times)
 {
@@ -186,7 +191,7 @@ sum_moments(const struct fit *fit, const struct fit_run *run, const double *time
 		sum.value_first += n * near->value * near->when;
 	}
 	sum.second += RIDGE * sum.exposure;
-	/* at least RIDGE * exposure^2, by the Cauchy-Schwarz inequality */
+	/* Never 0: at least RIDGE * exposure^2, by the Cauchy-Schwarz inequality. */
 	sum.determinant = sum.exposure * sum.second - sum.first * sum.first;
 	return sum;
 }
@@ -205,7 +210,7 @@ fit_expected(const struct fit *fit, const struct fit_run *run, const double *tim
 
 /* --- dispersion ------------------------------------------------------------------------------ */
 
-/* Returns the lower bound of the dispersion that follows from CUT_VARIANCE. */
+/* Returns the lower bound that CUT_VARIANCE sets for the dispersion of a cell. */
 static double
 least_noise(const struct fit_cell *cell)
 {
@@ -215,9 +220,9 @@ least_noise(const struct fit_cell *cell)
 }
 
 /*
- * Returns the standard deviation as a multiple of that at speed-up 0: a rate, and a time that
- * becomes longer, scatters in proportion to its ratio; a time that becomes shorter scatters as much
- * as at 0.
+ * Returns the standard deviation of a cell's values as a multiple of that at speed-up 0. A rate
+ * scatters in proportion to its ratio, and so does a time that becomes longer; a time that becomes
+ * shorter scatters as much as at speed-up 0.
  */
 static double
 scatter_of(const struct fit *fit, const struct fit_cell *cell)
@@ -225,7 +230,7 @@ scatter_of(const struct fit *fit, const struct fit_cell *cell)
 	return fit->kind == CAUSAL_LATENCY ? fmax(1, cell->ratio) : cell->ratio;
 }
 
-/* Sets the ratio of a cell, and its dispersion from its own experiments. */
+/* Sets the ratio of a cell, and its dispersion as its own experiments show it. */
 static void
 cell_noise(struct fit *fit, struct fit_cell *cell)
 {
@@ -254,9 +259,10 @@ cell_noise(struct fit *fit, struct fit_cell *cell)
 }
 
 /*
- * Shrinks the dispersion of each cell towards the pooled one, weighted by degrees of freedom: three
- * experiments alone hardly give an estimate. A latency without events has no dispersion of its own,
- * so that for latencies the dispersion at 0 is part of the pool.
+ * Shrinks the dispersion of each cell towards the pooled dispersion of all cells, weighted by
+ * degrees of freedom: three experiments alone hardly give an estimate. For a LATENCY point the
+ * dispersion at speed-up 0 is part of the pool, because a cell without events has no dispersion of
+ * its own.
  */
 static void
 pool_noise(struct fit *fit)
@@ -300,7 +306,8 @@ zero_noise(struct fit *fit)
 		pairs++;
 	}
 	fit->at_zero.noise = fmax(pairs > 0 ? sum / pairs : 0, least_noise(&fit->at_zero));
-	/* Successive differences share experiments: each has two thirds of a degree of freedom. */
+	/* Two successive differences share an experiment: each difference gives two thirds of a
+	 * degree of freedom. */
 	fit->at_zero.freedom = fmax(1, pairs * 2 / 3);
 }
 
@@ -343,8 +350,8 @@ fit_gain(const struct fit *fit, double ratio)
 
 /* --- standard deviations: delta method -------------------------------------------------------- */
 
-/* Adds to pull[i] the derivative of `by` times the expected value of the run with respect to the
- * value of experiment i at 0. */
+/* Adds to pull[i] the derivative of (by * expected value of the run) with respect to the value of
+ * zero[i]. */
 static void
 add_pull(const struct fit *fit, const struct fit_run *run, double by, double *pull)
 {
@@ -387,8 +394,8 @@ fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, d
 	return sqrt(runs + zeros);
 }
 
-/* The result is the error of virtual time per tick, which is equal at all speed-ups, times the
- * difference of the ticks per virtual time. */
+/* Computed as the error of virtual time per tick, which is equal at all speed-ups, multiplied by
+ * the weighted difference in ticks per unit of virtual time from speed-up 0. */
 double
 fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight)
 {

@@ -4,11 +4,11 @@
  * experiments at speed-up 0 around them.
  *
  * For a THROUGHPUT point `value` is the number of events and `exposure` the virtual time; for a
- * LATENCY point they are the time in progress and the number of ends. value / exposure is a rate,
- * or the mean time from begin to end. Its level without a speed-up at the time of an experiment is
- * estimated from the nearest experiments at 0 by local linear regression (weighted least squares,
- * triangular kernel; Fan and Gijbels, Local Polynomial Modelling and Its Applications, 1996), so
- * that linear drift cancels.
+ * LATENCY point they are the time in progress and the number of ends. value / exposure is then a
+ * rate, or the mean time from begin to end. The value of this quotient that is expected at the time
+ * of an experiment without a speed-up is estimated from the nearest experiments at speed-up 0 by
+ * local linear regression (weighted least squares, triangular kernel; Fan and Gijbels, Local
+ * Polynomial Modelling and Its Applications, 1996), so that linear drift cancels.
  *
  * A cell is all experiments of one candidate at one speed-up. Its ratio is the ratio estimator
  * (Cochran, Sampling Techniques, 1977, chapter 6): the sum of values divided by the sum of expected
@@ -28,24 +28,28 @@ struct fit_zero {
 
 /* An experiment at speed-up 0 as a neighbour of an experiment at another speed-up. */
 struct fit_near {
-	double value, exposure; /* those of the experiment, times the kernel weight */
-	double when;            /* distance in time, as a part of the kernel width */
+	/* Value and exposure of the experiment, multiplied by the kernel weight. */
+	double value, exposure;
+	/* Distance in time from the other experiment, in half widths of the kernel: in (-1, 1) */
+	double when;
 };
 
 /* An experiment at a speed-up above 0. */
 struct fit_run {
 	double at; /* middle of the experiment, ns since the first one began */
 	double value, exposure;
-	double expected;     /* expected value at speed-up 0 */
-	size_t first, count; /* its neighbours: index in zero[], and number */
-	size_t near;         /* index of its first neighbour in near[] */
+	double expected; /* expected value at speed-up 0 */
+	/* Its neighbours: index of the first one in zero[], and their number. */
+	size_t first, count;
+	size_t near; /* index of its first neighbour in near[] */
 };
 
 struct fit_cell {
-	size_t first, count;           /* its experiments: index in run[], and number */
+	/* Its experiments: index of the first one in run[], and their number. */
+	size_t first, count;
 	size_t progressed;             /* number of its experiments with events */
-	double events;                 /* sum over its experiments */
-	double value, expected, ratio; /* sums over its experiments; value / expected */
+	double events;                 /* sum of the events of its experiments */
+	double value, expected, ratio; /* sums over its experiments; ratio = value / expected */
 	double ticks, virtual_ns;      /* sums over its experiments */
 	bool known;                    /* there are enough experiments for a ratio */
 	double noise;   /* dispersion: variance of value per unit expected, divided by the
@@ -56,47 +60,50 @@ struct fit_cell {
 struct fit {
 	enum causal_point_kind kind;
 	size_t speedup_count;
-	struct fit_cell *cell; /* [candidate * speedup_count + speedup]; empty at speed-up 0 */
+	/* [candidate * speedup_count + speedup]; the cells of speed-up 0 stay empty. */
+	struct fit_cell *cell;
 	size_t cell_count;
 	struct fit_run *run; /* experiments above speed-up 0, ordered by cell */
 	size_t run_count;
 	struct fit_near *near;
 	size_t near_count;
-	/* Common to all candidates: the experiments at speed-up 0. */
-	struct fit_zero *zero; /* by time */
+	/* The experiments at speed-up 0, which all candidates share. */
+	struct fit_zero *zero; /* in chronological order */
 	size_t zero_count;
-	struct fit_cell at_zero; /* their cell; `expected` is its value */
-	double zero_exposure;    /* sum of their exposures */
+	/* Cell of the experiments at speed-up 0: `expected` is equal to `value`. */
+	struct fit_cell at_zero;
+	double zero_exposure; /* sum of the exposures of zero[] */
 };
 
-/* Fits the experiments for one progress point; to be released. */
+/* Fills in `fit` from the experiments of the result, for one progress point. The caller releases it
+ * with fit_release. */
 void fit_init(struct fit *fit, const struct causal_result *result, uint32_t point);
 void fit_release(struct fit *fit);
 
-/* Returns the gain of a ratio: more events, or a shorter time. */
+/* Converts a ratio to a gain: ratio - 1 for THROUGHPUT, 1 - ratio for LATENCY. */
 double fit_gain(const struct fit *fit, double ratio);
 
-/* Returns the expected value of a run at speed-up 0. Experiment i of zero[] counts times[i] times,
- * as in a resample; NULL: each counts once. */
+/* Returns the value that the run would be expected to have at speed-up 0. Experiment i of zero[]
+ * counts times[i] times, as in a resample; if `times` is NULL, each counts once. */
 double fit_expected(const struct fit *fit, const struct fit_run *run, const double *times);
 
 /*
  * Returns the standard deviation of the sum of weight[speedup] * ratio over the known cells of a
- * candidate, by the delta method, and its degrees of freedom (Satterthwaite, An Approximate
- * Distribution of Estimates of Variance Components, 1946; Welch 1947).
+ * candidate, by the delta method. Stores its degrees of freedom in *freedom (Satterthwaite, An
+ * Approximate Distribution of Estimates of Variance Components, 1946; Welch 1947).
  */
 double fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight,
 		     double *freedom);
 
 /*
- * Returns the standard deviation of the sum in fit_deviation that is due to the unknown cost of
- * each tick, which more experiments do not reduce. It is 0 if there are as many ticks per unit of
- * virtual time as at speed-up 0.
+ * Returns the part of the standard deviation of the sum (see fit_deviation) that is due to the
+ * unknown cost of each tick, which more experiments do not reduce. It is 0 if there are as many
+ * ticks per unit of virtual time as at speed-up 0.
  */
 double fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
 
-/* Returns the 97.5 % quantile of Student's t distribution: half a 95 % interval in standard
- * deviations. */
+/* Returns the 97.5 % quantile of Student's t distribution: the half width of a 95 % interval in
+ * standard deviations. */
 double fit_student(double freedom);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* in_progress.c - the mean number in progress over the virtual time of an experiment. */
+/* in_progress.c - the mean number of events in progress over the virtual time of an experiment. */
 #include "causal/causal_internal.h"
 
-/* Smallest part of the virtual time that must remain after time was left out. If the candidate runs
- * nearly always, less remains, and chance decides which time that is: then the mean over all of the
- * time is used. */
+/*
+ * Smallest share of the virtual time that must remain when the omitted parts are subtracted. If the
+ * candidate runs nearly always, less remains, and chance decides which time remains: then the mean
+ * over the whole time is used instead.
+ */
 #define LEFT_LEAST 0.25
 
-/* Returns the time that is left out after a tick that found the candidate. */
+/* Returns the time that is omitted because the candidate would be faster; 0 if the first tick did
+ * not find the candidate running. */
 static double
 left_out(const struct in_progress_time *time)
 {
@@ -18,7 +21,8 @@ void
 in_progress_add(struct in_progress *to, size_t point, const struct in_progress_time *time,
 		double before, double now)
 {
-	/* `before` applies to the first half of the time, `now` to the second */
+	/* The number in progress is taken as `before` in the first half of the interval, as `now`
+	 * in the second. */
 	const double sum = 0.5 * (before + now) * time->passed;
 
 	to->wall_sum_ns[point] += sum;

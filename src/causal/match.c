@@ -24,8 +24,8 @@ base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* True if the candidate is the symbol's line. The name of a line is "render (page.c:123)", as in a
- * view by line. */
+/* True if the candidate is a line, and the symbol is at that line. The name of a line is "render
+ * (page.c:123)", as in a view by line. */
 static bool
 is_line(const struct causal_candidate *candidate, const struct symbol *symbol)
 {
@@ -57,7 +57,8 @@ is_candidate(const struct match *match, const struct causal_candidate *candidate
 	return strcmp(candidate->module, symbol->module) == 0;
 }
 
-/* Stores the names of a frame, innermost first, and returns their number. */
+/* Stores the symbols of a frame's function and of the functions inlined there, innermost first.
+ * Returns the number of symbols. */
 static size_t
 name_frame(struct match *match, const struct profile_frame *frame,
 	   struct symbol symbol[SYMBOL_CHAIN_MAX])
@@ -81,11 +82,11 @@ name_frame(struct match *match, const struct profile_frame *frame,
 		return 1;
 	}
 	if (frame->module == MODULE_NONE)
-		return 0; /* a frame with a text of wallsample has no code */
+		return 0; /* a frame that wallsample itself labels, without code */
 	return symbols_find(match->symbols, &place, symbol, SYMBOL_CHAIN_MAX);
 }
 
-/* Sets the masks of a frame. */
+/* Names a frame and sets its masks. */
 static void
 match_frame(struct match *match, uint32_t id)
 {
@@ -108,7 +109,7 @@ match_frame(struct match *match, uint32_t id)
 	}
 }
 
-/* Returns the frame, and queues it if it is new. */
+/* Returns the masks of a frame, and queues the frame for naming if it is new. */
 static const struct match_frame *
 find_frame(struct match *match, uint32_t id)
 {
@@ -152,7 +153,7 @@ match_stack(struct match *match, uint32_t stack)
 		} else if (innermost) {
 			mask |= frame->inner;
 		} else if (profile_frame(match->profile, level->frame)->origin == FRAME_SCRIPT) {
-			/* This is the interpreted function that called the native leaf. */
+			/* This frame is the interpreted function that called the native leaf. */
 			return mask | frame->inner;
 		}
 		innermost = false;

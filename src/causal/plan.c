@@ -6,10 +6,10 @@
 
 #include "wallsample/causal/causal_curve.h"
 
-/* Estimated number of further experiments for a gain that is not known yet. */
+/* Estimated number of further experiments that a gain needs while it is not known. */
 #define ROUNDS_GUESSED 6
 
-/* A gain needs this number of experiments: fewer may agree by chance. */
+/* A gain needs at least this number of experiments: fewer may agree by chance. */
 #define EXPERIMENTS_ENOUGH 4
 /* A gain is abandoned after this number of experiments if none of them was WHOLE. */
 #define FAILURES_ENOUGH 3
@@ -41,8 +41,10 @@ shuffle(struct plan *plan)
 	}
 }
 
-/* Estimates the number of further experiments until the margin is within the precision: the margin
- * is proportional to 1 / sqrt(number of experiments). */
+/*
+ * Estimates the number of further experiments until the margin (half the width of the gain's
+ * interval) is within the precision. The margin is proportional to 1 / sqrt(number of experiments).
+ */
 static double
 experiments_left(const struct causal_result *result, double margin, size_t done)
 {
@@ -55,7 +57,8 @@ experiments_left(const struct causal_result *result, double margin, size_t done)
 	return (double)done * (times * times - 1.0);
 }
 
-/* Returns the number of experiments with this candidate at this speed-up, and of the whole ones. */
+/* Returns the number of experiments with this candidate at this speed-up; stores in *whole how many
+ * of them are WHOLE. */
 static size_t
 count_done(const struct causal_result *result, uint32_t candidate, double speedup, size_t *whole)
 {
@@ -73,7 +76,8 @@ count_done(const struct causal_result *result, uint32_t candidate, double speedu
 	return done;
 }
 
-/* Begins a round: one experiment for each gain that does not have the requested precision. */
+/* Begins a round: one experiment for each gain that does not have the requested precision and is
+ * not abandoned. */
 static void
 begin_round(struct plan *plan)
 {
@@ -114,8 +118,8 @@ plan_next(struct plan *plan, bool may_hold)
 		return item;
 	item = plan->item[plan->at];
 	plan->compared = !plan->compared || !may_hold;
-	/* An experiment at speed-up 0 searches for the candidate of the next one, so that their
-	 * ticks cost the target the same time. */
+	/* An experiment at speed-up 0 searches stacks for the candidate of the next experiment, so
+	 * that the ticks of both experiments cost the target the same time. */
 	if (plan->compared)
 		item.speedup = 0;
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * progress_coz.c - reads the table of points of coz.h, into which the target may have written any
- * bytes, and opens the points as progress points: by name, or all of them.
+ * bytes, and opens one point by name, or all points, as progress points.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* --- the table ---------------------------------------------------------------------------- */
 
-/* Finds the table of the target. */
+/* Stores the address of the table in the target; 0 when no image has the table. */
 static void
 find_table(struct progress_coz *coz, const struct progress_images *images)
 {
@@ -98,7 +98,8 @@ is_coz(const struct progress_counter *counter)
 
 /* --- the kind of a name --------------------------------------------------------------- */
 
-/* Finds the counters of a begin or an end; a COZ_PROGRESS point may be used in place of both. */
+/* Finds the counters of a point by its name: a COZ_BEGIN or COZ_END point as `type` says, or else a
+ * COZ_PROGRESS point of that name. */
 static void
 place_counter(const struct progress *progress, struct progress_counter *counter,
 	      enum progress_coz_type type)
@@ -109,7 +110,7 @@ place_counter(const struct progress *progress, struct progress_counter *counter,
 		progress_coz_find(&progress->coz, name, PROGRESS_COZ_THROUGHPUT, &counter->coz);
 }
 
-/* Makes a LATENCY point of coz:NAME, which has a COZ_BEGIN and a COZ_END. */
+/* Turns the entry of coz:NAME into a LATENCY point. A COZ_BEGIN and a COZ_END have that name. */
 static void
 make_latency(struct progress_entry *entry)
 {
@@ -200,7 +201,8 @@ coz_refuse_missing(const struct progress *progress, const char *what, struct err
 	return status;
 }
 
-/* Finds and reads the table. `what` is the beginning of the error text. */
+/* Finds and reads the table. Returns 0 or the error, whose text begins with `what` if the table was
+ * not found. */
 static int
 open_table(struct progress *progress, const struct progress_images *images, const char *what,
 	   struct error *err)
@@ -231,7 +233,7 @@ progress_coz_open(struct progress *progress, const struct progress_images *image
 	return status;
 }
 
-/* True when a point before this one has the same name and type. */
+/* True when a point before point `index` in the table has its name and type. */
 static bool
 is_repeated(const struct progress_coz *coz, size_t index)
 {
@@ -251,7 +253,7 @@ has_name(const struct progress *progress, const char *name)
 	return false;
 }
 
-/* Adds a point for this name, which may contain any bytes. */
+/* Adds an entry for the point of coz.h with this name, which may contain any bytes. */
 static void
 add_entry(struct progress *progress, const char *name, bool latency)
 {

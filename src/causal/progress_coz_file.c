@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress_coz_file.c - finds out whether a program has points of coz.h, and finds the library that
- * counts for them.
+ * progress_coz_file.c - finds out whether a program has progress points of coz.h, and finds the
+ * library that has their counters.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,8 @@
 #endif
 
 #define PIECE ((size_t)64 << 10)
-/* Bound of the part of the file that is searched for the name, which is among the constants. */
+/* Only this number of bytes at the beginning of the file is searched for the name of coz.h's
+ * function. */
 #define FILE_MOST ((uint64_t)2 << 30)
 
 bool
@@ -32,7 +33,7 @@ progress_coz_is_in_file(int fd)
 
 	if (fd < 0 || fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode))
 		got = 0;
-	/* Pieces overlap, because the name may cross their border. */
+	/* Pieces overlap, because the name may lie across the border of two pieces. */
 	for (uint64_t at = 0; got == PIECE && at < FILE_MOST && !found; at += PIECE - length) {
 		got = file_read_at(fd, at, piece, PIECE);
 		found = memmem(piece, got, PROGRESS_COZ_FUNCTION, length) != NULL;

@@ -3,9 +3,9 @@
  * progress_line.c - finds the address in a target's code that represents a source line.
  *
  * The compiler may generate several pieces of code for a line: the beginning and the end of a loop,
- * or copies in functions that another function was inlined into. In one function (or one copy) the
- * first piece represents the line. Several copies are refused, because each executes only a part
- * of the line's executions.
+ * or copies in functions that another function was inlined into. In one function (or one inlined
+ * copy) the first piece represents the line. A line with code in several functions or copies is
+ * refused, because each of them has only a part of the line's executions.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* Number of copies that an error lists. */
+/* Number of copies of the line's code that an error lists. */
 #define COPIES_LISTED 4
 
 struct line_finder {
@@ -23,8 +23,8 @@ struct line_finder {
 	const struct progress_source *source;
 	const struct progress_image *image; /* the image that has the line; NULL: no image has it */
 	struct symbol_line line;
-	/* First addresses of pieces in different functions or copies, and descriptions of those
-	 * functions, which are owned. */
+	/* For each function or inlined copy with code of the line: the first address of this code,
+	 * and a description of the function (owned). */
 	uint64_t copy[SYMBOL_LINE_MOST];
 	char *where[SYMBOL_LINE_MOST];
 	size_t copies;
@@ -58,8 +58,11 @@ is_within(const char *inner, const char *outer)
 	       (inner[length] == '\0' || inner[length] == ':');
 }
 
-/* Adds a piece of code if it is in another function or copy than the pieces before. Code of a line
- * may begin with inlined code: then the piece belongs to the function around the inlined code. */
+/*
+ * Adds a piece of the line's code if it is in another function or copy than the pieces added
+ * before. A piece may begin with code that was inlined into it: then it belongs to the function
+ * around the inlined code.
+ */
 static void
 add_copy(struct line_finder *finder, uint64_t vaddr)
 {

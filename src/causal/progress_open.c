@@ -294,7 +294,7 @@ progress_explain(const struct progress *progress, size_t index, struct strbuf *o
 	const bool both = entry->words.source_count == 2 &&
 			  (entry->counter[0].total > 0) == (entry->counter[1].total > 0);
 
-	/* Of two counters of which one has events, only the other is described. */
+	/* If only one of two counters has no events, only that counter is described. */
 	for (size_t i = 0; i < entry->words.source_count; i++) {
 		if (!both && entry->counter[i].total > 0 && entry->words.source_count == 2)
 			continue;

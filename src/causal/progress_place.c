@@ -11,11 +11,11 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* Bound of the symbols of one name that are kept: two already make the name ambiguous. */
+/* Largest number of symbols of one name that are kept: two already make the name ambiguous. */
 #define FOUND_MOST 16
 /* Number of symbols that an error lists. */
 #define LISTED_MOST 4
-/* Bound of the inlined copies that are counted. */
+/* Largest number of inlined copies that are counted. */
 #define INLINED_MOST 1000
 
 /* --- images ------------------------------------------------------------------------ */
@@ -125,7 +125,7 @@ search_image(struct finder *finder, const struct progress_image *image)
 	}
 }
 
-/* True when the user's spec permits this image. */
+/* True when the user's spec names this image, or no image. */
 static bool
 is_searched(const struct finder *finder, const struct progress_image *image)
 {
@@ -149,7 +149,7 @@ choose_module(struct finder *finder)
 	finder->file = name;
 }
 
-/* Searches the program first, and its libraries only when the program does not have the name. */
+/* Searches the program for the name, and its libraries only when the program does not have it. */
 static void
 find_all(struct finder *finder)
 {
@@ -221,8 +221,8 @@ explain_missing(struct strbuf *out, const struct finder *finder)
 				     "--debuginfod) may have them");
 }
 
-/* Returns the number of places at which the function was inlined, up to INLINED_MOST; `only`: in
- * this image alone, or NULL. */
+/* Returns the number of places at which the function was inlined, up to INLINED_MOST. Counts in the
+ * image `only`; if that is NULL, in the first searched image that has such places. */
 static size_t
 count_inlined(const struct finder *finder, const struct progress_image *only)
 {
@@ -250,7 +250,7 @@ add_count(struct strbuf *out, size_t count)
 				  count == INLINED_MOST ? " or more" : "");
 }
 
-/* Explains a function that has only inlined copies; false: it has none. */
+/* Explains that the function has only inlined copies; false: it has no inlined copies. */
 static bool
 explain_inlined(struct strbuf *out, const struct finder *finder)
 {
@@ -314,7 +314,7 @@ explain_several(struct strbuf *out, const struct finder *finder)
 			  source->name, source->kind == PROGRESS_VAR ? ", or by its address" : "");
 }
 
-/* Explains why not exactly one symbol was found. */
+/* Sets the error that explains why no symbol was found, or more than one. */
 static int
 place_refuse(const struct finder *finder, struct error *err)
 {

@@ -22,7 +22,8 @@ EXPORTED struct progress_coz_table wallsample_progress_points = {
 	.most = PROGRESS_COZ_POINTS_MOST,
 };
 
-/* Returns the part of a name that is kept: its end, because the ends of paths differ. */
+/* Returns the end of a name that fits a point. A longer name is cut at its beginning: names may be
+ * paths, whose ends differ. */
 static const char *
 end_of_name(const char *name)
 {
@@ -55,7 +56,7 @@ find_point(uint32_t used, uint32_t type, const char *name)
 	return NULL;
 }
 
-/* Copies byte by byte by atomic stores, which compilers do not turn into a call of memcpy. */
+/* Copies the name by atomic stores of bytes, which compilers do not turn into a call of memcpy. */
 static void
 set_name(struct progress_coz_point *point, const char *name)
 {
@@ -73,7 +74,8 @@ _coz_get_counter(int type, const char *name)
 	if (name == NULL)
 		return NULL;
 	name = end_of_name(name);
-	/* Two threads at once may make two points of one name: the readers add them up. */
+	/* Two threads may each make a point of one name at the same time: readers add their
+	 * counts. */
 	do {
 		point = find_point(used, (uint32_t)type, name);
 		if (point != NULL)

@@ -14,9 +14,10 @@
 
 /* Number of threads that are tried as reader when the previous one has ended. */
 #define READERS_MOST 16
-/* Counters of coz.h have the most pieces. One more is the number of points in use of coz.h. */
+/* Largest number of pieces of memory: two counters for each point, with several places each if they
+ * are of coz.h, and progress_coz_table.used. */
 #define PIECES_MOST (2 * CAUSAL_POINTS_MOST * PROGRESS_COZ_PLACES_MOST + 1)
-/* Bound of the text of /proc/PID/io, whose seven lines have 200 bytes. */
+/* Size of the buffer for the text of /proc/PID/io, whose seven lines have 200 bytes. */
 #define TEXT_MOST 1024
 
 /* --- values --------------------------------------------------------------------------------- */
@@ -43,8 +44,8 @@ progress_counter_step(struct progress_counter *counter, uint64_t now)
 	counter->now = now;
 }
 
-/* Returns the difference begin - end of the last readings, modulo the smaller size of the two
- * counters; its highest bit is the sign. */
+/* Returns the difference begin - end of the last readings, modulo 2^(8 * size) for the smaller
+ * counter; the highest bit of the difference is its sign. */
 static int64_t
 plain_difference(const struct progress_counter *begin, const struct progress_counter *end)
 {
@@ -54,7 +55,8 @@ plain_difference(const struct progress_counter *begin, const struct progress_cou
 	return difference > mask / 2 ? -(int64_t)(mask - difference) - 1 : (int64_t)difference;
 }
 
-/* True when the counter is in memory, so that it counts from the start of the program. */
+/* True when the counter is in the target's memory, so that it counts from the start of the
+ * program. */
 static bool
 is_in_memory(const struct progress_source *source)
 {
@@ -87,8 +89,8 @@ progress_entry_value(struct progress_entry *entry)
 		value.in_progress = between > 0 ? between : 0;
 		return value;
 	}
-	/* The number in progress at the time of progress_open is not known: the minimum since then
-	 * is taken as 0. */
+	/* The number in progress at progress_open is not known: where begin - end has its minimum
+	 * since then, the number in progress is taken as 0. */
 	between = (int64_t)(begin->total - end->total);
 	if (between < entry->least)
 		entry->least = between;
@@ -116,8 +118,11 @@ progress_io_parse(const char *text, enum progress_io_field field, uint64_t *valu
 	return false;
 }
 
-/* Reads all fields: sums over all threads, also those that have ended, and over children that the
- * process has waited for. False: the process has ended, or reading is not permitted any more. */
+/*
+ * Reads all fields. They are sums over all threads, also those that have ended, and over children
+ * that the process has waited for. False: the process has ended, or reading is not permitted any
+ * more.
+ */
 static bool
 progress_io_read(int fd, uint64_t value[PROGRESS_IO_FIELD_COUNT])
 {
@@ -164,7 +169,7 @@ progress_io_open(const struct process *process, int *fd, struct error *err)
 	*fd = openat(process->dirfd, "io", O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
 		return io_refuse(process, errno, err);
-	/* The kernel checks the permission at each read. */
+	/* The kernel checks the permission at each read, not when the file is opened. */
 	errno = EIO;
 	if (progress_io_read(*fd, value))
 		return 0;
@@ -176,13 +181,14 @@ progress_io_open(const struct process *process, int *fd, struct error *err)
 
 /* --- memory --------------------------------------------------------------------------------- */
 
-/* The pieces of memory to be read, and the counters that they belong to. */
+/* The pieces of memory to be read, and the counter to which each piece belongs. */
 struct reading {
 	struct memory_piece piece[PIECES_MOST];
-	struct progress_counter *counter[PIECES_MOST]; /* NULL: the number of points of coz.h */
-	uint64_t value[PIECES_MOST];                   /* what was read, packed without padding */
+	/* NULL: the piece is progress_coz_table.used. */
+	struct progress_counter *counter[PIECES_MOST];
+	uint64_t value[PIECES_MOST]; /* bytes of all pieces in order, without padding */
 	size_t count;
-	uint32_t coz_used; /* number of points in use of coz.h */
+	uint32_t coz_used; /* number of points of coz.h in use, as read */
 };
 
 static void
@@ -203,8 +209,9 @@ add_counter(struct reading *reading, struct progress_counter *counter)
 }
 
 /*
- * Collects the pieces, ends before their begins, because memory is read in this order: an event
- * that begins and ends during the read must not make the number in progress negative.
+ * Collects the pieces. Memory is read in their order, so that counters of ends come before those of
+ * begins: an event that begins and ends during the read must not make the number in progress
+ * negative.
  */
 static void
 collect(struct progress *progress, struct reading *reading)
@@ -244,7 +251,8 @@ progress_read_memory(struct progress *progress, const struct memory_piece *piece
 	return done;
 }
 
-/* Parses the values; those of consecutive pieces of one counter are added up. */
+/* Updates the counters from the bytes read. The values of consecutive pieces of one counter are
+ * added up. */
 static void
 take_pieces(struct reading *reading)
 {
@@ -283,7 +291,7 @@ read_memory(struct progress *progress)
 		if (progress->coz.table == 0 ||
 		    (reading.coz_used == progress->coz.used && !progress->coz.waiting))
 			return true;
-		/* A table that has become invalid has no new points. */
+		/* If the table has become invalid, the known counters remain. */
 		if (!progress_coz_update(progress))
 			return true;
 	}

@@ -43,7 +43,7 @@ read_number(const char *text, uint64_t *value)
 	return parse_whole_u64(text, 0, UINT64_MAX, value);
 }
 
-/* Returns the colon of "MODULE:SYMBOL", or NULL. A "::" of C++ is skipped. */
+/* Returns the colon of "MODULE:SYMBOL", or NULL if the text has none. A "::" of C++ is skipped. */
 static char *
 find_colon(char *text)
 {
@@ -76,7 +76,7 @@ read_symbol(char *text, struct progress_source *out, struct error *err)
 	return 0;
 }
 
-/* Parses and removes "/SIZE". */
+/* Parses "/SIZE" at the end of the text, if there is one, and cuts it off. */
 static int
 take_size(char *text, struct progress_source *out, struct error *err)
 {
@@ -96,7 +96,7 @@ take_size(char *text, struct progress_source *out, struct error *err)
 	return 0;
 }
 
-/* Parses and removes "+OFFSET". */
+/* Parses "+OFFSET" at the end of the text, if there is one, and cuts it off. */
 static void
 take_offset(char *text, struct progress_source *out)
 {
@@ -191,7 +191,8 @@ static int (*const reader[])(char *text, struct progress_source *out, struct err
 	[PROGRESS_FUNC] = read_symbol, [PROGRESS_LINE] = read_line,
 };
 
-/* Finds the kind that the text begins with, and the text after its colon. False: none. */
+/* Finds the kind of source whose word the text begins with; *rest is the text after the colon.
+ * False: the text begins with no such word. */
 static bool
 find_kind(const char *text, enum progress_source_kind *kind, const char **rest)
 {

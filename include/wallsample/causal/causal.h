@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * causal.h - the result of virtual speed-up experiments: for each experiment the candidate, its
- * speed-up, and the progress of the program. causal_run.h makes it, causal_curve.h computes curves
- * from it, recordings contain it, and exporters show it.
+ * speed-up, and the progress of the program. causal_run.h makes the result, causal_curve.h computes
+ * curves from it, recordings contain it, and exporters show it.
  *
  * An experiment has one candidate, which is some code, and one speed-up s, the part of the
  * candidate's time that is removed virtually. While a thread executes the candidate, the other
- * running threads are held for s of the time; held_ns is the sum. The virtual time
- * wall_ns - held_ns is the time that would have passed if the candidate were faster by s, and the
- * readings are the progress in that time.
+ * running threads are held for the share s of the time; held_ns is the sum of these holds. The
+ * virtual time wall_ns - held_ns is the time that would have passed if the candidate were faster by
+ * s, and the readings are the progress in the virtual time.
  *
  * A progress point counts events (THROUGHPUT), or begins and ends of events (LATENCY). By Little's
  * law the mean time from begin to end is the mean number in progress divided by the rate of ends.
@@ -43,7 +43,7 @@ enum causal_point_kind {
 const char *causal_point_kind_word(enum causal_point_kind kind);
 bool causal_point_kind_from_word(const char *word, enum causal_point_kind *out);
 
-/* X(NAME, word): what a candidate is */
+/* X(NAME, word): what a candidate may be */
 #define CAUSAL_UNITS(X)                                                                            \
 	X(FUNCTION, "function")                                                                    \
 	X(LINE, "line")                                                                            \
@@ -81,26 +81,29 @@ struct causal_point {
 };
 
 struct causal_candidate {
-	char *name;        /* "parse", "parse.c:123", "libz.so.1" */
-	char *module;      /* base name; "" if it has none */
-	char *file;        /* source file of a function or line; NULL: not known */
-	uint32_t line;     /* 0: not known */
-	double share;      /* share of the Latency of the preceding profile, in [0, 1], with
-				   * the candidate anywhere in the stack */
-	double self_share; /* share of the Latency with the candidate as the leaf of the stack */
+	char *name;    /* "parse", "parse.c:123", "libz.so.1" */
+	char *module;  /* base name; "" if it has none */
+	char *file;    /* source file of a function or of a line; NULL: not known */
+	uint32_t line; /* 0: not known */
+	/* Share of the preceding profile's Latency with the candidate anywhere in the stack, in [0,
+	 * 1]. */
+	double share;
+	/* Share of the Latency with the candidate as the leaf of the stack, in [0, 1]. */
+	double self_share;
 };
 
 /* The reading of one progress point in one experiment. */
 struct causal_reading {
-	double count;          /* number of events; LATENCY: number of ends */
-	double in_progress_ns; /* LATENCY: integral of the number in progress over the virtual
-				   * time; estimated from samples, so that a value near 0 may be
-				   * negative; else 0 */
+	double count; /* number of events; LATENCY: number of ends */
+	/* LATENCY: integral of the number in progress over the virtual time, in ns, estimated from
+	 * samples, so that a value near 0 may be negative; THROUGHPUT: 0. */
+	double in_progress_ns;
 };
 
 struct causal_experiment {
 	uint32_t candidate;
-	double speedup;    /* in [0, 1]; 0: no thread was held, for comparison */
+	/* In [0, 1]; 0: an experiment for comparison, in which no thread was held. */
+	double speedup;
 	uint64_t began_ns; /* time since the first experiment began */
 	/* held_ns includes the stops of all threads at ticks, so it is above 0 at a speed-up of 0.
 	 * It is less than wall_ns if the experiment is WHOLE. */
@@ -108,7 +111,7 @@ struct causal_experiment {
 	uint64_t ticks;  /* number of ticks */
 	uint64_t chosen; /* number of ticks that found the candidate running */
 	enum causal_end end;
-	struct causal_reading reading[CAUSAL_POINTS_MOST]; /* one for each point */
+	struct causal_reading reading[CAUSAL_POINTS_MOST]; /* one reading for each point */
 };
 
 /* All pointers are owned; causal_result_release frees them. */
@@ -128,33 +131,35 @@ struct causal_result {
 	uint64_t tick_ns;       /* mean time between ticks */
 	uint64_t experiment_ns; /* requested length of an experiment */
 	double precision;       /* requested half width of the intervals of gains: 0.02 */
-	double max_hold;        /* largest part of the run with held threads, in [0, 1] */
+	double max_hold; /* largest share of held time in the profile and the run, in [0, 1] */
 
 	/* The target, and the cost of the experiments. */
 	pid_t pid;
 	char *command;             /* name of the target's program */
-	uint64_t started_ns;       /* begin of the run, CLOCK_REALTIME; 0: not known */
+	uint64_t started_ns;       /* start of the run, by CLOCK_REALTIME; 0: not known */
 	uint64_t wall_ns, held_ns; /* sums over all experiments */
 	uint64_t profile_ns;       /* length of the preceding profile; 0: there was none */
 	uint64_t stops;            /* number of stops of threads */
 	uint64_t late_ticks;       /* ticks that were late by more than half of tick_ns */
-	uint64_t unheld;     /* number of threads that waited for a CPU when they were to be held */
-	double runnable;     /* mean number of runnable threads at a tick */
-	unsigned cpus;       /* number of CPUs that the target may use; 0: not known */
-	uint64_t own_cpu_ns; /* CPU time of wallsample itself */
+	uint64_t unheld; /* sum over ticks of threads that were to be held but waited for a CPU */
+	double runnable; /* mean number of runnable threads at a tick */
+	unsigned cpus;   /* number of CPUs that the target may use; 0: not known */
+	uint64_t own_cpu_ns;          /* CPU time of wallsample itself */
 	struct run_excluded excluded; /* threads excluded from the experiments by their names */
 	bool target_gone; /* the target ended or called exec before the experiments ended */
 };
 
 void causal_result_init(struct causal_result *result);
 void causal_result_release(struct causal_result *result);
-/* Adds a candidate and returns its index. Texts are copied; module and file may be NULL. */
+/* Adds a candidate and returns its index. Texts are copied; `module` and `file` may be NULL if they
+ * are not known. */
 uint32_t causal_result_add_candidate(struct causal_result *result, const char *name,
 				     const char *module, const char *file, uint32_t line);
 /* Adds a progress point; texts are copied. False: there are CAUSAL_POINTS_MOST already. */
 bool causal_result_add_point(struct causal_result *result, const char *name, const char *spec,
 			     enum causal_point_kind kind);
-/* Appends a zeroed experiment; the pointer is valid until the next one is added. */
+/* Appends an experiment, all zero, and returns it; the pointer is valid until the next one is
+ * added. */
 struct causal_experiment *causal_result_add_experiment(struct causal_result *result);
 
 #endif

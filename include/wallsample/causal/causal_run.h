@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_run.h - makes virtual speed-up experiments on a process that a sampler samples.
+ * causal_run.h - runs virtual speed-up experiments on a process that a sampler samples.
  *
  * Every second experiment is at a speed-up of 0; the others are in random order, until all gains
  * are known with the requested precision. An experiment begins and ends at a tick that has found
- * progress, so that its number of events is not off by a part of an event.
+ * progress, so that both ends lie at an event: the experiment has a whole number of events.
  *
- * At a tick all running threads are stopped. If at least one of them executes the candidate, those
- * that do are resumed at once, and the others are held for a part of the time to the next tick that
- * follows from the speed-up. Sleeping threads are not touched: a thread that the candidate's thread
- * wakes meanwhile runs at once, as it would have run earlier.
+ * At a tick all running threads are stopped. If at least one of them executes the candidate, the
+ * threads that execute it are resumed at once, and the other stopped threads are held for a part of
+ * the time to the next tick; the part follows from the speed-up. Sleeping threads are not held: a
+ * thread that the candidate's thread wakes during the hold runs at once, because with a faster
+ * candidate it would have run even earlier.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
@@ -20,8 +21,8 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/symbol/symbol.h"
 
-/* The distance between ticks varies uniformly by this part of its mean, so that ticks do not stay
- * in phase with periodic work. */
+/* The time between ticks varies uniformly by up to this share of its mean in both directions, so
+ * that ticks do not stay in phase with periodic work. */
 #define CAUSAL_SPREAD 0.3
 /* An experiment continues beyond its requested length until it has this number of events. */
 #define CAUSAL_EVENTS_LEAST 20
@@ -31,10 +32,10 @@
 struct causal_run;
 
 /*
- * Creates a run; to be freed. All arguments are borrowed. The caller has filled in the points,
- * candidates, speed-ups and settings of the result (unit, self, tick_ns, experiment_ns, precision,
- * max_hold); the run adds experiments. `profile` is the sampler's. `seed` determines the order of
- * experiments; 0: seeded from the clock.
+ * Creates a run, which causal_run_free frees. All pointers are borrowed. The caller has filled in
+ * the points, candidates, speed-ups and settings of the result (unit, self, tick_ns, experiment_ns,
+ * precision, max_hold); the run adds experiments. `profile` is the profile that the sampler fills.
+ * `seed` determines the order of experiments; 0: seeded from the clock.
  */
 struct causal_run *causal_run_create(struct causal_result *result, struct progress *progress,
 				     const struct profile *profile, struct symbols *symbols,
@@ -46,8 +47,8 @@ const struct sampler_control *causal_run_control(struct causal_run *run);
 
 /*
  * To be called after each tick. Looks up the names of functions that are new in the profile, and
- * plans the next experiment; with `held`, threads of the target are stopped, and both are deferred
- * because they may take long.
+ * plans the next experiment. If `held` is true, threads of the target are stopped: then the
+ * function does nothing, because both tasks may take long, and a later call does them.
  */
 void causal_run_tick(struct causal_run *run, bool held);
 
@@ -61,17 +62,18 @@ bool causal_run_is_over(const struct causal_run *run);
 
 /* Values for a status line, and for a warning when there is no progress. */
 struct causal_status {
-	size_t done, wanted; /* number of finished experiments, and estimate of all */
+	size_t done, wanted; /* number of finished experiments, and estimated total number */
 	double speedup;      /* of the current experiment */
 	uint32_t candidate;
 	uint64_t elapsed_ns; /* since the first experiment began */
-	double events;       /* number of events of the first point since then */
+	double events; /* number of events of the first point since the first experiment began */
 };
 void causal_run_status(const struct causal_run *run, struct causal_status *out);
 
-/* Sets the totals of the result to those of all experiments so far. */
+/* Sets the totals of the result from all experiments so far and the sampler's `stats`. */
 void causal_run_sum_up(struct causal_run *run, const struct run_stats *stats);
-/* Ends the run: cuts the current experiment short, and sets the totals of the result. */
+/* Ends the run: adds the current experiment as CUT, and sets the totals as causal_run_sum_up
+ * does. */
 void causal_run_finish(struct causal_run *run, const struct run_stats *stats);
 
 #endif

@@ -37,29 +37,31 @@
 /* Number of hardware breakpoints, equal to TRACER_COUNT_MOST. */
 #define PROGRESS_COUNTED_MOST 4
 
-/* Code in the target whose executions the caller counts by breakpoints. */
+/* An address in the target's code; the caller counts the executions of this code by breakpoints. */
 struct progress_counted {
 	uint64_t address;
 	const char *spec;
 };
 
 struct progress_value {
-	uint64_t count;      /* number of events since progress_open; LATENCY: number of ends */
-	int64_t in_progress; /* LATENCY: number of begun events that have not ended; else 0 */
+	uint64_t count; /* number of events since progress_open; LATENCY: number of ends */
+	/* LATENCY: number of begun events that have not ended; THROUGHPUT: 0. */
+	int64_t in_progress;
 };
 
 struct progress;
 
 /*
- * Checks the syntax of `count` specs, without a process. Returns 0 or ERROR_USAGE, with the mistake
- * and an example. *counted (may be NULL) is the number of breakpoints that they need.
+ * Checks the syntax of `count` specs, without a process. Returns 0, or ERROR_USAGE, whose text
+ * names the mistake and gives an example. Stores in *counted, unless it is NULL, the number of
+ * breakpoints that the specs need.
  */
 int progress_check(const char *const *spec, size_t count, size_t *counted, struct error *err);
 
 /*
- * Finds the counters of the specs in the target; *out is to be freed. All arguments are borrowed.
- * With a count of 0, takes the points of coz.h that the program has executed, up to
- * CAUSAL_POINTS_MOST. Returns 0 or the error, which names what was not found, similar names, and
+ * Finds the counters of `count` specs in the target. If `count` is 0, takes the points of coz.h
+ * that the program has executed, up to CAUSAL_POINTS_MOST. All arguments are borrowed. Returns 0,
+ * and progress_free frees *out; or the error, which names what was not found, similar names, and
  * what to try. To be called when the program has loaded its libraries and has executed its points,
  * not just after its start.
  */
@@ -69,24 +71,27 @@ int progress_open(const char *const *spec, size_t count, const struct process *p
 void progress_free(struct progress *progress);
 
 size_t progress_count(const struct progress *progress);
-/* Number of points of coz.h that were found beyond CAUSAL_POINTS_MOST, and not taken. */
+/* Returns the number of points of coz.h that were found but not taken, because there were more than
+ * CAUSAL_POINTS_MOST. */
 size_t progress_left_out(const struct progress *progress);
-/* Stores name and spec, borrowed, and kind of a point. The kind of a coz: point may change until
- * the program has executed it. */
+/* Stores the name, the spec (both borrowed from `progress`) and the kind of a point. The kind of a
+ * coz: point may change until the program has executed the point. */
 void progress_point(const struct progress *progress, size_t index, const char **name,
 		    const char **spec, enum causal_point_kind *kind);
-/* Stores an array of the code whose executions the caller counts, valid until progress_free, and
- * returns its length. Before each progress_read the caller sets the totals, in the order of the
- * array. */
+/*
+ * Stores an array of the code whose executions the caller counts, valid until progress_free, and
+ * returns the length of the array. Before each progress_read the caller passes the total number of
+ * executions of each element to progress_set_counted, in the order of the array.
+ */
 size_t progress_counted(const struct progress *progress, const struct progress_counted **out);
 void progress_set_counted(struct progress *progress, const uint64_t *total, size_t count);
 
-/* Reads all points, without a stop, into an array of progress_count values. False: the target has
- * ended, or some of its memory is no longer readable. */
+/* Reads the values of all points, without a stop of the target. `value` has progress_count()
+ * elements. False: the target has ended, or some of its memory is no longer readable. */
 bool progress_read(struct progress *progress, struct progress_value *value);
 
-/* Describes a point without progress for the user: adds its kind, its current value, and what to
- * try ("var:hits is an 8-byte counter at 0x4040 in server, which is 0 …"). */
+/* Explains to the user a point that has no progress: appends to `out` its kind, its current value,
+ * and what to try ("var:hits is an 8-byte counter at 0x4040 in server, which is 0 …"). */
 void progress_explain(const struct progress *progress, size_t index, struct strbuf *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * progress_coz.h - progress points of programs that were built with coz.h (COZ_PROGRESS,
- * COZ_PROGRESS_NAMED, COZ_BEGIN, COZ_END), and the small library that counts for them.
+ * COZ_PROGRESS_NAMED, COZ_BEGIN, COZ_END), and the small library that has their counters.
  *
  * When such a program executes a point for the first time, it looks up the function
  * _coz_get_counter, and counts at the address that the function returns; if no library defines the
@@ -26,7 +26,7 @@
 #define PROGRESS_COZ_NAME_MOST                                                                     \
 	240 /* with the terminating 0; a longer name is cut at its beginning */
 
-/* Types of points, with the values of coz.h. */
+/* Types of points; the values are those of coz.h. */
 enum progress_coz_type {
 	PROGRESS_COZ_THROUGHPUT = 1,
 	PROGRESS_COZ_BEGIN = 2,
@@ -34,36 +34,37 @@ enum progress_coz_type {
 };
 
 struct progress_coz_point {
-	uint64_t count; /* count and backoff are coz_counter_t of coz.h */
+	/* `count` and `backoff` together have the layout of coz_counter_t in coz.h. */
+	uint64_t count;
 	uint64_t backoff;
 	uint32_t type;
-	uint32_t ready; /* 1: type and name are set, and do not change */
+	uint32_t ready; /* 1: `type` and `name` are set and no longer change; 0: not set yet */
 	char name[PROGRESS_COZ_NAME_MOST];
 };
 
-/* Little-endian. A name has several points if threads executed it for the first time at once: its
- * count is their sum. */
+/* Numbers are little-endian. A name has several points if several threads executed it for the first
+ * time at the same moment: the count of the name is the sum over its points. */
 struct progress_coz_table {
 	char magic[8];
 	uint32_t version;
 	uint32_t point_size; /* sizeof(struct progress_coz_point) */
 	uint32_t most;       /* PROGRESS_COZ_POINTS_MOST */
-	uint32_t used;       /* number of points in use, of which some may not be ready yet */
-	uint32_t dropped;    /* number of points for which there was no room */
+	uint32_t used;       /* number of points in use; some of them may not be ready yet */
+	uint32_t dropped;    /* number of requests for a counter for which there was no room */
 	uint32_t zero;
 	struct progress_coz_point point[PROGRESS_COZ_POINTS_MOST];
 };
 
 /*
- * True when the program's file contains the name of the function, so that it has points of coz.h. A
- * name without a slash is searched in $PATH. False if the file cannot be read. The program's
- * libraries are not examined.
+ * True when the program's file contains the name of the function, so that it has points of coz.h.
+ * If `executable` has no slash, it is searched in $PATH. False if the file cannot be read. The
+ * program's libraries are not examined.
  */
 bool progress_wants_preload(const char *executable);
 
 /*
- * Returns the path of the library, which the caller frees: in the directory of the running
- * wallsample if there is one, else the installed library. NULL: neither file exists.
+ * Returns the path of the library, which the caller frees: the library in the directory of the
+ * running wallsample if there is one, else the installed library. NULL: neither file exists.
  */
 char *progress_preload_path(void);
 
