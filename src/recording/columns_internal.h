@@ -21,7 +21,10 @@
  */
 #define PARALLELISM_MOST (1 << 16)
 
-/* X(CLASS, C type of the member in row structs): how values are stored */
+/*
+ * X(CLASS, type): the ways in which values are stored, each with the C type of a member of a row
+ * struct
+ */
 #define COLUMN_CLASSES(X)                                                                          \
 	X(NUMBER, int64_t)                                                                         \
 	X(OPTIONAL, struct recording_optional)                                                     \
@@ -68,7 +71,7 @@
 	X(STACK_OR_NULL, REFERENCE_OR_NULL, " INTEGER", 0, 0, TABLE_STACKS)                     \
 	X(SHARE, REAL, " REAL", 0, 1, TABLE_NONE)                                               \
 	X(EVENTS, REAL, " REAL", 0, 0x1p60, TABLE_NONE)                                         \
-	X(IN_PROGRESS, REAL, " REAL", -0x1p90, 0x1p90, TABLE_NONE) /* the square is finite */    \
+	X(IN_PROGRESS, REAL, " REAL", -0x1p90, 0x1p90, TABLE_NONE) /* squares are finite */     \
 	X(TEXT, TEXT, " TEXT", 0, 0, TABLE_NONE)                                                \
 	X(TEXT_OR_NULL, TEXT_OR_NULL, " TEXT", 0, 0, TABLE_NONE)                                \
 	X(TEXT_KEY, TEXT, " TEXT PRIMARY KEY", 0, 0, TABLE_NONE)                                \

@@ -194,7 +194,7 @@ field_take(const struct field *field, void *object, const struct recording_value
 	if (field->type == FIELD_DOUBLE ? value->type == VALUE_TEXT :
 					  field->type != FIELD_TEXT && value->type != VALUE_INT)
 		return false;
-	/* The number of a text is 0. */
+	/* `real` is 0 if the value is a text. */
 	if (!(value->real >= 0 && value->real <= field->most))
 		return false;
 	field_set(field, object, value);

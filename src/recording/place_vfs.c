@@ -17,7 +17,7 @@ struct place_vfs {
 	sqlite3_vfs *real;
 	int dirfd;
 	bool old_journal;
-	/* Names for SQLite: "/proc/self/fd/3/x.wsdb" and ".../x.wsdb-journal". */
+	/* Paths that SQLite uses: "/proc/self/fd/3/x.wsdb" and "/proc/self/fd/3/x.wsdb-journal". */
 	char *main, *journal;
 	char *journal_base;
 	char name[48];

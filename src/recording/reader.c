@@ -130,7 +130,8 @@ read_process(struct rows *rows, void *context)
 }
 
 /*
- * Maps a system call number of the machine that made the recording to the number on this machine.
+ * Stores, for a system call number of the machine that made the recording, the number on this
+ * machine.
  */
 static void
 read_syscall(struct rows *rows, void *context)

@@ -33,7 +33,10 @@ read_point(struct rows *rows, void *context)
 		rows->bad = true;
 }
 
-/* The first speed-up is 0. Each is larger than the one before. */
+/*
+ * Refuses the row unless the first speed-up is 0 and each later speed-up is larger than the
+ * previous one.
+ */
 static void
 read_speedup(struct rows *rows, void *context)
 {
@@ -64,7 +67,7 @@ read_candidate(struct rows *rows, void *context)
 	out->candidate[n].self_share = row->self_share;
 }
 
-/* Experiments are stored in the order of their beginnings. */
+/* Refuses an experiment that began before the previous row's experiment. */
 static void
 read_experiment(struct rows *rows, void *context)
 {
@@ -95,7 +98,7 @@ struct readings {
 	size_t count;
 };
 
-/* Each pair of an experiment and a progress point has exactly one reading. */
+/* Requires exactly one reading of each progress point in each experiment. */
 static void
 read_reading(struct rows *rows, void *context)
 {

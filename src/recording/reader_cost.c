@@ -44,7 +44,10 @@ load_stop(struct rows *rows, void *context)
 	load->stats->stop_ns.count += (uint64_t)row->count;
 }
 
-/* Raises the statistics to what the ticks show: in an unfinished recording they may be older. */
+/*
+ * Raises statistics to the values that follow from the ticks: in an unfinished recording the stored
+ * statistics may be older than the last tick.
+ */
 static void
 fill_in_stats(const struct recording *recording, struct run_stats *stats)
 {

@@ -16,19 +16,23 @@
 /* Bound on the bytes of one value. A command line may have 2 MiB. */
 #define VALUE_MOST (16 << 20)
 /*
- * Bound on the steps of a query per byte of the file: several times the steps for the smallest
- * rows.
+ * Bound on the steps of a query, in steps per byte of the file. Reading a table of the smallest
+ * rows takes several times fewer steps.
  */
 #define STEPS_PER_BYTE 8
 /* Bound on the heap of SQLite, which a hostile schema or sorting could fill. */
 #define HEAP_MOST (INT64_C(1) << 30)
 
-/* The database file format, section 1.3: https://www.sqlite.org/fileformat.html */
+/*
+ * Header of a database file; AT_... are byte offsets. https://www.sqlite.org/fileformat.html,
+ * section 1.3
+ */
 #define HEADER_SIZE 100
 #define MAGIC "SQLite format 3"
 #define AT_PAGE_SIZE 16
-#define AT_WRITE_VERSION 18 /* written by programs; 1: rollback journal, 2: write-ahead log */
-#define AT_READ_VERSION 19  /* 1 or 2 as AT_WRITE_VERSION; SQLite obeys this byte when it reads */
+#define AT_WRITE_VERSION 18 /* file format write version; 1: rollback journal, 2: write-ahead log */
+/* file format read version, 1 or 2 as above; SQLite obeys this byte when it reads */
+#define AT_READ_VERSION 19
 #define AT_PAGES 28
 #define AT_USER_VERSION 60
 #define AT_APPLICATION_ID 68
@@ -59,8 +63,8 @@ check_header(const char *path, const uint8_t *header, unsigned *out, struct erro
 }
 
 /*
- * Compares the size with that in the header. To be called only for a file without a writer and
- * without an unfinished commit.
+ * Returns an error if the file is smaller than its header states. To be called only for a file
+ * without a writer and without an unfinished commit.
  */
 static int
 check_size(const char *path, const uint8_t *header, uint64_t size, struct error *err)
@@ -206,7 +210,7 @@ copy_range(int from, int to, off_t at, off_t end)
 		ssize_t put;
 
 		if (got <= 0)
-			return got == 0; /* the file has become shorter */
+			return got == 0; /* 0: the file became shorter after its size was read */
 		put = pwrite(to, bytes, (size_t)got, at);
 		if (put < 0)
 			return false;

@@ -21,38 +21,43 @@
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/base/table.h"
 
-/* Ids of a table: id[n] is the id that row n of the table has in the profile. */
+/* Maps the rows of a table of the recording: id[n] is the id in the profile of row n. */
 struct id_map {
 	uint32_t *id;
 	size_t count, capacity;
 };
 
-/* Sums of the ticks before a tick: [0] of all these ticks, [1] of the selected ones. */
+/*
+ * Sums over all ticks before a tick. Index 0: sum over all ticks; index 1: over selected ticks
+ * only.
+ */
 struct tick_sum {
-	double ns[2];      /* sum of their spans */
-	double latency[2]; /* sum of spans divided by the number of runnable threads */
-	double gap[2];     /* sum of spans without a runnable thread */
+	double ns[2]; /* sum of the ticks' spans */
+	/* sum of each span divided by the number of runnable threads, if there are any */
+	double latency[2];
+	double gap[2]; /* sum of the spans of ticks without a runnable thread */
 };
 
 struct recording {
-	char *path; /* as the caller gave it, for messages */
-	char *real; /* path without symbolic links; NULL for the database of a recorder */
+	char *path; /* path that the caller passed, for messages */
+	char *real; /* path without symbolic links; NULL if the database belongs to a recorder */
 	struct strings *texts;
 	struct recording_info info;
 	sqlite3 *db;
-	unsigned version;      /* schema version of the recording */
-	uint64_t start_time;   /* start of the process, in clock ticks after the boot */
-	uint64_t steps;        /* steps of SQLite in the present query */
-	bool borrowed;         /* the database belongs to a recorder and stays open */
-	struct place_vfs *vfs; /* of the private copy; NULL without a copy */
+	unsigned version;    /* schema version of the recording */
+	uint64_t start_time; /* start of the process, in clock ticks after the boot */
+	uint64_t steps;      /* steps of SQLite in the present query */
+	bool borrowed;       /* the database belongs to a recorder and stays open */
+	/* file system of the private copy; NULL if the file was not copied */
+	struct place_vfs *vfs;
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
 	bool *wanted;   /* by tick: the last load selected it; NULL: the last load selected all */
 	uint64_t *turn; /* by tick: the next tick where `wanted` changes, or the number of ticks */
 	/*
-	 * By table. The last load filled those of modules, frames, stacks, threads and waits. That
-	 * of processes is filled when the recording is opened: a process has the same id in the
-	 * profile.
+	 * One map for each table. The last load filled the maps of modules, frames, stacks, threads
+	 * and waits. The map of processes is filled when the recording is opened: a process has the
+	 * same id in the profile as in the recording.
 	 */
 	struct id_map map[RECORDING_TABLE_COUNT];
 	/* Profile of the last load, borrowed; NULL before the first load. */
@@ -83,19 +88,21 @@ int reader_file_open(struct recording *recording, const struct reader_file *file
 
 /* --- reader_rows.c: errors. "PATH is damaged: its WHAT cannot be right" */
 int reader_damaged(const struct recording *recording, const char *what, struct error *err);
-/* Sets the error of the last call of SQLite, and returns it. */
+/* Sets `err` to the last error of SQLite, and returns its code. */
 int reader_refuse(const struct recording *recording, struct error *err);
 
 /* --- reader_rows.c: rows of one query */
 struct rows {
 	struct recording *recording;
-	const struct recording_table_info *info; /* the table; NULL after rows_begin_sql */
+	/* the table that is read; NULL for a query by rows_begin_sql */
+	const struct recording_table_info *info;
 	sqlite3_stmt *query;
-	union recording_row row; /* the present row, in the member of the table */
-	bool in_order;           /* rows are in the order of their keys, and check_key is called */
-	int64_t last_id;         /* key of the previous row; -1 before the first row */
-	uint64_t count, bytes;   /* numbers of rows and of bytes of texts that were read */
-	bool bad;                /* a value was out of range: rows_next returns false */
+	union recording_row row; /* the present row, in the union's member for the table */
+	bool in_order;   /* rows are read in the order of their keys, which check_key checks */
+	int64_t last_id; /* key of the previous row; -1 before the first row */
+	/* number of rows, and number of bytes of texts, that the query has read */
+	uint64_t count, bytes;
+	bool bad; /* a value was out of range: rows_next returns false */
 	int rc;
 };
 
@@ -113,12 +120,19 @@ void rows_begin_sql(struct rows *rows, struct recording *recording, const char *
  * until the next call.
  */
 bool rows_next(struct rows *rows);
-/* Returns an integer in [least, most]. For any other value sets rows->bad and returns `least`. */
+/*
+ * Returns the integer in the column if it is in [least, most]. Else sets rows->bad and returns
+ * `least`.
+ */
 int64_t rows_number(struct rows *rows, int column, double least, double most);
-/* Returns a text up to its first zero byte; "" for NULL. Too many bytes of texts set rows->bad. */
+/*
+ * Returns the text in the column up to its first zero byte; "" for NULL. Sets rows->bad if the
+ * texts of the query have too many bytes.
+ */
 const char *rows_text(struct rows *rows, int column);
 /*
- * Ends the query. Returns 0 if all rows were read, else an error, in which `what` names the rows.
+ * Ends the query. Returns 0 if all rows were read, else sets an error that names the rows by
+ * `what`, and returns its code.
  */
 int rows_end(struct rows *rows, const char *what, struct error *err);
 
@@ -126,21 +140,21 @@ int rows_end(struct rows *rows, const char *what, struct error *err);
 struct row_reader {
 	enum recording_table table;
 	const char *what;                               /* name of the rows for rows_end */
-	void (*each)(struct rows *rows, void *context); /* refuses a row by rows->bad */
+	void (*each)(struct rows *rows, void *context); /* sets rows->bad to refuse a row */
 };
-/* Reads the tables of the readers one after the other, up to the first error. */
+/* Reads the table of each reader in turn. Returns 0, or the first error. */
 int rows_read(struct recording *recording, const struct row_reader *readers, size_t count,
 	      void *context, struct error *err);
 
 void id_map_add(struct id_map *map, uint32_t id);
 
 /* --- reader_load.c */
-/* Returns the values of a row. start_ns, end_ns and settled_tick are not set. */
+/* Returns the span that a row of table spans describes. start_ns, end_ns and settled_tick are 0. */
 struct recording_span reader_span_of(const struct recording *recording,
 				     const struct spans_row *row);
 /*
- * Replaces a task by the thread that ran it, if *carrier is not 0, and sets *carrier to 0. Returns
- * false if no thread ran the task.
+ * If *carrier is not 0, sets *thread to the thread that ran the task, and *carrier to 0. Returns
+ * false if *thread is then still a task, because no thread ran it.
  */
 bool reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *carrier);
 
@@ -148,13 +162,13 @@ bool reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32
 int32_t reader_syscall(const struct recording *recording, int32_t number);
 int reader_load_ticks(struct recording *recording, struct error *err);
 /*
- * Adds the selected ticks to the profile. Returns an array of tick_count + 1 sums, which the caller
- * frees.
+ * Adds the ticks that load->selection selects to load->profile. Returns an array of tick_count + 1
+ * elements; element n sums up the ticks before tick n. The caller frees the array.
  */
 struct tick_sum *reader_sum_ticks(struct recording *recording, struct recording_load *load);
 /*
- * Scales the weights of an entry, which has `ticks` ticks from `first` on, to the selected ones
- * among these ticks. Returns false if none is selected.
+ * Multiplies samples and weights of an entry by the share of selected ticks among its ticks,
+ * [first, first + ticks). Returns false if none of these ticks is selected.
  */
 bool reader_share(const struct recording *recording, const struct tick_sum *sums, uint64_t first,
 		  uint64_t ticks, struct profile_entry *entry);

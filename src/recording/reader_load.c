@@ -12,7 +12,7 @@
 #define SUM_MOST 0x1p61
 
 /*
- * The bits of a start time above these hold recording_load.number, because threads of several
+ * recording_load.number is stored in a start time from this bit on, because threads of several
  * recordings may have the same id and start time.
  */
 #define START_TIME_BITS 48
@@ -136,7 +136,9 @@ load_stack(struct rows *rows, void *context)
 				     (uint32_t)row->caller));
 }
 
-/* Adds a thread or a task. Those of several recordings stay separate. */
+/*
+ * Adds a thread or a task to the profile. Threads and tasks of different recordings stay separate.
+ */
 static void
 load_thread(struct rows *rows, void *context)
 {
@@ -181,7 +183,7 @@ wait_kind_of(const char *text)
 	return WAIT_OTHER;
 }
 
-/* The first row stands for no wait. */
+/* Row 0 stands for "no wait". */
 static void
 load_wait(struct rows *rows, void *context)
 {
@@ -206,7 +208,7 @@ reader_span_of(const struct recording *recording, const struct spans_row *row)
 	struct recording_span span = {
 		.thread = (uint32_t)row->thread,
 		.stack = (uint32_t)row->stack,
-		.carrier = (uint32_t)row->carrier + 1, /* 0 without a carrier */
+		.carrier = (uint32_t)row->carrier + 1, /* the column is -1 if there is no carrier */
 		.syscall = reader_syscall(recording, (int32_t)row->syscall),
 		.wait = (uint32_t)row->wait,
 		.first_tick = (uint64_t)row->first_tick,
@@ -230,8 +232,9 @@ reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *c
 }
 
 /*
- * Scales the weights of the entry to the selected ticks among `ticks` ticks from `first` on.
- * Returns false if none of them is selected, or if the sum of all weights is too large.
+ * Multiplies samples and weights of the entry by the share of selected ticks among its ticks,
+ * [first, first + ticks). Returns false if none of these ticks is selected, or if the sum of all
+ * weights is too large.
  */
 static bool
 take_weights(struct loading *loading, struct rows *rows, int64_t first, int64_t ticks,

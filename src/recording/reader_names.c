@@ -67,7 +67,8 @@ recorded_names_find(const void *context, const struct symbol_place *place, struc
 	for (size_t i = 0; i < count; i++)
 		out[i] = names->symbol[chain->first + i];
 	/*
-	 * The last symbol is the function into which the others are inlined. It is always returned.
+	 * The last symbol of the chain is the function into which the other symbols are inlined. It
+	 * is returned even if `most` is smaller than the chain.
 	 */
 	if (count > 0)
 		out[count - 1] = names->symbol[chain->first + chain->count - 1];
@@ -110,8 +111,12 @@ struct naming_of_frames {
 	const struct recording *recording;
 	const struct profile *profile;
 	struct recorded_names *names;
-	int64_t last;             /* the frame of the previous row */
-	struct name_chain *chain; /* names of the frame `last`; NULL if it has names already */
+	int64_t last; /* id of the frame in the previous row; -1 before the first row */
+	/*
+	 * chain that gets the names of the frame `last`; NULL if the chain was complete before this
+	 * frame
+	 */
+	struct name_chain *chain;
 };
 
 static void
@@ -137,7 +142,10 @@ load_symbol(struct rows *rows, void *context)
 
 		names->chain = table_row(&names->by_place, key, names->chain,
 					 &names->chain_capacity, sizeof(*names->chain), &at);
-		/* Two frames with the same place have the same names, which are added once. */
+		/*
+		 * Two frames at the same place have the same names, so only the first frame's names
+		 * are added.
+		 */
 		naming->chain = names->chain[at].count == 0 ? &names->chain[at] : NULL;
 		if (naming->chain != NULL)
 			naming->chain->first = (uint32_t)names->symbol_count;

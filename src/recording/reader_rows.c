@@ -74,8 +74,8 @@ rows_text(struct rows *rows, int column)
 	if (text == NULL)
 		return "";
 	/*
-	 * Rows of a hostile file may share pages, so that each text is as long as the file. Text in
-	 * UTF-16 becomes longer when SQLite converts it.
+	 * In a hostile file many rows may share pages, and each of their texts may be as long as
+	 * the file. Text in UTF-16 becomes longer when SQLite converts it.
 	 */
 	rows->bytes += (uint64_t)sqlite3_column_bytes(rows->query, column);
 	if (!rows->recording->borrowed &&
@@ -87,8 +87,8 @@ rows_text(struct rows *rows, int column)
 }
 
 /*
- * Reads the id of a row of another table, or of an earlier row of the same table, and returns the
- * id of the profile.
+ * Reads the id of a row of another table, or of an earlier row of the same table. Returns the id
+ * that this row has in the profile.
  */
 static int64_t
 read_reference(struct rows *rows, int column, const struct column_type_info *type)

@@ -6,9 +6,9 @@
 #include "wallsample/base/base.h"
 
 /*
- * Removes from a span the ticks before *next, which an earlier span of the thread has, and the
- * ticks that the recording does not have. Returns false if no tick is left; else moves *next behind
- * the span.
+ * Removes from a span the ticks before *next, which belong to an earlier span of the thread, and
+ * ticks that are not in the recording. Returns false if no tick is left. Else sets *next to the
+ * first tick after the span.
  */
 static bool
 place_span(const struct recording *recording, struct recording_span *span, uint64_t *next)
@@ -29,7 +29,10 @@ place_span(const struct recording *recording, struct recording_span *span, uint6
 	return true;
 }
 
-/* Calls `each` with the selected parts of the span. Returns false if `each` has returned false. */
+/*
+ * Calls `each` with each contiguous range of selected ticks of the span. Returns false if `each`
+ * has returned false.
+ */
 static bool
 split_span(const struct recording *recording, const struct recording_span *span,
 	   bool (*each)(void *context, const struct recording_span *span), void *context)
@@ -61,8 +64,8 @@ split_span(const struct recording *recording, const struct recording_span *span,
 }
 
 /*
- * Returns false if the row has no part in the timeline. `next` has, by thread of the profile, the
- * first tick behind the thread's last span.
+ * Makes a span from the row. Returns false if the row has no place in the timeline. For each thread
+ * of the profile, `next` holds the first tick after the thread's last span.
  */
 static bool
 read_span(const struct rows *rows, uint64_t *next, struct recording_span *span)
@@ -81,7 +84,7 @@ read_span(const struct rows *rows, uint64_t *next, struct recording_span *span)
 #define SPANS "WHERE samples > 0 AND ticks > 0 ORDER BY "
 #define OF_THREAD "CASE WHEN carrier >= 0 THEN carrier ELSE thread END"
 
-/* SQL for each enum recording_order. */
+/* SQL after the name of the table, by enum recording_order */
 static const char *const tails[] = { SPANS "id", SPANS "first_tick, id",
 				     SPANS "thread, first_tick, id" };
 
@@ -105,7 +108,7 @@ recording_each_span(struct recording *recording, enum recording_order order,
 			more = split_span(recording, &span, each, context);
 	}
 	free(next);
-	/* That `each` has ended the iteration is no error. */
+	/* If `each` ended the iteration, the unread rows are no error. */
 	if (!more)
 		rows.rc = SQLITE_DONE;
 	return rows_end(&rows, "samples", err);

@@ -14,8 +14,8 @@ load_tick(struct rows *rows, void *context)
 	struct recording_info *info = &recording->info;
 
 	/*
-	 * Ticks are numbered without a gap. Their column is no KEY because there may be more than
-	 * 2^32.
+	 * Ticks are numbered without a gap. Column n is ASCENDING, not KEY, whose values are
+	 * below 2^32: a recording may have more ticks.
 	 */
 	if (row->n != (int64_t)recording->tick_count ||
 	    info->span_ns + (uint64_t)row->span_ns > NUMBER_MOST) {
@@ -56,7 +56,9 @@ recording_tick_wanted(const struct recording *recording, uint64_t n)
 }
 
 /*
- * Maps a system call number of the machine that made the recording to the number on this machine.
+ * Returns the number on this machine of a system call that has `number` on the machine that made
+ * the recording; `number` itself if the recording does not have the name of the call. A negative
+ * number gives SYSCALL_NONE or SYSCALL_UNKNOWN.
  */
 int32_t
 reader_syscall(const struct recording *recording, int32_t number)
@@ -69,7 +71,10 @@ reader_syscall(const struct recording *recording, int32_t number)
 									      number;
 }
 
-/* Returns the time since the beginning. A negative `ns` counts from the end. */
+/*
+ * Returns the time in ns since the beginning of the recording. If `ns` is negative, it is relative
+ * to the end of the recording.
+ */
 static int64_t
 moment(const struct recording *recording, int64_t ns)
 {
@@ -92,7 +97,7 @@ tick_is_selected(const struct recording *recording, const struct recording_selec
 	       (tick->parallelism >= selection->least && tick->parallelism <= selection->most);
 }
 
-/* Sets recording->turn, so that a span can be split without a loop over all of its ticks. */
+/* Sets recording->turn, by which split_span skips over ticks without a loop over each of them. */
 static void
 find_turns(struct recording *recording)
 {
@@ -146,7 +151,10 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 	return sums;
 }
 
-/* Returns the share of selected ticks between two sums; `otherwise` if there are no ticks. */
+/*
+ * Returns the share of selected ticks in the range that begins at the sum `from` and ends at the
+ * sum `to`; `otherwise` if the range adds nothing to the sum of all ticks.
+ */
 static double
 part_of(const double from[2], const double to[2], double otherwise)
 {

@@ -54,9 +54,9 @@ put_target(struct recorder *recorder)
 		     .cmdline = process->cmdline);
 }
 
-/* What a transaction writes. A NULL member is not written. */
+/* What a transaction writes. A member that is NULL writes nothing. */
 struct contents {
-	const struct run_stats *stats; /* the statistics, and what was added to the profile */
+	const struct run_stats *stats; /* unless NULL, additions to the profile are written, too */
 	const char *end;               /* word for the reason why the run ended */
 	struct symbols *symbols;       /* source of the names of all frames */
 	const struct causal_result *causal;
@@ -77,7 +77,7 @@ put_news(struct recorder *recorder, const struct run_stats *stats)
 	recorder_put_news(recorder, stats);
 }
 
-/* Marks everything as written, after the transaction was committed. */
+/* Marks all rows of the transaction as written. To be called after its commit. */
 static void
 mark_written(struct recorder *recorder, const struct run_stats *stats)
 {
@@ -161,7 +161,7 @@ recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held)
 	return !recorder->failed && now_ns - recorder->last_ns >= (held ? OVERDUE_NS : DUE_NS);
 }
 
-/* Undoes the transaction; its rows are written again at the next commit. */
+/* Rolls the transaction back, so that the next commit writes its rows again. */
 static void
 roll_back(struct recorder *recorder)
 {
@@ -171,8 +171,8 @@ roll_back(struct recorder *recorder)
 }
 
 /*
- * True if the transaction failed because another process is reading the file. Calls nothing of
- * SQLite, whose last error recorder_refuse needs.
+ * True if the transaction failed because another process is reading the file. Does not call SQLite,
+ * because recorder_refuse needs the last error of SQLite.
  */
 static bool
 is_busy(int rc)
@@ -197,7 +197,7 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 	const uint64_t cpu_ns = clock_own_cpu_ns();
 	int rc;
 
-	/* The profile has no recorder after the failure, so that later samples are lost. */
+	/* After a failure the profile has no recorder, so that later samples are not stored. */
 	if (recorder->failed)
 		return error_set(err, ERROR_OUTPUT, "cannot write to %s: that has failed before",
 				 recorder->path);
@@ -215,10 +215,15 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 	return rc == SQLITE_OK || is_busy(rc) ? 0 : fail(recorder, err);
 }
 
-/* Time that the last transactions wait for a reader, in ms: a report may take as long. */
+/*
+ * Time in ms for which the last transactions wait until other processes have read the file. A
+ * report may take as long.
+ */
 #define LAST_WAIT_MS 30000
 
-/* Runs one of the transactions at the end of a recording. Does nothing after an earlier error. */
+/*
+ * Runs a transaction at the end of a recording. Does nothing and returns 0 after an earlier error.
+ */
 static int
 transact_last(struct recorder *recorder, const struct contents *contents, struct error *err)
 {

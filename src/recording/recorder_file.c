@@ -12,8 +12,8 @@
 #include "wallsample/base/base.h"
 
 /*
- * Number of names that are tried for the temporary file. Files of killed writers may have some of
- * them.
+ * Number of names that are tried for the temporary file. Files that killed recorders have left may
+ * have some of these names.
  */
 #define TEMPORARY_TRIES 8
 
@@ -174,7 +174,10 @@ recorder_file_restore(struct recorder *recorder)
 		return;
 	if (recorder_file_check(recorder, NULL) == 0)
 		(void)unlinkat(dirfd, recorder->base, 0);
-	/* A file of this name that another program has created is kept. */
+	/*
+	 * If another program has created a file of this name, that file is kept, and the replaced
+	 * file keeps its temporary name.
+	 */
 	if (fstatat(dirfd, recorder->base, &other, AT_SYMLINK_NOFOLLOW) != 0)
 		(void)move(recorder, recorder->aside, recorder->base);
 	free(recorder->aside);
@@ -212,7 +215,7 @@ void
 recorder_keep_result(struct recorder *recorder, int rc)
 {
 	recorder->rc = rc;
-	/* sqlite3_system_errno() does not have the error in all cases. */
+	/* After some errors sqlite3_system_errno() does not return the errno. */
 	if (rc != SQLITE_OK)
 		recorder->error_number = errno;
 }
@@ -277,7 +280,8 @@ recorder_file_create(struct recorder *recorder, struct error *err)
 	if (open_database(recorder) != SQLITE_OK)
 		return recorder_refuse(recorder, err);
 	/*
-	 * Nothing is written before it is known that SQLite has opened the file that was created.
+	 * Checked before anything is written: SQLite must have opened the file that the recorder
+	 * created.
 	 */
 	rc = recorder_file_check(recorder, err);
 	if (rc == 0 && make_tables(recorder) != SQLITE_OK)

@@ -35,13 +35,14 @@ struct span {
 
 struct open_span {
 	struct span span;
-	bool is_open, changed; /* changed: after the span was last written */
-	uint64_t next;         /* first tick without a sample; UINT64_MAX: there is no sample */
-	uint64_t first_added;  /* tick in progress when the first sample of the thread was added */
-	int64_t extra;         /* number of samples that were added, minus the ticks they got */
+	bool is_open, changed; /* changed: the span differs from its last written row */
+	uint64_t next; /* first tick after the thread's last sample; UINT64_MAX: no sample yet */
+	/* tick that was in progress when the thread's first sample was added */
+	uint64_t first_added;
+	int64_t extra; /* number of samples that were added, minus number of ticks they occupy */
 };
 
-/* Blame of one lock holder that was added since the last commit, in the ticks [first, end). */
+/* Blame of one lock holder, added since the last commit, during the ticks [first, end). */
 struct blame_span {
 	struct profile_blame sum;
 	uint64_t first, end;
@@ -49,24 +50,24 @@ struct blame_span {
 
 struct spans {
 	const struct profile *profile; /* borrowed */
-	struct open_span *open;        /* by thread of the profile: its latest span */
+	struct open_span *open; /* indexed by thread of the profile: the thread's latest span */
 	size_t open_count, open_capacity;
 	/*
-	 * Latest spans of sums of threads or tasks (task_id 0, tid 0). A sum may have several
-	 * stacks and states at one tick, and has a span for each. first_added and extra are not
-	 * used.
+	 * Latest spans of profile threads that stand for a sum of threads (tid 0) or of tasks
+	 * (task_id 0). A sum may have several stacks and states at one tick, and has a span for
+	 * each. The members first_added and extra are not used here.
 	 */
 	struct open_span *side;
 	size_t side_count, side_capacity;
 	struct table doings; /* see profile_find_entry */
-	struct table sides;  /* the keys are those of profile_find_entry -> index in `side` */
-	struct span *closed; /* complete and not written yet, like `tick` and `blame` */
+	struct table sides;  /* keys of profile_find_entry -> index in `side` */
+	struct span *closed; /* completed spans that are not written yet */
 	size_t closed_count, closed_capacity;
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
 	struct blame_span *blame;
 	size_t blame_count, blame_capacity;
-	struct table blame_table; /* the keys are those of profile_find_blame -> index in `blame` */
+	struct table blame_table; /* keys of profile_find_blame -> index in `blame` */
 	uint64_t blame_written;   /* number of rows of table blame that have been written */
 	uint64_t ticks;           /* number of the tick in progress */
 	uint64_t written;         /* `ticks` at the last commit */
@@ -75,8 +76,8 @@ struct spans {
 	uint64_t clock_ns, date_ns;
 	int64_t next_id;
 	/*
-	 * Ticks [gap_first, gap_end) had no runnable thread, and their time has not been charged to
-	 * a wait.
+	 * Ticks [gap_first, gap_end) had no runnable thread, and their time is not yet charged to a
+	 * wait.
 	 */
 	uint64_t gap_first, gap_end;
 };
@@ -90,7 +91,7 @@ void spans_blame(void *context, const struct profile_blame *blame);
 void spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
 		uint32_t ready);
 
-/* Removes the rows that have been written: closed spans, ticks and blame. */
+/* Removes closed spans, ticks and blame after they were written. */
 void spans_written(struct spans *spans);
 
 /* --- recorder.c --------------------------------------------------------------------- */
@@ -108,9 +109,10 @@ struct recorder {
 	struct profile *profile;
 	struct profile_recorder listener;
 	struct spans spans;
-	struct written written, committed; /* including and excluding the present transaction */
+	/* written: with the rows of the present transaction; committed: without */
+	struct written written, committed;
 	/*
-	 * (table, id) -> the value with which a row was last written: the name of a thread, `most`
+	 * (table, id) -> value in the last written row with this id: the name of a thread, `most`
 	 * of a wait, 0 for a system call. Cleared when a transaction is rolled back.
 	 */
 	struct table values;
@@ -132,22 +134,28 @@ struct recorder {
 
 /* --- recorder_file.c ------------------------------------------------------------- */
 int recorder_file_create(struct recorder *recorder, struct error *err);
-/* The first removes the replaced file; the second puts it back in place of the recording. */
+/*
+ * recorder_file_settle removes the replaced file. recorder_file_restore puts the replaced file back
+ * in place of the recording.
+ */
 void recorder_file_settle(struct recorder *recorder);
 void recorder_file_restore(struct recorder *recorder);
-/* Returns ERROR_OUTPUT if the name no longer refers to the file that the recorder has created. */
+/*
+ * Returns ERROR_OUTPUT if the file's name no longer refers to the file that the recorder created.
+ */
 int recorder_file_check(const struct recorder *recorder, struct error *err);
-/* Sets ERROR_OUTPUT with the text of SQLite's last error or of errno, and returns it. */
+/* Sets ERROR_OUTPUT with the text of SQLite's last error or of errno. Returns ERROR_OUTPUT. */
 int recorder_refuse(const struct recorder *recorder, struct error *err);
 
 /* Runs SQL unless the transaction has failed, and stores the result in recorder->rc. */
 void recorder_execute(struct recorder *recorder, const char *sql);
-/* Stores a result of SQLite in recorder->rc, and errno after an error. */
+/* Stores a result of SQLite in recorder->rc; if it is an error, stores errno in error_number. */
 void recorder_keep_result(struct recorder *recorder, int rc);
 
 /*
  * --- recorder_rows.c ----------------------------------------------------------------
- * These functions do nothing if recorder->rc is an error, and store an error in recorder->rc.
+ * The functions of recorder_rows.c do nothing if recorder->rc is an error, and store an error in
+ * recorder->rc.
  */
 
 /* Writes one row; `row` is the row struct of the table. Pointers in it are borrowed. */
@@ -155,7 +163,7 @@ void recorder_put(struct recorder *recorder, enum recording_table table, const v
 /* Writes one row from designated initializers: RECORDER_PUT(recorder, STOPS, stops, .bucket = 1) */
 #define RECORDER_PUT(recorder, TABLE, table, ...)                                                  \
 	recorder_put(recorder, TABLE_##TABLE, &(const struct table##_row){ __VA_ARGS__ })
-/* Writes what was added to the profile and what changed in the statistics since the last commit. */
+/* Writes additions to the profile, and changes of the statistics, since the last commit. */
 void recorder_put_news(struct recorder *recorder, const struct run_stats *stats);
 /* Writes the names of all frames. */
 void recorder_put_frame_names(struct recorder *recorder, struct symbols *symbols);

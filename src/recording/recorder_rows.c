@@ -134,7 +134,7 @@ put_names(struct recorder *recorder)
 		put_stack(recorder, (uint32_t)written->stacks++);
 }
 
-/* True if the row has not been written with this value yet. The caller then writes the row. */
+/* True if the row with this id was not yet written with `value`. The caller then writes the row. */
 static bool
 is_news(struct recorder *recorder, enum recording_table table, size_t id, uint32_t value)
 {
@@ -196,7 +196,7 @@ put_ticks(struct recorder *recorder)
 	}
 }
 
-/* Stores the name of the system call, because numbers depend on the architecture. */
+/* Writes the name of the system call, because its number depends on the architecture. */
 static void
 put_syscall(struct recorder *recorder, int32_t number)
 {
@@ -277,7 +277,7 @@ put_deadlocks(struct recorder *recorder)
 
 /* --- cost and losses ------------------------------------------------------------------------ */
 
-/* Writes the statistics that differ from those of the last commit. */
+/* Writes the statistics that have changed since the last commit. */
 static void
 put_stats(struct recorder *recorder, const struct run_stats *stats)
 {
@@ -333,7 +333,10 @@ put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
 	if (frame->module != MODULE_NONE)
 		count = symbols_find(symbols, &place, symbol, SYMBOL_CHAIN_MAX);
 	for (size_t i = 0; i < count; i++)
-		/* An address is not stored as a name: a reader may have the files to resolve it. */
+		/*
+		 * An unknown symbol, whose text is an address, is not stored: a reader may have the
+		 * files to resolve it.
+		 */
 		if (symbol[i].known)
 			RECORDER_PUT(recorder, SYMBOLS, symbols, .frame = id, .depth = (int64_t)i,
 				     .function = symbol[i].function, .file = symbol[i].file,

@@ -18,30 +18,32 @@
 
 /* --- fields.c ----------------------------------------------------------------------- */
 
-/* How the values of several recordings are merged. */
+/* How field_merge merges the values that a member has in several recordings. */
 enum field_merge { MERGE_SUM, MERGE_MAX, MERGE_MIN, MERGE_FIRST };
 
 /* A member of a struct that is stored as a row of its name and its value. */
 struct field {
 	const char *name;
 	enum { FIELD_U64, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT } type;
-	size_t offset;          /* offset of the member in the struct */
-	enum field_merge merge; /* used by field_merge */
-	double most;            /* used by field_take: a number must be in [0, most] */
+	size_t offset; /* offset of the member in the struct */
+	enum field_merge merge;
+	double most; /* field_take refuses numbers outside of [0, most] */
 };
 
 /*
- * Each array ends with a NULL name. Counters by reason and the histogram of stops are stored in the
- * tables losses and stops.
+ * Each array ends with a NULL name. Counters by reason and the histogram of stops are not fields:
+ * they are stored in the tables losses and stops.
  */
 extern const struct field run_fields[];    /* table cost: struct run_stats */
 extern const struct field causal_fields[]; /* table causal: struct causal_result */
 
-/* Rows of table causal that hold texts. */
+/* Names of the rows of table causal whose value is a text. */
 #define CAUSAL_KEY_UNIT "unit"
 #define CAUSAL_KEY_COMMAND "command"
 
-/* The kinds of reasons in table losses. The fields are counters of struct run_stats. */
+/*
+ * Kinds of rows in table losses. `fields` are the counters of struct run_stats that have this kind.
+ */
 #define LOSS_KINDS 2
 struct loss_kind {
 	const char *kind;
@@ -51,18 +53,18 @@ extern const struct loss_kind loss_kinds[LOSS_KINDS];
 
 /* Returns the field of this name, or NULL. */
 const struct field *field_find(const struct field *fields, const char *name);
-/* Returns the value of the member of `object`. */
+/* Returns the value of the member of `object` that the field describes. */
 struct recording_value field_get(const struct field *field, const void *object);
 bool field_differs(const struct field *field, const void *left, const void *right);
 /*
- * Stores the value in the member of `object`; a text is borrowed. Returns false if the value has
- * another type or is out of range.
+ * Stores the value in the member of `object` that the field describes; a text is borrowed. Returns
+ * false if the value has another type than the member or is out of range.
  */
 bool field_take(const struct field *field, void *object, const struct recording_value *value);
 /*
- * Merges the value of one more recording into the member of `object`. `first` is true for the first
- * recording, whose value replaces that of the member. A value outside of the range of the member's
- * type is ignored.
+ * Merges a value of one more recording into the member of `object` that the field describes.
+ * `first` is true for the first recording, whose value replaces the member's old value. A value
+ * outside of the range of the member's type is ignored.
  */
 void field_merge(const struct field *field, void *object, double value, bool first);
 
@@ -71,7 +73,7 @@ void field_merge(const struct field *field, void *object, double value, bool fir
  * SQLite checks a path for symbolic links and then opens it by name, which leaves time to replace a
  * directory of the path. This file system looks names up below a directory descriptor. It never
  * opens, finds or deletes files other than the database and its journal, even if a journal names
- * others.
+ * other files.
  */
 
 struct place_vfs;

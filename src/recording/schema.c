@@ -81,7 +81,7 @@ schema_add_select(struct strbuf *sql, enum recording_table table, unsigned versi
 }
 
 const char *const recording_views[] = {
-	/* The name of each frame: its innermost function. */
+	/* For each frame, the name of its innermost function. */
 	"CREATE VIEW frame_names AS SELECT f.id AS frame, "
 	"coalesce(s.function, f.name, m.path || '+' || printf('0x%x', f.address)) AS function, "
 	"m.path AS module, coalesce(s.file, nullif(f.file, '')) AS file, "
@@ -123,8 +123,8 @@ const char *const recording_views[] = {
 	"SELECT l.stack AS stack, l.depth AS depth, s.frame AS frame "
 	"FROM level l JOIN stacks s ON s.id = l.at",
 	/*
-	 * Time by function: flat without and total with the functions that it called. A frame with
-	 * inlined functions counts for each of them, the innermost first.
+	 * Time by function: flat excludes and total includes the functions that it called. A frame
+	 * with inlined functions counts for each of them, the innermost first.
 	 */
 	"CREATE VIEW top_functions AS WITH "
 	"own AS (SELECT stack, sum(wall_ns) AS wall, sum(overhead_ns) AS overhead, "
@@ -148,8 +148,8 @@ const char *const recording_views[] = {
 	"FROM spans p JOIN thread_names t ON t.thread = p.thread GROUP BY t.thread "
 	"ORDER BY running_s DESC, wall_s DESC, tid",
 	/*
-	 * Time by thread and by its relation to an interpreter's lock. Samples with an unknown
-	 * relation are left out.
+	 * Time by thread and by the thread's relation to an interpreter's lock. Samples with an
+	 * unknown relation are left out.
 	 */
 	"CREATE VIEW gil_by_thread AS SELECT t.tid AS tid, t.name AS thread, "
 	"sum(p.wall_ns) / 1e9 AS total_s, "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema_internal.h - what is made of the lists in columns_internal.h: a struct for the rows of
- * each table, the ranges that the reader checks, and the SQL that creates, fills and reads a table.
+ * schema_internal.h - generated from the lists in columns_internal.h: a struct for the rows of each
+ * table, the ranges that the reader checks, and the SQL that creates, fills and reads a table.
  */
 #ifndef WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
 #define WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
@@ -20,8 +20,8 @@ struct strbuf;
 struct recording_value {
 	enum { VALUE_INT, VALUE_REAL, VALUE_TEXT } type;
 	int64_t number;   /* 0 unless the type is VALUE_INT */
-	double real;      /* when read, also the number of a VALUE_INT; else 0 */
-	const char *text; /* when read, "" unless the type is VALUE_TEXT */
+	double real;      /* value of a VALUE_REAL, and of a VALUE_INT that was read; else 0 */
+	const char *text; /* value of a VALUE_TEXT; "" if another type was read */
 };
 
 /* A number that may be NULL in the database. */
@@ -76,7 +76,7 @@ enum column_type {
 struct column_type_info {
 	enum column_class class;
 	const char *sql;
-	double least, most; /* bounds that a double has exactly */
+	double least, most; /* bounds, which a double represents exactly */
 	enum recording_table table;
 };
 
@@ -85,14 +85,14 @@ extern const struct column_type_info column_types[];
 struct recording_column {
 	const char *name;
 	enum column_type type;
-	unsigned since;       /* schema version that added it */
+	unsigned since;       /* schema version that added the column */
 	const char *fallback; /* SQL literal for recordings of versions before `since` */
 	size_t offset;        /* offset of the member in the row struct */
 };
 
 struct recording_table_info {
 	const char *name, *ending;
-	unsigned since; /* schema version that added it */
+	unsigned since; /* schema version that added the table */
 	const struct recording_column *column;
 	size_t column_count;
 };
@@ -103,15 +103,16 @@ extern const struct recording_table_info recording_tables[RECORDING_TABLE_COUNT]
 void schema_add_create(struct strbuf *sql, enum recording_table table, unsigned version);
 void schema_add_insert(struct strbuf *sql, enum recording_table table);
 /*
- * Appends a query of all columns. `tail` is the SQL behind the name of the table; NULL stands for
- * "ORDER BY 1, 2", which orders each table by its primary key. The query has no rows if the version
- * has no such table.
+ * Appends a query of all columns. `tail` is the SQL after the name of the table; NULL stands for
+ * "ORDER BY 1, 2", which orders each table by its primary key. If schema `version` does not have
+ * the table, the query returns no rows.
  */
 void schema_add_select(struct strbuf *sql, enum recording_table table, unsigned version,
 		       const char *tail);
 
 /*
- * CREATE statements of views for people, which wallsample does not read. The last element is NULL.
+ * CREATE statements of views for users of SQL; wallsample does not read them. The last element is
+ * NULL.
  */
 extern const char *const recording_views[];
 

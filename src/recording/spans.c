@@ -82,8 +82,8 @@ add_closed(struct spans *spans, const struct span *span)
 }
 
 /*
- * Adds time without a runnable thread, which is charged to the wait that ended it. This time
- * belongs to the ticks before, and is not part of the thread's own time.
+ * Adds time without a runnable thread. It is charged to the wait that ended it, belongs to the
+ * ticks before the present one, and is not part of the thread's own time.
  */
 static void
 add_gap(struct spans *spans, const struct profile_entry *sample)
@@ -110,8 +110,9 @@ least(uint64_t a, uint64_t b)
 }
 
 /*
- * Moves the spans of a new thread to earlier ticks. Its samples are added late, when the thread
- * could be stopped; samples in excess of the ticks since then belong to earlier ticks.
+ * Moves the spans of a new thread to earlier ticks. The first samples of a thread are added late,
+ * when the thread can be stopped; if there are more samples than ticks since then, the excess
+ * belongs to earlier ticks.
  */
 static void
 move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
@@ -126,8 +127,8 @@ move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
 }
 
 /*
- * Returns the first tick without a sample of the thread that ran the task; 0 if no thread ran the
- * task, or if its thread has no samples.
+ * Returns the first tick after the last sample of the thread that ran the task; 0 if no thread ran
+ * the task, or if that thread has no samples.
  */
 static uint64_t
 carried_up_to(const struct spans *spans, const struct profile_entry *sample)
@@ -141,9 +142,9 @@ carried_up_to(const struct spans *spans, const struct profile_entry *sample)
 }
 
 /*
- * Sets the ticks of the samples: those from the thread's last samples up to the tick in progress. A
- * parked task may have no samples for some ticks; a thread that runs tasks has samples at each
- * tick.
+ * Sets the ticks of a sample, [*first, *first + *ticks): from the thread's previous sample up to
+ * the tick in progress. A parked task may have no samples for some ticks; a thread that runs tasks
+ * has a sample at each tick.
  */
 static void
 place_samples(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
@@ -168,8 +169,8 @@ place_samples(struct spans *spans, struct open_span *open, const struct profile_
 		if (open->is_open && open->first_added >= spans->written && open->extra > 0)
 			move_back(spans, open, least(count, (uint64_t)open->extra));
 		/*
-		 * A correction of earlier samples gets the last ticks, too, because there are no
-		 * ticks after these samples.
+		 * The thread already has samples up to the tick in progress, so that a correction,
+		 * too, gets the last ticks.
 		 */
 		*first = end - *ticks;
 	}
@@ -199,9 +200,9 @@ span_begin(struct spans *spans, struct open_span *open, const struct profile_ent
 }
 
 /*
- * Adds a sample of a sum of threads or tasks. Several samples of a sum may be of one tick. The span
- * lasts as long as any thread or task of the sum has this stack and state; one span for the whole
- * sum would mean a row for each sample.
+ * Adds a sample of a sum of threads or tasks, which may have several samples at one tick. The span
+ * lasts as long as any thread or task of the sum has this stack and state. With a single span for
+ * all stacks of the sum, each sample with another stack would begin a new row.
  */
 static void
 add_shared(struct spans *spans, struct open_span *open, const struct profile_entry *sample)
@@ -222,8 +223,8 @@ add_shared(struct spans *spans, struct open_span *open, const struct profile_ent
 }
 
 /*
- * Ends the span of the thread that ran a task: the samples up to the tick `end` are those of the
- * task.
+ * Ends the span of a thread that ran a task: up to the tick `end` the thread's samples are stored
+ * as samples of the task.
  */
 static void
 pass_carrier(struct spans *spans, uint32_t thread, uint64_t end)

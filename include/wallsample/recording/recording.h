@@ -23,8 +23,8 @@
 #include "wallsample/symbol/symbol.h"
 
 /*
- * The application id in the file's header, which is "wsdb"; the schema version that is written; the
- * oldest schema version that is read.
+ * The application id "wsdb" in the file's header; the schema version that is written; the oldest
+ * schema version that can be read.
  */
 #define RECORDING_APPLICATION_ID 0x77736462
 #define RECORDING_SCHEMA 6
@@ -64,15 +64,15 @@ int recorder_create(const struct recording_config *config, struct profile *profi
 void recorder_set_process(struct recorder *recorder, const struct process *process);
 
 /*
- * True if the last commit was half a second ago; if threads of the target are held, a second ago.
- * False after an error.
+ * True if the last commit was at least half a second ago; if `held`, while threads of the target
+ * are held, at least a second ago. False after an error.
  */
 bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held);
 
 /*
- * Writes what was added to the profile since the last commit. This may take long on a slow disk, so
- * that no thread of the target may be stopped. If another process is reading the file, returns 0
- * and leaves the rows to the next commit. ERROR_OUTPUT: the file cannot be written, or was
+ * Writes additions to the profile since the last commit. To be called only while no thread of the
+ * target is stopped, because a slow disk may take long. If another process is reading the file,
+ * returns 0; the next commit writes the rows. ERROR_OUTPUT: the file cannot be written, or was
  * replaced. After an error the recording holds the earlier commits, and every later commit fails.
  */
 int recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err);
@@ -99,7 +99,7 @@ int recorder_finish(struct recorder *recorder, const struct run_stats *stats, en
  * replaced another file is removed, and the other file is restored.
  */
 void recorder_free(struct recorder *recorder);
-/* Removes the file, if it is still that of the recorder, and calls recorder_free. */
+/* Removes the file, unless another program has replaced it, and calls recorder_free. */
 void recorder_discard(struct recorder *recorder);
 
 /*

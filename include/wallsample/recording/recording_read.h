@@ -22,7 +22,7 @@ struct recording;
  */
 int recording_open(const char *path, struct recording **out, struct error *err);
 /*
- * Opens what a recorder has committed. The caller closes the recording before it frees the
+ * Opens the commits of a recorder for reading. The caller closes the recording before it frees the
  * recorder.
  */
 int recording_of(struct recorder *recorder, struct recording **out, struct error *err);
@@ -50,12 +50,15 @@ const struct recording_info *recording_info(const struct recording *recording);
 /* --- as a profile --------------------------------------------------------------------- */
 
 /*
- * A selection of ticks. A zeroed selection has all ticks. A tick belongs to the moment at which it
- * ends. The weight of a span is divided among its ticks in proportion to the weights of the ticks.
+ * A selection of ticks. A zeroed selection has all ticks. A tick is selected by the moment at which
+ * it ends. The weight of a span is divided among its ticks in proportion to the weights of the
+ * ticks.
  */
 struct recording_selection {
 	bool has_from, has_to;
-	/* After the first tick began; negative: before the end of the last tick. */
+	/*
+	 * In ns since the beginning of the first tick; negative: before the end of the last tick.
+	 */
 	int64_t from_ns, to_ns;
 	bool has_parallelism;
 	uint32_t least, most; /* range of the number of threads on a CPU */
@@ -73,20 +76,21 @@ size_t recorded_names_find(const void *names, const struct symbol_place *place, 
 			   size_t most);
 
 /*
- * Where a recording is loaded to, and what of it. Several recordings may be loaded into the same
- * profile.
+ * Destination of a load, and the part of the recording that is loaded. Several recordings may be
+ * loaded into the same profile.
  */
 struct recording_load {
 	struct profile *profile;
-	/* Its modules are added to these. NULL: the profile has the modules already. */
+	/* The recording's modules are added to this. NULL: the profile has the modules already. */
 	struct modules *modules;
-	struct recorded_names *names; /* NULL: not needed */
-	const char *symfs;            /* NULL: not needed */
-	uint32_t number; /* 0, 1, ...: number of the recording; threads of several stay separate */
+	struct recorded_names *names; /* gets stored names of frames; NULL: not needed */
+	const char *symfs;            /* directory with a copy of the target's files; NULL: none */
+	/* 0, 1, ...: number of the recording. Threads of different recordings stay separate. */
+	uint32_t number;
 	const char *label; /* prefix of the names of threads; NULL: no prefix */
 	const struct recording_selection *selection; /* NULL: all ticks */
 	bool threads_only;       /* samples of a task become samples of the thread that ran it */
-	struct run_stats *stats; /* cost and losses are added to these; NULL: not needed */
+	struct run_stats *stats; /* gets the added cost and losses; NULL: not needed */
 	uint64_t selected_ns;    /* set by recording_load: sum of the spans of the selected ticks */
 };
 
@@ -99,24 +103,24 @@ struct recording_span {
 	uint32_t carrier; /* 1 + thread that ran the task; 0: none, as in struct profile_entry */
 	enum run_state state;
 	int32_t syscall;
-	uint32_t wait; /* id in the same profile */
+	uint32_t wait; /* id in the profile of the last recording_load; 0: none */
 	enum gil gil;
 	uint64_t first_tick, ticks;
 	uint64_t settled_tick;     /* RECORDING_BY_TIME: no later span begins before this tick */
-	uint64_t start_ns, end_ns; /* after the first tick began */
+	uint64_t start_ns, end_ns; /* in ns since the beginning of the first tick */
 };
 
 enum recording_order {
-	RECORDING_AS_WRITTEN, /* in the order of the file */
-	RECORDING_BY_TIME,    /* by the first tick of the stored span */
+	RECORDING_AS_WRITTEN, /* by id of the row in the file */
+	RECORDING_BY_TIME,    /* by first tick, before a selection or an overlap cuts the span */
 	RECORDING_BY_THREAD,  /* by thread, then by time */
 };
 
 /*
- * Calls `each` with the spans, until `each` returns false. Spans of a thread are in the order of
+ * Calls `each` with each span, until `each` returns false. Spans of a thread are in the order of
  * time and do not overlap. Charges and corrections, which have no place in time, are left out. To
- * be called after recording_load: ids are those of the profile of the last load, and a span is
- * split into the parts that this load has selected.
+ * be called after recording_load: ids are ids of the profile of the last load, and a span is split
+ * into the parts that this load has selected.
  */
 int recording_each_span(struct recording *recording, enum recording_order order,
 			bool (*each)(void *context, const struct recording_span *span),
@@ -125,12 +129,12 @@ int recording_each_span(struct recording *recording, enum recording_order order,
 struct recording_tick {
 	uint64_t start_ns, span_ns;
 	uint32_t parallelism, runnable;
-	uint32_t ready; /* number of tasks that waited for a thread */
+	uint32_t ready; /* number of tasks that waited for a thread to run them */
 };
 
 /* Returns a tick; `n` is below recording_info.ticks. The pointer is valid until recording_close. */
 const struct recording_tick *recording_tick(const struct recording *recording, uint64_t n);
-/* True if the last recording_load has selected the tick. */
+/* True if the last recording_load selected the tick. */
 bool recording_tick_wanted(const struct recording *recording, uint64_t n);
 
 /* --- as a causal profile ---------------------------------------------------------------- */
