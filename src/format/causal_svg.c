@@ -24,9 +24,10 @@
 #define CELL_HEIGHT ((1 + SENTENCE_LINES) * LINE + 8 + PLOT_HEIGHT + 16)
 #define HEAD 62      /* height of the title and the text about the whole run */
 #define PART_HEAD 34 /* height of the title above the plots of a progress point */
-#define LETTER 7.3   /* slightly wider than the letters of causal.css */
+#define LETTER 7.3   /* width of a letter, slightly more than in the font of causal.css */
 #define CELL_LETTERS ((size_t)((CELL_WIDTH - 16) / LETTER))
-#define NAME_LETTERS 40 /* of a name in a sentence, which has to fit its lines */
+/* maximum length of a name in a sentence, so that the sentence fits its lines */
+#define NAME_LETTERS 40
 #define POINT_LETTERS 80
 
 static const char style[] =
@@ -36,7 +37,7 @@ static const char style[] =
 struct drawing {
 	const struct causal_input *input;
 	FILE *out;
-	int y; /* the top of the next part */
+	int y; /* y coordinate of the top of the next part */
 	struct strbuf line;
 };
 
@@ -56,7 +57,9 @@ write_line(struct drawing *drawing, const char *class, int x, int y)
 	strbuf_clear(&drawing->line);
 }
 
-/* Wraps the current line, cuts it to the available lines, and clears it. */
+/*
+ * Writes drawing->line wrapped to lines of a cell, at most SENTENCE_LINES of them, and clears it.
+ */
 static void
 write_sentence(struct drawing *drawing, int x, int y)
 {
@@ -73,7 +76,7 @@ write_sentence(struct drawing *drawing, int x, int y)
 		for (int i = 0; i < SENTENCE_LINES && rest != NULL && *rest != '\0'; i++) {
 			const char *line = strsep(&rest, "\n");
 
-			/* A word may be wider than the line. */
+			/* display_wrap() does not divide a word that is wider than the line. */
 			display_add_fitted(&drawing->line, line, CELL_LETTERS);
 			write_line(drawing, "plain", x, y + i * LINE);
 		}
@@ -83,7 +86,7 @@ write_sentence(struct drawing *drawing, int x, int y)
 
 /* --- a plot ----------------------------------------------------------------------------------- */
 
-/* Writes "3. parse (server)"; the module is left out if it does not fit. */
+/* Writes rank, name and module, "3. parse (server)"; leaves out the module if it does not fit. */
 static void
 write_name(struct drawing *drawing, const struct causal_candidate *candidate, size_t rank, int x,
 	   int y)
@@ -107,7 +110,7 @@ write_name(struct drawing *drawing, const struct causal_candidate *candidate, si
 	strbuf_release(&module);
 }
 
-/* Writes the title that a browser shows at the pointer. */
+/* Writes the title that a browser shows when the pointer is over the plot. */
 static void
 write_title(struct drawing *drawing, const struct causal_candidate *candidate)
 {

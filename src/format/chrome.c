@@ -20,15 +20,16 @@
 #include "wallsample/base/base.h"
 
 /*
- * PID_MAX_LIMIT of the kernel's threads.h: larger ids are not process ids. Processes of two
- * machines may have the same id, and tracers of interpreters write slices of the same process: in a
- * merged file these must not mix, because readers drop slices that do not nest.
+ * PID_MAX_LIMIT of the kernel's threads.h: larger ids are not process ids. Adding PIDS to an id
+ * makes an id that no process has. Processes of two machines may have the same id, and tracers of
+ * interpreters write slices under the id of the process. In a merged file such slices must not mix,
+ * because readers drop slices that do not nest.
  */
 #define PIDS 4194304
-/* The track of the interpreter's lock: not the id of a thread, nor the number of a task. */
+/* The number of the track of the interpreter's lock; no thread id or task number has this value. */
 #define GIL_TRACK PIDS
 
-/* Below the 512 nested slices that Perfetto accepts. */
+/* Maximum number of nested functions; Perfetto accepts 512 nested slices. */
 #define DEPTH_MOST 500
 
 /* The slices of a thread that have begun and not ended. */
@@ -43,9 +44,9 @@ struct track {
 struct tracing {
 	const struct export_input *input;
 	struct json_stream json;
-	int64_t *pid;       /* by recording: the id that its process has in the trace */
-	bool *has_name;     /* by thread of the profile: the name of the thread was written */
-	bool apart;         /* ids in the trace are not process ids */
+	int64_t *pid;   /* by recording: the id of the recorded process in the trace */
+	bool *has_name; /* by thread of the profile: true if the name of the thread was written */
+	bool apart;     /* ids in the trace are not process ids */
 	struct track track; /* the track of the thread whose slices are being read */
 	struct gil_spans gil;
 };
@@ -58,10 +59,10 @@ us(uint64_t ns)
 	return (int64_t)((ns + NS_PER_US / 2) / NS_PER_US);
 }
 
-/* Where and when a slice is. */
+/* The track and the time of a slice. */
 struct span {
 	size_t recording;
-	int64_t track; /* "tid" of the trace */
+	int64_t track; /* the member "tid" of the slice in the trace */
 	uint64_t start_ns, end_ns;
 };
 
@@ -91,7 +92,7 @@ put_fact(struct tracing *tracing, size_t recording, int64_t track, const char *f
 				  (json_int_t)track, "args", key, value));
 }
 
-/* Writes a slice of the current track that began at `start_ns` and ends with its last sample. */
+/* Writes a slice of the current track from `start_ns` to the end of track.last. */
 static void
 put_ended(struct tracing *tracing, const char *category, json_t *name, const char *colour,
 	  uint64_t start_ns)
@@ -109,7 +110,7 @@ put_ended(struct tracing *tracing, const char *category, json_t *name, const cha
 
 /* --- the slices of a thread --------------------------------------------------------------- */
 
-/* The colours of catapult's tracks of threads: base/color_scheme.html. */
+/* Returns the colour of the slice's state, as in base/color_scheme.html of the viewer catapult. */
 static const char *
 state_colour(const struct timeline_slice *slice)
 {
@@ -166,8 +167,8 @@ state_name(struct tracing *tracing, const struct timeline_slice *slice)
 }
 
 /*
- * Ends all frames but the outermost `keep`. Of slices with equal start and end, readers take the
- * first one in the file as the outer one.
+ * Writes slices for all open frames but the outermost `keep`, the outer frames first: of slices
+ * with equal start and end, readers take the first one in the file as the outer one.
  */
 static void
 close_frames(struct tracing *tracing, size_t keep)
@@ -307,7 +308,10 @@ put_holders(struct tracing *tracing)
 
 /* --- counters ----------------------------------------------------------------------------- */
 
-/* Writes the counters; `ready` is negative without tasks. */
+/*
+ * Writes the counters; `ready`, the number of tasks that wait for a thread, is negative if there
+ * are no tasks.
+ */
 static void
 put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t running,
 	    uint32_t waiting, int64_t ready)
@@ -323,7 +327,10 @@ put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t run
 				  (json_int_t)us(ns), "args", counts));
 }
 
-/* Writes the counters of each tick at which they change. Ticks that are not selected are zero. */
+/*
+ * Writes the counters of each tick at which they change. The counters of a tick that is not
+ * selected are 0.
+ */
 static void
 put_counters(struct tracing *tracing, size_t number)
 {
@@ -381,7 +388,10 @@ number_processes(struct tracing *tracing)
 	}
 }
 
-/* "redis-server", "server 123, sampled"; for several processes "redis-server 123 on host". */
+/*
+ * Names the process of a recording: "redis-server"; "server 123, sampled" if its id in the trace is
+ * not its process id; with several recordings "redis-server 123 on host".
+ */
 static void
 name_process(struct tracing *tracing, size_t number)
 {

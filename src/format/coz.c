@@ -15,8 +15,8 @@
 #include "wallsample/base/base.h"
 
 /*
- * The viewer truncates the number in progress to an integer: a mean below 1 would become 0. It
- * shows only ratios of this number, so the unit is a thousandth.
+ * The viewer truncates the mean number of operations in progress to an integer, and shows only
+ * ratios of such numbers. Thousandths are written, because a mean below 1 would become 0.
  */
 #define IN_PROGRESS_UNIT 1000.0
 
@@ -28,8 +28,8 @@ write_whole(FILE *out, const char *field, double value)
 }
 
 /*
- * Writes the candidate: FILE:LINE for a line, as coz does; for other code its name and module,
- * because names may be ambiguous.
+ * Writes the candidate: a line as FILE:LINE, as coz does; a function with its module, because
+ * several functions may have the same name.
  */
 static void
 write_selected(const struct causal_result *result, uint32_t at, FILE *out)

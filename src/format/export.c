@@ -35,7 +35,7 @@ exporter_by_name(const char *name)
 	return NULL;
 }
 
-/* True if `word` is in a comma-separated list. */
+/* True if `word` is in the comma-separated `list`. */
 static bool
 is_listed(const char *list, const char *word)
 {

@@ -3,7 +3,8 @@
  * folded.c - writes one line per stack, "outermost;…;innermost WEIGHT", for flame graph tools.
  *
  * The weight is in microseconds, at least 1. A name may contain spaces: readers take the weight
- * after the last one. A comparison of two runs has two weights, as difffolded.pl writes them.
+ * after the last space. A comparison of two runs has two weights, before and after, as
+ * difffolded.pl writes them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,17 +26,18 @@ struct folding {
 	const struct view *view;
 	enum weight weight;
 	bool by_thread;
-	bool counted;  /* a line has the number of its threads instead of a time */
-	bool compared; /* functions have the names of diff_name(), for a comparison */
-	double scale;  /* factor of the weights */
-	char **name;   /* by function of the view: its name, escaped for a line */
+	bool counted; /* the weight of a line is the number of threads with its stack, not a time */
+	/* the lines are part of a comparison: diff_name() gives the names of functions */
+	bool compared;
+	double scale; /* weights are multiplied by this factor */
+	char **name;  /* by function of the view: the escaped name */
 	struct line *line;
 	size_t count, capacity;
 };
 
 /*
- * Adds a name without ';', which separates names. Otherwise only bytes that a line of UTF-8 cannot
- * contain are replaced, so that readers get whole names.
+ * Adds a name in which ':' replaces ';', which separates names. Apart from that, only bytes that a
+ * line of UTF-8 cannot contain are replaced, so that readers get complete names.
  */
 static void
 folding_add_name(struct strbuf *out, const char *name)
@@ -137,7 +139,7 @@ compare_lines(const void *left, const void *right)
 	return strcmp(a->text, b->text);
 }
 
-/* Makes the lines, sorted by their text. */
+/* Makes the lines and sorts them by their text. */
 static void
 fold(struct folding *folding)
 {
@@ -161,8 +163,9 @@ folding_release(struct folding *folding)
 }
 
 /*
- * Returns the microseconds of the lines with this text, from *at on, and moves *at past them:
- * functions of the same name in two modules have the same text.
+ * Returns the sum, in microseconds, of the lines with this text, which begin at index *at, and
+ * moves *at behind them. Several lines may have the same text because two modules may have
+ * functions of the same name.
  */
 static int64_t
 take_lines(const struct folding *folding, size_t *at, const char *text)
@@ -201,14 +204,17 @@ folded_write(const struct export_input *input, FILE *out)
 		     out);
 }
 
-/* Writes the number of threads of each stack. */
+/* Writes for each stack the number of threads with that stack. */
 static void
 folded_write_dump(const struct export_input *input, FILE *out)
 {
 	write_folded(&(struct folding){ .view = input->view, .counted = true, .scale = 1 }, out);
 }
 
-/* Returns the first text, in order, of the lines from at[] on; NULL if no line is left. */
+/*
+ * Returns the alphabetically first text of the next lines of both sides, side[s].line[at[s]]; NULL
+ * if no line is left.
+ */
 static const char *
 next_text(const struct folding side[DIFF_SIDES], const size_t at[DIFF_SIDES])
 {
@@ -221,7 +227,10 @@ next_text(const struct folding side[DIFF_SIDES], const size_t at[DIFF_SIDES])
 	return next;
 }
 
-/* Scales the earlier run to the length of the later one. */
+/*
+ * Writes each stack with its time in both runs. The times of the earlier run are scaled to the
+ * length of the later run.
+ */
 static void
 folded_write_diff(const struct diff_input *input, FILE *out)
 {

@@ -31,13 +31,13 @@ struct pprof_stream;
 
 /*
  * Creates a stream that packs messages and writes them as gzip to `out`, which the caller checks
- * for errors. Equal messages make equal bytes. Concatenated messages of one type form one message
- * with the fields of all of them.
+ * for errors. Equal messages make equal bytes. In the format of protocol buffers, concatenated
+ * messages of one type form a single message with all their fields.
  */
 struct pprof_stream *pprof_stream_create(FILE *out);
 /* Packs a message and adds it to the stream. */
 void pprof_stream_add(struct pprof_stream *stream, const struct ProtobufCMessage *message);
-/* Writes what is buffered, then frees the stream. */
+/* Writes the buffered bytes, then frees the stream. */
 void pprof_stream_free(struct pprof_stream *stream);
 
 #endif

@@ -19,8 +19,10 @@ struct writing {
 	const struct export_input *input;
 	const struct view *view;
 	struct json_stream json;
-	json_t **function; /* by function of the view: its index in "functions"; NULL: not there */
-	json_t **thread;   /* by thread of the profile: its index in "threads"; NULL: not there */
+	/* by function of the view: index in the list "functions"; NULL: not in the list */
+	json_t **function;
+	/* by thread of the profile: index in the list "threads"; NULL: not in the list */
+	json_t **thread;
 };
 
 /* --- values ------------------------------------------------------------ */
@@ -94,7 +96,10 @@ write_cost(struct writing *writing)
 	json_stream_put(&writing->json, "cost", object);
 }
 
-/* Writes how many samples failed and stacks were cut off, by reason, without counts of 0. */
+/*
+ * Writes for each reason how many samples failed or how many stacks were cut off. Leaves out
+ * reasons with a count of 0.
+ */
 static void
 write_losses(struct writing *writing)
 {
@@ -149,7 +154,7 @@ write_parallelism(struct writing *writing)
 
 /* --- tables ------------------------------------------------------------ */
 
-/* Adds the path of the file of a script's function, and the line if rows stand for lines. */
+/* Adds the path of the file of a script's function, and the line if the view is by line. */
 static void
 add_file(struct writing *writing, json_t *object, const struct view_function *function)
 {
@@ -183,8 +188,8 @@ write_function(struct writing *writing, const struct top_row *row)
 }
 
 /*
- * Writes all functions of all stacks: those with time of the chosen weight in the order of the
- * report, then the others.
+ * Writes all functions of all stacks: first the functions with time of the chosen weight, in the
+ * order of the report, then all other functions.
  */
 static void
 write_functions(struct writing *writing)
@@ -221,7 +226,8 @@ write_threads(struct writing *writing)
 		const struct thread_row *row = &threads.row[i];
 		const struct profile_thread *thread = profile_thread(profile, row->thread);
 		const bool top = row->top < view_function_count(writing->view);
-		/* json_add_thread sets the tid; a member that is set again keeps its position. */
+		/* "tid" is created here to be the first member; json_add_thread() sets its value
+		 * later, and a member that is set again keeps its position. */
 		json_t *object = json_pack("{s:n}", "tid");
 
 		writing->thread[row->thread] = json_stream_number(i);

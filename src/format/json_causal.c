@@ -6,7 +6,8 @@
 #define SCHEMA 1
 
 /*
- * json_real() returns NULL for an infinite number, which the format "o?" of json_pack makes null.
+ * json_real() returns NULL for an infinite number; with the format "o?", json_pack() writes NULL as
+ * null.
  */
 
 static json_t *
@@ -117,7 +118,10 @@ make_gains(const struct causal_curve *curve)
 	return list;
 }
 
-/* The members "progress" and "candidate" are indices in the lists of these names. */
+/*
+ * The members "progress" and "candidate" are indices in the lists of progress points and of
+ * candidates.
+ */
 static void
 write_curves(struct json_stream *json, const struct causal_curves *curves)
 {

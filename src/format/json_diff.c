@@ -31,7 +31,10 @@ write_run(struct json_stream *json, const char *name, const struct export_input 
 	json_stream_put(json, name, object);
 }
 
-/* A margin may be infinite: json_real() then returns NULL, which is written as null. */
+/*
+ * Returns a total as JSON. A margin may be infinite: json_real() then returns NULL, which is
+ * written as null.
+ */
 static json_t *
 total(const struct diff_total *of)
 {

@@ -38,7 +38,10 @@ json_write_deadlocks(struct json_stream *json, const struct view *view)
 	json_stream_end(json);
 }
 
-/* Adds a file and a line to a frame; none if the file is NULL or "", no line if it is 0. */
+/*
+ * Adds a file and a line to a frame. Adds nothing if the file is NULL or "", and no line if `line`
+ * is 0.
+ */
 static void
 add_file(struct json_stream *json, json_t *frame, const char *file, uint32_t line)
 {
@@ -122,7 +125,10 @@ make_frame(struct json_stream *json, const struct view *view, uint32_t id)
 	return frame;
 }
 
-/* The holder of an object: a thread or task, or the reason why that is not known. */
+/*
+ * Returns the holder of an object as JSON: a thread or task, or the reason why the holder is not
+ * known.
+ */
 static json_t *
 make_holder(struct json_stream *json, const struct view *view, const struct profile_blame *holder)
 {
@@ -140,7 +146,7 @@ make_holder(struct json_stream *json, const struct view *view, const struct prof
 	return object;
 }
 
-/* The object that a thread of the group waits for. */
+/* Returns as JSON the object that a thread of the group waits for. */
 static json_t *
 make_wait(struct json_stream *json, const struct view *view, const struct dump_group *group,
 	  const struct dump_thread *thread)
@@ -159,7 +165,10 @@ make_wait(struct json_stream *json, const struct view *view, const struct dump_g
 	return object;
 }
 
-/* The time that a task has waited, as its runtime reports it; null if it does not. */
+/*
+ * Returns the seconds that a task has waited, as its runtime reports them; null if the runtime does
+ * not report them.
+ */
 static json_t *
 waiting_seconds(const struct view *view, uint32_t thread)
 {
@@ -197,7 +206,7 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 	json_stream_put(json, NULL, object);
 }
 
-/* How the process of a core file ended. */
+/* Returns as JSON how the process of a core file ended. */
 static json_t *
 make_end(const struct core_end *end)
 {

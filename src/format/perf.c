@@ -3,12 +3,11 @@
  * perf.c - writes text in the format of `perf script`, see wallsample-formats(5): one record per
  * thread and tick.
  *
- *     worker       4242/4250      1234.567890:   10000000 wall:
- *     <TAB>            1234 compress (/usr/lib/libz.so.1)
- *     <TAB>            5678 main (/usr/bin/server)
+ * worker       4242/4250      1234.567890:   10000000 wall: <TAB>            1234 compress
+ * (/usr/lib/libz.so.1) <TAB>            5678 main (/usr/bin/server)
  *
- * Readers parse the text by regular expressions, which differ. A name must not look like the field
- * after it; each function that writes a name documents the characters that it replaces.
+ * Each reader has its own regular expressions. So a name must not look like the field that follows
+ * the name; each function that writes a name documents the characters that it replaces.
  *
  * Records of a recording are in the order of time. Readers sum periods, or take the time between
  * the records of a thread: a long sleep is therefore written as many records.
@@ -21,10 +20,10 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
-/* A slice whose records before `tick` have been written. */
+/* A slice, of which the records before `tick` have been written. */
 struct due {
 	uint64_t tick, end_tick;
-	uint64_t number; /* position in the order in which the slices were added */
+	uint64_t number; /* number of slices added before this one */
 	struct timeline_slice slice;
 };
 
@@ -36,16 +35,17 @@ struct script {
 	struct due *due;  /* a heap: the slice with the earliest tick is first */
 	size_t count, capacity;
 	uint64_t slices;
-	char **line; /* by function of the view: its line; NULL until it is first written */
-	char **comm; /* by thread of the profile: its name; NULL until it is first written */
+	char **line; /* by function of the view: the line of a frame; NULL until it is needed */
+	char **comm; /* by thread of the profile: the name of the thread; NULL until it is needed */
 	struct strbuf scratch;
 };
 
 /* --- names ------------------------------------------------------------------------------ */
 
 /*
- * Returns the length of the white space at the start of text made by strbuf_add_one_line(): white
- * space of JavaScript's regular expressions, which includes that of Perl's.
+ * Returns the length in bytes of the white space character at the start of `text`, or 0. `text` is
+ * made by strbuf_add_one_line(). White space is what JavaScript's regular expressions take for it,
+ * which includes what Perl's take for it.
  */
 static size_t
 space_at(const char *text)
@@ -65,7 +65,7 @@ space_at(const char *text)
 	return 0;
 }
 
-/* Returns a copy of scratch, and clears scratch. */
+/* Returns a copy of script->scratch, which the caller frees, and clears script->scratch. */
 static char *
 take_scratch(struct script *script)
 {
@@ -76,9 +76,10 @@ take_scratch(struct script *script)
 }
 
 /*
- * Readers would take a word that begins with a digit or a slash for the thread's id, and a line
- * that begins with '#' for a comment; ';' separates names in the output of stackcollapse-perf.pl.
- * perf names a thread without a name by its id.
+ * Returns the name of a thread with replaced characters; the caller frees it. Readers would take a
+ * word that begins with a digit or a slash for the thread's id, and a line that begins with '#' for
+ * a comment; ';' separates names in the output of stackcollapse-perf.pl. A thread without a name
+ * gets ':' and its id, as in perf.
  */
 static char *
 make_comm(struct script *script, uint32_t id)
@@ -109,7 +110,10 @@ make_comm(struct script *script, uint32_t id)
 	return comm;
 }
 
-/* "(anonymous namespace)::f" is changed: readers skip a name that begins with a parenthesis. */
+/*
+ * Changes "(anonymous namespace)::f" to "[anonymous namespace]::f": readers skip a name that begins
+ * with a parenthesis.
+ */
 static void
 open_brackets(char *name)
 {
@@ -128,7 +132,10 @@ open_brackets(char *name)
 	}
 }
 
-/* A frame without a name is "[unknown]", for which readers show the module. "->" splits a name. */
+/*
+ * Adds the name of a function, or "[unknown]" for a frame without a name: readers then show the
+ * module. In the name a space is put behind "->", where some readers would split the name.
+ */
 static void
 add_symbol(struct script *script, const struct view_function *function)
 {
@@ -149,8 +156,8 @@ add_symbol(struct script *script, const struct view_function *function)
 }
 
 /*
- * Writes the module without white space: readers expect it after the last one of the line. One
- * reader ends it at the first closing parenthesis.
+ * Writes the module without white space, because readers expect it behind the last white space of
+ * the line. For one reader it ends at the first closing parenthesis.
  */
 static void
 add_module(struct script *script, const struct view_function *function)
@@ -243,7 +250,8 @@ write_record(struct script *script, const struct due *due)
 
 	if (period == 0)
 		return;
-	/* The eighth column: some readers need two spaces after a name of one letter. */
+	/* The process id is padded to 8 columns: some readers need two spaces behind a name of
+	 * one letter. */
 	fprintf(script->out, "%s %8" PRId64 "/%-7jd ", comm_of(script, slice->thread),
 		recording_info(recording)->pid,
 		(intmax_t)view_thread_number(script->view, slice->thread));
@@ -290,7 +298,10 @@ add_due(struct script *script, const struct timeline_slice *slice)
 		swap(&script->due[at], &script->due[(at - 1) / 2]);
 }
 
-/* Restores the heap after the tick of its first slice was increased. Removes an ended slice. */
+/*
+ * Restores the heap after the tick of its first slice was increased. Removes that slice if it has
+ * ended.
+ */
 static void
 settle_earliest(struct script *script)
 {
@@ -339,7 +350,7 @@ on_slice(void *context, const struct timeline_slice *slice)
 
 /* --- the output -------------------------------------------------------------------------- */
 
-/* Without a header some readers guess the format by the first thread's name. */
+/* Writes a header: without one, some readers guess the format from the name of the first thread. */
 static void
 write_head(struct script *script)
 {
@@ -366,7 +377,10 @@ compare_beginnings(const void *left, const void *right)
 	return (a->clock_ns > b->clock_ns) - (a->clock_ns < b->clock_ns);
 }
 
-/* Recordings in the order of time: two of one process must not go back in time. */
+/*
+ * Writes the recordings ordered by time: the records of two recordings of one process must not go
+ * back in time.
+ */
 static void
 write_records(struct script *script)
 {

@@ -2,11 +2,11 @@
 /*
  * pprof.c - writes gzipped protocol buffers in the format of `go tool pprof`.
  *
- * The profile is packed in pieces, each a message with some of its fields (see pprof_stream.h).
+ * The profile is packed in pieces, each a message with some of its fields (see format_internal.h).
  * So only tables of the numbered objects are held in memory, not all samples a second time.
  *
- * Addresses are those of the files, not where the target had them mapped: a mapping's start is the
- * address that its file gives the code.
+ * Addresses are those in the files, not those at which the target mapped the files: a mapping
+ * starts at the address that the ELF file gives for its code.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ typedef Wallsample__Pprof__Location pb_location;
 typedef Wallsample__Pprof__Line pb_line;
 typedef Wallsample__Pprof__Function pb_function;
 
-/* What the locations of a module say about its mapping. */
+/* Facts on the mapping of a module, from its locations. */
 struct mapping_facts {
 	bool used, has_functions, has_filenames, has_lines, has_inlines;
 	uint64_t highest; /* highest address of a location */
@@ -44,9 +44,9 @@ struct packing {
 	struct pprof_stream *stream;
 	struct parallelism_split *split;
 	struct strings *texts;
-	struct table functions; /* from the numbers of (name, file) to the id of the function */
-	/* The location is written: by frame of the profile, then by function of the view without a
-	 * frame, and last for samples without a stack. */
+	struct table functions; /* (number of the name, number of the file) -> id of the function */
+	/* Whether a location is written: by frame of the profile; then by function of the view,
+	 * for functions without a frame; then one for samples without a stack. */
 	bool *used;
 	size_t frame_count, function_count;
 	struct mapping_facts *mapping; /* by number of the module */
@@ -62,7 +62,7 @@ text(struct packing *packing, const char *plain)
 	return strings_intern(packing->texts, plain);
 }
 
-/* Numbers a text; invalid UTF-8 and control characters are replaced. */
+/* Returns the number of a foreign text with invalid UTF-8 and control characters replaced. */
 static int64_t
 foreign_text(struct packing *packing, const char *foreign)
 {
@@ -71,7 +71,7 @@ foreign_text(struct packing *packing, const char *foreign)
 	return text(packing, packing->scratch.data);
 }
 
-/* Writes the texts, after the last one was numbered. */
+/* Writes all texts. No text may be numbered after this. */
 static void
 pack_texts(struct packing *packing)
 {
@@ -88,9 +88,9 @@ pack_texts(struct packing *packing)
 /* --- functions and locations ----------------------------------------------------------- */
 
 /*
- * True for a mangled name, as with --no-demangle. Only such a name is written as system_name, too:
- * pprof then demangles it. From any other name that equals its system_name pprof removes the text
- * in brackets, which would merge different functions.
+ * True for a mangled name, as with --no-demangle. Only such a name is also written as system_name:
+ * pprof then demangles it. If any other name equals its system_name, pprof removes the text in its
+ * brackets, which would merge functions.
  */
 static bool
 is_mangled(const char *name)
@@ -99,8 +99,8 @@ is_mangled(const char *name)
 }
 
 /*
- * Returns the number of a function, which is written at its first use. `linked`: it has a linker
- * symbol, whose name may be mangled.
+ * Returns the id of a function, and writes the function at its first use. `linked`: the function
+ * has a linker symbol, whose name may be mangled.
  */
 static uint64_t
 function_id(struct packing *packing, const char *name, const char *file, bool linked)
@@ -152,7 +152,10 @@ pack_location(struct packing *packing, pb_location *location)
 	pprof_stream_add(packing->stream, &piece.base);
 }
 
-/* Writes the location of a frame with `count` functions, innermost first. */
+/*
+ * Returns the id of the location of a frame, written at its first use. `functions`: innermost
+ * first.
+ */
 static uint64_t
 frame_location_id(struct packing *packing, uint32_t id, const uint32_t *functions, size_t count)
 {
@@ -221,7 +224,7 @@ location_id(struct packing *packing, const uint32_t *functions, size_t count)
 					 view_function(packing->view, functions[0])->name);
 	return frame_location_id(packing, id, functions, count);
 }
-/* Returns how many functions, from the first on, share a frame. */
+/* Returns how many of the functions, from the first on, belong to the same frame. */
 static size_t
 frame_length(const struct view *view, const uint32_t *functions, size_t count)
 {
@@ -248,7 +251,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	for (size_t i = 0; i < LABELS_MOST; i++)
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
-	/* view_unit gives all tasks of one kind the same name. */
+	/* All tasks of one kind get the same name, by view_unit(). */
 	(thread->is_task ? view_add_unit : view_add_name)(packing->view,
 							  view_unit(packing->view, row->thread),
 							  &name);
@@ -274,7 +277,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	return count;
 }
 
-/* Writes a sample at these locations: the whole row, or one part of it. */
+/* Writes a sample with the locations in `sample`: the part, or the row if `part` is NULL. */
 static void
 pack_sample(struct packing *packing, const struct view_row *row,
 	    const struct parallelism_part *part, pb_sample *sample)
@@ -382,8 +385,9 @@ pack_mapping(struct packing *packing, uint32_t id)
 }
 
 /*
- * Readers take the first mapping as the program: they show its name in headings, and do not compare
- * profiles with different build-ids. So it is written even without a sample in it.
+ * Writes the mappings. Readers take the first mapping for the program: they show its name in
+ * headings, and compare two profiles only if these mappings have equal build-ids. So that mapping
+ * is written even without a sample.
  */
 static void
 pack_mappings(struct packing *packing)

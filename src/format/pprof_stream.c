@@ -12,7 +12,8 @@
 #define MEMORY_LEVEL 8
 
 struct pprof_stream {
-	ProtobufCBuffer base; /* first: receives packed bytes */
+	/* must be the first member, for casts; protobuf-c passes packed bytes to it */
+	ProtobufCBuffer base;
 	FILE *out;
 	z_stream zip;
 };

@@ -21,7 +21,7 @@
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 #define STACKLESS UINT32_MAX /* stands for a function in a sample without frames */
 
-/* A frame of the format. Its members have the meaning of the members of struct tree_node. */
+/* A frame of the format. The members have the same meaning as in struct tree_node. */
 struct scope_frame {
 	enum tree_kind kind;
 	uint32_t function;
@@ -36,7 +36,8 @@ struct scope_profile {
 	uint64_t written_ns; /* the end of the last written sample */
 	bool pending;        /* `last` is not written yet: the next slice may extend it */
 	struct timeline_slice last;
-	uint64_t *weight; /* weights of the written samples, which follow in a separate list */
+	/* weights of the written samples, written after the samples as a list of their own */
+	uint64_t *weight;
 	size_t count, capacity;
 };
 
@@ -77,7 +78,7 @@ function_number(struct scope *scope, uint32_t function)
 	return frame_number(scope, TREE_FUNCTION, function, (int32_t)SYSCALL_NONE);
 }
 
-/* Returns the text in scratch as JSON, and clears scratch. */
+/* Returns the text in scope->scratch as JSON, and clears scope->scratch. */
 static json_t *
 scratch_text(struct scope *scope)
 {
@@ -87,7 +88,10 @@ scratch_text(struct scope *scope)
 	return text;
 }
 
-/* Adds the file of a frame. The viewer shows it beside the name and chooses the colour by it. */
+/*
+ * Adds the file of a frame. The viewer shows the file beside the name and chooses the colour by the
+ * file.
+ */
 static void
 add_file(struct scope *scope, json_t *object, const struct view_function *function)
 {
@@ -98,7 +102,7 @@ add_file(struct scope *scope, json_t *object, const struct view_function *functi
 		file = function->module;
 	if (file[0] != '\0')
 		json_object_set_new(object, "file", json_stream_text(&scope->json, file));
-	/* By function the line would be that of an arbitrary sample. */
+	/* In a view by function, function->line is the line of an arbitrary sample. */
 	if (key == VIEW_BY_LINE && function->file != NULL && function->line > 0)
 		json_object_set_new(object, "line", json_stream_number(function->line));
 }
@@ -139,7 +143,7 @@ write_frames(struct scope *scope)
 
 /* --- profiles --------------------------------------------------------------------------- */
 
-/* Begins a profile, whose name is in scratch. */
+/* Begins a profile, whose name is in scope->scratch. */
 static void
 begin_profile(struct scope *scope, uint64_t length_ns)
 {
@@ -301,7 +305,10 @@ begin_thread(struct scope *scope, const struct timeline_slice *slice)
 	profile->pending = false;
 }
 
-/* Slices with the same stack share its function array: the pointer identifies it. */
+/*
+ * True if `slice` continues *last. Slices with the same stack share an array of functions: its
+ * address identifies the stack.
+ */
 static bool
 continues_slice(const struct timeline_slice *last, const struct timeline_slice *slice)
 {
@@ -331,7 +338,10 @@ on_slice(void *context, const struct timeline_slice *slice)
 	return ferror(scope->json.out) == 0;
 }
 
-/* Sets the axis: from the first selected tick of all recordings to the end of the last. */
+/*
+ * Sets the time axis: from the start of the first selected tick of all recordings to the end of the
+ * last selected tick.
+ */
 static void
 make_axis(struct scope *scope)
 {

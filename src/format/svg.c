@@ -3,9 +3,9 @@
  * svg.c - writes a flame graph as a self-contained file: the root is at the bottom, the width of a
  * frame is its share of the time.
  *
- * Without its script it is a picture in which each frame has a title; the script (flame.js) adds
- * zoom, search and keys. The script reads its data from the elements: no name is part of a script
- * or a style, and this file escapes all names.
+ * Without scripts the file is a picture in which each frame has a title; the script flame.js adds
+ * zoom, search and keys. The script reads its data from the SVG elements. No name is part of a
+ * script or a style, and svg.c escapes all names.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,16 +25,19 @@
 #define WIDTH 1200
 #define MARGIN 10
 #define LEVEL 18        /* height of a level */
-#define TOP 88          /* above the highest level */
-#define BOTTOM 56       /* below the root */
-#define LETTER 7.3      /* slightly wider than the letters of flame.css */
-#define LETTERS_LEAST 5 /* shorter labels are left out */
+#define TOP 88          /* height of the space above the highest level */
+#define BOTTOM 56       /* height of the space below the root */
+#define LETTER 7.3      /* width of a letter, slightly more than in the font of flame.css */
+#define LETTERS_LEAST 5 /* a label with room for fewer letters is left out */
 
 /* Limits of the file size. */
 #define SHARE_LEAST 0.001
 #define FRAMES_MOST 20000
 #define LEVELS_MOST 500
-/* Above LEVELS_ALWAYS levels, a level must have LEVEL_SHARE_LEAST of the time to be drawn. */
+/*
+ * The lowest LEVELS_ALWAYS levels are always drawn, a higher level only if it has LEVEL_SHARE_LEAST
+ * of the time.
+ */
 #define LEVELS_ALWAYS 60
 #define LEVEL_SHARE_LEAST 0.01
 #define NAME_MOST 240 /* width of a name in cells: each frame has a copy of its name */
@@ -51,7 +54,7 @@ static const char script[] =
 /* X(NAME, class, text in the legend) */
 #define KINDS(X)                                                                                   \
 	X(CODE, "c", "code, a shade for each module")                                              \
-	X(SCRIPT, "p", NULL) /* the titles of the languages */                                     \
+	X(SCRIPT, "p", NULL) /* the legend lists the interpreted languages instead */              \
 	X(NAMELESS, "u", "without a name")                                                         \
 	X(STATE, "w", "waiting")                                                                   \
 	X(QUEUED, "q", "waiting for a CPU")                                                        \
@@ -79,9 +82,10 @@ struct drawing {
 	FILE *out;
 	struct call_tree tree;
 	uint32_t levels; /* number of levels drawn, the root included */
-	size_t too_deep; /* number of frames above these levels, which are not drawn */
+	size_t too_deep; /* number of frames above the drawn levels, which are not drawn */
 	int64_t total_ns;
-	bool seen[KIND_COUNT]; /* a frame of the kind was drawn: the legend explains it */
+	/* by kind: true if a frame of the kind was drawn; the legend then explains the kind */
+	bool seen[KIND_COUNT];
 	struct strbuf name, fitted, line;
 };
 
@@ -127,7 +131,10 @@ kind_of(const struct drawing *drawing, const struct tree_node *node)
 	return kind_of_function(view_function(drawing->view, node->function));
 }
 
-/* Returns the same shade for a module in every file (FNV-1a). */
+/*
+ * Returns the shade of a module, from a hash of its name (FNV-1a): the module has the same shade in
+ * every flame graph.
+ */
 static unsigned
 shade_of(const char *module)
 {
@@ -324,7 +331,7 @@ write_left_out(struct drawing *drawing, int y)
 		write_line(drawing, "plain", y);
 }
 
-/* Counts the levels to draw. A level never has more time than the level below. */
+/* Counts the levels to draw. A level never has more time than the level below it. */
 static void
 measure(struct drawing *drawing)
 {

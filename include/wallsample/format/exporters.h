@@ -22,12 +22,18 @@ extern const struct exporter exporter_coz;
 /* The registry, terminated by NULL. */
 extern const struct exporter *const exporters[];
 
-/* Returns the exporter with this name, or NULL. */
+/* Returns the exporter with this name; NULL if there is none. */
 const struct exporter *exporter_by_name(const char *name);
-/* Returns the exporter with the longest ending that matches the file ("x.pb.gz"), or NULL. */
+/*
+ * Returns the exporter with the longest ending that matches the file name ("x.pb.gz"); NULL if none
+ * matches.
+ */
 const struct exporter *exporter_by_file(const char *file);
 
-/* Write a report, a comparison or a causal profile. The exporter must have that format. */
+/*
+ * Write a report, a comparison or a causal profile. The exporter must be able to write that kind of
+ * output.
+ */
 void export_write(const struct exporter *exporter, const struct export_input *input, FILE *out);
 void export_write_diff(const struct exporter *exporter, const struct diff_input *input, FILE *out);
 void export_write_causal(const struct exporter *exporter, const struct causal_input *input,
