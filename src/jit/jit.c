@@ -17,7 +17,7 @@ static const struct jit_source *const sources[] = {
 #define REFRESH_NS (5 * NS_PER_SEC)
 /* CPU time that is spent on each source before the first tick. */
 #define BEGIN_NS (50 * NS_PER_MS)
-/* Open files are read more often than new files are searched for. */
+/* Pauses: new files are searched for less often than open files are read. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
 /* The pause after the first search, because the program may just have been started and may not run
@@ -84,7 +84,8 @@ jit_free(struct jit *jit)
 static void
 jit_search(struct jit *jit, uint64_t now_ns)
 {
-	/* The sampler updates the maps once a second. */
+	/* The sampler refreshes the maps once a second; a search after a shorter pause must do it
+	 * here. */
 	if (jit->interval_ns < SEARCH_INTERVAL) {
 		maps_refresh(jit->target.maps);
 		jit->interval_ns = jit->interval_ns == 0 ? FIRST_INTERVAL : jit->interval_ns * 2;
@@ -161,13 +162,14 @@ jit_epoch(const struct jit *jit)
 	return jit->epoch;
 }
 
-/* An entry of one of the books. */
+/* An entry, and the book that contains it. */
 struct found {
 	const struct jit_book *book;
 	uint32_t entry;
 };
 
-/* Finds the entry for the bytecode in the epoch; with NULL, the entry for the address. */
+/* Finds in the epoch the entry for `bytecode` or, if that is NULL, the entry for `address`. Returns
+ * false when there is none. */
 static bool
 jit_find_entry(const struct jit *jit, uint64_t address, const struct jit_bytecode *bytecode,
 	       uint32_t epoch, struct found *found)

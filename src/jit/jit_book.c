@@ -11,17 +11,17 @@
 
 /* Largest number of entries: 112 MiB without their names. Real programs have far fewer. */
 #define MAX_ENTRIES ((uint32_t)2 << 20)
-/* Limit of the bytes of all names and file names, of which each costs TEXT_COST in addition. A file
- * may be written again without end. */
+/* Limit in bytes of all names and file names together; each name counts TEXT_COST bytes in addition
+ * to its length. A target may rewrite its file, with other names, without end. */
 #define MAX_TEXT ((size_t)96 << 20)
 #define TEXT_COST 48
 #define MAX_LINES ((uint32_t)16 << 20)
 /* Largest size of an entry: more than a direct branch of any architecture can cross. */
 #define MAX_CODE (UINT64_C(1) << 32)
 /*
- * Limits of the nodes that a search visits, each of which may cost a cache miss: in jit_book_find,
- * and in jit_book_add. Only an address with very many overlapping entries reaches them; the search
- * then returns any of these, and jit_book_add may add an equal entry again.
+ * Largest number of nodes that a search visits, in jit_book_find and in jit_book_add; each node may
+ * cost a cache miss. Only an address with very many overlapping entries reaches a limit:
+ * jit_book_find then returns any of these entries, and jit_book_add may add an equal entry again.
  */
 #define MAX_STEPS 8192
 #define MAX_ADD_STEPS 128
@@ -32,12 +32,13 @@ struct entry {
 	uint32_t newest;      /* the highest number of an entry in the subtree */
 	uint32_t left, right; /* numbers of the children; JIT_NONE: no child */
 	uint32_t name;        /* number of the name in the strings */
-	uint32_t epoch;       /* entries with higher numbers have the same epoch or a later one */
+	/* epoch in which the entry was added; it never decreases from one entry to the next */
+	uint32_t epoch;
 	struct jit_lines lines;
 };
 
 struct line {
-	uint32_t offset; /* from the start of the entry */
+	uint32_t offset; /* offset in bytes from the start of the entry */
 	uint32_t file;   /* number of the file name in the strings */
 	uint32_t line;
 };
@@ -51,7 +52,8 @@ struct jit_book {
 	size_t text; /* bytes of the names and file names that this book has added to the strings */
 	uint64_t seed; /* makes priorities random, so that no file can unbalance the tree */
 	uint32_t root; /* number of the root entry; JIT_NONE: the tree is empty */
-	bool settled;  /* further replacements in this pass do not begin an epoch */
+	/* the epoch is not incremented again (or, in the first pass, at all) in this pass */
+	bool settled;
 };
 
 struct jit_book *
@@ -89,7 +91,7 @@ priority(const struct jit_book *book, uint32_t entry)
 	return hash_u64(book->seed ^ entry);
 }
 
-/* Sets reach and newest of a node from those of its children. */
+/* Sets `reach` and `newest` of a node from the node itself and from its children. */
 static void
 update_node(struct jit_book *book, uint32_t at)
 {
@@ -173,12 +175,12 @@ overlaps_any(const struct jit_book *book, uint64_t start, uint64_t end)
 struct search {
 	uint64_t address;
 	uint32_t epoch;
-	uint32_t before; /* the last entry of the epoch or an earlier one; JIT_NONE: none so far */
-	uint32_t after;  /* the first entry of a later epoch; JIT_NONE: none so far */
+	uint32_t before; /* newest match whose epoch is `epoch` or earlier; JIT_NONE: none so far */
+	uint32_t after;  /* oldest match whose epoch is later; JIT_NONE: none so far */
 	unsigned steps;  /* number of nodes that may still be visited */
 };
 
-/* True when the subtree may contain an entry that is a better result. */
+/* Returns true when the subtree may contain a better result than search->before. */
 static bool
 is_worth_visiting(const struct jit_book *book, uint32_t at, const struct search *search)
 {
@@ -239,8 +241,8 @@ search_result(const struct search *search)
 	return search->before != JIT_NONE ? search->before : search->after;
 }
 
-/* Returns the number of the current entry at `start` if it is equal and has no lines, or
- * JIT_NONE. */
+/* Returns the number of the current entry at `start` if it has this end and this name and no lines;
+ * otherwise JIT_NONE. */
 static uint32_t
 find_same(const struct jit_book *book, uint64_t start, uint64_t end, uint32_t name)
 {
@@ -391,7 +393,7 @@ jit_book_entry(const struct jit_book *book, uint32_t entry)
 	};
 }
 
-/* Returns the line of the code at the address, or NULL. */
+/* Returns the source line of the code at the address, or NULL when the entry has no line for it. */
 static const struct line *
 line_at(const struct jit_book *book, const struct entry *entry, uint64_t address)
 {

@@ -27,7 +27,7 @@ struct open_how_v0 {
 };
 
 /* Reads up to `wanted` numbers behind the name of a field in /proc/PID/status, and stores the last
- * of them; false when there is none. */
+ * number read. Returns false when the field has no number. */
 static bool
 read_status(const char *status, const char *field, unsigned wanted, uint64_t *value)
 {
@@ -91,8 +91,8 @@ text_of_errno(int error)
 	}
 }
 
-/* Returns a descriptor that reads the file of `named`, which is an O_PATH descriptor and is closed;
- * -1, with the reason in *why, when `named` is -1 or the file is not accepted. */
+/* Opens the file of the O_PATH descriptor `named` for reading, and closes `named`. Returns the new
+ * descriptor, or -1 with the reason in *why when `named` is -1 or the file is not accepted. */
 static int
 accept_named(const struct jit_target *target, int named, const char **why)
 {
@@ -160,7 +160,8 @@ jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapp
 		return -1;
 	}
 	fd = jit_file_open(target, module->path, why);
-	/* The device is not compared: on btrfs that of a mapping is not that of its file. */
+	/* Device numbers are not compared: on btrfs, that of a mapping differs from that of the
+	 * mapped file. */
 	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_ino != module->inode)) {
 		*why = "another file now stands where it was";
 		close(fd);

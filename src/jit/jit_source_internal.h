@@ -11,7 +11,7 @@
 #include "wallsample/base/table.h"
 #include "wallsample/jit/jit.h"
 
-#define JIT_NONE UINT32_MAX /* in place of the number of an entry or a line: none */
+#define JIT_NONE UINT32_MAX /* stands for "no entry" or "no line" */
 
 /* --- the book (jit_book.c) ------------------------------------------------------- */
 
@@ -40,19 +40,19 @@ struct jit_lines {
 };
 
 /*
- * Adds code with this name at [start, start + size). Returns the number of the entry; the number of
- * an old entry when that is equal, without lines, and nothing has replaced its start (a file that
- * is written again repeats all entries); JIT_NONE when the range cannot be code, or the book is
- * full.
+ * Adds an entry for the code at [start, start + size), and returns its number. If the current entry
+ * at `start` has the same range and name and no lines, returns the number of that entry instead: a
+ * file that is written again repeats all entries. Returns JIT_NONE when the range cannot be code,
+ * or the book is full.
  */
 uint32_t jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, const char *name,
 		      struct jit_lines lines);
-/* Adds an entry with the name and lines of the entry number `entry`; returns as jit_book_add, and
- * JIT_NONE when there is no such entry. */
+/* Adds an entry at [start, start + size) with the name and lines of entry number `entry`. Returns
+ * as jit_book_add(); also JIT_NONE when there is no entry `entry`. */
 uint32_t jit_book_move(struct jit_book *book, uint32_t entry, uint64_t start, uint64_t size);
 
 /*
- * Adds a source line: that of the code from `offset` bytes behind the start of an entry on. The
+ * Adds the source line of the code that begins `offset` bytes after the start of an entry. The
  * lines of one entry must be added one after the other, in ascending order of the offset. Returns
  * the number of the line, or JIT_NONE when the book has too many lines.
  */
@@ -63,13 +63,14 @@ size_t jit_book_count(const struct jit_book *book);
 bool jit_book_is_full(const struct jit_book *book);
 
 /*
- * Returns the number of the entry for the address in the epoch, or JIT_NONE: of the entries that
- * contain the address, the last one of that epoch or an earlier one, else the first later one.
+ * Returns the number of the entry for the address in the epoch: of all entries that contain the
+ * address, the newest one of that epoch or an earlier epoch; if there is none, the oldest one of a
+ * later epoch. Returns JIT_NONE when no entry contains the address.
  */
 uint32_t jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch);
 
-/* Selects among entries that begin in (after, after + reach], have this size, and whose name `fits`
- * accepts; otherwise like jit_book_find. */
+/* Entries that begin in (after, after + reach], have `size` bytes, and whose name `fits` accepts.
+ * jit_book_find_start() chooses among these entries as jit_book_find() does. */
 struct jit_starts {
 	uint64_t after, reach, size;
 	bool (*fits)(const char *name);
@@ -101,7 +102,7 @@ struct jit_target {
 	uid_t uid;       /* effective user of the target */
 };
 
-/* Reads root, ns_pid and uid again; those that cannot be read keep their values. */
+/* Reads root, ns_pid and uid again; a value that cannot be read stays as it was. */
 void jit_target_update(struct jit_target *target);
 
 /*
@@ -111,14 +112,14 @@ void jit_target_update(struct jit_target *target);
  * file).
  */
 int jit_file_open(const struct jit_target *target, const char *path, const char **why);
-/* Opens the file of a mapping for reading, under the same conditions, and through the kernel's link
- * to it if that is permitted. */
+/* Opens the file of a mapping for reading. Accepts files and returns as jit_file_open(); uses the
+ * kernel's link to the mapped file if that is permitted. */
 int jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapping,
 			 const char **why);
 
 /* --- a source ----------------------------------------------------------------------- */
 
-/* A kind of file with names. Each function but `create` gets what `create` has returned. */
+/* A kind of file with names. `state` of all functions is what `create` has returned. */
 struct jit_source {
 	/* Returns the state of the source. Both arguments are borrowed until `free`. */
 	void *(*create)(const struct jit_target *target, struct jit_book *book);
@@ -127,8 +128,8 @@ struct jit_source {
 	void (*search)(void *state);
 	/* Reads at most about `budget` bytes. Returns true when there is nothing left to read. */
 	bool (*read)(void *state, size_t budget);
-	/* Warns of each incomplete file once. With `slow`, reading has ended before the end of the
-	 * files, because it took too long. */
+	/* Warns once about each incomplete file. `slow`: reading was ended before the end of the
+	 * files because it took too long. */
 	void (*warn)(void *state, bool slow);
 };
 
@@ -144,12 +145,14 @@ struct v8 {
 	size_t count, capacity;
 };
 
-/* Begins without interpreters. `strings` are those of the books. */
+/* Initialises *v8 without interpreters. `strings`, which is borrowed, has the names of the
+ * books. */
 void v8_init(struct v8 *v8, struct strings *strings);
 /* Searches the entries of the book from number *seen on for interpreters, and sets *seen to the
  * number of entries. *seen must be 0 at first. */
 void v8_update(struct v8 *v8, const struct jit_book *book, uint32_t *seen);
-/* Returns the number of the entry that names the bytecode in the epoch, or JIT_NONE. */
+/* Returns the number of the entry with the name of the bytecode's function in the epoch, or
+ * JIT_NONE when there is no such entry. */
 uint32_t v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch);
 
 #endif

@@ -12,14 +12,14 @@
 #include "wallsample/base/bytes.h"
 
 #define MAGIC 0x4A695444u
-#define MAGIC_SWAPPED 0x4454694Au /* in a file of the other byte order */
+#define MAGIC_SWAPPED 0x4454694Au /* the magic number in a file of the other byte order */
 /* Sizes in bytes. Those of records include the header of the record. */
 #define HEADER_SIZE 40      /* the header of the file */
 #define RECORD_SIZE 16      /* the header of a record */
-#define LOAD_SIZE 56        /* CODE_LOAD up to the name */
-#define MOVE_SIZE 64        /* CODE_MOVE */
-#define DEBUG_SIZE 32       /* CODE_DEBUG_INFO up to the first line */
-#define DEBUG_ENTRY_SIZE 16 /* a line up to the file name */
+#define LOAD_SIZE 56        /* a CODE_LOAD record before its name */
+#define MOVE_SIZE 64        /* a CODE_MOVE record */
+#define DEBUG_SIZE 32       /* a CODE_DEBUG_INFO record before its first line */
+#define DEBUG_ENTRY_SIZE 16 /* a line of CODE_DEBUG_INFO before its file name */
 /* V8 writes addresses of lines that are larger by V8_SHIFT, as if an ELF header preceded the code.
  * Its files are recognised by the padding in their headers. */
 #define V8_PADDING 0xDEADBEEFu
@@ -27,8 +27,9 @@
 
 #define MAX_FILES 64
 #define WINDOW ((size_t)16 << 10)
-/* Limits: of a name or a table of lines in bytes, longer ones are ignored; of a record in bytes;
- * and of the number of records in a file. */
+/* Limits: MAX_CONTENT is the size in bytes of a name or of a table of lines (larger ones are
+ * ignored), MAX_RECORD the size in bytes of a record, MAX_RECORDS the number of records in a
+ * file. */
 #define MAX_CONTENT ((size_t)1 << 20)
 #define MAX_RECORD ((uint32_t)256 << 20)
 #define MAX_RECORDS ((uint64_t)32 << 20)
@@ -36,7 +37,7 @@
 enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 
 struct line {
-	uint64_t offset; /* from the start of the function */
+	uint64_t offset; /* offset in bytes from the start of the function */
 	uint32_t line;
 	const char *file; /* points into dump->debug */
 };
@@ -44,16 +45,18 @@ struct line {
 struct dump {
 	char *path;
 	uint64_t dev, inode;
-	int fd;              /* -1: the file could not be opened */
-	uint64_t offset;     /* of the next record; 0: the header of the file was not read yet */
-	bool early;          /* the next record is incomplete, but its function was added */
-	bool shifted;        /* addresses of lines are larger by V8_SHIFT */
-	const char *broken;  /* why reading has ended; NULL: it has not */
-	uint64_t records;    /* number of records that were read */
-	uint64_t bad;        /* number of records that are damaged */
-	bool unread;         /* the last pass did not reach the end of the file */
-	bool warned;         /* the warning about the file was written */
-	struct strbuf debug; /* the CODE_DEBUG_INFO for the next function; empty: none */
+	int fd; /* -1: the file could not be opened */
+	/* offset of the next record in the file; 0: the header of the file was not read yet */
+	uint64_t offset;
+	bool early;   /* the next record is incomplete, but its function has already been added */
+	bool shifted; /* addresses of lines are larger by V8_SHIFT */
+	const char *broken; /* why reading of this file has ended for good; NULL: it has not */
+	uint64_t records;   /* number of records that were read */
+	uint64_t bad;       /* number of records that are damaged */
+	bool unread;        /* the last pass did not reach the end of the file */
+	bool warned;        /* the warning about the file was written */
+	/* the last CODE_DEBUG_INFO record, which is for the next function; empty: none */
+	struct strbuf debug;
 };
 
 struct jitdump {
@@ -61,14 +64,15 @@ struct jitdump {
 	struct jit_book *book;
 	struct dump *dump;
 	size_t count, capacity;
-	uint64_t generation;  /* of the maps at the last search; 0: not searched yet */
-	struct table entries; /* index of a dump, index of code in the dump -> entry in the book */
-	struct line *line;    /* the lines of one function */
+	uint64_t generation; /* generation of the maps at the last search; 0: not searched yet */
+	/* (index in `dump`, index of the code in that file) -> number of the entry in the book */
+	struct table entries;
+	struct line *line; /* the lines of one function */
 	size_t line_capacity;
 	/* A copy of a part of the file that is being read. */
 	char *window;
 	size_t window_capacity, window_size;
-	uint64_t window_offset; /* of the window in the file */
+	uint64_t window_offset; /* offset of the window in the file */
 	size_t fetched;         /* bytes that were read in this call of jitdump_read() */
 };
 
@@ -101,7 +105,7 @@ jitdump_release(void *state)
 	free(all);
 }
 
-/* True for "jit-", digits, ".dump". */
+/* Returns true when the name is "jit-", digits and ".dump". */
 static bool
 is_dump_name(const char *name)
 {
@@ -161,7 +165,7 @@ jitdump_search(void *state)
 }
 
 /* Returns `size` bytes of the file from `offset` on, valid until the next call; NULL when the file
- * ends before. */
+ * is shorter. */
 static const char *
 dump_bytes(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
 {
@@ -175,8 +179,8 @@ dump_bytes(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t
 	return size <= all->window_size ? all->window : NULL;
 }
 
-/* Reads the header of the file. False when it is incomplete, or cannot be used: then dump->broken
- * is set. */
+/* Reads the header of the file. Returns false when the header is incomplete, or when the file
+ * cannot be used; in the latter case dump->broken is set. */
 static bool
 dump_read_header(struct jitdump *all, struct dump *dump)
 {
@@ -210,7 +214,7 @@ compare_lines(const void *a, const void *b)
 }
 
 /* Stores the lines of dump->debug in all->line, for the function at [start, start + size). Returns
- * their number; 0 when one of them is damaged. */
+ * the number of lines; 0 when a line is damaged. */
 static size_t
 collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
 {
@@ -270,12 +274,13 @@ take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size
 	return lines;
 }
 
-/* Adds the function of a CODE_LOAD record, of which `size` bytes are in the file. False when the
- * record is damaged. */
+/* Adds the function of a CODE_LOAD record, of which `size` bytes are in the file. Returns false
+ * when the record is damaged. */
 static bool
 take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 {
-	static const size_t most[] = { WINDOW / 4, MAX_CONTENT }; /* nearly all names are short */
+	/* sizes that are read: the first has room for nearly all names */
+	static const size_t most[] = { WINDOW / 4, MAX_CONTENT };
 	const char *record = NULL;
 	uint64_t start, code_size, index;
 	uint32_t entry;
@@ -302,7 +307,8 @@ take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 	return true;
 }
 
-/* Adds the function of a CODE_MOVE record at its new address; false when the record is damaged. */
+/* Adds the function of a CODE_MOVE record at its new address. Returns false when the record is
+ * damaged. */
 static bool
 take_move(struct jitdump *all, struct dump *dump, uint32_t size)
 {
@@ -320,7 +326,8 @@ take_move(struct jitdump *all, struct dump *dump, uint32_t size)
 	return true;
 }
 
-/* Keeps a CODE_DEBUG_INFO record for the function of the next record; false when it is damaged. */
+/* Keeps a CODE_DEBUG_INFO record for the function of the next record. Returns false when the record
+ * is damaged. */
 static bool
 keep_debug(struct jitdump *all, struct dump *dump, uint32_t size)
 {
@@ -352,7 +359,8 @@ take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
 		good = keep_debug(all, dump, size);
 		break;
 	default:
-		/* Unwind tables, the end of the file, and records of later versions. */
+		/* Records with unwind tables, of the end of the file, and of later versions are
+		 * ignored. */
 		break;
 	}
 	dump->bad += !good;
@@ -360,8 +368,8 @@ take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
 
 /*
  * Takes the last record of the file, of which only `size` bytes are written. A writer buffers its
- * output, so that a part of the last function, which often runs for a long time, is not in the file
- * yet. The name is sufficient.
+ * output, so that a part of the last record is not in the file yet; its function often runs for a
+ * long time. The function is added if the whole name is in the file.
  */
 static void
 take_early(struct jitdump *all, struct dump *dump, uint32_t id, uint64_t size)
@@ -372,8 +380,8 @@ take_early(struct jitdump *all, struct dump *dump, uint32_t id, uint64_t size)
 	strbuf_clear(&dump->debug);
 }
 
-/* Reads records until all->fetched reaches the budget, but at least one. Returns true when no
- * complete record is left. */
+/* Reads records until all->fetched reaches the budget, but at least one record. Returns true when
+ * no complete record is left. */
 static bool
 read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 {
@@ -387,7 +395,7 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 		dump->broken = "it has become shorter";
 	if (dump->offset >= end)
 		return true;
-	/* The window may be of another file, or of a time before the file grew. */
+	/* The window may be a copy of another file, or of this file before it grew. */
 	all->window_size = 0;
 	if (dump->offset == 0 && !dump_read_header(all, dump))
 		return true;
@@ -428,7 +436,7 @@ jitdump_read(void *state, size_t budget)
 	struct jitdump *all = state;
 	bool whole = true;
 
-	/* A file that is read when the budget is used up still gets one record read. */
+	/* One record of each file is read even when the files before it have used up the budget. */
 	all->fetched = 0;
 	for (size_t i = 0; i < all->count; i++) {
 		all->dump[i].unread = !read_dump(all, &all->dump[i], budget);

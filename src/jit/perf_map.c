@@ -29,16 +29,17 @@ struct perf_map {
 	char path[48];
 	int fd;
 	uint64_t dev, inode;
-	struct timespec changed; /* change of the file at which it was read up to its end */
-	uint64_t offset;         /* of the next byte to read */
-	char tail[TAIL];         /* the last tail_size bytes before offset */
+	/* modification time of the file when it was last read up to its end */
+	struct timespec changed;
+	uint64_t offset; /* offset of the next byte to read */
+	char tail[TAIL]; /* the last tail_size bytes before offset */
 	size_t tail_size;
 	struct strbuf partial; /* a line whose end was not read yet */
-	bool too_long;         /* that line is too long, and the rest of it is ignored */
-	uint64_t lines, bad;   /* number of lines, and of those that are malformed */
-	bool too_large;        /* the file has more than MAX_FILE bytes */
-	bool warned;           /* the warning about an incomplete file was written */
-	bool refused;          /* the warning about a file that is not read was written */
+	bool too_long; /* the line in `partial` is too long; the rest of this line is ignored */
+	uint64_t lines, bad; /* number of lines, and number of malformed lines */
+	bool too_large;      /* the file has more than MAX_FILE bytes */
+	bool warned;         /* the warning about an incomplete file was written */
+	bool refused;        /* the warning that the file is not accepted was written */
 };
 
 static void *
@@ -77,8 +78,9 @@ perf_map_release(void *state)
 
 /*
  * True when the file was last written before the process started. It is then the file of an earlier
- * process with the same pid, which is frequent in containers. The time of the file is of the
- * real-time clock, which may have been set since; this is why OLDER_S is tolerated.
+ * process with the same pid, which is frequent in containers. The file's time comes from the
+ * real-time clock, which may have been set since the process started; this is why OLDER_S is
+ * tolerated.
  */
 static bool
 is_older(const struct perf_map *map, const struct stat *st)
@@ -102,8 +104,8 @@ perf_map_refuse(struct perf_map *map, const char *why)
 	map->refused = true;
 }
 
-/* The file that is open stays open until another one replaces it, so that its end can be read after
- * it was removed. */
+/* The open file stays open until another one replaces it, so that its last lines can still be read
+ * after the target has removed it. */
 static void
 perf_map_search(void *state)
 {
@@ -137,7 +139,7 @@ perf_map_search(void *state)
 	begin_file(map);
 }
 
-/* Parses a hexadecimal number, with or without "0x", and the blanks behind it. */
+/* Parses a hexadecimal number, with or without "0x", and skips the blanks behind it. */
 static bool
 parse_field(const char **cursor, uint64_t *value)
 {
@@ -252,7 +254,7 @@ perf_map_read(void *state, size_t budget)
 	return true;
 }
 
-/* Returns the reason why the end of the file was not read, or NULL. */
+/* Returns the reason why the end of the file was not read, or NULL when it was read. */
 static const char *
 why_cut(const struct perf_map *map, bool slow)
 {

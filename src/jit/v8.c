@@ -6,10 +6,10 @@
 #include <string.h>
 
 /*
- * The names of the interpreter's code that V8 writes with --perf-basic-prof. The second is that of
- * the copies that V8 makes for each function with --interpreted-frames-native-stack. The entries of
- * the map have the addresses at which the code runs; the symbols of the program do not, from Node
- * 22 on.
+ * The names of the interpreter's code that V8 writes with --perf-basic-prof. The second is the name
+ * of the copies that V8 makes for each function with --interpreted-frames-native-stack. The entries
+ * of the map have the addresses at which the code runs; the symbols of the program do not, from
+ * Node 22 on.
  */
 #define PLAIN "Builtin:InterpreterEntryTrampoline"
 #define PROFILING "Builtin:InterpreterEntryTrampolineForProfiling"
@@ -23,11 +23,11 @@
 #define HEADER_LEAST 34
 #define HEADER_MOST 96
 
-/* No array has more bytes of bytecode: V8 limits the length of arrays to less. */
+/* Upper limit in bytes of the bytecode in one array; V8 limits arrays to less. */
 #define BYTECODE_MOST ((uint32_t)1 << 29)
 
-/* Objects are in [ADDRESS_LEAST, ADDRESS_MOST): vm.mmap_min_addr, and the end of the user's
- * address space. */
+/* Objects have addresses in [ADDRESS_LEAST, ADDRESS_MOST): from vm.mmap_min_addr to the end of the
+ * user's address space. */
 #define ADDRESS_LEAST ((uint64_t)1 << 16)
 #define ADDRESS_MOST ((uint64_t)1 << 56)
 
@@ -39,7 +39,8 @@ v8_init(struct v8 *v8, struct strings *strings)
 	v8->profiling = strings_intern(strings, PROFILING);
 }
 
-/* Adds a range; it replaces one with the same start, whose code it has replaced. */
+/* Adds the range of an interpreter. It replaces a range with the same start, whose code no longer
+ * exists. */
 static void
 v8_add_range(struct v8 *v8, struct address_range range)
 {
@@ -70,8 +71,8 @@ v8_update(struct v8 *v8, const struct jit_book *book, uint32_t *seen)
 	}
 }
 
-/* True for names such as "JS:~render", "LazyCompile:~f" and "Script:~": after the kind of code is
- * the mark of the tier, "~" for interpreted code. */
+/* Returns true for names of interpreted functions, such as "JS:~render", "LazyCompile:~f" and
+ * "Script:~": the kind of code is followed by the mark of the tier, "~" for interpreted code. */
 static bool
 is_interpreted(const char *name)
 {
@@ -97,10 +98,10 @@ jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
 
 	memcpy(word, header, sizeof(word));
 	/*
-	 * The header is a reference to the kind of the object, and then the length as a small
-	 * integer. Without compressed pointers each has 8 bytes, and the upper half of the small
-	 * integer is the number. With compressed pointers each has 4 bytes, the small integer is
-	 * twice the number, and a reference follows, which is not 0.
+	 * The header of an array is a reference to the kind of the object, and then the array's
+	 * length as a small integer. Without compressed pointers each has 8 bytes, and the upper
+	 * half of the small integer is the number. With compressed pointers each has 4 bytes, the
+	 * small integer is twice the number, and a reference follows, which is not 0.
 	 */
 	if (word[2] == 0)
 		size = word[3];

@@ -24,8 +24,9 @@
 
 struct jit;
 
-/* Opens no file yet. The arguments are borrowed until jit_free(); one warning for each incomplete
- * file is written to `log`. The result must be freed with jit_free(), which accepts NULL. */
+/* Creates the names of a process; opens no file yet. The arguments are borrowed until jit_free().
+ * One warning for each incomplete file is written to `log`. The result must be freed with
+ * jit_free(), which accepts NULL. */
 struct jit *jit_create(const struct process *process, struct maps *maps, const struct log *log);
 void jit_free(struct jit *jit);
 
@@ -54,10 +55,10 @@ uint32_t jit_epoch(const struct jit *jit);
 uint32_t jit_epoch_at(const struct jit *jit, uint64_t address);
 
 struct jit_symbol {
-	const char *name;     /* as the compiler wrote it: "JS:*render /app/x.js:10:3" */
-	const char *file;     /* source file; NULL: not known */
-	uint32_t line;        /* in the source file; 0: not known */
-	uint64_t start, size; /* of the code, in bytes */
+	const char *name; /* as the compiler wrote it, for example "JS:*render /app/x.js:10:3" */
+	const char *file; /* source file; NULL: not known */
+	uint32_t line;    /* line number in the source file; 0: not known */
+	uint64_t start, size; /* address and size in bytes of the code */
 };
 
 /*
@@ -68,7 +69,7 @@ struct jit_symbol {
  */
 bool jit_find(const struct jit *jit, uint64_t address, uint32_t epoch, struct jit_symbol *out);
 
-/* Returns the number of entries that were read. */
+/* Returns the number of entries that were read from all files. */
 size_t jit_count(const struct jit *jit);
 
 /*
@@ -89,8 +90,8 @@ size_t jit_interpreters(const struct jit *jit, const struct address_range **rang
 
 /* The bytecode of a function. */
 struct jit_bytecode {
-	uint64_t object; /* address of its bytecode array; 0: no bytecode */
-	uint32_t size;   /* of the bytecode, in bytes */
+	uint64_t object; /* address of the bytecode array; 0: no bytecode */
+	uint32_t size;   /* size in bytes of the bytecode */
 };
 
 /* Returns true when a word of an interpreter's frame may be a reference to a bytecode array, whose

@@ -33,8 +33,9 @@
 
 struct jit_objects;
 
-/* The arguments are borrowed until jit_objects_free(), which accepts NULL. One warning about files
- * that cannot be used is written to `log`. */
+/* Creates the list of registered code of a process. The arguments are borrowed until
+ * jit_objects_free(), which frees the result and accepts NULL. One warning about files that cannot
+ * be used is written to `log`. */
 struct jit_objects *jit_objects_create(const struct process *process, struct maps *maps,
 				       const struct log *log);
 void jit_objects_free(struct jit_objects *objects);
@@ -42,7 +43,7 @@ void jit_objects_free(struct jit_objects *objects);
 /*
  * Reads the lists when they have changed, and updates modules and mappings. Must be called once per
  * tick, after maps_tick(). Takes some microseconds when nothing has changed, one comparison in a
- * process without such code, and seldom more than 2 ms: the rest of the work (a large file, or
+ * process that registers no code, and seldom more than 2 ms: the rest of the work (a large file, or
  * thousands of new files) is left to the next call.
  */
 void jit_objects_tick(struct jit_objects *objects, uint64_t now_ns);

@@ -17,8 +17,7 @@
 
 #define CODE_FLAGS (SHF_ALLOC | SHF_EXECINSTR)
 
-/* A file that is being converted. The headers are copies, which changes of other bytes of the file
- * leave as they are. */
+/* A file that is being converted. The headers in it are copies. */
 struct maker {
 	uint8_t *bytes;
 	size_t size;
@@ -29,7 +28,7 @@ struct maker {
 	struct jit_elf *elf;
 };
 
-/* Checks the file's header; false, with the reason in elf->why, when the file cannot be used. */
+/* Checks the file's header. Returns false, with elf->why set, when the file cannot be used. */
 static bool
 elf_read_header(struct maker *maker)
 {
@@ -58,8 +57,8 @@ is_in_file(const struct maker *maker, const Elf64_Shdr *section)
 		section->sh_size <= maker->size - section->sh_offset);
 }
 
-/* Reads the section headers, if they are plausible. A number of sections from SHN_LORESERVE on is
- * stored outside of the header; object files of compilers do not have as many. */
+/* Reads the section headers, if they are plausible. SHN_LORESERVE sections or more, whose number is
+ * stored outside of the header, do not occur in object files of compilers and are not supported. */
 static void
 read_sections(struct maker *maker)
 {
@@ -117,7 +116,7 @@ struct cie_start {
 	uint8_t augmentation_size, encoding;
 };
 
-/* Changes the form in a common entry; false when the entry has another form, and is not changed. */
+/* Replaces FORM_BEFORE by FORM_AFTER in a common entry; returns false when it has another form. */
 static bool
 settle_cie(uint8_t *bytes, uint64_t size)
 {
@@ -126,7 +125,7 @@ settle_cie(uint8_t *bytes, uint64_t size)
 	if (size < sizeof(start))
 		return false;
 	memcpy(&start, bytes, sizeof(start));
-	/* In a number of several bytes, the high bit of the first is set. */
+	/* The high bit of the first byte is set in an LEB128 number of several bytes. */
 	if (start.version != 1 || memcmp(start.augmentation, "zR", 3) != 0 ||
 	    ((start.code_align | start.data_align) & 0x80) != 0 || start.augmentation_size != 1 ||
 	    start.encoding != FORM_BEFORE)
@@ -135,8 +134,8 @@ settle_cie(uint8_t *bytes, uint64_t size)
 	return true;
 }
 
-/* Changes the first word of a function's entry (FDE), the start of the function. `address` is that
- * of the word, `text` that of the code. */
+/* Changes the first word of a function's entry (FDE), which contains the start of the function.
+ * `address` is the address of that word, `text` the address of the code. */
 static void
 settle_fde(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 {
@@ -153,7 +152,7 @@ settle_fde(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 	memcpy(bytes, &offset, sizeof(offset));
 }
 
-/* Changes the entries of an .eh_frame at `address` that have text-relative addresses. */
+/* Changes the text-relative entries of an .eh_frame at `address`; `text`: start of the code. */
 static void
 settle_frames(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 {
@@ -165,7 +164,7 @@ settle_frames(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 		const uint32_t length = bytes_u32(bytes + at);
 		const uint32_t id = bytes_u32(bytes + at + sizeof(length));
 
-		/* The end of the section, or the form for tables larger than 4 GiB. */
+		/* The terminator (length 0), a damaged entry, or the form for more than 4 GiB. */
 		if (length < sizeof(id) || length > size - at - sizeof(length))
 			return;
 		if (id == 0) {
@@ -190,9 +189,9 @@ is_loaded_code(const Elf64_Shdr *section)
 }
 
 /*
- * Removes the addresses of sections that are not loaded: some compilers set them to where they
- * store the sections, but offsets into .debug_str and similar sections count from 0. Unwind tables
- * that were not loaded get an address behind the code, which their 32-bit distances reach.
+ * Sets the addresses of sections that are not loaded to 0: some compilers store there where they
+ * keep the sections, but offsets into .debug_str and similar sections count from 0. An .eh_frame
+ * that was not loaded gets an address behind the code, so that its 32-bit distances reach the code.
  */
 static void
 settle_addresses(struct maker *maker)
@@ -223,7 +222,8 @@ settle_addresses(struct maker *maker)
 	}
 }
 
-/* Adds the address of its section to each symbol, which is then an address in the target. */
+/* Adds to the value of each symbol the address of the symbol's section. The value is then an
+ * address in the target. */
 static void
 settle_symbols(struct maker *maker)
 {
@@ -240,7 +240,7 @@ settle_symbols(struct maker *maker)
 		if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= maker->section_count)
 			continue;
 		section = &maker->section[symbol.st_shndx];
-		/* The compiler has already added the address. */
+		/* The compiler has already added the address of the section. */
 		if (symbol.st_value > section->sh_size)
 			continue;
 		symbol.st_value += section->sh_addr;
@@ -248,8 +248,7 @@ settle_symbols(struct maker *maker)
 	}
 }
 
-/* Stores the value of symbol number `index`; false when there is no such symbol, or it is
- * undefined. */
+/* Stores the value of symbol number `index`; returns false when it is missing or undefined. */
 static bool
 symbol_value(const struct maker *maker, uint64_t index, uint64_t *value)
 {
@@ -287,7 +286,7 @@ relocate_one(struct maker *maker, const Elf64_Shdr *section, const Elf64_Rela *r
 	memcpy(maker->bytes + section->sh_offset + rela->r_offset, &value, how->size);
 }
 
-/* Applies the relocations of a section, at most `most`. Returns their number. */
+/* Applies at most `most` relocations of a section. Returns the number of relocations applied. */
 static uint64_t
 relocate_section(struct maker *maker, const Elf64_Shdr *relocations, uint64_t most)
 {
@@ -306,8 +305,8 @@ relocate_section(struct maker *maker, const Elf64_Shdr *relocations, uint64_t mo
 	return count;
 }
 
-/* Applies the relocations of unwind tables and DWARF: in total as many as the file has room for,
- * although sections of a damaged file may overlap. */
+/* Applies the relocations of unwind tables and DWARF. Their total is limited to the number that
+ * fits into the file, because sections of a damaged file may overlap. */
 static void
 relocate(struct maker *maker)
 {
@@ -361,7 +360,8 @@ elf_add_range(struct jit_elf *elf, uint64_t start, uint64_t size)
 }
 
 /* Replaces the section's code by the code in the target, which is relocated. *left is the number of
- * bytes that may still be read, because sections of a damaged file may overlap. */
+ * bytes that may still be read in all sections; the limit is needed because sections of a damaged
+ * file may overlap. */
 static void
 read_code(struct maker *maker, const Elf64_Shdr *section, const struct memory *memory,
 	  uint64_t *left)
@@ -434,7 +434,7 @@ is_program(const struct maker *maker)
 	return false;
 }
 
-/* Converts the file; false, with the reason in elf->why, when it cannot be used. */
+/* Converts the file. Returns false, with the reason in elf->why, when the file cannot be used. */
 static bool
 make(struct maker *maker, const struct memory *memory)
 {

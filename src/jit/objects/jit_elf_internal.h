@@ -26,7 +26,8 @@ struct jit_elf_range { /* code at [start, end), addresses in the target */
 };
 
 struct jit_elf {
-	struct image *image; /* owned until a user takes it over; NULL: the file cannot be used */
+	/* the caller releases it or takes it over; NULL: the file cannot be used */
+	struct image *image;
 	struct jit_elf_range range[JIT_ELF_RANGES];
 	size_t range_count;
 	bool has_tables; /* the file has unwind tables */

@@ -27,19 +27,19 @@
 /* Largest number of pieces of code in all files: each new file causes a sort of all pieces. */
 #define PIECES_MAX ((size_t)4 * JIT_OBJECTS_MAX)
 
-/* Sizes of the two ends of a file that its fingerprint covers. At one of them are the section
- * headers, which contain the addresses of the code. */
+/* The fingerprint of a file covers HEAD_SIZE bytes at its beginning and TAIL_SIZE bytes at its end.
+ * One of these parts contains the section headers, which have the addresses of the code. */
 #define HEAD_SIZE ((uint64_t)1 << 10)
 #define TAIL_SIZE ((uint64_t)4 << 10)
 
 #define CONTENT_NONE UINT32_MAX
 
-/* The code that a file describes. It is kept until the end, because samples may refer to its
- * module. */
+/* The code that a file describes. It is kept until jit_objects_free(), because samples may refer to
+ * its module. */
 struct content {
 	struct mapping *mapping;
 	size_t mapping_count;
-	bool passed; /* update_maps() has added the mappings */
+	bool passed; /* update_maps() has added `mapping` to the maps */
 };
 
 enum object_state {
@@ -73,14 +73,14 @@ struct jit_objects {
 	struct jit_list list; /* the list that was read last */
 
 	struct jit_listed copied; /* the file that is being copied */
-	uint8_t *copy;            /* its bytes; NULL when no file is being copied */
-	uint64_t copy_done;       /* number of bytes that have been copied */
+	uint8_t *copy; /* bytes of the file that is being copied; NULL: no file is being copied */
+	uint64_t copy_done; /* number of bytes that have been copied */
 
 	struct content *content;
 	size_t content_count, content_capacity;
-	size_t pieces;           /* mappings of all contents */
+	size_t pieces;           /* number of mappings of all contents */
 	struct table by_content; /* hash and size of a file -> index of its content */
-	uint64_t total_size;     /* of all files of which a content was made */
+	uint64_t total_size;     /* size in bytes of all files of which a content was made */
 	bool warned;             /* the warning about an unusable file was written */
 };
 
@@ -131,8 +131,8 @@ remove_unwatched(struct jit_objects *o)
 	o->count = kept;
 }
 
-/* Computes the fingerprint of a file from its copy; with NULL, from the memory of the target.
- * Returns false when that cannot be read. */
+/* Computes the fingerprint of a file from `copy` or, if that is NULL, from the memory of the
+ * target. Returns false when the memory cannot be read. */
 static bool
 fingerprint(const struct jit_objects *o, const struct jit_listed *listed, const uint8_t *copy,
 	    uint64_t *result)
@@ -171,8 +171,8 @@ verify(struct jit_objects *o)
 	}
 }
 
-/* Replaces the objects of the watch by those of the list that was read. Objects that were in the
- * list before keep their state. */
+/* Replaces the objects of the watch by the items of o->list, which was read from it. Items that
+ * were in the list before keep the state of their objects. */
 static void
 take_list(struct jit_objects *o, const struct jit_watch *watch)
 {
@@ -193,7 +193,8 @@ take_list(struct jit_objects *o, const struct jit_watch *watch)
 		if (table_find(&by_place, listed->entry, listed->address, &old) &&
 		    o->object[old].listed.size == listed->size) {
 			objects[count] = o->object[old];
-			o->object[old].state = OBJECT_NEW; /* not removed: see below */
+			/* not READY: the loop below finds no removal */
+			o->object[old].state = OBJECT_NEW;
 		}
 		count++;
 	}
@@ -227,8 +228,8 @@ update_list(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 	struct jit_descriptor head;
 	uint64_t began_ns, cost;
 
-	/* The head of a process that exits cannot be read. The objects stay, because its last
-	 * stacks are still to be unwound. */
+	/* The head of the list cannot be read in a process that exits. The objects stay, because
+	 * the last stacks of the process are still to be unwound. */
 	if (now_ns < watch->not_before_ns || !jit_watch_read(watch, &o->memory, &head))
 		return;
 	if (watch->walked && now_ns < watch->due_ns &&
@@ -274,15 +275,15 @@ add_mappings(struct content *content, const struct jit_elf *elf, const struct im
 		/* Addresses in the image are those in the target: the offset is the address. */
 		mapping->offset = mapping->start;
 		if (!elf->has_tables)
-			continue; /* like code without a file, which has frame pointers */
+			continue; /* without an image the unwinder follows frame pointers */
 		mapping->image = image;
 		mapping->low = image->low;
 		mapping->high = image->high;
 	}
 }
 
-/* Makes a module of the copy, of `size` bytes. Returns the index of its content; CONTENT_NONE, with
- * a warning, when the file cannot be used. */
+/* Makes a module of o->copy, which has `size` bytes. Returns the index of the module's content;
+ * CONTENT_NONE, with a warning, when the file cannot be used. */
 static uint32_t
 make_content(struct jit_objects *o, uint64_t size)
 {
@@ -323,7 +324,8 @@ take_copy(struct jit_objects *o, struct object *object)
 	if (object->listed.start != 0)
 		o->copy = jit_unwind_wrap(o->copy, &object->listed, &size);
 	hash = hash_bytes(o->copy, size);
-	/* Code that a database generates again for the same query is the same module. */
+	/* The same bytes are the same module, for example when a database generates code again for
+	 * the same query. */
 	if (!table_find(&o->by_content, hash, size, &content)) {
 		content = make_content(o, size);
 		if (content != CONTENT_NONE)
@@ -336,11 +338,11 @@ take_copy(struct jit_objects *o, struct object *object)
 	o->changed |= object->state == OBJECT_READY;
 }
 
-/* Returns the reason why a file is not copied, or NULL. */
+/* Returns the reason why a file is not copied, or NULL when it may be copied. */
 static const char *
 why_refused(const struct jit_objects *o, const struct jit_listed *listed)
 {
-	/* The file that is made of unwind tables also has room for the code. */
+	/* The object file that is made for unwind tables also has room for the code. */
 	const uint64_t size = listed->size + (listed->end - listed->start);
 
 	if (listed->size > JIT_OBJECT_MAX_SIZE)
@@ -351,7 +353,8 @@ why_refused(const struct jit_objects *o, const struct jit_listed *listed)
 	return NULL;
 }
 
-/* Continues the copy of an object's file by one piece; discards the copy of another file. */
+/* Continues the copy of an object's file by one piece. An incomplete copy of another file is
+ * discarded. */
 static void
 copy_piece(struct jit_objects *o, struct object *object)
 {
@@ -386,7 +389,7 @@ copy_piece(struct jit_objects *o, struct object *object)
 	}
 }
 
-/* Returns the object whose file is being copied, or NULL. */
+/* Returns the object whose file is being copied, or NULL when there is none. */
 static struct object *
 object_of_copy(const struct jit_objects *o)
 {
@@ -397,8 +400,8 @@ object_of_copy(const struct jit_objects *o)
 	return NULL;
 }
 
-/* Copies files until the time of the tick is over, and first the rest of the file that is being
- * copied. */
+/* Copies files until the time of the tick is used up. A file of which a part has already been
+ * copied comes first. */
 static void
 copy_files(struct jit_objects *o)
 {
@@ -417,8 +420,8 @@ copy_files(struct jit_objects *o)
 	}
 }
 
-/* Passes the mappings of each content to the maps, once. Contents with names come first, and then
- * those with unwind tables alone: of two mappings that overlap, the maps keep the first. */
+/* Passes the mappings of each content to the maps, once. Contents with names come before those that
+ * have unwind tables only: of two mappings that overlap, the maps keep the first. */
 static void
 update_maps(struct jit_objects *o)
 {

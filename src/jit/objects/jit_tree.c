@@ -6,8 +6,8 @@
  * 1.5 (tested) its listener to LLVM's compiler has a std::map from the start of code to the object
  * file that was loaded (debuginfo.cpp: ObjectInfo). A static variable of libjulia points to the
  * listener. The variable is found by its contents: nothing else in libjulia points to a tree of ELF
- * files. The structures are those of libstdc++ and LLVM; the object files are like those that
- * debuggers are given.
+ * files. The structures are those of libstdc++ and LLVM; the object files are like those that other
+ * runtimes register for debuggers.
  */
 #include "jit/objects/jit_watch_internal.h"
 
@@ -21,9 +21,9 @@
 /* Limits of one call: pages of data that are read, and words in them that may be addresses. */
 #define PAGES_MOST 64
 #define WORDS_MOST 2048
-/* Addresses that malloc returns are multiples of this. */
+/* malloc returns addresses that are multiples of this number. */
 #define ALIGNED 16
-/* The user's addresses on x86-64 and AArch64. */
+/* User addresses on x86-64 and AArch64 are in [ADDRESS_LEAST, ADDRESS_MOST). */
 #define ADDRESS_LEAST UINT64_C(0x10000)
 #define ADDRESS_MOST (UINT64_C(1) << 48)
 /* The pause after round n of the search is n times the interval, for n up to ROUNDS_MOST. */
@@ -69,7 +69,7 @@ tree_read_header(const struct memory *memory, uint64_t listener, struct header *
 	       may_be_address(header->right, ALIGNED);
 }
 
-/* Stores the place of the node's object file; false when there is none. */
+/* Stores the address and size of the node's object file. Returns false when the node has none. */
 static bool
 read_file(const struct memory *memory, const struct node *node, struct jit_listed *listed)
 {
@@ -84,8 +84,8 @@ read_file(const struct memory *memory, const struct node *node, struct jit_liste
 	return true;
 }
 
-/* True when the listener is at the address: the root of its map refers back to the header of the
- * map, and to an ELF file. */
+/* Returns true when the listener is at the address: the root of its map refers back to the header
+ * of the map, and the root's object to an ELF file. */
 static bool
 is_listener(const struct memory *memory, uint64_t address)
 {
@@ -171,7 +171,7 @@ begin_module(struct jit_tree *tree, const struct maps *maps)
 }
 
 /* Searches the page at tree->at for the variable. Adds to *words the number of words that may be
- * addresses. */
+ * addresses. Returns true when the variable was found. */
 static bool
 search_page(struct jit_tree *tree, const struct memory *memory, size_t *words)
 {
@@ -191,7 +191,7 @@ search_page(struct jit_tree *tree, const struct memory *memory, size_t *words)
 	return false;
 }
 
-/* Searches from where the last call ended; true when the variable was found. */
+/* Continues the search where the last call ended. Returns true when the variable was found. */
 static bool
 tree_search(struct jit_tree *tree, const struct maps *maps, const struct memory *memory,
 	    uint64_t now_ns)

@@ -19,8 +19,9 @@ struct list {
 };
 
 /*
- * UNW_INFO_FORMAT_…. The addresses in a table are distances from `base` of struct info; with
- * FORMAT_IP_OFFSET, those of functions are distances from `start`.
+ * The form of a table, as libunwind's UNW_INFO_FORMAT_…. The addresses in a table are distances
+ * from `base` of struct info; with FORMAT_IP_OFFSET, the addresses of functions are distances from
+ * `start` instead.
  */
 enum format { FORMAT_TABLE = 1, FORMAT_REMOTE_TABLE = 2, FORMAT_IP_OFFSET = 4 };
 
@@ -32,14 +33,16 @@ struct info {
 	uint64_t name, base, words, table;
 };
 
-/* An entry of a table: distances to a function, and to its entry in .eh_frame. */
+/* An entry of a table: the distance to a function, and the distance to the function's entry in
+ * .eh_frame. */
 struct entry {
 	int32_t function, frame;
 };
 
 /* --- the address of the list --------------------------------------------------------------- */
 
-/* Decodes "lea list(%rip), %rax; ret", with or without "endbr64" before it. */
+/* Decodes "lea list(%rip), %rax; ret", with or without "endbr64" before it. Returns the address of
+ * `list`; 0 when the code is different. */
 static uint64_t
 address_x86_64(const uint8_t code[16], uint64_t vaddr)
 {
@@ -78,13 +81,14 @@ jit_unwind_read_head(const struct memory *memory, uint64_t address, struct jit_d
 	return true;
 }
 
-/* Extends the range [listed->address, *end) by the .eh_frame entry of a function at `address`, and
- * by the common entry (CIE) that it refers to. */
+/* Extends the range [listed->address, *end) by the .eh_frame entry at `address`, and by the common
+ * entry (CIE) that it refers to. Returns false when the entry is unreadable or not plausible. */
 static bool
 add_frame_entry(const struct memory *memory, uint64_t address, struct jit_listed *listed,
 		uint64_t *end)
 {
-	uint32_t head[2]; /* length of the entry; distance from here back to the common entry */
+	/* length of the entry; distance from this word back to the common entry */
+	uint32_t head[2];
 	uint64_t common;
 
 	if (!memory_read(memory, address, head, sizeof(head)) || head[0] < sizeof(head[1]) ||
@@ -98,7 +102,8 @@ add_frame_entry(const struct memory *memory, uint64_t address, struct jit_listed
 	return true;
 }
 
-/* Stores the range of all .eh_frame entries of the code; false when they are not plausible. */
+/* Stores the range of all .eh_frame entries of the code. Returns false when they are not
+ * plausible. */
 static bool
 find_frame_entries(const struct memory *memory, const struct info *info, struct jit_listed *listed)
 {

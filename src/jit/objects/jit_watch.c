@@ -30,7 +30,7 @@ read_by(pid_t tid, uint64_t address, void *to, size_t size)
 	struct iovec local = { to, size };
 	struct iovec remote = { (void *)(uintptr_t)address, size };
 
-	errno = 0; /* an incomplete read does not set it */
+	errno = 0; /* an incomplete read does not set errno */
 	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
@@ -44,7 +44,8 @@ jit_read(void *context, uint64_t address, void *to, size_t size)
 
 	if (read || errno != ESRCH)
 		return read;
-	/* A thread that has ended has no memory, although the process may still run. */
+	/* The memory cannot be read by the id of a thread that has ended, although the process may
+	 * still run. */
 	count = process_list_threads(reader->process, &tids, &capacity);
 	for (size_t i = 0; i < count && !read; i++) {
 		read = read_by(tids[i], address, to, size);
@@ -101,7 +102,7 @@ jit_watch_walk(const struct jit_watch *watch, const struct memory *memory,
 	       const struct jit_descriptor *head, size_t most, struct jit_list *list)
 {
 	struct jit_descriptor after;
-	/* The nodes that are still to be read: each that is read adds two, and takes one away. */
+	/* Nodes that are still to be read. Reading one removes it and adds at most two. */
 	uint64_t *pending = xmalloc((most + 2) * sizeof(*pending));
 	size_t pending_count = 1;
 	struct table seen; /* nodes of damaged lists may form rings */
@@ -171,7 +172,7 @@ has_new_modules(const struct jit_watches *w)
 	return w->searched < modules_count(maps_modules(w->maps));
 }
 
-/* Returns true when the head of a list was found. */
+/* Continues the search of new modules. Returns true when the head of a list was found. */
 static bool
 search_modules(struct jit_watches *w)
 {

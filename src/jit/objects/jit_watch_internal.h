@@ -4,8 +4,8 @@
  *
  * Three kinds of list are read: that of the GDB JIT interface (GDB manual, "JIT Compilation
  * Interface"), a runtime's tree of object files, and libunwind's list. Each kind has a head in the
- * target, of which two numbers change with each change of the list. The target may change a list
- * while it is read: the result is valid only when the head is the same before and after.
+ * target, in which two numbers change whenever the list changes. The target may change a list while
+ * it is read: the result is valid only when the head is the same before and after.
  *
  * The target's memory may have any contents.
  */
@@ -38,18 +38,19 @@ struct jit_descriptor {
 /* A node of the list of the GDB JIT interface, as a 64-bit target has it. */
 struct jit_code_entry {
 	uint64_t next, prev;
-	uint64_t address, size; /* of the ELF file in the target's memory */
+	uint64_t address, size; /* address and size of the ELF file in the target's memory */
 };
 
 /* An item of a list: the ELF file, or the unwind tables, that describe a piece of code. */
 struct jit_listed {
-	uint64_t entry;         /* address of the list's node */
-	uint64_t address, size; /* of the file or the tables in the target's memory */
-	uint64_t start, end;    /* of unwind tables: their code is [start, end); of a file: 0 */
+	uint64_t entry; /* address of the list's node */
+	/* address and size of the file or the tables in the target's memory */
+	uint64_t address, size;
+	uint64_t start, end; /* item of unwind tables: code is [start, end); item of a file: 0 */
 };
 
 struct jit_list {
-	struct jit_listed *item; /* from xgrow */
+	struct jit_listed *item; /* array allocated by xgrow(); the user frees it */
 	size_t count, capacity;
 };
 
@@ -59,16 +60,17 @@ struct jit_list {
  * The variable has no symbol in stripped files and is found by its contents.
  */
 
-/* The search for the variable. All members are 0 at first. */
+/* The search for the variable that points to a tree (jit_tree.c). All members are 0 at first. */
 struct jit_tree {
-	uint64_t generation; /* of the maps when the module of the variable was last checked */
-	uint32_t module;     /* the module that has the variable, or that is being searched */
-	uint64_t variable;   /* address of the variable in the target; 0: not found (yet) */
-	uint64_t bias;       /* bias of `module` when its search began */
-	bool begun;          /* the search of `module` has begun: `bias`, `at` and `end` are set */
-	uint64_t at, end;    /* the data of `module` that is still to be searched: [at, end) */
+	/* generation of the maps when the module of the variable was last checked */
+	uint64_t generation;
+	uint32_t module;   /* the module that has the variable, or that is being searched */
+	uint64_t variable; /* address of the variable in the target; 0: not found (yet) */
+	uint64_t bias;     /* bias of `module` when its search began */
+	bool begun;        /* the search of `module` has begun: `bias`, `at` and `end` are set */
+	uint64_t at, end;  /* the data of `module` that is still to be searched: [at, end) */
 	uint64_t not_before_ns; /* the next round of the search begins at this time or later */
-	unsigned rounds;        /* number of searches of all modules that found nothing */
+	unsigned rounds; /* number of rounds, each over all modules, in which nothing was found */
 };
 
 /*
@@ -110,14 +112,15 @@ bool jit_unwind_read_head(const struct memory *memory, uint64_t address,
 			  struct jit_descriptor *head);
 bool jit_unwind_read_node(const struct memory *memory, struct jit_listed *listed, uint64_t next[2]);
 
-/* Makes an object file for jit_elf_open from the bytes of `listed`, and frees `tables`. Stores the
- * size of the file in *size; the caller frees the file. */
+/* Makes an object file for jit_elf_open() from `tables`, the bytes of the unwind tables that
+ * `listed` describes, and frees `tables`. Returns the file, which the caller frees, and stores its
+ * size in *size. */
 uint8_t *jit_unwind_wrap(uint8_t *tables, const struct jit_listed *listed, uint64_t *size);
 
 /* --- the lists of a target (jit_watch.c) ----------------------------------------------------- */
 
-/* Reads memory of a process even when its first thread has ended. `tid` is the thread that is
- * asked first: at first the process id. */
+/* Reads memory of a process even when its first thread has ended. `tid` is the thread whose id is
+ * used first for reading; the user sets it to the process id. */
 struct jit_reader {
 	const struct process *process;
 	int tid;
@@ -134,7 +137,8 @@ enum jit_watch_kind { JIT_WATCH_DEBUGGERS, JIT_WATCH_TREE, JIT_WATCH_UNWIND, JIT
 
 /* A list in the target. The members after `kind` belong to the user of the watches. */
 struct jit_watch {
-	uint64_t address; /* of the list's head; of the variable that leads to a tree */
+	/* address of the list's head; for a tree, address of the variable that points to it */
+	uint64_t address;
 	enum jit_watch_kind kind;
 	struct jit_descriptor last; /* the head at the last valid walk */
 	bool walked;                /* a walk has been valid: `last` is set */
@@ -148,7 +152,7 @@ struct jit_watches {
 	size_t count;
 	struct jit_tree tree;
 	const struct maps *maps;            /* borrowed */
-	uint64_t generation;                /* of the maps when `watch` was last set */
+	uint64_t generation;                /* generation of the maps when `watch` was last set */
 	uint64_t (*heads)[JIT_WATCH_KINDS]; /* by module: vaddr of each list's head; 0: none */
 	size_t searched;                    /* modules with a smaller number have been searched */
 	size_t capacity;                    /* elements that `heads` has room for */
@@ -162,13 +166,13 @@ struct jit_watches {
  */
 bool jit_watches_update(struct jit_watches *watches, const struct memory *memory, uint64_t now_ns);
 
-/* Returns true while a module or a tree variable has not been searched for. */
+/* Returns true until all modules have been searched for lists, and for the variable of a tree. */
 bool jit_watches_searching(const struct jit_watches *watches);
 
-/* Returns the watch of the list at the address, or NULL. */
+/* Returns the watch of the list at the address, or NULL when the list has no watch. */
 const struct jit_watch *jit_watches_at(const struct jit_watches *watches, uint64_t address);
 
-/* Reads the head of the list; false when it cannot be read. */
+/* Reads the head of the list. Returns false when it cannot be read. */
 bool jit_watch_read(const struct jit_watch *watch, const struct memory *memory,
 		    struct jit_descriptor *head);
 
