@@ -83,8 +83,8 @@ python_captured_release(void *memory)
 }
 
 /*
- * Captures with the CPython that lists the thread; else with the first one, which then reports that
- * the thread neither holds its lock nor waits for it.
+ * Captures the thread for the CPython that lists it. If none does, uses the first CPython, which
+ * then reports that the thread neither holds its lock nor waits for it.
  */
 static void
 python_capture_any(void *state, pid_t tid, uint64_t sp, void *memory)
@@ -161,7 +161,8 @@ python_gil(const void *state, const void *memory, long number, const uint64_t ar
 	return GIL_NONE;
 }
 
-/* Returns the CPython with the lock that contains the word, and the lock; NULL: none. */
+/* Returns the CPython with the lock that contains the word, and stores that lock; NULL: no lock
+ * contains the word. */
 static struct cpython *
 python_locate_lock(void *state, uint64_t word, const struct python_lock **lock)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* python_arch_x86_64.c - branches of x86-64, and the size of CPython's global lock. */
+/* python_arch_x86_64.c - decodes branches of x86-64; has the size of CPython's global lock. */
 #include <string.h>
 
 #include "runtime/python/python_find_internal.h"
 
-/* An int, an unsigned long, and twice pthread_cond_t (48 bytes) and pthread_mutex_t (40 bytes). */
+/* The size of an int, an unsigned long, and two each of pthread_cond_t (48 bytes) and
+ * pthread_mutex_t (40 bytes). */
 const uint32_t python_gil_rest = 192;
 
 const size_t python_branch_step = 1;
 
-/* Recognises jmp and jcc with 32-bit distances: shorter ones do not leave a part of a function. */
+/* Recognises jmp and jcc with 32-bit distances: branches with shorter distances do not leave a part
+ * of a function. */
 bool
 python_branch_at(const uint8_t *code, size_t size, int64_t *distance)
 {

@@ -8,7 +8,8 @@
 /* Beginning of the name of the module's file: "_asyncio.cpython-314-x86_64-linux-gnu.so". */
 #define FILE_NAME "_asyncio."
 
-/* Reads the offsets of the mapping's module, if it is an _asyncio that publishes them. */
+/* Reads the offsets that the module of the mapping publishes, if it is an _asyncio. Returns false
+ * when it is not, or publishes none. */
 static bool
 read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
 		    struct python_task_layout *layout)
@@ -20,8 +21,8 @@ read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
 	       python_asyncio_parse(word, layout);
 }
 
-/* Reads the layout of tasks of the interpreter and of its _asyncio into cpython->tasks. False: sets
- * cpython->tasks_why. */
+/* Reads the layout of tasks, which the interpreter and its module _asyncio publish, into
+ * cpython->tasks. Returns false, and sets cpython->tasks_why, when it cannot be read. */
 static bool
 find_layout(struct cpython *cpython)
 {

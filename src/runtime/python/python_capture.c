@@ -2,25 +2,28 @@
 /*
  * python_capture.c - copies the frames of one thread of CPython while the thread is stopped.
  *
- * Each call of the bytecode loop executes one Python function and, since 3.11, the functions that
- * this one calls without a detour through C. The position of such a call in the native stack is
- * given by what the call itself has put there: since 3.12 a shim frame, outside of the frames that
- * it executes; in 3.11 the _PyCFrame that points to the innermost of them.
+ * Each call of the bytecode loop executes one Python function and, since 3.11, the Python functions
+ * that this function calls without C functions between. The position of the call in the native
+ * stack is known from an object that the call has put on that stack: since 3.12 a shim frame,
+ * outside of the frames that the call executes; in 3.11 the _PyCFrame that points to the innermost
+ * of these frames.
  *
- * In 3.11 and 3.12 a call installs its _PyCFrame in the thread a dozen instructions before it fills
- * it in: until then the _PyCFrame has the content of an earlier call. Whether it is valid shows at
- * the other end: the frames of a call must lead to the frame that made the call.
+ * In 3.11 and 3.12 a call installs its _PyCFrame in the thread a dozen instructions before it sets
+ * its members: until then the _PyCFrame has the content of an earlier call. To find whether it is
+ * valid, the frames of the call are followed outwards: they must lead to the frame that made the
+ * call.
  */
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
 
 /*
- * PyThreadState.state in builds without a lock: the thread must not run while the world is stopped.
+ * Value of PyThreadState.state in builds without a global lock: the thread must not run, because
+ * another thread has stopped all threads ("stop the world").
  */
 #define STATE_SUSPENDED 2
 
-/* Bound of the nesting of greenlets. */
+/* Most greenlets that may be nested. */
 #define GREENLETS_MOST 64
 
 struct walk {
@@ -30,16 +33,19 @@ struct walk {
 	struct memory memory; /* the target's memory, read through `pages` */
 	struct python_captured *captured;
 	uint64_t state; /* address of the PyThreadState */
-	uint64_t frame; /* address of the next frame; 0: the outermost frame was visited */
-	/* 3.11 and 3.12, addresses: the _PyCFrame of the call that executes the next frame (in 3.12
-	 * of the innermost call), the _PyCFrame outside of it, and the frame that made the call. */
+	uint64_t frame; /* address of the next frame to visit; 0: there is none */
+	/*
+	 * Addresses in 3.11 and 3.12: the _PyCFrame of the call that executes the next frame (in
+	 * 3.12 of the innermost call); the _PyCFrame of the call outside of it; the frame that made
+	 * the call.
+	 */
 	uint64_t cframe, outer_cframe, outer_frame;
 	bool confirmed; /* the frames of the innermost call lead to the frame that made it */
 	size_t steps;   /* number of visited frames of all PyThreadStates of the thread */
 };
 
-/* Bounds of visited frames in one PyThreadState and in a whole capture: lists may be circular. Half
- * of the frames may be shims, which are not captured. */
+/* Most frames that are visited for one PyThreadState and in a whole capture, because lists may be
+ * circular. Half of the frames may be shims, which are not captured. */
 #define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
 #define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
 
@@ -55,8 +61,8 @@ python_pages_memory(const struct cpython *cpython)
 	return (struct memory){ read_cached, cpython->base.tools->pages };
 }
 
-/* Makes a group of the frames since the last group. There may be none: since 3.15 a thread's
- * outermost frame is a shim that no call executes. */
+/* Makes a group of the frames that were captured since the last group. There may be no such frames:
+ * since 3.15 a thread's outermost frame is a shim that no call executes. */
 static void
 end_group(struct python_captured *captured, uint64_t anchor)
 {
@@ -72,9 +78,9 @@ end_group(struct python_captured *captured, uint64_t anchor)
 }
 
 /*
- * Between a function that calls a class and the class's __init__, 3.13 and later have a trampoline
- * frame. Its code has one word for both the function's and the file's name, which no program's code
- * has.
+ * Returns true for the code of a trampoline frame, which 3.13 and later put between a function that
+ * calls a class and the class's __init__. This code has the same object as name of the function and
+ * of the file, which code of a program never has.
  */
 static bool
 is_init_cleanup(const struct python_code_id *code)
@@ -94,7 +100,8 @@ python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct py
 	if (pages_read(cpython->base.tools->pages, code, object, layout->code_size))
 		frame->code = python_code_identify(layout, code, object);
 	else
-		frame->code = (struct python_code_id){ .address = 0 }; /* shown as a marker */
+		/* without code a report shows a marker for the frame */
+		frame->code = (struct python_code_id){ .address = 0 };
 	return !is_init_cleanup(&frame->code);
 }
 
@@ -109,8 +116,11 @@ capture_frame(struct walk *walk, const uint8_t *bytes)
 					     &captured->frame[captured->count]);
 }
 
-/* True if the list of _PyCFrames from `cframe` outwards leads to the one inside the PyThreadState:
- * the call was made by no Python function. The others in the list belong to greenlets. */
+/*
+ * Returns true when the list of _PyCFrames from `cframe` outwards leads to the one that is a member
+ * of the PyThreadState: then no Python function made the call. Other _PyCFrames in the list belong
+ * to greenlets.
+ */
 static bool
 leads_to_thread(struct walk *walk, uint64_t cframe)
 {
@@ -142,9 +152,11 @@ enter_call(struct walk *walk, uint64_t cframe)
 						   walk->layout->cframe_frame);
 }
 
-/* Ends the group if the frame that was visited is the outermost one of its call; `previous` is
- * the next outer frame. False: the frames of the innermost call lead to a frame that did not
- * make it. */
+/*
+ * Ends the group if the frame that was visited last is the outermost frame of its call. `previous`:
+ * the next frame outwards. Returns false when the frames of the innermost call lead to a frame that
+ * did not make the call.
+ */
 static bool
 leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 {
@@ -168,7 +180,8 @@ leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 	return true;
 }
 
-/* Captures the next frame and steps to the frame outside of it; false: the walk has ended. */
+/* Captures the frame at walk->frame and steps to the next frame outwards. Returns false when the
+ * walk has ended. */
 static bool
 step_outwards(struct walk *walk)
 {
@@ -193,7 +206,8 @@ step_outwards(struct walk *walk)
 	return true;
 }
 
-/* Finds the innermost frame from the bytes of the PyThreadState. False: memory is not readable. */
+/* Finds the innermost frame from the bytes of the PyThreadState. Returns false when memory is not
+ * readable. */
 static bool
 begin_walk(struct walk *walk, const uint8_t *state)
 {
@@ -205,7 +219,8 @@ begin_walk(struct walk *walk, const uint8_t *state)
 	if (layout->cframe_frame == PYTHON_ABSENT || first == 0)
 		return true;
 	enter_call(walk, first);
-	/* The _PyCFrame that is part of the PyThreadState belongs to no call. */
+	/* A _PyCFrame that is a member of the PyThreadState belongs to no call, and needs no
+	 * confirmation. */
 	walk->confirmed = first - walk->state < PYTHON_THREAD_BYTES;
 	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
 			  sizeof(walk->frame));
@@ -224,7 +239,8 @@ walk_calls(struct walk *walk)
 		captured->cut = true;
 }
 
-/* Discards the frames and groups that were captured of this PyThreadState. */
+/* Discards the frames and groups that were captured from the current PyThreadState. `before`: the
+ * capture before them. */
 static void
 discard_state(struct walk *walk, const struct python_captured *before)
 {
@@ -233,7 +249,8 @@ discard_state(struct walk *walk, const struct python_captured *before)
 	walk->captured->broken = before->broken;
 }
 
-/* Walks from the caller of the innermost call, which has not filled in its _PyCFrame yet. */
+/* Captures the frames from the caller of the innermost call on, because that call has not set the
+ * members of its _PyCFrame yet. */
 static void
 walk_from_caller(struct walk *walk)
 {
@@ -243,8 +260,11 @@ walk_from_caller(struct walk *walk)
 	walk_calls(walk);
 }
 
-/* True if the walk has ended at a frame without a caller that is not a shim: a suspended generator,
- * or one that is about to run. 3.12 may make it the current frame before it sets the caller. */
+/*
+ * Returns true when the walk has ended at a frame that has no caller and is not a shim: the frame
+ * of a suspended generator, or of one that is about to run. 3.12 may make it the current frame
+ * before it sets its caller.
+ */
 static bool
 is_unlinked(const struct walk *walk)
 {
@@ -303,8 +323,8 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	pages_keep(walk->pages, &thread->memo);
 }
 
-/* Sorts the groups of a thread that uses several interpreters, one inside the other. The stack
- * grows downwards: the anchor of an inner group is lower. */
+/* Sorts the groups of a thread that uses several interpreters, one of which called the next. The
+ * stack grows downwards: the anchor of an inner group is lower. */
 static void
 sort_groups(struct python_captured *captured)
 {
@@ -339,9 +359,9 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->cut = captured->broken = false;
 	captured->lock = 0;
 	/*
-	 * The list has the youngest interpreter first. Up to 3.10 nothing shows which of them
-	 * called another; the youngest is taken for the innermost, because the others existed
-	 * before it.
+	 * The list begins with the youngest interpreter. Up to 3.10 memory does not show which
+	 * interpreter called another; the youngest is assumed to be the innermost, because the
+	 * others existed before it.
 	 */
 	for (int i = 0; thread != NULL && i < PYTHON_INTERPRETERS_MOST; i++) {
 		capture_thread(&walk, thread);

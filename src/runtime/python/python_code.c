@@ -13,7 +13,7 @@
 #define NAME_MOST 1024
 #define FILE_MOST 4096
 #define LINE_TABLE_MOST (UINT64_C(1) << 20)
-/* Bytes of line tables in the cache. At this bound the cache is emptied. */
+/* Most bytes of line tables in the cache. At this bound the cache is emptied. */
 #define LINE_TABLES_KEPT (UINT64_C(32) << 20)
 
 struct record {
@@ -30,10 +30,11 @@ struct python_codes {
 	struct record **record; /* allocated one by one: callers hold pointers to &record->code */
 	size_t count, capacity;
 	struct table
-		by_address;  /* (address, 0) -> index of the record of the latest object there */
+		/* (address, 0) -> index of the record of the latest code object at the address */
+		by_address;
 	struct table lines;  /* (index of a record, byte offset) -> line */
 	struct table copies; /* (index of a record, bytecode_index) -> index in copy[] */
-	uint64_t *copy;      /* addresses of first instructions; 0: not known */
+	uint64_t *copy;      /* addresses of the first instructions of copies; 0: not known */
 	size_t copy_count, copy_capacity;
 	struct strbuf text; /* scratch for read_text() */
 	uint64_t code_type; /* address of the type "code"; 0: not known yet */
@@ -104,7 +105,7 @@ python_codes_free(struct python_codes *codes)
 	free(codes);
 }
 
-/* True if the object at the address has the type "code". */
+/* Returns true when the object at the address has the type "code". */
 static bool
 is_code_object(struct python_codes *codes, uint64_t address)
 {
@@ -124,8 +125,8 @@ is_code_object(struct python_codes *codes, uint64_t address)
 	return true;
 }
 
-/* True if this code object is still in memory. To be called after reading objects that it refers
- * to: they live as long as the code object does. */
+/* Returns true when this code object is still in memory. Must be called after the objects that it
+ * refers to were read: they live as long as the code object does, so the texts are then valid. */
 static bool
 is_unchanged(struct python_codes *codes, const struct python_code_id *id)
 {
@@ -147,7 +148,8 @@ read_text(struct python_codes *codes, uint64_t address, size_t most)
 	return strings_text(codes->texts, strings_intern(codes->texts, codes->text.data));
 }
 
-/* Returns the record of the code object, and its index; NULL: the object is not readable. */
+/* Returns the record of the code object, and stores its index in *number; NULL: the object is not
+ * readable. */
 static struct record *
 find_record(struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
 {
@@ -208,8 +210,8 @@ read_line_table(struct python_codes *codes, struct record *record)
 	return true;
 }
 
-/* Returns the address of a thread's copy of the bytecode, or 0. The array of copies follows its
- * length. */
+/* Returns the address of copy number `index` of the bytecode of the code object at `address`; 0:
+ * there is no such copy. The array of copies begins with its length. */
 static uint64_t
 read_copy(const struct python_codes *codes, uint64_t address, uint32_t index)
 {
@@ -221,9 +223,11 @@ read_copy(const struct python_codes *codes, uint64_t address, uint32_t index)
 	return python_pointer(codes->memory, copies + 8 + (uint64_t)index * 8, 0);
 }
 
-/* Returns the address of the bytecode that the frame executes; 0: not known. Threads of a
- * free-threaded 3.14 have copies of their own; the first copy is that of the object. Addresses are
- * cached. */
+/*
+ * Returns the address of the bytecode that the frame executes; 0: not known. In a free-threaded
+ * 3.14 threads execute copies of the bytecode; copy 0 is in the code object itself. Addresses of
+ * copies are cached.
+ */
 static uint64_t
 find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index)
 {
@@ -247,10 +251,10 @@ find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index)
 }
 
 /*
- * Forgets the address of a copy of the bytecode; false: it was not known. A copy is freed some time
- * after its thread has ended, and another copy may have been made since. All copies of one code
- * object have the same size, and an allocator does not place them overlapping: an instruction of
- * the new copy is outside of the old one, and has no line there.
+ * Removes the address of a copy of the bytecode from the cache. Returns false when it was not
+ * cached. A copy is freed some time after its thread has ended, and another copy may have been made
+ * since. All copies of one code object have the same size, and an allocator does not place them
+ * overlapping: an instruction of the new copy is outside of the old one, and has no line there.
  */
 static bool
 forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
@@ -263,8 +267,8 @@ forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
 	return true;
 }
 
-/* Stores the byte offset of the frame's current or latest instruction; -1: the frame has not begun.
- * False: the instruction is outside of this code. */
+/* Stores the offset in bytes of the frame's current or latest instruction; -1: the frame has not
+ * begun. Returns false when the instruction is outside of this code. */
 static bool
 instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruction,
 		   uint32_t bytecode_index, int64_t *offset)
@@ -276,7 +280,8 @@ instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruc
 		int32_t index = (int32_t)(uint32_t)instruction;
 
 		*offset = index < 0 ? -1 : index;
-		/* 3.10 counts instructions, of two bytes; earlier versions count bytes. */
+		/* CPython 3.10 stores a number of instructions of two bytes; earlier versions store
+		 * a number of bytes. */
 		if (index > 0 && python_since(layout, 3, 10))
 			*offset *= 2;
 		return true;
@@ -284,8 +289,8 @@ instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruc
 	start = find_bytecode(codes, number, bytecode_index);
 	if (start == 0)
 		return false;
-	/* 3.11 and 3.12 store the instruction that was executed last: at first the one before the
-	 * code. */
+	/* CPython 3.11 and 3.12 store the address of the instruction that was executed last: in a
+	 * frame that has not begun, the address two bytes before the code. */
 	*offset = instruction + 2 == start ? -1 : (int64_t)(instruction - start);
 	return *offset == -1 || (*offset >= 0 && *offset <= INT32_MAX);
 }

@@ -6,48 +6,51 @@
  * _asyncio (3.14 and later, Modules/_asynciomodule.c).
  *
  * Both consist of 64-bit words: for each structure of CPython its size, then offsets of members.
- * The order grows with each version. Since the words come from the target's memory, each offset is
- * checked against the size of the structure that it points into; this also detects an unknown
- * order.
+ * Each version adds words and keeps the order of the others. Because the words come from the
+ * target's memory, each offset is checked against the size of the structure that it points into;
+ * this also detects an unknown order.
  */
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
 #include "wallsample/base/bytes.h"
 
-/* The members that words are stored to, and the state of the reader. */
+/* The members in which words are stored, and the state of the reader. */
 struct published {
 	struct python_layout layout;
 	struct python_task_layout tasks;
-	uint32_t gil;                      /* offset of the lock in PyInterpreterState */
-	uint32_t frame_size;               /* bytes of _PyInterpreterFrame */
-	uint32_t asyncio_interpreter_size; /* as interpreter_size of `tasks`, from _asyncio */
+	uint32_t gil;        /* offset of the lock in PyInterpreterState */
+	uint32_t frame_size; /* bytes of _PyInterpreterFrame */
+	/* interpreter_size of `tasks`, as _asyncio publishes it */
+	uint32_t asyncio_interpreter_size;
 	uint32_t list_next, list_previous; /* offsets in struct llist_node */
 	uint32_t other;                    /* a word that is checked and not used */
 	uint64_t size;                     /* bytes of the current structure */
-	bool in_tasks;                     /* the current structure is of `tasks` alone */
-	bool invalid[2];                   /* [in_tasks]: a word was refused */
+	bool in_tasks; /* only the layout of tasks (`tasks`) has members of the current structure */
+	bool invalid[2]; /* a word was refused: [0] of `layout`, [1] of `tasks` */
 };
 
 #define LAYOUT(name) offsetof(struct published, layout.name)
 #define TASKS(name) offsetof(struct published, tasks.name)
 #define OWN(name) offsetof(struct published, name)
 
-/* The meaning of a word: the number of bytes of a member that must be inside of the current
- * structure, if the word is the member's offset. */
+/* The meaning of a word. If the word is the offset of a member, its meaning is the number of bytes
+ * of the member that must be inside of the current structure. */
 enum meaning {
 	END = 0, /* offset of an array, which may begin where the structure ends */
 	BYTE = 1,
 	WORD = 8,
 	SIZE,      /* the word is the size of a structure, which becomes the current one */
-	TASK_SIZE, /* as SIZE, for a structure that only the layout of tasks has members of */
-	SKIP,      /* one or more words are not read */
+	TASK_SIZE, /* as SIZE, for a structure of which only the layout of tasks has members */
+	SKIP,      /* one or more words that are not read */
 };
 
 struct row {
 	uint8_t meaning;
-	uint8_t since; /* the first minor version that has the word; none has removed a word */
-	uint16_t to;   /* offset of a uint32_t in struct published; for SKIP the number of words */
+	uint8_t since; /* first minor version that has the word; no version has removed a word */
+	/* where the word is stored: offset of a uint32_t in struct published; SKIP: number of words
+	 */
+	uint16_t to;
 };
 
 /* clang-format off */
@@ -116,22 +119,23 @@ static const struct row asyncio[] = {
 };
 /* clang-format on */
 
-/* The runtime has 300 KiB, PyInterpreterState 220 KiB; both may grow. */
+/* Largest plausible size of a structure. _PyRuntimeState has 300 KiB, PyInterpreterState 220 KiB;
+ * both may grow. */
 #define SIZE_MOST (UINT64_C(16) << 20)
 
-/* PyCompactUnicodeObject is a PyASCIIObject, a length and a pointer. */
+/* Bytes that PyCompactUnicodeObject has in addition to PyASCIIObject: a length and a pointer. */
 #define COMPACT_MORE 16
 
-/* The members of the lock that are read lie in this number of bytes. */
+/* All members of the lock that are read are in its first LOCK_MOST bytes. */
 #define LOCK_MOST 64
 
 /* --- words ------------------------------------------------------------------------------- */
 
-/* Checks a word and stores it. */
+/* Stores a word, and sets to->invalid when it is not plausible. */
 static void
 take_word(struct published *to, const struct row *row, uint64_t word)
 {
-	const uint32_t value = (uint32_t)word; /* all words that are not refused fit */
+	const uint32_t value = (uint32_t)word; /* a word that does not fit is refused below */
 	bool valid;
 
 	if (row->meaning == SIZE || row->meaning == TASK_SIZE) {
@@ -145,7 +149,8 @@ take_word(struct published *to, const struct row *row, uint64_t word)
 	memcpy((char *)to + row->to, &value, sizeof(value));
 }
 
-/* Reads the words of all rows that the minor version has. False: there are too few bytes. */
+/* Reads the words of all rows that this minor version has. Returns false when there are too few
+ * bytes. */
 static bool
 read_words(const struct row *row, size_t rows, const uint8_t *bytes, size_t size, unsigned minor,
 	   struct published *to)
@@ -176,7 +181,9 @@ python_offsets_version(const void *bytes, size_t size, uint64_t *version)
 	return true;
 }
 
-/* Reads _Py_DebugOffsets. False: *why is a constant text. */
+/*
+ * Reads _Py_DebugOffsets. Returns false when it is not plausible, and sets *why to a constant text.
+ */
 static bool
 read_offsets(const uint8_t *bytes, size_t size, struct published *to, const char **why)
 {
@@ -204,9 +211,10 @@ read_offsets(const uint8_t *bytes, size_t size, struct published *to, const char
 /* --- frames, names and the lock ---------------------------------------------------------- */
 
 /*
- * The distance of the thread's state from its status; the offset of the state is not published.
- * PyThreadState has (Include/cpython/pystate.h) struct { unsigned … : 1; } _status; int holds_gil
- * (3.14); int gil_requested (3.15); int _whence; int state.
+ * Returns the distance in bytes from the member _status to the member state of PyThreadState: only
+ * the offset of _status is published. The members are (Include/cpython/pystate.h): struct {
+ * unsigned … : 1; } _status; int holds_gil (3.14); int gil_requested (3.15); int _whence; int
+ * state.
  */
 static uint32_t
 state_behind_status(unsigned minor)
@@ -214,7 +222,7 @@ state_behind_status(unsigned minor)
 	return minor == 13 ? 8 : minor == 14 ? 12 : 16;
 }
 
-/* Returns false for members that overlap, which prove a different order of words. */
+/* Returns false when members overlap, which proves that the order of words is another one. */
 static bool
 are_apart(const struct python_layout *l)
 {
@@ -245,8 +253,8 @@ python_offsets_parse(const void *bytes, size_t size, struct python_layout *layou
 	const bool valid = read_offsets(bytes, size, &published, why);
 
 	*layout = published.layout;
-	/* These two offsets are relative to the interpreter; gil_enabled is relative to the
-	 * lock. */
+	/* CPython publishes gil_locked and gil_holder relative to the interpreter, and gil_enabled
+	 * relative to the lock. */
 	layout->gil_locked -= published.gil;
 	layout->gil_holder -= published.gil;
 	if (!valid || layout->gil_locked >= LOCK_MOST || layout->gil_holder >= LOCK_MOST ||

@@ -27,7 +27,7 @@ enum structure {
 
 #define ALWAYS 0, 255
 
-/* Structures, and the first and last minor version that has each. */
+/* Structures of CPython, and the first and last minor version that has each of them. */
 static const struct {
 	struct dwarf_structure name;
 	uint8_t since, until;
@@ -47,11 +47,11 @@ static const struct {
 	[OBJECT] = { { "_object", "PyObject" }, ALWAYS },
 };
 
-/* A member of the layout, and the member of a structure in DWARF that it is read from. */
+/* A member of struct python_layout, and the member in DWARF whose offset it gets. */
 struct source {
 	size_t to; /* offset in struct python_layout */
 	enum structure structure;
-	const char *path;     /* path through nested members; NULL: the structure's size */
+	const char *path; /* path through nested members; NULL: it gets the size of the structure */
 	uint8_t since, until; /* first and last minor version */
 };
 
@@ -141,7 +141,7 @@ python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout)
 		dwarf_structures_find(&found, alternate);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		python_read_member(&found, minor, &sources[i], layout);
-	/* Only builds that can run without a global lock can enable one. */
+	/* Only free-threaded builds can enable and disable the lock, and have this member. */
 	layout->free_threaded = layout->gil_enabled != PYTHON_ABSENT;
 	python_layout_finish(layout);
 	return python_layout_is_sane(layout);

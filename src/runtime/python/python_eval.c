@@ -2,9 +2,9 @@
 /*
  * python_eval.c - finds the parts of a function by the branches between them.
  *
- * Bytes are taken for branches wherever they look like branches. A false branch leads anywhere,
- * possibly into a function from which another false branch leads back: several branches back are
- * required.
+ * The code is not disassembled: bytes that look like a branch are treated as a branch. Such a false
+ * branch may lead anywhere, also into a function from which another false branch leads back;
+ * therefore several branches back are required.
  */
 #include "runtime/python/python_find_internal.h"
 
@@ -13,15 +13,17 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/code_ranges.h"
 
-/* Bound of the bytes of code that are read: the loop has 90 KiB, seldom executed parts 20 KiB. */
+/* Most bytes of code that are read: the bytecode loop has 90 KiB, seldom executed parts of it 20
+ * KiB. */
 #define CODE_MOST ((uint64_t)4 << 20)
 /* Code is read in pieces that overlap, because an instruction may cross the end of a piece. */
 #define PIECE ((size_t)64 << 10)
 #define OVERLAP ((size_t)8)
-/* Bounds of the ranges that may be parts, and of searches for the range of a branch target. */
+/* Most ranges that may be parts, and most searches for the range of a branch target. */
 #define CANDIDATES_MOST 512
 #define SEARCHES_MOST 2048
-/* Number of branches back that prove a part: parts of released versions have 156 and more. */
+/* Number of branches into known parts that prove a range to be a part: parts in released versions
+ * have 156 and more. */
 #define BACK_LEAST 3
 
 struct parts {
@@ -43,7 +45,7 @@ find_range(const struct address_range *range, size_t count, uint64_t vaddr)
 	return NULL;
 }
 
-/* Called for each branch target; a result of true ends the search. */
+/* Called for each branch target. If it returns true, the search ends. */
 typedef bool visitor(struct parts *parts, uint64_t target);
 
 static bool
@@ -70,7 +72,8 @@ visit_branches(struct parts *parts, const struct address_range *code, visitor *v
 	return done;
 }
 
-/* Adds a candidate if the branch leads into the middle of code outside of all known ranges. */
+/* Adds the code at the branch target as a candidate if the target is in the middle of that code,
+ * and outside of all known ranges and candidates. Returns true when no more can be added. */
 static bool
 keep_candidate(struct parts *parts, uint64_t target)
 {
@@ -87,7 +90,8 @@ keep_candidate(struct parts *parts, uint64_t target)
 	return false;
 }
 
-/* Counts branches into the middle of known parts. True: they prove a part. */
+/* Counts branches into the middle of known parts. Returns true when there are enough to prove a
+ * part. */
 static bool
 leads_back(struct parts *parts, uint64_t target)
 {
@@ -96,7 +100,8 @@ leads_back(struct parts *parts, uint64_t target)
 	return range != NULL && target != range->start && ++parts->back == BACK_LEAST;
 }
 
-/* Appends to parts->range the targets of branches from a range that have branches back. */
+/* Appends to parts->range further parts: ranges that a branch from parts->range[index] leads to,
+ * and that have enough branches into known parts. */
 static void
 search_range(struct parts *parts, size_t index)
 {

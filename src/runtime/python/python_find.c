@@ -24,8 +24,8 @@ python_take(struct finder_candidate *base, const void *search)
 	return c->module.runtime != 0;
 }
 
-/* Reads page by page up to the first unreadable one, because a structure may end where its mapping
- * ends. Returns the number of bytes. */
+/* Reads page by page up to the first unreadable page, because a structure may end where its mapping
+ * ends. Returns the number of bytes that were read. */
 static size_t
 python_read_readable(const struct finder *finder, uint64_t address, uint8_t *to, size_t size)
 {
@@ -45,8 +45,8 @@ python_read_readable(const struct finder *finder, uint64_t address, uint8_t *to,
 
 /* --- layout ------------------------------------------------------------------------------ */
 
-/* Sets the addresses of the candidate, whose module may have been mapped elsewhere since the last
- * call. */
+/* Sets the addresses in c->place from the bias of the candidate's module, which may have been
+ * mapped elsewhere since the last call. */
 static void
 python_set_place(struct python_candidate *c)
 {
@@ -61,7 +61,8 @@ python_set_place(struct python_candidate *c)
 		place->eval[i].start += c->base.bias;
 }
 
-/* Returns the version: of Py_Version in memory, else as python_module_version; 0: not known. */
+/* Returns the version in the variable Py_Version in memory, if the module has it; otherwise the
+ * result of python_module_version. 0: not known. */
 static uint32_t
 python_find_version(const struct finder *finder, const struct python_candidate *c)
 {
@@ -144,7 +145,7 @@ python_choose_layout(struct finder *finder, struct finder_candidate *base)
 		base->version = python_find_version(finder, c);
 		if (base->version != 0)
 			return python_choose_by_version(finder, c);
-		/* A Py_Version that is not readable is not mapped yet. */
+		/* If the module has a Py_Version, it is not mapped yet. */
 		if (c->module.version == 0)
 			finder_refuse(finder, base, "its version is not known");
 		return false;

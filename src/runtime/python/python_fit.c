@@ -2,9 +2,9 @@
 /*
  * python_fit.c - checks whether a layout of CPython fits a process's memory.
  *
- * Lists must be consistent: threads point back to their interpreter and to each other. The lock
- * must have one of its three states. An object that a frame refers to must have a type whose type
- * is "type".
+ * The lists must be consistent: threads point back to their interpreter and to each other. The lock
+ * must have one of its three states (not created, free, locked). An object that a frame refers to
+ * must have a type whose own type has the name "type".
  */
 #include <string.h>
 
@@ -31,8 +31,8 @@ read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint6
 
 /* --- objects ----------------------------------------------------------------------------- */
 
-/* True if the type of the object's type has the name "type", as for all code that a frame
- * executes. */
+/* Returns true when the type of the object's type has the name "type". This is so for all code that
+ * a frame executes. */
 static bool
 is_object(const struct view *view, uint64_t object)
 {
@@ -46,7 +46,7 @@ is_object(const struct view *view, uint64_t object)
 	       memcmp(name, "type", sizeof(name)) == 0;
 }
 
-/* True if the thread has no frame, or its innermost frame executes an object. */
+/* Returns true when the thread has no frame, or its innermost frame executes an object. */
 static bool
 has_good_frame(const struct view *view, uint64_t thread)
 {
@@ -83,13 +83,13 @@ python_check_lock(const struct view *view, uint64_t runtime, uint64_t interprete
 		return FINDER_FIT_NOT_YET;
 	if (!memory_read(view->memory, lock + layout->gil_locked, &locked, sizeof(locked)))
 		return FINDER_FIT_MISFIT;
-	/* The lock is -1 before it is created, then 0 or 1. */
+	/* The member `locked` is -1 before the lock is created, then 0 or 1. */
 	return locked >= -1 && locked <= 1 ? FINDER_FIT_GOOD : FINDER_FIT_MISFIT;
 }
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-/* True if `thread` is the head of a consistent list of the interpreter's threads. */
+/* Returns true when `thread` is the head of a consistent list of the interpreter's threads. */
 static bool
 are_threads(const struct view *view, uint64_t interpreter, uint64_t thread)
 {
@@ -119,7 +119,7 @@ python_layout_check(const struct python_layout *layout, uint64_t runtime,
 
 	if (!read_pointer(&view, runtime, layout->runtime_interpreters, &interpreter))
 		return FINDER_FIT_NOT_YET;
-	/* The newest interpreter is the first one, and may not have a thread yet. */
+	/* The list begins with the newest interpreter, which may not have a thread yet. */
 	for (int i = 0; i < INTERPRETERS_CHECKED && interpreter != 0; i++) {
 		if (!read_pointer(&view, interpreter, layout->interpreter_threads, &thread))
 			return FINDER_FIT_MISFIT;

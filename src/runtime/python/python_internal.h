@@ -15,18 +15,18 @@
 
 /* --- the layout of tasks (python_debug_offsets.c) ------------------------------------------ */
 
-/* Bound of the size of a task, a coroutine or a frame; they have some 200 bytes. */
+/* Most bytes of a task, a coroutine or a frame; they have some 200 bytes. */
 #define PYTHON_TASK_PART_MOST 512
 
 /*
- * Offsets in bytes, in a task (TaskObj) unless a comment names another structure. Since 3.14 they
- * are in two places in the target's memory: _Py_DebugOffsets of the interpreter, and the section
+ * Offsets in bytes, in a task (TaskObj) unless a comment names another structure. Since 3.14 two
+ * places in the target's memory have them: _Py_DebugOffsets of the interpreter, and the section
  * .AsyncioDebug of the module _asyncio, which may be a file of its own or a part of the interpreter
  * (struct _Py_AsyncioModuleDebugOffsets, Modules/_asynciomodule.c). Before 3.14 CPython keeps tasks
- * in a set of weak references, a Python object; they are not read.
+ * in a Python set of weak references: they are not read.
  */
 struct python_task_layout {
-	/* From the interpreter. */
+	/* Offsets and sizes in _Py_DebugOffsets. */
 	uint32_t interpreter_size; /* bytes of PyInterpreterState */
 	uint32_t object_size;      /* bytes of PyObject */
 	uint32_t frame_stack;      /* _PyInterpreterFrame.stackpointer */
@@ -35,7 +35,7 @@ struct python_task_layout {
 	uint32_t generator_state;  /* PyGenObject.gi_frame_state, one byte */
 	uint32_t set_table, set_mask;
 	uint32_t long_tag, long_digits;
-	/* From _asyncio. */
+	/* Offsets and sizes in .AsyncioDebug. */
 	uint32_t size; /* bytes of TaskObj */
 	uint32_t name;
 	uint32_t awaited_by;        /* a pointer to a task, or to a set of tasks */
@@ -43,27 +43,27 @@ struct python_task_layout {
 	uint32_t awaited_by_is_set; /* one byte */
 	uint32_t coroutine;
 	uint32_t node;              /* two pointers: the node of the linked list of tasks */
-	uint32_t interpreter_tasks; /* of PyInterpreterState: the list of tasks without a thread */
-	uint32_t thread_tasks;      /* of _PyThreadStateImpl: the list of the thread's tasks */
-	uint32_t thread_running;    /* of _PyThreadStateImpl: a pointer to the running task */
+	uint32_t interpreter_tasks; /* in PyInterpreterState: the list of tasks without a thread */
+	uint32_t thread_tasks;      /* in _PyThreadStateImpl: the list of the thread's tasks */
+	uint32_t thread_running;    /* in _PyThreadStateImpl: a pointer to the running task */
 };
 
 #define PYTHON_ASYNCIO_WORDS 13
 
-/* Parses the interpreter's part. False: it is absent (before 3.14), or not plausible. */
+/* Parses the part of the interpreter. False: it is absent (before 3.14), or not plausible. */
 bool python_offsets_parse_tasks(const void *bytes, size_t size, struct python_task_layout *layout);
-/* Adds the part of _asyncio. False: it is not plausible, or belongs to an interpreter with another
- * size of PyInterpreterState. */
+/* Adds the part of _asyncio. Returns false when it is not plausible, or belongs to an interpreter
+ * with another size of PyInterpreterState. */
 bool python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS],
 			  struct python_task_layout *layout);
 
 /* --- one CPython ------------------------------------------------------------------------- */
 
-/* Largest number of frames that are captured of a thread, which takes half a millisecond of a stop;
- * a marker replaces the outer frames. PAGES_READ_MOST may end the capture earlier. */
+/* Most frames that are captured of a thread, which takes half a millisecond of a stop; a marker
+ * replaces the frames outside of them. PAGES_READ_MOST may end the capture earlier. */
 #define PYTHON_DEPTH_MOST 2048
 
-/* Bounds of two lists in memory, which may be circular. */
+/* Most interpreters and threads that are read of lists in memory, which may be circular. */
 #define PYTHON_INTERPRETERS_MOST 1024
 #define PYTHON_THREADS_MOST 100000
 
@@ -77,8 +77,8 @@ struct python_thread {
 	uint64_t state;           /* address of its PyThreadState */
 	uint64_t interpreter;     /* address of its PyInterpreterState */
 	uint64_t lock;            /* address of its interpreter's lock; 0: no lock */
-	uint64_t native, pthread; /* ids in the PyThreadState, from which tid follows; 0: absent */
-	pid_t tid;                /* in our pid namespace; 0: not known */
+	uint64_t native, pthread; /* ids in the PyThreadState, by which tid is found; 0: absent */
+	pid_t tid;                /* in wallsample's pid namespace; 0: not known */
 	uint32_t next;            /* index + 1 of the next thread with this tid; 0: the last one */
 	struct pages_memo memo;   /* pages that the latest capture has read */
 };
@@ -99,28 +99,28 @@ struct cpython {
 	struct python_lock *lock;
 	size_t lock_count, lock_capacity;
 	bool tasks_known;          /* `tasks` is the layout of tasks */
-	bool tasks_sought;         /* it was searched in the mappings of tasks_generation */
-	uint64_t tasks_generation; /* of the mappings */
-	const char *tasks_why;     /* why tasks of a loaded asyncio are not readable; else NULL */
+	bool tasks_sought;         /* a search for the layout was made at tasks_generation */
+	uint64_t tasks_generation; /* maps_generation at that search */
+	const char *tasks_why;     /* why tasks of a loaded asyncio cannot be read; or NULL */
 	struct python_task_layout tasks;
 };
 
 /* --- python_threads.c -------------------------------------------------------------------- */
 
-/* Members of struct instances_kind; the instance is a struct cpython. python_threads_list reads the
- * lists of threads if they may have changed; it takes at most 1% of the time. */
+/* Functions of struct instances_kind; the instance is a struct cpython. python_threads_list reads
+ * the lists of threads if they may have changed, for at most 1% of the time. */
 void python_threads_list(struct instance *instance, uint64_t now_ns);
 void python_threads_release(struct instance *instance);
-/* Return the first listed thread with this tid, and the next one with the tid of `thread`, or NULL.
- * Valid until the next python_threads_list. */
+/* Return the first listed thread with this tid, and the next thread with the tid of `thread`; NULL:
+ * none. The result is valid until the next python_threads_list. */
 struct python_thread *python_threads_find(struct cpython *cpython, pid_t tid);
 struct python_thread *python_threads_next(struct cpython *cpython,
 					  const struct python_thread *thread);
-/* True if the PyThreadState is still that of the thread; `state` has its first bytes. */
+/* Returns true when the PyThreadState still belongs to the thread. `state`: its first bytes. */
 bool python_threads_confirm(const struct cpython *cpython, const struct python_thread *thread,
 			    const uint8_t *state);
-/* Returns the address of the interpreter that follows `interpreter` in the list of interpreters, or
- * of the first one if `interpreter` is 0; 0: the list has ended. */
+/* Returns the address of the interpreter behind `interpreter` in the list of interpreters; for 0
+ * that of the first interpreter. Returns 0 at the end of the list. */
 uint64_t python_interpreter_next(const struct python_place *place, const struct memory *memory,
 				 uint64_t interpreter);
 /* Returns the address of the PyThreadState that holds the lock; 0: none, or `lock` is 0. */
@@ -129,25 +129,25 @@ uint64_t python_lock_holder(const struct python_layout *layout, const struct mem
 
 /* --- python_capture.c -------------------------------------------------------------------- */
 
-/* _PyInterpreterFrame.owner since 3.12: from this value on the frame is no Python function. */
+/* Least value of _PyInterpreterFrame.owner, since 3.12, of frames without a Python function. */
 #define PYTHON_OWNER_SHIM 3
-/* The lowest bits of pointers to objects are tags since 3.14. */
+/* Bits that may be tags in pointers to objects since 3.14: the lowest. */
 #define PYTHON_REFERENCE_MARKS UINT64_C(7)
 
 struct python_frame {
 	struct python_code_id code; /* address 0: the code object is not readable */
-	uint64_t instruction;       /* the value at frame_instruction */
-	uint32_t bytecode_index;    /* the value at frame_bytecode_index, or 0 */
+	uint64_t instruction;       /* its value at layout.frame_instruction */
+	uint32_t bytecode_index;    /* its value at layout.frame_bytecode_index; 0: absent */
 };
 
-/* Frames [begin, end): those that one call of the bytecode loop executes. */
+/* The captured frames [begin, end), which one call of the bytecode loop executes. */
 struct python_group {
 	size_t begin, end;
 	uint64_t anchor; /* an address in the stack frame of that call; 0: not known */
 };
 
 struct python_captured {
-	struct cpython *of;         /* NULL: nothing was captured */
+	struct cpython *of;         /* CPython of the thread; NULL: nothing was captured */
 	struct python_frame *frame; /* innermost first */
 	size_t count, capacity;
 	struct python_group *group; /* innermost first */
@@ -155,43 +155,43 @@ struct python_captured {
 	size_t grouped; /* number of frames in groups */
 	bool known;     /* CPython lists the thread */
 	bool has_lock;  /* the thread holds the lock at `lock` */
-	bool paused;    /* build without a lock: the garbage collector has stopped all threads */
+	bool paused;    /* without a global lock: garbage collection has stopped all threads */
 	uint64_t lock;  /* address of its interpreter's lock; 0: no lock */
-	bool cut;       /* outer frames were not captured */
+	bool cut;       /* the outermost frames were not captured */
 	bool broken;    /* a frame points to unreadable memory */
 };
 
 /* Captures the frames of a stopped thread. */
 void python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captured);
 
-/* The target's memory, read through the pages that the current walk has cached. */
+/* Returns the target's memory, read through the cached pages of the current walk. */
 struct memory python_pages_memory(const struct cpython *cpython);
-/* Makes a frame from layout.frame_size bytes and its code object, which must not change during the
- * call. False: the frame is not a function of the program. */
+/* Makes a frame from the layout.frame_size bytes of a frame in memory, whose code object must not
+ * change meanwhile. False: the frame is not a function of the program. */
 bool python_frame_pick(const struct cpython *cpython, const uint8_t *bytes,
 		       struct python_frame *frame);
 
 /* --- python_merge.c ---------------------------------------------------------------------- */
 
-/* Markers for frames that are not read, or not readable. */
+/* Markers in place of frames that were not captured, or are not readable. */
 #define PYTHON_CUT "[python: deeper than what is read]"
 #define PYTHON_BROKEN "[python: frames not readable]"
 
-/* Returns a place with the text of a marker, which is borrowed. */
+/* Returns a place that is a marker. `text` is borrowed. */
 struct runtime_place python_marker(const char *text);
-/* Returns the frame's function and line, or a marker. */
+/* Returns the function and line of the frame, or a marker if they cannot be read. */
 struct runtime_place python_frame_place(struct cpython *cpython, const struct python_frame *frame);
-/* The member `merge` of struct runtime_kind; `captured` is a struct python_captured. */
+/* Implements `merge` of struct runtime_kind; `captured` is a struct python_captured. */
 void python_merge(void *state, const void *captured, const struct chain *chain,
 		  struct runtime_frames *frames);
 
 /* --- python_asyncio.c, python_tasks.c ------------------------------------------------------ */
 
-/* Searches for the layout of tasks, once for each state of the mappings: the program may load
+/* Searches for the layout of tasks, once for each maps_generation, because the program may load
  * asyncio at any time. Reads files, which may take long. */
 void python_tasks_find(struct cpython *cpython);
-/* Adds the tasks of the listed thread, or those without a thread if it is NULL. Stops at the time
- * until_ns, and notes that. */
+/* Adds the tasks of the thread or, if `thread` is NULL, the tasks without a thread. Stops at the
+ * time until_ns, and then adds a note. */
 void python_tasks_read(struct cpython *cpython, const struct python_thread *thread,
 		       uint64_t until_ns, struct async_tasks *to);
 

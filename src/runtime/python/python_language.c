@@ -3,10 +3,10 @@
  * python_language.c - the words, functions and markers of Python for reports and options.
  *
  * The table of plumbing was made from stacks of CPython 3.6 to 3.13, whose callables, operators,
- * generators, threads and callbacks were sampled. It leaves out on purpose: built-in functions and
- * methods (builtin_sorted, list_extend), operators (PyNumber_Add), imports, destructors, callbacks
- * of extensions (closure_fcn), waits for the GIL (take_gil), and functions of memory and types that
- * an instruction needs (_PyDict_LoadGlobal): these take the time.
+ * generators, threads and callbacks were sampled. Functions that do work of their own are omitted:
+ * built-in functions and methods (builtin_sorted, list_extend), operators (PyNumber_Add), imports,
+ * destructors, callbacks of extensions (closure_fcn), waits for the GIL (take_gil), and functions
+ * of memory and types that an instruction needs (_PyDict_LoadGlobal).
  */
 #include <string.h>
 
@@ -16,22 +16,23 @@
 #define ANYWHERE false
 #define LOCAL true
 
+/* The comment of a row has the versions of CPython that have the function. */
 static const struct plumbing_function plumbing[] = {
 	/* --- the loop that executes a function's code --- */
-	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },        /* 3.6 on; Default is the loop */
-	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },         /* …Ex: the loop up to 3.5 */
-	{ "_TAIL_CALL_*", PLUMBING_CALL, ANYWHERE },              /* 3.14: an instruction each */
-	{ "_PyEvalFrame*", PLUMBING_CALL, ANYWHERE },             /* 3.11, 3.12: push and pop */
+	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE }, /* 3.6 on; …Default is the loop */
+	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },  /* up to 3.5 …Ex is the loop */
+	{ "_TAIL_CALL_*", PLUMBING_CALL, ANYWHERE },       /* 3.14: one instruction each */
+	{ "_PyEvalFrame*", PLUMBING_CALL, ANYWHERE },      /* 3.11, 3.12: push, pop a frame */
 	{ "_PyEval_FrameClearAndPop", PLUMBING_CALL, ANYWHERE },  /* 3.13 */
 	{ "_PyFrame_Clear*", PLUMBING_CALL, ANYWHERE },           /* 3.11 on */
 	{ "frame_dealloc", PLUMBING_CALL, LOCAL },                /* up to 3.10 */
 	{ "py_trampoline_evaluator", PLUMBING_CALL, ANYWHERE },   /* 3.12 on, with -X perf */
-	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE },         /* 3.12 on: on to take_gil */
+	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE },         /* 3.12 on: calls take_gil */
 	{ "eval_frame_handle_pending", PLUMBING_CALL, ANYWHERE }, /* 3.9 to 3.11 */
 
 	/* --- from its arguments to the loop --- */
 	{ "PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE },
-	{ "_PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE }, /* …WithName: up to 3.9 */
+	{ "_PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE }, /* up to 3.9 */
 	{ "_PyEval_Vector", PLUMBING_CALL, ANYWHERE },    /* 3.10 on */
 	{ "_PyEval_MakeFrameVector", PLUMBING_CALL, ANYWHERE },
 	{ "function_code_fastcall", PLUMBING_CALL, ANYWHERE }, /* 3.7 to 3.9 */
@@ -60,7 +61,7 @@ static const struct plumbing_function plumbing[] = {
 	{ "_Py_CheckFunctionResult", PLUMBING_CALL, ANYWHERE },
 	{ "object_vacall", PLUMBING_CALL, LOCAL },
 	{ "callmethod", PLUMBING_CALL, LOCAL },
-	{ "type_call", PLUMBING_CALL, LOCAL },   /* on to slot_tp_init */
+	{ "type_call", PLUMBING_CALL, LOCAL },   /* calls slot_tp_init */
 	{ "method_call", PLUMBING_CALL, LOCAL }, /* up to 3.8 */
 	{ "instancemethod_call", PLUMBING_CALL, LOCAL },
 
@@ -129,8 +130,8 @@ static const struct plumbing_function plumbing[] = {
 };
 
 /*
- * "py::leaf:/srv/app.py": code that CPython 3.12 and later makes for perf (-X perf), one for each
- * function, around the loop that executes it.
+ * Returns true for code such as "py::leaf:/srv/app.py", which CPython 3.12 and later generates for
+ * perf (-X perf): one piece for each Python function, which calls the bytecode loop.
  */
 static bool
 is_trampoline(const char *name)
@@ -141,7 +142,7 @@ is_trampoline(const char *name)
 
 static const char *const lock_functions[] = { "take_gil", NULL };
 
-/* Between functions of CPython and the C library. */
+/* Functions of CPython and the C library between a Python function and a system call that waits. */
 /* clang-format off */
 static const char *const wait_functions[] = {
 	"PyThread_*", "acquire_timed*", "lock_PyThread_*", "rlock_acquire*", "take_gil*",

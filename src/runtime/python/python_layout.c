@@ -13,8 +13,8 @@
  * first kilobyte. */
 #define OFFSET_MOST ((uint32_t)64 << 10)
 /*
- * Largest plausible offset in PyInterpreterState: since 3.13 its threads and its lock follow
- * arrays.
+ * Largest plausible offset in PyInterpreterState: since 3.13 arrays precede its threads and its
+ * lock.
  */
 #define INTERPRETER_MOST ((uint32_t)1 << 20)
 
@@ -42,7 +42,9 @@ python_layout_finish(struct python_layout *layout)
 	if (!layout->free_threaded)
 		layout->gil_enabled = layout->thread_state = layout->frame_bytecode_index =
 			layout->code_bytecodes = PYTHON_ABSENT;
-	/* Instructions follow the members of a code object, and are not read. */
+	/*
+	 * The instructions follow the other members of a code object, and are not read with them.
+	 */
 	size = end_of_member(layout->code_filename, 8, size);
 	size = end_of_member(layout->code_name, 8, size);
 	size = end_of_member(layout->code_qualified_name, 8, size);
@@ -100,7 +102,7 @@ is_bounded(const struct python_layout *layout)
 	return true;
 }
 
-/* True if the layout has all members that exist in every version. */
+/* Returns true when the layout has all members that exist in every version. */
 static bool
 has_common(const struct python_layout *l)
 {
@@ -121,7 +123,8 @@ has_common(const struct python_layout *l)
 	return true;
 }
 
-/* True if the layout has the members that only some versions have, and this one must have. */
+/* Returns true when the layout has the members that its version must have, of those that only some
+ * versions have. */
 static bool
 has_versioned(const struct python_layout *l)
 {
@@ -152,7 +155,8 @@ python_layout_is_sane(const struct python_layout *layout)
 
 /* --- versions ---------------------------------------------------------------------------- */
 
-/* PY_VERSION_HEX: two numbers, patch level, release level (a, b, c, f in one digit), serial. */
+/* The number is a PY_VERSION_HEX: major, minor, patch level, release level (a, b, c or f in one
+ * digit), serial. */
 void
 python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT])
 {
@@ -181,7 +185,7 @@ parse_part(const char *text, size_t size, size_t *at, unsigned *part)
 	return *at > first && *part < 256;
 }
 
-/* Parses "a1", "b2" or "rc1" into release level and serial; other text is a final release. */
+/* Parses "a1", "b2" or "rc1" into release level and serial; any other text is a final release. */
 static uint32_t
 parse_level(const char *text, size_t size, size_t *at)
 {

@@ -4,9 +4,9 @@
  * that are read by these offsets: texts and code objects.
  *
  * A layout has three sources, in order of preference: the interpreter itself (_Py_DebugOffsets,
- * 3.13 and later); the table of versions 3.8 to 3.12 (python_table.c, made by
- * tools/python-layout from DWARF); DWARF of the program or its debug file. Only DWARF describes
- * debug builds before 3.13.
+ * 3.13 and later); the table of versions 3.8 to 3.12 (python_table.c, made by tools/python-layout
+ * from DWARF); DWARF of the program or its debug file. Debug builds before 3.13 are described only
+ * by DWARF.
  */
 #ifndef WALLSAMPLE_RUNTIME_PYTHON_PYTHON_LAYOUT_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_LAYOUT_INTERNAL_H
@@ -21,7 +21,7 @@
 /* Offset of a member that the version does not have. */
 #define PYTHON_ABSENT UINT32_MAX
 
-/* Bounds of the bytes that are read of PyThreadState, of a frame and of a code object. */
+/* Most bytes that are read of a PyThreadState, of a frame and of a code object. */
 #define PYTHON_THREAD_BYTES 512
 #define PYTHON_FRAME_BYTES 160
 #define PYTHON_CODE_BYTES 320
@@ -69,7 +69,7 @@
 	X(text_length)                                                                             \
 	X(text_state)                                                                              \
 	X(text_ascii)   /* where characters begin if all are ASCII */                              \
-	X(text_compact) /* where characters begin if not all are */                                \
+	X(text_compact) /* where characters begin if not all are ASCII */                          \
 	X(bytes_size)   /* ob_size */                                                              \
 	X(bytes_data)   /* ob_sval */                                                              \
 	X(object_type)  /* ob_type */                                                              \
@@ -79,22 +79,24 @@ struct python_layout {
 	/* PY_VERSION_HEX: 0x030b07f0 is 3.11.7; 0x03090000 is a 3.9 of unknown patch level. */
 	uint32_t version;
 	bool free_threaded; /* built without a global lock */
-	bool debug;         /* built --with-pydebug, if that is known */
+	bool debug;         /* built --with-pydebug; false also if that is not known */
 	enum python_layout_source {
 		PYTHON_BY_ITSELF, /* _Py_DebugOffsets */
 		PYTHON_BY_TABLE,
 		PYTHON_BY_DWARF,
 	} source;
-	/* Bytes of each structure up to the last member that is read, at most PYTHON_…_BYTES. */
+	/* Bytes of each structure up to the end of the last member that is read, at most the
+	 * constant PYTHON_…_BYTES of that structure. */
 	uint32_t thread_size, frame_size, code_size;
-	/* Bytes of the lock: a thread that waits for a futex in them waits for the lock. */
+	/* Size of the lock in bytes. A thread waits for the lock if it waits for a futex in these
+	 * bytes. */
 	uint32_t gil_size;
 #define X(name) uint32_t name;
 	PYTHON_OFFSETS(X)
 #undef X
 };
 
-/* PYTHON_VERSION(3, 11) is the smallest `version` of 3.11. */
+/* The smallest PY_VERSION_HEX of a version: PYTHON_VERSION(3, 11) for 3.11. */
 #define PYTHON_VERSION(major, minor) ((uint32_t)(major) << 24 | (uint32_t)(minor) << 16)
 static inline bool
 python_since(const struct python_layout *layout, unsigned major, unsigned minor)
@@ -104,22 +106,23 @@ python_since(const struct python_layout *layout, unsigned major, unsigned minor)
 
 /* --- python_text.c: str and bytes objects in the target's memory ------------------------- */
 
-/* Largest number of characters that are read of one text, also if the caller allows more. */
+/* Most characters that are read of one text, even if the caller allows more. */
 #define PYTHON_TEXT_MOST 65536
 
 /*
- * Appends the str object at `address` as UTF-8. What UTF-8 cannot represent is escaped as in
- * Python: surrogates (bytes of a file name outside its encoding) as \udcff, invalid characters as
- * \U00110000, and NUL, which would end the text, as \x00. Control characters are kept. Of a text
- * longer than `most` characters the first `most` are appended, and "…". False: the object is not
- * a str or not readable, and `to` is unchanged.
+ * Appends the text of the str object at `address` as UTF-8. Characters that UTF-8 cannot represent
+ * are escaped as in Python: surrogates (bytes of a file name outside its encoding) as \udcff,
+ * invalid characters as \U00110000, and NUL, which would end the text, as \x00. Control characters
+ * are kept. If the text is longer than `most` characters, the first `most` are appended, and "…".
+ * Returns false, and leaves `to` unchanged, when the object is not a str or not readable.
  */
 bool python_text_read(const struct python_layout *layout, const struct memory *memory,
 		      uint64_t address, size_t most, struct strbuf *to);
 
 /*
- * Returns the content of the bytes object at `address`, which the caller frees, and its size; the
- * content of an empty object is not NULL. NULL: more than `most` bytes, or not readable.
+ * Returns the content of the bytes object at `address`, which the caller frees, and its size; also
+ * for an empty object the result is not NULL. Returns NULL when the object has more than `most`
+ * bytes, or is not readable.
  */
 uint8_t *python_bytes_read(const struct python_layout *layout, const struct memory *memory,
 			   uint64_t address, size_t most, size_t *size);
@@ -127,7 +130,8 @@ uint8_t *python_bytes_read(const struct python_layout *layout, const struct memo
 /* Returns the 8 bytes at address + offset; 0: not readable, or `offset` is PYTHON_ABSENT. */
 uint64_t python_pointer(const struct memory *memory, uint64_t address, uint32_t offset);
 
-/* Return a member of a structure whose bytes were read; 0 for PYTHON_ABSENT. */
+/* Return the 64-bit or 32-bit member at `offset` of a structure whose bytes were read; 0 for
+ * PYTHON_ABSENT. */
 uint64_t python_word(const uint8_t *bytes, uint32_t offset);
 uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
 
@@ -135,8 +139,8 @@ uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
 
 /*
  * The identity of a code object at the time of a capture. A code object does not change while it
- * lives, but another one may be allocated at its address later: all members are compared at each
- * use.
+ * lives, but another one may be allocated at its address later: therefore all members are compared
+ * with memory at each use.
  */
 struct python_code_id {
 	uint64_t address;
@@ -144,13 +148,15 @@ struct python_code_id {
 	uint32_t first_line;
 };
 
-/* Makes the identity of the code object at `address`; `bytes` are its first layout->code_size. */
+/*
+ * Returns the identity of the code object at `address`. `bytes`: its first layout->code_size bytes.
+ */
 struct python_code_id python_code_identify(const struct python_layout *layout, uint64_t address,
 					   const uint8_t *bytes);
 
 struct python_codes; /* a cache of code objects, by their identities */
 
-/* `layout` and `memory` are borrowed. */
+/* Makes an empty cache, which the caller frees. `layout` and `memory` are borrowed. */
 struct python_codes *python_codes_create(const struct python_layout *layout,
 					 const struct memory *memory);
 void python_codes_free(struct python_codes *codes);
@@ -162,24 +168,24 @@ struct python_code {
 };
 
 /*
- * Reads the code object at the first call with its identity, and returns the cached result later.
- * `memory` must not answer from a cache, because the identity is compared with memory again after
- * the texts were read. The result is valid until python_codes_free. NULL: the object has been
+ * Returns the code object with this identity, which is read at the first call and then cached.
+ * `memory` must not be a cache, because the identity is compared with memory again after the texts
+ * were read. The result is valid until python_codes_free. Returns NULL when the object has been
  * freed, or is not a code object.
  */
 const struct python_code *python_codes_find(struct python_codes *codes,
 					    const struct python_code_id *id);
 
 /*
- * Returns the line of an instruction; 0: code without a line. `instruction` is the frame's value at
- * frame_instruction: an address, or before 3.11 an index. `bytecode_index` is the value at
- * frame_bytecode_index, or 0. Results are cached.
+ * Returns the line of an instruction; 0: the code has no line there. `instruction` is the frame's
+ * value at frame_instruction: an address, or before 3.11 an index. `bytecode_index` is the frame's
+ * value at frame_bytecode_index, or 0 if that is absent. Results are cached.
  */
 uint32_t python_codes_line(struct python_codes *codes, const struct python_code_id *id,
 			   uint64_t instruction, uint32_t bytecode_index);
 
 /*
- * python_lines.c. Return the line of the instruction at byte `offset` of the bytecode, from a line
+ * python_lines.c: return the line of the instruction at byte `offset` of the bytecode, from a line
  * table, which may be damaged; 0: no line.
  */
 uint32_t python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_lines.c - converts an offset in CPython's bytecode to a line, by the three formats of line
- * tables.
+ * python_lines.c - converts an offset in CPython's bytecode to a line. There are three formats of
+ * line tables.
  *
- * The result is what f_lineno of the frame returns, which is not always what dis shows. The formats
- * are documented in CPython's source: Objects/lnotab_notes.txt (up to 3.10) and
- * Objects/locations.md (3.11 and later).
+ * The result is the line that f_lineno of the frame returns, which may differ from what the module
+ * dis shows. The formats are documented in CPython's source: Objects/lnotab_notes.txt (up to 3.10)
+ * and Objects/locations.md (3.11 and later).
  */
 #include "runtime/python/python_layout_internal.h"
 
-/* Returns the line, or 0 if it is not a positive int, as in a damaged table. */
+/* Returns `line`; 0 if it is not a positive int, as can be in a damaged table. */
 static uint32_t
 bounded_line(int64_t line)
 {
@@ -23,8 +23,11 @@ bounded_first_line(uint32_t first_line)
 	return (int32_t)first_line;
 }
 
-/* The table has pairs of bytes: the distance to the next entry in bytes of bytecode, unsigned, and
- * in lines, signed. A distance that does not fit into a byte takes several pairs. */
+/*
+ * Reads the table of versions up to 3.9, pairs of bytes: the distance to the next entry in bytes of
+ * bytecode, unsigned, and in lines, signed. A distance that does not fit into a byte takes several
+ * pairs.
+ */
 uint32_t
 python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -40,8 +43,8 @@ python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return bounded_line(line);
 }
 
-/* The table has pairs of bytes: the length of a range in bytes of bytecode, and its distance in
- * lines from the previous range with a line; -128: the range has no line. */
+/* Reads the table of 3.10, pairs of bytes: the length of a range in bytes of bytecode, and its
+ * distance in lines from the previous range with a line; -128: the range has no line. */
 uint32_t
 python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -60,8 +63,8 @@ python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return 0;
 }
 
-/* Reads a number of six bits per byte, the lowest first; bit 6 of a byte is set if another one
- * follows. Bit 0 of the number is the sign. */
+/* Reads a number of which each byte has six bits, the lowest first. Bit 6 of a byte is set if
+ * another byte follows. Bit 0 of the number is its sign. */
 static int64_t
 read_signed_varint(const uint8_t *table, size_t size)
 {
@@ -77,7 +80,7 @@ read_signed_varint(const uint8_t *table, size_t size)
 }
 
 enum location {
-	LOCATION_ONE_LINE = 10, /* 10, 11 and 12: the distance in lines plus 10 */
+	LOCATION_ONE_LINE = 10, /* values 10, 11 and 12: the distance in lines plus 10 */
 	LOCATION_NO_COLUMN = 13,
 	LOCATION_LONG = 14,
 	LOCATION_NONE = 15,
@@ -95,9 +98,11 @@ location_step(unsigned code, const uint8_t *entry, size_t size)
 	return 0;
 }
 
-/* Each entry of the table begins with a byte with bit 7 set: the code in bits 3 to 6, and the
- * number of code units (of two bytes) minus one in bits 0 to 2. Other bytes of the entry have bit 7
- * clear. */
+/*
+ * Reads the table of 3.11 and later. Each entry begins with a byte with bit 7 set: the code in bits
+ * 3 to 6, and the number of code units (of two bytes) minus one in bits 0 to 2. Other bytes of the
+ * entry have bit 7 clear.
+ */
 uint32_t
 python_line_locations(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {

@@ -2,11 +2,11 @@
 /*
  * python_merge.c - inserts Python frames into a native call chain.
  *
- * A call of the bytecode loop is one native frame, and the Python frames that it executes stand
- * inside of it. The call is identified by an address in its part of the stack, if one is known:
- * this needs no function name, and works if the code of the loop is in several pieces. If no
- * address is known (up to 3.10), the calls are recognised by their code and counted: there is one
- * for each Python frame.
+ * A call of the bytecode loop is one native frame, and the Python frames that it executes are
+ * placed inside of that frame. The call is identified by an address in its stack frame, if one is
+ * known: this needs no function name, and works if the code of the loop is in several parts. If no
+ * address is known (up to 3.10), the calls are recognised by their code and counted: each call
+ * executes one Python frame.
  */
 #include "runtime/python/python_internal.h"
 
@@ -58,8 +58,8 @@ add_group(struct merge *merge, size_t before, size_t index)
 		merge_place(merge, before, python_frame_place(captured->of, &captured->frame[i]));
 }
 
-/* Returns the index of the frame, `from` or further out, whose part of the stack contains the
- * address, or chain->count. The end of the outermost frame's part is not known. */
+/* Returns the index of the native frame, at index `from` or further out, whose stack frame contains
+ * the address; chain->count: there is none. The end of the outermost stack frame is not known. */
 static size_t
 find_by_address(const struct chain *chain, size_t from, uint64_t address)
 {
@@ -101,9 +101,9 @@ next_eval(const struct merge *merge, size_t from)
 }
 
 /*
- * Places each group at its call, innermost first; returns the number of groups that were placed. A
- * call has no Python frame at its beginning and its end: groups are matched from the outermost
- * call.
+ * Places each group at its call, innermost first. Returns the number of groups that were placed. If
+ * there are more calls than groups, the innermost calls have none: a call has no Python frame at
+ * its beginning and its end.
  */
 static size_t
 match_by_count(struct merge *merge)
@@ -141,8 +141,11 @@ match_by_address(struct merge *merge)
 	return matched;
 }
 
-/* True if there are fewer groups than calls of the bytecode loop: the captured frames are outdated
- * or incomplete. One call may have no frames, because it just begins. */
+/*
+ * Returns true when there are fewer groups than calls of the bytecode loop, so that the captured
+ * frames are outdated or incomplete. One call may be without frames, because it is at its
+ * beginning.
+ */
 static bool
 lacks_frames(const struct merge *merge)
 {

@@ -8,7 +8,7 @@
 
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".PyRuntime"
-/* Bound of the bytes of constants that are searched for a version. */
+/* Most bytes of constants that are searched for a version. */
 #define TEXT_MOST (UINT64_C(256) << 20)
 /* Pieces overlap by the longest version text: "3.10.13rc1" and its terminating zero. */
 #define TEXT_OVERLAP 16
@@ -38,7 +38,7 @@ python_module_search_begin(void *memory, const struct module *module)
 
 /* --- symbols ----------------------------------------------------------------------------- */
 
-/* Ends the stage PYTHON_MODULE_SYMBOLS. */
+/* Ends the stage PYTHON_MODULE_SYMBOLS: stores the results of the search for symbols. */
 static void
 take_symbols(struct python_module_search *search)
 {
@@ -82,7 +82,7 @@ is_in_number(char c)
 	return (c >= '0' && c <= '9') || c == '.';
 }
 
-/* Takes versions such as "3.9.18" from the ends of strings. */
+/* Adds the versions, such as "3.9.18", at the ends of strings in the piece. */
 static void
 scan_texts(struct python_module *found, const char *piece, size_t size)
 {
@@ -103,7 +103,7 @@ scan_texts(struct python_module *found, const char *piece, size_t size)
 	}
 }
 
-/* Searches one piece of the constants; returns the number of bytes read. */
+/* Searches one piece of the constants. Returns the number of bytes that were read. */
 static size_t
 python_module_scan_text(struct python_module_search *search)
 {
@@ -136,7 +136,8 @@ python_module_scan_text(struct python_module_search *search)
 	return size;
 }
 
-/* Returns the version in "libpython3.9.so.1.0", "python3.9d", "python3.9"; 0: there is none. */
+/* Returns the version in a file's name, such as "libpython3.9.so.1.0", "python3.9d" or "python3.9";
+ * 0: there is none. */
 static uint32_t
 version_of_name(const char *name)
 {
@@ -165,13 +166,14 @@ python_module_version(const struct python_module *module)
 		version = text;
 		count++;
 	}
-	/* If several version texts match, only the two numbers of the file name are certain. */
+	/* If several version texts match the name, only the two numbers of the name are certain. */
 	return count == 1 ? version : module->named;
 }
 
 /* --- stages ------------------------------------------------------------------------------ */
 
-/* Ends the stage PYTHON_MODULE_RUNTIME. */
+/* Ends the stage PYTHON_MODULE_RUNTIME: stores the address of _PyRuntime, and begins the next
+ * stage. */
 static void
 take_runtime(struct python_module_search *search)
 {

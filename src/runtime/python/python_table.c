@@ -2,10 +2,10 @@
 /*
  * python_table.c - layouts of CPython 3.8 to 3.12, which do not publish their layout.
  *
- * Offsets do not change within a minor version, and are the same on x86-64 and aarch64: the only
- * types of a different size, pthread mutexes and conditions, follow all members that are read. Each
- * column is what tools/python-layout prints; tests/unit/runtime/test_python_layout.c compares the
- * table with DWARF.
+ * Offsets do not change within a minor version. They are the same on x86-64 and aarch64, because
+ * the only types of a different size, pthread mutexes and conditions, are behind all members that
+ * are read. tools/python-layout prints each column; tests/unit/runtime/test_python_layout.c
+ * compares the table with DWARF.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define TO(name) offsetof(struct python_layout, name)
 #define NONE PYTHON_ABSENT
 
-/* Members without a row are absent in all versions of the table. */
+/* The table. Members without a row are absent in all its versions. */
 /* clang-format off */
 static const struct {
 	size_t to; /* the member's offset in struct python_layout */

@@ -2,10 +2,10 @@
 /*
  * python_tasks.c - reads the asyncio tasks of a stopped thread.
  *
- * A task has a coroutine, which awaits another one, or something with a coroutine inside, and so
- * on. Each coroutine contains its frame, and has what it awaits on top of that frame's stack of
- * values. While one of them executes, its frame is in its thread's list, and the functions that it
- * has called are further in.
+ * A task has a coroutine. A coroutine awaits another coroutine, or an object that contains one, and
+ * so on. Each coroutine contains its frame, and the object that it awaits is on top of that frame's
+ * stack of values. While one of the coroutines executes, its frame is in the list of the thread's
+ * frames, and the functions that it has called are further in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 #include "runtime/python/python_layout_internal.h"
 #include "wallsample/runtime/async_tasks.h"
 
-#define NAME_MOST 200                  /* characters of a task's name */
-#define SLOTS_MOST (UINT64_C(1) << 20) /* slots of a set */
+#define NAME_MOST 200                  /* most characters of a task's name */
+#define SLOTS_MOST (UINT64_C(1) << 20) /* most slots of a set of tasks */
 #define SLOTS_PIECE 64
-#define WRAPPERS_MOST 8   /* wrappers around an awaited object, nested in each other */
-#define TASKS_PER_WALK 32 /* tasks after which the cache of pages is emptied */
+#define WRAPPERS_MOST 8   /* most wrappers around an awaited object, nested in each other */
+#define TASKS_PER_WALK 32 /* number of tasks after which the cache of pages is emptied */
 
 /* The kind of an object, by the name of its type. */
 enum kind { OTHER, STR, INT, GENERATOR, WRAPPER };
@@ -54,7 +54,7 @@ struct walk {
 	size_t read;        /* number of tasks that were read */
 	struct table kinds; /* address of a type -> enum kind */
 	struct strbuf name;
-	struct python_frame *frame; /* scratch for ASYNC_TASK_DEPTH_MOST frames */
+	struct python_frame *frame; /* buffer for ASYNC_TASK_DEPTH_MOST frames */
 };
 
 static bool
@@ -76,7 +76,8 @@ kind_of_type(struct walk *walk, uint64_t type)
 	const size_t left = MEMORY_PAGE - (size_t)(address % MEMORY_PAGE);
 	char name[TYPE_NAME_MOST + 1] = "";
 
-	/* Mapped memory may end directly after a short name. */
+	/* Less than TYPE_NAME_MOST bytes may be readable, because mapped memory may end directly
+	 * after a short name. */
 	if (!pages_read(walk->pages, address, name, TYPE_NAME_MOST) &&
 	    (left >= TYPE_NAME_MOST || !pages_read(walk->pages, address, name, left)))
 		return OTHER;
@@ -102,7 +103,7 @@ kind_of_object(struct walk *walk, uint64_t object)
 	return (enum kind) * kind;
 }
 
-/* Reads an int of at most two digits of 30 bits; the lowest bits of the tag are its sign. */
+/* Reads a Python int of at most two digits of 30 bits. The lowest bits of its tag are its sign. */
 static bool
 read_small_int(struct walk *walk, uint64_t object, uint64_t *value)
 {
@@ -117,7 +118,8 @@ read_small_int(struct walk *walk, uint64_t object, uint64_t *value)
 	return true;
 }
 
-/* Returns the text of a task's name. CPython stores a number until the program reads the name. */
+/* Returns the text of a task's name. Until the program reads the name, CPython stores a number in
+ * its place. */
 static const char *
 read_name(struct walk *walk, uint64_t object)
 {
@@ -152,7 +154,8 @@ generator_of(struct walk *walk, uint64_t object)
 	return 0;
 }
 
-/* Converts FRAME_CREATED to FRAME_CLEARED of Include/internal/pycore_frame.h. */
+/* Reads the state of a generator, a value from FRAME_CREATED to FRAME_CLEARED of
+ * Include/internal/pycore_frame.h. */
 static enum generator_state
 generator_state(struct walk *walk, uint64_t generator)
 {
@@ -162,8 +165,8 @@ generator_state(struct walk *walk, uint64_t generator)
 		return DONE;
 	if (!python_since(&walk->cpython->place.layout, 3, 15))
 		return state >= -3 && state <= 0 ? (enum generator_state)(state + 3) : DONE;
-	/* State 3 of 3.15, of free-threaded builds: another thread is about to await the
-	 * coroutine. */
+	/* Free-threaded builds of 3.15 have an additional state 3: another thread is about to await
+	 * the coroutine. */
 	if (state >= 3)
 		state--;
 	return state >= 0 && state <= 3 ? (enum generator_state)state : DONE;
@@ -208,9 +211,11 @@ read_task_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BY
 	return pages_read(walk->pages, frame, bytes, walk->cpython->place.layout.frame_size);
 }
 
-/* Stores the frames that the thread executes, from its innermost frame to this frame, in
- * walk->frame. Returns their number, at most ASYNC_TASK_DEPTH_MOST; 0: the thread does not execute
- * the frame. */
+/*
+ * Stores in walk->frame the frames that the thread executes, from its innermost frame out to
+ * `frame`. Returns their number, at most ASYNC_TASK_DEPTH_MOST; 0: the thread does not execute
+ * `frame`.
+ */
 static size_t
 executing_frames(struct walk *walk, uint64_t frame)
 {
@@ -252,8 +257,8 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 	return outer;
 }
 
-/* Reads the stack and the state of a task, from its coroutine inwards. False: the coroutine has
- * ended. */
+/* Reads the stack and the state of a task, from its coroutine inwards. Returns false when the
+ * coroutine has ended. */
 static bool
 read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 {
@@ -318,8 +323,8 @@ read_awaiters(struct walk *walk, const uint8_t *bytes)
 		async_tasks_add_awaiter(walk->to, by);
 }
 
-/* Adds the task at the address, if it is one. False: there are too many tasks, or the task was
- * added before. */
+/* Adds the object at the address if it is a task. Returns false when there are too many tasks, or
+ * the task was added before. */
 static bool
 read_task(struct walk *walk, uint64_t address)
 {
@@ -335,7 +340,8 @@ read_task(struct walk *walk, uint64_t address)
 	if (!pages_read(walk->pages, address, bytes, at->size) || bytes[at->is_task] != 1 ||
 	    python_word(bytes, at->coroutine) == 0)
 		return true;
-	/* read_stack() does not see that a coroutine of an extension type runs. */
+	/* The thread may run this task though read_stack() did not see that, when the coroutine is
+	 * of an extension type. */
 	if (walk->thread != NULL &&
 	    python_pointer(&walk->memory, walk->thread->state, at->thread_running) == address)
 		task.state = ASYNC_TASK_RUNNING;
@@ -354,8 +360,8 @@ read_task(struct walk *walk, uint64_t address)
 	return true;
 }
 
-/* Adds the tasks of a list, which is circular through its head: each node has the addresses of the
- * next and the previous one. */
+/* Adds the tasks of the list with this head. The list is circular: each node, and the head, has the
+ * addresses of the next and the previous node. */
 static void
 read_list(struct walk *walk, uint64_t head)
 {

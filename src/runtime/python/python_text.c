@@ -38,9 +38,9 @@ python_pointer(const struct memory *memory, uint64_t address, uint32_t offset)
 }
 
 /*
- * The flags follow two bits that say whether the text is interned, which free-threaded builds
- * widened to a byte, and may be 16 bits (3.14). That number is below 4: it has none of the bits of
- * a width, and cannot be mistaken for one.
+ * Decodes the flags. Below them the word has two bits that say whether the text is interned, a
+ * field that has a whole byte in free-threaded builds, and may have 16 bits (3.14). Its value is
+ * below 4: it has none of the bits of a width, and cannot be mistaken for one.
  */
 static bool
 decode_form(uint32_t state, struct text_form *form)

@@ -4,7 +4,7 @@
 
 #include "runtime/python/python_internal.h"
 
-/* Number of attempts to read the lists while threads begin and end. */
+/* Most attempts to read the lists, which may be inconsistent while threads begin and end. */
 #define LIST_ATTEMPTS 3
 
 /* --- the lists --------------------------------------------------------------------------- */
@@ -17,8 +17,11 @@ python_threads_clear(struct python_threads *threads)
 	table_clear(&threads->by_tid);
 }
 
-/* Finds the tid by the native id. Before 3.11, and in a forked child of versions that leave the
- * parent's id there, by the tid that the C library has stored in its own structure. */
+/*
+ * Returns the tid of the thread by its native id. Before 3.11 there is no native id, and in a
+ * forked child of some versions it is still the id in the parent: then by the tid that the C
+ * library has stored in its own structure.
+ */
 static pid_t
 python_thread_find_tid(const struct cpython *cpython, const struct python_thread *thread)
 {
@@ -33,8 +36,8 @@ python_thread_find_tid(const struct cpython *cpython, const struct python_thread
 	return tid > 0 ? tid : 0;
 }
 
-/* Takes the tid from the previous list: it is valid while the ids are unchanged. False: it is not
- * known there. */
+/* Copies the tid from the previous list, where it is valid if the thread's ids are unchanged.
+ * Returns false when the tid is not known from there. */
 static bool
 python_thread_take_over(const struct cpython *cpython, struct python_thread *thread)
 {
@@ -55,8 +58,8 @@ python_thread_take_over(const struct cpython *cpython, struct python_thread *thr
 	return true;
 }
 
-/* Adds a thread, and finds its tid. False: the thread is in the list already, as in a circular
- * list. */
+/* Adds a thread, and finds its tid. Returns false when the list contains the thread already, as in
+ * a circular list. */
 static bool
 python_threads_add(struct cpython *cpython, struct python_thread *thread)
 {
@@ -77,8 +80,8 @@ python_threads_add(struct cpython *cpython, struct python_thread *thread)
 	return true;
 }
 
-/* Adds the threads of one interpreter. False: the list is inconsistent, as when a thread ends at
- * this moment. */
+/* Adds the threads of one interpreter. Returns false when its list is inconsistent, as when a
+ * thread ends at this moment. */
 static bool
 list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
@@ -104,8 +107,9 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 	return true;
 }
 
-/* Returns the address of the interpreter's lock; 0: the build has no lock, or the lock is
- * disabled. */
+/*
+ * Returns the address of the interpreter's lock; 0: the build has no lock, or the lock is disabled.
+ */
 static uint64_t
 lock_of(const struct cpython *cpython, uint64_t interpreter)
 {
@@ -172,8 +176,11 @@ list_interpreters(struct cpython *cpython)
 	return whole;
 }
 
-/* Hashes the heads of all lists. CPython puts a new thread at the head of its list: if the heads
- * are unchanged, no thread has been added. Threads that ended are harmless. */
+/*
+ * Returns a hash of the heads of all lists. CPython puts a new thread at the head of its list: if
+ * the heads are unchanged, no thread has been added. Threads that have ended do no harm in the
+ * list.
+ */
 static uint64_t
 hash_heads(const struct cpython *cpython)
 {
@@ -204,7 +211,7 @@ python_threads_keep_others(struct cpython *cpython)
 	}
 }
 
-/* Links the threads of each tid in the order of the list. */
+/* Links the threads with the same tid, in the order of the list. */
 static void
 python_threads_link(struct python_threads *threads)
 {
