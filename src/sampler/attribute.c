@@ -51,7 +51,7 @@ void
 attribute_exit(struct run *run, struct sampled_thread *thread)
 {
 	thread->gone = true;
-	thread->seen = false; /* all its time is accounted for */
+	thread->seen = false; /* attribute_removed adds no more time to this thread */
 	thread->next_tick = UINT32_MAX;
 	run->threads.relist = true;
 }
@@ -92,8 +92,9 @@ attribute_failed(struct charging *charging, const struct observation *observatio
 }
 
 /*
- * An interpreter without a lock may stop all its threads, sleeping ones, too. When it resumes them,
- * the sleeping ones stay in the same call, which then is no longer a wait for the interpreter.
+ * True if the thread sleeps because an interpreter without a lock has stopped all its threads. When
+ * the interpreter resumes them, a sleeping thread stays in its system call but no longer waits for
+ * the interpreter, so that its observation cannot be reused.
  */
 static bool
 waits_for_moment(const struct sampled_thread *thread)
@@ -122,7 +123,7 @@ attribute_unwound(struct charging *charging, const struct observation *observati
 	select_settle(charging->run, thread, observation->asleep && !waits_for_moment(thread));
 	if (!observation->fell_asleep)
 		return;
-	/* The sample is of the thread while it ran; it has gone to sleep since. */
+	/* The sample shows the thread running; the thread has fallen asleep since. */
 	thread->state = RUN_SLEEPING;
 	thread->syscall = info->number;
 	if (thread->asleep)
@@ -166,7 +167,8 @@ attribute_unselected(struct charging *charging, const struct observation *observ
 	select_settle(charging->run, thread, observation->state == RUN_SLEEPING);
 }
 
-/* Attributes an observation of a thread that has run: its sleep, if it slept, is over. */
+/* Attributes an observation of a thread that has run since its last observation, so that a sleep
+ * observed then has ended. */
 static void
 attribute_changed(struct charging *charging, struct observation *observation)
 {
@@ -181,7 +183,7 @@ attribute_changed(struct charging *charging, struct observation *observation)
 	waits_leave(thread->process->waits, thread);
 	if (observation->renamed)
 		thread_record_rename(charging->run, thread);
-	if (thread->excluded) { /* its new name is excluded: it has no more samples */
+	if (thread->excluded) { /* the thread has taken an excluded name: it gets no more samples */
 		thread->asleep = false;
 		return;
 	}

@@ -2,30 +2,33 @@
 /* capture.c - stops the running threads of a tick together, and reads what the stops have found. */
 #include "sampler/pipeline_internal.h"
 
-/* Copies of more threads than this would not stay in the caches until they are needed. */
+/* Most threads whose data are read before the stop to fill the CPU caches: the data of more threads
+ * would not stay in the caches until the stop. */
 #define REHEARSALS_MOST 8
 
-/* Stops that are requested before those that have happened are collected: each takes 3 us. */
+/* Number of stop requests after which the threads that have stopped are released. A request takes 3
+ * us. */
 #define ASKS_UNSERVED 16
 
-/* Shortest waits for stops, without and with holds: nearly each thread that has a CPU has stopped
- * by then. */
+/* Shortest wait for stops, and the wait if threads are held between ticks; both are at most 1/8 of
+ * a tick. Nearly every thread on a CPU has stopped by then. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
-/* PF_EXITING of include/linux/sched.h: an exiting thread refuses with EPERM. */
+/* PF_EXITING of include/linux/sched.h: a request to stop an exiting thread fails with EPERM. */
 #define FLAG_EXITING 0x4
 
 /* --- requests ---------------------------------------------------------------------------- */
 
-/* Called while the thread is stopped. */
+/* Reads the data of language runtimes. A callback of the stop request: the thread is stopped. */
 static void
 capture_runtimes(void *context, pid_t tid, uint64_t sp)
 {
 	struct capture_buffer *buffer = context;
 
 	runtime_capture_take(buffer->runtime, tid, sp, true);
-	/* coroutines_of_held reads those of threads that stop in time, but not of late ones. */
+	/* coroutines_of_held reads the coroutines of threads that stop in time, but not those of
+	 * late threads. */
 	if (buffer->thread->late != NULL)
 		coroutines_of_stopped(buffer->run, buffer->thread);
 }
@@ -50,8 +53,8 @@ fill_request(struct run *run, const struct observation *observation)
 	request->counters_ns = observation->counters_ns;
 }
 
-/* Reads the same data as the stop will, to fill the caches. The data of a running thread are not
- * used, but the stop becomes a fifth shorter. */
+/* Reads the data that the stop will read, to fill the CPU caches, which makes the stop a fifth
+ * shorter. The data are not used, because the thread runs while they are read. */
 static void
 rehearse(const struct observation *observation)
 {
@@ -62,8 +65,11 @@ rehearse(const struct observation *observation)
 		runtime_capture_take(buffer->runtime, buffer->thread->watch.tid, 0, true);
 }
 
-/* With holds nothing is rehearsed: all threads are stopped anyway and that time is counted, whereas
- * rehearsals would take CPU time from them that is not counted. */
+/*
+ * If threads are held between ticks, no data are read before the stop: all threads are stopped
+ * anyway, and the time of a stop is counted as hold time, whereas the CPU time that such reads take
+ * from running threads would not be counted.
+ */
 void
 capture_prepare(struct run *run, struct observation *observation, size_t count)
 {
@@ -97,7 +103,8 @@ struct while_stopped {
 	size_t count;
 };
 
-/* Reads a sleeping thread again if it has run since it was read and sleeps again. */
+/* Copies the stack of a thread again that has run since the last copy. Returns false if the thread
+ * is not asleep or cannot be read. */
 static bool
 copy_again(struct observation *observation)
 {
@@ -112,7 +119,8 @@ copy_again(struct observation *observation)
 	return observe_runtimes(observation, true);
 }
 
-/* With stop_all: reads what has to be read while every running thread is stopped. */
+/* With stop_all, while every running thread is stopped: reads coroutines and green tasks, and
+ * copies sleeping threads again that have run since they were copied. */
 static void
 use_stop(void *context)
 {
@@ -154,7 +162,7 @@ stop_bound(const struct run *run)
 
 	if (run->config.stop_all)
 		return SAMPLER_STOP_BOUND_NS;
-	/* All threads are stopped meanwhile. */
+	/* With holds, threads stay stopped until this wait ends: it has to be short. */
 	if (run->holds)
 		return tick / 8 < HOLD_BOUND_NS ? tick / 8 : HOLD_BOUND_NS;
 	if (due < now + bound)
@@ -171,12 +179,15 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 	for (size_t i = 0; i < count; i++) {
 		if (observation[i].outcome != OUTCOME_RUNNING)
 			continue;
-		/* An exec waits until held threads that it has killed are waited for; and the
-		 * tracer would wait for the exec. */
+		/*
+		 * An exec kills the other threads of the process and waits until their tracer has
+		 * waited for those that are held; without tracer_poll, tracer_ask would wait for
+		 * the exec.
+		 */
 		if (held)
 			tracer_poll(run->tracer);
 		tracer_ask(run->tracer, &observation[i].capture->request);
-		/* Releases the threads that have stopped, before the last one is asked to stop. */
+		/* Releases the threads that have stopped before the remaining requests are made. */
 		if (++asked % ASKS_UNSERVED == 0 && !run->config.stop_all && !run->holds)
 			tracer_poll(run->tracer);
 	}
@@ -204,7 +215,7 @@ settle_captured(struct run *run, struct observation *observation)
 	struct syscall_info *info = &observation->info;
 
 	count_stop(run, request);
-	/* The registers are those of a stopped thread, whatever was observed before. */
+	/* The registers of the stopped thread replace those that were observed before the stop. */
 	info->running = false;
 	info->number = request->syscall;
 	for (size_t i = 0; i < ARRAY_SIZE(info->args); i++)

@@ -18,12 +18,13 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 	if (thread->late != NULL) {
 		struct late_charge *late = &thread->late->charge;
 
-		/* The real time of all its ticks is divided among all samples. */
+		/* The real time of all ticks of the late stop is divided among all its samples. */
 		if (late->samples > 0)
 			profile_charge(charging->run->profile, entry,
 				       (int64_t)(late->latency_ns * (double)samples /
 						 (double)(late->samples + late->new_samples)));
-		/* A hidden thread is not added: count_hidden has counted its CPU time. */
+		/* A hidden thread (samples != 1) is not added: count_hidden has counted its CPU
+		 * time. */
 		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
 			charging->on_cpu_missed += (double)samples;
 		if (!late->settled)
@@ -99,7 +100,8 @@ count_hidden(struct charging *charging)
 	}
 	if (before != 0)
 		hidden->balance_ns += (int64_t)(hidden->cpu_ns - before - hidden->known_ns);
-	/* Counters of running threads lag by some milliseconds: less than a tick counts as none. */
+	/* CPU times of running threads lag by some milliseconds: a balance of less than one tick
+	 * counts as no thread. */
 	if (hidden->balance_ns > 0)
 		count = floor((double)hidden->balance_ns / (span_ns > tick_ns ? span_ns : tick_ns));
 	if (count > run->stats.cpus)
@@ -112,7 +114,7 @@ count_hidden(struct charging *charging)
 	return count;
 }
 
-/* Charges the real time of all hidden threads to those that were observed. */
+/* Charges the real time of all hidden threads to the hidden threads that this tick observed. */
 static void
 charge_hidden(struct charging *charging)
 {
@@ -136,7 +138,8 @@ charge_hidden(struct charging *charging)
 	}
 }
 
-/* Adds this tick's real time to that of the late threads, which count as runnable. */
+/* Adds the real time of this tick to each late thread that counts as runnable. `latency_ns`: real
+ * time of the tick per runnable thread. */
 static void
 charge_all_late(struct charging *charging, double latency_ns)
 {
@@ -174,15 +177,16 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
 	holder = threads_find(&charging->run->threads, thread->wait.holder);
-	/* Holders that share a record have no name here, so that the number of stacks is
-	 * bounded. */
+	/* A holder that shares its record with other threads is not named, so that the number of
+	 * stacks is bounded. */
 	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
 				  (intmax_t)holder->watch.tid);
 	strbuf_add_text(out, "]");
 }
 
-/* Returns the stack of PROFILE_GAP, the kind of wait, and the call chain of the waiting thread. */
+/* Returns the stack that consists, from the outermost frame, of PROFILE_GAP, the kind of wait, and
+ * the call chain of the waiting thread. */
 static uint32_t
 stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 {
@@ -260,9 +264,10 @@ charge_rest(struct charging *charging)
 /* --- the tick ------------------------------------------------------------------------ */
 
 /*
- * Returns the rounded number of threads on a CPU. The state of a late thread is known only later:
- * the next ticks correct a count that was too small or too large, and the rounding, so that the sum
- * over ticks equals that of the samples.
+ * Returns the number of threads on a CPU, rounded; `hidden`: the number of hidden threads among
+ * them. The state of a late thread becomes known at a later tick: on_cpu_missed carries the error
+ * of the count, and of the rounding, to the next ticks, so that the sum over all ticks equals the
+ * number of samples on a CPU.
  */
 static uint32_t
 parallelism(struct charging *charging, double all, double hidden)
@@ -273,7 +278,7 @@ parallelism(struct charging *charging, double all, double hidden)
 			      charging->on_cpu_missed;
 	const uint32_t whole = (uint32_t)(fmin(fmax(wanted, 0), most) + 0.5);
 
-	/* The correction is limited to one tick of all CPUs. */
+	/* The error carried to the next tick is limited to the number of CPUs. */
 	charging->on_cpu_missed = fmax(fmin(wanted - whole, cpus), -cpus);
 	return whole;
 }
@@ -311,7 +316,8 @@ charge_tick(struct charging *charging)
 	if (runnable > 0)
 		charge_runnables(charging, all, others);
 	else
-		/* Less than one thread counts as none: the time is kept for the end of the wait. */
+		/* Less than one runnable thread counts as none: charge_end_of_wait charges this
+		 * time. */
 		charging->gap_ns += span_ns;
 	profile_add_tick(charging->run->profile, span_ns, parallelism(charging, all, on_cpu),
 			 runnable);

@@ -23,30 +23,33 @@ struct charged {
 };
 
 /*
- * Hidden threads are those that are not observed at each tick. The number of them on a CPU at a
- * tick is not known: few are observed, and each of these stands for many ticks, not for many
- * threads. So it is estimated from the CPU time that the processes used and the threads observed at
- * each tick did not. The real time of hidden threads is kept until one of them is observed running.
+ * Hidden threads are the threads that are not observed at each tick. How many of them are on a CPU
+ * at a tick is not known: few are observed, and a sample of one stands for many ticks, not for many
+ * threads. The number is estimated as the CPU time of all processes minus that of the threads
+ * observed at each tick. The real time of hidden threads is kept until one of them is observed
+ * running.
  */
 struct hidden {
-	double on_cpu;       /* threads that this tick observed on a CPU */
-	double queued;       /* samples of threads that this tick observed waiting for a CPU */
-	int64_t unselected;  /* samples of threads observed at this tick that are not selected */
-	uint64_t known_ns;   /* CPU time since the last tick of threads observed at each tick */
+	double on_cpu; /* hidden threads that this tick observed on a CPU */
+	double queued; /* samples of hidden threads that this tick observed waiting for a CPU */
+	/* Samples of hidden threads that are observed at this tick and not selected */
+	int64_t unselected;
+	/* CPU time that threads observed at each tick used since the last tick */
+	uint64_t known_ns;
 	uint64_t cpu_ns;     /* CPU time of all processes at the last tick; 0: not known */
 	int64_t balance_ns;  /* CPU time of hidden threads that no tick has counted yet */
 	double uncharged_ns; /* real time of hidden threads that is not charged yet */
-	uint32_t last_entry; /* the entry charged last; UINT32_MAX: none */
+	uint32_t last_entry; /* the profile entry charged last; UINT32_MAX: none */
 };
 
 /* Samples of a late thread at ticks at which it was runnable, or is assumed to have been. */
 struct late_charge {
 	int64_t samples;     /* samples of earlier ticks */
 	int64_t new_samples; /* samples of this tick */
-	double queued;       /* estimate of the part of new_samples that waited for a CPU */
-	double on_cpu;       /* part of all samples that parallelism() counted as on a CPU */
-	double latency_ns;   /* real time of all samples */
-	bool settled;        /* the thread's state at the first tick is known */
+	double queued; /* estimated number of new_samples in which the thread waited for a CPU */
+	double on_cpu; /* number of samples that parallelism() counted as on a CPU */
+	double latency_ns; /* real time of all samples */
+	bool settled;      /* the thread's state at the first tick is known */
 };
 
 struct charging {
@@ -54,10 +57,11 @@ struct charging {
 	struct charged *item; /* charges of this tick */
 	size_t count, capacity;
 	double runnable; /* threads that are observed at each tick and runnable at this one */
-	double queued;   /* threads among these that waited for a CPU */
-	double late_ran; /* running mean: part of late threads on a CPU at the request */
-	/* Threads on a CPU that earlier ticks did not count; negative: that they counted without
-	 * reason. */
+	double queued;   /* estimated number of the `runnable` threads that waited for a CPU */
+	/* Running mean: share of late threads that were on a CPU at the stop request */
+	double late_ran;
+	/* Number of threads on a CPU that earlier ticks should have counted in addition; negative:
+	 * that they should not have counted. */
 	double on_cpu_missed;
 	struct hidden hidden;
 	uint64_t gap_ns; /* real time in which no thread was runnable, not charged yet */
@@ -65,23 +69,23 @@ struct charging {
 
 /* Counts samples of a runnable thread that is not selected. */
 void charge_unselected(struct charging *charging, int64_t samples);
-/* Counts samples of a runnable thread, which the profile's entry `entry` has. */
+/* Counts samples of a runnable thread, which are in the entry `entry` of the profile. */
 void charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 		     int64_t samples);
-/* Sets *late when a stop becomes late. `queued`: part of the time that the thread waited for a CPU,
- * 0 to 1. */
+/* Initialises *late for a thread whose stop has become late. `queued`: share of the time since the
+ * thread's counters were read for which it waited for a CPU, 0 to 1. */
 void charge_late_begin(struct charging *charging, const struct observation *observation,
 		       double queued, struct late_charge *late);
-/* Charges the time in which no thread was runnable to the thread, whose sleep ended it. `selected`:
- * the thread was selected during that sleep. */
+/* Charges the time in which no thread was runnable to `thread`, which was the first to wake up.
+ * `selected`: the thread was selected during its sleep; otherwise the time is dropped. */
 void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread, bool selected);
 /*
- * Charges the tick when all its threads are attributed. Excluded threads are never observed: their
- * part of the real time, estimated by their number, is dropped like that of unselected threads,
- * because no sample of theirs can take it.
+ * Charges the real time of the tick, when all its observations are attributed. Excluded threads
+ * have no samples: their share of the real time, estimated from their number, is dropped, as is
+ * that of unselected threads.
  */
 void charge_tick(struct charging *charging);
-/* Charges the remaining time at the end of the run. */
+/* At the end of the run, charges the real time that is not charged yet. */
 void charge_rest(struct charging *charging);
 
 #endif

@@ -3,8 +3,9 @@
  * late.c - threads whose stop was requested and has not happened: they wait for a CPU, are in a
  * long system call, or in uninterruptible sleep.
  *
- * They execute no code of the program until they stop, so that one stack stands for all ticks
- * since the request. What they did at each of these ticks is kept by state.
+ * Such a thread executes no code of the program until it stops, so that one stack stands for all
+ * ticks since the request. The weight of these ticks is kept by the state in which each tick found
+ * the thread.
  */
 #include <stdlib.h>
 
@@ -57,7 +58,7 @@ late_begin(struct charging *charging, struct observation *observation)
 	select_settle(charging->run, thread, false);
 }
 
-/* Extends the late sample by the time up to this tick, in which the thread was in this state. */
+/* Extends the late sample by the time up to this tick, in which the thread was in `state`. */
 static void
 late_extend(struct charging *charging, struct sampled_thread *thread, enum run_state state)
 {
@@ -93,7 +94,8 @@ late_observe(struct charging *charging, struct sampled_thread *thread)
 
 	late_extend(charging, thread, disk ? RUN_DISK : RUN_QUEUED);
 	if (known && (stat.state == 'Z' || stat.state == 'X')) {
-		/* The kernel does not report the first thread's exit while others live. */
+		/* The kernel does not report the exit of a process's first thread while other
+		 * threads of the process live. */
 		late_drop(charging, thread);
 		attribute_exit(charging->run, thread);
 		return;
@@ -109,14 +111,15 @@ late_has_ended(struct charging *charging, struct sampled_thread *thread, bool gi
 
 	if (late == NULL || (request_of(late)->end == STOP_LATE && !give_up))
 		return false;
-	/* The thread has not left its state since the last tick. */
+	/* From the last tick until it stopped, the thread was in the state that the last tick
+	 * found. */
 	late_extend(charging, thread, late->part_state);
 	return true;
 }
 
 /*
- * Returns the part of the runnable time in which the thread was on a CPU, by the scheduler's count:
- * in a long system call all of it, in the run queue nothing.
+ * Returns the part of the late sample's runnable time in which the thread was on a CPU, from the
+ * CPU time that the scheduler counted: all of it in a long system call, nothing in the run queue.
  */
 static struct late_part
 running_part(const struct late_stop *late)
@@ -151,8 +154,9 @@ attribute_part(struct charging *charging, struct sampled_thread *thread, enum ru
 }
 
 /*
- * Attributes the samples of the later ticks, after that of the first. A thread that proved to be
- * asleep, or stopped by job control, at the first tick was in that state at the later ones, too.
+ * Attributes the samples of the ticks after the one that requested the stop, whose own sample is
+ * attributed already. A thread that proved to be asleep, or stopped by job control, at the request
+ * was in that state at the later ticks, too.
  */
 static void
 attribute_parts(struct charging *charging, struct sampled_thread *thread)
@@ -192,7 +196,8 @@ count_samples(const struct late_stop *late)
 static void
 late_discard(struct charging *charging, struct sampled_thread *thread)
 {
-	/* What earlier ticks assumed is replaced by what its samples have shown. */
+	/* Earlier ticks assumed that the thread was on a CPU: its attributed samples replace
+	 * that. */
 	charging->on_cpu_missed -= thread->late->charge.on_cpu;
 	tracer_forget(charging->run->tracer, request_of(thread->late));
 	capture_return(&thread->late->observation);

@@ -12,8 +12,11 @@ observe_failed(struct observation *observation, enum sample_failure failure, enu
 	observation->state = state;
 }
 
-/* Returns the state of a sleeping thread: SLEEPING, DISK or STOPPED. Its stat file is read only in
- * system calls that may sleep uninterruptibly. */
+/*
+ * Returns the state of a sleeping thread: SLEEPING, DISK or STOPPED. The thread's stat file is read
+ * only if job control may have stopped the process, or if the system call may sleep
+ * uninterruptibly.
+ */
 static enum run_state
 sleep_state(const struct sampled_thread *thread, const struct syscall_info *info)
 {
@@ -25,7 +28,8 @@ sleep_state(const struct sampled_thread *thread, const struct syscall_info *info
 	if (!process_read_task_stat(thread->process->process, thread->watch.tid, &stat))
 		return RUN_SLEEPING;
 	state = run_state_from_letter(stat.state);
-	/* A thread that runs has woken since it was read: the sample is of the sleep. */
+	/* A thread that runs now has woken since its stack was copied: the sample shows the
+	 * sleep. */
 	return state == RUN_RUNNING ? RUN_SLEEPING : state;
 }
 
@@ -42,7 +46,8 @@ observe_runtimes(const struct observation *observation, bool stopped)
 	return thread_is_unmoved(thread);
 }
 
-/* Copies the stack of a sleeping thread. Returns false if it is not asleep. */
+/* Copies the stack of a sleeping thread. Returns false if the thread has run meanwhile; true if the
+ * outcome is set, which is a failure if the thread has exited or is not readable. */
 static bool
 copy_sleeping(struct run *run, struct observation *observation)
 {
@@ -75,8 +80,8 @@ copy_sleeping(struct run *run, struct observation *observation)
 	return true;
 }
 
-/* Reads whether a running thread has an interpreter's lock: that is one word, whereas its frames
- * would change while they are read. */
+/* Reads whether a running thread holds an interpreter's lock, and which green task it runs. Frames
+ * of the interpreter are not read, because they would change during the read. */
 static void
 observe_lock(struct observation *observation)
 {
@@ -110,8 +115,8 @@ observe_running(struct run *run, struct observation *observation)
 	observation->counters_ns = clock_now_ns();
 }
 
-/* Observes a sleeping thread without its stack: where threads are held, the stacks of sleeping
- * threads are not used, and reading them would take CPU time from running ones. */
+/* Observes a sleeping thread without its stack. For runs that hold threads: these do not use the
+ * stacks of sleeping threads, and reading them would take CPU time from running threads. */
 static void
 observe_without_stack(struct observation *observation)
 {
@@ -124,7 +129,8 @@ observe_without_stack(struct observation *observation)
 	observe_failed(observation, FAILURE_NOT_STOPPED, RUN_SLEEPING);
 }
 
-/* Reads the thread once. Returns false if it moved between the reads. */
+/* Reads the thread's system call and, if it sleeps, copies its stack. Returns false if the thread
+ * ran or fell asleep between these reads. */
 static bool
 observe_call(struct run *run, struct observation *observation)
 {
@@ -154,7 +160,7 @@ observe_call(struct run *run, struct observation *observation)
 	return true;
 }
 
-/* Reads a thread that has run since the last observation, or that has none. */
+/* Reads a thread that has run since its last observation, or has not been observed before. */
 static void
 observe_closely(struct run *run, struct observation *observation)
 {
@@ -170,7 +176,7 @@ observe_closely(struct run *run, struct observation *observation)
 	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }
 
-/* Reads a thread that is not selected: it counts if it is runnable, and its wait is classified,
+/* Reads a thread that is not selected: it counts as runnable if it is, and its wait is classified,
  * because it may hold a lock that a selected thread waits for. */
 static void
 observe_unselected(struct observation *observation)
@@ -184,7 +190,8 @@ observe_unselected(struct observation *observation)
 		observation->state = observation->info.running ? RUN_RUNNING : RUN_SLEEPING;
 }
 
-/* Sets the weights of a sample whose thread has run (see select.c). */
+/* Sets the weights of an observation of a thread that has run since the last one (see
+ * begin_observation). */
 static void
 weigh_changed(const struct run *run, struct observation *observation)
 {
@@ -210,7 +217,8 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 
 	observation->changed = true;
 	if (end == WATCH_GONE) {
-		/* The thread lived at the tick before. */
+		/* The thread was alive at the previous tick: its time up to that tick is
+		 * attributed. */
 		observation->outcome = OUTCOME_GONE;
 		if (thread->seen && thread->selected) {
 			observation->past_samples = observation->samples - 1;

@@ -5,45 +5,52 @@
 /* Length of a window, after which the cost is compared with the limit. */
 #define WINDOW_NS (250 * NS_PER_MS)
 
-/* Part of the limit that a lower rate aims at. */
+/* Share of the limit of --max-overhead that a lowered rate is to use. */
 #define AIM 0.9
 
-/* Most seconds whose allowance can be saved up. The run starts with that amount. */
+/* Most CPU time that can be saved for later: the allowance of this number of seconds. The run
+ * starts with that amount. */
 #define SAVINGS_S 2.0
 
 /* What a stop costs the target, the switch to and from the stopped thread included. */
 #define STOP_COST_S 10e-6
 
-/* With fewer observations per tick than this, thinning them would save little. */
+/* Running threads are not observed less often if a tick has at most THIN_READS observations, which
+ * would save little. THINNEST: largest value of pace.thin. */
 #define THIN_READS 16.0
 #define THINNEST 64
 
-/* Below this part of the limit the number of observations is doubled: half of them are half the
- * cost. */
+/* If the cost is below this share of the limit, running threads are observed twice as often, which
+ * at most doubles the cost. */
 #define THICKEN 0.4
 
 /* The lowest rate, whatever it costs: with fewer ticks a profile is meaningless. */
 #define LOWEST_HZ 1.0
 
-/* An observation costs 1 to 1.5 us: this number per second is less than 1 % of a CPU. */
+/* Number of observations per second above which sleeping threads are observed less often. An
+ * observation costs 1 to 1.5 us, so that this number takes less than 1 % of a CPU. */
 #define READS_PER_SECOND 5000.0
 
 #define LONGEST_PERIOD 256
 
-/* Ticks in the running mean of their duration. */
+/* Number of ticks in the running mean busy_ns. */
 #define BUSY_MEMORY 16.0
 
-/* Time of SPARE_TICKS is kept back, so that the weight of a tick hardly varies, but at most
- * SPARE_PART of all. A tick corrects SPARE_MENDED of the difference. */
+/*
+ * The time of SPARE_TICKS ticks, but at most SPARE_PART of the sampled time, is left for later
+ * ticks to account for, so that the weight of a tick hardly varies. Each tick corrects SPARE_MENDED
+ * of the difference from that.
+ */
 #define SPARE_TICKS 3.0
 #define SPARE_PART (1.0 / 32.0)
 #define SPARE_MENDED (1.0 / 8.0)
 
 /*
- * Draws the interval to the next tick. With jitter it is exponential, so that any moment is as
- * likely as any other. A tick that falls into the duration d of another one is delayed to the end
- * of that, which changes the mean interval from m to d + m exp(-d/m). Drawing from a smaller mean
- * makes up for that, to 1 % as long as d is at most m.
+ * Draws the interval to the next tick. With jitter the interval is exponentially distributed, so
+ * that any moment is as likely as any other. A tick that would begin within the duration d of the
+ * previous tick is delayed to the end of d, so that the mean interval m becomes d + m exp(-d/m).
+ * The interval is drawn with a smaller mean to compensate for that, to 1 % as long as d is at most
+ * m.
  */
 static uint64_t
 draw_interval(const struct pace *pace)
@@ -72,15 +79,16 @@ pace_start(struct pace *pace, const struct sampler_config *config,
 		.max_share = config->max_overhead / 100.0,
 		.thin = 1,
 		.thinnest = 1,
-		.window_ns = 0, /* begins after the first tick, which takes every stack */
+		/* The first window begins after the first tick, which copies every stack */
+		.window_ns = 0,
 	};
 	pace->start_ns = pace->began_ns = clock_now_ns();
 	pace->due_ns = pace->began_ns + draw_interval(pace);
 	pace->tick_cpu_ns = clock_own_cpu_ns();
 }
 
-/* Sets rate and thinning from the present cost: share of a CPU, CPU seconds per tick, and reads per
- * tick. */
+/* Sets now_hz and thin from the cost of the last window: `share` of a CPU, CPU seconds `per_tick`,
+ * and observations per tick, `reads`. */
 static void
 adjust(struct pace *pace, double share, double per_tick, double reads)
 {
@@ -106,9 +114,10 @@ adjust(struct pace *pace, double share, double per_tick, double reads)
 }
 
 /*
- * Keeps to --max-overhead. Unused allowance is saved up, so that only lasting cost changes
- * anything, but not the beginning, when every stack and table is new, nor a burst. With many
- * running threads each is observed at fewer ticks; with few threads there are fewer ticks.
+ * Keeps the cost within --max-overhead. Allowed CPU time that is not used is saved, so that neither
+ * the beginning of the run, when every stack and table is new, nor a burst changes anything; only
+ * lasting cost does. With many running threads each is then observed at fewer ticks; with few
+ * threads there are fewer ticks.
  */
 static void
 limit_cost(struct pace *pace, uint64_t now, const struct run_stats *stats)
@@ -168,8 +177,8 @@ pace_end(struct pace *pace, const struct run_stats *stats)
 
 	pace->tick_cpu_ns = cpu;
 	limit_cost(pace, now, stats);
-	/* The target gets as much time to itself as the tick used. The first tick, which takes
-	 * every stack, is an exception. */
+	/* After a tick no other begins for as long as the CPU time that the tick used. The first
+	 * tick, which copies every stack, is an exception. */
 	if (stats->ticks > 1) {
 		earliest += used;
 		pace->busy_ns += ((double)(earliest - pace->began_ns) - pace->busy_ns) /

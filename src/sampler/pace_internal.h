@@ -12,7 +12,7 @@
 struct pace {
 	/* Borrowed. */
 	const struct sampler_config *config;
-	const struct sampler_control *control; /* its spread sets the intervals; NULL: jitter */
+	const struct sampler_control *control; /* NULL: `config` sets the intervals */
 	struct rng *rng;
 	double now_hz, lowest_hz; /* the present rate, and the lowest of the run */
 	double max_share;         /* limit of CPU time, in CPUs; 1 or more: no limit */
@@ -21,11 +21,15 @@ struct pace {
 	uint64_t began_ns;        /* when the present tick began; start_ns before the first */
 	uint64_t due_ns;          /* when the next tick is due */
 	uint64_t tick_cpu_ns;     /* CPU time of wallsample after the last tick */
-	double busy_ns;           /* mean time from the beginning of a tick to the earliest next */
-	uint32_t thin, thinnest;  /* a running thread is observed once in `thin` ticks, on average;
+	/* Running mean: time from the beginning of a tick to the earliest next tick */
+	double busy_ns;
+	uint32_t thin, thinnest; /* a running thread is observed once in `thin` ticks, on average;
 				   * thinnest is the largest value of the run */
-	/* The present window, at whose end cost is compared with the limit: when it began, and the
-	 * CPU time of wallsample, ticks, reads and stops until then. */
+	/*
+	 * The present window, at whose end the cost is compared with the limit: when it began, and
+	 * what wallsample's CPU time and the run's numbers of ticks, observations and stops were
+	 * then.
+	 */
 	uint64_t window_ns, window_cpu_ns, window_ticks, window_reads, window_stops;
 };
 
@@ -38,10 +42,8 @@ void pace_start(struct pace *pace, const struct sampler_config *config,
  * observed, so that it depends neither on what threads do nor on waits for their stops.
  */
 void pace_begin(struct pace *pace, uint64_t now);
-/*
- * Returns the part of `open_ns`, the time that no tick has accounted for yet, for which this tick
- * accounts: about the mean interval, at most open_ns; with `last` all of it.
- */
+/* Returns for which part of `open_ns`, the time that no tick has accounted for yet, this tick
+ * accounts: about the mean interval, at most open_ns. With `last` it is all of open_ns. */
 uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
 /* Ends a tick: delays the next one if it is due too early for --max-overhead. `stats` has the cost
  * of the run up to now. */

@@ -40,7 +40,7 @@
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
-/* Makes the observation one without a stack, for this reason. */
+/* Marks the observation as failed: it has no stack, for the reason `failure`. */
 static inline void
 observation_fail(struct observation *observation, enum sample_failure failure)
 {
@@ -54,18 +54,18 @@ observation_fail(struct observation *observation, enum sample_failure failure)
 void observe_threads(struct run *run, struct observation *observation, size_t count);
 /*
  * Captures the runtime frames of a sleeping thread whose stack was copied. Returns false if the
- * thread has run since. `stopped`: some thread of the target is or may be stopped.
+ * thread has run since. `stopped`: a thread of the target is or may be stopped, so that only
+ * resident memory is read.
  */
 bool observe_runtimes(const struct observation *observation, bool stopped);
 
 /* --- capture.c ------------------------------------------------------------------------------- */
 
-/* Fills in the stop requests of all running threads, and warms the caches for their reads. */
+/* Fills in the stop requests of all running threads, and fills the CPU caches with data that the
+ * stops will read. */
 void capture_prepare(struct run *run, struct observation *observation, size_t count);
-/*
- * Stops and copies all running threads. With stop_all, copies sleeping threads that have run
- * meanwhile again. `held`: threads have been held since an earlier tick.
- */
+/* Stops and copies all running threads. With stop_all, a sleeping thread that has run since it was
+ * copied is copied again. `held`: threads have been held since an earlier tick. */
 void capture_running(struct run *run, struct observation *observation, size_t count, bool held);
 /* Stops one sleeping thread for its registers, without which it cannot be unwound. */
 void capture_registers(struct run *run, struct observation *observation);
@@ -89,34 +89,40 @@ void unwind_captured(struct unwinding *unwinding, struct observation *observatio
 
 /* --- attribute.c: samples become part of the profile, and runnable ones are charged ---------- */
 
-/* Attributes the observations that need no stack, and the past time of all, in the order of the
- * array. Keeps the outcome of those that await capture or unwinding, or whose stop is late. */
+/*
+ * Attributes, in the order of the array, the observations that need no stack, and the past time
+ * (past_ns) of all observations. Does not change the outcome of observations that await capture or
+ * unwinding, or whose stop is late.
+ */
 void attribute_observed(struct charging *charging, struct observation *observation, size_t count);
 /* Attributes a sample that was unwound or has failed. */
 void attribute_sample(struct charging *charging, struct observation *observation);
-/* Attributes samples to the thread's last observation, and charges them if it was runnable. */
+/* Attributes samples to the stack and state of the thread's last observation, and charges them if
+ * the thread was runnable. */
 void attribute_time(struct charging *charging, struct sampled_thread *thread, int64_t samples,
 		    int64_t weight_ns);
-/* Attributes samples to the thread's last observation, which has ended: nothing is charged. */
+/* Attributes samples to the stack and state of the thread's last observation, which the thread has
+ * left since. Nothing is charged. */
 void attribute_past(struct charging *charging, struct sampled_thread *thread, int64_t samples,
 		    int64_t ns);
 /* Marks a thread that has exited; the next listing of threads removes it. */
 void attribute_exit(struct run *run, struct sampled_thread *thread);
-/* Attributes the time up to the last tick of a thread that a listing has removed. */
+/* Attributes the time, up to the last tick, of a thread that is no longer in the list of
+ * threads. */
 void attribute_removed(struct charging *charging, struct sampled_thread *thread);
 
 /* --- late.c: samples whose stop is late ------------------------------------------------------ */
 
 /* Keeps a deferred observation, with its buffers, until the thread has stopped. */
 void late_begin(struct charging *charging, struct observation *observation);
-/* Adds this tick to the late sample. The stop may have happened since the tick began, or the thread
- * may have exited. */
+/* Adds this tick to the thread's late sample. If the thread has exited, attributes the late sample
+ * (late_drop) and the exit. */
 void late_observe(struct charging *charging, struct sampled_thread *thread);
 /*
- * Returns true if the stop has happened. Then the sample includes the time up to this tick, and the
- * caller must capture, unwind and attribute thread->late->observation and call late_end. With
- * `give_up` the result is true for each thread whose stop is late, and a stop that has not happened
- * is a failure.
+ * Returns true if the stop of a late thread has happened. Then the sample includes the time up to
+ * this tick, and the caller must capture, unwind and attribute thread->late->observation and call
+ * late_end. With `give_up` the result is true for every late thread, and a stop that has not
+ * happened is a failure.
  */
 bool late_has_ended(struct charging *charging, struct sampled_thread *thread, bool give_up);
 void late_end(struct charging *charging, struct sampled_thread *thread);

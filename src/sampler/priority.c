@@ -11,17 +11,19 @@
 
 #include "wallsample/base/base.h"
 
-/* The nice value of the sampler. Where threads are held it also enters a real-time class. */
+/* The nice value of the sampler. In runs that hold threads the sampler also enters a real-time
+ * class. */
 #define NICE (-15)
 
 /*
  * Time slice of sched_setattr(2). Since Linux 6.12 a thread that wakes preempts a running thread
- * with a longer slice. Otherwise a thread that has just got the CPU keeps it for 3 ms, and a tick
- * that is due in that time is late. This is the shortest slice; older kernels accept and ignore it.
+ * with a longer slice. Without a short slice a thread that has just got the CPU keeps it for 3 ms,
+ * and a tick that is due in that time is late. This is the shortest slice; older kernels accept and
+ * ignore it.
  */
 #define SLICE_NS (100 * NS_PER_US)
 
-/* The kernel's struct sched_attr, version 0: libc has it since 2.41 only. */
+/* The kernel's struct sched_attr, version 0, which glibc has since 2.41 only. */
 struct attributes {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -33,7 +35,8 @@ struct attributes {
 #define POLICY_OTHER 0
 #define POLICY_FIFO 1
 
-/* True if the user has set no scheduling class and no flags for this process, which are kept. */
+/* True if the user has set neither a scheduling class nor flags for this process. Otherwise those
+ * that the user has set are kept. */
 static bool
 is_usual(void)
 {
@@ -43,7 +46,8 @@ is_usual(void)
 	       own.policy == POLICY_OTHER && own.flags == 0;
 }
 
-/* Sets the usual class with this nice value and time slice; slice_ns 0: the default slice. */
+/* Sets the usual class with this nice value and time slice (slice_ns 0: the default slice). Returns
+ * false if the kernel refuses it. */
 static bool
 set_usual(int nice, uint64_t slice_ns)
 {
@@ -52,7 +56,7 @@ set_usual(int nice, uint64_t slice_ns)
 	return syscall(SYS_sched_setattr, 0, &own, 0) == 0;
 }
 
-/* Has timers fire when they are due, not up to 50 us later. */
+/* Sets the timer slack so that sleeps end when they are due, not up to 50 us later. */
 static void
 set_punctual(void)
 {

@@ -23,11 +23,11 @@ void priority_raise(struct priority *priority);
 void priority_restore(const struct priority *priority);
 
 /*
- * Enters or leaves a real-time class, where permitted. The sampler stays in the class from the
- * first tick that holds threads until something takes long (hold_pause). Outside the class the
- * first of several resumed threads preempts the sampler one time in forty; the next threads, and
- * those whose hold ends meanwhile, then wait for 3 ms. A sampler that left the class before it
- * sleeps would be late for the next tick.
+ * Enters or leaves a real-time class, where permitted. The sampler enters the class at the first
+ * tick that holds threads, and leaves it only for work that may take long (hold_pause). Outside the
+ * class, the first of several resumed threads preempts the sampler one time in forty; the threads
+ * that are to be resumed next, and those whose hold ends meanwhile, then wait for 3 ms. A sampler
+ * that left the class before it sleeps would be late for the next tick.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

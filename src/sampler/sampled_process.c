@@ -13,8 +13,8 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Reads that must find the first thread dead before the process counts as exited, and the time
- * between two of them. */
+/* Number of reads that must all find the first thread dead before the process counts as exited, and
+ * the time between two of these reads. */
 #define GONE_ATTEMPTS 5
 #define GONE_PAUSE_NS 200000L
 
@@ -114,8 +114,8 @@ capture_return(struct observation *observation)
 
 /* --- the first thread ------------------------------------------------------------------- */
 
-/* Reads the stat file of the first thread. The file stays open from tick to tick; after an exec it
- * may have to be opened again. */
+/* Reads the stat file of the first thread into *leader. Returns false if it is not readable. The
+ * file stays open from tick to tick; after an exec it may have to be opened again. */
 static bool
 read_leader_stat(struct sampled_process *process, struct task_stat *leader)
 {
@@ -167,9 +167,10 @@ sampled_process_read(struct sampled_process *process)
 	if (!sampled_process_is_alive(process, &leader))
 		return false;
 	process->leader_state = leader.state;
-	/* The kernel counts a first thread that has exited, which the list of threads lacks. */
+	/* The kernel's count includes a first thread that has exited; the list of threads does
+	 * not. */
 	process->thread_count = leader.num_threads - (leader.state == 'Z');
-	/* The addresses are not readable, or the first thread has exited. */
+	/* The kernel does not show these addresses, or the first thread has exited. */
 	if (leader.start_stack <= 1 || leader.arg_start == 0)
 		return true;
 	process->execed = process->start_stack != 0 &&
@@ -182,7 +183,7 @@ sampled_process_read(struct sampled_process *process)
 
 /* --- thread ids in the target's memory --------------------------------------------------- */
 
-/* Reads the ids in the target's namespace of all threads of the process. */
+/* Reads, for all threads of the process, the id that the thread has in the target's namespace. */
 static void
 read_inner_tids(struct sampled_process *process)
 {
@@ -209,8 +210,8 @@ sampled_process_thread(void *context, pid_t inner)
 	uint32_t tid = (uint32_t)inner;
 
 	if (!process->own_namespace && !table_find(&process->inner, (uint64_t)inner, 0, &tid)) {
-		/* The thread may be new: all ids are read again, unless that was done since the
-		 * last new thread appeared. */
+		/* The thread may be new: all ids are read again, unless no new thread has appeared
+		 * since the ids were read last. */
 		if (process->inner_seen == process->run->threads.seen)
 			return 0;
 		process->inner_seen = process->run->threads.seen;
@@ -244,7 +245,7 @@ sampled_process_read_memory(void *context, uint64_t address, void *to, size_t si
 	size_t got = memory_read_process(process->process->pid, address, to, size);
 	const struct sampled_thread *thread;
 
-	/* The first thread may have exited before the others. */
+	/* If the first thread has exited, the memory is read by the id of another thread. */
 	if (got == 0 && process->leader_state == 'Z' && (thread = first_thread(process)) != NULL)
 		got = memory_read_process(thread->watch.tid, address, to, size);
 	return got == size;

@@ -9,15 +9,17 @@
 /* How long a snapshot waits for late stops on an overloaded machine. */
 #define SNAPSHOT_BOUND_NS (500 * NS_PER_MS)
 
-/* Readings of code made at run time before sampled time begins; later ones are made once a tick. */
+/* Most readings of the GDB JIT objects before sampled time begins; later they are read once a
+ * tick. */
 #define JIT_READS 20
 
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
-/* Longest delay of a progress report whose pause would lose the sample of a late thread. */
+/* Longest time for which a progress report is delayed while a stop is late: the report would lose
+ * the sample of the late thread. */
 #define PROGRESS_LATE_NS NS_PER_SEC
 
-/* Descriptors that are kept for other uses than threads: modules, output. */
+/* Number of descriptors that are not used for threads, but kept for modules and output. */
 #define FD_RESERVE 256
 
 /* --- creation ---------------------------------------------------------------------------- */
@@ -165,8 +167,8 @@ is_alive(struct sampler *sampler)
 }
 
 /*
- * Sleeps until the next tick. Returns false if sampling ends. It sleeps for NAP_NS at most: a
- * signal that arrives after its flag was read and before the sleep does not end the sleep.
+ * Sleeps until the next tick. Returns false if sampling ends. A single sleep lasts NAP_NS at most,
+ * because a signal that arrives between the read of its flag and the sleep does not end the sleep.
  */
 static bool
 wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
@@ -187,8 +189,8 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			wake = now + NAP_NS;
 		tracer_sleep_until(sampler->run.tracer, wake);
 		hold_serve(&sampler->hold, clock_now_ns());
-		/* At a low rate the end of the target is found before the next tick; at higher
-		 * rates this would take a CPU from threads that were just resumed. */
+		/* At a low rate this finds the exit of the target before the next tick; at higher
+		 * rates the check would take a CPU from threads that were just resumed. */
 		if (clock_now_ns() + NAP_NS < until && !is_alive(sampler))
 			sampler->run.pace.due_ns = until = clock_now_ns();
 	}
@@ -213,7 +215,7 @@ nothing_stopped(const struct sampler *sampler)
 	return tracer_outstanding(sampler->run.tracer) == 0;
 }
 
-/* Waits for late stops first, so that few samples are lost to the snapshot. */
+/* Calls on_snapshot after a wait for late stops: the samples of those still late are lost. */
 static void
 call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
@@ -234,7 +236,7 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	sampler_resume(sampler);
 }
 
-/* Returns false if the target has exited. */
+/* Runs a tick that is not the last. Returns false if the target has exited. */
 static bool
 run_tick(struct sampler *sampler)
 {
@@ -311,10 +313,8 @@ read_first_code(const struct sampled_process *process)
 		jit_begin(process->jit, clock_now_ns());
 }
 
-/*
- * Begins sampled time when the threads are known and their files are open: with thousands of
- * threads that takes as long as many ticks.
- */
+/* Lists the threads and opens their files, then begins sampled time: with thousands of threads the
+ * preparation takes as long as many ticks. */
 static void
 start_clock(struct sampler *sampler)
 {

@@ -14,7 +14,8 @@
 struct sampler {
 	struct run run;
 	struct priority priority;
-	/* Contexts of stages and consumers; struct sampled_process has the others. */
+	/* Contexts of those stages and consumers that exist once per run; struct sampled_process
+	 * has those that exist once per process. */
 	struct unwinding unwinding;
 	struct charging charging;
 	struct hold hold;

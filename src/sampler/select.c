@@ -2,8 +2,11 @@
 /* select.c - chooses the threads that a tick observes, and draws their next ticks. */
 #include "sampler/threads_internal.h"
 
-/* Ticks for which a lock holder is observed at every tick after another thread waited for it, if
- * holders are few: observations are what costs. */
+/*
+ * Number of ticks for which a lock holder is observed at every tick, counted from the last tick at
+ * which another thread waited for it. Applies only if holders are few, because each observation
+ * costs CPU time.
+ */
 #define HOLDER_TICKS 256
 
 static bool
@@ -41,11 +44,12 @@ select_settle(struct run *run, struct sampled_thread *thread, bool asleep)
 }
 
 /*
- * Returns an observation that weighs the time since the last one. That holds if the tick of the
- * observation does not depend on what the thread did. A sleeping thread is observed at each tick
- * with a chance of 1/period: when it proves to have run, the sample weighs `period` ticks, and the
- * other time since the last observation belongs to the old sleep (sampler.h); a negative time takes
- * back what earlier ticks have attributed. weigh_changed in observe.c does that.
+ * Returns an observation whose weight is the time since the thread's last observation. That weight
+ * is correct if the choice of this tick does not depend on what the thread did. A sleeping thread
+ * is observed at each tick with a chance of 1/period: if it has run, the sample weighs `period`
+ * ticks, and the rest of the time since the last observation belongs to the old sleep (sampler.h);
+ * a negative rest takes back time that earlier ticks attributed. weigh_changed in observe.c sets
+ * these weights.
  */
 static struct observation
 begin_observation(const struct tick *tick, struct sampled_thread *thread)
@@ -87,8 +91,8 @@ select_threads(struct run *run, bool all, struct observation *out)
 			tick->skipped++;
 			continue;
 		}
-		/* A tick that observes all threads does not depend on what they do: the observation
-		 * weighs the time since the last one. */
+		/* This tick observes all threads, whatever they did: the weight is the time since
+		 * the last observation. */
 		if (thread->next_tick > tick->number)
 			thread->period = 1;
 		out[count++] = begin_observation(tick, thread);

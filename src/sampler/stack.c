@@ -50,9 +50,10 @@ frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 }
 
 /*
- * Returns the size of the bytecode in the object, by the header in the target's memory; 0 if there
- * is none. Objects move, so the header is read once a tick. If the object has moved since the
- * capture, another size is read, and the bytecode stays without a name.
+ * Returns the size of the bytecode in the object at `address`, from the object's header in the
+ * target's memory; 0 if the header shows no bytecode. Objects move, so the header is read once a
+ * tick. If the object has moved since the capture, a wrong size is read, and the bytecode gets no
+ * name.
  */
 static uint32_t
 bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
@@ -75,7 +76,8 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 	return *size;
 }
 
-/* Returns the frame `id` of an interpreter with the bytecode that it executes added. */
+/* Returns a copy of the interpreter's frame `id` to which the bytecode that `executes` refers to is
+ * added; `id` itself if there is no such bytecode. */
 static uint32_t
 interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64_t executes)
 {
@@ -132,7 +134,8 @@ native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32
 	return *known;
 }
 
-/* Adds the script frames between the frame `at` of the chain and the frames added so far. */
+/* Adds to the stack those remaining script frames that belong outside the frame `at` of the chain.
+ * Returns the new stack. */
 static uint32_t
 intern_scripts(struct stack_state *stacks, const struct runtime_frame *frames, size_t *left,
 	       size_t at, uint32_t stack)

@@ -15,7 +15,7 @@
 #include "wallsample/sampler/rings.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Bytes of stack that are copied of a thread that was not sampled before. */
+/* Bytes of stack to copy at the first capture of a thread. */
 #define STACK_FIRST ((size_t)16 << 10)
 
 /* A thread that the kernel lists. */
@@ -35,7 +35,7 @@ set_keep_open(struct thread_list *threads, struct sampled_thread *thread, bool k
 		watch_release(&thread->watch);
 }
 
-/* Begins to exclude the thread. */
+/* Counts the thread as excluded, and reads the CPU time from which on its use is counted. */
 static void
 begin_excluded(struct run *run, struct sampled_thread *thread)
 {
@@ -85,7 +85,7 @@ thread_create(struct run *run, const struct listed_thread *listed)
 	struct sampled_thread *thread;
 
 	if (!process_read_task_stat(listed->process->process, listed->tid, &stat))
-		return NULL; /* it has exited */
+		return NULL; /* the thread has exited */
 	if (stat.state == 'Z' || stat.state == 'X')
 		return NULL;
 	thread = xcalloc(1, sizeof(*thread));
@@ -96,7 +96,7 @@ thread_create(struct run *run, const struct listed_thread *listed)
 	thread->record = thread->green_task = THREAD_NONE;
 	thread->stack = stacks_failure(&listed->process->stacks, FAILURE_EXITED);
 	thread->period = 1;
-	/* It was created since the last tick: its time begins there. */
+	/* The thread was created since the last tick: its time begins at that tick. */
 	thread->last_tick = tick->number > 0 ? tick->number - 1 : 0;
 	thread->last_ns = tick->time_ns - tick->span_ns;
 	thread->next_tick = tick->number;
@@ -250,7 +250,8 @@ thread_read_name(struct sampled_thread *thread)
 	return true;
 }
 
-/* Threads name themselves soon after they were created, and seldom later. */
+/* The name is read ever more rarely: threads name themselves soon after they were created, and
+ * seldom later. */
 bool
 threads_count_capture(struct run *run, struct sampled_thread *thread)
 {
@@ -292,7 +293,8 @@ excluded_observe(struct run *run, struct sampled_thread *thread)
 		thread->next_tick = tick->number + (age < ticks_a_second ? age : ticks_a_second);
 		return;
 	}
-	/* Its new name is not excluded: from now on it is sampled like a new thread. */
+	/* The thread's new name is not excluded: from now on the thread is sampled like a new
+	 * one. */
 	thread->seen = thread->asleep = false;
 	thread->period = 1;
 	thread->last_tick = tick->number - 1;
@@ -301,9 +303,9 @@ excluded_observe(struct run *run, struct sampled_thread *thread)
 }
 
 /*
- * After a restart the kernel shows restart_syscall(2). The number seen before is valid as long as
- * the sleep is at the same place; otherwise it follows from the code that made the call, or from
- * the arguments.
+ * After a restart the kernel shows restart_syscall(2). The system call of the last observation is
+ * still valid if the thread sleeps at the same place; otherwise the call is found from the code
+ * that made it, or from the arguments.
  */
 long
 thread_syscall(const struct sampled_thread *thread, const struct syscall_info *info)

@@ -31,7 +31,7 @@ struct thread_list {
 	size_t tid_capacity;
 };
 
-/* What threads have in the profile. */
+/* The records of threads in the profile. */
 struct thread_records {
 	struct table shared; /* interned name -> record that threads of this name share */
 	size_t green_tasks;  /* number of records that are green tasks */
@@ -46,7 +46,7 @@ struct run {
 	struct sampler_context context;
 	struct profile *profile; /* borrowed: gets the samples */
 	struct tracer *tracer;   /* NULL: no thread is ever stopped */
-	bool holds;              /* running threads are held between ticks, as a control decides */
+	bool holds; /* running threads are held between ticks, as context.control decides */
 	struct tick tick;
 	struct process_list processes;
 	struct thread_list threads;
@@ -67,12 +67,15 @@ late_serve(const struct run *run)
 
 /* --- sampled_process.c ------------------------------------------------------------------ */
 
-/* Creates the process of run->context; both arguments are borrowed. The caller sets `waits` and
- * `green`, then calls sampled_process_begin_runtimes. */
+/*
+ * Creates the sampled process for run->context.process; to be freed with sampled_process_free. Both
+ * arguments are borrowed. The caller sets `waits` and `green`, then calls
+ * sampled_process_begin_runtimes.
+ */
 struct sampled_process *sampled_process_create(struct run *run, struct hold *hold);
 /* Creates the readers of language runtimes, if any are wanted. */
 void sampled_process_begin_runtimes(struct sampled_process *process);
-/* Frees all but `waits` and `green`. */
+/* Frees the process and all that it owns, except `waits` and `green`. */
 void sampled_process_free(struct sampled_process *process);
 /* Reads `size` bytes of the memory of the struct sampled_process that `context` points to. Returns
  * false if not all of them are readable. A member `read` of struct memory. */
@@ -86,14 +89,16 @@ bool sampled_process_read(struct sampled_process *process);
 pid_t sampled_process_thread(void *context, pid_t inner);
 /* Sets *cpu_ns to the CPU time of all processes. Returns false if it cannot be read. */
 bool processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns);
-/* Takes a buffer out of the pool of the thread's process, or creates one. */
+/* Takes a buffer out of the pool of the thread's process, or creates one. capture_return puts it
+ * back. */
 struct capture_buffer *capture_acquire(struct sampled_thread *thread);
 /* Puts observation->capture back into its pool, and sets it to NULL. */
 void capture_return(struct observation *observation);
 
 /* --- threads.c -------------------------------------------------------------------------- */
 
-/* True if a thread has not run since thread->sched was read; false, too, if it cannot be read. */
+/* True if the thread has not run since thread->sched was read. False if it has run or its counters
+ * cannot be read. */
 bool thread_is_unmoved(struct sampled_thread *thread);
 /* Lists the threads of all processes: creates new ones, and moves those that have exited to
  * threads.removed. */
@@ -124,8 +129,8 @@ void excluded_read_cpu(struct run *run, struct sampled_thread *thread);
 
 /* Returns the thread's own record, after adding it if there is none. */
 uint32_t thread_record(struct run *run, struct sampled_thread *thread);
-/* Returns the record to which samples of the thread belong: that of the green task it ran, or its
- * own. Sets *carrier as in struct profile_entry. */
+/* Returns the record to which samples of the thread belong: that of the green task that the thread
+ * ran, or the thread's own. Sets *carrier as in struct profile_entry. */
 uint32_t thread_record_of_sample(struct run *run, struct sampled_thread *thread, uint32_t *carrier);
 /* Stores the thread's changed name in its record. */
 void thread_record_rename(struct run *run, const struct sampled_thread *thread);
@@ -133,14 +138,16 @@ void thread_record_rename(struct run *run, const struct sampled_thread *thread);
 /* --- select.c --------------------------------------------------------------------------- */
 
 /*
- * Fills `out`, which has room for all threads, with the threads that are due, beginning with a
- * random one; with `all`, with each that has not exited. Sets thread, samples and weight_ns of
- * these observations. Returns their number.
+ * Fills `out`, which has room for all threads, with observations of the threads that are due at
+ * this tick, or, with `all`, of every thread that has not exited; excluded threads are left out. A
+ * random thread comes first. Sets thread, samples and weight_ns of the observations. Returns their
+ * number.
  */
 size_t select_threads(struct run *run, bool all, struct observation *out);
 /* Draws the tick of the next observation of a thread that was observed at this tick. */
 void select_schedule(struct run *run, struct sampled_thread *thread);
-/* As select_schedule, for a thread whose sample is complete. `asleep`: the stack is of a sleep. */
+/* As select_schedule, for a thread with a new stack. `asleep`: the thread sleeps at that stack,
+ * which is valid until it runs. */
 void select_settle(struct run *run, struct sampled_thread *thread, bool asleep);
 
 #endif

@@ -7,15 +7,16 @@
 /* How long the last tick waits for late stops on an overloaded machine. */
 #define LAST_BOUND_NS (500 * NS_PER_MS)
 
-/* Threads that are observed before late threads are released: an observation takes 1 us, some take
- * 10 us. */
+/* Number of threads observed between two releases of late threads: most observations take 1 us,
+ * some take 10 us. */
 #define OBSERVED_AT_ONCE 32
 
-/* Most copied stacks of sleeping threads that wait to be unwound: a bound of their memory. */
+/* Number of copied stacks of sleeping threads at which they are unwound, which bounds the memory of
+ * the copies. */
 #define SLEEPING_MOST 64
 
-/* If threads are held, up to this number of them are all observed at each tick, so that a thread
- * that wakes is held, too. */
+/* A run that holds threads observes all threads at each tick if there are at most this number, so
+ * that a thread that has woken is held, too. */
 #define HOLD_THREADS_MOST 500
 
 /* --- from an observation to a sample -------------------------------------------------------- */
@@ -86,7 +87,7 @@ finish_late(struct sampler *sampler, struct sampled_thread *thread)
 	late_end(&sampler->charging, thread);
 }
 
-/* Completes the samples of late stops that have happened; with `give_up` of all late stops. */
+/* Completes the samples of late stops that have happened; with `give_up`, of all late stops. */
 static void
 collect_late(struct sampler *sampler, bool give_up)
 {
@@ -121,7 +122,8 @@ tick_read_processes(struct sampler *sampler)
 		threads += process->thread_count;
 		if (!process->execed)
 			continue;
-		/* Another program runs: what was known about its memory is no longer true. */
+		/* The process executes another program: what was known about its memory is no
+		 * longer true. */
 		run->stats.execed = true;
 		run->threads.relist = true;
 		maps_refresh(process->maps);
@@ -165,8 +167,8 @@ tick_remove_threads(struct sampler *sampler)
 	sampler->run.threads.count = 0;
 }
 
-/* Reads code made at run time. Returns true if stacks of sleeping threads have to be unwound again,
- * because their frames could not be known before. */
+/* Reads code made at run time. Returns true if the stacks of sleeping threads have to be unwound
+ * again, because some of their frames had no name before. */
 static bool
 read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 {
@@ -187,8 +189,8 @@ read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 	return true;
 }
 
-/* Reads the language runtimes of a process. A thread that has slept since before a runtime knew it
- * is captured again. */
+/* Reads the language runtimes of a process. A thread that fell asleep before a runtime knew it is
+ * captured again. */
 static void
 read_runtimes(struct run *run, struct sampled_process *process, uint64_t now)
 {
@@ -239,7 +241,8 @@ read_programs(struct run *run, uint64_t now)
 
 /* --- observations ----------------------------------------------------------------------- */
 
-/* Selects and observes threads, and attributes what needs no stack. Returns their number. */
+/* Selects and observes threads, and attributes the observations that need no stack. Returns the
+ * number of observations. */
 static size_t
 observe_all(struct sampler *sampler, bool all)
 {
@@ -271,7 +274,8 @@ observe_all(struct sampler *sampler, bool all)
 	return count;
 }
 
-/* Returns the number of running threads that were not stopped, as hold_spares demands. */
+/* Returns the number of running threads that were not stopped because hold_spares was true for
+ * them. */
 static size_t
 count_spared(const struct observation *all, size_t count)
 {
@@ -284,7 +288,8 @@ count_spared(const struct observation *all, size_t count)
 	return spared;
 }
 
-/* Completes all samples. Running threads come first, so that their samples are of this moment. */
+/* Completes the samples of all observations. Running threads come first, so that they are captured
+ * soon after the tick began. */
 static void
 capture_all(struct sampler *sampler, struct observation *all, size_t count)
 {
@@ -320,8 +325,11 @@ run_consumers(struct sampler *sampler)
 	charge_tick(&sampler->charging);
 }
 
-/* No tick follows: waits for late stops, within limits, and reads the names that threads have. A
- * thread whose name is excluded only now was sampled, and does not count as excluded. */
+/*
+ * Ends the last tick: waits for late stops, up to LAST_BOUND_NS, and reads the names of all
+ * threads. A thread that has got an excluded name only now was sampled, and does not count as
+ * excluded.
+ */
 static void
 finish_last(struct sampler *sampler)
 {
@@ -362,7 +370,8 @@ tick_run(struct sampler *sampler, bool last)
 	bool all = last || run->config.stop_all || holds, alive;
 	size_t count;
 
-	/* What was captured since the last tick belongs to the tick that requested it. */
+	/* A late stop that has happened since the last tick completes the sample of the tick that
+	 * requested it. */
 	collect_late(sampler, false);
 	pace_begin(&run->pace, now);
 	tick->number++;

@@ -5,7 +5,8 @@
 
 #include "sampler/pipeline_internal.h"
 
-/* Bytes of stack that are copied: at least, and beyond what the last unwinding needed. */
+/* Fewest bytes of stack that are copied, and the bytes copied beyond those that the last unwinding
+ * needed. */
 #define STACK_LEAST ((size_t)8 << 10)
 #define STACK_MARGIN ((size_t)4 << 10)
 
@@ -139,7 +140,8 @@ unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
 	*thread->memo = snapshot->regs;
 	asleep = sleeps_again(observation) && unwind_asleep(unwinding, observation, false);
 	if (!asleep) {
-		/* The thread has run: only the copied bytes are of the moment of the stop. */
+		/* The thread has run since the stop: the stack in its memory may differ from the
+		 * copy. */
 		snapshot->live_limit = 0;
 		unwind_snapshot(unwinding, observation, false);
 	}

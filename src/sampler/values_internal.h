@@ -24,10 +24,10 @@ struct run;
 struct tick {
 	uint32_t number;   /* 1 for the first tick; 0 before it */
 	uint64_t began_ns; /* when the tick began, CLOCK_MONOTONIC */
-	uint64_t time_ns;  /* the ticks so far account for all time before this moment */
+	uint64_t time_ns;  /* the ticks up to this one account for all time before this moment */
 	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
 	size_t skipped;    /* threads that this tick does not observe */
-	size_t excluded;   /* threads among these that are excluded by name */
+	size_t excluded;   /* number of the skipped threads that are excluded by name */
 	bool few_holders;  /* lock holders are so few that each is observed at every tick */
 };
 
@@ -60,7 +60,7 @@ struct sampled_process {
 	struct stack_state stacks;
 	struct runtimes *runtimes;            /* NULL: language runtimes are not read */
 	struct resident resident;             /* not initialised when runtimes is NULL */
-	struct runtime_capture *lock_capture; /* buffer of threads that are read without a stop */
+	struct runtime_capture *lock_capture; /* for reads of a running thread */
 	struct waits *waits;
 	struct green_tasks *green;
 	struct capture_pool captures;
@@ -70,9 +70,10 @@ struct sampled_process {
 	uint64_t start_stack, arg_start; /* both change with an exec; 0: not known */
 	bool execed;           /* an exec happened between the last two sampled_process_read */
 	uint32_t thread_count; /* threads that the kernel counts */
-	/* Thread ids in the target's memory, which are those of its PID namespace. */
+	/* For translating thread ids found in the target's memory, which are ids of its PID
+	 * namespace. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
-	struct table inner;  /* in another namespace: id in the target -> id for wallsample */
+	struct table inner;  /* if not own_namespace: id in the target -> id for wallsample */
 	uint64_t inner_seen; /* thread_list.seen when `inner` was filled */
 };
 
@@ -100,16 +101,16 @@ struct sampled_thread {
 	uint32_t record;          /* number in the profile; THREAD_NONE: it has none yet */
 	bool shared;              /* threads of the same name share its record */
 	char name[64];
-	uint32_t captures; /* readings after it had run; the name is read at powers of two */
+	uint32_t captures; /* times it was found to have run; name is read at powers of two */
 
 	/* The schedule of its observations. */
 	uint32_t next_tick;   /* number of the tick that observes it next */
-	uint32_t period;      /* each tick since the last observation had a chance of 1/period */
+	uint32_t period;      /* each tick observes the thread with a chance of 1/period */
 	bool backed_off;      /* the period is longer because the thread sleeps */
 	uint32_t last_tick;   /* number of the tick of the last observation */
 	uint64_t last_ns;     /* tick.time_ns at the last observation */
 	uint32_t since_tick;  /* first tick that observed the present sleep */
-	uint32_t holder_tick; /* last tick at which another thread waited for it; 0: none */
+	uint32_t holder_tick; /* last tick at which a thread waited for its lock; 0: none */
 
 	/* Its last observation. */
 	bool seen;   /* there was an observation: the following members are valid */
@@ -124,24 +125,25 @@ struct sampled_thread {
 	struct thread_wait wait;
 
 	size_t stack_need;      /* bytes of stack that its next capture copies */
-	struct late_stop *late; /* the sample whose stop is late; NULL: none */
-	struct regs *memo;      /* registers of a stop in a sleep, valid at the same sp and pc */
+	struct late_stop *late; /* the sample whose stop is late; NULL: no stop is late */
+	struct regs *memo; /* registers from a stop in a sleep at the same sp and pc; NULL: none */
 };
 
 /*
- * What has become of an observation. Valid in all of them: thread, outcome, changed, renamed, and
- * the weights. `state` and `info` are valid from SLEEPING on, and in UNSELECTED; `capture` is set
- * in SLEEPING to UNWOUND and in DEFERRED; the results of unwinding are valid in UNWOUND.
+ * What has become of an observation. With every outcome these members are valid: thread, outcome,
+ * changed, renamed, and the weights. `state` and `info` are valid from SLEEPING on, and with
+ * UNSELECTED; `capture` is set with SLEEPING to UNWOUND and with DEFERRED; the results of unwinding
+ * are valid with UNWOUND.
  */
 enum outcome {
 	OUTCOME_UNCHANGED,  /* asleep since the last observation: the stack is known */
 	OUTCOME_HELD,       /* still held since an earlier tick */
-	OUTCOME_LATE,       /* its stop is late since an earlier tick */
+	OUTCOME_LATE,       /* an earlier tick requested its stop, which has not happened */
 	OUTCOME_GONE,       /* exited since the last tick: only past time is attributed */
 	OUTCOME_UNSELECTED, /* the filter does not select the thread */
 	OUTCOME_SLEEPING,   /* asleep: its stack is copied, but not unwound */
 	OUTCOME_REGISTERS,  /* asleep: unwinding needs registers, which only a stop gives */
-	OUTCOME_RUNNING,    /* to be stopped: only `state`, and a capture without contents */
+	OUTCOME_RUNNING,    /* to be stopped: `state` is valid, `capture` is an empty buffer */
 	OUTCOME_CAPTURED,   /* copied in a stop */
 	OUTCOME_UNWOUND,    /* `stack` is known */
 	/* There is no stack: `failure` is the reason, `exited` and `asleep` are valid, and with
@@ -162,27 +164,28 @@ struct observation {
 	bool renamed;  /* its name was read again and differs */
 	/* Weight of the sample: ticks, and nanoseconds. */
 	int64_t samples, weight_ns;
-	/* Weight of the sleep before it, beyond the part already attributed; may be negative. */
+	/* Weight that the sleep before the sample gets in addition to the part already attributed;
+	 * negative: too much was attributed. */
 	int64_t past_samples, past_ns;
 	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
 	uint64_t counters_ns; /* when thread->sched was read */
 	enum run_state state;
 	struct syscall_info info;
 	struct capture_buffer *capture; /* taken from the pool of the process; NULL: none */
-	bool moved;       /* a sleeping thread that ran before all threads were stopped */
+	bool moved;       /* the thread slept, and ran before all running threads were stopped */
 	bool in_sleep;    /* the stop interrupted a sleep, to which the registers belong */
-	bool fell_asleep; /* the same, but the thread was runnable when it was observed */
+	bool fell_asleep; /* as in_sleep, and the thread was runnable when observed */
 	/* Results of unwinding. */
-	bool asleep;         /* the thread still sleeps there */
+	bool asleep;         /* the thread still sleeps at this stack */
 	uint32_t stack;      /* number in the profile */
-	enum gil gil;        /* what it does with an interpreter's lock */
+	enum gil gil;        /* whether it holds or waits for an interpreter's lock */
 	uint32_t green_task; /* record of the green task that it runs; THREAD_NONE: none */
 };
 
 /* A sample whose stop is late. The thread executes no code of the program until it stops. */
 struct late_stop {
 	struct observation observation; /* of the tick that requested the stop */
-	/* Weight of the ticks since then, by the state in which they found the thread. */
+	/* Weight of the ticks after that one, by the state in which they found the thread. */
 	struct late_part {
 		int64_t samples, weight_ns;
 	} part[RUN_STATE_COUNT];
