@@ -70,14 +70,14 @@ add_root(struct debug_files *files, const char *path)
 {
 	if (path == NULL)
 		return;
-	/* /usr/lib/debug of this process's own root is a place already. */
+	/* If `path` is this process's own root, its /usr/lib/debug has been added already. */
 	if (!is_our_root(path))
 		add_place(files, path, "usr/lib/debug/", false);
 	files->root[files->root_count++] = make_place(path, "", false);
 }
 
 /* Returns the directory of debuginfod's client cache (debuginfod-client-config(7)), which the
- * caller frees; NULL when the environment names none. */
+ * caller frees; NULL when no variable of the environment names it. */
 static char *
 cache_path(void)
 {
@@ -108,7 +108,7 @@ debug_files_create(const struct debug_files_config *config)
 	files->dwarf_left = DEBUG_DWARF_MOST;
 	files->crc_left = DEBUG_CRC_MOST;
 	for (const char *const *dir = config->debug_dirs; dir != NULL && *dir != NULL; dir++)
-		/* Room is left for /usr/lib/debug and two roots. */
+		/* Three elements are kept free: for /usr/lib/debug, the root and --symfs. */
 		if (files->place_count < DEBUG_PLACES_MAX - 3)
 			add_directory(files, *dir);
 	add_place(files, "/usr/lib/debug", "", true);
@@ -148,8 +148,8 @@ debug_files_servers(const struct debug_files *files)
 
 /* --- MiniDebugInfo --------------------------------------------------------------------- */
 
-/* Limits of packed and unpacked bytes: a hostile file can unpack to any size. The largest real ones
- * unpack to some ten MiB. */
+/* Limits of packed and unpacked bytes of .gnu_debugdata: a hostile section can unpack to any size.
+ * The largest real ones unpack to some ten MiB. */
 #define PACKED_MAX ((size_t)64 << 20)
 #define UNPACKED_MAX ((size_t)256 << 20)
 
@@ -182,7 +182,7 @@ unpack(lzma_stream *stream, size_t *size, const char **why)
 	return NULL;
 }
 
-/* Opens the packed symbol table of a stripped program. */
+/* Opens .gnu_debugdata, the packed symbol table of a stripped program; warns when it is damaged. */
 static void
 open_mini(struct debug_files *files, struct debug_file *file)
 {

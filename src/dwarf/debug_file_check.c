@@ -12,7 +12,8 @@
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Bound on the notes of damaged files. Fedora's programs have some MiB, of annobin. */
+/* Bound on the size of notes, for damaged files. Programs of Fedora have some MiB, which annobin
+ * writes. */
 #define NOTES_MAX (UINT64_C(256) << 20)
 
 Elf_Scn *
@@ -67,8 +68,8 @@ debug_has_symtab(Elf *elf)
 	return false;
 }
 
-/* Returns whether the file has the wanted build-id in its sections. A file without a build-id is
- * accepted if a CRC identifies the file. */
+/* Returns whether the file has the wanted build-id in a note section. A file without a build-id is
+ * accepted if the CRC of a debug link identifies it. */
 static bool
 has_id(Elf *elf, const struct debug_want *want)
 {
@@ -92,8 +93,8 @@ has_id(Elf *elf, const struct debug_want *want)
 }
 
 /*
- * Compares the CRC of the whole file with that of .gnu_debuglink (IEEE 802.3). Returns NULL when
- * they are equal, else the reason why the file is refused.
+ * Compares the CRC of the whole file with `crc`, the CRC in .gnu_debuglink (IEEE 802.3). Returns
+ * NULL when they are equal, else the reason why the file is refused.
  */
 static const char *
 check_crc(struct debug_files *files, int fd, uint32_t crc)

@@ -22,8 +22,8 @@ static const char *const needed[] = {
 
 enum part { PART_OTHER, PART_NEEDED, PART_HIDDEN };
 
-/* Classifies a section by its name. *packed: the section is compressed in the old GNU way, which
- * the name ".zdebug_…" shows. */
+/* Classifies a section by its name. Sets *packed when the section is compressed in the old GNU
+ * format, which the name ".zdebug_…" shows. */
 static enum part
 part_of(const char *name, bool *packed)
 {
@@ -137,7 +137,7 @@ load_all(struct debug_dwarf *dwarf)
 			continue;
 		if (part == PART_NEEDED)
 			complete = false;
-		/* Hides the section from libdw: the change is made in memory only. */
+		/* Hides the section from libdw. This changes the header in memory, not the file. */
 		header.sh_type = SHT_NOBITS;
 		if (gelf_update_shdr(scn, &header) == 0)
 			return false;
@@ -146,8 +146,8 @@ load_all(struct debug_dwarf *dwarf)
 }
 
 /*
- * At most half of the free memory: when memory runs out, the kernel ends the largest process, which
- * may be the target.
+ * DWARF takes at most half of the free memory: when memory runs out, the kernel ends the largest
+ * process, which may be the target.
  */
 uint64_t
 debug_dwarf_allowed(uint64_t left)
@@ -196,7 +196,8 @@ make_ready(struct debug_dwarf *dwarf, uint64_t *left)
 	return NULL;
 }
 
-/* Opens a copy of the image, because section headers and names of files will be changed. */
+/* Opens a private copy of the image, in which section headers and names of .dwo files can be
+ * changed. */
 static Elf *
 open_copy(struct debug_dwarf *dwarf, const struct image *image, const char **why)
 {

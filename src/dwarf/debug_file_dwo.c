@@ -3,8 +3,8 @@
  * debug_file_dwo.c - finds the split unit of a skeleton unit in a .dwo file or a package, and
  * passes it to libdw.
  *
- * libdw opens a .dwo file by name and maps it. So it gets the name /proc/self/fd/N of a sealed copy
- * in memory: nothing can change or truncate the copy after it was checked.
+ * libdw opens a .dwo file by name and maps it. So libdw gets the name /proc/self/fd/N of a sealed
+ * copy of the file in memory: nothing can change or truncate the copy after it was checked.
  */
 #include <dwarf.h>
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Bounds on a .dwo file, which has the DWARF of one source file. */
+/* Bounds on the size of a .dwo file, which has the DWARF of one source file, and on the unpacked
+ * size of this DWARF. */
 #define DWO_MAX_SIZE (UINT64_C(256) << 20)
 #define DWO_MAX_UNPACKED (UINT64_C(1) << 30)
 
@@ -39,7 +40,8 @@ seal(int fd)
 	       0;
 }
 
-/* Makes a copy of `size` bytes that cannot be changed; -1 on failure. Closes `fd`. */
+/* Copies `size` bytes of the file to a sealed file in memory, and returns the descriptor of the
+ * copy; -1 on failure. Closes `fd`. */
 static int
 sealed_copy(int fd, uint64_t size)
 {
@@ -72,7 +74,7 @@ check_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	(void)offset_size;
 	if (dwarf_cu_info(die->cu, NULL, &type, NULL, NULL, &id, NULL, NULL) != 0)
 		return true;
-	/* libdw would open the file that a skeleton unit names. */
+	/* A .dwo file has no skeleton units: libdw would open the files that they name. */
 	if (type == DW_UT_skeleton)
 		return false;
 	if (type == DW_UT_split_compile && id == check->id)
@@ -100,8 +102,8 @@ strings_end(Elf *elf)
 	return true;
 }
 
-/* Checks the file. Returns NULL and the unpacked size of its DWARF when libdw can read the file
- * safely, else the reason why not. */
+/* Checks the file. When libdw can read the file safely, stores the unpacked size of its DWARF and
+ * returns NULL; else returns the reason why not. */
 static const char *
 what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 {
@@ -123,8 +125,8 @@ what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 	return check.has_id ? NULL : "its DWO id is another";
 }
 
-/* Logs a warning about a file. Of the files that exceed the memory only the first of each module is
- * named. */
+/* Logs a warning about a file. For each module, only the first file that exceeds the memory gets a
+ * warning. */
 static void
 dwo_warn(struct debug_files *files, struct debug_file_rest *rest, const char *path, const char *why)
 {
@@ -134,8 +136,8 @@ dwo_warn(struct debug_files *files, struct debug_file_rest *rest, const char *pa
 	debug_files_warn(files, path, rest->want.module, why);
 }
 
-/* Checks the sealed file and computes its size in memory; NULL, or the reason why the file
- * cannot be used. */
+/* Checks the sealed file and sets dwo->size. Returns NULL, or the reason why the file cannot be
+ * used. */
 static const char *
 check_copy(struct dwo *dwo, uint64_t id, uint64_t allowed)
 {
@@ -156,8 +158,8 @@ check_copy(struct dwo *dwo, uint64_t id, uint64_t allowed)
 	return dwo->size <= allowed ? NULL : no_memory;
 }
 
-/* Checks dwo->fd, which is already a copy in memory if `copied`. True when the file can be used;
- * otherwise closes the file and logs a warning. */
+/* Checks the file dwo->fd, and replaces it by a sealed copy unless it is already one (`copied`).
+ * True when the file can be used; otherwise closes the file and logs a warning. */
 static bool
 accept_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
 	   struct dwo *dwo, bool copied)
@@ -184,7 +186,7 @@ accept_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *
 	return false;
 }
 
-/* Opens the .dwo file; false when there is none that can be used. */
+/* Searches for the .dwo file by its path and opens it; false when no usable file was found. */
 static bool
 open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
 	 struct dwo *dwo)
@@ -201,7 +203,8 @@ open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *pa
 	return false;
 }
 
-/* Takes the unit out of the module's package, which is searched once. */
+/* Makes a .dwo file of the unit in the module's package. The package is searched for on the first
+ * call; false when there is none, or it does not have the unit. */
 static bool
 open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id, struct dwo *dwo)
 {
@@ -251,7 +254,7 @@ debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf
 				 !open_dwo(files, rest, skeleton->path, id, &dwo)))
 		return 0;
 	snprintf(rest->main.split_name, DEBUG_SPLIT_NAME_SIZE, "/proc/self/fd/%d", dwo.fd);
-	/* libdw opens the file when it is asked for the entry of the split unit. */
+	/* This call makes libdw open the file: it requests the top entry of the split unit. */
 	(void)dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL);
 	memcpy(rest->main.split_name, debug_split_nowhere, DEBUG_SPLIT_NAME_SIZE);
 	close(dwo.fd);

@@ -16,16 +16,16 @@
 /* Size of a path with the hexadecimal digits of a build-id and a few directories. */
 #define ID_PATH_MAX (2 * IMAGE_BUILD_ID_MAX + 64)
 
-/* Shorter build-ids identify nothing: elfutils, too, requires three bytes. */
+/* Least number of bytes of a usable build-id: elfutils, too, requires three. */
 #define ID_MIN 3
 
-/* Limit of a section with a link: a path and a build-id. */
+/* Limit of the size of a section with a debug link: a path and a build-id. */
 #define LINK_MAX_SIZE (PATH_MAX + IMAGE_BUILD_ID_MAX)
 
 /* --- files below a directory ------------------------------------------------------------ */
 
-/* Opens the file of an O_PATH descriptor for reading if it is a regular file that is not empty.
- * Closes `named`. */
+/* Opens for reading the file of the O_PATH descriptor `named`, if it is a regular file that is not
+ * empty. Closes `named`. */
 static int
 open_regular(int named)
 {
@@ -128,7 +128,8 @@ plain_path(const char *path)
 
 /* --- build-ids -------------------------------------------------------------------------- */
 
-/* Returns the warning for a file that could not be opened; NULL when the file does not exist. */
+/* Returns the reason, for a warning, why a file could not be opened; NULL when the file does not
+ * exist, which needs no warning. */
 static const char *
 why_not_opened(int error)
 {
@@ -152,7 +153,8 @@ why_not_opened(int error)
 	}
 }
 
-/* Opens the file `below` the place and checks it; true when it is the wanted one. */
+/* Opens the file with the path `below` relative to the place, and checks it; true when it is the
+ * wanted debug file. */
 static bool
 try_file(struct debug_files *files, const struct debug_place *place, const char *below,
 	 const struct debug_want *want, struct debug_found *found)
@@ -181,7 +183,8 @@ id_text(char to[2 * IMAGE_BUILD_ID_MAX + 1], const struct debug_want *want)
 		snprintf(to + 2 * i, 3, "%02x", want->id[i]);
 }
 
-/* Tries .build-id/ab/cdef….debug, and ab/cdef….debug in a directory that the user named. */
+/* Tries .build-id/ab/cdef….debug in all places, and ab/cdef….debug in directories that the user
+ * named. */
 static bool
 find_by_id(struct debug_files *files, const struct debug_want *want, struct debug_found *found)
 {
@@ -235,8 +238,9 @@ find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 /* --- .gnu_debuglink ----------------------------------------------------------------- */
 
 /*
- * Reads the section, which has a file name, a zero, padding to four bytes, and a CRC (GDB manual,
- * "Separate Debug Files"). Returns the name and stores the CRC; NULL without a valid section.
+ * Reads .gnu_debuglink, which has a file name, a zero, padding to four bytes, and a CRC (GDB
+ * manual, "Separate Debug Files"). Returns the name and stores the CRC; NULL without a valid
+ * section.
  */
 static const char *
 read_link(Elf *own, struct debug_want *want)
@@ -257,8 +261,8 @@ read_link(Elf *own, struct debug_want *want)
 	return name;
 }
 
-/* Tries the file `name` in the directory that the module's path names, or in the directory `sub`
- * ("" or ".debug/") below that directory. */
+/* Tries the file `name` in the module's directory below the place, or, if `sub` is ".debug/", in
+ * that subdirectory of the directory. */
 static bool
 try_link(struct debug_files *files, const struct debug_place *place, const struct module *module,
 	 const char *sub, const char *name, const struct debug_want *want,
@@ -302,7 +306,7 @@ find_by_link(struct debug_files *files, const struct module *module, Elf *own,
 	return false;
 }
 
-/* Tries the file below --symfs that has the path of the module: the copy may not be stripped. */
+/* Tries the copy of the module itself below --symfs, which may not be stripped. */
 static bool
 find_whole(struct debug_files *files, const struct module *module, const struct debug_want *want,
 	   struct debug_found *found)
@@ -325,7 +329,8 @@ debug_find(struct debug_files *files, const struct module *module, Elf *own,
 
 /*
  * Returns the path of the link without "." and "..". A relative link starts in the directory of the
- * file that has it, which is open as `fd`. NULL when that directory is not known.
+ * file that contains the link; this file is open as `fd`. NULL when the directory is not known. The
+ * caller frees the path.
  */
 static char *
 path_of_link(const char *link, int fd)
@@ -349,8 +354,8 @@ path_of_link(const char *link, int fd)
 	return plain;
 }
 
-/* Tries the path if it is below a directory of debug files: the link is foreign and could name any
- * file. */
+/* Tries the path only if it lies below a directory of debug files: it comes from a foreign link,
+ * which could name any file. */
 static bool
 find_below(struct debug_files *files, const char *path, const struct debug_want *want,
 	   struct debug_found *found)
@@ -370,7 +375,8 @@ find_below(struct debug_files *files, const char *path, const struct debug_want 
 	return false;
 }
 
-/* Tries DIR/.dwz/… with the end of the link's path: DIR may have been moved after dwz ran. */
+/* Tries DIR/.dwz/… with the end of the link's path in each directory DIR of debug files: DIR may
+ * have been moved after dwz ran. */
 static bool
 find_in_dwz(struct debug_files *files, const char *link, const struct debug_want *want,
 	    struct debug_found *found)
@@ -424,7 +430,7 @@ debug_find_alternate(struct debug_files *files, const struct debug_want *user, E
 int
 debug_find_by_path(struct debug_files *files, const char *path)
 {
-	/* Compilers are also called with -o ../obj/a.o. */
+	/* Paths may contain "..": compilers are also called with -o ../obj/a.o. */
 	char *below = strlen(path) < PATH_MAX ? plain_path(path) : NULL;
 	const char *slash;
 	struct strbuf opened = STRBUF_INIT;
@@ -435,7 +441,7 @@ debug_find_by_path(struct debug_files *files, const char *path)
 	slash = strrchr(below, '/');
 	for (size_t i = 0; i < files->root_count && fd < 0; i++)
 		fd = debug_place_open(&files->root[i], below, &opened);
-	/* A directory of --debug-dir has the whole tree of paths, or just the files. */
+	/* A --debug-dir directory has the files either at their whole paths or directly in it. */
 	for (size_t i = 0; i < files->place_count && fd < 0; i++) {
 		if (!files->place[i].trusted)
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_internal.h - search, opening and checks of debug files, and the state of an open one.
+ * debug_file_internal.h - search, opening and checks of debug files, and the state of an open debug
+ * file.
  */
 #ifndef WALLSAMPLE_DWARF_DEBUG_FILE_INTERNAL_H
 #define WALLSAMPLE_DWARF_DEBUG_FILE_INTERNAL_H
@@ -25,41 +26,44 @@ struct debug_place {
 	int top; /* descriptor if it is not trusted: valid after the target has ended */
 };
 
-/* Bytes of DWARF of all files of a run. The largest browsers have 4 GiB; all is kept in memory. */
+/* Limit of the bytes of DWARF that a run reads, which are kept in memory. The largest browsers have
+ * 4 GiB. */
 #define DEBUG_DWARF_MOST (UINT64_C(6) << 30)
 
 /*
- * Bytes that are read for the CRCs of debug links in a run, which takes about ten seconds. The
- * largest debug files have a few GiB; larger ones are sparse files, of which a target can create
- * any number.
+ * Limit of the bytes that a run reads to compute CRCs for debug links, which takes about ten
+ * seconds. The largest debug files have a few GiB; larger files are sparse, and a target can create
+ * any number of sparse files.
  */
 #define DEBUG_CRC_MOST (UINT64_C(16) << 30)
 
-/* Further --debug-dir are ignored. */
+/* Largest number of directories to search; --debug-dir directories beyond it are ignored. */
 #define DEBUG_PLACES_MAX 64
 
 struct debug_server;
 
 struct debug_files {
 	struct debug_files_config config;
-	struct debug_place place[DEBUG_PLACES_MAX]; /* directories laid out as /usr/lib/debug */
+	/* Directories with the layout of /usr/lib/debug. */
+	struct debug_place place[DEBUG_PLACES_MAX];
 	size_t place_count;
 	struct debug_place root[2]; /* directories with the target's files at the target's paths */
 	size_t root_count;
-	struct debug_place cache;    /* of debuginfod's client; its path is NULL if not used */
+	/* Cache of debuginfod's client; cache.path is NULL if it is not used. */
+	struct debug_place cache;
 	struct debug_server *server; /* NULL when no server is asked */
 	struct strings *said;        /* paths of files that a warning has named */
 	uint64_t dwarf_left;         /* bytes of unpacked DWARF that may still be read */
 	uint64_t crc_left;           /* bytes that may still be read for CRCs */
 };
 
-/* What a debug file must be to be used. */
+/* What a debug file must have to be used for a module. */
 struct debug_want {
 	const char *module; /* base name of the module, for messages */
 	const uint8_t *id;  /* build-id */
 	size_t id_size;     /* bytes of the build-id; 0 when the module has none */
 	uint16_t machine;   /* e_machine */
-	bool has_crc;       /* the CRC of the file must be `crc` */
+	bool has_crc;       /* the whole file must have the CRC `crc` */
 	uint32_t crc;
 };
 
@@ -71,14 +75,15 @@ struct debug_found {
 };
 
 /*
- * Opens the regular file `below` the place (and its prefix) for reading, and stores its path in
- * *path, an initialised buffer. Returns a descriptor, or -1 with errno: ELOOP for a link that is
- * not followed, EINVAL for another kind of file or a path with "..", ENODATA for an empty file.
+ * Opens for reading the regular file with the path `below` relative to the place and its prefix.
+ * Stores its whole path in *path, an initialised buffer. Returns a descriptor, or -1 with errno:
+ * ELOOP for a link that is not followed, EINVAL for another kind of file or a path with "..",
+ * ENODATA for an empty file.
  */
 int debug_place_open(const struct debug_place *place, const char *below, struct strbuf *path);
 
-/* Finds the debug file of a module, which must be as `want` says. `own` is the ELF file of the
- * module itself, or NULL when that file cannot be read. */
+/* Finds the debug file of a module that `want` describes; false when there is none. `own` is the
+ * ELF file of the module itself, or NULL when that file cannot be read. */
 bool debug_find(struct debug_files *files, const struct module *module, Elf *own,
 		const struct debug_want *want, struct debug_found *found);
 
@@ -96,13 +101,13 @@ int debug_find_by_path(struct debug_files *files, const char *path);
 
 /* --- checks (debug_file_check.c) -------------------------------------------------------------- */
 
-/* Finds the section of that name with bytes in the file and stores its header; NULL when `elf` is
- * NULL or has no such section. */
+/* Finds the section with this name and stores its header; NULL when `elf` is NULL, or has no such
+ * section with bytes in the file. */
 Elf_Scn *debug_section(Elf *elf, const char *name, GElf_Shdr *header);
 /* Returns the bytes of a section as they are in the file; NULL when the section is missing, empty
  * or larger than `limit`. */
 const uint8_t *debug_section_bytes(Elf *elf, const char *name, size_t limit, size_t *size);
-/* `elf` may be NULL. */
+/* Return whether `elf` has DWARF, or a full symbol table; false when `elf` is NULL. */
 bool debug_has_dwarf(Elf *elf);
 bool debug_has_symtab(Elf *elf);
 
@@ -111,9 +116,9 @@ void debug_files_warn(struct debug_files *files, const char *path, const char *m
 		      const char *why);
 
 /*
- * Takes over the descriptor and checks the file. True, and *found is filled, when it is the wanted
- * file and has DWARF or symbols. Otherwise closes the file, with a warning when it is not the
- * wanted one.
+ * Takes over the descriptor and checks the file. Fills in *found and returns true when the file is
+ * the wanted one and has DWARF or symbols. Otherwise closes the file and returns false, with a
+ * warning when it is not the wanted file.
  */
 bool debug_accept(struct debug_files *files, int fd, const char *path,
 		  const struct debug_want *want, struct debug_found *found);
@@ -122,13 +127,14 @@ void debug_found_release(struct debug_found *found);
 /* --- debuginfod servers (debuginfod.c; debuginfod_absent.c without libdebuginfod) ------------- */
 
 /*
- * Prepares to ask servers. NULL, after one warning with the reason, when no server can be asked. A
- * file may take `limit_ns`. A server that cannot be reached or does not answer in time is not asked
- * again.
+ * Prepares requests to debuginfod servers. Returns NULL, after one warning with the reason, when no
+ * server can be asked. Each request may take `limit_ns`; after a request that takes longer, or that
+ * fails though the file may exist, no server is asked again.
  */
 struct debug_server *debug_server_create(const struct log *log, uint64_t limit_ns);
 void debug_server_free(struct debug_server *server);
-/* `server` may be NULL. Never returns DEBUGINFOD_NOT_WANTED. */
+/* Returns the state of the servers, never DEBUGINFOD_NOT_WANTED. `server` may be NULL, when
+ * debug_server_create has returned NULL. */
 enum debuginfod_state debug_server_state(const struct debug_server *server);
 
 /*
@@ -153,7 +159,7 @@ void debug_package_close(struct debug_package *package);
 const char *debug_package_path(const struct debug_package *package);
 
 /*
- * Makes a .dwo file in memory of the unit with that id, whose contents are foreign. Returns its
+ * Makes a .dwo file in memory from the unit with this id. Its contents are foreign. Returns its
  * descriptor, which the caller closes; -1 when the package lacks the unit (*why is NULL) or is
  * damaged (*why is the reason).
  */
@@ -164,7 +170,7 @@ struct debug_file_rest {
 	const struct module *module;
 	/*
 	 * The module is an object that the target generated. No other files are searched for such
-	 * an object: each could ask for further files, and servers would learn of them.
+	 * an object: its links could name any files, and servers would learn of these names.
 	 */
 	bool standalone;
 	struct debug_want want; /* what the module's debug files must be */
@@ -172,8 +178,9 @@ struct debug_file_rest {
 	void *mini_bytes; /* the unpacked .gnu_debugdata, freed after debug_file.mini */
 	bool dwarf_tried, package_tried;
 	struct debug_dwarf main, alternate;
-	struct debug_package *package; /* of split units; NULL when there is none */
-	uint64_t split_size; /* bytes of dwarf_left that .dwo files take until the handle ends */
+	struct debug_package *package; /* package with the split units; NULL when there is none */
+	/* Bytes that .dwo files take from dwarf_left until the handle is closed. */
+	uint64_t split_size;
 };
 
 #endif

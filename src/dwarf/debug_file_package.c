@@ -12,8 +12,8 @@
 
 /* Bound on the index, which has some 80 bytes for each unit. */
 #define INDEX_MAX_SIZE (UINT64_C(128) << 20)
-/* Bound on all compressed sections, which are kept unpacked. Neither dwp nor llvm-dwp makes such
- * sections. */
+/* Bound on the unpacked size of all compressed sections, which are kept in memory. Neither dwp nor
+ * llvm-dwp writes compressed sections. */
 #define UNPACKED_MAX_SIZE (UINT64_C(1) << 30)
 
 struct debug_package {
@@ -22,7 +22,7 @@ struct debug_package {
 	struct dwp_source source;
 	uint8_t *index;
 	size_t index_size;
-	uint64_t unpacked; /* bytes of all sections if one of them is compressed, else 0 */
+	uint64_t unpacked; /* bytes of all sections if at least one of them is compressed, else 0 */
 };
 
 /* --- opening ------------------------------------------------------------------------- */
@@ -37,8 +37,8 @@ take_memory(uint64_t *left, uint64_t size, uint64_t limit)
 	return true;
 }
 
-/* Finds a section and unpacks it if it is compressed. Returns NULL, or the reason of a failure; a
- * section that is missing has the size 0. */
+/* Finds a section and unpacks it if it is compressed. Returns NULL, or the reason of a failure. A
+ * missing section is no failure: it gets the size 0. */
 static const char *
 take_section(struct debug_package *package, const char *name, uint64_t *left,
 	     struct dwp_section *section)
@@ -124,7 +124,8 @@ debug_package_close(struct debug_package *package)
 
 /* --- finding ------------------------------------------------------------------------- */
 
-/* Opens the package `below` the place, if there is one; warns when the package cannot be used. */
+/* Opens the package with the path `below` relative to the place. NULL when there is none, or, with
+ * a warning, when it cannot be used. */
 static struct debug_package *
 try_package(struct debug_files *files, const struct debug_place *place, const char *below,
 	    const char *module)
@@ -172,7 +173,7 @@ find_by_path(struct debug_files *files, const struct module *module, const char 
 }
 
 /* Tries PATH.dwp and, for a PATH that ends in ".debug", that path with ".dwp" in place of ".debug".
- * PATH is that of a debug file in the place. */
+ * PATH is the path of a debug file in the place. */
 static struct debug_package *
 find_beside(struct debug_files *files, const struct module *module, const struct debug_place *place,
 	    const char *path)

@@ -16,8 +16,8 @@
 
 const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE] = "/dev/null/none";
 
-/* Bound on units: libdw allocates a kilobyte for each, and a unit can have as few as eleven bytes.
- * The largest browsers have 100,000 units. */
+/* Largest number of units: libdw allocates a kilobyte for each, and a unit can have as few as
+ * eleven bytes. The largest browsers have 100,000 units. */
 #define UNITS_MOST (1 << 20)
 
 static bool
@@ -46,7 +46,8 @@ debug_has_few_units(Dwarf *dwarf)
 	return has_few(dwarf, false) && has_few(dwarf, true);
 }
 
-/* Walks from header to header as lookups in libdw do: dwarf_get_units may stop earlier. */
+/* Walks from unit header to unit header, as lookups in libdw do; dwarf_get_units could stop
+ * earlier. */
 bool
 debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)
 {
@@ -69,7 +70,7 @@ debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)
 	return true;
 }
 
-/* Finds the name of the .dwo file of a skeleton unit; false for other units. */
+/* Stores the attribute with the name of the .dwo file; false when the unit is no skeleton unit. */
 static bool
 find_dwo_name(Dwarf_Die *die, Dwarf_Attribute *name)
 {
@@ -117,8 +118,8 @@ has_no_name(void *context, Dwarf_Die *die, uint8_t offset_size)
 	return !find_dwo_name(die, &name);
 }
 
-/* Reads the number of a text of DW_FORM_strx*: an index into the unit's part of .debug_str_offsets.
- * dwarf_formstring has checked that the number is in the unit. */
+/* Reads the value of an attribute of a form DW_FORM_strx*: an index into the unit's part of
+ * .debug_str_offsets. dwarf_formstring has checked that the value lies in the unit. */
 static bool
 read_index(const Dwarf_Attribute *name, uint64_t *index)
 {
@@ -132,7 +133,8 @@ read_index(const Dwarf_Attribute *name, uint64_t *index)
 	       dwarf_read_uleb(&at, at + 5, index);
 }
 
-/* Returns the place in .debug_str_offsets that holds the offset of the text, or NULL. */
+/* Returns the address in .debug_str_offsets that holds the offset of the text; NULL when the
+ * section does not hold it. */
 static uint8_t *
 find_offset(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_Attribute *name,
 	    const char *text, uint8_t offset_size)
@@ -156,7 +158,8 @@ find_offset(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_Attri
 	return bytes_little(place, offset_size) == (uint64_t)(text - start) ? place : NULL;
 }
 
-/* Overwrites the text with slashes: the name of a directory, which libdw can open but not read. */
+/* Overwrites the text with slashes. This is the path of a directory, which libdw can open but not
+ * read. */
 static void
 wipe(const char *text)
 {
@@ -213,7 +216,8 @@ rename_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	return true;
 }
 
-/* Checks a unit after all changes, because units share texts. */
+/* Checks that a unit names no file that libdw would open. Done after all changes, because units
+ * share texts. */
 static bool
 is_harmless(void *context, Dwarf_Die *die, uint8_t offset_size)
 {
@@ -265,7 +269,8 @@ debug_split_disarm(struct debug_dwarf *dwarf)
 	if (disarming.text == NULL ||
 	    disarming.text->d_size > UINT32_MAX - DEBUG_SPLIT_NAME_SIZE - 1)
 		return false;
-	/* One more zero before the name terminates a last text that has no end. */
+	/* The new name follows one zero byte, which terminates the last text of the section if that
+	 * has no zero. */
 	debug_dwarf_move(dwarf, disarming.text, DEBUG_SPLIT_NAME_SIZE + 1);
 	disarming.name = disarming.text->d_size + 1;
 	disarming.text->d_size += DEBUG_SPLIT_NAME_SIZE + 1;

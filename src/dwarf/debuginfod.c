@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time until the first progress line, and between further ones. */
+/* Time until the first progress line of a request, and between further progress lines. */
 #define FIRST_WORD_NS (2 * NS_PER_SEC)
 #define NEXT_WORD_NS (5 * NS_PER_SEC)
 
@@ -38,9 +38,9 @@ struct debug_server {
 	struct library library;
 	debuginfod_client *client;
 	const struct log *log;
-	const char *name;     /* of the module whose debug file is requested */
+	const char *name;     /* name of the module whose debug file is requested */
 	uint64_t limit_ns;    /* time that one file may take */
-	uint64_t deadline_ns; /* of the present request */
+	uint64_t deadline_ns; /* deadline of the present request */
 	uint64_t say_ns;      /* time of the next progress line */
 	bool late;            /* the present request has reached its deadline */
 	bool silent;          /* no server is asked any more */
@@ -49,13 +49,13 @@ struct debug_server {
 static bool
 library_load(struct library *library)
 {
-	/* Never unloaded: the libraries that it loads do not support that. */
+	/* RTLD_NODELETE: the libraries that libdebuginfod loads cannot be unloaded. */
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	bool whole = handle != NULL;
 
 	if (!whole)
 		return false;
-/* POSIX allows to convert the pointer of dlsym to a pointer to a function. C does not, so that the
+/* POSIX permits the conversion of dlsym's result to a function pointer, but C does not: so the
  * bytes of the pointer are stored. */
 #define X(name)                                                                                    \
 	*(void **)(void *)&library->name = dlsym(handle, "debuginfod_" #name);                     \
@@ -73,7 +73,8 @@ on_progress(debuginfod_client *client, long done, long all)
 	const uint64_t now = clock_now_ns();
 	struct library library;
 
-	/* The library is found again, because a callback gets only the client. */
+	/* The functions of the library are looked up again, because a callback gets only the
+	 * client. */
 	if (!library_load(&library))
 		return 1;
 	server = library.get_user_data(client);
@@ -84,7 +85,7 @@ on_progress(debuginfod_client *client, long done, long all)
 	if (now < server->say_ns)
 		return 0;
 	server->say_ns = now + NEXT_WORD_NS;
-	/* Until the first byte has come, the client counts servers, not bytes. */
+	/* Before the first byte arrives, `done` and `all` count servers, not bytes. */
 	if (all > 64 * 1024)
 		log_say(server->log, LOG_NORMAL,
 			"debuginfod: %ld of %ld KiB of the debug file of %s", done / 1024,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debuginfod_absent.c - replaces debuginfod.c in a build without libdebuginfod: asks no server.
+ * debuginfod_absent.c - replaces debuginfod.c in a build without libdebuginfod: no server is asked.
  */
 #include "dwarf/debug_file_internal.h"
 

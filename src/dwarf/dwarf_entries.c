@@ -54,8 +54,8 @@ dwarf_time_used_ns(const struct dwarf_time *time)
 
 /* --- units ----------------------------------------------------------------------------- */
 
-/* libdw keeps what it has read until its handle is closed. Above this number of bytes the walk
- * closes the handle and opens another one. */
+/* libdw keeps in memory all that it has read until its handle is closed. When it keeps more than
+ * this number of bytes, the walk closes the handle and opens another one. */
 #define KEPT_BYTES ((size_t)200 << 20)
 
 static bool
@@ -111,7 +111,8 @@ dwarf_each_unit(const struct debug_files_config *config, const struct module *mo
 bool
 dwarf_each_is_code(const struct image *image, uint64_t vaddr)
 {
-	/* Dropped functions have the address 0 or 1, where images have headers, not code. */
+	/* Functions that the linker has dropped have the address 0 or 1, where images have headers,
+	 * not code. */
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct image_segment *segment = &image->segment[i];
 
@@ -136,8 +137,8 @@ dwarf_split_find(const Dwarf_Die *top, Dwarf_Die *split)
 
 /* --- names ----------------------------------------------------------------------------- */
 
-/* A concrete function refers to its abstract one, and that one to its declaration. References of
- * damaged entries can be circular. */
+/* Largest number of references that are followed: a concrete function refers to its abstract
+ * function, which refers to its declaration. References of damaged entries can be circular. */
 #define REFERENCES_MAX 16
 
 static const char *
@@ -160,8 +161,8 @@ dwarf_name_function(const Dwarf_Die *die)
 		linkage = name_attribute(&at, DW_AT_linkage_name);
 		if (linkage == NULL)
 			linkage = name_attribute(&at, DW_AT_MIPS_linkage_name);
-		/* In C the linkage name is the assembler's name of an alias: __GI_lfind for
-		 * lfind. */
+		/* In C the linkage name may be the assembler's name of an alias, such as __GI_lfind
+		 * for lfind: only mangled linkage names are used. */
 		if (linkage != NULL && symbol_name_is_mangled(linkage))
 			return linkage;
 		if (name == NULL)
@@ -179,7 +180,8 @@ dwarf_name_function(const Dwarf_Die *die)
 /* --- paths ----------------------------------------------------------------------------- */
 
 struct dwarf_paths {
-	const char *directory;  /* of the compilation; NULL when the unit does not name it */
+	/* Directory of the compilation; NULL when the unit does not name it. */
+	const char *directory;
 	struct strings *joined; /* all paths that were returned */
 	struct table numbers;   /* address of libdw's name -> number of the path in `joined` */
 };

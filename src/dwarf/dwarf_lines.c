@@ -2,8 +2,8 @@
 /*
  * dwarf_lines.c - an index of the units by address, and the memory of units.
  *
- * libdw keeps all it has read until its handle is closed. So the handle is closed and opened
- * again when that memory exceeds the limit; only the index of units is kept.
+ * libdw keeps in memory all that it has read until its handle is closed. So the handle is closed
+ * and opened again when this memory exceeds the limit; only the index of units is kept.
  *
  * The index comes from the top entries of units. .debug_aranges is not used: clang does not write
  * it, and old linkers damaged it.
@@ -18,44 +18,50 @@
 #include "wallsample/base/base.h"
 
 #define LIMIT_BYTES ((size_t)200 << 20)
-/* The largest units of real programs take one second, their files, with all names, ten. */
+/* Limits of CPU time. The largest units of real programs take one second; all names of the largest
+ * files take ten. */
 #define UNIT_NS (10 * NS_PER_SEC)
 #define FILE_NS (60 * NS_PER_SEC)
-/* Units that are read for one address. */
+/* Largest number of units that are read for one address. */
 #define TRIES_MAX 16
-/* Bounds for damaged files: units, sections of code, and address ranges of all units together. */
+/* Bounds for damaged files on the number of units, sections of code, and address ranges of all
+ * units together. */
 #define UNITS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX ((size_t)1 << 20)
 #define SPANS_MAX ((size_t)16 << 20)
-/* Units that share an address, because a linker folded identical code. Further ones are ignored. */
+/* Largest number of units that are considered for one address. Units share an address when a linker
+ * has folded identical code. */
 #define SHARING_MAX 64
 
 struct index {
-	Dwarf_Off *tops; /* by unit: offset of its top entry in .debug_info */
+	Dwarf_Off *tops; /* for each unit, the offset of its top entry in .debug_info */
 	size_t count, capacity;
-	uint32_t *silent; /* units whose top entry has no addresses: their functions are read */
+	/* Silent units: their top entry has no addresses, so that their functions are read
+	 * instead. */
+	uint32_t *silent;
 	size_t silent_count, silent_capacity;
 	size_t silent_read;       /* number of silent units that were read */
 	struct dwarf_spans spans; /* address ranges; `what` is the number of the unit */
-	struct dwarf_spans code;  /* sections of code: the addresses that code can have */
+	struct dwarf_spans code;  /* address ranges of sections with code */
 };
 
 struct dwarf_lines {
 	struct dwarf_opener opener;
 	Dwarf *dwarf;              /* NULL when the handle is closed */
-	bool dead;                 /* there is no DWARF */
+	bool dead;                 /* the module has no DWARF: the handle is not opened again */
 	bool indexed;              /* `index` is valid */
 	struct index index;        /* kept while the handle is closed */
-	struct dwarf_unit **units; /* by number; NULL when the unit was not read */
+	struct dwarf_unit **units; /* by number of the unit; NULL when the unit is not in memory */
 	size_t spent, limit;       /* bytes of memory that units take, and their limit */
 	uint64_t unit_ns, left_ns; /* CPU time that a unit, and the file, may still take */
-	struct dwarf_time time;    /* of the present reading */
-	bool slow;                 /* the caller has been notified that reading takes too long */
+	struct dwarf_time time;    /* limit of the reading that is under way */
+	bool slow;                 /* opener.slow has been called */
 };
 
 /* --- the index ------------------------------------------------------------------------- */
 
-/* A separate debug file has the headers of code sections, without their bytes. */
+/* Finds the address ranges of the code sections. Works for a separate debug file, too: it has the
+ * headers of these sections, though not their bytes. */
 static void
 find_code(struct index *index, Dwarf *dwarf)
 {
@@ -89,7 +95,7 @@ add_unit(struct index *index, Dwarf_Die *top, Dwarf_Off offset, struct dwarf_tim
 	index->silent[index->silent_count++] = number;
 }
 
-/* Reads the top entries of all units, until the time is over. */
+/* Adds all units to the index by their top entries; stops when the time is over. */
 static void
 index_read(struct index *index, Dwarf *dwarf, struct dwarf_time *time)
 {
@@ -124,8 +130,8 @@ compare_sizes(const void *left, const void *right)
 	return (*a)->what < (*b)->what ? -1 : (*a)->what > (*b)->what;
 }
 
-/* Stores the numbers of at most TRIES_MAX units that may contain the address, the one with the
- * smallest span around it first; returns their number. */
+/* Stores the numbers of at most TRIES_MAX units that may contain the address, beginning with the
+ * unit that has the smallest span around the address. Returns how many were stored. */
 static size_t
 index_find(const struct index *index, uint64_t vaddr, uint32_t *out)
 {
@@ -187,7 +193,7 @@ end_reading(struct dwarf_lines *lines)
 		lines->opener.slow(lines->opener.context);
 }
 
-/* Frees all units, and closes the handle that they point into. */
+/* Frees all units, and closes the handle whose memory they point into. */
 static void
 close_units(struct dwarf_lines *lines)
 {
@@ -215,7 +221,8 @@ dwarf_lines_free(struct dwarf_lines *lines)
 	free(lines);
 }
 
-/* Opens the handle if it is closed, and frees memory for another unit; false without DWARF. */
+/* Prepares to read a unit: frees all units when they exceed the limit of memory, and opens the
+ * handle if it is closed. False when the handle cannot be opened. */
 static bool
 open_units(struct dwarf_lines *lines)
 {
@@ -226,7 +233,8 @@ open_units(struct dwarf_lines *lines)
 	if (lines->dwarf == NULL)
 		lines->dwarf = lines->opener.open(lines->opener.context);
 	if (lines->dwarf == NULL) {
-		/* After a first success the failure may pass: memory or descriptors were short. */
+		/* If the handle could be opened before, the failure may be temporary, such as a
+		 * lack of memory or of descriptors. */
 		lines->dead = !lines->indexed;
 		return false;
 	}
@@ -240,7 +248,7 @@ open_units(struct dwarf_lines *lines)
 	return true;
 }
 
-/* Finds the split unit of the unit with this top entry, if it has one, and reads the functions. */
+/* Reads the functions of the unit with this top entry, from its split unit if it has one. */
 static struct dwarf_unit *
 read_unit(struct dwarf_lines *lines, Dwarf_Die *top)
 {
@@ -286,8 +294,8 @@ find_in_unit(struct dwarf_lines *lines, uint32_t number, uint64_t vaddr, struct 
 	return count;
 }
 
-/* Adds the functions of the next silent unit to the index; false when there is none left, or no
- * time. */
+/* Adds the functions of the next silent unit to the index; false when no silent unit is left, or
+ * the time is over. */
 static bool
 read_silent(struct dwarf_lines *lines)
 {
@@ -315,7 +323,8 @@ read_silent(struct dwarf_lines *lines)
 	return true;
 }
 
-/* As index_find; reads the silent units when no other unit contains the address. */
+/* Does what index_find does. If it finds no unit, reads all silent units, as far as time permits,
+ * and searches again. */
 static size_t
 find_units(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
 {
@@ -328,7 +337,7 @@ find_units(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
 		more = true;
 	if (!more)
 		return 0;
-	/* After a failure half-way, the units that were read can still be found. */
+	/* Also done after a failure, so that the silent units read so far can be found. */
 	dwarf_spans_order(&lines->index.spans);
 	return index_find(&lines->index, vaddr, out);
 }

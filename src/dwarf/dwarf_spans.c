@@ -4,8 +4,8 @@
  * balanced tree.
  *
  * The middle element of the array is the root of the tree; its children are the middle elements of
- * the two halves, and so on. Each element stores the highest end of all spans of its subtree, so
- * that a subtree that ends before the address is skipped.
+ * the two halves, and so on. Each element stores the highest end of all spans in its subtree
+ * (`reach`): a search skips a subtree that ends before the address.
  */
 #include "dwarf/dwarf_unit_internal.h"
 
@@ -30,8 +30,8 @@ dwarf_spans_add(struct dwarf_spans *spans, uint64_t low, uint64_t high, uint32_t
 	return true;
 }
 
-/* Orders by low end, then by size, the larger first, then by `what`: a span comes before the spans
- * that it contains. */
+/* Orders spans by ascending low end, then by descending size, then by `what`: a span comes before
+ * the spans that it contains. */
 static int
 span_compare(const void *left, const void *right)
 {
@@ -44,8 +44,8 @@ span_compare(const void *left, const void *right)
 	return a->what < b->what ? -1 : a->what > b->what;
 }
 
-/* Sets `reach` of all spans in [from, to) and returns the highest. The recursion is as deep as the
- * logarithm of their number. */
+/* Sets `reach` of all spans in [from, to), a subtree, and returns its highest end. The depth of the
+ * recursion is the logarithm of the number of these spans. */
 static uint64_t
 reach_of(struct dwarf_span *all, size_t from, size_t to)
 {
@@ -68,7 +68,7 @@ dwarf_spans_order(struct dwarf_spans *spans)
 {
 	size_t i = 1;
 
-	/* Compilers write spans in order, nearly always. */
+	/* Compilers nearly always write spans in order: then sorting is skipped. */
 	while (i < spans->count && span_compare(&spans->all[i - 1], &spans->all[i]) <= 0)
 		i++;
 	if (i < spans->count)

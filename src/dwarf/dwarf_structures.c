@@ -7,10 +7,11 @@
 
 #include "wallsample/base/base.h"
 
-/* Bound on entries, which form rings in damaged files. Large libraries have some 600,000 outermost
- * entries. */
+/* Largest number of entries that are read: in damaged files entries form rings. Large libraries
+ * have some 600,000 outermost entries. */
 #define ENTRIES_MOST (UINT64_C(8) << 20)
-/* Bounds on chains of typedefs and qualifiers, and on unnamed structures in structures. */
+/* Bounds on the length of chains of typedefs and qualifiers, and on the nesting of unnamed
+ * structures. */
 #define TYPES_MOST 16
 #define DEPTH_MOST 4
 
@@ -22,7 +23,8 @@ search_continues(struct dwarf_structures *structures)
 	       (structures->entries % 1024 != 0 || clock_now_ns() < structures->until_ns);
 }
 
-/* Replaces *die by the type without typedefs and qualifiers; false when that type is not known. */
+/* Replaces *die by the type that remains without typedefs and qualifiers; false when this type is
+ * not known. */
 static bool
 peel(Dwarf_Die *die)
 {
@@ -61,7 +63,7 @@ is_complete(Dwarf_Die *die, uint64_t *size)
 	return true;
 }
 
-/* Keeps the entry of this name for each wanted structure that it defines. */
+/* Keeps the entry `die`, which has this name, for each wanted structure that it defines. */
 static void
 structures_keep(struct dwarf_structures *structures, Dwarf_Die *die, const char *name,
 		bool is_typedef)
@@ -134,8 +136,8 @@ struct member {
 	uint64_t offset; /* bytes from the start of the structure that was searched */
 };
 
-/* Stores the offset of a member, 0 for members of unions; for a bit-field the offset of its
- * byte. */
+/* Stores the offset of a member in bytes: 0 for a member of a union; for a bit-field the offset of
+ * the byte with the field. */
 static bool
 member_offset(Dwarf_Die *member, uint64_t *offset)
 {
@@ -166,8 +168,8 @@ member_type(Dwarf_Die *member, Dwarf_Die *type)
 static bool find_member(struct dwarf_structures *structures, Dwarf_Die *in, const char *name,
 			size_t length, int depth, struct member *out);
 
-/* Returns whether the member has that name, or is an unnamed structure that contains a member of
- * that name; stores the member. */
+/* Returns whether the member has the name, or is an unnamed structure that contains a member with
+ * the name; stores the member with the name. */
 static bool
 is_member(struct dwarf_structures *structures, Dwarf_Die *member, const char *name, size_t length,
 	  int depth, struct member *out)

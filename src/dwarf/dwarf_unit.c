@@ -23,18 +23,20 @@ struct scope {
 	uint32_t parent;  /* number of the scope that encloses this one, or NO_SCOPE */
 	uint32_t depth;   /* number of entries that enclose this one */
 	bool inlined;
-	bool named; /* the name was searched */
+	bool named; /* `name` has been looked up */
 };
 
 struct dwarf_unit {
-	Dwarf_Die top;        /* the top entry, which has the lines */
-	Dwarf_Die tree;       /* the top entry of the functions: `top`, or that of the split unit */
-	struct scope *scopes; /* in the order of the file: a scope comes before those inside it */
+	Dwarf_Die top;  /* the top entry, which has the lines */
+	Dwarf_Die tree; /* the top entry of the functions: `top`, or that of the split unit */
+	/* In the order of the file: a scope comes before the scopes that it encloses. */
+	struct scope *scopes;
 	size_t scope_count, scope_capacity;
-	struct dwarf_spans spans; /* addresses; `what` is the number of the scope */
+	struct dwarf_spans spans; /* addresses of all scopes; `what` is the number of a scope */
 	Dwarf_Lines *lines;       /* ascending by address */
 	size_t line_count;
-	Dwarf_Files *files; /* source files by the numbers in `tree`; NULL when there are none */
+	/* Source files, to which the file numbers in `tree` refer; NULL when there are none. */
+	Dwarf_Files *files;
 	struct dwarf_paths *paths;
 	bool lines_read; /* `lines`, `files` and `paths` are valid */
 	size_t cost;     /* bytes */
@@ -43,8 +45,9 @@ struct dwarf_unit {
 /* --- reading ------------------------------------------------------------------------- */
 
 /*
- * Returns whether code can be at the address. A linker that drops a function leaves its debug
- * information, with an address of 0, 1 or all ones, and its range could contain real code.
+ * Returns whether code can be at the address. When a linker drops a function, the debug information
+ * of the function remains, with an address of 0, 1 or all ones; a range that begins there could
+ * contain real code.
  */
 static bool
 is_code(const struct dwarf_spans *code, uint64_t low)
@@ -134,7 +137,8 @@ read_lines(struct dwarf_unit *unit)
 		files = 0;
 	}
 	unit->paths = dwarf_paths_create(&unit->top);
-	/* Bytes of a line and of a file with its path in libdw 0.188, with unused capacity. */
+	/* In libdw 0.188 a line takes 56 bytes, and a file with its path 160, both with unused
+	 * capacity. */
 	unit->cost += unit->line_count * 56 + files * 160;
 }
 
@@ -206,7 +210,8 @@ compare_scopes(const void *left, const void *right)
 
 /*
  * Returns the innermost scope at an address, or NO_SCOPE. The search goes from a function to the
- * functions inlined into it; of several scopes at one level the first in the file is taken.
+ * functions inlined into it; if one level has several scopes at the address, it takes the first in
+ * the file.
  */
 static uint32_t
 find_scope(const struct dwarf_unit *unit, uint64_t vaddr)
@@ -221,8 +226,8 @@ find_scope(const struct dwarf_unit *unit, uint64_t vaddr)
 	for (size_t i = 0; i < count; i++) {
 		const struct scope *scope = &unit->scopes[holding[i]->what];
 
-		/* A function that is nested in the source need not be inside of the other's
-		 * code. */
+		/* A function that is nested in another function in the source need not have its
+		 * code inside the code of that function. */
 		if (scope->parent == at || (at == NO_SCOPE && !scope->inlined))
 			at = holding[i]->what;
 	}

@@ -2,7 +2,8 @@
 /*
  * dwarf_unit_internal.h - units that were read, and spans of addresses.
  *
- * A unit points into memory of libdw: it must be freed before its Dwarf handle is closed.
+ * A struct dwarf_unit points into memory of libdw: it must be freed before its Dwarf handle is
+ * closed.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_UNIT_INTERNAL_H
 #define WALLSAMPLE_DWARF_DWARF_UNIT_INTERNAL_H
@@ -29,7 +30,7 @@ bool dwarf_read_uleb(const unsigned char **at, const unsigned char *end, uint64_
 struct dwarf_span {
 	uint64_t low, high; /* [low, high) */
 	uint64_t reach;     /* private: the highest end in the subtree (dwarf_spans.c) */
-	uint32_t what;      /* a number of the caller */
+	uint32_t what;      /* a number that the caller chooses to identify the span's owner */
 };
 
 /* A zeroed set is empty. */
@@ -40,11 +41,12 @@ struct dwarf_spans {
 };
 
 void dwarf_spans_release(struct dwarf_spans *spans);
-/* Adds [low, high); false when that range is empty, and when there are `limit` spans already. */
+/* Adds the span [low, high); false when it is empty, or when there are `limit` spans already. */
 bool dwarf_spans_add(struct dwarf_spans *spans, uint64_t low, uint64_t high, uint32_t what,
 		     size_t limit);
 void dwarf_spans_order(struct dwarf_spans *spans);
-/* Stores at most `most` spans that contain `address`, by their low ends; returns their number. */
+/* Stores at most `most` spans that contain `address`, in ascending order of their low ends; returns
+ * their number. */
 size_t dwarf_spans_holding(const struct dwarf_spans *spans, uint64_t address,
 			   const struct dwarf_span **out, size_t most);
 
@@ -53,20 +55,21 @@ size_t dwarf_spans_holding(const struct dwarf_spans *spans, uint64_t address,
 struct dwarf_unit;
 
 /*
- * Reads the functions of the unit with the top entry `top`, or those of its split unit. `code` has
- * the addresses that code can have; if it is empty, code can have any address but 0. When the time
- * is over the unit has the functions that were read until then.
+ * Reads the functions of the unit with the top entry `top`, or, if it has a split unit, those of
+ * the split unit. `code` has the addresses that code can have; if it is empty, code can have any
+ * address but 0. When the time is over the unit has the functions that were read until then.
  */
 struct dwarf_unit *dwarf_unit_read(Dwarf_Die *top, const struct dwarf_spans *code,
 				   struct dwarf_time *time);
 void dwarf_unit_free(struct dwarf_unit *unit);
-/* Estimate of the bytes that the unit takes, with those of libdw. The first dwarf_unit_find adds
- * the bytes of lines. */
+/* Returns an estimate of the bytes that the unit takes, with the memory of libdw. The first
+ * dwarf_unit_find adds the bytes of the unit's lines. */
 size_t dwarf_unit_cost(const struct dwarf_unit *unit);
-/* As dwarf_lines_find. Returns 1, with a place without a function, when only the line is known. */
+/* Does what dwarf_lines_find does, in one unit. When only the line is known, stores one place
+ * without a function and returns 1. */
 size_t dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out,
 		       size_t most);
-/* The sorted addresses of the functions. */
+/* Returns the sorted address ranges of the unit's functions, borrowed. */
 const struct dwarf_spans *dwarf_unit_spans(const struct dwarf_unit *unit);
 
 /*

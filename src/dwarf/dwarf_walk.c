@@ -2,8 +2,8 @@
 /*
  * dwarf_walk.c - walks from entry to entry of a unit by the abbreviations.
  *
- * Each abbreviation is converted once to a shape: the steps that lead over its attributes. Adjacent
- * attributes of fixed size are one step.
+ * Each abbreviation is converted once to a shape: the list of steps that skip the attributes of an
+ * entry. Adjacent attributes of fixed size are one step.
  */
 #include "wallsample/dwarf/dwarf_entries.h"
 
@@ -15,8 +15,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* Bounds for damaged files, beyond what compilers write. The walk ends at an entry whose shape is
- * missing. */
+/* Bounds for damaged files on the abbreviations of a unit and the attributes of one; compilers
+ * write fewer. The walk ends at an entry whose shape is missing. */
 #define SHAPES_MAX 100000
 #define ATTRIBUTES_MAX 256
 
@@ -24,8 +24,8 @@ enum step_kind {
 	STEP_FIXED,      /* `size` bytes */
 	STEP_ULEB,       /* bytes up to the first below 0x80 */
 	STEP_STRING,     /* bytes up to a zero */
-	STEP_BLOCK,      /* a number of `size` bytes, then that many bytes */
-	STEP_EXPRESSION, /* a ULEB128 number, then that many bytes */
+	STEP_BLOCK,      /* a number of `size` bytes, then the number of bytes that it gives */
+	STEP_EXPRESSION, /* a ULEB128 number, then the number of bytes that it gives */
 	STEP_INDIRECT,   /* a ULEB128 number, which is the form of the bytes that follow */
 };
 
@@ -34,26 +34,27 @@ struct step {
 };
 
 struct shape {
-	uint32_t code;         /* of the abbreviation */
+	uint32_t code;         /* code of the abbreviation */
 	uint32_t first, steps; /* index of the first step in walk->steps, and number of steps */
 	bool children;
 	bool wanted; /* a subprogram or inlined subroutine with addresses */
 	bool inlined;
 };
 
-/* Sizes of forms that depend on the unit. */
+/* Sizes of forms that depend on the unit; unit_size[] has their bytes. */
 enum { OF_ADDRESS = 100, OF_OFFSET, OF_REFERENCE, OF_NOTHING, OF_END };
 
 struct dwarf_walk {
 	Dwarf_Die top;
 	const unsigned char *at, *end;          /* the bytes of entries that are still to be read */
-	uint8_t unit_size[OF_END - OF_ADDRESS]; /* bytes, by OF_… - OF_ADDRESS */
+	uint8_t unit_size[OF_END - OF_ADDRESS]; /* sizes in bytes; the index is OF_… - OF_ADDRESS */
 	struct shape *shapes;                   /* ascending by code */
 	size_t shape_count, shape_capacity;
 	struct step *steps;
 	size_t step_count, step_capacity;
-	uint32_t depth; /* of the next entry */
-	uint32_t least; /* least depth of an entry since the last that was returned */
+	uint32_t depth; /* depth of the next entry */
+	/* Least depth of all entries since the one that dwarf_walk_next returned last. */
+	uint32_t least;
 	bool started;
 };
 
@@ -155,7 +156,7 @@ skip_bytes(struct dwarf_walk *walk, uint64_t count)
 	return true;
 }
 
-/* Moves over one attribute; false when the attribute does not end before the end of the unit. */
+/* Moves walk->at behind one attribute; false when the attribute does not end in the unit. */
 static bool
 skip_attribute(struct dwarf_walk *walk, const struct step *step)
 {
@@ -178,7 +179,7 @@ skip_attribute(struct dwarf_walk *walk, const struct step *step)
 		       skip_bytes(walk, bytes_little(from, step->size));
 	case STEP_EXPRESSION:
 		return dwarf_read_uleb(&walk->at, walk->end, &number) && skip_bytes(walk, number);
-	default: /* an indirect form that is indirect again could recurse without end */
+	default: /* an indirect form that is indirect again: could recurse without end */
 		return dwarf_read_uleb(&walk->at, walk->end, &number) && number <= UINT16_MAX &&
 		       number != DW_FORM_implicit_const &&
 		       form_step(walk, (unsigned int)number, &inner) &&
@@ -205,8 +206,8 @@ add_step(struct dwarf_walk *walk, struct shape *shape, struct step step)
 	shape->steps++;
 }
 
-/* Reads one abbreviation; false when it has an unknown form. (dwarf_getattrcnt of libdw counts
- * attributes after an implicit_const wrongly.) */
+/* Converts one abbreviation to a shape; false when it has an unknown form. (dwarf_getattrcnt of
+ * libdw counts attributes after an implicit_const wrongly.) */
 static bool
 make_shape(struct dwarf_walk *walk, Dwarf_Abbrev *abbrev, struct shape *shape)
 {
@@ -269,7 +270,7 @@ shape_of(const struct dwarf_walk *walk, uint64_t code)
 {
 	struct shape key = { .code = (uint32_t)code };
 
-	/* Compilers number abbreviations 1, 2, 3, … */
+	/* Compilers number abbreviations 1, 2, 3, …: the code is then the position. */
 	if (code - 1 < walk->shape_count && walk->shapes[code - 1].code == code)
 		return &walk->shapes[code - 1];
 	if (code > UINT32_MAX || walk->shape_count == 0)
@@ -279,7 +280,7 @@ shape_of(const struct dwarf_walk *walk, uint64_t code)
 
 /* --- the entries ------------------------------------------------------------------- */
 
-/* Sets the end of the unit by its header; false when that end is not in the section. */
+/* Sets walk->end from the header of the unit; false when the unit does not end in the section. */
 static bool
 find_end(struct dwarf_walk *walk)
 {
@@ -341,12 +342,15 @@ dwarf_walk_free(struct dwarf_walk *walk)
 size_t
 dwarf_walk_cost(const struct dwarf_walk *walk)
 {
-	/* libdw keeps each abbreviation, and its slot in a hash table that is at most half full. */
+	/* libdw keeps each abbreviation, and a hash table of them that is at most half full. */
 	return walk->shape_count * 96;
 }
 
-/* Moves over one entry and returns its shape. NULL, with *more still true, at an end of children;
- * NULL, with *more false, at the end of the unit and where the unit is damaged. */
+/*
+ * Moves walk->at behind one entry and returns the shape of the entry. Returns NULL at the mark that
+ * ends a list of children; returns NULL and sets *more to false at the end of the unit or where the
+ * unit is damaged.
+ */
 static const struct shape *
 step_over(struct dwarf_walk *walk, bool *more)
 {

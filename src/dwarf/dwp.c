@@ -17,14 +17,14 @@
 /* --- the index -------------------------------------------------------------------------- */
 
 #define HEADER_SIZE 16
-/* Bound on columns: DWARF 5 has eight kinds of sections, each with one column. */
+/* Largest number of columns: DWARF 5 has eight kinds of sections, each with one column. */
 #define COLUMNS_MAX 16
 
 struct header {
 	uint32_t version, columns, units, slots;
 };
 
-/* Version 5 stores the version in two bytes, which two zeros follow; version 2 in four bytes. */
+/* The version is stored in two bytes and two zeros (version 5), or in four bytes (version 2). */
 static struct header
 index_read_header(const uint8_t *bytes)
 {
@@ -36,8 +36,8 @@ index_read_header(const uint8_t *bytes)
 	};
 }
 
-/* Bytes of the header, the ids, the rows of the ids, and the tables of offsets (with the kinds
- * of the columns) and of sizes. */
+/* Returns the size of the index in bytes: the header, the ids, the row number of each id, the table
+ * of offsets (with the kinds of the columns), and the table of sizes. */
 static uint64_t
 size_needed(const struct header *header)
 {
@@ -63,7 +63,7 @@ dwp_index_check(const uint8_t *bytes, size_t size)
 	return NULL;
 }
 
-/* Returns the part that a column of this kind locates; DWP_PART_COUNT when the part is not
+/* Returns the part whose piece a column of this kind locates; DWP_PART_COUNT when the part is not
  * needed. */
 static enum dwp_part
 part_of(uint32_t version, uint32_t column)
@@ -136,13 +136,13 @@ dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *r
 
 /* Limit of the bytes of all pieces and texts of one unit; .dwo files have the same limit. */
 #define UNIT_MAX_SIZE (UINT64_C(256) << 20)
-/* Bytes that are read at once: many texts of a unit are close to each other. */
+/* Number of bytes of texts that are read at once: many texts of a unit are close to each other. */
 #define BLOCK_SIZE 4096
 
 static const char too_large[] = "a unit in it is larger than can be read";
 static const char damaged[] = "its index, or what that points to, is damaged";
 
-/* A piece that was read, or the texts of a unit. */
+/* The bytes of a piece that was read, or of the texts of a unit. */
 struct bytes {
 	uint8_t *data;
 	size_t size;
@@ -184,7 +184,8 @@ read_pieces(const struct dwp_source *source, const struct dwp_row *row, struct b
 
 		if (piece.size == 0)
 			continue;
-		/* Checked first, so that damage cannot make this allocate any amount of memory. */
+		/* Checked before the allocation, whose size a damaged index could otherwise
+		 * choose. */
 		if (piece.offset > source->part[i].size ||
 		    piece.size > source->part[i].size - piece.offset)
 			return damaged;
@@ -198,7 +199,8 @@ read_pieces(const struct dwp_source *source, const struct dwp_row *row, struct b
 
 /* --- texts --------------------------------------------------------------------------- */
 
-/* An offset of a text in .debug_str.dwo, and the place of that offset in the unit's offsets. */
+/* The offset of a text in .debug_str.dwo, and the position, in bytes, of this offset in the unit's
+ * piece of .debug_str_offsets.dwo. */
 struct use {
 	uint32_t text, place;
 };
@@ -211,7 +213,7 @@ compare_uses(const void *left, const void *right)
 	return a->text < b->text ? -1 : a->text > b->text;
 }
 
-/* A block of .debug_str.dwo. */
+/* The block of .debug_str.dwo that was read last. */
 struct window {
 	const struct dwp_source *source;
 	uint64_t start;
@@ -241,8 +243,8 @@ window_at(struct window *window, uint64_t at, size_t *size)
 	return window->block + (at - window->start);
 }
 
-/* Adds the text and its terminating zero, also when that zero is missing; returns the offset of the
- * end of the text. */
+/* Adds the text and a terminating zero (even if the section has none) to `to`. Returns the offset
+ * of the end of the text in the section. */
 static uint64_t
 copy_text(struct window *window, uint64_t at, struct strbuf *to)
 {
@@ -272,8 +274,9 @@ copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint
 	   struct strbuf *to)
 {
 	struct window *window = xcalloc(1, sizeof(*window));
-	uint64_t from = 0, end = 0; /* of the last text that was copied, in the section */
-	size_t start = 0;           /* of that text, in the copy */
+	/* Start and end, in the section, of the last text that was copied. */
+	uint64_t from = 0, end = 0;
+	size_t start = 0; /* start of the last text in the copy */
 
 	window->source = source;
 	strbuf_add(to, "", 1);
@@ -301,8 +304,8 @@ static const char *
 take_texts(const struct dwp_source *source, const struct bytes *info, struct bytes *offsets,
 	   struct strbuf *to)
 {
-	/* A unit begins with its length and the version. From version 5 on the offsets have a
-	 * header. */
+	/* A unit begins with its length and its version. From version 5 on the piece of offsets has
+	 * a header. */
 	const bool headed = info->size >= 6 && info->data[4] + 256 * info->data[5] >= 5;
 	size_t count = 0;
 	struct use *uses;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwp_internal.h - packages of split DWARF (.dwp), and files of their single units.
+ * dwp_internal.h - packages of split DWARF (.dwp), and .dwo files in memory that are made from
+ * single units of them.
  *
  * Needed until elfutils 0.191 is the oldest supported version: libdw reads packages since then.
- * libdw 0.188 (Debian 12) reads only .dwo files, and gets each unit as a .dwo file. The pieces of
- * the unit are copied; of the texts, which all units of a package share and which can have some
- * hundred MiB, only those that the unit refers to are copied.
+ * libdw 0.188 (Debian 12) reads only .dwo files, so that it gets each unit as a .dwo file. This
+ * file has copies of the pieces of the unit. All units of a package share the texts, which can have
+ * some hundred MiB: only the texts that the unit refers to are copied.
  *
  * .debug_cu_index is a hash table from a unit's id (DWO id) to a row, which locates the piece of
- * the unit in each section. Version 2 is GNU's for DWARF 4 (gcc.gnu.org/wiki/DebugFissionDWP),
- * version 5 is that of DWARF 5 (7.3.5.3).
+ * the unit in each section. Version 2 of the table is GNU's, for DWARF 4
+ * (gcc.gnu.org/wiki/DebugFissionDWP); version 5 is defined by DWARF 5 (7.3.5.3).
  */
 #ifndef WALLSAMPLE_DWARF_DWP_INTERNAL_H
 #define WALLSAMPLE_DWARF_DWP_INTERNAL_H
@@ -43,8 +44,9 @@ struct dwp_row {
 
 /* A section of a package; its size is 0 when the package lacks the section. */
 struct dwp_section {
-	uint64_t offset, size; /* in the file */
-	const uint8_t *bytes;  /* the unpacked bytes; NULL when they are read from the file */
+	uint64_t offset, size; /* file offset and size in bytes */
+	/* The unpacked bytes; NULL when the section is not compressed and is read from the file. */
+	const uint8_t *bytes;
 };
 
 struct dwp_source {
@@ -58,8 +60,8 @@ struct dwp_source {
 bool dwp_section_read(const struct dwp_source *source, const struct dwp_section *section,
 		      uint64_t at, uint8_t *to, size_t size);
 
-/* Checks an index of foreign bytes. Returns NULL when the index is valid, else the reason, a fixed
- * text. */
+/* Checks the `size` foreign bytes of an index. Returns NULL when the index is valid, else the
+ * reason why not, a fixed text. */
 const char *dwp_index_check(const uint8_t *bytes, size_t size);
 
 /* Finds the row of a unit by the unit's id in an index; false when the index lacks the unit or
@@ -67,8 +69,8 @@ const char *dwp_index_check(const uint8_t *bytes, size_t size);
 bool dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *row);
 
 /*
- * Makes a .dwo file in memory of the pieces of a row. Returns its descriptor, which the caller
- * closes; -1, with *why a fixed text, when the row is damaged or too large.
+ * Makes a .dwo file in memory from the pieces that a row locates. Returns its descriptor, which the
+ * caller closes; -1, with *why a fixed text, when the row is damaged or too large.
  */
 int dwp_image_make(const struct dwp_source *source, const struct dwp_row *row, const char **why);
 

@@ -6,17 +6,18 @@
  * The order of the search: --debug-dir directories, /usr/lib/debug, beside the module's file (below
  * the target's root and --symfs), debuginfod. A file with another build-id or another CRC is
  * refused, with a warning. Only regular files are opened. Links that the target could have created
- * are not followed, and checked files are passed on as descriptors, not as paths.
+ * are not followed. A file that was checked is passed on as a descriptor, not as a path.
  *
  * Why not libdwfl's search: libdw itself opens files that the DWARF names: the dwz file of
  * .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
  * DW_AT_comp_dir), which it also maps. In a hostile file these names can be links, pipes or
- * devices. So Dwarf handles are made of an Elf without a descriptor, in which .gnu_debugaltlink is
- * hidden and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.
+ * devices. So a Dwarf handle is made from an Elf without a descriptor, in which .gnu_debugaltlink
+ * is hidden and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.
  *
  * Packages of .dwo files (.dwp), which libdw 0.188 cannot read, are tried before .dwo files:
  * FILE.dwp beside the separate debug file, in the directories of debug files, and beside the
- * module's file. libdw gets a .dwo file in memory with the one unit that is needed.
+ * module's file. For each unit that is needed, libdw gets a .dwo file in memory with this unit
+ * alone.
  *
  * A struct debug_files and the files opened with it may be used by one thread at a time.
  */
@@ -44,10 +45,10 @@ enum debuginfod_use {
 /* The state of the servers of $DEBUGINFOD_URLS. */
 enum debuginfod_state {
 	DEBUGINFOD_NOT_BUILT,  /* built without libdebuginfod */
-	DEBUGINFOD_NOT_WANTED, /* the use is not DEBUGINFOD_NET */
+	DEBUGINFOD_NOT_WANTED, /* the configuration's debuginfod is not DEBUGINFOD_NET */
 	DEBUGINFOD_NO_ADDRESS, /* $DEBUGINFOD_URLS is not set */
 	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded */
-	DEBUGINFOD_GIVEN_UP,   /* a server did not answer, and no server is asked any more */
+	DEBUGINFOD_GIVEN_UP,   /* a server did not answer, so that no server is asked any more */
 	DEBUGINFOD_IN_USE,     /* the servers answer */
 };
 
@@ -55,8 +56,11 @@ enum debuginfod_state {
  * searches /usr/lib/debug and beside the module's file, without debuginfod and without warnings. */
 struct debug_files_config {
 	const char *const *debug_dirs; /* directories to search first, ended by NULL; NULL: none */
-	/* The target's root directory ("/proc/123/root"), for files beside those of the target;
-	 * NULL: none. It stays open until debug_files_free, also after the target has ended. */
+	/*
+	 * The target's root directory ("/proc/123/root"), below which the paths of the target's
+	 * files are searched; NULL: none. It stays open until debug_files_free, even after the
+	 * target has ended.
+	 */
 	const char *root;
 	const char *symfs; /* a directory with a copy of the target's files; NULL: none */
 	enum debuginfod_use debuginfod;
@@ -79,18 +83,18 @@ struct debug_file {
 };
 
 /*
- * Finds and opens the files of a module and reads their headers. Members of files that were not
- * found are NULL. The module must outlive `out`.
+ * Finds and opens the files of a module and reads their headers. Members for files that were not
+ * found are NULL. debug_file_close releases *out; the module must exist until then.
  */
 void debug_file_open(struct debug_files *files, const struct module *module,
 		     struct debug_file *out);
 void debug_file_close(struct debug_file *file);
 
 /*
- * Opens a DWARF handle of the separate file or else of the module's image, and of its alternate
- * (dwz) file. Returns NULL when neither has DWARF. A handle keeps all that it has read until
- * debug_file_dwarf_end; after that another handle may be opened. Only one handle of a file may be
- * open at a time.
+ * Opens a DWARF handle of the separate debug file or else of the module's image, together with the
+ * alternate (dwz) file. Returns NULL when neither has usable DWARF. A handle keeps in memory all
+ * that it has read until debug_file_dwarf_end closes it; then another handle may be opened. Only
+ * one handle of a file may be open at a time.
  */
 Dwarf *debug_file_dwarf(struct debug_files *files, const struct debug_file *file);
 void debug_file_dwarf_end(struct debug_files *files, const struct debug_file *file, Dwarf *dwarf);
@@ -99,8 +103,8 @@ void debug_file_dwarf_end(struct debug_files *files, const struct debug_file *fi
  * Finds the split unit of a skeleton unit of the handle: in the module's package, or else in the
  * .dwo file, which is searched below the target's root, --symfs and --debug-dir. Must be called
  * before any other use of the unit (dwarf_cu_info with a subdie, dwarf_ranges), because libdw
- * searches for a split unit only once. Does nothing for other units. Returns the bytes of memory
- * that the split unit takes until the handle is closed.
+ * searches for a split unit only once. Does nothing for a unit that is no skeleton unit. Returns
+ * the bytes of memory that the split unit takes until the handle is closed.
  */
 size_t debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu);
 

@@ -20,27 +20,28 @@
  */
 
 struct dwarf_time {
-	uint64_t began_ns, end_ns; /* CPU time of this process at the start and at the limit */
-	uint64_t ask_ns;           /* CLOCK_MONOTONIC time of the next reading of the CPU clock */
-	unsigned count;            /* calls since the last reading of the CPU clock */
-	bool over;                 /* the limit has been reached */
+	/* CPU time of this process at the start, and CPU time at which the limit is reached. */
+	uint64_t began_ns, end_ns;
+	uint64_t ask_ns; /* CLOCK_MONOTONIC time of the next reading of the CPU clock */
+	unsigned count;  /* calls since the last reading of the CPU clock */
+	bool over;       /* the limit has been reached */
 };
 
-/* Starts a limit of `most_ns` from now. */
+/* Starts a limit of `most_ns` of CPU time, counted from now. */
 void dwarf_time_start(struct dwarf_time *time, uint64_t most_ns);
-/* Returns whether the limit is reached. Readers call it at each step: it reads the CPU clock, which
- * is a system call, at each 256th call and after 10 ms. */
+/* Returns whether the limit is reached. To be called at each step of reading. To save system calls
+ * it reads the CPU clock only at each 256th call and when 10 ms have passed. */
 bool dwarf_time_is_over(struct dwarf_time *time);
-/* CPU time since dwarf_time_start. */
+/* Returns the CPU time used since dwarf_time_start, in ns. */
 uint64_t dwarf_time_used_ns(const struct dwarf_time *time);
 
 /* --- units ------------------------------------------------------------------------------------ */
 
 /*
- * Calls `each` with the top entry of every compilation unit of the module, after
- * debug_file_split(). `each` returns an estimate of the bytes that libdw keeps because of the
- * call, and may check `time`. The walk ends when `most_ns` of CPU time are used. Returns false when
- * the module has no DWARF.
+ * Calls `each` with the top entry of every compilation unit of the module, whose split unit, if it
+ * has one, debug_file_split() has found. `each` returns an estimate of the bytes that libdw keeps
+ * because of the call, and may check `time`. The walk ends when `most_ns` of CPU time are used.
+ * Returns false when the module has no DWARF.
  */
 bool dwarf_each_unit(const struct debug_files_config *config, const struct module *module,
 		     uint64_t most_ns,
@@ -53,7 +54,8 @@ bool dwarf_each_is_code(const struct image *image, uint64_t vaddr);
 
 /*
  * Stores the top entry of the split unit in a .dwo file that belongs to the skeleton unit of `top`.
- * Returns false when `top` is not of a skeleton unit or debug_file_split() has not found the file.
+ * Returns false when the unit of `top` is no skeleton unit, or when debug_file_split() has not
+ * found the file.
  */
 bool dwarf_split_find(const Dwarf_Die *top, Dwarf_Die *split);
 
@@ -74,16 +76,17 @@ struct dwarf_entry {
 	Dwarf_Die die;
 	uint32_t offset; /* bytes from the unit's top entry to this entry */
 	uint32_t depth;  /* number of entries that enclose this one; 0 for the top entry */
-	uint32_t left;   /* entries of this depth or deeper have ended since the previous result */
+	/* Entries of this depth or deeper have ended since the previously returned entry. */
+	uint32_t left;
 	bool inlined;
 };
 
-/* Starts at the top entry of a unit; NULL when the unit cannot be walked. */
+/* Creates a walk that starts at the top entry of a unit; NULL when the unit cannot be walked. */
 struct dwarf_walk *dwarf_walk_create(const Dwarf_Die *top);
 void dwarf_walk_free(struct dwarf_walk *walk);
 /* Stores the next entry; false at the end, which comes early in a damaged unit. */
 bool dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_entry *entry);
-/* Estimate of the bytes that libdw keeps because of this walk. */
+/* Returns an estimate of the bytes that libdw keeps because of this walk. */
 size_t dwarf_walk_cost(const struct dwarf_walk *walk);
 
 /* --- names and source files ------------------------------------------------------------------- */
@@ -95,13 +98,13 @@ const char *dwarf_name_function(const Dwarf_Die *die);
 
 struct dwarf_paths;
 
-/* Starts a set of the source files of the unit with this top entry. */
+/* Creates the set of paths of the source files of the unit with this top entry. */
 struct dwarf_paths *dwarf_paths_create(Dwarf_Die *top);
 void dwarf_paths_free(struct dwarf_paths *paths);
 /*
- * Returns the path of the file that libdw calls `name`, a relative path joined to the directory of
- * the compilation; NULL when libdw does not know the file. The same `name` gives the same pointer,
- * which is valid until dwarf_paths_free and until the Dwarf handle is closed.
+ * Returns the path of the file that libdw calls `name`; a relative path is joined to the directory
+ * of the compilation. NULL when libdw does not know the file. The same `name` gives the same
+ * pointer, which is valid until dwarf_paths_free and until the Dwarf handle is closed.
  */
 const char *dwarf_paths_join(struct dwarf_paths *paths, const char *name);
 

@@ -20,14 +20,16 @@ struct dwarf_lines;
 struct dwarf_place {
 	const char *function; /* linkage name if mangled, else source name; NULL when not known */
 	const char *file;     /* path at compilation; NULL when not known */
-	uint32_t line;        /* of the address in the innermost function; in the others, of the
-			       * call of the next inner function; 0 when not known */
-	bool inlined;         /* into the next place */
+	/* In the innermost function, the line of the address; in an outer function, the line that
+	 * calls the next inner function; 0 when not known. */
+	uint32_t line;
+	bool inlined; /* the function is inlined into that of the next place */
 };
 
-/* Opens and closes the handle of a file. */
+/* Functions that open and close the DWARF handle of a module. */
 struct dwarf_opener {
-	/* Called again after units were freed. NULL: there is no DWARF. */
+	/* Opens the handle; called again after units were freed. Returns NULL when there is no
+	 * DWARF. */
 	Dwarf *(*open)(void *context);
 	void (*close)(void *context, Dwarf *dwarf);
 	/*
@@ -36,7 +38,7 @@ struct dwarf_opener {
 	 */
 	size_t (*split)(void *context, Dwarf_CU *cu);
 	/* Called once when the limit of CPU time is reached: the remaining addresses get no places,
-	 * or none of functions. May be NULL. */
+	 * or places without functions. May be NULL. */
 	void (*slow)(void *context);
 	void *context;
 };
@@ -52,9 +54,9 @@ void dwarf_lines_set_time(struct dwarf_lines *lines, uint64_t unit_ns, uint64_t 
 /*
  * Stores at most `most` places, innermost first, and returns their number; 0 when no unit contains
  * the address. The last place is always the function that contains the address, even when inlined
- * functions have to be omitted. Damaged DWARF gives fewer places. After the time limit of a unit
- * its remaining functions are missing; after that of the file no address has places. The time of
- * open() is not counted.
+ * functions have to be omitted. Damaged DWARF gives fewer places. When the time limit of a unit is
+ * reached, its remaining functions are missing; when that of the file is reached, addresses get no
+ * places. The time of open() is not counted.
  */
 size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t vaddr, struct dwarf_place *out,
 			size_t most);

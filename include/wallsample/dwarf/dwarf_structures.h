@@ -23,8 +23,9 @@ struct dwarf_structure {
 };
 
 struct dwarf_structures {
-	struct dwarf_structure wanted[DWARF_STRUCTURES_MOST]; /* the caller chooses the indices */
-	uint64_t time_ns; /* limit of the time of all calls together */
+	/* Structures to search; calls refer to them by their indices. */
+	struct dwarf_structure wanted[DWARF_STRUCTURES_MOST];
+	uint64_t time_ns; /* limit of the time of all calls of dwarf_structures_find together */
 	bool found[DWARF_STRUCTURES_MOST];
 	uint64_t size[DWARF_STRUCTURES_MOST]; /* bytes; valid for structures that were found */
 	/* Private. */
