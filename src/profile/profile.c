@@ -61,7 +61,10 @@ profile_add(struct profile *profile, const struct profile_entry *sample)
 	return sums_add_entry(&profile->sums, profile->names, sample);
 }
 
-/* Adds to an existing entry. Returns a sample that has only what was added. */
+/*
+ * Adds samples and time to an existing entry. Returns a sample with the entry's key and only the
+ * added samples and time.
+ */
 static struct profile_entry
 add_to_entry(struct profile *profile, uint32_t entry, int64_t samples, enum weight weight,
 	     int64_t ns)

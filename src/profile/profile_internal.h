@@ -24,8 +24,9 @@ enum names_table {
 };
 
 /*
- * Everything of a profile that has an id. Each kind is an array and a table of its keys. No id
- * reaches UINT32_MAX, which stands for no frame and no stack: memory ends before.
+ * All objects of a profile that have an id. Each kind of object has an array, and a table that
+ * finds an id by key. No id reaches UINT32_MAX, which stands for no frame and no stack: memory is
+ * exhausted before.
  */
 struct profile_names {
 	struct strings *texts;
@@ -34,7 +35,7 @@ struct profile_names {
 	struct profile_frame *frame;
 	size_t frame_count, frame_capacity;
 
-	uint32_t *renamed; /* ids of frames */
+	uint32_t *renamed; /* ids of the frames that profile_rename_frame has renamed */
 	size_t renamed_count, renamed_capacity;
 
 	struct profile_stack *stack;
@@ -47,15 +48,15 @@ struct profile_names {
 	size_t wait_count, wait_capacity;
 };
 
-/* Sums of what was added. A zeroed struct is empty. */
+/* Sums of samples, blame and ticks, and deadlocks. A zeroed struct is empty. */
 struct profile_sums {
 	struct profile_entry *entry;
 	size_t entry_count, entry_capacity;
-	struct table entry_table; /* (thread and stack; number of NAMES_DOING) -> entry */
+	struct table entry_table; /* (thread and stack; index in NAMES_DOING) -> entry */
 
 	struct profile_blame *blame;
 	size_t blame_count, blame_capacity;
-	struct table blame_table; /* the keys are those of profile_find_blame */
+	struct table blame_table; /* keys of profile_find_blame -> index in `blame` */
 
 	struct profile_parallelism *parallelism;
 	size_t parallelism_count, parallelism_capacity;
@@ -73,9 +74,10 @@ struct profile {
 	struct profile_names *names;
 	bool is_window; /* made by profile_since: the names belong to another profile */
 	struct profile_sums sums;
-	/* Of what was added since the last mark; NULL without a mark. */
+	/* Sums of additions since the last mark; NULL if there is no mark. */
 	struct profile_sums *since_mark;
-	struct profile_mark *first, *last; /* the oldest and the latest mark; NULL without a mark */
+	/* the oldest and the latest mark; NULL if there is no mark */
+	struct profile_mark *first, *last;
 	uint32_t ready; /* number of tasks that wait for a thread at the next tick */
 	const struct profile_recorder *recorder; /* NULL if there is no recorder */
 };
@@ -91,14 +93,14 @@ void names_free(struct profile_names *names);
 
 /* --- profile_sums.c. `names` are those of the profile. */
 void sums_release(struct profile_sums *sums);
-/* Returns the index of the entry. */
+/* Adds a sample. Returns the index of its entry in sums->entry. */
 uint32_t sums_add_entry(struct profile_sums *sums, struct profile_names *names,
 			const struct profile_entry *sample);
 void sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame);
 void sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick);
 void sums_add_deadlock(struct profile_sums *sums, const struct profile_stuck *stuck, size_t count,
 		       size_t ring);
-/* Adds all of `more`, which was added to the profile later. */
+/* Adds the sums in `more`, which are of later additions to the same profile. */
 void sums_merge(struct profile_sums *sums, struct profile_names *names,
 		const struct profile_sums *more);
 

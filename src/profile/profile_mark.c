@@ -12,8 +12,10 @@
 
 struct profile_mark {
 	struct profile *profile;
-	struct profile_mark *previous, *next; /* the next older and the next later mark, or NULL */
-	struct profile_sums since; /* sums of what was added before the next mark, or up to now */
+	/* next older and next later mark; NULL at an end of the list */
+	struct profile_mark *previous, *next;
+	/* sums of additions between this mark and the next mark, or up to now */
+	struct profile_sums since;
 };
 
 /* Makes `before` and `after` neighbours in the list of marks; NULL is the end of the list. */

@@ -8,7 +8,7 @@
 #include "wallsample/process/module.h"
 #include "wallsample/unwind/chain.h"
 
-/* Appends `value` to the array of its kind. */
+/* Appends `value` to the array names->kind. */
 #define APPEND(names, kind, value)                                                                 \
 	((names)->kind = xgrow((names)->kind, &(names)->kind##_capacity,                           \
 			       (names)->kind##_count + 1, sizeof(*(names)->kind)),                 \
@@ -253,8 +253,8 @@ uint32_t
 profile_add_task(struct profile *profile, const struct profile_thread *task, uint64_t address)
 {
 	/*
-	 * The number is hashed because tasks that reuse an address have similar ids and entry
-	 * frames.
+	 * Name and entry frame are hashed because tasks that reuse an address have similar ids and
+	 * entry frames, which could cancel out.
 	 */
 	const uint64_t kind = hash_u64((uint64_t)task->name << 32 | task->entry);
 
@@ -267,8 +267,8 @@ uint32_t
 profile_nobody(struct profile *profile)
 {
 	/*
-	 * This key is free: no thread has the id 0, and sums of threads, which have it, have the
-	 * start time 0.
+	 * No other thread has tid 0 and start time 1: only sums of threads have tid 0, and their
+	 * start time is 0.
 	 */
 	return profile_add_thread(profile, 0, 1, "[nobody]");
 }

@@ -116,7 +116,7 @@ sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick)
 		sums->ready_most = tick->ready;
 }
 
-/* Returns a key of the ring that is the same whichever of its threads comes first. */
+/* Returns a key of a ring of threads. The key does not depend on which of them comes first. */
 static uint64_t
 sum_of_ring(const struct profile_stuck *stuck, size_t ring)
 {

@@ -31,16 +31,19 @@
 struct profile_thread {
 	pid_t tid;           /* 0 for a task, and for a sum of several threads */
 	uint64_t start_time; /* distinguishes threads with the same tid */
-	uint32_t name;       /* id of a text: the last name; of a task the noun of its runtime */
-	/* The members below are those of a task. */
+	/* id of a text: the thread's last name; for a task, the noun of its runtime */
+	uint32_t name;
+	/* The members below are used for tasks only. */
 	bool is_task;
 	bool system;         /* the task belongs to the runtime */
 	uint64_t task_id;    /* 0 for a sum of tasks that began with the same function */
 	uint32_t entry;      /* frame of the task's first function, or FRAME_NONE */
 	uint32_t created_at; /* frame that created the task, or FRAME_NONE */
 	uint64_t creator;    /* task_id of the task that created it; 0: not known */
-	/* How long the task had waited at its last sample, as its runtime estimates; 0: not known.
-	 * A recording does not store it. */
+	/*
+	 * Time in ns that the task had waited at its last sample, as its runtime estimates; 0: not
+	 * known. A recording does not store it.
+	 */
 	uint64_t waiting_ns;
 };
 
@@ -72,15 +75,16 @@ const char *weight_word(enum weight weight); /* returns the word of WEIGHTS: "wa
 void weights_add(int64_t to[WEIGHT_COUNT], const int64_t ns[WEIGHT_COUNT]);
 
 /*
- * The sum of equal samples, or one sample. Only the last two members are sums; the other members
- * are equal in all samples.
+ * One sample, or the sum of equal samples. Only the last two members are sums; the other members
+ * are equal in all samples of the sum.
  */
 struct profile_entry {
 	uint32_t thread, stack;
-	uint32_t carrier; /* of a task: 1 + thread that ran it; else, or if none did, 0 */
+	uint32_t carrier; /* for a task that a thread ran, 1 + id of the thread; else 0 */
 	enum run_state state;
-	int32_t syscall; /* the call in which it sleeps; SYSCALL_NONE, SYSCALL_UNKNOWN */
-	uint32_t wait;   /* id of a wait; 0: none */
+	/* system call in which the thread sleeps; or SYSCALL_NONE, SYSCALL_UNKNOWN */
+	int32_t syscall;
+	uint32_t wait; /* id of a wait; 0: none */
 	enum gil gil;
 	int64_t samples; /* number of samples: one thread at one tick is one */
 	int64_t ns[WEIGHT_COUNT];
@@ -101,7 +105,7 @@ struct profile;
  */
 struct profile_recorder {
 	void (*sample)(void *context, const struct profile_entry *sample);
-	/* Latency that is added to an entry, after its samples were added. */
+	/* Adds latency to an entry whose samples were added before. */
 	void (*charge)(void *context, const struct profile_entry *entry, int64_t latency_ns);
 	void (*blame)(void *context, const struct profile_blame *blame); /* may be NULL */
 	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
@@ -112,10 +116,10 @@ struct profile_recorder {
 struct table;
 
 /*
- * Return the index of the sum of a sample, or of blame, in an array that has a sum for each kind:
- * kinds have the indices 0, 1, 2, ... in the order in which they are first found. *added is set to
- * true if the kind is new. Samples are of one kind if their members except samples and ns are
- * equal. `doings` may be shared by several tables of entries.
+ * Return the index at which a caller's array of sums has the sum for this sample, or for this
+ * blame. Samples belong to the same sum if their members except `samples` and `ns` are equal. The
+ * sums are numbered 0, 1, 2, ... in the order in which they are first found. *added is set to true
+ * if the sum is new. Several `entries` may share `doings`.
  */
 uint32_t profile_find_entry(struct table *doings, struct table *entries,
 			    const struct profile_entry *sample, bool *added);
@@ -137,8 +141,8 @@ void profile_set_recorder(struct profile *profile, const struct profile_recorder
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);
 /*
- * Returns the id of the task with this name, entry and task_id, and this address of the structure
- * in its runtime. The task is added if there is none.
+ * Returns the id of the task with the name, entry and task_id in `task`, whose structure in its
+ * runtime has this address. The task is added if there is none.
  */
 uint32_t profile_add_task(struct profile *profile, const struct profile_thread *task,
 			  uint64_t address);
@@ -160,7 +164,7 @@ void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 
 /*
  * Adds a tick with its span and the numbers of threads on a CPU and of runnable threads, which are
- * estimates (sampler.h). 0: no such thread is known.
+ * estimates (sampler.h). A number is 0 if no such thread is known.
  */
 void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		      uint32_t runnable);
@@ -170,7 +174,7 @@ void profile_set_ready(struct profile *profile, uint32_t ready);
 size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
-uint64_t profile_wall_ns(const struct profile *profile); /* sum of the ticks' spans */
+uint64_t profile_wall_ns(const struct profile *profile); /* sum of the spans of all ticks */
 double profile_ready_ns(
 	const struct profile *profile); /* integral of the number of ready tasks over time, in ns */
 uint32_t profile_ready_most(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * profile_frame.h - the interned texts, frames and stacks of a profile. Ids are 0, 1, 2, ... and
- * never change. A pointer to a frame or a stack is valid until another is interned; a text is valid
- * until profile_free.
+ * never change. A pointer to a frame is valid until another frame is interned, a pointer to a stack
+ * until another stack is interned, and a text until profile_free.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_FRAME_H
 #define WALLSAMPLE_PROFILE_PROFILE_FRAME_H
@@ -50,13 +50,17 @@ struct profile_frame {
 	uint8_t origin;  /* enum frame_origin */
 	uint8_t named;   /* enum named_frame, derived from the text when the frame is interned */
 	uint32_t epoch;  /* epoch of code made at run time (jit.h); else 0 */
-	/* Of code, the address of the call, as symbols_find takes it. Of a named frame and of an
-	 * interpreted function, the id of its text. */
+	/*
+	 * For code: the address of the call, as symbols_find takes it. For a named frame and for an
+	 * interpreted function: the id of its text.
+	 */
 	uint64_t address;
-	uint64_t bytecode; /* of an interpreter's frame: jit_bytecode.object; else 0 */
+	uint64_t bytecode; /* for a frame of an interpreter: jit_bytecode.object; else 0 */
 	uint32_t bytecode_size;
-	/* Of an interpreted function: the id of the text that names its file, and the line, 0 if it
-	 * is not known. Else 0. */
+	/*
+	 * For an interpreted function: the id of the text with the path of its file, and the line,
+	 * 0 if it is not known. For other frames 0.
+	 */
 	uint32_t file, line;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_wait.h - the waits of a profile: what threads waited for, what the holders did
- * meanwhile, and deadlocks.
+ * profile_wait.h - the waits of a profile: what threads waited for, what the holders of awaited
+ * objects did meanwhile, and deadlocks.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_WAIT_H
 #define WALLSAMPLE_PROFILE_PROFILE_WAIT_H
@@ -24,17 +24,20 @@ struct profile_wait {
 	 * object.
 	 */
 	uint32_t object;
-	uint32_t most; /* most threads that were seen waiting for the object at once */
+	uint32_t most; /* largest number of threads that were seen waiting for the object at once */
 };
 
-/* Time that threads waited for an object, with what its holder did meanwhile. */
+/* Time that threads waited for an object, by the stack that the object's holder had meanwhile. */
 struct profile_blame {
 	uint32_t wait;
-	/* The holder. profile_nobody() if it is not known, and then the stack says why. */
+	/*
+	 * The holder of the object. profile_nobody() if it is not known; `stack` then names the
+	 * reason.
+	 */
 	uint32_t thread;
 	uint32_t stack; /* stack of the holder */
 	enum run_state state;
-	int64_t samples, ns; /* of the waiters; only these members are sums */
+	int64_t samples, ns; /* samples and time of the waiters; only these members are sums */
 };
 
 /* A thread of a deadlock, with its stack and its wait. */
@@ -61,7 +64,7 @@ uint32_t profile_nobody(struct profile *profile);
  * `most` of an existing wait is raised to that of `wait`.
  */
 uint32_t profile_add_wait(struct profile *profile, const struct profile_wait *wait);
-/* Raises the `most` of the wait if it is smaller. */
+/* Sets `most` of the wait, unless it is larger already. */
 void profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most);
 void profile_add_blame(struct profile *profile, const struct profile_blame *blame);
 /*

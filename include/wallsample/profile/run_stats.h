@@ -44,16 +44,19 @@ const char *sample_failure_text(enum sample_failure failure);
 struct run_excluded {
 	uint64_t threads;
 	uint64_t ended; /* number of these threads that ended during the run */
-	/* CPU time of these threads in the run. That of a thread that ended was last read up to
-	 * about a second before its end. */
+	/*
+	 * CPU time of these threads in the run. The CPU time of a thread that ended was last read
+	 * up to about a second before its end.
+	 */
 	uint64_t cpu_ns;
 };
 
 /* A thread sample is one thread at one tick. A task is a green task (green_task.h). */
 struct run_stats {
 	uint64_t ticks;
-	uint64_t elapsed_ns;    /* from the first tick to the last */
-	uint64_t target_cpu_ns; /* CPU time of the target in elapsed_ns, by the kernel's count */
+	uint64_t elapsed_ns; /* time from the first to the last tick */
+	/* CPU time that the target used in elapsed_ns, as counted by the kernel */
+	uint64_t target_cpu_ns;
 	bool target_cpu_known;
 	uint64_t own_cpu_ns;     /* CPU time that wallsample used in elapsed_ns */
 	uint64_t peak_memory;    /* largest resident set of wallsample, in bytes */
@@ -61,19 +64,20 @@ struct run_stats {
 	uint64_t threads_seen;
 	uint32_t threads_most;        /* largest number of threads at one tick */
 	struct run_excluded excluded; /* these threads are part of threads_seen */
-	/* Samples of tasks that no thread ran. */
-	uint64_t task_samples;  /* part of thread_samples */
-	uint64_t task_failures; /* part of `failed`, without tasks that had ended */
-	uint64_t task_looks;    /* number of reads of structures of tasks */
+	/* The members task_... are about tasks that no thread ran. */
+	uint64_t task_samples; /* number of samples of such tasks; part of thread_samples */
+	/* task samples that are counted in `failed`, except those of tasks that had ended */
+	uint64_t task_failures;
+	uint64_t task_looks;  /* number of reads of task structures in the target */
 	uint64_t task_stacks; /* number of task stacks that were unwound because they had changed */
 	uint64_t tasks_seen;
 	uint32_t tasks_most;     /* estimate of the largest number of tasks at one tick */
-	uint32_t tasks_thinnest; /* at the lowest rate, one of this number of tasks was read */
+	uint32_t tasks_thinnest; /* at the lowest rate, one task in this number was read */
 	unsigned cpus;           /* CPUs that the target may use; 0: not known */
-	uint64_t looks;          /* number of reads of counters of threads */
-	uint64_t reused;         /* thread samples whose stack was that of the sample before */
-	uint64_t read;           /* number of stacks that were read without a stop */
-	uint64_t stopped;        /* number of stacks that were read in a stop */
+	uint64_t looks;          /* number of reads of a thread's counters */
+	uint64_t reused;  /* thread samples that took the stack of the thread's previous sample */
+	uint64_t read;    /* number of stacks that were read without a stop */
+	uint64_t stopped; /* number of stacks that were read in a stop */
 	uint64_t failed[FAILURE_COUNT];   /* thread samples without a stack, by reason */
 	uint64_t chains[CHAIN_END_COUNT]; /* number of call chains, by the reason for their end */
 	struct histogram stop_ns;         /* how long a thread was stopped for one sample */
