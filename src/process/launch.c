@@ -44,7 +44,8 @@ parse_id(const char *text, uint32_t *id)
 {
 	uint64_t value;
 
-	/* The largest id, -1, means "unchanged" to setresuid(2) and setregid(2). */
+	/* The id -1, as an unsigned number the largest, means "unchanged" to setresuid(2) and
+	 * setregid(2). */
 	if (!text || !parse_whole_u64(text, 0, UINT32_MAX - 1, &value))
 		return false;
 	*id = (uint32_t)value;
@@ -87,7 +88,7 @@ choose_identity(bool keep_root, struct identity *identity, struct error *err)
 		return error_set(err, ERROR_EXEC,
 				 "SUDO_UID and SUDO_GID do not say which user the command is to "
 				 "run as; use --keep-root to run it as root");
-	/* The invoking user is root: nothing changes. */
+	/* The user that invoked sudo is root: user and groups stay. */
 	if (identity->uid == 0)
 		return 0;
 	identity->change = true;

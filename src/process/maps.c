@@ -15,14 +15,15 @@
 
 /* Shortest interval between two reads of all mappings, which also take at most 1 % of the time. */
 #define READ_INTERVAL_NS NS_PER_SEC
-#define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS) /* without PROCMAP_QUERY */
+/* the same interval on kernels without PROCMAP_QUERY */
+#define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS)
 #define READ_COST_FACTOR 100
 
 struct maps {
 	const struct process *process;
 	struct modules *modules;
 	uint64_t page_size;
-	int fd;         /* /proc/PID/maps since the last read of all mappings; -1: not open */
+	int fd; /* descriptor of /proc/PID/maps from the last read of all mappings; -1: not open */
 	bool can_query; /* the kernel may have PROCMAP_QUERY */
 
 	struct mapping *mapping; /* ascending, without overlap */
@@ -33,9 +34,10 @@ struct maps {
 	struct mapping *object; /* objects of maps_set_objects; ascending, without overlap */
 	size_t object_count;
 
-	uint64_t tick;            /* number of the current tick, from 1 */
-	unsigned queries, checks; /* numbers of PROCMAP_QUERY in this tick */
-	bool was_read;            /* all mappings were read in this tick */
+	uint64_t tick; /* number of the current tick, from 1 */
+	/* numbers of PROCMAP_QUERY in this tick for unknown addresses, and for known mappings */
+	unsigned queries, checks;
+	bool was_read; /* all mappings were read in this tick */
 	uint64_t unknown
 		[UNKNOWN_SLOTS]; /* pages known to have no executable memory, in slots by hash */
 

@@ -16,7 +16,7 @@
 
 static const char other_build[] = "another build of it stands there";
 
-/* What is known about the mapped file. */
+/* The facts about the mapped file in the core file or recording. */
 struct evidence {
 	const char *build_id; /* in hexadecimal digits; "": not known */
 	const void *head;     /* the first head_size bytes of the file, as they were in memory */

@@ -16,7 +16,7 @@
 /* Most bytes of a command line that are kept: it may have megabytes. */
 #define CMDLINE_LIMIT 4096
 
-/* The most threads Linux can have at all (PID_MAX_LIMIT of threads.h). */
+/* Most threads that Linux can have (PID_MAX_LIMIT of threads.h). */
 #define THREADS_MAX (4 << 20)
 
 bool

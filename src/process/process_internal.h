@@ -14,8 +14,8 @@
 
 /* --- task_file.c: stat and status ------------------------------------------------------------ */
 
-/* Reads the stat line in the file `name` below `dirfd`. False, with errno set: it is not readable,
- * or malformed (EPROTO). */
+/* Reads the stat line in the file `name` below `dirfd`. Returns false, with errno set, when the
+ * file is not readable, or malformed (EPROTO). */
 bool task_read_stat(int dirfd, const char *name, struct task_stat *stat);
 
 /* Returns true for a thread of the kernel, which has no user space. */
@@ -41,7 +41,7 @@ bool task_read_number(int dirfd, const char *name, uint64_t *value);
 
 /*
  * Copies text from outside the program to `to`, escaped as by strbuf_add_escaped. Text that does
- * not fit into `size` bytes ends between two characters. Returns `to`.
+ * not fit into `size` bytes is truncated between two characters. Returns `to`.
  */
 const char *task_printable(const char *text, char *to, size_t size);
 
@@ -121,14 +121,14 @@ enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *li
 
 /*
  * Opens the file of a mapping. Tried in this order: /proc/PID/map_files (needs privileges),
- * /proc/PID/exe, for a file without a path /proc/PID/fd, else the path below the target's root
- * and the path below wallsample's root. A file is accepted only when it is a regular one and has
- * the device and inode of the mapping or, on file systems whose mappings show other numbers than
- * stat (overlayfs, btrfs), the same bytes as the target's memory. Only regular files are opened
- * for reading, so that no device is touched and no open waits for a peer.
+ * /proc/PID/exe, for a deleted file the descriptors in /proc/PID/fd, else the path below the
+ * target's root and the path below wallsample's root. A file is accepted only when it is a regular
+ * one and has the device and inode of the mapping or, on file systems whose mappings show other
+ * numbers than stat (overlayfs, btrfs), the same bytes as the target's memory. Only regular files
+ * are opened for reading, so that no device is touched and no open waits for a peer.
  *
- * Returns a descriptor that the caller closes, or -1 with *why a fixed text, to be reported with
- * the mapping's path.
+ * Returns a descriptor that the caller closes, or -1. Then *why is a fixed text, to be reported
+ * with the mapping's path.
  */
 int module_file_open(const struct process *process, const struct maps_line *line, const char **why);
 

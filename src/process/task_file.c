@@ -62,7 +62,7 @@ read_line(int dirfd, const char *name, char *to, size_t size)
 #define STAT_START_TIME 22
 #define STAT_LAST 48
 
-/* Stores a field if it is one of STAT_FIELDS. False: its value is invalid. */
+/* Stores a field if it is one of STAT_FIELDS. Returns false when its value is invalid. */
 static bool
 store_field(struct task_stat *stat, unsigned field, uint64_t value)
 {

@@ -40,8 +40,9 @@ struct finder_candidate {
 	uint32_t module;
 	uint64_t bias;    /* bias of the module's mappings */
 	uint64_t address; /* address of the runtime; module and address identify an instance */
-	uint32_t version; /* in the language's encoding; set by choose_layout */
-	bool mapped;      /* the process has mapped the module */
+	/* number of the version, in an encoding of the language; set by choose_layout */
+	uint32_t version;
+	bool mapped; /* the process has mapped the module */
 	enum finder_state {
 		FINDER_NEW,     /* the layout is not known yet */
 		FINDER_WAITING, /* the layout is known; memory has no initialised runtime yet */
@@ -133,8 +134,8 @@ bool finder_try_dwarf(struct finder *finder, struct finder_candidate *candidate)
 struct instance {
 	const struct runtime_tools *tools;
 	uint32_t module;
-	uint64_t address;     /* finder_candidate.address */
-	char description[64]; /* "NAME 3.11.7" */
+	uint64_t address;     /* address of the runtime, as in struct finder_candidate */
+	char description[64]; /* name and version, such as "NAME 3.11.7" */
 	bool seen;            /* the current search has found it */
 	bool gone;            /* it ended by exec or dlclose; captures may still refer to it */
 	pid_t *new_thread;    /* array of threads that instances_next_new has not returned yet */

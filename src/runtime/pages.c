@@ -15,7 +15,7 @@
 
 struct page {
 	uint64_t address;
-	bool there; /* the page could be read */
+	bool there; /* the page was read; false: it is not readable */
 	bool used;  /* this walk has read from it */
 };
 

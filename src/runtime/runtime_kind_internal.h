@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_kind_internal.h - the contract of a kind of runtime, one per language, and the services
- * that runtimes share.
+ * runtime_kind_internal.h - the functions that each kind of runtime implements, one kind per
+ * language, and the services that runtimes share.
  */
 #ifndef WALLSAMPLE_RUNTIME_RUNTIME_KIND_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_RUNTIME_KIND_INTERNAL_H
@@ -100,7 +100,8 @@ struct runtime_scheduler {
 	/* Reads the tasks of ascending slots by runtime_read_pieces, in few system calls: the
 	 * budget is below 1 us per task. Sets every field of out[0 … count - 1]. */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
-	/* Returns the text of a reason to wait; NULL: not known. May be NULL. */
+	/* Returns the text of a reason to wait, or NULL if it is not known. The function may be
+	 * NULL. */
 	const char *(*reason)(const void *state, uint32_t reason);
 	/* Implements runtime_capture_green_task for a thread that `capture` has read. */
 	bool (*running)(void *state, const void *captured, struct green_task *task,
@@ -116,7 +117,8 @@ struct runtime_kind {
 	pid_t (*next_new)(void *state);
 	bool (*any)(const void *state);
 	const char *(*describe)(const void *state, size_t index);
-	size_t captured_size; /* bytes of one capture, which are zero before the first */
+	/* size in bytes of one capture, which is zeroed before the first use */
+	size_t captured_size;
 	/* Frees the memory that a capture owns. NULL: captures own none. */
 	void (*captured_release)(void *captured);
 	/* Captures a thread, whose memory is read by tools->pages alone. `sp`: its stack pointer;

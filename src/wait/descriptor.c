@@ -57,7 +57,7 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	if (!reads || !writes)
 		wanted = reads ? HOLDER_WRITES : HOLDER_READS;
 	descriptors_find_holders(descriptors, id, wanted, &found);
-	/* A fifo can be opened at any time: the absence of open descriptors now proves nothing. */
+	/* Any process can open a fifo at any time: that none has it open now proves nothing. */
 	if (found.count == 0 && (named || !found.sure)) {
 		if (named)
 			strbuf_add_format(out, "fifo %s", id);

@@ -14,14 +14,14 @@
 #define FDINFO_WATCHED 8
 
 struct fdinfo {
-	bool has_timer;       /* left_ns and interval_ns are those of a timerfd */
+	bool has_timer;       /* the descriptor is a timerfd: left_ns and interval_ns are set */
 	uint64_t left_ns;     /* time until the timer expires; 0: it is disarmed */
 	uint64_t interval_ns; /* 0: the timer expires once */
-	bool has_signals;     /* `signals` are those of a signalfd */
+	bool has_signals;     /* the descriptor is a signalfd: `signals` is set */
 	uint64_t signals;     /* bit n: signal n + 1 */
 	size_t watches;       /* number of watches of an inotify descriptor */
 	uint64_t pid;         /* process of a pidfd; 0: it has ended, or this is no pidfd */
-	size_t watched;       /* number of descriptors of an epoll */
+	size_t watched;       /* number of descriptors that an epoll watches */
 	struct {
 		int fd; /* number when it was added to the epoll; may be another file by now */
 		uint64_t inode;
@@ -95,7 +95,7 @@ struct net_socket {
 	bool listens; /* TCP, UNIX: the socket accepts connections; UDP: it has no remote address */
 	bool doubtful; /* UNIX: a second line of the table contradicts the first */
 	struct net_address local, remote; /* set for TCP and UDP */
-	size_t path;                      /* UNIX: offset of its name in the table; 0: no name */
+	size_t path;     /* UNIX: offset of the socket's name in the table; 0: no name */
 	unsigned family; /* NETLINK: protocol family, a NETLINK_* number of netlink(7) */
 };
 
@@ -164,7 +164,7 @@ struct reading {
 
 struct descriptors {
 	const struct process *process;
-	int fd_dir, info_dir;      /* /proc/PID/fd and fdinfo; -1: not permitted */
+	int fd_dir, info_dir;      /* directories /proc/PID/fd and fdinfo; -1: not permitted */
 	int diag;                  /* descriptor of unix_diag_open; -1: not open */
 	bool same_network;         /* the target is in wallsample's network namespace */
 	char id[LINK_SIZE];        /* the id that the last descriptor_look returned */

@@ -164,7 +164,8 @@ text_begins(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Major numbers of consoles, /dev/tty and pseudo terminals: Linux's admin-guide/devices.txt. */
+/* Returns true for consoles, /dev/tty and pseudo terminals, by their major numbers (Linux's
+ * admin-guide/devices.txt) or the beginning of their path. */
 static bool
 is_terminal(const char *link, const struct statx *st)
 {

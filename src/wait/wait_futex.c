@@ -33,7 +33,8 @@ read_range(struct futex_wait *wait, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Reads the memory around the word, or only its part in the page of the word. */
+/* Reads the memory around the word; if that is not readable, only its part in the page of the word.
+ * Returns false when neither can be read. */
 static bool
 futex_wait_read(struct futex_wait *wait)
 {
@@ -41,7 +42,7 @@ futex_wait_read(struct futex_wait *wait)
 	uint64_t start, end;
 
 	wait->size = 0;
-	/* The kernel demands an aligned word; the range must not wrap around. */
+	/* The kernel accepts only an aligned word. The range to read must not wrap around. */
 	if (word % 4 != 0 || word < PIECE || word > UINT64_MAX - 2 * PIECE)
 		return false;
 	start = word - AROUND_BEFORE;
@@ -114,7 +115,8 @@ recognise_lock(struct futex_wait *wait, struct wait *out)
 		if (wait->command != FUTEX_WAIT || wait->value != 2)
 			break;
 	}
-	/* The internal lock of glibc (lll_lock): 0 is free, 1 locked, 2 locked with waiters. */
+	/* The word of an internal lock of glibc (lll_lock) is 0 when free, 1 locked, 2 locked with
+	 * waiters. */
 	if (wait->command == FUTEX_WAIT && wait->value == 2 && !wait->timed && !wait->shared &&
 	    around_has(wait, 0, 4) && around_u32(wait, 0) <= 2)
 		out->kind = WAIT_LOCK;

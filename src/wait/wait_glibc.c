@@ -217,7 +217,7 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 		    is_count(readers >> GLIBC_RWLOCK_SHIFT))
 			return lock_found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_PHASE);
 	}
-	/* Further writers wait on __writers_futex. */
+	/* All writers but the first wait on __writers_futex. */
 	if (rwlock_at(wait, -RWLOCK_WRITERS) && wait->value == (1 | RWLOCK_USED) &&
 	    (around_u32(wait, -RWLOCK_WRITERS) & WRITE_LOCKED) != 0)
 		return lock_found(out, WAIT_RWLOCK_WRITE, wait->word - RWLOCK_WRITERS);
@@ -232,11 +232,13 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 
 /* Offsets in pthread_cond_t; -1: this version of glibc has no such member. */
 static const struct condition_layout {
-	int references; /* __g_refs: for each group, twice the number of users of its word */
-	int size;       /* __g1_orig_size: number of waiters, shifted left by two bits of a lock */
-	int waiters;    /* __wrefs: the number of waiters, shifted left by 3 for three flags */
-	int signals;    /* __g_signals: the futex words of both groups */
-	int zeros;      /* 8 bytes that are always 0 */
+	/* __g_refs: for each of the two groups, twice the number of threads that use its futex word
+	 */
+	int references;
+	int size;    /* __g1_orig_size: number of waiters, shifted left by two bits of a lock */
+	int waiters; /* __wrefs: the number of waiters, shifted left by 3 for three flags */
+	int signals; /* __g_signals: the futex words of both groups */
+	int zeros;   /* 8 bytes that are always 0 */
 } condition_layouts[] = {
 	{ 16, 32, 36, 40, -1 }, /* glibc 2.25 to 2.40 */
 	{ -1, 24, 28, 32, 40 }, /* glibc 2.41 and later */

@@ -2,8 +2,8 @@
 /*
  * wait_musl.c - recognises musl's locks by the structure around the word of the futex.
  *
- * Layouts: src/internal/pthread_impl.h and stdio_impl.h of musl 1.2.3, and the values that the
- * functions expect in the word. All use FUTEX_WAIT, with a relative time-out.
+ * Layouts: src/internal/pthread_impl.h and stdio_impl.h of musl 1.2.3, and the values of the futex
+ * word that the functions expect. All locks use FUTEX_WAIT, with a relative time-out.
  */
 #include <linux/futex.h>
 
@@ -93,7 +93,8 @@ is_join(const struct futex_wait *wait, struct wait *out)
 {
 	static const int begins[] = { -56, -40 };
 
-	if (wait->shared || (wait->value != 1 && wait->value != 2)) /* 1: exiting, 2: joinable */
+	/* values of detach_state: 1 exiting, 2 joinable */
+	if (wait->shared || (wait->value != 1 && wait->value != 2))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
 		if (around_has(wait, begins[i], 4) && around_u32(wait, -8) < TID_LIMIT &&
@@ -108,7 +109,8 @@ is_join(const struct futex_wait *wait, struct wait *out)
  * barrier, notify} on the stack of the waiting thread. Memory near it does not identify the
  * condition variable.
  */
-#define NODE_NEAR 512 /* distance from sp of a word in the frame of pthread_cond_timedwait */
+/* most bytes from sp to a word in the stack frame of pthread_cond_timedwait */
+#define NODE_NEAR 512
 
 static bool
 is_condition(const struct futex_wait *wait, struct wait *out)
@@ -120,7 +122,8 @@ is_condition(const struct futex_wait *wait, struct wait *out)
 	       around_u64(wait, -12) % 8 == 0 && lock_found(out, WAIT_CONDITION, 0);
 }
 
-/* A process-shared condition variable: -1 in place of a list, a sequence number, waiters. */
+/* Members of a process-shared pthread_cond_t: -1 in place of a list, a sequence number, the number
+ * of waiters. */
 static bool
 is_shared_condition(const struct futex_wait *wait, struct wait *out)
 {

@@ -114,7 +114,7 @@ owner_of_glibc_stdio(const struct wait_source *source, enum wait_kind kind,
 	(void)kind;
 	if (!glibc_thread_at(source, bytes_u64(bytes + GLIBC_STDIO_OWNER), &inner))
 		return;
-	if (inner == 0) /* the kernel clears the tid when the thread exits */
+	if (inner == 0) /* the thread has exited: the kernel has cleared its tid */
 		out->holder = HOLDER_GONE;
 	else
 		set_holder(source, (uint32_t)inner, false, out);

@@ -42,7 +42,7 @@ const char *async_task_state_text(enum async_task_state state);
 
 struct async_task {
 	uint64_t address; /* address of the task in the target */
-	const char *name; /* borrowed */
+	const char *name; /* name of the task, borrowed */
 	pid_t tid;        /* thread of its event loop; 0: that thread has ended */
 	enum async_task_state state;
 	/* number of its stack, or ASYNC_STACK_NONE; tasks with equal stacks have equal numbers */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * green_task.h - green tasks: tasks that a language runtime schedules on kernel threads, each with
- * a stack of its own. Thousands of waiting green tasks occupy no thread. "Task" alone means the
- * kernel's.
+ * a stack of its own. Thousands of waiting green tasks occupy no thread. In this header "task"
+ * means a green task; elsewhere "task" alone means the kernel's.
  *
- * A runtime keeps its green tasks in slots, some of them empty. The sampler reads the slots once a
- * tick without a stop: the structure of a waiting green task holds the place where it continues,
- * its stack is copied, and the structure is read a second time and must be unchanged. A running
- * green task is captured with its thread (runtime_capture_green_task).
+ * A runtime keeps its green tasks in slots, some of which are empty. The sampler reads the slots
+ * once a tick without a stop: the structure of a waiting green task holds the place where it
+ * continues, its stack is copied, and the structure is read a second time and must be unchanged. A
+ * running green task is captured with its thread (runtime_capture_green_task).
  */
 #ifndef WALLSAMPLE_RUNTIME_GREEN_TASK_H
 #define WALLSAMPLE_RUNTIME_GREEN_TASK_H

@@ -2,12 +2,12 @@
 /*
  * language.h - what the program knows about each language that has a runtime in the target.
  *
- * Everything outside of src/runtime/LANGUAGE/ that depends on a language walks languages[]: the
- * sampler by way of runtime.h, reports, analysis, exporters and --runtime by the functions below.
- * A language is one directory with one struct runtime_language, and one row in LANGUAGES
+ * Everything outside of src/runtime/LANGUAGE/ that depends on a language reads it from languages[]:
+ * the sampler through runtime.h; reports, analysis, exporters and --runtime through the functions
+ * below. A language is one directory with one struct runtime_language, and one row in LANGUAGES
  * (src/runtime/languages.c).
  *
- * A pattern is a function's name as symbol tables have it; a '*' at its end stands for any rest.
+ * A pattern is a function's name as symbol tables have it; a '*' at its end stands for any text.
  */
 #ifndef WALLSAMPLE_RUNTIME_LANGUAGE_H
 #define WALLSAMPLE_RUNTIME_LANGUAGE_H
@@ -20,7 +20,8 @@
 
 struct runtime_kind;
 
-/* What a native function does between two functions of an interpreted program. */
+/* The role of a native function that is between two functions of an interpreted program in a call
+ * chain. */
 enum plumbing {
 	/* the function does work of its own: functions of the C library and of extensions, and of
 	 * the interpreter if the program asked for them, such as a sort or a sleep */
@@ -102,7 +103,7 @@ extern const struct runtime_language *const languages[];
 bool language_name_matches(const char *pattern, const char *name, size_t length);
 bool language_names_match(const char *const *patterns, const char *name);
 
-/* Returns the number of the row with this name; -1: there is none. */
+/* Returns the number of the row of languages[] with this name; -1: there is none. */
 int language_by_name(const char *name);
 /* Adds the names of all languages in alphabetical order, separated by ", ". */
 void language_add_names(struct strbuf *to);
@@ -127,7 +128,8 @@ bool language_only_parks(const char *function, const char *module);
 bool language_takes_lock(const char *function);
 /* Returns true for functions of a runtime between the program and a system call that waits. */
 bool language_waits(const char *function);
-/* Returns the row of the compiled language whose runtime has the function; -1: none. */
+/* Returns the number of the row of the compiled language whose runtime has the function; -1: there
+ * is none. */
 int language_of_runtime(const char *function);
 /* Returns true for a function that a compiler wraps around the first function of a task. */
 bool language_is_wrapper(const char *function);

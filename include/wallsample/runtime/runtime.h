@@ -111,7 +111,7 @@ void runtime_capture_clear(struct runtime_capture *capture);
 
 /* A function of the target's program at a line. Texts live as long as the runtimes. */
 struct runtime_place {
-	const char *function; /* "C.method" */
+	const char *function; /* qualified name, such as "C.method" */
 	const char *file;     /* path as the runtime has it; "": not known */
 	uint32_t line;        /* 0: not known */
 	bool marker; /* `function` is not a name, but a text about frames that could not be read */
@@ -141,7 +141,8 @@ enum gil runtime_capture_gil(const struct runtime_capture *capture, long number,
 
 /*
  * Returns true when the futex at the address `word` is part of an interpreter lock. Stores the
- * address of the lock, and a name that distinguishes it in the process; "": there is only one.
+ * address of the lock, and a name that distinguishes it from other interpreter locks of the
+ * process; "": there is no other.
  */
 bool runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock,
 			const char **name);

@@ -153,7 +153,9 @@ struct wait {
 /* The sources from which wait_classify and wait_owner read. */
 struct wait_source {
 	struct memory memory; /* memory of the target */
-	/* Converts a tid of the target's pid namespace to wallsample's; 0: no such live thread. */
+	/*
+	 * Converts a tid of the target's pid namespace to wallsample's; 0: no live thread has it.
+	 */
 	pid_t (*thread)(void *context, pid_t inner);
 	/* Returns the number of threads that were last seen in a futex call on the address; 0:
 	 * unknown. */

@@ -116,8 +116,8 @@ extern const struct finder_kind go_finder;
  * item. */
 struct go_file {
 	uint64_t build;        /* address for go_version_read; 0: the module has no Go */
-	uint64_t all, head;    /* runtime.allgs and runtime.allm */
-	uint64_t reasons;      /* runtime.waitReasonStrings */
+	uint64_t all, head;    /* addresses of runtime.allgs and runtime.allm */
+	uint64_t reasons;      /* address of runtime.waitReasonStrings */
 	uint64_t reasons_size; /* size of runtime.waitReasonStrings in bytes */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * go_internal.h - threads and goroutines of a Go runtime.
- * go.c          the instances of Go, the contract of a runtime, and the goroutine of a thread that
- *               is stopped or sleeps
+ * go.c          the instances of Go, the functions of struct runtime_kind, and the goroutine of a
+ *               thread that is stopped or sleeps
  * go_threads.c  the threads that each runtime lists
  * go_task.c     all goroutines, read without a stop
  * go_words.c    reasons to wait, and which goroutines belong to the runtime itself
@@ -101,8 +101,9 @@ bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address,
 struct go_captured {
 	/* runtime of the thread; NULL: the thread is not one of Go, or could not be read */
 	struct go_runtime *of;
-	struct green_task task; /* GREEN_TASK_NONE: the thread runs no goroutine */
-	size_t stack_size;      /* valid bytes of `stack`, from task.sp on */
+	/* the goroutine; its state is GREEN_TASK_NONE if the thread runs none */
+	struct green_task task;
+	size_t stack_size; /* valid bytes of `stack`, from task.sp on */
 	uint8_t stack[GO_STACK_BYTES];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * julia_internal.h - the Julia of a process.
- * julia.c         the instance of Julia, and the contract of a runtime
+ * julia.c         the instance of Julia, and the functions of struct runtime_kind
  * julia_find.c    Julia in the modules of the process, and the array of its threads
  * julia_layout.c  the layout of its structures, by version
  * julia_tasks.c   all tasks, read without a stop
@@ -53,8 +53,8 @@ struct julia_layout {
 	uint32_t task_queue;
 	uint32_t task_state;
 	bool state_is_symbol;    /* the state is a pointer to a symbol; false: it is a byte */
-	uint32_t task_context;   /* a jmp_buf, or a pointer to one */
-	bool context_is_pointer; /* task_context is a pointer */
+	uint32_t task_context;   /* offset of a jmp_buf, or of a pointer to one */
+	bool context_is_pointer; /* task_context is the offset of a pointer to a jmp_buf */
 	uint32_t task_stack;     /* address of the stack, then its size */
 	/* lower 31 bits: bytes of the stack kept elsewhere; highest bit: the task has begun */
 	uint32_t task_bits;

@@ -36,7 +36,7 @@ struct python_codes {
 	struct table copies; /* (index of a record, bytecode_index) -> index in copy[] */
 	uint64_t *copy;      /* addresses of the first instructions of copies; 0: not known */
 	size_t copy_count, copy_capacity;
-	struct strbuf text; /* scratch for read_text() */
+	struct strbuf text; /* buffer for read_text() */
 	uint64_t code_type; /* address of the type "code"; 0: not known yet */
 	uint64_t kept;      /* bytes of all cached line tables */
 };

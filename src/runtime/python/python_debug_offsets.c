@@ -48,11 +48,11 @@ enum meaning {
 struct row {
 	uint8_t meaning;
 	uint8_t since; /* first minor version that has the word; no version has removed a word */
-	/* where the word is stored: offset of a uint32_t in struct published; SKIP: number of words
-	 */
+	/* offset in struct published at which the word is stored; SKIP: number of words */
 	uint16_t to;
 };
 
+/* The words of _Py_DebugOffsets. Comments name structures, and members that are skipped. */
 /* clang-format off */
 static const struct row offsets[] = {
 	{ SKIP, 13, 3 }, /* cookie, version, free_threaded */

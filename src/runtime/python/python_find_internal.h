@@ -63,9 +63,10 @@ struct python_module {
 struct python_module_search {
 	const struct module *module;
 	enum python_module_stage {
-		PYTHON_MODULE_RUNTIME, /* _PyRuntime, which most modules do not have */
-		PYTHON_MODULE_SYMBOLS, /* symbols other than _PyRuntime */
-		PYTHON_MODULE_TEXT,    /* version texts */
+		/* searches for the symbol _PyRuntime, which most modules do not have */
+		PYTHON_MODULE_RUNTIME,
+		PYTHON_MODULE_SYMBOLS, /* searches for the other symbols */
+		PYTHON_MODULE_TEXT,    /* searches the constants for version texts */
 		PYTHON_MODULE_DONE,
 	} stage;
 	struct symbol_search symbols;

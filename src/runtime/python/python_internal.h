@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * python_internal.h - threads, captures and tasks of CPython.
- * python.c          the instances of CPython, and the contract of a runtime
+ * python.c          the instances of CPython, and the functions of struct runtime_kind
  * python_threads.c  the threads and locks that each CPython lists
  * python_capture.c  the frames of a thread, copied as they are in memory
  * python_merge.c    the position of these frames in the native call chain
@@ -98,7 +98,7 @@ struct cpython {
 	struct python_threads before;  /* the previous list */
 	struct python_lock *lock;
 	size_t lock_count, lock_capacity;
-	bool tasks_known;          /* `tasks` is the layout of tasks */
+	bool tasks_known;          /* `tasks` has been read */
 	bool tasks_sought;         /* a search for the layout was made at tasks_generation */
 	uint64_t tasks_generation; /* maps_generation at that search */
 	const char *tasks_why;     /* why tasks of a loaded asyncio cannot be read; or NULL */

@@ -19,25 +19,25 @@
 /* The comment of a row has the versions of CPython that have the function. */
 static const struct plumbing_function plumbing[] = {
 	/* --- the loop that executes a function's code --- */
-	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE }, /* 3.6 on; …Default is the loop */
-	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },  /* up to 3.5 …Ex is the loop */
+	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE }, /* EvalFrameDefault: loop since 3.6 */
+	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },  /* EvalFrameEx: loop up to 3.5 */
 	{ "_TAIL_CALL_*", PLUMBING_CALL, ANYWHERE },       /* 3.14: one instruction each */
 	{ "_PyEvalFrame*", PLUMBING_CALL, ANYWHERE },      /* 3.11, 3.12: push, pop a frame */
-	{ "_PyEval_FrameClearAndPop", PLUMBING_CALL, ANYWHERE },  /* 3.13 */
-	{ "_PyFrame_Clear*", PLUMBING_CALL, ANYWHERE },           /* 3.11 on */
-	{ "frame_dealloc", PLUMBING_CALL, LOCAL },                /* up to 3.10 */
-	{ "py_trampoline_evaluator", PLUMBING_CALL, ANYWHERE },   /* 3.12 on, with -X perf */
-	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE },         /* 3.12 on: calls take_gil */
+	{ "_PyEval_FrameClearAndPop", PLUMBING_CALL, ANYWHERE }, /* 3.13 */
+	{ "_PyFrame_Clear*", PLUMBING_CALL, ANYWHERE },          /* 3.11 and later */
+	{ "frame_dealloc", PLUMBING_CALL, LOCAL },               /* up to 3.10 */
+	{ "py_trampoline_evaluator", PLUMBING_CALL, ANYWHERE },  /* 3.12 and later, with -X perf */
+	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE }, /* 3.12 and later: calls take_gil */
 	{ "eval_frame_handle_pending", PLUMBING_CALL, ANYWHERE }, /* 3.9 to 3.11 */
 
 	/* --- from its arguments to the loop --- */
 	{ "PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE },
 	{ "_PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE }, /* up to 3.9 */
-	{ "_PyEval_Vector", PLUMBING_CALL, ANYWHERE },    /* 3.10 on */
+	{ "_PyEval_Vector", PLUMBING_CALL, ANYWHERE },    /* 3.10 and later */
 	{ "_PyEval_MakeFrameVector", PLUMBING_CALL, ANYWHERE },
 	{ "function_code_fastcall", PLUMBING_CALL, ANYWHERE }, /* 3.7 to 3.9 */
 	{ "_PyFunction_FastCall*", PLUMBING_CALL, ANYWHERE },  /* 3.6, 3.7 */
-	{ "_PyFunction_Vectorcall", PLUMBING_CALL, ANYWHERE }, /* 3.8 on */
+	{ "_PyFunction_Vectorcall", PLUMBING_CALL, ANYWHERE }, /* 3.8 and later */
 	{ "_PyFunction_fastcall*", PLUMBING_CALL, ANYWHERE },
 	{ "function_call", PLUMBING_CALL, LOCAL },      /* up to 3.6 */
 	{ "fast_function", PLUMBING_CALL, LOCAL },      /* up to 3.5 */
@@ -45,16 +45,16 @@ static const struct plumbing_function plumbing[] = {
 	{ "call_function_tail", PLUMBING_CALL, LOCAL }, /* 3.6 */
 	{ "do_call", PLUMBING_CALL, LOCAL },            /* up to 3.5 */
 	{ "ext_do_call", PLUMBING_CALL, LOCAL },
-	{ "do_call_core", PLUMBING_CALL, LOCAL },        /* 3.6 on */
-	{ "trace_call_function", PLUMBING_CALL, LOCAL }, /* 3.9 on */
+	{ "do_call_core", PLUMBING_CALL, LOCAL },        /* 3.6 and later */
+	{ "trace_call_function", PLUMBING_CALL, LOCAL }, /* 3.9 and later */
 
 	/* --- calls of any object --- */
 	{ "PyObject_Call*", PLUMBING_CALL, ANYWHERE },
 	{ "_PyObject_Call*", PLUMBING_CALL, ANYWHERE },
-	{ "PyObject_Vectorcall*", PLUMBING_CALL, ANYWHERE },  /* 3.9 on */
-	{ "_PyObject_Vectorcall*", PLUMBING_CALL, ANYWHERE }, /* 3.8 on */
-	{ "_PyObject_FastCall*", PLUMBING_CALL, ANYWHERE },   /* 3.6 on */
-	{ "_PyObject_MakeTpCall", PLUMBING_CALL, ANYWHERE },  /* 3.8 on */
+	{ "PyObject_Vectorcall*", PLUMBING_CALL, ANYWHERE },  /* 3.9 and later */
+	{ "_PyObject_Vectorcall*", PLUMBING_CALL, ANYWHERE }, /* 3.8 and later */
+	{ "_PyObject_FastCall*", PLUMBING_CALL, ANYWHERE },   /* 3.6 and later */
+	{ "_PyObject_MakeTpCall", PLUMBING_CALL, ANYWHERE },  /* 3.8 and later */
 	{ "PyVectorcall_Call", PLUMBING_CALL, ANYWHERE },
 	{ "_PyVectorcall_Call", PLUMBING_CALL, ANYWHERE },
 	{ "PyEval_Call*", PLUMBING_CALL, ANYWHERE }, /* up to 3.12 */
@@ -66,8 +66,8 @@ static const struct plumbing_function plumbing[] = {
 	{ "instancemethod_call", PLUMBING_CALL, LOCAL },
 
 	/* --- calls of C functions, which themselves stay --- */
-	{ "method_vectorcall*", PLUMBING_CALL, LOCAL },    /* 3.8 on */
-	{ "cfunction_vectorcall*", PLUMBING_CALL, LOCAL }, /* 3.8 on */
+	{ "method_vectorcall*", PLUMBING_CALL, LOCAL },    /* 3.8 and later */
+	{ "cfunction_vectorcall*", PLUMBING_CALL, LOCAL }, /* 3.8 and later */
 	{ "cfunction_call*", PLUMBING_CALL, LOCAL },
 	{ "_PyCFunction_FastCall*", PLUMBING_CALL, ANYWHERE }, /* 3.6, 3.7 */
 	{ "PyCFunction_Call", PLUMBING_CALL, ANYWHERE },
@@ -85,13 +85,13 @@ static const struct plumbing_function plumbing[] = {
 	{ "slot_sq_*", PLUMBING_CALL, LOCAL },
 	{ "slot_mp_*", PLUMBING_CALL, LOCAL },
 	{ "slot_am_*", PLUMBING_CALL, LOCAL },
-	{ "slot_bf_*", PLUMBING_CALL, LOCAL },        /* 3.12 on */
-	{ "_Py_slot_tp_*", PLUMBING_CALL, ANYWHERE }, /* 3.12 on */
+	{ "slot_bf_*", PLUMBING_CALL, LOCAL },        /* 3.12 and later */
+	{ "_Py_slot_tp_*", PLUMBING_CALL, ANYWHERE }, /* 3.12 and later */
 	{ "call_attribute", PLUMBING_CALL, LOCAL },
 	{ "call_method", PLUMBING_CALL, LOCAL }, /* up to 3.8 */
 	{ "call_maybe", PLUMBING_CALL, LOCAL },
 	{ "call_unbound*", PLUMBING_CALL, LOCAL },
-	{ "vectorcall_method", PLUMBING_CALL, LOCAL }, /* 3.9 on */
+	{ "vectorcall_method", PLUMBING_CALL, LOCAL }, /* 3.9 and later */
 	{ "vectorcall_maybe", PLUMBING_CALL, LOCAL },
 	{ "vectorcall_unbound", PLUMBING_CALL, LOCAL },
 
@@ -103,8 +103,8 @@ static const struct plumbing_function plumbing[] = {
 	{ "_gen_throw", PLUMBING_CALL, LOCAL },
 	{ "_PyGen_Send", PLUMBING_CALL, ANYWHERE },
 	{ "_PyGen_yf", PLUMBING_CALL, ANYWHERE },
-	{ "PyGen_am_send", PLUMBING_CALL, ANYWHERE }, /* 3.10 on */
-	{ "PyIter_Send", PLUMBING_CALL, ANYWHERE },   /* 3.10 on */
+	{ "PyGen_am_send", PLUMBING_CALL, ANYWHERE }, /* 3.10 and later */
+	{ "PyIter_Send", PLUMBING_CALL, ANYWHERE },   /* 3.10 and later */
 	{ "coro_wrapper_*", PLUMBING_CALL, LOCAL },
 	{ "async_gen_asend_*", PLUMBING_CALL, LOCAL },
 	{ "async_gen_athrow_*", PLUMBING_CALL, LOCAL },
@@ -115,18 +115,18 @@ static const struct plumbing_function plumbing[] = {
 	{ "pyrun_*", PLUMBING_CALL, LOCAL },
 	{ "run_file", PLUMBING_CALL, LOCAL }, /* 3.6 */
 	{ "run_mod", PLUMBING_CALL, LOCAL },
-	{ "run_eval_code_obj", PLUMBING_CALL, LOCAL }, /* 3.8 on */
+	{ "run_eval_code_obj", PLUMBING_CALL, LOCAL }, /* 3.8 and later */
 	{ "run_pyc_file", PLUMBING_CALL, LOCAL },
 
 	/* --- the outermost of the program and of its threads --- */
 	{ "Py_Main", PLUMBING_ROOT, ANYWHERE },
-	{ "Py_BytesMain", PLUMBING_ROOT, ANYWHERE },     /* 3.8 on */
+	{ "Py_BytesMain", PLUMBING_ROOT, ANYWHERE },     /* 3.8 and later */
 	{ "_Py_UnixMain", PLUMBING_ROOT, ANYWHERE },     /* 3.7 */
-	{ "Py_RunMain", PLUMBING_ROOT, ANYWHERE },       /* 3.8 on */
-	{ "pymain_*", PLUMBING_ROOT, ANYWHERE },         /* 3.7 on */
-	{ "pythread_wrapper", PLUMBING_ROOT, ANYWHERE }, /* 3.6 on */
+	{ "Py_RunMain", PLUMBING_ROOT, ANYWHERE },       /* 3.8 and later */
+	{ "pymain_*", PLUMBING_ROOT, ANYWHERE },         /* 3.7 and later */
+	{ "pythread_wrapper", PLUMBING_ROOT, ANYWHERE }, /* 3.6 and later */
 	{ "t_bootstrap", PLUMBING_ROOT, LOCAL },         /* up to 3.10 */
-	{ "thread_run", PLUMBING_ROOT, LOCAL },          /* 3.11 on */
+	{ "thread_run", PLUMBING_ROOT, LOCAL },          /* 3.11 and later */
 };
 
 /*

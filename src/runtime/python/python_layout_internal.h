@@ -27,7 +27,7 @@
 #define PYTHON_CODE_BYTES 320
 
 /*
- * X(name): offsets in bytes, of
+ * X(name): offsets in bytes, with the names of the members in CPython, in the structures
  *   runtime      _PyRuntimeState       interpreter  PyInterpreterState
  *   thread       PyThreadState         cframe       _PyCFrame (3.11, 3.12), CFrame (3.10)
  *   frame        _PyInterpreterFrame (3.11 and later), else PyFrameObject
@@ -81,7 +81,7 @@ struct python_layout {
 	bool free_threaded; /* built without a global lock */
 	bool debug;         /* built --with-pydebug; false also if that is not known */
 	enum python_layout_source {
-		PYTHON_BY_ITSELF, /* _Py_DebugOffsets */
+		PYTHON_BY_ITSELF, /* the interpreter publishes it in _Py_DebugOffsets */
 		PYTHON_BY_TABLE,
 		PYTHON_BY_DWARF,
 	} source;

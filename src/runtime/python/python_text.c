@@ -66,7 +66,8 @@ static uint64_t
 find_characters(const struct python_layout *layout, const struct memory *memory, uint64_t address,
 		const struct text_form *form)
 {
-	/* Only objects of classes derived from str are not compact. */
+	/* Only objects of classes derived from str are not compact: they have a pointer to the
+	 * characters. */
 	if (!form->compact)
 		return python_pointer(memory, address, layout->text_compact);
 	return address + (form->ascii ? layout->text_ascii : layout->text_compact);
