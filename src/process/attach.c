@@ -24,8 +24,8 @@
 #define ROUND_PAUSE_NS 3000000L
 
 /*
- * Number of checks whether another tracer has detached from the target. Stops by another wallsample
- * end within milliseconds; its causal experiments stop threads for tens of milliseconds.
+ * Most checks whether another tracer has detached from the target. Stops by another wallsample end
+ * within milliseconds; its causal experiments stop threads for tens of milliseconds.
  */
 #define TRACED_ROUNDS 64
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach_probe.c - asks the kernel for the permission to trace, by reading a file and by a
- * short-lived tracer.
+ * attach_probe.c - asks the kernel for the permission to trace, in two ways: by reading a file, and
+ * by a child that becomes the tracer for a moment.
  */
 #include "process/process_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unix_diag.c - sock_diag(7) for UNIX sockets. */
+/* unix_diag.c - asks the kernel for UNIX sockets by sock_diag(7). */
 #include "wait/descriptor_internal.h"
 
 #include <linux/netlink.h>

@@ -171,7 +171,7 @@ of_io_uring_enter(const struct wait_source *source, const struct wait_call *call
 		uint64_t mask;
 		uint32_t mask_size, pad;
 		uint64_t timespec;
-	} extended; /* struct io_uring_getevents_arg */
+	} extended; /* the layout of struct io_uring_getevents_arg */
 
 	if ((call->args[3] & ENTER_REGISTERED_RING) != 0)
 		out->fd = -1; /* the descriptor argument is an index of registered rings */

@@ -290,8 +290,8 @@ condition_waiters(const struct futex_wait *wait, uint64_t *object)
 	return 0;
 }
 
-/* Returns the number of waiters of the semaphore that contains the futex word: the upper half of
- * the semaphore's first eight bytes. Returns 0 when the word is in no semaphore. */
+/* Returns the number of waiters of the semaphore that contains the futex word; 0: the word is in no
+ * semaphore. The number is the upper half of the semaphore's first eight bytes. */
 static uint32_t
 semaphore_waiters(const struct futex_wait *wait)
 {
@@ -346,8 +346,8 @@ is_barrier(const struct futex_wait *wait, struct wait *out)
 	    around_u32(wait, 0) != wait->value || count < 2 || !is_count(count) ||
 	    around_u32(wait, 8) != shared)
 		return false;
-	/* A round advances current_round by the count of threads. Only threads of earlier rounds
-	 * have left. */
+	/* Each round advances current_round by the count of threads. Only threads of earlier rounds
+	 * have left the barrier. */
 	if (wait->value % count != 0 || entered < 1 || entered >= count ||
 	    around_u32(wait, 12) > wait->value)
 		return false;

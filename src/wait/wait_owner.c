@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_owner.c - reads the owner of a lock from the lock. */
+/* wait_owner.c - reads the owner of a lock from the memory of the lock. */
 #include <linux/futex.h>
 
 #include "wait/wait_internal.h"

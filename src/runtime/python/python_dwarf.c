@@ -51,7 +51,8 @@ static const struct {
 struct source {
 	size_t to; /* offset in struct python_layout */
 	enum structure structure;
-	const char *path; /* path through nested members; NULL: it gets the size of the structure */
+	/* path through nested members; NULL: the source is the size of the structure */
+	const char *path;
 	uint8_t since, until; /* first and last minor version */
 };
 

@@ -59,8 +59,8 @@ bool python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS],
 
 /* --- one CPython ------------------------------------------------------------------------- */
 
-/* Most frames that are captured of a thread, which takes half a millisecond of a stop; a marker
- * replaces the frames outside of them. PAGES_READ_MOST may end the capture earlier. */
+/* Most frames that are captured of a thread: half a millisecond of a stop. A marker replaces the
+ * frames outside of them. PAGES_READ_MOST may end the capture earlier. */
 #define PYTHON_DEPTH_MOST 2048
 
 /* Most interpreters and threads that are read of lists in memory, which may be circular. */
@@ -131,7 +131,7 @@ uint64_t python_lock_holder(const struct python_layout *layout, const struct mem
 
 /* Least value of _PyInterpreterFrame.owner, since 3.12, of frames without a Python function. */
 #define PYTHON_OWNER_SHIM 3
-/* Bits that may be tags in pointers to objects since 3.14: the lowest. */
+/* The lowest bits of pointers to objects, which may be tags since 3.14. */
 #define PYTHON_REFERENCE_MARKS UINT64_C(7)
 
 struct python_frame {
