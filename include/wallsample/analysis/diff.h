@@ -43,25 +43,30 @@ enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 #define DIFF_LOOKS_LEAST 8
 
 struct diff_change {
-	int64_t ns[DIFF_SIDES];       /* time in the weight of the comparison */
-	double rate[DIFF_SIDES];      /* ns divided by the elapsed time */
-	double share[DIFF_SIDES];     /* ns divided by the run's total of the weight, from 0 to 1 */
-	double change, margin;        /* of the rate, after minus before; and its margin of error */
-	double points, points_margin; /* of the share, from -1 to 1; and its margin of error */
-	bool asked;                   /* there are enough samples for a test */
+	int64_t ns[DIFF_SIDES];   /* time in the weight of the comparison */
+	double rate[DIFF_SIDES];  /* ns divided by the elapsed time */
+	double share[DIFF_SIDES]; /* ns divided by the run's total of the weight, from 0 to 1 */
+	/* change of the rate (after minus before), and its margin of error */
+	double change, margin;
+	/* change of the share, from -1 to 1, and its margin of error */
+	double points, points_margin;
+	bool asked; /* there are enough samples for a test of the rate */
 	bool found; /* `asked` is true, and the change of the rate exceeds its margin */
 };
 
 struct diff_row {
 	const char *name; /* view_function.name, or "[libfoo.so]" for code without a symbol */
-	/* "" for a named frame. If the runs have different modules, that of the later run. */
+	/*
+	 * Module of the function; "" for a named frame. If the function's modules differ between
+	 * the runs, the module in the later run.
+	 */
 	const char *module;
 	bool needs_module;     /* as in struct view_function */
 	bool seen[DIFF_SIDES]; /* a selected stack has the function, even if its weight is 0 */
 	struct diff_change flat, cum;
 };
 
-/* A value of the whole run. Its margin is the 95 % margin of a single test. */
+/* A value of each whole run, and its change. The margin is the 95 % margin of a single test. */
 struct diff_total {
 	double rate[DIFF_SIDES];
 	double change, margin;
@@ -69,12 +74,13 @@ struct diff_total {
 
 struct diff {
 	enum weight weight;
-	/* Elapsed time. 0 if the run has no tick, and then nothing is compared. */
+	/* Elapsed time of each run; 0 if it has no tick, and then nothing is compared. */
 	uint64_t wall_ns[DIFF_SIDES];
 	double ticks[DIFF_SIDES]; /* number of independent samples, see margin.h */
 	struct diff_total total[WEIGHT_COUNT];
-	struct diff_total parallelism; /* of all threads, whatever the filter */
-	struct diff_row *row;          /* all functions with a weight above 0 in either run */
+	/* mean number of threads on a CPU, of all threads, selected or not */
+	struct diff_total parallelism;
+	struct diff_row *row; /* all functions with a weight above 0 in either run */
 	size_t count;
 	/*
 	 * Indices of the rows, ordered by the change of flat and of cum: rows with `found` first,
@@ -82,15 +88,16 @@ struct diff {
 	 */
 	uint32_t *by_flat, *by_cum;
 	size_t flat_found, cum_found;
-	size_t questions;      /* number of tests */
-	double deviations;     /* number of standard deviations of a margin: margin_deviations() */
+	size_t questions; /* number of tests */
+	/* number of standard deviations that each margin spans, from margin_deviations() */
+	double deviations;
 	struct strings *texts; /* owns the names of the rows */
 };
 
 /* One of the two runs. */
 struct diff_run {
 	const struct view *view;
-	uint32_t threads_most; /* the largest number of threads at one time; 0: not known */
+	uint32_t threads_most; /* largest number of threads in the run at one time; 0: not known */
 };
 
 /*

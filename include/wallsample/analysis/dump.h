@@ -11,7 +11,7 @@
 struct dump_thread {
 	uint32_t thread; /* id in the profile */
 	uint32_t wait;   /* id of a wait of the profile; 0: none */
-	uint64_t count;  /* 1; for a sum of tasks, the number of tasks */
+	uint64_t count;  /* number of tasks if `thread` is a sum of tasks; else 1 */
 	/*
 	 * The holder of the awaited lock, borrowed from the profile. NULL if it is not known, or if
 	 * waits of this kind have no holder.
@@ -20,32 +20,42 @@ struct dump_thread {
 };
 
 struct dump_group {
-	/* These members are equal for all threads of the group, and as in struct view_row. */
+	/*
+	 * state, syscall, function and depth are equal for all threads of the group. Their values
+	 * are those of struct view_row.
+	 */
 	enum run_state state;
 	int32_t syscall;
 	const uint32_t *function;
 	size_t depth;
-	const struct dump_thread *thread; /* members; those with the same wait are adjacent */
+	/* threads of the group; threads with the same wait are adjacent */
+	const struct dump_thread *thread;
 	size_t count;
-	bool are_tasks;      /* all members are tasks with the same wait; else all are threads */
-	uint64_t tasks;      /* number of tasks of all members */
-	uint64_t waiting_ns; /* longest wait of a member; 0: not known */
+	/* true: all members are tasks with the same wait; false: all members are threads */
+	bool are_tasks;
+	uint64_t tasks; /* number of tasks of all members */
+	/* time in ns of the longest wait of a task in the group; 0: not known */
+	uint64_t waiting_ns;
 };
 
 struct dump {
-	/* Groups of threads, then of tasks; both ordered by the lowest id. */
+	/*
+	 * First all groups of threads, then all groups of tasks. Both are ordered by the lowest id
+	 * in a group.
+	 */
 	struct dump_group *group;
 	size_t count;
-	struct dump_thread *thread; /* memory of the members of all groups */
+	struct dump_thread *thread; /* array that holds the members of all groups */
 	size_t threads;             /* number of threads */
 	uint64_t tasks;
-	uint32_t task; /* id of any task, valid if `tasks` is not 0: its name is their noun */
+	/* id of any task, whose name is the noun for tasks; valid if `tasks` is not 0 */
+	uint32_t task;
 };
 
 /*
- * Fills `out`, which dump_release() releases, from a view of one tick with the key VIEW_BY_ADDRESS:
- * the threads of a group have equal instruction addresses, and each function has its line. The view
- * must outlive `out`.
+ * Fills `out`, which dump_release() releases. The view must be of one tick, have the key
+ * VIEW_BY_ADDRESS, and outlive `out`. Because of this key, the threads of a group have equal
+ * instruction addresses, and each function has its line.
  */
 void dump_make(const struct view *view, struct dump *out);
 void dump_release(struct dump *dump);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* X(NAME, text): which frames are shown of a stack with functions of an interpreted program */
+/* X(NAME, text): which frames of a stack are shown if it has functions of an interpreted program */
 #define VIEW_NATIVES(X)                                                                            \
 	X(MERGED, "merged") /* program functions instead of the interpreter's frames */            \
 	X(ONLY, "only")     /* native frames only */                                               \
@@ -40,15 +40,16 @@ struct text_list {
 
 /* Which samples are selected. A zeroed filter selects all. */
 struct filter {
-	struct id_list tids;             /* ids of threads; tids.id NULL: all */
-	const char *thread_name;         /* fnmatch(3) pattern; NULL: all */
+	struct id_list tids;             /* ids of selected threads; tids.id NULL: all */
+	const char *thread_name;         /* fnmatch(3) pattern of selected names; NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns of excluded names */
-	struct id_list tasks; /* ids of green tasks, and then no threads; tasks.id NULL: all */
-	bool created_by;      /* stacks of tasks are extended by the stack that created the task */
-	unsigned states;      /* a bit 1 << enum run_state for each selected state; 0: all */
-	unsigned gils;        /* a bit 1 << enum gil for each selected relation; 0: all */
-	regex_t *include;     /* at least one function of the stack matches; NULL: all */
-	regex_t *exclude;     /* no function of the stack matches; NULL: all */
+	/* ids of selected green tasks, and then no thread is selected; tasks.id NULL: all */
+	struct id_list tasks;
+	bool created_by;  /* stacks of tasks are extended by the stack that created the task */
+	unsigned states;  /* a bit 1 << enum run_state for each selected state; 0: all */
+	unsigned gils;    /* a bit 1 << enum gil for each selected relation; 0: all */
+	regex_t *include; /* stacks in which at least one function matches; NULL: all */
+	regex_t *exclude; /* stacks in which no function matches; NULL: all */
 	enum view_native native;
 	/*
 	 * True: stacks keep the interpreter's own functions between two functions of the program
@@ -57,9 +58,9 @@ struct filter {
 	 */
 	bool interpreter_frames;
 	/*
-	 * True: rows are lock holders instead of samples: the stack of the holder below a frame
-	 * that names the lock, weighted by the time that other threads waited. The only weight is
-	 * WEIGHT_WALL.
+	 * True: rows are lock holders instead of samples. A row is the stack of the holder below a
+	 * frame that names the lock, weighted by the time that other threads waited. The only
+	 * weight is WEIGHT_WALL.
 	 */
 	bool blame;
 };

@@ -51,8 +51,9 @@ enum finding_kind {
 struct finding {
 	enum finding_kind kind;
 	double share, margin; /* from 0 to 1 */
-	uint32_t function;    /* function with the largest part; view_function_count if none */
-	double waiting;       /* of GIL: mean number of threads that waited for the lock */
+	/* function with most time of the finding; view_function_count() if there is none */
+	uint32_t function;
+	double waiting; /* set for GIL only: mean number of threads that waited for the lock */
 };
 
 struct findings {

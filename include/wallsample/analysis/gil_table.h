@@ -24,8 +24,10 @@ struct gil_table {
 	 * or waited for it, then by total_ns, then by thread id.
 	 */
 	struct gil_row *row;
-	size_t count; /* 0 if there is no such lock, or no selected thread with a known relation */
-	size_t concerned; /* number of rows, the first ones, that held the lock or waited for it */
+	/* 0 if no interpreter has a lock, or no selected thread has a known relation to it */
+	size_t count;
+	/* number of threads that held the lock or waited for it; their rows come first */
+	size_t concerned;
 	int64_t ns[GIL_COUNT], total_ns; /* sums of all rows */
 	/*
 	 * held_share is the share of elapsed time in which a thread held the lock, at most 1: two

@@ -7,12 +7,12 @@
  *
  *     (sum of w)^2 / (sum of w^2)
  *
- * equal ones, w being the weight that a tick adds to the whole: n at even intervals, a little less
- * at exponential ones, fewer if few ticks carry most of the weight, such as CPU time in a program
- * that rarely runs.
+ * ticks of equal weight. w is the weight that a tick adds to the whole. The result is n for ticks
+ * at even intervals, a little less for ticks at exponential intervals, and still less if few ticks
+ * carry most of the weight, as with CPU time in a program that rarely runs.
  *
- * Limits: samples of several threads at one tick count as one sample, which is exact if the threads
- * do the same at the same time, and conservative otherwise. Bias of the sampler (see
+ * Limits: samples of several threads at one tick count as one sample. This is exact if the threads
+ * do the same at the same time, and makes the error too large otherwise. Bias of the sampler (see
  * wallsample-theory(7)) is not included.
  */
 #ifndef WALLSAMPLE_ANALYSIS_MARGIN_H
@@ -25,13 +25,14 @@
  * `whole_ns` of this weight; 0 without ticks. If `whole_ns` is less than the elapsed time (for
  * Overhead: the CPU time), the number is reduced in proportion: shares of running time are sampled
  * only by ticks at which a thread ran, shares of filtered time only by ticks with a selected
- * sample. The proportion is an upper bound: several of the samples may be of one tick.
+ * sample. The result is then an upper bound, because one tick may have several of these samples.
  */
 double margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns);
 
 /*
- * Returns half the width of the 95 % confidence interval of a share in [0, 1] by Wilson's formula:
- * near 1.96 standard deviations, and above 0 for a share of 0 or 1. 1 without ticks.
+ * Returns half the width of the 95 % confidence interval of a share in [0, 1] by Wilson's formula.
+ * It is near 1.96 standard deviations, and above 0 even for a share of 0 or 1. Without ticks it is
+ * 1.
  */
 double margin_of_share(double share, double ticks);
 
@@ -45,16 +46,16 @@ struct margin_mean {
 };
 
 /*
- * Returns how many standard deviations an interval spans to either side so that the intervals of
- * `questions` simultaneous tests all hold in 95 % of cases, whatever their correlation
- * (Bonferroni). 1.96 for one test.
+ * Returns the number of standard deviations that an interval must span to either side so that the
+ * intervals of `questions` simultaneous tests all hold in 95 % of cases, whatever the correlation
+ * of the tests (Bonferroni). 1.96 for one test.
  */
 double margin_deviations(double questions);
 
 /*
- * Returns the margin of error of the difference of two independent means: sqrt(a^2 + b^2), a and b
- * being the distances from each mean to the end of its interval on the side of the other mean
- * (Newcombe 1998, method 10; the intervals are Wilson's). Infinite if one has no ticks.
+ * Returns the margin of error of the difference of two independent means: sqrt(a^2 + b^2). a and b
+ * are the distances from each mean to the end of its interval on the side of the other mean
+ * (Newcombe 1998, method 10; the intervals are Wilson's). Infinite if either mean has no ticks.
  */
 double margin_of_change(const struct margin_mean *before, const struct margin_mean *after,
 			double deviations);

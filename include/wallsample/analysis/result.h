@@ -9,7 +9,8 @@
 #include "wallsample/analysis/view.h"
 
 /*
- * A function. As in pprof, flat is the time of the function itself, and cum includes its callees.
+ * A function. As in pprof, flat is the time of the function itself, and cum is its time including
+ * its callees.
  */
 struct top_row {
 	uint32_t function; /* id of the function in the view */
@@ -30,7 +31,7 @@ struct top_table {
 
 struct state_row {
 	enum run_state state;
-	int32_t syscall; /* of RUN_SLEEPING and RUN_DISK; else SYSCALL_NONE */
+	int32_t syscall; /* system call of RUN_SLEEPING and RUN_DISK; else SYSCALL_NONE */
 	int64_t samples, ns[WEIGHT_COUNT];
 };
 struct state_table {
@@ -39,11 +40,13 @@ struct state_table {
 };
 
 struct thread_row {
-	uint32_t thread; /* id in the profile; in a table of units, that of the unit */
-	size_t tasks;    /* in a table of units: number of its tasks; 0 for a thread */
-	bool uncounted;  /* the unit has sums of tasks, so that `tasks` is a lower bound */
+	/* id of the thread in the profile; in a table of units, the unit (view_unit) */
+	uint32_t thread;
+	size_t tasks;   /* in a table of units, number of the unit's tasks; 0 for a thread */
+	bool uncounted; /* the unit has sums of tasks, so that `tasks` is a lower bound */
 	int64_t ns[WEIGHT_COUNT];
-	int64_t runnable_ns; /* part of the wall time in which it was running or waited for a CPU */
+	/* part of the wall time in which the thread was running or waited for a CPU */
+	int64_t runnable_ns;
 	uint32_t top; /* function with the most flat time; view_function_count if there is none */
 	int64_t top_ns;
 };
@@ -53,7 +56,8 @@ struct thread_table {
 };
 
 /*
- * A module with frames without a symbol. flat is the time with such a frame as the innermost one.
+ * A module with frames without a symbol. flat is the time in which such a frame was innermost; cum
+ * is the time in which the stack had such a frame.
  */
 struct unnamed_row {
 	const char *module;
@@ -66,19 +70,19 @@ struct unnamed_table {
 };
 
 /*
- * Each make function fills `out`. top_table_release() and thread_table_release() release a table;
- * of the other tables the caller frees out->row.
+ * Each function ..._make... fills `out`. The caller releases it by top_table_release() or
+ * thread_table_release(); for other tables, it frees out->row.
  */
 
 /* Lists the functions of all samples that the view selects. */
 void top_table_make(const struct view *view, enum weight sort, struct top_table *out);
-/* Lists the functions of the samples of one unit, `thread`: see view_unit(). */
+/* Lists the functions in samples of the unit `thread` (see view_unit()). */
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
 /*
- * Lists only functions with view_function.program: flat includes the time of other code that the
- * function called. The table is empty unless samples have both such functions and other functions
- * inside of them.
+ * Lists only functions with view_function.program. Their flat time includes the time of other
+ * functions that they called. The table is empty unless samples have both such functions and,
+ * further inside, other functions.
  */
 void top_table_make_program(const struct view *view, enum weight sort, struct top_table *out);
 void top_table_release(struct top_table *table);

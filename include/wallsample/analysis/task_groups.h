@@ -9,17 +9,17 @@
 #include "wallsample/runtime/async_tasks.h"
 
 struct task_group {
-	/* Any member: all members have its thread, state and stack. */
+	/* Any member of the group. All members have the same thread, state and stack. */
 	const struct async_task *like;
-	/* Indices of the members; tasks that the same tasks await are adjacent. */
+	/* Indices of the members. Members that are awaited by the same tasks are adjacent. */
 	const uint32_t *task;
 	size_t count;
 };
 
 struct task_groups {
-	struct task_group *group; /* ordered by the first task of each */
+	struct task_group *group; /* ordered by the lowest index of a member */
 	size_t count;
-	uint32_t *task; /* memory of the members of all groups */
+	uint32_t *task; /* array that holds the members of all groups */
 };
 
 /* Fills `out`, which task_groups_release() releases. `tasks` must be complete and outlive `out`. */

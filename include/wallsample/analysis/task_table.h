@@ -15,7 +15,7 @@
 #define TASK_DOINGS(X)                                                                             \
 	X(RUNNING, "running", "running")                                                           \
 	X(QUEUED, "running, but for want of a CPU", "queued")                                      \
-	X(CALLING, "in a call of the system", "call") /* the task keeps its thread */              \
+	X(CALLING, "in a call of the system", "call") /* the task keeps its thread meanwhile */    \
 	X(READY, "ready: no thread for it", "ready")                                               \
 	X(PARKED, "waiting", "waiting")          /* the runtime gives a reason */                  \
 	X(IDLE, "asleep without a task", "idle") /* threads only */                                \
@@ -37,8 +37,8 @@ struct task_table_row {
 	enum task_doing doing;
 	const char *reason; /* why a PARKED task waits: "chan receive"; "" if not known */
 	/*
-	 * Wall time of all tasks with this activity; and of threads: those that ran such a task,
-	 * and those without a task and with this activity.
+	 * tasks_ns: wall time of all tasks with this activity. threads_ns: wall time of threads
+	 * that ran such a task, and of threads that ran no task and have this activity.
 	 */
 	int64_t tasks_ns, threads_ns;
 };
@@ -47,13 +47,13 @@ struct task_table {
 	struct task_table_row *row; /* ordered by `doing`, then tasks_ns; no rows without tasks */
 	size_t count;
 	int64_t tasks_ns, threads_ns; /* sums of all rows */
-	size_t tasks, system; /* number of tasks; number of these that belong to the runtime */
+	size_t tasks, system; /* number of tasks; number of tasks that belong to the runtime */
 	/*
-	 * failed_ns is the part of tasks_ns without a stack; finished_ns is the part of failed_ns
-	 * of tasks that had finished before their stacks were read.
+	 * failed_ns is the part of tasks_ns for which there is no stack. finished_ns is the part of
+	 * failed_ns of tasks that had finished before their stacks were read.
 	 */
 	int64_t failed_ns, finished_ns;
-	uint32_t one; /* id of any task in the profile; its name is the noun of tasks */
+	uint32_t one; /* id of any task in the profile; its name is the noun for tasks */
 };
 
 /* Fills `out` from the samples that the view selects. The caller frees out->row. */

@@ -19,15 +19,15 @@ enum tree_kind {
 /* One path from an outermost frame to a function. */
 struct tree_node {
 	enum tree_kind kind;
-	/* Id in the view; of TREE_THREAD the unit, of TREE_STATE an enum run_state. */
+	/* Function of the view; for TREE_THREAD the unit; for TREE_STATE an enum run_state. */
 	uint32_t function;
-	int32_t syscall; /* of TREE_STATE; else SYSCALL_NONE */
+	int32_t syscall; /* system call of a TREE_STATE; else SYSCALL_NONE */
 	uint32_t parent; /* index of the parent; TREE_NONE for an outermost frame */
 	uint32_t depth;  /* 0 for an outermost frame */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 
-/* Nodes in preorder: each is followed by its children, the heaviest child first. */
+/* Nodes in preorder: each node is followed by its children, the heaviest child first. */
 struct call_tree {
 	struct tree_node *node;
 	size_t count;
@@ -35,22 +35,22 @@ struct call_tree {
 };
 
 /*
- * Fills `out` with the `most` heaviest nodes by the weight, of those with at least the share
- * `least` (0 to 1) of the whole. No node is heavier than its parent, so the nodes form one tree.
- * call_tree_release() releases it.
+ * Fills `out` with nodes whose share of the whole weight is at least `least` (0 to 1); if they are
+ * more than `most`, with the `most` heaviest ones. No node is heavier than its parent, so the nodes
+ * form one tree. The caller releases `out` by call_tree_release().
  */
 void call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		    struct call_tree *out);
 
-/* Nodes that are added to those of functions. */
+/* Kinds of nodes that a call tree may have besides those of functions. */
 enum flame_frames {
 	FLAME_THREADS = 1 << 0, /* outermost: a node for each unit (view_unit) */
 	FLAME_STATES = 1 << 1,  /* innermost: a node for the state if flame_has_state() */
 };
 
 /*
- * Makes a call tree with additional nodes: `frames` is a set of enum flame_frames. Samples without
- * the weight have no nodes, so that `hidden` does not count them.
+ * Makes a call tree as call_tree_make() does, with the additional nodes of `frames`, a set of enum
+ * flame_frames. Samples with a weight of 0 have no nodes, so that `hidden` does not count them.
  */
 void flame_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		     unsigned frames, struct call_tree *out);
@@ -64,7 +64,10 @@ bool flame_has_state(const struct view *view, enum run_state state, const uint32
 
 /* A function in focus, or a caller or callee of it. */
 struct neighbour_row {
-	/* TREE_NONE: the function in focus was outermost or innermost. */
+	/*
+	 * TREE_NONE for a missing caller or callee: the function in focus was outermost or
+	 * innermost.
+	 */
 	uint32_t function;
 	int64_t ns[WEIGHT_COUNT];
 };

@@ -35,31 +35,44 @@ enum view_key {
 };
 
 const char *view_key_word(enum view_key key); /* returns "function"; not for VIEW_BY_ADDRESS */
-/* True if a sample has one frame by this key, which is not code: thread, state, lock or GIL. */
+/*
+ * True if, with this key, each sample has a single frame that is not code: its thread, state, lock
+ * or GIL.
+ */
 bool view_key_is_of_sample(enum view_key key);
 
 /*
- * What the key distinguishes: a function, which is one name in one module; or a line, a module, a
- * file, a thread, a state, and so on.
+ * What a frame stands for, by the view's key: a function, which is one name in one module; or a
+ * line, a module, a file, a thread, a state, and so on. "Function" means any of these below.
  */
 struct view_function {
-	const char *name;   /* symbol.function, with the line by VIEW_BY_LINE; or a named frame */
+	const char *name;   /* symbol.function, with VIEW_BY_LINE also the line; or a named frame */
 	const char *module; /* "" for a named frame */
-	/* It has a symbol, so that the name is not an address or "[anon]". Of a module or a source
-	 * file: all its functions have symbols. */
+	/*
+	 * The function has a symbol, so that the name is not an address or "[anon]". For a module
+	 * or a source file: all its functions have symbols.
+	 */
 	bool known;
 	bool needs_module; /* the name alone is ambiguous without the module */
-	/* It is of an interpreted program, and `module` is the short name of its file, "app.py" or
-	 * "json/__init__.py"; "" if the file is not known. */
+	/*
+	 * The function is of an interpreted program. `module` is then the short name of its file,
+	 * "app.py" or "json/__init__.py"; "" if the file is not known.
+	 */
 	bool script;
-	bool program;           /* script, or the compiled program's own: struct language_program */
+	/* `script` is true, or the compiled program's own function: struct language_program */
+	bool program;
 	uint32_t module_id;     /* MODULE_NONE for a named frame and a script's function */
-	enum named_frame named; /* NAMED_NONE if it is no named frame */
-	/* The members below are those of its first frame; by VIEW_BY_ADDRESS, of all its frames. */
+	enum named_frame named; /* NAMED_NONE if the function is no named frame */
+	/*
+	 * The members below are those of the function's first frame; with VIEW_BY_ADDRESS all its
+	 * frames have the same values.
+	 */
 	const char *file; /* source file, which distinguishes functions of scripts; or NULL */
 	uint32_t line;    /* 0: not known */
-	bool inlined;     /* into the next outer function of its stacks, which has the same frame */
-	uint32_t frame;   /* id in the profile; FRAME_NONE: the view has added it */
+	/* inlined into the next outer function of its stacks, which has the same frame */
+	bool inlined;
+	/* id of the frame in the profile; FRAME_NONE: the view has made the function */
+	uint32_t frame;
 };
 
 struct view_row {
@@ -71,10 +84,10 @@ struct view_row {
 	const uint32_t *function;
 	size_t depth;
 	int64_t samples;
-	int64_t ns[WEIGHT_COUNT]; /* at least one is > 0, none is negative */
+	int64_t ns[WEIGHT_COUNT]; /* weights: at least one is above 0, none is negative */
 };
 
-/* True if it is a named frame, such as "[failed: …]". */
+/* True if the function is a named frame, such as "[failed: …]". */
 bool view_is_named(const struct view_function *function);
 
 struct view;
@@ -120,39 +133,46 @@ size_t view_row_count(const struct view *view);
 const struct view_row *view_row(const struct view *view, size_t index);
 size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
-/* True if running samples and those that waited for a CPU are separated, by the filter or as
- * different frames. Overhead divided by time is not the parallelism then. */
+/*
+ * True if running samples are separated from samples that waited for a CPU, by the filter or
+ * because they have different frames. Overhead divided by time is then not the parallelism.
+ */
 bool view_splits_runnable(const struct view *view);
 /*
- * Return the kind of a wait, and the name of the awaited object, "" if it has none. `function` is
- * the stack of the waiter, innermost first, from which the kind of some waits follows.
+ * Return the kind of a wait, and the name of the awaited object ("" if it has none). `function` is
+ * the stack of the waiter, innermost first; the kind of some waits depends on it.
  */
 enum wait_kind view_wait_kind(const struct view *view, uint32_t wait, const uint32_t *function,
 			      size_t depth);
 const char *view_wait_object(const struct view *view, uint32_t wait);
-/* Adds the kind and the name of the object: "mutex table_lock". */
+/* Adds the kind and the name of the awaited object: "mutex table_lock". */
 void view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, size_t depth,
 		   struct strbuf *out);
 /*
- * True if the frame is PROFILE_GAP. The inner frames of its stack are the wait that ended the gap.
+ * True if the outermost function of a stack is PROFILE_GAP. The functions further inside are then
+ * the wait that ended the gap.
  */
 bool view_is_gap(const struct view_function *outermost);
 /* True if the rows are lock holders, because of filter.blame. */
 bool view_is_blame(const struct view *view);
-int64_t view_total_ns(const struct view *view, enum weight weight); /* sum of the rows */
+/* sum of this weight over all rows */
+int64_t view_total_ns(const struct view *view, enum weight weight);
 int64_t view_total_samples(const struct view *view);
-/* Returns the threads that the filter excludes by name; cpu_ns is the CPU time of their samples. */
+/*
+ * Returns statistics of the threads that the filter excludes by name. Their cpu_ns is the CPU time
+ * of their samples.
+ */
 struct run_excluded view_excluded(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples, selected or not */
 
 /*
- * Returns the system call of a sample as in struct view_row: SYSCALL_TASK for a sleeping task
- * without a thread.
+ * Returns the system call of a sample, with the values of struct view_row: SYSCALL_TASK for a
+ * sleeping task without a thread.
  */
 int32_t view_syscall(const struct view *view, const struct profile_entry *sample);
 /*
- * True if the filter selects the sample, of which thread, carrier, state, GIL and stack are used.
- * Then sets *function and *depth as view_stack() does, also by keys that are not code. For readers
+ * Returns true if the filter selects the sample by its thread, carrier, state, GIL and stack. Then
+ * sets *function and *depth as view_stack() does, even if the view's key is not code. For callers
  * that iterate over the samples of a recording in the order of time.
  */
 bool view_sample(const struct view *view, const struct profile_entry *sample,

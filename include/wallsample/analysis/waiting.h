@@ -11,25 +11,29 @@
 
 /* A stack of waiters or of lock holders. */
 struct waiting_stack {
-	uint32_t row;     /* used by waiting_make only */
-	bool holds;       /* it is a stack of holders, else of waiters */
-	uint32_t thread;  /* id in the profile of any thread with this stack */
+	uint32_t row;     /* index of the row of this stack, used by waiting_make only */
+	bool holds;       /* true: stack of lock holders; false: stack of waiters */
+	uint32_t thread;  /* any thread with this stack: its id in the profile */
 	uint32_t threads; /* number of threads with this stack */
 	enum run_state state;
 	const uint32_t *function; /* innermost first; borrowed from the view */
 	size_t depth;
-	int64_t ns; /* time of the waiters, also for a stack of holders */
+	/* time that threads waited; for a stack of holders, while the holder had this stack */
+	int64_t ns;
 };
 
-/* An awaited object: a lock, a socket, and so on; or all timed sleeps. */
+/* Waits for one object (a lock, a socket, and so on), or all timed sleeps. */
 struct waiting_row {
 	enum wait_kind kind; /* readers and writers of an rwlock are both WAIT_RWLOCK_READ */
 	const char *kind_text;
-	/* "table_lock", "tcp port 80"; "" if it is not known, or there is none. */
+	/*
+	 * Name of the object: "table_lock", "tcp port 80"; "" if it is not known, or if there is no
+	 * object.
+	 */
 	const char *object;
-	const char *module;  /* module of a lock in the data of a module; else "" */
+	const char *module;  /* for a lock in the data of a module, this module; else "" */
 	uint32_t named;      /* id in the view of the function named `object`; UINT32_MAX: none */
-	int64_t ns, samples; /* sums of all waiters */
+	int64_t ns, samples; /* wall time and samples of all waiters */
 	uint32_t threads;    /* number of threads that waited at any time */
 	uint32_t most;       /* lower bound of the largest number of waiters at one time */
 	const struct waiting_stack *waiter, *holder; /* ordered by ns */
@@ -39,7 +43,7 @@ struct waiting_row {
 struct waiting {
 	struct waiting_row *row; /* ordered by ns */
 	size_t count;
-	struct waiting_stack *stack; /* memory of all stacks */
+	struct waiting_stack *stack; /* array that holds the stacks of all rows */
 	size_t stacks;
 	struct table rows; /* (kind; named) -> row, for waiting_find */
 };
@@ -50,7 +54,10 @@ struct waiting {
  */
 void waiting_make(const struct view *view, struct waiting *out);
 void waiting_release(struct waiting *waiting);
-/* Returns the index of the row of a wait with this stack; waiting->count if there is none. */
+/*
+ * Returns the index of the row to which a waiter with this wait and this stack belongs;
+ * waiting->count if there is none.
+ */
 size_t waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
 		    const uint32_t *function, size_t depth);
 
@@ -60,7 +67,10 @@ size_t waiting_find(const struct waiting *waiting, const struct view *view, uint
  */
 void deadlock_add_thread(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 size_t index, const char *object, struct strbuf *out);
-/* Adds "a-14, b-15 and 3 more": the threads that wait for the ring without being part of it. */
+/*
+ * Adds "a-14, b-15 and 3 more": the threads that wait for threads of the ring, and are not part of
+ * it.
+ */
 void deadlock_add_others(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 struct strbuf *out);
 

@@ -5,7 +5,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/waiting.h"
 
-/* Number of threads that are named; the remaining threads are only counted. */
+/* Number of threads outside of the ring that are named; further threads are only counted. */
 #define OTHERS_MOST 10
 
 static void

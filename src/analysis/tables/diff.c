@@ -10,13 +10,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/margin.h"
 
-/* The time of a row in one run, and an upper bound of the standard deviation of one sample. */
+/*
+ * The time of a row in one run, and an upper bound of the standard deviation of one sample of this
+ * time.
+ */
 struct diff_sum {
 	int64_t ns;
 	double deviation;
 };
 struct diff_sums {
-	struct diff_sum *flat, *cum; /* by row; see struct diff_row */
+	struct diff_sum *flat, *cum; /* indexed by row: flat and cumulative time */
 	bool *seen;                  /* by row: a selected stack has the function */
 	struct diff_sum total[WEIGHT_COUNT];
 };
@@ -30,8 +33,9 @@ struct summing {
 	double wall_ns;
 	struct diff_sums *out;
 	int64_t *flat, *cum; /* by row: time of the thread in progress */
-	size_t *counted;     /* by row: 1 + index of the last view row it counted; 0: none */
-	uint32_t *touched;   /* rows to which the thread in progress has added */
+	/* by row: 1 + index of the view row that was counted last for it; 0: none */
+	size_t *counted;
+	uint32_t *touched; /* rows to which the thread in progress has added */
 	size_t touched_count;
 	int64_t total[WEIGHT_COUNT]; /* times of the thread in progress */
 };
@@ -154,13 +158,13 @@ sums_make(const struct diff_run *run, enum weight weight, const uint32_t *row_of
 
 /* --- comparing ---------------------------------------------------------------------------- */
 
-/* The values of a run that are the same for all rows. */
+/* Values of one run that are used for all rows. */
 struct side {
 	const struct profile *profile;
 	struct diff_sums sums;
 	double wall_ns;
-	double ticks, share_ticks; /* numbers of independent samples for rates and for shares */
-	double most[WEIGHT_COUNT]; /* upper bound of a rate of this weight; 0: not known */
+	double ticks, share_ticks; /* numbers of independent samples: for rates, and for shares */
+	double most[WEIGHT_COUNT]; /* by weight: upper bound of a rate; 0: not known */
 	double total_ns;
 };
 
@@ -169,7 +173,7 @@ side_init(struct side *side, const struct diff_run *run, enum weight weight)
 {
 	side->profile = view_profile(run->view);
 	side->wall_ns = (double)profile_wall_ns(side->profile);
-	/* Rates are relative to all elapsed time. */
+	/* Rates are relative to the whole elapsed time, so that all ticks count. */
 	side->ticks = margin_ticks(side->profile, WEIGHT_WALL, INT64_MAX);
 	side->share_ticks = margin_ticks(side->profile, weight, view_total_ns(run->view, weight));
 	side->most[WEIGHT_WALL] = run->threads_most;
@@ -206,7 +210,7 @@ share_of(const struct side *side, const struct diff_sum *sum)
 	};
 }
 
-/* Compares the sums of the two runs. The margins are 0 while diff->deviations is 0. */
+/* Compares the sums of a row in the two runs. Before diff->deviations is set, the margins are 0. */
 static void
 diff_compare_sums(const struct side side[DIFF_SIDES], const struct diff_sum *const sum[DIFF_SIDES],
 		  const struct diff *diff, struct diff_change *out)
@@ -238,7 +242,10 @@ exceeds_margin(const struct diff_change *change)
 	return change->asked && fabs(change->change) > change->margin;
 }
 
-/* Compares each row in two passes: the first counts the tests, on which the margins depend. */
+/*
+ * Compares each row in two passes: the first counts the tests, and the margins of the second depend
+ * on their number.
+ */
 static void
 make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)
 {
@@ -320,7 +327,7 @@ sort_rows(const struct diff *diff, bool cum, size_t *found)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* Returns the mean number of threads on a CPU, which each tick has. */
+/* Returns the mean number of threads on a CPU, and its standard deviation among ticks. */
 static struct margin_mean
 mean_parallelism(const struct side *side)
 {

@@ -11,12 +11,12 @@
 struct diff_pairs {
 	struct diff_row *row;
 	size_t count, capacity;
-	uint32_t *row_of[DIFF_SIDES]; /* by function of the run's view: index of its row */
+	uint32_t *row_of[DIFF_SIDES]; /* indexed by function of the run's view: index in `row` */
 };
 
 /*
- * Matches the functions of the two runs, and fills `out`. `texts` owns the names of the rows. The
- * caller frees row and row_of.
+ * Matches the functions of the two runs, and fills `out`. `texts` gets and owns the names of the
+ * rows. The caller frees out->row and both out->row_of.
  */
 void diff_pairs_make(const struct diff_run run[DIFF_SIDES], struct strings *texts,
 		     struct diff_pairs *out);

@@ -29,7 +29,7 @@ diff_name(const struct view *view, uint32_t id, struct strbuf *scratch)
 
 	if (function->known || function->module[0] == '\0' || !of_code)
 		return function->name;
-	/* The name of a module that is not a file is in brackets already. */
+	/* If the module is not a file, its name is in brackets already. */
 	if (function->module[0] == '[')
 		return function->module;
 	strbuf_clear(scratch);
@@ -65,14 +65,14 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 
 /* --- names whose module has another name in the other run --------------------------------- */
 
-/* A row of a name whose module is in one run only. */
+/* The row of a function name in one run, if the function's module is not in the other run. */
 struct left_over {
 	uint32_t row;
-	bool any;  /* there is such a row */
-	bool many; /* there are several: the match is ambiguous */
+	bool any;  /* `row` is set */
+	bool many; /* the name has several such rows, so that a match would be ambiguous */
 };
 
-/* Sets, by module and side, whether the run has the module. */
+/* Sets there[module][side] to true if the run has the module. */
 static void
 find_modules(const struct pairing *pairing, bool (*there)[DIFF_SIDES])
 {
@@ -81,7 +81,7 @@ find_modules(const struct pairing *pairing, bool (*there)[DIFF_SIDES])
 			there[pairing->trait[i].module][side] |= pairing->trait[i].there[side];
 }
 
-/* Finds, by name and side, the row that has no row of the same module in the other run. */
+/* Sets left[name][side] to the row with this name whose module is not in the other run. */
 static void
 find_left_over(const struct pairing *pairing, bool (*there)[DIFF_SIDES],
 	       struct left_over (*left)[DIFF_SIDES])
@@ -101,8 +101,8 @@ find_left_over(const struct pairing *pairing, bool (*there)[DIFF_SIDES],
 }
 
 /*
- * Gives functions of the earlier run the row of the function of the same name in the later run, if
- * neither has a match with the same module.
+ * Matches functions by name alone: a function of the earlier run gets the row of the function of
+ * the same name in the later run, if each run has exactly one row in `left` for this name.
  */
 static void
 join_left_over(struct pairing *pairing, const struct diff_run run[DIFF_SIDES])
@@ -141,7 +141,6 @@ diff_pairs_make(const struct diff_run run[DIFF_SIDES], struct strings *texts,
 			out->row_of[side][f] = place_function(&pairing, run[side].view, f,
 							      (enum diff_side)side);
 	}
-	/* The names are set when all texts have been interned. */
 	for (size_t i = 0; i < out->count; i++)
 		out->row[i].name = strings_text(texts, pairing.trait[i].name);
 	join_left_over(&pairing, run);

@@ -91,7 +91,9 @@ find_waits(const struct profile *profile, struct member *member, size_t count)
 	free(holder);
 }
 
-/* Sets the group of each member, and makes the groups. Tasks of a group also have the same wait. */
+/*
+ * Sets the group of each member, and makes the groups. Tasks in one group also have the same wait.
+ */
 static void
 find_groups(struct member *member, size_t count, struct dump *dump)
 {
@@ -137,8 +139,8 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 }
 
 /*
- * The order of threads in a group: by wait, then by id. of_wait has, by wait, the index of its
- * first member.
+ * The order of threads in a group: by wait, then by id. of_wait[wait] is the index of the first
+ * member with this wait; waits are in the order of these indices.
  */
 struct order {
 	const struct profile *profile;

@@ -16,17 +16,20 @@
 #define LOCK_FRAMES 6
 
 /*
- * The time of a finding, by function and in total (`part`), and the time to which its share is
- * relative (`whole`).
+ * The time of a finding: by function, and in total (`part`). The share of the finding is `part`
+ * divided by `whole`.
  */
 struct sum {
-	double *of_function; /* by function of the view */
+	double *of_function; /* indexed by function of the view */
 	double part, whole;
 };
 
 struct finder {
 	const struct view *view;
-	/* CPUs that the program may use; largest number that was busy at one tick. */
+	/*
+	 * cpus: CPUs that the program may use. most: largest number of CPUs that were busy at one
+	 * tick.
+	 */
 	unsigned cpus, most;
 	struct sum sum[FINDING_COUNT];
 	double gil_waits; /* time that threads waited for an interpreter's lock */
@@ -128,14 +131,15 @@ is_system_library(const char *module)
 
 /*
  * Returns the innermost function outside of system libraries, which the user may be able to change.
- * If there is none, returns the innermost function; view_function_count if it is a named frame.
+ * If the row has no such function, returns its innermost function, or view_function_count() if that
+ * is a named frame.
  */
 static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
 	/*
-	 * Functions of the program come first: its file may contain the library of its language,
-	 * too.
+	 * Functions of the program have priority over other functions of its file, which may be
+	 * those of its language's library.
 	 */
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);
@@ -155,7 +159,9 @@ function_of(const struct view *view, const struct view_row *row)
 		       (uint32_t)view_function_count(view);
 }
 
-/* Returns the innermost function of the interpreted program, or function_of() without one. */
+/*
+ * Returns the innermost function of the interpreted program, or function_of() if the row has none.
+ */
 static uint32_t
 script_of(const struct view *view, const struct view_row *row)
 {
@@ -237,7 +243,10 @@ finder_add_row(struct finder *finder, const struct view_row *row)
 	}
 }
 
-/* Adds waits for the interpreter's lock to the finding LOCK. To be called if GIL is no finding. */
+/*
+ * Adds waits for the interpreter's lock to the finding LOCK. To be called only if the rule GIL
+ * yields no finding.
+ */
 static void
 add_gil_waits(struct finder *finder)
 {
@@ -304,7 +313,8 @@ compare_findings(const void *left, const void *right)
 }
 
 /*
- * Sets kind, share and margin of `found`. True if the share minus its margin reaches the threshold.
+ * Sets kind, share and margin of `found`. Returns true if the share minus its margin reaches the
+ * threshold of the rule.
  */
 static bool
 reaches_threshold(const struct finder *finder, enum finding_kind kind, struct finding *found)

@@ -42,7 +42,7 @@ margin_deviations(double questions)
 	const double outside = OUTSIDE / (questions > 1 ? questions : 1);
 	double low = 0, high = 40;
 
-	/* Bisection: erfc decreases. */
+	/* Bisection, which is possible because erfc decreases. */
 	for (int i = 0; i < 60; i++) {
 		const double middle = (low + high) / 2;
 
@@ -55,8 +55,9 @@ margin_deviations(double questions)
 }
 
 /*
- * Returns the distance from the mean to the upper (direction 1) or lower (direction -1) end of its
- * interval of `z` standard deviations.
+ * Returns the distance from the mean to one end of its confidence interval: to the upper end if
+ * `direction` is 1, to the lower end if it is -1. `z` is half the interval's width in standard
+ * deviations.
  */
 static double
 distance(const struct margin_mean *of, double z, int direction)

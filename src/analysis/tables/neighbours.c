@@ -46,7 +46,8 @@ take(struct sums *sums, enum weight weight, size_t *count)
 }
 
 /*
- * True if no function further inside is the same: a recursive function counts once for each stack.
+ * True if row->function[at] is not in the row further inside. A recursive function counts once for
+ * each stack.
  */
 static bool
 is_first(const struct view_row *row, size_t at)
@@ -57,7 +58,10 @@ is_first(const struct view_row *row, size_t at)
 	return true;
 }
 
-/* Sets the indices of the innermost and outermost match; false if no function matches. */
+/*
+ * Sets the indices of the innermost and outermost function in the row that match. Returns false if
+ * none matches.
+ */
 static bool
 find_matches(const struct view_row *row, const bool *matches, size_t *inner, size_t *outer)
 {

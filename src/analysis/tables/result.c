@@ -29,7 +29,7 @@ compare_functions(const struct view *view, uint32_t a, uint32_t b)
 	return order != 0 ? order : strcmp(left->module, right->module);
 }
 
-/* Calls qsort_r() unless the table is empty, because its rows may be NULL then. */
+/* Calls qsort_r() unless the table is empty: `rows` of an empty table may be NULL. */
 static void
 sort_rows(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *, void *),
 	  const void *context)
@@ -54,7 +54,7 @@ compare_top(const void *left, const void *right, void *context)
 
 	if (order == 0)
 		order = compare_numbers(b->cum[by->sort], a->cum[by->sort]);
-	/* Rows without this weight are ordered by another weight. */
+	/* Rows with a weight of 0 are ordered by wall time. */
 	if (order == 0)
 		order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
 	return order != 0 ? order : compare_functions(by->view, a->function, b->function);
@@ -69,12 +69,12 @@ weighs_nothing(const int64_t *ns)
 	return true;
 }
 
-/* Value of top_choice.unit: the samples of all units. */
+/* Value of top_choice.unit for the samples of all units */
 #define ANY_UNIT UINT32_MAX
 
 /*
- * Raises busy_ns so that the estimate of the parallelism does not exceed the highest observed
- * value, which can happen with few samples.
+ * Raises busy_ns if the estimate of the function's parallelism, CPU time divided by busy_ns,
+ * exceeds the highest observed parallelism, which can happen with few samples.
  */
 static void
 limit_parallelism(const struct profile *profile, struct top_row *row)
@@ -88,13 +88,13 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 
 /* The samples and the functions that a table includes. */
 struct top_choice {
-	uint32_t unit; /* only samples of this unit; or ANY_UNIT */
-	bool program;  /* only functions with view_function.program */
+	uint32_t unit; /* only samples of this unit are included; ANY_UNIT: samples of all units */
+	bool program;  /* only functions with view_function.program are included */
 };
 
 /*
- * Returns the index of the function that gets the flat time of the sample; sample->depth if no
- * function gets it.
+ * Returns the index in sample->function of the function that gets the flat time of the sample;
+ * sample->depth if no function gets it.
  */
 static size_t
 place_of_flat(const struct view *view, const struct view_row *sample, bool program)
@@ -112,7 +112,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
-	/* By function: 1 + the index of the last view row that counted; 0: none. */
+	/* By function: 1 + index of the view row that was counted last for it; 0: none. */
 	size_t *counted = xcalloc(functions + 1, sizeof(*counted));
 	size_t used = 0;
 
@@ -247,14 +247,17 @@ compare_threads(const void *left, const void *right, void *context)
 	return order != 0 ? order : compare_numbers(a->thread, b->thread);
 }
 
-/* Returns the unit of the thread if rows are units, else the thread. */
+/* Returns the unit of the thread if table rows are units, else the thread. */
 static uint32_t
 unit_or_thread(const struct view *view, uint32_t thread, bool by_unit)
 {
 	return by_unit ? view_unit(view, thread) : thread;
 }
 
-/* Sets top and top_ns of each row: the function with the most flat time. */
+/*
+ * Sets top and top_ns of each row to the function with the most flat time in the row's thread or
+ * unit.
+ */
 static void
 find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
 {
@@ -290,7 +293,7 @@ find_top_functions(const struct view *view, bool by_unit, struct thread_row *row
 	free(own);
 }
 
-/* Counts, by unit, the tasks that have samples. */
+/* Sets `tasks` of each row to the unit's number of tasks that have samples. */
 static void
 count_tasks(const struct view *view, struct thread_row *row)
 {
@@ -374,8 +377,8 @@ compare_bare(const void *left, const void *right, void *context)
 }
 
 /*
- * Returns a row for each module with functions without a symbol. Sets of_function, by function, to
- * the row of its module, or to UINT32_MAX if the function has a symbol.
+ * Returns a row for each module that has functions without a symbol. For each function, sets
+ * of_function to the index of its module's row, or to UINT32_MAX if the function has a symbol.
  */
 static struct unnamed_row *
 list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)
@@ -411,7 +414,7 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 	size_t modules = 0, used = 0, *counted;
 	struct unnamed_row *row = list_bare_modules(view, of_function, &modules);
 
-	/* By module: 1 + the index of the last view row that counted; 0: none. */
+	/* By module: 1 + index of the view row that was counted last for it; 0: none. */
 	counted = xcalloc(modules + 1, sizeof(*counted));
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);

@@ -34,8 +34,8 @@ doing_of(const struct profile_entry *entry, bool is_task)
 }
 
 /*
- * Returns the kind of the innermost frame. If unwinding has failed, a named frame replaces the
- * stack.
+ * Returns the kind of the innermost frame. If unwinding failed, the stack is a named frame with the
+ * reason.
  */
 static enum named_frame
 leaf_kind(const struct profile *profile, uint32_t stack)
@@ -50,7 +50,7 @@ struct adding {
 	struct task_table *out;
 	size_t capacity;
 	struct table known; /* (doing; address of the reason) -> row */
-	bool *seen;         /* by thread of the profile: it is a task that has been counted */
+	bool *seen; /* by thread of the profile: true after the thread, a task, was counted */
 };
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.c - builds the call tree from the stacks of all samples, then selects its heaviest nodes.
+ * tree.c - builds the call tree from the stacks of all samples, then selects the heaviest nodes of
+ * the tree.
  */
 #include "wallsample/analysis/tree.h"
 
@@ -11,7 +12,8 @@
 #include "wallsample/base/table.h"
 
 struct growing {
-	struct tree_node *node; /* all nodes; a parent is before its children */
+	/* all nodes of the tree; a parent has a lower index than its children */
+	struct tree_node *node;
 	size_t capacity;
 	struct table known; /* (function and system call; kind and parent) -> node */
 };
@@ -113,11 +115,13 @@ compare_nodes(const void *left, const void *right, void *context)
 }
 
 /*
- * Links between the shown nodes. The outermost frames are children of `root`, an index behind the
- * last node.
+ * Links between the shown nodes. The outermost frames are children of `root`, whose index is one
+ * more than that of the last node.
  */
 struct links {
-	/* By node: heaviest child, and next lighter sibling; or TREE_NONE. */
+	/*
+	 * Indexed by node: its heaviest child; its next lighter sibling. TREE_NONE: there is none.
+	 */
 	uint32_t *first, *next;
 	uint32_t root;
 };
@@ -176,14 +180,19 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	uint32_t *sorted = xcalloc(nodes + 1, sizeof(*sorted));
 	size_t count = 0, shown;
 
-	/* Nodes that are too light are removed before sorting: of a million nodes, most are. */
+	/*
+	 * Nodes below the bound are left out before sorting: of a million nodes, most are below it.
+	 */
 	for (uint32_t i = 0; i < nodes; i++)
 		if (tree->node[i].cum[order->weight] >= least)
 			sorted[count++] = i;
 	if (count > 1)
 		qsort_r(sorted, count, sizeof(*sorted), compare_nodes, (void *)(uintptr_t)order);
 	shown = count < most ? count : most;
-	/* The lightest node is linked first: each becomes the first child of its parent. */
+	/*
+	 * The lightest node is linked first. Each node becomes the first child of its parent, so
+	 * that the heaviest child is first in the end.
+	 */
 	for (size_t i = shown; i-- > 0;) {
 		uint32_t *first = &links.first[parent_in(&links, tree, sorted[i])];
 

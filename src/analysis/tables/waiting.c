@@ -12,12 +12,16 @@ struct summing {
 	const struct view *view;
 	struct waiting *out;
 	size_t capacity, stack_capacity;
-	struct table stacks;   /* (row and holds; address of the functions) -> stack */
-	struct table threads;  /* (row; thread): the thread has been counted for the row */
-	struct table in_stack; /* (stack; thread): the thread has been counted for the stack */
+	struct table stacks;  /* (row and holds; address of the functions) -> stack */
+	struct table threads; /* set of (row; thread): the thread has been counted for the row */
+	/* set of (stack; thread): the thread has been counted for the stack */
+	struct table in_stack;
 };
 
-/* Returns the kind of a row: readers and writers wait for the same lock. */
+/*
+ * Returns the kind of the row for waits of this kind. Readers and writers of an rwlock have one
+ * row, because they wait for the same lock.
+ */
 static enum wait_kind
 kind_of_row(enum wait_kind kind)
 {
@@ -118,7 +122,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 		.ns = blame->ns,
 	};
 
-	/* A holder counts only if a selected thread waited for the object. */
+	/* A holder counts only if a selected thread waited for the object it held. */
 	if (!table_find(&summing->out->rows, kind_of_row(wait->kind),
 			waiting_name_of(view, wait->object), &stack.row))
 		return;
@@ -150,7 +154,7 @@ compare_stacks(const void *left, const void *right)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Orders the stacks, and gives each row those that belong to it. */
+/* Orders the stacks, and sets `waiter` and `holder` of each row to the row's stacks. */
 static void
 share_stacks(struct waiting *out)
 {
@@ -196,7 +200,7 @@ waiting_make(const struct view *view, struct waiting *out)
 		if (profile_blame(profile, i)->ns > 0)
 			add_holder(&summing, profile_blame(profile, i));
 	out->count = out->rows.count;
-	/* The mean number of waiters is a lower bound of the largest number, too. */
+	/* The mean number of waiters, too, is a lower bound of the largest number of waiters. */
 	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++) {
 		struct waiting_row *row = &out->row[i];
 		const int64_t average = row->ns / profile_wall_ns(profile);
@@ -249,7 +253,7 @@ waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 {
 	static const char *const libraries[] = { "libc.so",   "libc-",  "libpthread", "ld-",
 						 "libstdc++", "[vdso]", NULL };
-	/* A static program contains the wrappers of the C library. */
+	/* In a statically linked program, functions of the C library are recognized by name. */
 	static const char *const names[] = { "__",   "pthread_", "futex", "sem_",
 					     "mtx_", "cnd_",     "std::", NULL };
 

@@ -8,8 +8,8 @@
 #include "analysis/view/view_internal.h"
 
 /*
- * True if the filter selects the entry by its state, its relation to a GIL and its functions, whose
- * path is `at` or STACK_NONE. Threads are tested by view_wants_thread.
+ * True if the filter selects the entry by its state, its relation to a GIL and its functions. `at`
+ * is the path of the functions, or STACK_NONE. Threads are tested by view_wants_thread.
  */
 static bool
 view_wants_entry(const struct view *view, const struct profile_entry *entry, uint32_t at)
@@ -33,9 +33,8 @@ entry_count(const struct naming *naming)
 }
 
 /*
- * Returns an entry of the profile, or with filter.blame of its lock holders. Two members have other
- * contents: `stack` is a path, and `carrier`, which rows do not have, is 1 if the filter selects
- * the thread, else 0.
+ * Returns an entry of the profile, or, with filter.blame, a lock holder of the profile as an entry.
+ * In the result `stack` is a path, and `carrier` is 1 if the filter selects the thread, else 0.
  */
 static struct profile_entry
 entry_at(struct naming *naming, size_t index)
@@ -53,7 +52,7 @@ entry_at(struct naming *naming, size_t index)
 			.state = blame->state,
 			.syscall = SYSCALL_NONE,
 			.wait = blame->wait,
-			/* The thread of a blame held the lock. */
+			/* The thread of a blame is the lock holder. */
 			.gil = profile_wait(view->profile, blame->wait)->kind == WAIT_GIL ?
 				       GIL_HAS :
 				       GIL_UNKNOWN,
@@ -78,7 +77,7 @@ entry_at(struct naming *naming, size_t index)
 
 /*
  * Sums up the entries that are equal after their stacks were replaced by paths. Returns an array of
- * *count entries in the order in which each first occurs; the caller frees it.
+ * *count sums in the order of the first entry of each; the caller frees the array.
  */
 static struct profile_entry *
 merge_entries(struct naming *naming, size_t *count)
@@ -132,8 +131,8 @@ view_add_row(struct view *view, const struct profile_entry *entry)
 }
 
 /*
- * Sets negative sums to 0: a correction by the sampler can exceed the time that was credited before
- * (sampler.h). Returns false if no sum is above 0.
+ * Sets negative weights of the entry to 0: a correction by the sampler can exceed the time that was
+ * credited before (sampler.h). Returns false if no weight is above 0.
  */
 static bool
 clip_weights(struct profile_entry *entry)

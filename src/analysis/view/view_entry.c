@@ -57,8 +57,8 @@ view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32
 	uint32_t path = STACK_NONE, kind = STACK_NONE;
 
 	/*
-	 * The path of a gap begins with its two outermost frames: PROFILE_GAP, and a frame such as
-	 * "[sleeping in futex]".
+	 * The path of a gap has two named frames outermost, which are kept: PROFILE_GAP, and a
+	 * frame such as "[sleeping in futex]".
 	 */
 	while (full != STACK_NONE && view->path[full].caller != STACK_NONE) {
 		kind = full;

@@ -11,8 +11,9 @@ view_add_path(struct view *view, struct table *paths, const struct path *path)
 {
 	bool added;
 	/*
-	 * Paths with the same functions may differ in `included` and `excluded`: -I and -X match
-	 * symbols, and the name of a function may be only a part of its symbol.
+	 * `included` and `excluded` are part of the key: -I and -X match symbols, and different
+	 * symbols may have the same function name, so that paths with the same functions may differ
+	 * in them.
 	 */
 	const uint32_t id = *table_insert(paths, path->function,
 					  (uint64_t)path->caller << 2 |
@@ -128,7 +129,7 @@ view_extend_path(struct naming *naming, uint32_t path, uint32_t inner, const str
 {
 	struct view *view = naming->view;
 	const size_t depth = view->path[inner].depth;
-	/* The array stays valid when view->path is reallocated. */
+	/* This array stays valid when extend() reallocates view->path. */
 	const uint32_t *function = view_path_functions(view, inner);
 
 	for (size_t i = depth; i-- > 0;)

@@ -17,25 +17,30 @@ struct path {
 	uint32_t function;
 	uint32_t caller; /* index of an earlier path; STACK_NONE for an outermost function */
 	uint32_t depth;
-	bool included, excluded; /* a function of the path matches -I; one matches -X */
-	uint32_t *functions;     /* all functions, innermost first; NULL before the first use */
+	/* a function of the path matches -I; a function of the path matches -X */
+	bool included, excluded;
+	/* all functions of the path, innermost first; NULL until it is first needed */
+	uint32_t *functions;
 };
 
 struct view {
 	const struct profile *profile;
 	struct view_function *function;
 	size_t function_count, function_capacity;
-	uint32_t *of_frame; /* by frame of the profile: its innermost function in `function` */
-	uint32_t *of_stack; /* by stack of the profile: its path in `path` */
+	/* by frame of the profile: index in `function` of its innermost function */
+	uint32_t *of_frame;
+	uint32_t *of_stack; /* by stack of the profile: index in `path` of its path */
 	/* By wait of the profile: its kind, or WAIT_MIXED of view_wait.c. */
 	enum wait_kind *wait_kind;
 	bool *thread_wanted;   /* by thread of the profile: the filter selects it */
 	bool *thread_excluded; /* by thread of the profile: the filter excludes its name */
-	bool only_threads;     /* the filter selects threads by their ids or names */
-	const char **entry;   /* by thread: name of the first function of a task; NULL: not known */
-	const char **created; /* by thread: function that created the task; NULL: not known */
-	uint32_t *unit;       /* by thread: the thread that represents its unit */
-	size_t *unit_tasks;   /* by unit: number of its tasks; 0 if every task is a unit */
+	bool only_threads;     /* the filter has ids or names of threads */
+	/* by thread of the profile: name of the task's first function; NULL: not known */
+	const char **entry;
+	/* by thread of the profile: name of the function that created the task; NULL: not known */
+	const char **created;
+	uint32_t *unit;     /* by thread of the profile: thread that represents its unit */
+	size_t *unit_tasks; /* by unit: number of its tasks; 0 if every task is a unit */
 	struct filter filter;
 	struct path *path;
 	size_t path_count, path_capacity;
@@ -47,7 +52,7 @@ struct view {
 	bool splits_runnable;
 };
 
-/* The symbols of a frame: `count` elements of naming->symbol, innermost first. */
+/* The symbols of a frame: elements [first, first + count) of naming->symbol, innermost first. */
 struct names {
 	size_t first, count;
 };
@@ -68,7 +73,8 @@ struct naming {
 	struct table tasks;
 	/* By thread: path of the code that created the task; NULL without filter.created_by. */
 	uint32_t *created;
-	struct table own; /* (address of the text; 0) -> function that the view has added */
+	/* (address of the interned text; 0) -> function that the view has made for it */
+	struct table own;
 	struct strbuf scratch;
 };
 
@@ -97,8 +103,8 @@ void view_name_threads(struct naming *naming);
 /* Fills view->thread_wanted, thread_excluded and only_threads by view->filter. */
 void view_choose_threads(struct view *view);
 /*
- * True if the filter selects the thread of the sample; of a task's sample, the task and the thread
- * that ran it.
+ * True if the filter selects the thread of the sample. For a sample of a task: true if the filter
+ * selects the task, and the thread that ran it.
  */
 bool view_wants_thread(const struct view *view, const struct profile_entry *entry);
 /*
@@ -109,12 +115,12 @@ void view_name_waits(struct naming *naming);
 
 /* --- view_extend.c: paths ------------------------------------------------------------------ */
 
-/* Returns the index of the path, which is added to `paths` and to the view if it is new. */
+/* Returns the index of the path in view->path. A new path is added to `paths` and to view->path. */
 uint32_t view_add_path(struct view *view, struct table *paths, const struct path *path);
 /*
- * Each returns the path extended by one symbol, function or named frame. `matched` has the values
- * of `included` and `excluded` for the new path. view_extend_function and view_extend_own return
- * `path` itself if its innermost function is the same.
+ * Each function returns the path extended inwards by one symbol, function or named frame. `matched`
+ * has the values of `included` and `excluded` for the new path. view_extend_function and
+ * view_extend_own return `path` itself if its innermost function is the added function.
  */
 uint32_t view_extend_symbol(struct naming *naming, uint32_t path, size_t symbol);
 uint32_t view_extend_function(struct naming *naming, uint32_t path, uint32_t function,
@@ -128,7 +134,7 @@ uint32_t view_extend_path(struct naming *naming, uint32_t path, uint32_t inner,
 			  const struct path *matched);
 /* Appends a function to view->function. */
 void view_add_function(struct view *view, const struct view_function *function);
-/* Returns the index of the function that stands for this text, which is added if it is new. */
+/* Returns the index of the named frame with this text in view->function. A new text is added. */
 uint32_t view_own_function(struct naming *naming, const char *text);
 /* Returns the functions of a path, innermost first, borrowed from the view. */
 const uint32_t *view_path_functions(const struct view *view, uint32_t path);
@@ -142,19 +148,20 @@ void view_mark_program(struct view *view);
 /* Removes from the stacks of tasks the innermost functions that only park a task. */
 void view_cut_parking(struct naming *naming);
 /*
- * For filter.created_by. The first function is called once; the second returns the path of a task,
- * `full`, extended outwards by the path that created the task.
+ * For filter.created_by. view_begin_created is called once. view_created_path returns the path
+ * `full` of a task, extended outwards by the path that created the task.
  */
 void view_begin_created(struct naming *naming);
 uint32_t view_created_path(struct naming *naming, uint32_t thread, uint32_t full);
 /*
- * Returns the path that stands for the entry if view_key_is_of_sample(naming->key). `full` is the
- * path of its functions, whose `included` and `excluded` the result has.
+ * Returns the path of the entry if view_key_is_of_sample(naming->key): named frames instead of
+ * functions. `full` is the path of the entry's functions; the result has the values of its
+ * `included` and `excluded`.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
 /*
- * Returns the path of a lock holder: a named frame for the lock, then its functions, whose path is
- * `full`.
+ * Returns the path of a lock holder: a named frame for the lock, then the functions of the holder,
+ * whose path is `full`.
  */
 uint32_t view_blame_path(struct naming *naming, uint32_t wait, uint32_t full);
 

@@ -140,8 +140,8 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 }
 
 /*
- * Returns the text that distinguishes functions of the same name: the module; for a script's
- * function the file, because many files have the same short name.
+ * Returns the text that distinguishes functions of the same name: the path of the file for a
+ * function of a script, because many files have the same short name; else the module.
  */
 static const char *
 place_of_function(const struct naming *naming, const struct view_function *function)
@@ -196,7 +196,7 @@ view_matches(const regex_t *regex, const char *name)
 	return regex != NULL && regexec(regex, name, 0, NULL, 0) == 0;
 }
 
-/* Matches -I and -X with the names of symbols, whatever the key of the view. */
+/* Matches -I and -X with the names of symbols, also if the frames of the view are not functions. */
 static void
 match_symbols(struct naming *naming)
 {

@@ -21,8 +21,8 @@ outermost_symbol(const struct naming *naming, uint32_t frame)
 /* --- plumbing: frames of the interpreter between two functions of the program -------------- */
 
 /*
- * Returns, by module, whether it is an interpreter: code of the module has called a function of a
- * script. The caller frees the array of *modules elements.
+ * Returns an array of *modules elements, indexed by module: true if the module is an interpreter,
+ * because its code has called a function of a script. The caller frees the array.
  */
 static bool *
 find_interpreters(const struct naming *naming, size_t *modules)
@@ -76,7 +76,7 @@ classify_symbol(const struct symbol *symbol, bool interpreter, struct table *kno
 	return (enum plumbing) * place;
 }
 
-/* Returns an array with the enum plumbing of each symbol, which the caller frees. */
+/* Returns an array with the enum plumbing of each symbol. The caller frees the array. */
 static unsigned char *
 find_plumbing(const struct naming *naming)
 {
@@ -106,12 +106,12 @@ find_plumbing(const struct naming *naming)
 /* The visible part of a stack, which grows from the outermost frame inwards. */
 struct trail {
 	uint32_t path;
-	bool script;   /* the stack has a function of a script */
-	bool native;   /* the stack has native code */
+	bool script;   /* the stack up to here has a function of a script */
+	bool native;   /* the stack up to here has native code */
 	bool starting; /* all frames up to here may have started an interpreter */
 };
 
-/* Returns the path without the functions inside of its innermost named frame. */
+/* Returns the path up to its innermost named frame, without the functions further inside. */
 static uint32_t
 cut_to_named(const struct view *view, uint32_t path)
 {
@@ -120,7 +120,7 @@ cut_to_named(const struct view *view, uint32_t path)
 	return path;
 }
 
-/* Adds the visible symbols of a native frame. For NATIVE_MERGED. */
+/* Adds the visible symbols of a native frame to the trail. Used with NATIVE_MERGED. */
 static void
 extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t frame,
 	       struct trail *trail)
@@ -147,8 +147,8 @@ extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t fr
 }
 
 /*
- * Returns the trail of `caller`, NULL for an outermost frame, extended by a frame. `plumbing` is
- * NULL with NATIVE_NONE, which hides all native frames.
+ * Returns the trail of the caller extended by a frame. `caller` is NULL for an outermost frame.
+ * `plumbing` is NULL with NATIVE_NONE, which hides all native frames.
  */
 static struct trail
 extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,

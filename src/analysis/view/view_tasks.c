@@ -17,14 +17,15 @@
 
 /* The library of a compiled language in this view. */
 struct library {
-	const char *path; /* path of its sources: the first `length` bytes of this text */
+	/* the first `length` bytes of this text are the path of the library's sources */
+	const char *path;
 	size_t length; /* 0 if the path is not known, as in programs built without source paths */
 };
 
 /*
- * True if the function is not of the language's library. The path of its source file decides if it
- * is known; the name is ambiguous, because a module whose path has no dot looks like a package of
- * the library.
+ * True if the function is not in the language's library. The path of its source file decides if it
+ * is known. The function's name would be ambiguous, because a module whose path has no dot looks
+ * like a package of the library.
  */
 static bool
 is_own(const struct view_function *function, const struct language_program *program,
@@ -102,8 +103,8 @@ count_parking(const struct naming *naming, uint32_t frame)
 }
 
 /*
- * Returns the path of the stack without its innermost functions that only park a task; the whole
- * path if all functions do.
+ * Returns the path of the stack without its innermost functions that only park a task. If all its
+ * functions only park a task, returns the whole path.
  */
 static uint32_t
 cut_parking(struct naming *naming, const uint32_t *of_stack, uint32_t stack)
@@ -207,7 +208,7 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 
 	if (task->created_at >= profile_frame_count(naming->view->profile))
 		return path;
-	/* The runtime itself has created the first task. */
+	/* The first task was created by the runtime itself. */
 	where = naming->symbol[naming->of_frame[task->created_at].first].function;
 	if (task->creator == 0 && language_of_runtime(where) >= 0)
 		return path;
@@ -224,7 +225,10 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 	return view_extend_symbols(naming, path, task->created_at, 0);
 }
 
-/* Returns the path of the creators of the task; STACK_NONE if they are not known. */
+/*
+ * Returns the path of the task's creators, at most CREATORS_MOST; STACK_NONE if no creator is
+ * known.
+ */
 static uint32_t
 creation_of(struct naming *naming, uint32_t thread)
 {

@@ -11,16 +11,16 @@
 #include "wallsample/runtime/language.h"
 
 /*
- * Number of tasks up to which each task is a unit; of more tasks, those with the same entry
- * function form a unit.
+ * Up to this number of tasks, each task is a unit. If there are more tasks, tasks with the same
+ * noun and the same entry function form a unit.
  */
 #define APART_MOST 100
 /*
- * Thread ids are below this number: PID_MAX_LIMIT in the kernel's include/linux/threads.h. The
- * number itself is free for tracks that an exporter shows beside threads.
+ * Thread ids are below this number, which is PID_MAX_LIMIT in the kernel's include/linux/threads.h.
+ * Exporters may use the number itself for tracks that they show beside threads.
  */
 #define PIDS 4194304
-/* A larger task id is an address. */
+/* Task ids above this number are addresses. */
 #define NUMBER_MOST UINT32_MAX
 
 /* --- names ---------------------------------------------------------------------------- */
@@ -93,7 +93,8 @@ unwrap_entries(const struct naming *naming)
 	const size_t frames = profile_frame_count(view->profile);
 	const char **callee =
 		xcalloc(frames + 1,
-			sizeof(*callee)); /* by entry frame: what its wrapper has called, or NULL */
+			/* by entry frame: function that its wrapper has called, or NULL */
+			sizeof(*callee));
 
 	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
 		const struct profile_entry *sample = profile_entry(view->profile, i);

@@ -6,12 +6,15 @@
 #define NAMES_MOST 8
 
 /*
- * Value of view->wait_kind if the kind differs between the stacks of the wait, so that it is
+ * Value of view->wait_kind for a wait whose stacks have different kinds. The kind is then
  * determined for each stack.
  */
 #define WAIT_MIXED WAIT_KIND_COUNT
 
-/* Returns the kind by the functions of the profile's stack, hidden ones included. */
+/*
+ * Returns the kind of a wait that follows from the functions of a stack of the profile, hidden
+ * functions included.
+ */
 static enum wait_kind
 kind_in_stack(const struct naming *naming, enum wait_kind kind, uint32_t stack)
 {
