@@ -8,19 +8,21 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
-/* Number of lags in the running mean, and the largest lag that counts, as a part of the tick
- * interval. */
+/* Number of ticks in the running mean lag_ns, and the largest lag that enters it, as a share of the
+ * tick interval. */
 #define LAG_MEMORY 16.0
 #define LAG_MOST 0.5
 
-/* The most hold time that one tick makes up for, as a part of the tick interval. */
+/* Most hold time that one tick adds or omits to reduce the debt, as a share of the tick
+ * interval. */
 #define DEBT_MOST 0.5
 
 /*
- * A thread that shares its CPU gets it for some 3 ms at a time, and a stop ends that turn. With a
- * stop every millisecond or two it would hardly ever run: so it gets one turn without a stop. With
- * two turns ordinary ticks would miss too many samples: in a pipeline of three threads that
- * sometimes want the same CPU, the gain of the slowest was 73 to 77 % where the true one is 67.
+ * A thread that shares its CPU gets it for some 3 ms at a time, and a stop ends that turn. If it
+ * were stopped every millisecond or two it would hardly ever run: so after such a stop it is not
+ * stopped for the length of one turn. If that were two turns, ordinary ticks would miss too many
+ * samples: in a pipeline of three threads that sometimes want the same CPU, the gain measured for
+ * the slowest thread was 73 to 77 % where the true gain is 67.
  */
 #define SPARE_NS (3 * NS_PER_MS)
 
@@ -31,8 +33,9 @@ hold_spares(const struct run *run, const struct sampled_thread *thread)
 }
 
 /*
- * Updates the mean time from the moment at which a tick is due to its first stop: the sampler has
- * to wake, and to observe all threads. It is 2 % of 5 ms, in which held threads would already run.
+ * Updates lag_ns, the mean time from the moment at which a tick is due to its first stop, in which
+ * the sampler wakes and observes all threads. It is 2 % of a tick interval of 5 ms; a hold that
+ * ended when the tick is due would let held threads run in that time.
  */
 static void
 learn_lag(struct hold *hold)
@@ -49,7 +52,11 @@ learn_lag(struct hold *hold)
 void
 hold_begin(struct hold *hold)
 {
-	/* A thread whose late stop has happened may have been killed since. */
+	/*
+	 * `before` excludes the `count` threads that became held as late stops of this tick; one of
+	 * these may have been killed since, so that the count may exceed the number of held
+	 * threads.
+	 */
 	hold->before = tracer_held_count(hold->run->tracer);
 	hold->before -= hold->count < hold->before ? hold->count : hold->before;
 	hold->asked_ns = clock_now_ns();
@@ -92,7 +99,7 @@ end_count(struct hold *hold, uint64_t now_ns)
 
 	if (!hold->on)
 		return;
-	/* Held threads are resumed now, not at until_ns. */
+	/* If threads are still held, they are resumed now, not at until_ns. */
 	if (tracer_held_count(hold->run->tracer) > 0)
 		until = now_ns;
 	hold->on = false;
@@ -145,9 +152,10 @@ hold_debt(double debt_ns, double part, double length_ns, double held_ns, double 
 }
 
 /*
- * Updates the debt. The last tick had to forecast the time to this one; now that time is known, and
- * so is when each thread resumed or fell asleep. This tick makes up for a hold that was too short
- * or too long, so that over all ticks threads are held for the part of the time that was asked.
+ * Updates the debt. The last tick had to forecast when this tick would stop the threads; now that
+ * moment is known, and so is when each thread resumed or fell asleep. This tick compensates for a
+ * hold that was too short or too long, so that over all ticks threads are held for the share of the
+ * time that control->decide returned.
  */
 static void
 learn_debt(struct hold *hold, double used_ns)
@@ -238,8 +246,8 @@ hold_decide(struct hold *hold)
 	hold->part = part;
 	hold->counted_ns = 0;
 	hold_mark_threads(hold, part > 0);
-	/* The class is kept until hold_pause: a sampler that left it before it sleeps would have no
-	 * CPU for the next 3 ms, and would be late for the next tick. */
+	/* The sampler keeps the real-time class until hold_pause: if it left the class before it
+	 * sleeps, it would get no CPU for the next 3 ms, and be late for the next tick. */
 	priority_urgent(hold->priority, true);
 	now = resume_chosen(hold, part > 0);
 	if (part <= 0)
@@ -251,7 +259,8 @@ hold_decide(struct hold *hold)
 	hold->from_ns = now;
 	if (part <= 0)
 		return;
-	/* A thread that waits for a CPU now may get one during the hold. */
+	/* A thread whose stop is late may get a CPU and stop during the hold: it is then held,
+	 * too. */
 	tracer_hold_late(hold->run->tracer);
 	hold->on = true;
 	hold->until_ns = part < 1 ? end_of_part(hold, part) : UINT64_MAX;

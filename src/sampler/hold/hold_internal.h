@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold_internal.h - a consumer of observations: threads that stay stopped from one tick to the next
- * as struct sampler_control decides (virtual speed-ups).
+ * hold_internal.h - a consumer of observations: keeps threads stopped from one tick to the next as
+ * struct sampler_control decides (virtual speed-ups).
  *
  * A tick that holds stops all running threads, unwinds them, calls control->decide, resumes the
- * threads that `decide` chose, and resumes the others ("held" threads) after the part of the tick
- * that it returned. The time for which held threads were stopped is the hold time; control->held
- * accumulates it.
+ * threads that `decide` chose, and resumes the others ("held" threads) after the share of the tick
+ * that `decide` returned. The time for which held threads were stopped is the hold time;
+ * control->held accumulates it.
  *
- * Resuming is not immediate: a stopped thread has to get a CPU, which may be idle or in use by the
- * sampler: 20 to 100 us a tick. A held thread is stopped longer by that time, and a resumed one
- * runs shorter. hold_late.c estimates this resume delay from the CPU times of a few threads
- * (schedstat; without it the delay is not known and all means are 0).
+ * Resuming takes 20 to 100 us a tick: a stopped thread has to get a CPU, which may be idle or in
+ * use by the sampler. By that time a held thread is stopped longer, and a resumed one runs shorter.
+ * hold_late.c estimates this resume delay from the CPU times of a few threads (schedstat; without
+ * it the delay is not known and all means are 0).
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
@@ -50,7 +50,7 @@ struct hold_mark {
  * takes a microsecond in which all threads are stopped. */
 #define HOLD_MARKS 4
 
-/* A thread from the decision of one tick to its stop at the next. */
+/* Times of one thread from a tick's decision to the thread's stop at the next tick. */
 struct hold_run {
 	double between_ns; /* time between the two readings of its CPU time */
 	double stopped_ns; /* part of between_ns in which it was stopped while the last tick decided
@@ -89,7 +89,7 @@ struct hold {
 	/* Threads that this tick stopped, and late ones that were held when they stopped. */
 	struct stopped_thread *stopped;
 	size_t count, capacity;
-	size_t before;       /* threads held when the tick began, not among `stopped` */
+	size_t before;       /* threads held since an earlier tick, which are not in `stopped` */
 	size_t spared;       /* running threads that this tick does not stop: see hold_spares */
 	bool on;             /* hold time is counted, from from_ns until until_ns */
 	uint64_t from_ns;    /* mean moment at which resumed threads were resumed */
@@ -98,14 +98,13 @@ struct hold {
 	uint64_t due_ns;     /* when this tick was due; 0: there was none before */
 	uint64_t decided_ns; /* duration of the decision, up to from_ns */
 	double lag_ns;       /* running mean of asked_ns - due_ns */
-	double part;         /* part of the last tick for which threads were to be held */
+	double part;         /* share of the last tick for which threads were to be held */
 	double counted_ns;   /* hold time that was counted for the last tick */
-	double debt_ns;      /* hold time that all ticks lack; negative: that they have in excess */
-	size_t others;       /* threads held at the last tick */
+	double debt_ns;      /* hold time missing so far; negative: hold time in excess */
+	size_t others;       /* number of threads held after the last decision */
 	struct hold_delays delays;
 };
 
-/* Frees memory; resumes nothing. */
 void hold_release(struct hold *hold);
 
 /*
@@ -114,11 +113,12 @@ void hold_release(struct hold *hold);
  */
 double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
 
-/* True if this tick must not stop the thread, because its last stop cost it its turn on a CPU. */
+/* True if this tick must not stop the thread, because a recent stop ended the thread's turn on a
+ * shared CPU (SPARE_NS). */
 bool hold_spares(const struct run *run, const struct sampled_thread *thread);
-/* Must be called before the tick stops threads. */
+/* Counts the threads that are held. Must be called right before the tick stops threads. */
 void hold_begin(struct hold *hold);
-/* Called when a stop is unwound, late or not, with its request: adds the thread, if it is still
+/* Called for each stop, late or not, when its stack is unwound: adds the thread, if it is still
  * stopped, to those about which hold_decide decides. */
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
@@ -145,12 +145,11 @@ void hold_resume(struct hold *hold);
 void hold_measure_delays(struct hold *hold);
 /* Returns the mean resume delay of threads of the role, in ns; 0: not known. */
 double hold_mean_delay(const struct hold *hold, enum hold_role role);
-/*
- * Returns the part of the last hold, `counted_ns` long, in which a resumed thread ran. It is less
- * than the whole only if each resumed thread sleeps now, waiting for a held one.
- */
+/* Returns for how long, of the `counted_ns` of the last hold, a resumed thread ran. The result is
+ * less than counted_ns only if each resumed thread sleeps now, waiting for a held one. */
 double hold_effective(const struct hold *hold, double counted_ns);
-/* After the decision, records roles and counters of threads. `holds`: threads are held. */
+/* After the decision, records the roles and counters of the stopped threads. `holds`: threads that
+ * `decide` did not choose stay held; otherwise all are resumed. */
 void hold_mark_threads(struct hold *hold, bool holds);
 
 #endif

@@ -7,15 +7,15 @@
 
 #include "sampler/threads_internal.h"
 
-/* Longest delay that counts, absolute and as a part of the tick interval. A longer one has another
- * cause: other threads used the CPU, or the thread has slept. */
+/* Longest delay that enters the mean, absolute and as a share of the tick interval. A longer one
+ * has another cause: other threads used the CPU, or the thread has slept. */
 #define DELAY_MOST_NS (200.0 * NS_PER_US)
 #define DELAY_MOST_PART 0.1
 
 /*
- * Times that a thread may be scheduled in: once after the stop, and after each use of its CPU by
- * the sampler, which resumes other threads, works between two ticks, and observes the thread. With
- * a limit of 2, half of all threads are left out.
+ * Most times that a thread may have been scheduled in for its delay to enter the mean: once after
+ * the stop, and after each use of its CPU by the sampler, which resumes other threads, works
+ * between two ticks, and observes the thread. With a limit of 2, half of all threads are left out.
  */
 #define SWITCHES_MOST 4
 
@@ -57,7 +57,8 @@ is_of_last_tick(const struct hold *hold, const struct hold_mark *mark)
 	return mark->role != HOLD_NONE && mark->tick + 1 == hold->run->tick.number;
 }
 
-/* Records the counters of a stopped thread, from which its CPU time counts. */
+/* Adds the resume delay of a stopped thread if the last tick marked it, and records its counters
+ * for the next tick. */
 static void
 mark_now(struct hold *hold, struct sampled_thread *thread)
 {
@@ -123,7 +124,8 @@ hold_effective(const struct hold *hold, double counted_ns)
 								   delays->resumed[i]);
 		double ran;
 
-		/* A thread that has exited may have run until then. */
+		/* A resumed thread that is not in a futex sleep, or has exited, may have run for
+		 * the whole hold. */
 		if (thread == NULL || !thread->asleep || !thread->mark.waits ||
 		    !is_of_last_tick(hold, &thread->mark) ||
 		    thread->sched.cpu_ns < thread->mark.cpu_ns)
@@ -138,7 +140,8 @@ hold_effective(const struct hold *hold, double counted_ns)
 
 /* --- threads that this tick stopped ---------------------------------------------------- */
 
-/* Notes a thread that is resumed while others are held. Returns false if there is no room. */
+/* Records a thread that is resumed while others are held. Returns false if HOLD_MARKS threads are
+ * recorded already. */
 static bool
 mark_resumed(struct hold *hold, struct sampled_thread *thread, bool marked)
 {
@@ -152,7 +155,7 @@ mark_resumed(struct hold *hold, struct sampled_thread *thread, bool marked)
 	return true;
 }
 
-/* Sets the roles of threads that were held before this tick: they have not run since. */
+/* Sets the roles of threads that were held before this tick: their counters have not changed. */
 static void
 mark_held_before(struct hold *hold, bool holds)
 {

@@ -3,15 +3,19 @@
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
-/* Most readings of a thread that runs while it is read. */
+/* Most attempts to read the coroutines of a thread that runs during the read. */
 #define ATTEMPTS 5
 
-/* Longest reading while threads are stopped, and after the run. A task takes some 10 us; if there
- * are more than can be read, the output says that some are missing. */
+/*
+ * Longest time for reading coroutines while threads are stopped, and after the run. A task takes
+ * some 10 us; if there are more than can be read in that time, the output says that some are
+ * missing.
+ */
 #define HELD_MOST_NS (20 * NS_PER_MS)
 #define OTHERS_MOST_NS (5 * NS_PER_SEC)
 
-/* True if the thread is off the CPU, so that nothing changes its tasks. Sets *sched. */
+/* True if the thread is off the CPU, so that nothing changes its tasks. Sets *sched to its
+ * counters. */
 static bool
 is_off_cpu(struct sampled_thread *thread, struct sched *sched)
 {

@@ -12,8 +12,8 @@
  * afterwards, and checked. */
 #define HELD_STACK ((size_t)16 << 10)
 
-/* Reads the structures in the slots from `first` on, at most TASKS_AT_ONCE of them. Returns their
- * number. */
+/* Reads the structures of the tasks in the slots from `first` on, at most TASKS_AT_ONCE of them,
+ * into `out`. Returns their number. */
 static size_t
 read_batch(struct green_tasks *green, size_t first, size_t slots, struct green_task *out)
 {
@@ -76,7 +76,8 @@ hold_stacks(struct green_tasks *green, size_t first, size_t count, size_t used)
 	return all;
 }
 
-/* Copies all structures and stacks; returns false if that takes more than HELD_MOST_NS. */
+/* Copies the structures and stacks of all tasks. Returns false if that takes more than
+ * HELD_MOST_NS. */
 static bool
 hold_all(struct green_tasks *green, size_t slots)
 {

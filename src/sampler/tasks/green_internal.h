@@ -75,19 +75,21 @@ struct green_tasks {
 	struct sampled_process *process;
 
 	struct table by_address; /* address of a task's structure -> index of the known task */
-	uint32_t *guess;         /* by slot: index of the known task of the last tick */
+	/* By slot: index of the known task that was in the slot at the last tick */
+	uint32_t *guess;
 	size_t guesses, guess_capacity;
 	struct known_task *task;
 	size_t count, capacity;
-	struct table waits;  /* number of a reason -> wait of the profile */
-	struct table crowds; /* wait of the profile -> tasks of this tick that have it */
-	/* The tasks that are read together: their slots, structures, and readings with a stack. */
+	struct table waits;  /* number of a task's wait reason -> wait of the profile */
+	struct table crowds; /* wait of the profile -> number of tasks in that wait at this tick */
+	/* The tasks that are read together: their slots, their structures, and the readings whose
+	 * stacks have to be read. */
 	uint32_t slot[TASKS_AT_ONCE];
 	struct green_task batch[TASKS_AT_ONCE];
 	struct green_reading reading[TASKS_AT_ONCE];
 	size_t readings;
 	size_t again;   /* slot[0 … again - 1] are to be read once more */
-	uint8_t *bytes; /* their stacks */
+	uint8_t *bytes; /* the stacks of the readings */
 	size_t bytes_capacity;
 	uint8_t *second; /* second readings: room for one task twice, then for all changed tasks */
 	size_t second_capacity;
@@ -103,10 +105,11 @@ struct green_tasks {
 	size_t held_count;      /* slots that were copied */
 	uint32_t held_tick;     /* number of the tick for which the copies are valid */
 	bool holding;           /* the copies are being made */
-	uint64_t parked, ready; /* tasks of this tick that no thread ran; those of them in READY */
+	uint64_t parked, ready; /* this tick's tasks that no thread ran, and how many were READY */
 };
 
-/* Creates the green tasks of a process; to be freed with green_free. Both are borrowed. */
+/* Creates the green tasks of a process; to be freed with green_free. Both arguments are
+ * borrowed. */
 struct green_tasks *green_create(struct run *run, struct sampled_process *process);
 void green_free(struct green_tasks *green);
 /* Drops all known tasks and reasons: after an exec they are invalid. */
@@ -126,10 +129,8 @@ void green_read(struct green_tasks *green, const uint32_t *slot, size_t count,
 /* Reads the structures in these slots from the target. */
 void green_read_now(struct green_tasks *green, const uint32_t *slot, size_t count,
 		    struct green_task *out);
-/*
- * As memory_read_pieces. While a thread is or may be stopped, it ends before the first piece that
- * is not resident: the thread that would have to provide the page may be stopped.
- */
+/* As memory_read_pieces. While a thread is or may be stopped, the read ends before the first piece
+ * that is not resident: the thread that would have to provide its page may be stopped. */
 size_t green_read_memory(struct green_tasks *green, const struct memory_piece *piece, size_t count,
 			 void *to);
 /* Reads the pieces into `to`, contiguously; got[n]: piece n was read completely. */
@@ -151,7 +152,7 @@ bool green_is_in_place(struct green_tasks *green, const struct green_reading *re
 /* Adds the sample of this tick, with a stack. */
 void green_add_sample(struct green_tasks *green, const struct green_reading *reading,
 		      uint32_t stack);
-/* Adds the sample of this tick, as a failure. */
+/* Adds the sample of this tick as a failed one, for the reason `failure`. */
 void green_fail(struct green_tasks *green, const struct green_reading *reading,
 		enum sample_failure failure);
 /* Reads the stacks of all readings, adds their samples, and drops the readings. */

@@ -80,7 +80,7 @@ green_is_wanted(const struct green_tasks *green)
 {
 	const struct run *run = green->run;
 
-	/* Tasks that no thread runs are not sampled if only certain threads are. */
+	/* If only selected threads are sampled, tasks that no thread runs are not. */
 	return green->process->runtimes != NULL && !run->config.threads_only &&
 	       run->context.selected == NULL && green->last_tick != run->tick.number;
 }

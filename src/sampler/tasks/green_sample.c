@@ -6,7 +6,7 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Bytes read of a stack that was never unwound, which takes 1 us: most waiting tasks have no
+/* Bytes that are read of a stack that was never unwound, in 1 us. Most waiting tasks use no
  * more. */
 #define STACK_GUESS ((size_t)1 << 10)
 /* Most bytes of a stack that are read in one call with others; further bytes are read when the
@@ -14,7 +14,7 @@
 #define STACK_TOGETHER ((size_t)16 << 10)
 /* Most further readings of a task that changed between two readings. */
 #define ATTEMPTS 3
-/* Stacks that are unwound between two late_serve: each takes some ten microseconds. */
+/* Number of stacks unwound between two calls of late_serve: each takes some ten microseconds. */
 #define WALKS_UNSERVED 16
 
 /* --- samples -------------------------------------------------------------------------------- */
@@ -205,8 +205,8 @@ add_changed(struct green_tasks *green, struct green_reading *reading)
 	green_add_sample(green, reading, reading->stack);
 }
 
-/* Reads one task alone, twice, which takes a few microseconds. Returns false if both readings
- * differ: few tasks run in that time. */
+/* Reads one task alone, twice, which takes a few microseconds. Returns false if the two readings
+ * differ, which is rare, because few tasks run in that time. */
 static bool
 try_again(struct green_tasks *green, struct green_reading *reading)
 {

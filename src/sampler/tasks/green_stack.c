@@ -137,7 +137,8 @@ unwind_more(struct green_tasks *green, const struct green_task *task, size_t had
 	return true;
 }
 
-/* Returns the stack of the runtime's own code, which calls its outermost frames. */
+/* Returns the stack that calls the outermost frame of a task of the runtime itself: one named
+ * frame. */
 static uint32_t
 runtime_root(struct green_tasks *green, const struct green_task_words *words)
 {
@@ -242,7 +243,7 @@ green_of_thread(struct green_tasks *green, struct runtime_capture *capture, stru
 		*root = runtime_root(green, words);
 	if (task.state == GREEN_TASK_NONE)
 		return THREAD_NONE;
-	/* green_find may move the array. */
+	/* green_find may move green->task. */
 	number = green_find(green, &task, words, UINT32_MAX);
 	known = &green->task[number];
 	known->carried = green->run->tick.number;

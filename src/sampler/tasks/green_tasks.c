@@ -50,7 +50,8 @@ thread_of(struct green_tasks *green, const struct green_task *task)
 	return task->tid > 0 ? threads_find(&green->run->threads, task->tid) : NULL;
 }
 
-/* True if the sample of the task's thread belongs to the task, now or when it is completed. */
+/* True if the sample of the thread that runs the task belongs to the task, or will when the sample
+ * is completed. */
 static bool
 is_with_thread(struct green_tasks *green, const struct green_task *task,
 	       const struct known_task *known)
@@ -102,7 +103,7 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 	if (!again)
 		green->slot[green->again++] = slot;
 	else
-		/* The sample of the task's thread is of an earlier moment. */
+		/* The thread that runs the task was sampled before it ran this task. */
 		green_fail(green, reading,
 			   task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
 				   FAILURE_TASK_MOVED :
@@ -110,8 +111,9 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 }
 
 /*
- * Reads tasks a second time that run on a thread whose sample belongs to another task, or whose
- * stack is being moved: they began to do so during this tick, and may wait again.
+ * Reads some tasks a second time: those that run on a thread whose sample belongs to another task,
+ * and those whose stack is being moved. They began to run or to move during this tick, and may wait
+ * again by now.
  */
 static void
 read_again(struct green_tasks *green)
@@ -138,12 +140,13 @@ green_read_slots(struct green_tasks *green, size_t count)
 		green->parked += green->batch[i].state != GREEN_TASK_RUNNING &&
 				 green->batch[i].state != GREEN_TASK_CALLING;
 		green->ready += green->batch[i].state == GREEN_TASK_READY;
-		/* green->slot is written up to green->again <= i alone. */
+		/* take_reading writes green->slot[green->again] only, and green->again <= i. */
 		take_reading(green, green->slot[i], &green->batch[i], false);
 	}
 	green_collect(green);
 	late_serve(green->run);
-	/* This takes a call of its own, because a call reads slots in ascending order. */
+	/* The second readings need a call of their own, because a call reads slots in ascending
+	 * order. */
 	read_again(green);
 	green_collect(green);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deadlock.c - follows each waiter to the holder of its lock. Threads are read at different
- * moments, so that a ring may be found that never existed: a ring counts when two searches in a row
- * find it, for the same objects, and none of its threads has run in between.
+ * moments, so that a search may find a ring that never existed: a ring counts when two searches in
+ * a row find it, for the same objects, and none of its threads has run in between.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -13,10 +13,10 @@
 /* Shortest time from one search to the next. Searches take at most 1/SEARCH_SHARE of the time. */
 #define SEARCH_NS (100 * NS_PER_MS)
 #define SEARCH_SHARE 50
-/* Owners that are read before late threads that have stopped meanwhile are released. */
+/* Number of owners read between two releases of late threads. */
 #define OWNERS_UNSERVED 32
 /* After the last tick: the pause before each further search, and the number of searches. A thread
- * that was stopped for its registers may not be asleep again at the first one. */
+ * that was stopped for its registers may not be asleep again at the first search. */
 #define PAUSE_NS 20000000L
 #define LAST_SEARCHES 5
 
@@ -77,7 +77,8 @@ still_waits(struct sampled_thread *thread, const struct sched *now)
 	       waits_word(&info) == thread->wait.word;
 }
 
-/* True if the thread sleeps for an interpreter's lock now. Sets *info and *lock. */
+/* True if the thread sleeps now, waiting for an interpreter's lock. Sets *info to its system call,
+ * and *lock to the lock. */
 static bool
 waits_for_runtime(struct sampled_thread *thread, struct syscall_info *info, uint64_t *lock)
 {
@@ -259,7 +260,8 @@ deadlocks_last(struct deadlocks *deadlocks)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 
-	/* Owners and rings of the last tick are of an earlier moment. */
+	/* Rings that the search of the last tick found are not used: they are of an earlier
+	 * moment. */
 	deadlocks->seen_count = 0;
 	search_last(deadlocks);
 	/* A holder that is awake probably runs: one further search is made for it. */

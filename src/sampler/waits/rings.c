@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rings.c - follows the path from each waiter to its holder, that one's holder and so on, once. A
- * path ends at a thread that does not wait, on an earlier path, or in a ring. */
+/*
+ * rings.c - follows the path from each waiter to the holder of its lock, to the holder of that
+ * one's lock and so on, and visits each thread once. A path ends at a thread that does not wait, at
+ * a thread of an earlier path, or in a ring.
+ */
 #include "wallsample/sampler/rings.h"
 
 #include <stdlib.h>
@@ -32,7 +35,8 @@ rings_release(struct rings *rings)
 void
 rings_find(struct rings *rings)
 {
-	/* By thread: the number of the path that visited it, counted from 1; 0: none did. */
+	/* For each thread, the number of the path that visited it, counted from 1; 0: no path
+	 * yet. */
 	uint32_t *walk = xcalloc(rings->count + 1, sizeof(*walk));
 
 	for (uint32_t start = 0; start < rings->count; start++) {

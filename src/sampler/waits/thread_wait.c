@@ -10,32 +10,33 @@
 
 #include "sampler/threads_internal.h"
 
-/* Most classifications of a wait whose kind of lock is not known: it may have been read while it
- * changed. */
+/* Most attempts to classify a wait whose kind of lock is not known: the lock may have been read
+ * while it changed. */
 #define TRIES_MOST 3
 
-/* Most objects whose holders are observed at every tick. With more, holders are observed like other
- * threads. */
+/* Most objects whose holders are observed at every tick. With more objects, holders are observed
+ * like other threads. */
 #define HOLDERS_MOST 32
 
-/* Holders that are read before late threads are released: a read takes some microseconds. */
+/* Number of holders read between two releases of late threads: a read takes some microseconds. */
 #define BLAMES_UNSERVED 32
 
-/* Descriptions take at most 1/DESCRIBE_SHARE of the time, and at the end of the run at most
- * DESCRIBE_LAST_NS. */
+/* Reading the names of descriptors (waits_describe) takes at most 1/DESCRIBE_SHARE of the time, and
+ * at the end of the run at most DESCRIBE_LAST_NS. */
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
 
-/* Shortest time from one count to the next. Counts take at most 1/COUNT_SHARE of the time. */
+/* Shortest time from one count of waiting threads (crowds_tick) to the next. Counts take at most
+ * 1/COUNT_SHARE of the time. */
 #define COUNT_NS (100 * NS_PER_MS)
 #define COUNT_SHARE 50
 /* Most waits per count: each takes a pass over all threads. */
 #define CROWDS_MOST 16
-/* Threads that are read before late threads are released. */
+/* Number of threads read between two releases of late threads. */
 #define READS_UNSERVED 32
 
-/* With more words than WORDS_LEAST and WORDS_A_THREAD per thread, words without waiters are
- * removed. */
+/* If there are more futex words than WORDS_LEAST plus WORDS_A_THREAD per thread, words without
+ * waiters are removed. */
 #define WORDS_LEAST 4096
 #define WORDS_A_THREAD 4
 
@@ -67,7 +68,8 @@ crowd_seen(const struct waits *waits, uint64_t word)
 	return count;
 }
 
-/* Has the next count find the most waiters of this wait, which is for this word. */
+/* Requests that the next count includes the threads that wait for the word, if they may be more
+ * than the wait `wait` of the profile has had so far. */
 static void
 crowd_note(struct waits *waits, uint32_t wait, uint64_t word)
 {
@@ -76,7 +78,8 @@ crowd_note(struct waits *waits, uint32_t wait, uint64_t word)
 		table_insert(&waits->crowds.larger, wait, word, 0, NULL);
 }
 
-/* Returns the number of threads that wait for the word and have not run since. */
+/* Returns the number of threads that waited for the word at their last observation and have not run
+ * since. */
 static uint32_t
 count_asleep(struct waits *waits, uint64_t word)
 {
@@ -111,9 +114,10 @@ forget_words(struct waits *waits)
 }
 
 /*
- * Counts the threads that wait at the same moment, when all of the tick are observed. Threads are
- * observed at different moments: of three threads that take turns with a lock all three may be
- * observed waiting. Those that have not run since their observation all wait at the same moment.
+ * Counts the threads that wait for a futex at the same moment; to be called when all threads of the
+ * tick are observed. Threads are observed at different moments: of three threads that take turns
+ * with a lock all three may be observed waiting. Those that have not run since their observation
+ * all wait at the same moment.
  */
 static void
 crowds_tick(struct waits *waits)
@@ -243,8 +247,9 @@ waits_leave(struct waits *waits, struct sampled_thread *thread)
 /* --- a sleep ------------------------------------------------------------------------- */
 
 /*
- * Returns a frame with the time that a sleep has left, or the number of descriptors polled, for a
- * dump. FRAME_NONE in a profile, where every sleep would become another wait.
+ * For a dump, returns a frame with the remaining time of a sleep, or with the number of descriptors
+ * polled. For a profile, returns FRAME_NONE, because with such a frame every sleep would be another
+ * wait.
  */
 static uint32_t
 frame_of_moment(struct waits *waits, const struct wait *wait)
@@ -394,8 +399,8 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 	return stack_of_text(profile, text, STACK_NONE);
 }
 
-/* Returns the owner of the waiter's lock; an unknown one if that is the waiter itself: owners are
- * read at the end of a tick, and by then the waiter may hold the interpreter's lock. */
+/* Returns the owner of the waiter's lock; an unknown owner if the waiter itself holds the lock by
+ * now: owners are read at the end of a tick, when the waiter may have got an interpreter's lock. */
 static const struct wait_owner *
 owner_of(struct waits *waits, const struct blamed *blamed)
 {

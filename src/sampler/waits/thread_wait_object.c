@@ -5,7 +5,7 @@
 
 #include "sampler/threads_internal.h"
 
-/* Most objects with frames of their own; further ones share a frame, because programs may create
+/* Most objects with frames of their own. Further objects share a frame, because programs may create
  * sockets, locks and threads without end. */
 #define OBJECTS_MOST 16384
 #define ONE_OF_MANY "[one of many]"
@@ -13,7 +13,8 @@
 /* Characters that occur in names of kernel functions. */
 #define WCHAN_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
-/* Returns false if the object is new and there are too many. */
+/* Adds the object to the known ones. Returns false if it is new and there are OBJECTS_MOST
+ * already. */
 static bool
 know_object(struct waits *waits, uint64_t a, uint64_t b)
 {

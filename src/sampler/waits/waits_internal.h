@@ -28,7 +28,7 @@ struct waits;
 /* The threads that wait for one futex at once. */
 struct crowds {
 	struct table words;  /* futex word -> threads whose last observation waits for it */
-	struct table larger; /* (wait of the profile, word) whose threads are to be counted */
+	struct table larger; /* (wait of the profile, futex word): waiters to be counted */
 	uint64_t next_ns;    /* when they are counted next, CLOCK_MONOTONIC */
 };
 
@@ -37,7 +37,7 @@ struct thread_wait {
 	uint64_t word; /* address of the futex at the last observation; 0: none */
 	uint32_t id;   /* number of the wait in the profile; 0: the thread does not wait */
 	struct wait what;
-	int tries;        /* classifications in this sleep */
+	int tries;        /* number of attempts to classify the wait in this sleep */
 	pid_t holder;     /* holder of the object at the last reading; 0: none */
 	bool holder_read; /* the holder was read: `blamed` is valid */
 	struct profile_blame blamed;
@@ -93,23 +93,24 @@ uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread, 
 /* Records that the thread was observed in this call. */
 void waits_enter(struct waits *waits, struct sampled_thread *thread,
 		 const struct syscall_info *info);
-/* Records that the thread has left its call. */
+/* Records that the thread has left the call of the last waits_enter. */
 void waits_leave(struct waits *waits, struct sampled_thread *thread);
 /* Sets thread->wait of a thread that sleeps in this call. */
 void waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_state state,
 		    const struct syscall_info *info);
-/* Classifies the wait of a thread that still sleeps again, if its kind of lock is not known. */
+/* For a thread that still sleeps: classifies its wait again if the kind of lock is not known. */
 void waits_try_again(struct waits *waits, struct sampled_thread *thread);
 /* Attributes time of the thread's wait to the lock holder that waits_tick will read. */
 void waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		 int64_t ns);
-/* Attributes time of a sleep that has ended, and whose lock may have another holder now, to the
- * last holder found. */
+/* Attributes time of a sleep that has ended to the last lock holder that was read, because the lock
+ * may have another holder now. */
 void waits_blame_last(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		      int64_t ns);
 /* True if few objects have waiters, so that their holders are observed at every tick. */
 bool waits_has_few_holders(const struct waits *waits);
-/* Returns the holder, read once per object until waits_forget_owners. Valid until the next call. */
+/* Returns the owner of the object of the wait. It is read once per object until
+ * waits_forget_owners, and valid until the next call. */
 const struct wait_owner *waits_owner(struct waits *waits, const struct wait *wait);
 void waits_forget_owners(struct waits *waits);
 /* Attributes waiters' time to holders, when all threads of the tick are observed. */
@@ -135,7 +136,7 @@ struct deadlocks {
 	/* Threads of all rings of the last search, in ascending order of their ids; owned. */
 	struct ring_thread *seen;
 	size_t seen_count, seen_capacity;
-	uint32_t unsure; /* rings of the last search that the one before it did not find */
+	uint32_t unsure; /* rings of the last search that the search before it did not find */
 	uint32_t awake;  /* holders of the last search that were awake and may be about to wait for
 			  * an interpreter lock */
 };
