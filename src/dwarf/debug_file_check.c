@@ -2,7 +2,6 @@
 /*
  * debug_file_check.c - checks whether a file is the wanted debug file.
  */
-#include <elfutils/libdwelf.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,8 @@
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Bound on the size of notes, for damaged files. Programs of Fedora have some MiB, which annobin
- * writes. */
-#define NOTES_MAX (UINT64_C(256) << 20)
+/* Largest section of notes that is read; the one with the build-id has some 40 bytes. */
+#define NOTES_MAX (UINT64_C(64) << 10)
 
 Elf_Scn *
 debug_section(Elf *elf, const char *name, GElf_Shdr *header)
@@ -68,33 +66,55 @@ debug_has_symtab(Elf *elf)
 	return false;
 }
 
-/* Returns whether the file has the wanted build-id in a note section. A file without a build-id is
- * accepted if the CRC of a debug link identifies it. */
 static bool
-has_id(Elf *elf, const struct debug_want *want)
+find_id_note(Elf_Data *notes, const uint8_t **id, size_t *size)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr header;
-	const void *id;
-	uint64_t left = NOTES_MAX;
-	ssize_t size;
+	size_t at = 0, next, name, description;
+	GElf_Nhdr note;
 
-	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != SHT_NOTE)
-			continue;
-		if (header.sh_size > left)
-			return false;
-		left -= header.sh_size;
+	while ((next = gelf_getnote(notes, at, &note, &name, &description)) > 0) {
+		const uint8_t *bytes = notes->d_buf;
+
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0) {
+			*id = bytes + description;
+			*size = note.n_descsz;
+			return true;
+		}
+		at = next;
 	}
-	size = dwelf_elf_gnu_build_id(elf, &id);
-	if (size <= 0)
-		return want->has_crc;
-	return (size_t)size == want->id_size && memcmp(id, want->id, want->id_size) == 0;
+	return false;
 }
 
 /*
- * Compares the CRC of the whole file with `crc`, the CRC in .gnu_debuglink (IEEE 802.3). Returns
- * NULL when they are equal, else the reason why the file is refused.
+ * Returns whether the file has the wanted build-id in its sections (debug files may lack the
+ * contents of segments). A file without a build-id is accepted if a CRC identifies the file. Large
+ * sections of notes, such as those of annobin in Fedora's files, are not read.
+ */
+static bool
+has_id(Elf *elf, const struct debug_want *want)
+{
+	const uint8_t *id = NULL;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+	size_t size = 0;
+
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		Elf_Data *notes;
+
+		if (gelf_getshdr(scn, &header) == NULL || header.sh_type != SHT_NOTE ||
+		    header.sh_size > NOTES_MAX)
+			continue;
+		notes = elf_getdata(scn, NULL);
+		if (notes != NULL && notes->d_buf != NULL && find_id_note(notes, &id, &size))
+			return size == want->id_size && memcmp(id, want->id, size) == 0;
+	}
+	return want->has_crc;
+}
+
+/*
+ * Compares the CRC of the whole file with that of .gnu_debuglink (IEEE 802.3). Returns NULL when
+ * they are equal, else the reason why the file is refused.
  */
 static const char *
 check_crc(struct debug_files *files, int fd, uint32_t crc)

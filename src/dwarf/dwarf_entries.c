@@ -90,8 +90,10 @@ dwarf_each_unit(const struct debug_files_config *config, const struct module *mo
 	any = dwarf != NULL;
 	while (dwarf != NULL && !dwarf_time_is_over(&time) &&
 	       dwarf_nextcu(dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
-		if (dwarf_offdie(dwarf, at + header, &top) != NULL && is_compilation(&top))
-			kept += debug_file_split(files, &file, top.cu) + each(context, &top, &time);
+		if (dwarf_offdie(dwarf, at + header, &top) != NULL && is_compilation(&top)) {
+			kept += debug_file_split(files, &file, top.cu);
+			kept += each(context, &top, &time);
+		}
 		if (next <= at)
 			break;
 		at = next;
