@@ -12,8 +12,6 @@
 #include "causal/progress_internal.h"
 #include "wallsample/base/bytes.h"
 
-/* Number of threads that are tried as reader when the previous one has ended. */
-#define READERS_MOST 16
 /* Largest number of pieces of memory: two counters for each point, with several places each if they
  * are of coz.h, and progress_coz_table.used. */
 #define PIECES_MOST (2 * CAUSAL_POINTS_MOST * PROGRESS_COZ_PLACES_MOST + 1)
@@ -242,7 +240,7 @@ progress_read_memory(struct progress *progress, const struct memory_piece *piece
 		return done;
 	threads = process_list_threads(progress->process, &tids, &capacity);
 	errno = ESRCH;
-	for (size_t i = 0; i < threads && i < READERS_MOST && errno == ESRCH && !done; i++) {
+	for (size_t i = 0; i < threads && errno == ESRCH && !done; i++) {
 		progress->reader = tids[i];
 		errno = 0;
 		done = memory_read_pieces(tids[i], piece, count, to) == count;

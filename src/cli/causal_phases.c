@@ -327,7 +327,7 @@ on_tick(void *context, bool held)
 	}
 	/* After exec the progress points of the old program do not move any more. */
 	command->over = causal_run_is_over(command->experiments) ||
-			sampler_stats(command->run.sampler)->execed;
+			sampler_has_execed(command->run.sampler);
 	if (command->over)
 		signals_stop = SIGTERM;
 }

@@ -388,3 +388,9 @@ sampler_stats(struct sampler *sampler)
 		update_stats(sampler);
 	return &sampler->run.stats;
 }
+
+bool
+sampler_has_execed(const struct sampler *sampler)
+{
+	return sampler->run.stats.execed;
+}

@@ -130,6 +130,9 @@ void sampler_resume(struct sampler *sampler);
  */
 const struct run_stats *sampler_stats(struct sampler *sampler);
 
+/* Returns true when the target has called exec since the run began. Reads no file. */
+bool sampler_has_execed(const struct sampler *sampler);
+
 /* Releases all threads that are still seized. NULL is ignored. */
 void sampler_free(struct sampler *sampler);
 
