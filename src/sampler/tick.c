@@ -21,16 +21,18 @@
 
 /* --- from an observation to a sample -------------------------------------------------------- */
 
-/* Attributes an observation that is unwound or has failed; keeps one whose stop is late. */
+/* Attributes an observation that is unwound or has failed; keeps one whose stop is late. `stopped`:
+ * the thread was stopped, by the request of the observation. */
 static void
-finish_observation(struct sampler *sampler, struct observation *observation)
+finish_observation(struct sampler *sampler, struct observation *observation, bool stopped)
 {
 	if (observation->outcome == OUTCOME_DEFERRED) {
 		late_begin(&sampler->charging, observation);
 		return;
 	}
 	attribute_sample(&sampler->charging, observation);
-	hold_observe(&sampler->hold, &observation->capture->request, observation->thread);
+	if (stopped)
+		hold_observe(&sampler->hold, &observation->capture->request, observation->thread);
 	capture_return(observation);
 }
 
@@ -67,7 +69,7 @@ finish_all(struct sampler *sampler, struct observation *observation, size_t coun
 			finish_stop(sampler, &observation[i]);
 		else
 			finish_sleeping(sampler, &observation[i]);
-		finish_observation(sampler, &observation[i]);
+		finish_observation(sampler, &observation[i], outcome == OUTCOME_RUNNING);
 	}
 }
 
