@@ -44,7 +44,7 @@ add_node(cmark_node *parent, cmark_node_type type)
 }
 
 static void
-add_text(cmark_node *parent, const char *text)
+document_add_text(cmark_node *parent, const char *text)
 {
 	cmark_node_set_literal(add_node(parent, CMARK_NODE_TEXT), text);
 }
@@ -70,7 +70,7 @@ add_heading(struct document *document, int level, const char *text)
 	cmark_node *heading = add_block(document, document_node(CMARK_NODE_HEADING));
 
 	cmark_node_set_heading_level(heading, level);
-	add_text(heading, text);
+	document_add_text(heading, text);
 }
 
 /* --- text ------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ document_section(struct page *page, const char *name)
 static void
 document_paragraph(struct page *page, const char *text)
 {
-	add_text(add_block(document_of(page), document_node(CMARK_NODE_PARAGRAPH)), text);
+	document_add_text(add_block(document_of(page), document_node(CMARK_NODE_PARAGRAPH)), text);
 }
 
 /* --- fields ----------------------------------------------------------------------------- */
@@ -133,17 +133,17 @@ document_field(struct page *page, const char *label, const char *value)
 		document->list = add_list(document->body);
 	/* If the continued field has items, its continuation is one more item. */
 	if (label[0] == '\0' && document->items != NULL) {
-		add_text(add_item(document->items), value);
+		document_add_text(add_item(document->items), value);
 		return;
 	}
 	paragraph = add_item(document->list);
 	document->item = cmark_node_parent(paragraph);
 	document->items = NULL;
 	if (label[0] != '\0') {
-		add_text(add_node(paragraph, CMARK_NODE_STRONG), label);
-		add_text(paragraph, ": ");
+		document_add_text(add_node(paragraph, CMARK_NODE_STRONG), label);
+		document_add_text(paragraph, ": ");
 	}
-	add_text(paragraph, value);
+	document_add_text(paragraph, value);
 }
 
 static void
@@ -158,7 +158,7 @@ document_item(struct page *page, const char *number, const char *other, const ch
 		document->items = add_list(document->item);
 	strbuf_add_format(&sb, "%s%s%s  %s", number, other != NULL ? ", " : "",
 			  other != NULL ? other : "", text);
-	add_text(add_item(document->items), sb.data);
+	document_add_text(add_item(document->items), sb.data);
 	strbuf_release(&sb);
 }
 
@@ -252,7 +252,7 @@ add_cell(const struct building *b, cmark_node *cell, size_t at)
 	} else {
 		strbuf_add_text(&text, "");
 		columns_cell_text(b->table, at, b->width[at % b->table->column_count], &text);
-		add_text(cell, text.data);
+		document_add_text(cell, text.data);
 	}
 	strbuf_release(&text);
 }
@@ -271,7 +271,7 @@ add_row(const struct building *b, cmark_node *table, bool titles, size_t first)
 			continue;
 		cell = add_table_node(b, row, b->types.cell);
 		if (titles)
-			add_text(cell, b->table->column[c].title);
+			document_add_text(cell, b->table->column[c].title);
 		else
 			add_cell(b, cell, first + c);
 	}
