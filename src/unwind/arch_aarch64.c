@@ -2,7 +2,7 @@
 /* arch_aarch64.c - aarch64 code that the unwinder recognises by its bytes. */
 #include "unwind/unwind_method_internal.h"
 
-/* A return address follows a call: BL or BLR (Arm ARM C6.2). */
+/* A return address is an address that follows a call instruction, BL or BLR (Arm ARM C6.2). */
 bool
 arch_is_return_address(const struct image *image, uint64_t vaddr)
 {
@@ -25,7 +25,8 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 	return true;
 }
 
-/* Never true: a frame with a return address has a frame record, which frame pointers point to. */
+/* Never true on aarch64: a frame with a return address has a frame record, to which the frame
+ * pointer points. */
 bool
 arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
 {
@@ -35,7 +36,7 @@ arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
 	return false;
 }
 
-/* mov x8, #139; svc #0: rt_sigreturn, in the vdso. */
+/* The vdso's trampoline calls rt_sigreturn: mov x8, #139; svc #0. */
 bool
 arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 {
@@ -45,8 +46,8 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 	       code[1] == 0xd4000001;
 }
 
-/* struct rt_sigframe (arch/arm64/kernel/signal.c): 128 bytes of siginfo, then ucontext, in
- * which 168 bytes come before struct sigcontext, and 8 before its x0-x30, sp, pc. */
+/* struct rt_sigframe (arch/arm64/kernel/signal.c) has 128 bytes of siginfo, then a ucontext. In the
+ * ucontext, 168 bytes come before struct sigcontext, which has 8 bytes before x0-x30, sp and pc. */
 #define SIGCONTEXT_X0 (128 + 168 + 8)
 
 bool
@@ -65,9 +66,9 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
 }
 
 /*
- * The return address is at the stack pointer if the function has a frame, else in the link register
- * (30), which is known for the leaf only. The saved frame pointer is one word below the return
- * address (cmd/internal/obj/arm64/obj7.go).
+ * The return address is at the stack pointer if the function has a frame; otherwise it is in the
+ * link register (30), which is known for the leaf only. The saved frame pointer is one word below
+ * the return address (cmd/internal/obj/arm64/obj7.go).
  */
 bool
 arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)

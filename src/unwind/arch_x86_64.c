@@ -5,13 +5,13 @@
 #include "unwind/unwind_method_internal.h"
 
 /*
- * A return address follows a call: E8 with four bytes, or FF /2 with a ModRM byte and its operands,
- * 2 to 7 bytes in all, 8 with a prefix (Intel SDM vol. 2, CALL).
+ * A return address is an address that follows a call instruction: E8 with four bytes, or FF /2 with
+ * a ModRM byte and its operands, 2 to 7 bytes in all, 8 with a prefix (Intel SDM vol. 2, CALL).
  */
 bool
 arch_is_return_address(const struct image *image, uint64_t vaddr)
 {
-	uint8_t code[7]; /* the bytes before it */
+	uint8_t code[7]; /* the bytes before `vaddr` */
 
 	if (vaddr < sizeof(code) ||
 	    !image_read_vaddr(image, vaddr - sizeof(code), code, sizeof(code)))
@@ -42,9 +42,9 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 }
 
 /*
- * add $size, %rsp; ret. Trampolines that interpreters generate for perf end so, for example
- * sub $8, %rsp; call *%rcx; add $8, %rsp; ret. They have no unwind tables, and preserve all other
- * registers.
+ * The epilogue is add $size, %rsp; ret. It ends the trampolines that interpreters generate for
+ * perf, for example sub $8, %rsp; call *%rcx; add $8, %rsp; ret. These trampolines have no unwind
+ * tables, and preserve all other registers.
  */
 bool
 arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
@@ -62,7 +62,7 @@ arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
 	return wide >= 0 && wide % sizeof(uint64_t) == 0;
 }
 
-/* rt_sigreturn is number 15: mov $15, %rax (or %eax); syscall. */
+/* The trampoline makes system call 15, rt_sigreturn: mov $15, %rax (or %eax); syscall. */
 bool
 arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 {
@@ -98,10 +98,10 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
 }
 
 /*
- * The frame record is below the return address if the function has one and has set it up: the frame
- * pointer then points to it, and otherwise it is still the caller's. Compiled code that calls
- * another function has a record, but its frame pointer points below the record around
- * runtime.duffcopy.
+ * The frame record is one word below the return address, if the function has a frame record and has
+ * set it up; the frame pointer then points to the record. Otherwise the frame pointer is still the
+ * caller's. Compiled code that calls another function has a record, although its frame pointer
+ * points below the record during a call of runtime.duffcopy.
  */
 bool
 arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)

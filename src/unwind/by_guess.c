@@ -14,7 +14,8 @@ is_code(struct walk *walk, uint64_t address)
 	return address != 0 && maps_find(walk->maps, address - 1) != NULL;
 }
 
-/* True when the address follows a call, or is in code without a file, which is not examined. */
+/* Returns true when the address follows a call. Code without a file is not examined: addresses in
+ * it are accepted. */
 static bool
 is_return_address(struct walk *walk, uint64_t address)
 {
@@ -24,7 +25,7 @@ is_return_address(struct walk *walk, uint64_t address)
 				   arch_is_return_address(mapping->image, address - mapping->bias));
 }
 
-/* The end of the part of the stack that is searched. */
+/* Returns the end of the part of the stack that is searched. */
 static uint64_t
 scan_end(const struct walk *walk)
 {
@@ -41,8 +42,9 @@ read_pair(const struct walk *walk, uint64_t address, uint64_t pair[2])
 	return snapshot_read(walk->snapshot, address, pair, 2 * sizeof(pair[0]));
 }
 
-/* True when the two words at `at` look like a frame record: the caller's frame pointer, which
- * points to another record or is 0 or 1 in a thread's first function, and a return address. */
+/* Returns true when the two words at `at` look like a frame record: the first is the caller's frame
+ * pointer, which points to another record or is 0 or 1 in a thread's first function, and the second
+ * is a return address. */
 static bool
 is_record(struct walk *walk, uint64_t at, const uint64_t pair[2])
 {
@@ -87,7 +89,8 @@ guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint6
 	return false;
 }
 
-/* The address of the frame record that a known frame pointer points to; else UINT64_MAX. */
+/* Returns the address of the frame record that the frame pointer points to; UINT64_MAX when the
+ * frame pointer is not known or does not point to a frame record. */
 static uint64_t
 record_bound(struct walk *walk)
 {
@@ -137,7 +140,7 @@ guess_frameless(struct walk *walk)
 
 		if (!snapshot_read(walk->snapshot, at, &value, sizeof(value)))
 			break;
-		/* Only calls from the same file are considered. */
+		/* Only calls within one file are considered. */
 		if (value < mapping->low || value >= mapping->high ||
 		    !arch_call_target(mapping->image, value - mapping->bias, &target))
 			continue;

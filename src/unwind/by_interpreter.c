@@ -7,16 +7,16 @@
 
 /*
  * The words below the frame pointer (V8, src/execution/frame-constants.h): context, function,
- * number of arguments (since V8 8.9, Node 16), bytecode array, offset in it. The first two and the
- * array are references to objects, whose lowest two bits are 01. The offset is a small integer,
- * whose lowest bit is 0 (include/v8-internal.h, kHeapObjectTag and kSmiTag).
+ * number of arguments (since V8 8.9, Node 16), bytecode array, offset in the bytecode array. The
+ * first two and the array are references to objects, whose lowest two bits are 01. The offset is a
+ * small integer, whose lowest bit is 0 (include/v8-internal.h, kHeapObjectTag and kSmiTag).
  */
 #define FRAME_WORDS 5
 enum { OFFSET, ARRAY, ARGUMENTS, FUNCTION, CONTEXT }; /* in ascending order of addresses */
 enum { OLD_OFFSET = OFFSET + 1, OLD_ARRAY = ARRAY + 1 };
 
-/* Number of words that are searched for the return address. Measured: at the stack pointer in nine
- * of ten cases, up to 11 words above it in others. */
+/* Number of words that are searched for the return address. Measured: the return address is at the
+ * stack pointer in nine of ten cases, and up to 11 words above it in the others. */
 #define PUSHED_WORDS 32
 
 static bool
@@ -42,8 +42,8 @@ is_interpreter(const struct walk *walk, uint64_t address)
 	return low > 0 && address - range[low - 1].start < range[low - 1].size;
 }
 
-/* Reads the words of the frame from the copy or the process; a failure leaves the walk's flags
- * unchanged. */
+/* Reads the words of the frame from the copied stack or from the process. Returns false when they
+ * cannot be read, with the walk's flags unchanged. */
 static bool
 read_frame(struct walk *walk, uint64_t word[FRAME_WORDS])
 {
@@ -77,7 +77,8 @@ interpreter_keep(struct walk *walk)
 		frame->executes = word[OLD_ARRAY];
 }
 
-/* True when the frame pointer points to a frame of the interpreter. Other frames rarely match. */
+/* Returns true when the frame pointer points to a frame of the interpreter. Frames of other code
+ * rarely have such words. */
 static bool
 is_interpreted(struct walk *walk)
 {

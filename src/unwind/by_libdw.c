@@ -3,9 +3,9 @@
  * by_libdw.c - unwinds a snapshot by CFI with libdw, which reads the snapshot through callbacks.
  *
  * It is the fallback for modules that libunwind cannot unwind: those without .eh_frame_hdr (static
- * programs), those with .debug_frame only, and expressions of newer compilers. libdw also follows
- * frame pointers where it has no CFI; such a frame is discarded, because by_pointer.c finds it and
- * marks its origin.
+ * programs), those with .debug_frame only, and those whose CFI has expressions of newer compilers.
+ * libdw also follows frame pointers where it has no CFI; such a frame is discarded, because
+ * by_pointer.c finds it and marks its origin.
  */
 #include <elfutils/libdwfl.h>
 
@@ -30,14 +30,14 @@ struct state {
 	/* The members below belong to the walk in progress. */
 	struct walk *walk;
 	struct regs next; /* registers of the frame that was added last */
-	bool next_exact;  /* the address of that frame is exact */
+	bool next_exact;  /* the address of the frame that was added last is exact */
 	size_t seen;      /* number of frames that libdw has reported, including the first */
-	bool last_end;    /* the CFI marks the last of these frames as the outermost */
-	bool read_zero;   /* the last word read for that frame is 0, maybe its return address */
+	bool last_end;    /* the CFI marks the last reported frame as the outermost */
+	bool read_zero;   /* the last word read for that frame is 0; it may be the return address */
 	enum advance result;
 };
 
-/* Callback of libdw: opens the ELF file of a reported module, whose number is the user data. */
+/* Callback of libdw: opens the ELF file of a reported module, whose image is in *userdata. */
 static int
 find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file,
 	 Elf **elf)
@@ -54,7 +54,8 @@ find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base
 	return fd;
 }
 
-/* Separate debug files are not needed: they add symbols, and their CFI is that of the file. */
+/* Callback of libdw: finds no separate debug file. Such a file adds symbols, which are not needed,
+ * and its CFI is the same as that of the ELF file. */
 static int
 find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 	       const char *file, const char *link, GElf_Word crc, char **debug)
@@ -136,8 +137,8 @@ set_initial_registers(Dwfl_Thread *thread, void *arg)
 		value = known;
 		dwfl_thread_state_registers(thread, (int)i, 1, &value);
 	}
-	/* libdw expects the pc of a running thread: it gets the address of the call instead of a
-	 * return address. */
+	/* libdw expects the pc of a running thread. If the pc is a return address, libdw gets the
+	 * address of the call instead. */
 	dwfl_thread_state_register_pc(thread, walk_lookup(state->walk));
 	return true;
 }
@@ -187,7 +188,8 @@ libdw_prepare(struct state *state)
 	return state->attached;
 }
 
-/* True when the CFI marks the return address as undefined: the thread's first function. */
+/* Returns true when the CFI marks the return address as undefined, as in a thread's first
+ * function. */
 static bool
 is_end(Dwarf_Frame *frame)
 {
@@ -199,7 +201,7 @@ is_end(Dwarf_Frame *frame)
 	       count == 0 && ops == memory;
 }
 
-/* Fills a slot of the cache. */
+/* Finds the CFI for `address` and stores the result in the slot of the cache. */
 static void
 cover_slot_fill(struct state *state, uint64_t address, struct cover_slot *slot)
 {
@@ -249,7 +251,8 @@ keep_registers(struct state *state, Dwfl_Frame *frame, uint64_t pc)
 		regs->sp = 0;
 }
 
-/* Callback of libdw: the frame that the walk started from, then each frame that libdw finds. */
+/* Callback of libdw, called with the frame that the walk started from, then with each frame that
+ * libdw finds. */
 static int
 on_frame(Dwfl_Frame *frame, void *arg)
 {
@@ -277,7 +280,7 @@ on_frame(Dwfl_Frame *frame, void *arg)
 	cfi = find_cfi(state, exact || state->seen == 1 ? pc : pc - 1);
 	state->last_end = cfi->end;
 	state->read_zero = false;
-	/* libdw would follow the frame pointer from here. */
+	/* Without CFI, libdw would follow the frame pointer from this frame. */
 	if (!cfi->covered) {
 		walk->no_info = true;
 		return DWARF_CB_ABORT;
@@ -303,7 +306,7 @@ advance(void *opaque, struct walk *walk)
 		walk->regs = state->next;
 		walk->exact = state->next_exact;
 	}
-	/* libdw also reports the end when a register that it needs is not known. */
+	/* libdw also returns 0 when it does not know a register that it needs. */
 	if (result == 0 && (state->last_end || state->read_zero))
 		return ADVANCE_DONE;
 	walk->missing_register |= result == 0 && !walk->beyond_copy && !walk->bad_memory;

@@ -3,8 +3,8 @@
  * by_libunwind.c - libunwind's remote interface over a snapshot.
  *
  * The accessors read the stack from the copy and the unwind tables from the module's file, so that
- * a frame costs a third of a microsecond. libunwind's own accessors take ten times that and need
- * the thread to be stopped meanwhile.
+ * a frame costs a third of a microsecond. libunwind's own accessors take ten times as long, during
+ * which the thread must be stopped.
  */
 #include <libunwind.h>
 
@@ -14,8 +14,8 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 				       unw_proc_info_t *, int, void *);
 
-/* Number of parsed rules in the cache, by address: a large server has some thousand live call
- * sites. */
+/* Number of parsed rules in libunwind's cache, which finds them by address: a large server has some
+ * thousand live call sites. */
 #define CACHE_SIZE 8192
 
 /* DWARF exception header encodings (LSB core, 10.5.1). */
@@ -44,7 +44,7 @@ struct state {
 	size_t table_count;
 	struct trampoline_slot trampoline[TRAMPOLINE_SLOTS];
 	struct walk *walk;   /* the walk in progress */
-	struct mapping code; /* a mapping of the image that was read last */
+	struct mapping code; /* mapping of the image that image_around() returned last */
 };
 
 /* Returns the table of the mapping's module. */
@@ -122,8 +122,9 @@ get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
 	return -UNW_ENOINFO;
 }
 
-/* The module whose image contains the address: unwind tables are in the same image as the code. For
- * rules in its cache libunwind reads the tables without a preceding look-up of the code. */
+/* Returns a mapping of the image whose range contains the address, or NULL. The mapping of the code
+ * does not suffice: for rules in its cache libunwind reads the tables without having searched for
+ * the code. */
 static const struct mapping *
 image_around(struct state *state, uint64_t address)
 {
@@ -196,7 +197,8 @@ access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, in
 	return -UNW_EBADREG;
 }
 
-/* Without the accessors of unw_resume() and unw_get_proc_name(), which are not called. */
+/* The accessors for unw_resume() and unw_get_proc_name() are missing, because these functions are
+ * not called. */
 static const unw_accessors_t our_accessors = {
 	.find_proc_info = find_proc_info,
 	.put_unwind_info = put_unwind_info,
@@ -350,7 +352,7 @@ advance(void *opaque, struct walk *walk)
 	return result;
 }
 
-/* Finds the entry of the unwind tables for the address; false when there is none. */
+/* Finds the entry of the unwind tables for the address. Returns false when there is none. */
 static bool
 find_entry(struct state *state, uint64_t address, unw_proc_info_t *info)
 {

@@ -5,8 +5,9 @@
  * Stripped programs have these tables too. They need no register but the stack pointer, so that
  * sleeping threads are unwound without a stop. They do not describe functions that set the stack
  * pointer: such a function switches to another stack (systemstack, mcall, asmcgocall, morestack,
- * the clock's) and is the first function of the stack that the stack pointer is in, unless the word
- * at the tables' depth is the return address of a direct call of this function.
+ * the functions that read the clock). It is taken for the first function of the current stack,
+ * unless the word at the depth given in the tables is the return address of a direct call of this
+ * function.
  */
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/base/table.h"
@@ -25,11 +26,11 @@ enum kind {
 
 struct pclntab_rule {
 	uint8_t kind;
-	bool interrupts; /* the function was not called by its caller, whose address is exact */
+	bool interrupts; /* the function interrupted its caller, whose address is therefore exact */
 	bool is_assembler;
 	bool is_morestack;
-	uint32_t depth; /* bytes of the frame, see pclntab_stack_depth() */
-	uint64_t entry; /* the first address of the function in the target */
+	uint32_t depth; /* size of the frame in bytes; see pclntab_stack_depth() */
+	uint64_t entry; /* address of the function's first instruction in the target */
 };
 
 struct state {
@@ -37,10 +38,10 @@ struct state {
 	uint64_t generation;
 	struct pclntab_rule *rule;
 	size_t count, capacity;
-	struct table by_address; /* address, exact -> index of a rule */
+	struct table by_address; /* (address, exact) -> index of a rule */
 	struct module_slot {
 		bool tried;            /* the module's table was opened or is missing */
-		struct pclntab *table; /* NULL: none */
+		struct pclntab *table; /* NULL: the module has no table */
 	} * module;                    /* by module number */
 	size_t module_count;
 	struct strbuf name; /* the name of the function that is being examined */
@@ -93,10 +94,11 @@ table_of(struct state *state, const struct mapping *mapping)
 /* --- rules ------------------------------------------------------------------------- */
 
 /*
- * Functions whose flags in the table are missing or misleading. The program's first instructions
- * have no caller. A signal handler has one, whatever its flags. The callers of a Go function that C
- * calls continue where Go called C, on both stacks. Preemption and faults push a frame as if the
- * interrupted code had called a function.
+ * Functions for which the flags in the table are missing or misleading. The first instructions of a
+ * program (_rt0_…) have no caller. A signal handler (sigtramp) has a caller, whatever its flags
+ * are. runtime.cgocallback, through which C calls Go, has callers too, on both stacks. Functions
+ * for preemption and faults (asyncPreempt, sigpanic) have a frame as if the interrupted code had
+ * called them.
  */
 static const struct {
 	const char *name;
@@ -169,7 +171,8 @@ find_rule(struct state *state, uint64_t address, bool exact)
 
 	if (table == NULL)
 		return NULL;
-	/* Rules are kept by address, which may have other code after mappings have changed. */
+	/* Rules are kept by address; when mappings have changed, an address may contain other
+	 * code. */
 	if (generation != state->generation || state->count >= MOST_RULES) {
 		state->generation = generation;
 		state->count = 0;
@@ -185,8 +188,8 @@ find_rule(struct state *state, uint64_t address, bool exact)
 
 /* --- steps -------------------------------------------------------------------------- */
 
-/* True when `caller` is the return address of a direct call of the function: the stack is then the
- * caller's (not switched yet, or switched back). */
+/* Returns true when `caller` is the return address of a direct call of the function. The stack is
+ * then the caller's stack: it was not switched yet, or was switched back. */
 static bool
 is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 {
@@ -209,7 +212,8 @@ is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 	       strcmp(state->name.data, "runtime.morestack_noctxt") == 0;
 }
 
-/* Finds the caller's registers. False, with the walk's flag set, when they are not known. */
+/* Finds the caller's registers. Returns false, with a flag of the walk set, when they are not
+ * known. */
 static bool
 step(struct walk *walk, const struct pclntab_rule *rule, struct regs *caller)
 {

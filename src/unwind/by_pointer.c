@@ -3,10 +3,10 @@
 #include "unwind/unwind_method_internal.h"
 
 /*
- * True when the walk's last frame was not found by frame pointer, and its address is not in code,
- * or in code of a file that could not be opened (deleted, and without permission for its mapping).
- * Such code most likely has unwind tables that cannot be read, and uses the frame pointer register
- * for other values.
+ * Returns true when the walk's last frame was not found by frame pointer, and its address is not in
+ * code, or is in code of a file that could not be opened (a deleted file whose mapping may not be
+ * opened). Such code most likely has unwind tables that cannot be read, and uses the frame pointer
+ * register for other values.
  */
 static bool
 is_unproven(struct walk *walk)
@@ -21,13 +21,15 @@ is_unproven(struct walk *walk)
 		modules_at(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER);
 }
 
-/* Reads a frame record. A record beyond the copy is requested only by a proven frame pointer. */
+/* Reads a frame record. Leaves beyond_copy set, which requests a larger copy of the stack, only
+ * when the frame pointer is proven. */
 static bool
 read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 {
 	if (walk_read_word(walk, fp, saved) && walk_read_word(walk, fp + 8, address))
 		return true;
-	/* Otherwise each sample would request a larger copy, without the record either. */
+	/* An unproven frame pointer would request a larger copy in each sample, which would rarely
+	 * contain a frame record. */
 	if (walk->beyond_copy && is_unproven(walk)) {
 		walk->beyond_copy = false;
 		walk->no_info = true;
@@ -35,7 +37,8 @@ read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 	return false;
 }
 
-/* A zero marks the thread's first function, unless the register may not be a frame pointer. */
+/* Ends the walk at a frame pointer or return address of zero, which marks the thread's first
+ * function, unless the register may not be a frame pointer. */
 static enum advance
 end_at_zero(struct walk *walk)
 {
@@ -46,9 +49,9 @@ end_at_zero(struct walk *walk)
 }
 
 /*
- * Makes one step, because the caller may have unwind tables, which come first. The frame pointer
- * points to a record of two words, the caller's frame pointer and the return address, on x86-64 as
- * on aarch64; a zero marks the outermost frame (System V ABI 3.4.1, AAPCS64 6.4.6).
+ * Makes one step only, because the caller may have unwind tables, which are preferred. The frame
+ * pointer points to a record of two words, the caller's frame pointer and the return address, on
+ * x86-64 as on aarch64; a zero marks the outermost frame (System V ABI 3.4.1, AAPCS64 6.4.6).
  */
 static enum advance
 advance_one(void *state, struct walk *walk)

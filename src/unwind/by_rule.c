@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_rule.c - the fast method for unwind tables: rules, compiled once per address.
+ * by_rule.c - the fast method for code with unwind tables: applies rules, which are compiled once
+ * per address.
  *
  * Measured: a frame costs a tenth of its time in libunwind, which blocks and unblocks signals with
  * two system calls at each access to its cache.
@@ -20,7 +21,7 @@ struct state {
 	struct table by_address; /* address -> index of a rule */
 	struct source_slot {
 		bool tried; /* the module's unwind tables were opened or are missing */
-		struct rule_source *source; /* NULL: none */
+		struct rule_source *source; /* NULL: the module has no unwind tables */
 	} * source;                         /* by module number */
 	size_t source_count;
 };
@@ -49,7 +50,7 @@ state_free(void *opaque)
 	free(state);
 }
 
-/* Returns the unwind tables of the mapping's module, or NULL. */
+/* Returns the unwind tables of the mapping's module, or NULL when it has none. */
 static struct rule_source *
 source_of(struct state *state, const struct mapping *mapping)
 {
@@ -86,7 +87,8 @@ find_rule(struct state *state, uint64_t address)
 	uint32_t index;
 	struct rule rule;
 
-	/* Rules are kept by address, which may have other code after mappings have changed. */
+	/* Rules are kept by address; when mappings have changed, an address may contain other
+	 * code. */
 	if (generation != state->generation || state->count >= MOST_RULES) {
 		state->generation = generation;
 		state->count = 0;
@@ -95,7 +97,8 @@ find_rule(struct state *state, uint64_t address)
 	if (table_find(&state->by_address, address, 0, &index))
 		return &state->rule[index];
 	compile(state, address, &rule);
-	/* The look-up of an unknown address may have found a new mapping. */
+	/* The look-up of an unknown address may have found a new mapping, which makes all rules
+	 * invalid. */
 	if (maps_generation(state->maps) != state->generation)
 		return find_rule(state, address);
 	state->rule = xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
@@ -104,7 +107,8 @@ find_rule(struct state *state, uint64_t address)
 	return &state->rule[state->count++];
 }
 
-/* Finds the caller's registers. False, with the walk's flag set, when they are not known. */
+/* Finds the caller's registers. Returns false, with a flag of the walk set, when they are not
+ * known. */
 static bool
 apply(struct walk *walk, const struct rule *rule, struct regs *caller)
 {
@@ -133,7 +137,8 @@ apply(struct walk *walk, const struct rule *rule, struct regs *caller)
 		walk->missing_register = true;
 		return false;
 	}
-	/* The return register stays: it is a general register (aarch64), or none. */
+	/* The return register keeps its value: on aarch64 it is a general register; x86-64 has no
+	 * such register. */
 	return true;
 }
 
@@ -147,7 +152,7 @@ advance(void *opaque, struct walk *walk)
 		struct regs caller;
 		bool exact = rule->signal_frame;
 
-		if (exact) /* the kernel pushed the address, no call did */
+		if (exact) /* the kernel stored the trampoline's address; no call did */
 			walk->chain->frame[walk->chain->count - 1].exact = walk->exact = true;
 		if (rule->kind == RULE_END)
 			return ADVANCE_DONE;

@@ -2,8 +2,8 @@
 /*
  * by_signal.c - the step from a signal handler's return trampoline to the interrupted code.
  *
- * The kernel defines the layout of the signal frame, so this needs neither unwind tables (musl has
- * none for its trampoline) nor their expressions (glibc has those).
+ * The kernel defines the layout of the signal frame, so this step needs neither unwind tables (musl
+ * has none for its trampoline) nor CFI expressions (glibc's tables have them for its trampoline).
  */
 #include "unwind/unwind_method_internal.h"
 

@@ -17,7 +17,8 @@ struct rule_source {
 	const struct image *image;
 	int fd;
 	Elf *elf;
-	Dwarf *dwarf; /* of .debug_frame; NULL: none, or not opened yet */
+	/* handle for .debug_frame; NULL: the file has none, or it was not opened yet */
+	Dwarf *dwarf;
 	bool dwarf_tried;
 	Dwarf_CFI *eh_frame;    /* owned by this struct */
 	Dwarf_CFI *debug_frame; /* owned by dwarf */
@@ -54,7 +55,8 @@ rule_source_free(struct rule_source *source)
 	free(source);
 }
 
-/* Matches the form "at CFA + offset": DW_OP_call_frame_cfa, DW_OP_plus_uconst offset. */
+/* Returns true, with *offset set, when the operations have the form "at CFA + offset":
+ * DW_OP_call_frame_cfa, DW_OP_plus_uconst offset. */
 static bool
 is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
 {
@@ -69,7 +71,8 @@ is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
 	return *offset >= INT32_MIN && *offset <= INT32_MAX;
 }
 
-/* Adds a register of the caller to the rule. False when the rule cannot keep it. */
+/* Adds a register of the caller to the rule. Returns false when a rule cannot represent the
+ * register. */
 static bool
 compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
 {
@@ -80,7 +83,7 @@ compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
 
 	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count) != 0)
 		return false;
-	if (count == 0 && ops == memory) { /* undefined */
+	if (count == 0 && ops == memory) { /* the register is undefined */
 		if (number == rule->return_register)
 			rule->kind = RULE_END;
 		return true;
@@ -97,7 +100,8 @@ compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
 	return true;
 }
 
-/* Matches the form "register + offset": one DW_OP_bregx or DW_OP_breg0…31. */
+/* Sets the rule's CFA. Returns false unless the CFA has the form "register + offset", one
+ * DW_OP_bregx or DW_OP_breg0…31. */
 static bool
 compile_cfa(Dwarf_Frame *frame, struct rule *rule)
 {
@@ -147,7 +151,8 @@ compile(Dwarf_Frame *frame, struct rule *rule)
 	rule->kind = RULE_PLAIN;
 }
 
-/* Where stacks are switched, the table of pclntab.h is more precise than .debug_frame. */
+/* Returns true when the image has the table of pclntab.h, which is more precise than
+ * .debug_frame where stacks are switched. */
 static bool
 has_pclntab(const struct image *image)
 {
@@ -188,11 +193,11 @@ rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule)
 
 /* --- the size of debug information ----------------------------------------------------------- */
 
-/* libdw reads this size in about a fifth of a second. Programs whose only unwind tables are in
- * .debug_frame have a tenth of it. */
+/* Largest unpacked size of a file's debug sections. libdw reads this size in about a fifth of a
+ * second. Programs whose only unwind tables are in .debug_frame have a tenth of this size. */
 #define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
 
-/* ".zdebug_…" begins with "ZLIB" and the unpacked size, big-endian. */
+/* A section ".zdebug_…" begins with "ZLIB" and its unpacked size, big-endian. */
 #define OLD_HEADER_BYTES 12
 
 static uint64_t
@@ -206,7 +211,7 @@ old_unpacked_size(Elf *elf, const GElf_Shdr *header)
 	return bytes_big((const uint8_t *)data->d_buf + 4, sizeof(uint64_t));
 }
 
-/* The size of the section after libdw has unpacked it. */
+/* Returns the size of the section after libdw has unpacked it. */
 static uint64_t
 unpacked_size(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, bool old)
 {

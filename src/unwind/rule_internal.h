@@ -22,7 +22,8 @@ enum rule_kind {
 	RULE_COMPLEX, /* the entry has a form that a rule cannot keep */
 };
 
-/* More than the callee-saved registers of any architecture here (aarch64: 12). */
+/* Largest number of registers in a rule, more than the callee-saved registers of any supported
+ * architecture (aarch64: 12). */
 #define RULE_REGISTERS 16
 
 struct rule {

@@ -34,8 +34,10 @@ struct walk {
 	struct maps *maps;
 	const struct snapshot *snapshot;
 	struct chain *chain;
-	struct live_cache *live; /* for the stack of the process; NULL: it must not be read */
-	struct live_cache *code; /* for code without a file; NULL: it must not be read */
+	/* cache of the process's stack; NULL: the stack must not be read */
+	struct live_cache *live;
+	/* cache of code without a file; NULL: such code must not be read */
+	struct live_cache *code;
 	const struct address_range *interpreter; /* see unwinder_set_interpreters() */
 	size_t interpreter_count;
 	struct regs regs; /* registers of the chain's last frame */
@@ -45,7 +47,7 @@ struct walk {
 	bool bad_memory;       /* the needed memory is not readable */
 	bool missing_register; /* the value of a needed register is not known */
 	bool no_info;          /* there are no unwind tables for the address */
-	/* These two are never cleared. */
+	/* The unwinder does not clear the next two members. */
 	bool read_live;    /* memory of the live process was read */
 	size_t stack_used; /* bytes of the copy up to the highest byte that was read */
 };
@@ -53,7 +55,7 @@ struct walk {
 enum advance {
 	ADVANCE_STUCK, /* the method appended all frames that it can find, maybe none */
 	ADVANCE_DONE,  /* the last frame is the thread's first function */
-	ADVANCE_FULL,  /* depth limit */
+	ADVANCE_FULL,  /* the chain has reached its depth limit */
 };
 
 struct unwind_method {
@@ -106,7 +108,8 @@ bool walk_add_return(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_ori
 
 /*
  * Extends an array of *count elements, which is indexed by module number, so that it has an element
- * for the module. New elements are zero. Returns the array, which the caller frees.
+ * for the module. New elements are zero. Returns the new array, which replaces `array` and which
+ * the caller frees.
  */
 static inline void *
 array_for_module(void *array, size_t *count, uint32_t module, size_t size)
@@ -133,23 +136,24 @@ bool walk_read_word(struct walk *walk, uint64_t address, uint64_t *value);
  */
 size_t walk_read_code(struct walk *walk, uint64_t address, void *to, size_t size);
 
-/* The address to look up the code of the walk's last frame by: regs.pc, minus 1 for a return
- * address. */
+/* Returns the address by which to look up the code of the walk's last frame: regs.pc, minus 1 if it
+ * is a return address. */
 uint64_t walk_lookup(const struct walk *walk);
 
-/* Sets `executes` of the chain's last frame; 0 when it is not an interpreter frame. */
+/* Sets `executes` of the chain's last frame if it is an interpreter frame; otherwise sets it to
+ * 0. */
 void interpreter_keep(struct walk *walk);
 
 /* True when the instruction before `vaddr` is a call, so that `vaddr` may be a return address. */
 bool arch_is_return_address(const struct image *image, uint64_t vaddr);
 
-/* Stores the address, in the image, that the direct call before `vaddr` calls; false when there is
- * no direct call. */
+/* Finds the direct call that ends at `vaddr`, and stores in *target the address in the image that
+ * it calls. Returns false when there is no direct call. */
 bool arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target);
 
 /*
- * True when the code only removes its frame from the stack and returns. *frame is then the distance
- * in bytes from the stack pointer up to the return address.
+ * Returns true when the code only removes its frame from the stack and returns. *frame is then the
+ * distance in bytes from the stack pointer up to the return address.
  */
 #define ARCH_EPILOGUE_BYTES 8 /* number of bytes that are examined */
 bool arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame);
@@ -158,14 +162,14 @@ bool arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame);
 bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 
 /* Reads the registers at the interrupted instruction from the signal frame that the kernel pushed;
- * `sp` is the stack pointer in the trampoline. False, with the walk's flag set, when the frame
- * cannot be read. */
+ * `sp` is the stack pointer in the trampoline. Returns false, with a flag of the walk set, when the
+ * signal frame cannot be read. */
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
 /*
  * Finds the registers of the caller of a function of pclntab.h whose frame has `depth` bytes. The
- * place of the saved frame pointer is known unless the function is assembler code. False, with the
- * walk's flag set, when the return address is not known.
+ * place of the saved frame pointer is known unless the function is assembler code. Returns false,
+ * with a flag of the walk set, when the return address is not known.
  */
 bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
 
@@ -173,22 +177,24 @@ bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, s
  * Guesses (by_guess.c). All search the copied stack from the stack pointer upwards.
  *
  * Finds the next possible frame record at or above *cursor, stores its address, and moves *cursor
- * one word above it. `function` is the first address of the function of the walk's last frame: a
- * record is then any two words of which the second is the return address of a direct call of that
- * function. With 0, the first word must look like a frame pointer and the second must follow any
- * call. False: there is none.
+ * one word above it. `function` is the address of the function of the walk's last frame: a record
+ * is then any two words of which the second is the return address of a direct call of `function`.
+ * If `function` is 0, the first word must look like a frame pointer and the second must follow any
+ * call. Returns false when there is no such record.
  */
 bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint64_t *record);
 
 /*
  * Appends the caller of a function that has not set up a frame, or whose frame pointer is not
- * known. The return address is a word above the stack pointer, and below the caller's frame record
- * if that is known, that follows a direct call of this function. False: there is no such word.
+ * known. The return address is the first word above the stack pointer that follows a direct call of
+ * this function; if the caller's frame record is known, only words below it are tried. Returns
+ * false when there is no such word.
  */
 bool guess_frameless(struct walk *walk);
 
 /* Finds the next word at or above *cursor that may be a return address, below the frame record that
- * a known frame pointer points to. Stores the word and moves *cursor behind it. False: none. */
+ * a known frame pointer points to. Stores the word and moves *cursor behind it. Returns false when
+ * there is no such word. */
 bool guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address);
 
 #endif

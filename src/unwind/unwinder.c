@@ -101,8 +101,8 @@ has_tables(struct unwinder *unwinder, uint64_t address)
 	return slot->covered;
 }
 
-/* True when the walk's last frame is in code of a file without unwind tables for it, such as the C
- * library musl. Code without a file is JIT code and does not count. */
+/* Returns true when the walk's last frame is in code of a file that has no unwind tables for this
+ * code, such as the C library musl. Code without a file is JIT code and does not count. */
 static bool
 in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 {
@@ -130,8 +130,8 @@ clear_flags(struct walk *walk)
 	walk->no_info = false;
 }
 
-/* True when the last frame's address is not in code, so that it is not a return address: unwind
- * tables are wrong where a runtime switches stacks (pclntab.h). */
+/* Returns true when the last frame's address is not in code and so cannot be a return address. This
+ * occurs where a runtime switches stacks, because unwind tables are wrong there (pclntab.h). */
 static bool
 is_outside_code(const struct walk *walk)
 {
@@ -141,8 +141,9 @@ is_outside_code(const struct walk *walk)
 }
 
 /*
- * Runs the methods in order until none can append a frame. After a step by another method than the
- * first, the order starts again at the first, because the caller may be in another language.
+ * Runs the methods in order until none can append a frame. When a method other than the first has
+ * appended a frame, the order starts again at the first, because the caller may be in another
+ * language.
  */
 static enum advance
 run(struct unwinder *unwinder, struct walk *walk)
@@ -180,7 +181,7 @@ run(struct unwinder *unwinder, struct walk *walk)
 		if (result != ADVANCE_STUCK || walk->beyond_copy)
 			break;
 		if (walk->chain->count > before) {
-			/* The flags say why the frame that is now the last has no caller. */
+			/* These flags describe the frame that is now the last one. */
 			why.missing_register = walk->missing_register;
 			why.bad_memory = walk->bad_memory;
 			i = i == 0 ? 1 : 0;
@@ -207,7 +208,8 @@ chain_end_of(const struct walk *walk, enum advance result)
 	return walk->bad_memory && !walk->no_info ? CHAIN_BAD_MEMORY : CHAIN_NO_UNWIND_INFO;
 }
 
-/* Restores the walk `to` and its first `count` frames, for another attempt from there. */
+/* Restores the walk to the state *to, with the first `count` frames of its chain, for another
+ * attempt from there. read_live and stack_used keep their values. */
 static void
 rewind_walk(struct walk *walk, const struct walk *to, size_t count)
 {
@@ -246,8 +248,9 @@ has_frame_pointer(const struct walk *walk)
 }
 
 /*
- * True when the last frame is in a file without unwind tables, its callee has tables, and the stack
- * above has no return address into code with tables: a C library without tables started the thread.
+ * Returns true when the last frame is in a file without unwind tables, its callee has tables, and
+ * the stack above has no return address into code with tables. The frame is then the start of a
+ * thread in a C library without tables.
  */
 static bool
 is_bare_start(struct unwinder *unwinder, struct walk *walk)
@@ -260,8 +263,9 @@ is_bare_start(struct unwinder *unwinder, struct walk *walk)
 	       in_bare_file(unwinder, walk) && !next_candidate(unwinder, walk, &cursor, &address);
 }
 
-/* True when the walk has ended as it does after a correct guess. Wrong guesses rarely reach the end
- * of the copy. */
+/* Returns true when the walk has ended as it does after a correct guess: complete, at the depth
+ * limit, at the end of the copied stack, or at a thread start without tables. Wrong guesses rarely
+ * do. */
 static bool
 is_good_end(struct unwinder *unwinder, struct walk *walk, enum advance result)
 {
@@ -283,8 +287,8 @@ function_start(struct unwinder *unwinder, uint64_t address)
 	return start;
 }
 
-/* True when the record's return address follows a direct call of another function than `function`,
- * or cannot be read. Indirect calls are accepted, because their target is not known. */
+/* Returns true when the record's return address follows a direct call of another function than
+ * `function`, or cannot be read. Indirect calls are accepted, because their target is not known. */
 static bool
 contradicts(struct unwinder *unwinder, struct walk *walk, uint64_t record, uint64_t function)
 {
@@ -301,8 +305,8 @@ contradicts(struct unwinder *unwinder, struct walk *walk, uint64_t record, uint6
 	return target != function && function_start(unwinder, target) == target;
 }
 
-/* Tries the frame records that guess_frame_record finds with `function`; `here` is the first
- * address of the last frame's function, 0: not known. Without `function`, the caller is marked as
+/* Tries the frame records that guess_frame_record() finds with `function`. `here` is the first
+ * address of the last frame's function; 0: not known. If `function` is 0, the caller is marked as
  * guessed. */
 static bool
 try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uint64_t here,
@@ -330,9 +334,9 @@ try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uin
 
 /*
  * Guesses the frame pointer, which is not known for a sleeping thread. Most code does not need it.
- * Where it is needed, the frame records on the stack are tried from the innermost outwards, and the
- * first one is accepted with which the walk has a good end. A record whose return address follows a
- * call of the function that needs it is reliable; with `sure`, no other record is tried.
+ * The frame records on the stack are tried from the innermost outwards, and the first record with
+ * which the walk has a good end is accepted. A record is reliable if its return address follows a
+ * call of the last frame's function; with `sure`, only such records are tried.
  */
 static bool
 guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure, enum advance *result)
@@ -356,9 +360,9 @@ run_guessing(struct unwinder *unwinder, struct walk *walk)
 }
 
 /*
- * Guesses the caller where no method finds it: the first word on the stack that may be a return
- * address into code with unwind tables, and from which the walk has a good end. With `any_end`, one
- * more frame is enough.
+ * Guesses the caller where no method finds it. The guess is the first word on the stack that may be
+ * a return address into code with unwind tables, and with which the walk has a good end. With
+ * `any_end`, the walk need only find one more frame.
  */
 static bool
 guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum advance *result)
@@ -405,14 +409,14 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 	enum advance result = ADVANCE_STUCK;
 	uint64_t fp;
 
-	/* A thread that sleeps in code without tables: its callers are found by their direct
+	/* If a thread sleeps in code without tables, its callers are found by their direct
 	 * calls. */
 	while (!regs_get(&walk->regs, regs_fp_number, &fp) && in_bare_file(unwinder, walk) &&
 	       guess_frameless(walk))
 		;
 	leave_bad_call(walk);
 	/* In a system call wrapper of a library without tables, the frame pointer is that of a
-	 * caller and would skip one frame. */
+	 * caller; following it would skip one frame. */
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
 		result = run(unwinder, walk);
 	if (result == ADVANCE_STUCK && walk->missing_register && !walk->beyond_copy &&

@@ -45,7 +45,7 @@ enum chain_end {
 
 /* True when the chain reaches the thread's first function. */
 bool chain_end_is_whole(enum chain_end end);
-/* The frame text and the name of an origin: constant strings. */
+/* Return the frame text of an end and the text of an origin, as constant strings. */
 const char *chain_end_text(enum chain_end end);
 const char *frame_origin_text(enum frame_origin origin);
 
@@ -74,15 +74,15 @@ struct chain { /* innermost first */
 };
 
 void chain_init(struct chain *chain);
-void chain_release(struct chain *chain); /* frees the frames; the chain is then as after init */
-void chain_clear(struct chain *chain);   /* removes all frames, keeps their memory */
+void chain_release(struct chain *chain); /* frees the frames; chain as after chain_init() */
+void chain_clear(struct chain *chain);   /* removes all frames, keeps the memory */
 /* Appends a frame as the outermost one, with `executes` 0. Returns false, with `end` set to
  * CHAIN_DEPTH, when the chain has CHAIN_MAX_DEPTH frames. */
 bool chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin origin,
 	       bool exact);
 
-/* The address to look symbols up by: the frame's, minus 1 for a return address, because that may be
- * the first one after the calling function. */
+/* Returns the address by which to look up symbols: the frame's address, minus 1 for a return
+ * address, because a return address may be the first one after the calling function. */
 uint64_t chain_frame_lookup(const struct chain_frame *frame);
 
 #endif
