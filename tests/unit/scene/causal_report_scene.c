@@ -43,7 +43,8 @@ static const struct {
 	  { 0, 0, CAUSAL_UNSURE }, { 0, 0, CAUSAL_UNSURE } },
 };
 
-/* Adds an experiment at each speed-up and, before it, one at 0 to compare with. */
+/* Adds an experiment at each speed-up above 0; before each of them, an experiment at speed-up 0 to
+ * compare it with. */
 static void
 add_experiments(struct causal_result *result, uint32_t candidate)
 {
@@ -118,7 +119,8 @@ make_gains(struct causal_curve *curve)
 
 	curve->gain_count = ARRAY_SIZE(speedups);
 	for (size_t i = 0; i < ARRAY_SIZE(speedups); i++) {
-		/* the gain grows less and less, and not at all from 75 % on */
+		/* the gain grows with the speed-up, more and more slowly, and is constant from 75 %
+		 * on */
 		const double s = speedups[i] < 0.75 ? speedups[i] : 0.75;
 		const double part = s * (2 - s) / 0.75;
 

@@ -19,7 +19,8 @@ struct causal_scene {
 	struct causal_input input; /* a report of 100 columns and at most 10 rows */
 };
 
-/* Makes results for a progress point of throughput and, if `points` is 2, another of latency. */
+/* Makes the results for a progress point that measures throughput and, if `points` is 2, for
+ * another one that measures latency. */
 void causal_scene_make(struct causal_scene *scene, size_t points);
 void causal_scene_release(struct causal_scene *scene);
 

@@ -11,7 +11,7 @@
 
 struct clock {
 	double wall_ns;
-	double until_next; /* part of the interval between events before the next event */
+	double until_next; /* time until the next event, in mean intervals between events */
 };
 
 static double
@@ -20,7 +20,8 @@ normal(struct rng *rng)
 	return sqrt(-2 * log(rng_uniform(rng))) * cos(2 * M_PI * rng_uniform(rng));
 }
 
-/* Simulates an experiment; returns its number of events. */
+/* Simulates an experiment without a speed-up. Returns the number of events; stores the duration in
+ * s in *lasted. */
 static double
 run_for(const struct causal_scene *scene, struct rng *rng, double rate, struct clock *clock,
 	double *lasted)

@@ -19,7 +19,7 @@
 
 char scene_dir[64];
 
-/* The texts that scene_path() has returned. */
+/* The texts that scene_path() has returned; scene_teardown() frees them. */
 static char *paths[256];
 static size_t path_count;
 

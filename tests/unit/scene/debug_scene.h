@@ -23,14 +23,15 @@ void scene_needs(const char *tool);
 /* Runs a shell command; fails the test when the command fails. */
 void scene_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Returns "DIR/name", valid as long as the directory. */
+/* Returns the path "DIR/name", which is valid until scene_teardown(). */
 const char *scene_path(const char *name);
 
 /* Opens a file of the directory as a module with the path "/name". */
 struct module *scene_module(const char *name);
 void scene_module_free(struct module *module);
 
-/* Returns the build-id of the module as "ab/cdef…", or without the slash. */
+/* Returns the build-id of the module as "abcdef…" or, with `slash`, as "ab/cdef…", in a static
+ * buffer. */
 const char *scene_id(const struct module *module, bool slash);
 
 /* Writes name.c with the function `marker` and compiles it to `name`. */
@@ -50,16 +51,17 @@ struct scene_open {
 void scene_open(struct scene_open *scene, const char *name,
 		const struct debug_files_config *config);
 void scene_close(struct scene_open *scene);
-/* Opens the debug file again, for a module of kind JIT. */
+/* Opens the debug file of the open module again, as if the module were of kind JIT. */
 void scene_open_jit(struct scene_open *scene);
 
 /* Returns the number of messages that contain the text. */
 int scene_said(struct scene_open *scene, const char *text);
 
-/* True when the DWARF of the open file, including split units, has the function with a line. */
+/* Returns true when the DWARF of the open file, including split units, has the function with a
+ * source line. */
 bool scene_has_function(struct scene_open *scene, const char *function);
 
-/* True when the symbol table has the function. */
+/* Returns true when the symbol table (.symtab) has the function. */
 bool scene_has_symbol(Elf *elf, const char *function);
 
 #endif

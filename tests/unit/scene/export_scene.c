@@ -66,7 +66,8 @@ scene_add(struct profile *profile, uint32_t thread, enum run_state run, long sys
 		.ns[WEIGHT_WALL] = ms * MS,
 	};
 
-	/* The shares of two runnable threads on two CPUs, or of three. */
+	/* Weights as in a program with two runnable threads on two CPUs (running), or with three
+	 * (queued). */
 	if (run == RUN_RUNNING) {
 		sample.ns[WEIGHT_OVERHEAD] = ms * MS;
 		sample.ns[WEIGHT_LATENCY] = ms * MS / 2;
@@ -87,7 +88,8 @@ scene_add(struct profile *profile, uint32_t thread, enum run_state run, long sys
 	profile_add(profile, &sample);
 }
 
-/* Adds real time in which no thread ran, until this wait of the boss had ended. */
+/* Adds `ms` of real time in which no thread ran. The time is recorded for a wait of `thread` in
+ * `function`, because it ended when that wait ended. */
 static void
 add_waiting(struct profile *profile, uint32_t thread, const char *kind, int function, int64_t ms)
 {
@@ -112,7 +114,7 @@ add_waiting(struct profile *profile, uint32_t thread, const char *kind, int func
 	profile_add(profile, &sample);
 }
 
-/* Adds ticks of a machine with many CPUs. */
+/* Adds ticks with up to 63 threads running at once, as on a machine with many CPUs. */
 static void
 add_ticks(struct profile *profile)
 {

@@ -3,7 +3,7 @@
  * export_scene.h - an invented profile for tests of exporters: three threads in all kinds of
  * states, in functions some of which have hostile names.
  *
- * The scene defines symbols_find() in place of that of the library.
+ * The scene defines symbols_find() in place of the library's function.
  */
 #ifndef UNIT_EXPORT_SCENE_H
 #define UNIT_EXPORT_SCENE_H
@@ -36,10 +36,11 @@ struct scene {
 
 struct scene scene_make(const struct filter *filter);
 void scene_release(struct scene *scene);
-/* Returns the input for a report of 80 columns, valid as long as the scene. */
+/* Returns the input for a report of 80 columns; it is valid until the scene is released. */
 struct export_input scene_input(struct scene *scene);
 
-/* Adds `ms` of wall time to a stack of functions: the outermost first, -1 at the end. */
+/* Adds `ms` of wall time to the stack of `functions`: the outermost function first, and -1 at the
+ * end. */
 void scene_add(struct profile *profile, uint32_t thread, enum run_state run, long syscall,
 	       int64_t ms, const int *functions);
 #define STACK(...) ((const int[]){ __VA_ARGS__, -1 })

@@ -15,7 +15,7 @@
 
 #include "wallsample/base/base.h"
 
-/* The files that exporters embed. */
+/* The files that exporters embed in their output. */
 static const char *const assets[] = {
 	"src/web/report.css", "src/web/timeline.css", "src/web/report.js", "src/web/timeline.js",
 	"src/format/flame.css", "src/format/flame.js", "src/format/causal.css",
@@ -104,7 +104,7 @@ compare(const char *name, const char *written, size_t size)
 	file = fopen(path, "re");
 	if (file == NULL)
 		fail_msg("%s: %s", path, strerror(errno));
-	/* a read of one more byte notices that the file is longer */
+	/* reading one more byte detects a file that is longer */
 	if (fread(expected, 1, size + 1, file) != size || memcmp(written, expected, size) != 0)
 		fail_msg("%s is not what was written:\n%.*s", path, (int)size, written);
 	fclose(file);

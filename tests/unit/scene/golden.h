@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * golden.h - compares bytes with a file in tests/replay/. With UPDATE_GOLDEN=1 in the environment
- * the file is written again instead: read the difference before you commit it.
+ * golden.h - compares bytes with a file in tests/replay/. With UPDATE_GOLDEN=1 in the environment,
+ * the file is replaced by these bytes instead; read the difference before you commit it.
  */
 #ifndef TEST_GOLDEN_H
 #define TEST_GOLDEN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jit_scene.c - the test as its own target; see the header. */
+/* jit_scene.c - makes the test process the target of its own JIT names; see the header. */
 #include "jit_scene.h"
 
 #include <setjmp.h>

@@ -20,11 +20,11 @@ struct scene {
 	size_t said_size;
 	struct log log;
 	char map_path[64], dump_path[64];
-	void *mapped; /* a mapped page of the dump */
+	void *mapped; /* the page of the jitdump file that the test has mapped */
 	uint64_t now_ns;
 };
 
-/* Setup and teardown of a cmocka test: make a scene without files, and remove its files. */
+/* Setup of a cmocka test: makes a scene without files. Teardown: removes the files of the scene. */
 int jit_scene_start(void **state);
 int jit_scene_end(void **state);
 #define JIT_ROW(name) cmocka_unit_test_setup_teardown(name, jit_scene_start, jit_scene_end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_scene.c - see julia_scene.h. */
+/* julia_scene.c - writes Julia's threads and tasks into an array of bytes; see the header. */
 #include "julia_scene.h"
 
 #include <stdlib.h>
@@ -103,7 +103,8 @@ new_pthread(struct julia_scene *scene, unsigned thread)
 static uint64_t
 new_task(struct julia_scene *scene, unsigned thread, uint64_t queue)
 {
-	/* The tag is before the object, with a bit of the garbage collector. */
+	/* The word before an object is its type tag; its lowest bits belong to the garbage
+	 * collector. */
 	const uint64_t task = julia_scene_allocate(scene, 16 + scene->layout.task_size) + 16;
 	const uint64_t stack = julia_scene_allocate(scene, SCENE_STACK / 64);
 

@@ -8,10 +8,10 @@
 
 #include "runtime/julia/julia_internal.h"
 
-/* The only addresses that can be read. */
+/* The array has the addresses [SCENE_BASE, SCENE_BASE + SCENE_SIZE); no others can be read. */
 #define SCENE_BASE UINT64_C(0x20000000)
 #define SCENE_SIZE ((size_t)4 << 20)
-/* Size of the variables of libjulia, which are at the start. */
+/* Size in bytes of libjulia's variables, which are at the beginning of the array. */
 #define SCENE_VARIABLES ((size_t)3 << 12)
 #define SCENE_THREADS (SCENE_BASE + 0x1a50)
 #define SCENE_COUNT (SCENE_BASE + 0x1a58)
@@ -31,11 +31,11 @@ struct julia_scene {
 	struct runtimes_config config;
 	struct runtime_tools tools;
 	struct julia_place place;
-	uint64_t nothing, queue; /* objects */
+	uint64_t nothing, queue; /* addresses of the object `nothing` and of a queue */
 };
 
-/* Makes a process of Julia 1.`minor` with this number of threads, each of which has room for
- * `tasks` tasks. The first task of each thread but thread 0 has ended. */
+/* Makes a process of Julia 1.`minor` with `threads` threads, each of which has room for `tasks`
+ * tasks. The first task of each thread has ended, except in thread 0. */
 struct julia_scene *julia_scene_create(unsigned minor, unsigned threads, unsigned tasks);
 void julia_scene_free(struct julia_scene *scene);
 
@@ -47,7 +47,8 @@ uint64_t julia_scene_allocate(struct julia_scene *scene, size_t size);
 uint64_t julia_scene_thread(const struct julia_scene *scene, unsigned thread);
 /* Returns the kernel's id of the thread with this number. */
 pid_t julia_scene_tid(unsigned thread);
-/* Adds a suspended task, which waits in `queue`, to the list of the thread. */
+/* Adds a suspended task, which waits in `queue`, to the list of the thread. Returns the task's
+ * address. */
 uint64_t julia_scene_add_task(struct julia_scene *scene, unsigned thread, uint64_t queue);
 void julia_scene_run(struct julia_scene *scene, unsigned thread, uint64_t task);
 void julia_scene_set_state(struct julia_scene *scene, uint64_t task, uint64_t state);

@@ -21,7 +21,7 @@ struct made_core {
 	size_t segment_count, segment_capacity, bytes_capacity;
 	uint8_t *notes;
 	size_t notes_size, notes_capacity;
-	size_t cut;        /* number of bytes that are missing at the end of the file */
+	size_t cut; /* number of bytes to remove from the end of the file */
 };
 
 struct made_file {
@@ -39,13 +39,13 @@ void made_core_thread(struct made_core *made, pid_t tid, int signal,
 		      const struct user_regs_struct *registers);
 void made_core_process(struct made_core *made, pid_t pid, const char *name, const char *words);
 void made_core_files(struct made_core *made, const struct made_file *file, size_t count);
-/* Adds the note NT_SIGINFO; `address` overlaps the id of a sender. */
+/* Adds the note NT_SIGINFO. `address` is in si_addr, which shares its bytes with a sender's pid. */
 void made_core_signal(struct made_core *made, int signal, int code, uint64_t address);
 /* Adds a PT_LOAD segment, of which the first `there` bytes (maybe 0) are in the file. */
 void made_core_memory(struct made_core *made, uint64_t address, uint64_t size, uint32_t flags,
 		      const void *bytes, size_t there);
 
-/* Writes the core into an anonymous file. Returns a path that is valid as long as the test runs. */
+/* Writes the core into an anonymous file. Returns its path, which is valid until the test exits. */
 const char *made_core_write(struct made_core *made);
 /* Writes the core and opens it; fails the test when that is not possible. */
 struct core *made_core_open(struct made_core *made);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * made_elf.c - see made_elf.h.
+ * made_elf.c - makes ELF files from a list of symbols; see the header.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -167,7 +167,7 @@ close_made(struct symbols *symbols)
 	test_modules = NULL;
 }
 
-/* The section headers of the vdso are its last bytes, which give its size. */
+/* The section headers are the last bytes of the vdso, so that their end gives its size. */
 struct image *
 open_vdso(void)
 {

@@ -15,7 +15,7 @@
 /* The module of the open symbols; its number is 0. */
 extern struct module *test_module;
 
-/* Names are demangled, and debuginfod is not used. */
+/* Options of the tests: names are demangled, and debuginfod is not used. */
 extern const struct symbols_config test_config;
 
 /* Stores the innermost symbol at an address of the module. */
@@ -49,11 +49,11 @@ struct made_file {
 /* Makes an ELF file with the symbols and their sections; the caller frees the bytes. */
 struct made_file make_file(const struct made_symbol *symbol, size_t count);
 
-/* Makes such a file, and opens it as the image of the module. */
+/* Makes an ELF file as make_file() does, and opens it as the image of the module. */
 struct symbols *open_made(const struct made_symbol *symbol, size_t count);
 void close_made(struct symbols *symbols);
 
-/* Returns the vdso of this process, or NULL. */
+/* Returns the image of this process's vdso, or NULL when the process has none. */
 struct image *open_vdso(void);
 
 #define FUNCTION(name, value, size, binding) { name, value, size, STT_FUNC, binding, TEXT, false }

@@ -9,17 +9,17 @@
 
 #define TABLE_ADDRESS UINT64_C(0x402000)
 #define DATA_ADDRESS UINT64_C(0x404000)
-#define MODULE 0x100   /* offset in the data */
+#define MODULE 0x100 /* offset of moduledata in the data */
 #define DYNAMIC 0x300
 #define RELOCATIONS 0x400
 #define ELFMAG_BYTES { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }
-#define NOTE 0x200     /* offset in the file */
+#define NOTE 0x200 /* offset of the note in the file */
 
 struct maker {
 	const struct made_go *made;
 	uint8_t *file;
-	size_t at;         /* offset in the table */
-	size_t values;     /* offset of the packed values */
+	size_t at;     /* offset in the table of the next byte to write */
+	size_t values; /* offset in the table of the packed values */
 	size_t relocations;
 };
 
@@ -49,7 +49,7 @@ put_text(struct maker *maker, size_t part, const char *text)
 
 struct value {
 	int value;
-	unsigned until; /* distance from the start of the function */
+	unsigned until; /* the value is valid up to this distance from the start of the function */
 };
 
 /* Writes a packed number of at most two bytes. */
@@ -63,7 +63,8 @@ put_number(struct maker *maker, unsigned number)
 	put(maker, byte, number >= 0x80 ? 2 : 1);
 }
 
-/* Writes values, of which the last has `until` 0. Returns their offset. */
+/* Writes packed values; `value` ends with an element whose `until` is 0. Returns their offset from
+ * maker->values. */
 static uint32_t
 put_values(struct maker *maker, const struct value *value)
 {
@@ -115,7 +116,7 @@ put_function(struct maker *maker, const struct function *function)
 	put_word(maker, function->inlined);
 	for (int i = 0; i < 3; i++)
 		put_word(maker, UINT32_MAX);
-	put_word(maker, 8); /* behind 8 bytes of other data */
+	put_word(maker, 8); /* offset of the data on inlined calls, behind 8 bytes of other data */
 }
 
 static void
@@ -142,7 +143,7 @@ struct parts {
 	uint64_t names, units, files, values, functions, funcdata;
 };
 
-/* Fills in the table behind its header. */
+/* Writes the contents of the table that follow its header. */
 static void
 put_table(struct maker *maker, struct parts *parts)
 {

@@ -47,9 +47,10 @@ static void
 make_tables(struct made_object *file)
 {
 	static const uint8_t cie[] = { 20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78,
-				       RETURN_NUMBER, 1, 0x1b /* relative, 4 bytes */,
+				       RETURN_NUMBER, 1, 0x1b /* pc-relative, 4 bytes */,
 				       0x0c, SP_NUMBER, 8 /* CFA = sp + 8 */,
-				       0x80 | RETURN_NUMBER, 1 /* at CFA - 8 */, 0, 0 };
+				       /* the return address is at CFA - 8 */
+				       0x80 | RETURN_NUMBER, 1, 0, 0 };
 	static const uint8_t fde[] = { 20, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, FUNCTION_SIZE, 0, 0,
 				       0, 0, 0x0e, FRAME_SIZE, 0, 0, 0, 0, 0 };
 
@@ -89,7 +90,7 @@ made_object_init(struct made_object *file, uint64_t code, uint64_t eh_frame)
 {
 	const Elf64_Shdr sections[SECTIONS] = {
 		[TEXT] = SECTION(".text", SHT_PROGBITS, code, 0, 0),
-		/* SHT_X86_64_UNWIND, which LLVM sets */
+		/* the type SHT_X86_64_UNWIND (0x70000001), as LLVM sets it */
 		[EH_FRAME] = SECTION(".eh_frame", 0x70000001, eh_frame, 0, 0),
 		[RELA] = SECTION(".rela.eh_frame", SHT_RELA, rela, SYMTAB, EH_FRAME),
 		[SYMTAB] = SECTION(".symtab", SHT_SYMTAB, symbol, STRTAB, 2),
@@ -108,7 +109,8 @@ made_object_init(struct made_object *file, uint64_t code, uint64_t eh_frame)
 	file->section[TEXT].sh_addr = code;
 	file->section[EH_FRAME].sh_flags = SHF_ALLOC;
 	file->section[EH_FRAME].sh_addr = eh_frame;
-	file->section[INFO].sh_addr = 0x1234; /* some compilers store the address of their copy */
+	/* some compilers store there the address of their copy of the section */
+	file->section[INFO].sh_addr = 0x1234;
 	file->section[SYMTAB].sh_entsize = sizeof(Elf64_Sym);
 	file->section[RELA].sh_entsize = file->section[RELA_INFO].sh_entsize = sizeof(Elf64_Rela);
 	file->symbol[1] = (Elf64_Sym){

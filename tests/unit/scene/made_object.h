@@ -28,7 +28,7 @@ struct made_object {
 	uint8_t eh_frame[52];
 	uint8_t info[12]; /* .debug_info: an address that is to be relocated, not real DWARF */
 	Elf64_Rela rela, rela_info;
-	Elf64_Sym symbol[3]; /* none, .text, jit_function */
+	Elf64_Sym symbol[3]; /* the null symbol, the section .text, the function jit_function */
 	char strtab[sizeof(MADE_SYMBOL_NAMES)], shstrtab[sizeof(MADE_SECTION_NAMES)];
 	Elf64_Shdr section[SECTIONS];
 };

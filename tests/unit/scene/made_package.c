@@ -3,7 +3,8 @@
  * made_package.c - concatenates the sections of .dwo files, and writes an index of the units'
  * parts.
  *
- * Units do not share texts: each unit keeps its own, and offsets of texts are adjusted.
+ * Units do not share strings: each unit keeps its own .debug_str.dwo, and offsets into it are
+ * adjusted.
  */
 #include "made_package.h"
 
@@ -18,10 +19,11 @@
 
 #include "wallsample/base/base.h"
 
-/* The numbers of sections in an index; 0: the index does not have the section. */
+/* The sections of a package, with their numbers in an index; 0: the index does not have the
+ * section. */
 static const struct kind {
 	const char *name;
-	uint32_t column[2]; /* in an index of version 2, and of version 5 */
+	uint32_t column[2]; /* numbers in an index of version 2, and in one of version 5 */
 } kinds[] = {
 	{ ".debug_info.dwo", { 1, 1 } },
 	{ ".debug_abbrev.dwo", { 3, 3 } },
@@ -170,7 +172,7 @@ add_section(Elf *elf, const char *name, const struct strbuf *bytes, struct strbu
 
 	if (data == NULL || gelf_getshdr(scn, &header) == NULL)
 		return false;
-	/* The section of names also has its own name. */
+	/* The section of section names also contains its own name. */
 	header.sh_name = (uint32_t)names->length;
 	header.sh_type = bytes == names ? SHT_STRTAB : SHT_PROGBITS;
 	strbuf_add(names, name, strlen(name) + 1);

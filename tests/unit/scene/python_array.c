@@ -16,7 +16,7 @@
 #define CODE_UNITS 32
 #define OBJECT_SIZE 1024 /* bytes of each object: more than any object here needs */
 #define TIDS_MOST 100
-#define ROOT_AT 256 /* offset of the _PyCFrame in a PyThreadState */
+#define ROOT_AT 256 /* offset of the root _PyCFrame in a PyThreadState */
 
 /* --- memory -------------------------------------------------------------------------- */
 
@@ -101,7 +101,7 @@ array_get(const struct scene *scene, uint64_t address)
 	return value;
 }
 
-/* Sets a member, if the version has it. */
+/* Sets a member of an object, if this version of CPython has the member. */
 static void
 put_member(struct scene *scene, uint64_t object, uint32_t offset, uint64_t value)
 {
@@ -142,7 +142,8 @@ line_table(struct scene *scene)
 
 	for (int i = 0; i < CODE_UNITS; i++) {
 		if (python_since(&scene->layout, 3, 11)) {
-			/* An entry without columns for one code unit: Objects/locations.md. */
+			/* Entry of the line table without columns, for one code unit (CPython's
+			 * Objects/locations.md). */
 			table[size++] = 0x80 | 13 << 3;
 			table[size++] = i > 0 ? 2 : 0;
 		} else {
@@ -248,7 +249,7 @@ array_thread(struct scene *scene, uint64_t interpreter, pid_t tid)
 	put_member(scene, thread, layout->thread_native, (uint64_t)tid);
 	put_member(scene, thread, layout->thread_pthread, pthread);
 	array_put(scene, list, thread);
-	/* The layout is glibc's: see python_pthread_*.c. */
+	/* The layout of struct pthread is glibc's: see python_pthread_*.c. */
 	array_put(scene, pthread + 16, pthread);
 	put(scene, pthread + pthread_tid_offset[0], &id, sizeof(id));
 	array_execute(scene, thread, array_root(scene, thread));
@@ -337,8 +338,8 @@ array_merged(struct scene *scene)
 
 /* --- beginning and end --------------------------------------------------------------- */
 
-/* From 3.13 on an interpreter has debug offsets; here they are those of 3.12, except for the
- * frame. */
+/* Chooses the layout of CPython 3.minor. From 3.13 on, an interpreter describes its own layout by
+ * debug offsets; the scene then uses the layout of 3.12 without its _PyCFrame. */
 static void
 choose_layout(struct scene *scene, unsigned minor)
 {

@@ -17,7 +17,7 @@ struct scene {
 	struct python_layout layout;
 	uint8_t *bytes;          /* the memory: SCENE_BYTES bytes */
 	size_t used;
-	uint64_t unreadable;     /* address of a page that cannot be read; 0: all can */
+	uint64_t unreadable; /* address of a page that cannot be read; 0: all pages can be read */
 	uint64_t reads;          /* number of calls that read memory */
 	size_t pages_fetched;    /* number of pages that were read by calls for several pages */
 	struct runtimes_config config;
@@ -31,20 +31,20 @@ struct scene {
 	char text[8192];
 };
 
-/* Makes a scene of CPython 3.minor. */
+/* Makes the memory of a CPython 3.minor. */
 void array_open(struct scene *scene, unsigned minor);
 void array_close(struct scene *scene);
 
 /* Allocates zeroed memory; returns its address. */
 uint64_t array_allocate(struct scene *scene, size_t size);
-void array_put(struct scene *scene, uint64_t address, uint64_t value); /* eight bytes */
+void array_put(struct scene *scene, uint64_t address, uint64_t value); /* stores eight bytes */
 uint64_t array_get(const struct scene *scene, uint64_t address);
 void array_put_byte(struct scene *scene, uint64_t address, uint8_t value);
 
 uint64_t array_text(struct scene *scene, const char *text);
 /* Adds a function in "file.py". Its instruction number n is in line first_line + n. */
 uint64_t array_code(struct scene *scene, const char *name, uint32_t first_line);
-/* Adds a frame of the function, at instruction number `at`. */
+/* Adds a frame of the function, at instruction number `at`; `previous` is the caller's frame. */
 uint64_t array_frame(struct scene *scene, uint64_t code, uint32_t at, uint64_t previous);
 
 uint64_t array_interpreter(struct scene *scene, uint64_t id);
@@ -54,8 +54,8 @@ uint64_t array_lock(const struct scene *scene, uint64_t interpreter);
 uint64_t array_thread(struct scene *scene, uint64_t interpreter, pid_t tid);
 /*
  * Adds a call of the function that executes bytecode, with the frames from `frame` (the innermost)
- * to `outermost`. `outside` is the call from which it was made, or array_root(). The data of the
- * call is `at` bytes from the beginning of the stack.
+ * to `outermost`. `outside` is the call from which the new call was made, or array_root(). The data
+ * of the call is `at` bytes from the beginning of the stack.
  */
 uint64_t array_call(struct scene *scene, size_t at, uint64_t frame, uint64_t outermost,
 		    uint64_t outside);
@@ -64,7 +64,7 @@ uint64_t array_root(const struct scene *scene, uint64_t thread);
 void array_execute(struct scene *scene, uint64_t thread, uint64_t call);
 
 /* Adds a native frame, which begins `at` bytes from the beginning of the stack. `is_eval`: the
- * frame is in the function that executes bytecode. The innermost frame must be added first. */
+ * frame belongs to the function that executes bytecode. The innermost frame must be added first. */
 void array_native(struct scene *scene, size_t at, bool is_eval);
 
 /* Lists the threads, and captures the thread `tid`. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const struct python_says python_says[PYTHON_SAYS_COUNT] = {
-	{ /* CPython 3.13.0 */
+	{ /* CPython 3.13.0, with a global lock */
 		"3.13.0", 72, {
 			0x30d00f0, 0, 283320, 608, 632, 194968, 7272, 7264, 7344, 7400, 7656,
 			7640, 7648, 16, 7752, 0, 7768, 7760, 304, 0, 8, 16, 72, 152, 160, 232, 32,
@@ -14,7 +14,7 @@ const struct python_says python_says[PYTHON_SAYS_COUNT] = {
 			24, 40, 16, 32, 64, 32, 16, 40, 240, 200,
 		},
 	},
-	{ /* without a global lock */
+	{ /* CPython 3.13.5 without a global lock */
 		"3.13.5", 72, {
 			0x30d05f0, 1, 328320, 608, 632, 215616, 7272, 7264, 7344, 7400, 7664,
 			7648, 7656, 16, 7760, 0, 7784, 7776, 304, 0, 8, 16, 72, 152, 160, 232, 32,
@@ -23,7 +23,7 @@ const struct python_says python_says[PYTHON_SAYS_COUNT] = {
 			40, 56, 32, 48, 80, 48, 32, 56, 248, 200,
 		},
 	},
-	{ /* Debian */
+	{ /* Debian's build of CPython 3.14 */
 		"3.14.10", 94, {
 			0x30e0af0, 0, 316616, 784, 808, 225864, 7280, 7272, 7344, 7360, 7408,
 			7688, 7672, 7680, 16, 7784, 0, 7800, 7792, 7992, 0, 832, 0, 8, 16, 72,
@@ -33,7 +33,7 @@ const struct python_says python_says[PYTHON_SAYS_COUNT] = {
 			40, 264, 192, 160, 24, 72, 67, 0, 8, 24, 304, 8076, 0, 4, 512,
 		},
 	},
-	{ /* without a global lock, compiled from its headers */
+	{ /* CPython 3.14 without a global lock; from a program compiled with its headers */
 		"3.14.10", 94, {
 			0x30e0af0, 1, 365624, 784, 808, 249976, 7280, 7272, 7344, 7360, 7408,
 			7712, 7696, 7704, 16, 7808, 0, 7832, 7824, 8024, 17300, 832, 0, 8, 16, 72,
@@ -43,7 +43,7 @@ const struct python_says python_says[PYTHON_SAYS_COUNT] = {
 			32, 56, 288, 192, 176, 40, 88, 83, 0, 8, 24, 304, 8108, 0, 4, 512,
 		},
 	},
-	{ /* Debian */
+	{ /* Debian's build of CPython 3.15 */
 		"3.15.2", 110, {
 			0x30f02f0, 0, 346568, 912, 936, 226240, 7272, 7264, 7336, 7352, 7400,
 			7592, 7576, 7584, 16, 7736, 0, 7752, 7744, 7944, 0, 888, 0, 8, 16, 72, 80,

@@ -20,7 +20,7 @@ struct python_says {
 #define PYTHON_SAYS_COUNT 5
 extern const struct python_says python_says[PYTHON_SAYS_COUNT];
 
-/* Stores the debug offsets with their cookie, as they are in memory; returns their size. */
+/* Stores the cookie and the debug offsets as they are in memory; returns their size in bytes. */
 size_t python_says_bytes(const struct python_says *says, uint8_t to[1024]);
 
 #endif

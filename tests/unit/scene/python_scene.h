@@ -15,13 +15,13 @@
 
 struct python_scene {
 	struct python_layout layout;
-	struct memory memory; /* reads `bytes`; nothing else can be read */
+	struct memory memory; /* reads `bytes`; no other memory can be read */
 	uint8_t bytes[SCENE_SIZE];
 	size_t used;
 	uint64_t code_type;
 	unsigned reads;
-	/* Before read number change_at (the first is 1; 0: never) the word at change_address is set
-	 * to change_to. */
+	/* Before read number change_at (1: the first read; 0: never), the word at change_address is
+	 * set to change_to. */
 	unsigned change_at;
 	uint64_t change_address, change_to;
 };
@@ -45,7 +45,7 @@ uint64_t python_scene_str(struct python_scene *scene, uint32_t state, unsigned w
 uint64_t python_scene_ascii(struct python_scene *scene, const char *text);
 uint64_t python_scene_bytes(struct python_scene *scene, const void *bytes, size_t size);
 
-/* Adds a code object; the names are addresses of objects, 0: NULL. */
+/* Adds a code object. The names are addresses of str objects; 0: a null pointer. */
 struct python_code_id python_scene_code(struct python_scene *scene, uint64_t filename,
 					uint64_t name,
 				 uint64_t qualified_name, uint64_t line_table,

@@ -3,7 +3,7 @@
 #include "python_structures.h"
 
 typedef struct _object {
-	struct _object *_ob_next, *_ob_prev; /* references are traced */
+	struct _object *_ob_next, *_ob_prev; /* present in a build with traced references */
 	union {
 		long ob_refcnt;
 		struct {
@@ -12,7 +12,7 @@ typedef struct _object {
 	};
 	struct {
 		int flags;
-		struct _typeobject *ob_type; /* in a structure without a name */
+		struct _typeobject *ob_type; /* a member of an anonymous structure */
 	};
 } PyObject;
 

@@ -172,7 +172,8 @@ assert_same(const struct profile *a, const struct profile *b)
 	for (size_t i = 0; i < profile_entry_count(a); i++) {
 		const struct profile_entry *x = profile_entry(a, i), *y = NULL;
 
-		/* The rows of a recording are in the order in which their spans began. */
+		/* A recording has its rows in the order in which their spans began, so the entry
+		 * for `x` is searched for. */
 		for (size_t k = 0; k < profile_entry_count(b) && y == NULL; k++) {
 			y = profile_entry(b, k);
 			if (x->thread != y->thread || x->stack != y->stack ||

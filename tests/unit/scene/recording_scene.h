@@ -33,7 +33,8 @@ struct profile *make_profile(uint32_t *worker, uint32_t *idle);
 /* Returns the stack of functions whose names are the letters of `functions`, the outermost
  * first. */
 uint32_t stack_of(struct profile *profile, const char *functions);
-/* Adds samples in this stack, each with the weight of a tick. */
+/* Adds `samples` samples in the stack of `functions`, each with the weight of a tick. Returns as
+ * profile_add(). */
 uint32_t add(struct profile *profile, uint32_t thread, const char *functions,
 	     enum run_state state, int64_t samples);
 /*
@@ -42,7 +43,8 @@ uint32_t add(struct profile *profile, uint32_t thread, const char *functions,
  * correction.
  */
 void sample_ticks(struct profile *profile, uint32_t worker, uint32_t idle, int count);
-/* Makes a recording of this number of ticks: complete, or as a killed process leaves it. */
+/* Makes a recording of `ticks` ticks: a complete one or, if `whole` is false, one as a killed
+ * process leaves it. */
 void make_recording(const struct place *place, int ticks, bool whole);
 
 /* Loads a recording; fails the test when it cannot be read. */

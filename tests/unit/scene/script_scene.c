@@ -17,7 +17,7 @@
 #define MODULES_MOST 16
 #define WORD_MOST 256
 
-/* The address of a native frame is the number of the text behind its '!'. */
+/* The address of a native frame is the number, in these strings, of the text behind its '!'. */
 static struct strings *functions;
 static const char *modules[MODULES_MOST];
 

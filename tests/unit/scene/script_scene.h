@@ -19,11 +19,12 @@
 
 /* Adds a stack in which thread 1 ran for `ms` milliseconds. */
 void script_scene_add(struct profile *profile, const char *stack, int64_t ms);
-/* Adds a stack in which thread 1 slept for `ms` milliseconds with this wait (0: it ran). */
+/* Adds a stack in which thread 1 slept for `ms` milliseconds in wait number `wait`; if `wait` is 0,
+ * the thread ran. */
 void script_scene_add_wait(struct profile *profile, const char *stack, int64_t ms, uint32_t wait);
 
-/* Returns the rows of a view as sorted folded stacks. A frame whose name needs its module ends with
- * " (module)". */
+/* Returns the rows of a view as sorted folded stacks; the caller frees the text. A frame whose name
+ * is ambiguous without its module ends with " (module)". */
 char *script_scene_fold(const struct view *view);
 
 #endif

@@ -43,7 +43,7 @@ bool
 sleeping_child_settle(const struct sleeping_child *child, struct watch *watch, long number,
 		      struct sched *sched, struct syscall_info *info)
 {
-	/* The alarm of the test ends this loop if the child never sleeps. */
+	/* If the child never sleeps, the alarm of the test ends this loop. */
 	for (;; sched_yield()) {
 		struct sched after;
 		enum watch_end look;

@@ -16,17 +16,17 @@
 
 struct sleeping_child {
 	pid_t pid;   /* 0: there is no child */
-	int to;      /* the child reads from its descriptor `in` what is written here */
-	int from;    /* what the child writes to its descriptor `out` can be read here */
+	int to; /* descriptor: what is written here can be read from the child's descriptor `in` */
+	int from; /* descriptor: what the child writes to its descriptor `out` can be read here */
 	struct process *process;
 };
 
-/* Forks a child that calls `run` and exits. It is killed when the test ends. */
+/* Forks a child that calls `run` and exits. The child is killed when the test process ends. */
 void sleeping_child_start(struct sleeping_child *child, void (*run)(int in, int out));
 
 /*
- * Waits until the thread sleeps in system call `number`, and stores its counters and the system
- * call. Returns false when the kernel does not permit to read them.
+ * Waits until the child's thread sleeps in system call `number`, and stores its scheduling counters
+ * and the system call. Returns false when the kernel does not permit to read them.
  */
 bool sleeping_child_settle(const struct sleeping_child *child, struct watch *watch, long number,
 			   struct sched *sched, struct syscall_info *info);

@@ -21,33 +21,36 @@
 
 /* --- the child ------------------------------------------------------------------ */
 
-static struct told *told; /* memory that the test and the child share */
+static struct child_report *report; /* memory that the test and the child share */
 static volatile int sink;
 
-#ifdef __clang__ /* clang makes no clones, and does not have the attribute */
+#ifdef __clang__ /* clang does not clone functions, and does not have the attribute noclone */
 #define FRAME __attribute__((noinline))
 #else
 #define FRAME __attribute__((noinline, noclone))
 #endif
-/* After a call, prevents that it becomes a tail call, and that equal functions are merged. */
+/* Stands after a call: prevents that the compiler makes it a tail call, or merges equal
+ * functions. */
 #define KEEP_FRAME() (sink = __LINE__)
 
 FRAME void
-f2(int fd, struct told *mine)
+f2(int fd, struct child_report *mine)
 {
 	char byte;
 
 	mine->caller[2] = (uintptr_t)__builtin_return_address(0);
-	/* The use of the frame pointer makes the compiler set it up in this function. */
+	/* Reading the frame address makes the compiler set up the frame pointer in this
+	 * function. */
 	mine->fp = (uintptr_t)__builtin_frame_address(0);
 	atomic_store(&mine->tid, (int)syscall(SYS_gettid));
-	/* With a sanitizer, read() is a function of the sanitizer, which has a frame. */
+	/* In a build with a sanitizer, read() is the sanitizer's function, which has its own
+	 * frame. */
 	syscall(SYS_read, fd, &byte, 1);
 	KEEP_FRAME();
 }
 
 FRAME void
-f1(int fd, struct told *mine)
+f1(int fd, struct child_report *mine)
 {
 	mine->caller[1] = (uintptr_t)__builtin_return_address(0);
 	f2(fd, mine);
@@ -55,7 +58,7 @@ f1(int fd, struct told *mine)
 }
 
 FRAME void
-f0(int fd, struct told *mine)
+f0(int fd, struct child_report *mine)
 {
 	mine->caller[0] = (uintptr_t)__builtin_return_address(0);
 	f1(fd, mine);
@@ -65,7 +68,7 @@ f0(int fd, struct told *mine)
 static void *
 second_thread(void *fd)
 {
-	f0(*(int *)fd, &told[1]);
+	f0(*(int *)fd, &report[1]);
 	return NULL;
 }
 
@@ -77,7 +80,7 @@ sleep_in_f2(int in, int out)
 	(void)out;
 	if (pthread_create(&thread, NULL, second_thread, &in) != 0)
 		return;
-	f0(in, &told[0]);
+	f0(in, &report[0]);
 }
 
 /* --- the test -------------------------------------------------------------- */
@@ -91,15 +94,15 @@ capture(const struct scene *scene, int thread, struct snapshot *snapshot)
 	struct watch watch;
 	bool allowed;
 
-	while (atomic_load(&told[thread].tid) == 0)
-		sched_yield(); /* ends with the alarm of the test at the latest */
-	watch_init(&watch, atomic_load(&told[thread].tid), sched_source_probe(), true);
+	while (atomic_load(&report[thread].tid) == 0)
+		sched_yield(); /* the alarm of the test ends this loop at the latest */
+	watch_init(&watch, atomic_load(&report[thread].tid), sched_source_probe(), true);
 	allowed = sleeping_child_settle(&scene->child, &watch, SYS_read, &sched, &info);
 	if (allowed)
 		assert_int_equal(tracer_read_sleeper(scene->child.process, &watch, &sched, &info,
 						     STACK_WANT, snapshot),
 				 READ_CAPTURED);
-	regs_set(&snapshot->regs, regs_fp_number, told[thread].fp);
+	regs_set(&snapshot->regs, regs_fp_number, report[thread].fp);
 	watch_release(&watch);
 	return allowed;
 }
@@ -110,11 +113,11 @@ scene_start(void **state)
 	struct scene *scene = xcalloc(1, sizeof(*scene));
 
 	*state = scene;
-	told = mmap(NULL, THREADS * sizeof(*told), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (told == MAP_FAILED)
+	report = mmap(NULL, THREADS * sizeof(*report), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (report == MAP_FAILED)
 		return -1;
-	scene->told = told;
+	scene->report = report;
 	sleeping_child_start(&scene->child, sleep_in_f2);
 	scene->modules = modules_create();
 	scene->maps = maps_create(scene->child.process, scene->modules);
@@ -147,7 +150,7 @@ scene_end(void **state)
 	maps_free(scene->maps);
 	modules_free(scene->modules);
 	sleeping_child_release(&scene->child);
-	munmap(told, THREADS * sizeof(*told));
+	munmap(report, THREADS * sizeof(*report));
 	free(scene);
 	return 0;
 }

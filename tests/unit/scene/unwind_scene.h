@@ -13,10 +13,10 @@
 #include "sleeping_child.h"
 #include "wallsample/unwind/unwind.h"
 
-/* The report of a thread of the child. */
-struct told {
-	_Atomic int tid; /* set when all other members are */
-	uint64_t caller[3]; /* return addresses of f2, f1 and f0 */
+/* What a thread of the child reports to the test. */
+struct child_report {
+	_Atomic int tid;    /* id of the thread; set after all other members */
+	uint64_t caller[3]; /* return addresses of f0, f1 and f2 */
 	uint64_t fp; /* the frame pointer of f2 while the thread sleeps */
 };
 
@@ -26,21 +26,22 @@ struct told {
 
 struct scene {
 	struct sleeping_child child;
-	struct told *told; /* shared with the child */
-	struct snapshot snapshot[THREADS]; /* with a known frame pointer */
+	struct child_report *report;       /* shared with the child */
+	struct snapshot snapshot[THREADS]; /* with the frame pointer set */
 	struct modules *modules;
 	struct maps *maps;
-	struct unwinder *unwinder[CHOICES]; /* UNWIND_AUTO, and each library alone */
-	struct chain whole[THREADS];        /* complete chains, found by UNWIND_AUTO */
-	bool allowed; /* the kernel permits to read the child */
+	struct unwinder *unwinder[CHOICES]; /* for UNWIND_AUTO, UNWIND_LIBUNWIND and UNWIND_LIBDW */
+	struct chain whole[THREADS]; /* complete chains of the snapshots, found by UNWIND_AUTO */
+	bool allowed;                /* the kernel permits the test to read the child */
 };
 
 /* The functions of the child: f0 calls f1, and f1 calls f2. */
-void f2(int fd, struct told *mine);
-void f1(int fd, struct told *mine);
-void f0(int fd, struct told *mine);
+void f2(int fd, struct child_report *mine);
+void f1(int fd, struct child_report *mine);
+void f0(int fd, struct child_report *mine);
 
-/* Setup and teardown for cmocka_run_group_tests(). */
+/* Group setup and teardown for cmocka_run_group_tests(): start the child with its snapshots, and
+ * release all. */
 int scene_start(void **state);
 int scene_end(void **state);
 
@@ -50,10 +51,10 @@ struct scene *scene_of(void **state);
 /* Copies a snapshot with the first `size` bytes of its stack, and without live memory. */
 void copy_part(const struct snapshot *from, size_t size, struct snapshot *to);
 
-/* Checks properties that the chain of every snapshot has. */
+/* Checks the properties that every chain of a snapshot has, complete or not. */
 void check_sane(const struct chain *chain, const struct snapshot *snapshot);
 
-/* Checks that the chain is the complete one, or its innermost frames when the copy was too
+/* Checks that the chain equals `whole`, or its innermost frames when the copied stack was too
  * short. */
 void check_prefix(const struct chain *chain, const struct chain *whole);
 

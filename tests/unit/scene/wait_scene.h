@@ -15,7 +15,7 @@
 #define TIMES UINT64_C(0x7f3a50000000) /* address of the time-out */
 
 #define LIVING 4321
-#define INNER 77 /* the id of LIVING in the pid namespace of the target */
+#define INNER 77 /* the id of thread LIVING in the target's pid namespace */
 #define DEAD 76
 
 extern struct scene {
@@ -25,7 +25,7 @@ extern struct scene {
 		int64_t seconds, fraction;
 	} time;
 	size_t blocked; /* number of threads that are blocked on `word` */
-	size_t beside;  /* number of threads that are blocked on the address 4 bytes behind it */
+	size_t beside;  /* number of threads that are blocked on the address 4 bytes after `word` */
 	uint64_t word;
 	size_t reads, largest;
 } scene;

@@ -17,7 +17,7 @@
 #include "wallsample/base/base.h"
 
 static bool
-is_in(void (*function)(int, struct told *), const struct chain_frame *frame)
+is_in(void (*function)(int, struct child_report *), const struct chain_frame *frame)
 {
 	uint64_t offset = chain_frame_lookup(frame) - (uintptr_t)function;
 
@@ -26,7 +26,7 @@ is_in(void (*function)(int, struct told *), const struct chain_frame *frame)
 
 /* f2, f1, f0, one after the other, each where it was called from. */
 static void
-check_shape(const struct chain *chain, const struct told *mine)
+check_shape(const struct chain *chain, const struct child_report *mine)
 {
 	size_t at = 0;
 
@@ -62,7 +62,7 @@ test_whole(void **state)
 			assert_int_equal(chain.end, CHAIN_OUTERMOST);
 			assert_int_equal(chain.end_address, 0);
 			assert_true(chain.stack_used > 0);
-			check_shape(&chain, &scene->told[thread]);
+			check_shape(&chain, &scene->report[thread]);
 			assert_int_equal(chain.count, whole->count);
 			for (size_t j = 0; j < chain.count; j++)
 				assert_true(chain.frame[j].address == whole->frame[j].address);
