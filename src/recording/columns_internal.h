@@ -39,9 +39,10 @@
  * X(NAME, class, SQL type, least, most, table): the types of columns. The reader refuses a number
  * outside of [least, most], and a reference to a row of the table that it has not read yet.
  *
- * The values of a KEY column are 0, 1, 2, ... without a gap; those of an ASCENDING column may have
- * gaps. In a row struct a reference is an id of the profile, and UINT32_MAX, which equals
- * FRAME_NONE and STACK_NONE, stands for no row. A REFERENCE may be -1 only if `least` is -1.
+ * The values of a KEY column are 0, 1, 2, ... without a gap; the values of an ASCENDING column
+ * ascend, but may have gaps. In a row struct a reference is an id of the profile, and UINT32_MAX,
+ * which equals FRAME_NONE and STACK_NONE, stands for no row. A REFERENCE may be -1 only if `least`
+ * is -1. The bounds of IN_PROGRESS keep the square of a value finite.
  */
 /* clang-format off */
 #define COLUMN_TYPES(X)                                                                         \
@@ -71,7 +72,7 @@
 	X(STACK_OR_NULL, REFERENCE_OR_NULL, " INTEGER", 0, 0, TABLE_STACKS)                     \
 	X(SHARE, REAL, " REAL", 0, 1, TABLE_NONE)                                               \
 	X(EVENTS, REAL, " REAL", 0, 0x1p60, TABLE_NONE)                                         \
-	X(IN_PROGRESS, REAL, " REAL", -0x1p90, 0x1p90, TABLE_NONE) /* squares are finite */     \
+	X(IN_PROGRESS, REAL, " REAL", -0x1p90, 0x1p90, TABLE_NONE)                              \
 	X(TEXT, TEXT, " TEXT", 0, 0, TABLE_NONE)                                                \
 	X(TEXT_OR_NULL, TEXT_OR_NULL, " TEXT", 0, 0, TABLE_NONE)                                \
 	X(TEXT_KEY, TEXT, " TEXT PRIMARY KEY", 0, 0, TABLE_NONE)                                \

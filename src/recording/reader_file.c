@@ -259,7 +259,10 @@ copy_file(const char *path, const char *ending, int dirfd, const char *base)
 	return good;
 }
 
-/* Opens the copy "x" and its journal. SQLite rolls the unfinished commit back at the first read. */
+/*
+ * Opens the private copy, a file "x" in the directory, with its journal. SQLite rolls the
+ * unfinished commit back at the first read.
+ */
 static int
 open_copy(struct recording *recording, int dirfd)
 {

@@ -52,8 +52,13 @@ struct recording {
 	struct place_vfs *vfs;
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
-	bool *wanted;   /* by tick: the last load selected it; NULL: the last load selected all */
-	uint64_t *turn; /* by tick: the next tick where `wanted` changes, or the number of ticks */
+	/*
+	 * indexed by tick: true if the last load selected the tick; NULL: the last load selected
+	 * all
+	 */
+	bool *wanted;
+	/* indexed by tick: next tick at which `wanted` changes, or the number of ticks */
+	uint64_t *turn;
 	/*
 	 * One map for each table. The last load filled the maps of modules, frames, stacks, threads
 	 * and waits. The map of processes is filled when the recording is opened: a process has the

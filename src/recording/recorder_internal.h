@@ -50,7 +50,7 @@ struct blame_span {
 
 struct spans {
 	const struct profile *profile; /* borrowed */
-	struct open_span *open; /* indexed by thread of the profile: the thread's latest span */
+	struct open_span *open;        /* indexed by thread of the profile: its latest span */
 	size_t open_count, open_capacity;
 	/*
 	 * Latest spans of profile threads that stand for a sum of threads (tid 0) or of tasks

@@ -31,7 +31,7 @@ struct task_doing_info {
 	const char *text, *word;
 };
 
-extern const struct task_doing_info task_doings[TASK_DOING_COUNT]; /* by enum task_doing */
+extern const struct task_doing_info task_doings[TASK_DOING_COUNT]; /* indexed by enum task_doing */
 
 struct task_table_row {
 	enum task_doing doing;

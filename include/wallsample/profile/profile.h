@@ -71,7 +71,7 @@ enum weight {
 
 const char *weight_word(enum weight weight); /* returns the word of WEIGHTS: "wall" */
 
-/* Adds the weights `ns` to those of `to`. */
+/* Adds the weights in `ns` to the weights in `to`. */
 void weights_add(int64_t to[WEIGHT_COUNT], const int64_t ns[WEIGHT_COUNT]);
 
 /*

@@ -71,10 +71,11 @@ struct run_stats {
 	uint64_t task_looks;  /* number of reads of task structures in the target */
 	uint64_t task_stacks; /* number of task stacks that were unwound because they had changed */
 	uint64_t tasks_seen;
-	uint32_t tasks_most;     /* estimate of the largest number of tasks at one tick */
-	uint32_t tasks_thinnest; /* at the lowest rate, one task in this number was read */
-	unsigned cpus;           /* CPUs that the target may use; 0: not known */
-	uint64_t looks;          /* number of reads of a thread's counters */
+	uint32_t tasks_most; /* estimate of the largest number of tasks at one tick */
+	/* at the lowest rate, one of this number of tasks was read at a tick */
+	uint32_t tasks_thinnest;
+	unsigned cpus;    /* CPUs that the target may use; 0: not known */
+	uint64_t looks;   /* number of reads of a thread's counters */
 	uint64_t reused;  /* thread samples that took the stack of the thread's previous sample */
 	uint64_t read;    /* number of stacks that were read without a stop */
 	uint64_t stopped; /* number of stacks that were read in a stop */
@@ -85,12 +86,13 @@ struct run_stats {
 	uint64_t signals_passed; /* signals that were passed on to the target */
 	/* Ticks per second: requested, and lowest under --max-overhead. */
 	double rate_wanted, rate_lowest;
-	uint32_t thinnest; /* at the lowest rate, ticks between two reads of a thread */
+	/* at the lowest rate, a running thread was read once in this number of ticks */
+	uint32_t thinnest;
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;     /* nice value of wallsample while it sampled */
 	bool execed;        /* the target called exec during the run */
 	char runtimes[128]; /* text of runtimes_describe_all; "": no runtime */
-	int child_status;   /* as from wait(2), if child_exited */
+	int child_status;   /* status as wait(2) returns it, valid if child_exited is true */
 	bool child_exited;  /* the target was a child of wallsample and has exited */
 };
 

@@ -16,9 +16,10 @@
 struct recording;
 
 /*
- * Opens a recording, which the caller closes. All reading sees the state of one moment, even if the
- * recording is being written. If its writer was killed in a commit, the commit is rolled back in a
- * private copy below TMPDIR. ERROR_SYSTEM: the file cannot be read. After an error *out is NULL.
+ * Opens a recording, which the caller closes. All reading sees the state of one moment, even if
+ * the recording is being written. If its writer was killed in a commit, the commit is rolled back
+ * in a private copy below TMPDIR, by default below /var/tmp. ERROR_FORMAT: the file is no
+ * recording, or is damaged. ERROR_SYSTEM: the file cannot be read. After an error *out is NULL.
  */
 int recording_open(const char *path, struct recording **out, struct error *err);
 /*
@@ -111,9 +112,10 @@ struct recording_span {
 };
 
 enum recording_order {
-	RECORDING_AS_WRITTEN, /* by id of the row in the file */
-	RECORDING_BY_TIME,    /* by first tick, before a selection or an overlap cuts the span */
-	RECORDING_BY_THREAD,  /* by thread, then by time */
+	RECORDING_AS_WRITTEN, /* by id of the span's row in the file */
+	/* by first tick as stored, before a selection or an overlap cuts the span */
+	RECORDING_BY_TIME,
+	RECORDING_BY_THREAD, /* by thread, then by time */
 };
 
 /*

@@ -20,7 +20,7 @@ struct diff_sum {
 };
 struct diff_sums {
 	struct diff_sum *flat, *cum; /* indexed by row: flat and cumulative time */
-	bool *seen;                  /* by row: a selected stack has the function */
+	bool *seen;                  /* indexed by row: true if a selected stack has the function */
 	struct diff_sum total[WEIGHT_COUNT];
 };
 
@@ -32,12 +32,12 @@ struct summing {
 	const uint32_t *row_of;
 	double wall_ns;
 	struct diff_sums *out;
-	int64_t *flat, *cum; /* by row: time of the thread in progress */
-	/* by row: 1 + index of the view row that was counted last for it; 0: none */
+	int64_t *flat, *cum; /* indexed by row: time of the thread that is being summed up */
+	/* indexed by row: 1 + index of the view row that was counted last for it; 0: none */
 	size_t *counted;
-	uint32_t *touched; /* rows to which the thread in progress has added */
+	uint32_t *touched; /* rows to which the thread that is being summed up has added time */
 	size_t touched_count;
-	int64_t total[WEIGHT_COUNT]; /* times of the thread in progress */
+	int64_t total[WEIGHT_COUNT]; /* times of the thread that is being summed up */
 };
 
 /* Returns the standard deviation of one sample of a thread that was in a function for `ns`. */
@@ -164,7 +164,7 @@ struct side {
 	struct diff_sums sums;
 	double wall_ns;
 	double ticks, share_ticks; /* numbers of independent samples: for rates, and for shares */
-	double most[WEIGHT_COUNT]; /* by weight: upper bound of a rate; 0: not known */
+	double most[WEIGHT_COUNT]; /* indexed by weight: upper bound of a rate; 0: not known */
 	double total_ns;
 };
 

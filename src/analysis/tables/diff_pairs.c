@@ -16,7 +16,7 @@ struct pairing {
 	struct diff_pairs *out;
 	struct strings *texts, *modules;
 	struct table known;  /* (name; module) -> row */
-	struct trait *trait; /* by row: its attributes */
+	struct trait *trait; /* indexed by row: its attributes */
 	size_t trait_capacity;
 	struct strbuf scratch;
 };

@@ -112,7 +112,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
-	/* By function: 1 + index of the view row that was counted last for it; 0: none. */
+	/* Indexed by function: 1 + index of the view row that was counted last for it; 0: none. */
 	size_t *counted = xcalloc(functions + 1, sizeof(*counted));
 	size_t used = 0;
 
@@ -414,7 +414,7 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 	size_t modules = 0, used = 0, *counted;
 	struct unnamed_row *row = list_bare_modules(view, of_function, &modules);
 
-	/* By module: 1 + index of the view row that was counted last for it; 0: none. */
+	/* Indexed by module: 1 + index of the view row that was counted last for it; 0: none. */
 	counted = xcalloc(modules + 1, sizeof(*counted));
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);

@@ -50,7 +50,8 @@ struct adding {
 	struct task_table *out;
 	size_t capacity;
 	struct table known; /* (doing; address of the reason) -> row */
-	bool *seen; /* by thread of the profile: true after the thread, a task, was counted */
+	/* indexed by thread of the profile: true if it is a task that was counted already */
+	bool *seen;
 };
 
 static void

@@ -137,7 +137,7 @@ static void
 unroll(const struct growing *tree, const struct links *links, struct call_tree *out)
 {
 	uint32_t *place = xcalloc(links->root + 1,
-				  sizeof(*place)); /* by node: its index in `out` */
+				  sizeof(*place)); /* indexed by node: its index in out->node */
 	uint32_t at = links->first[links->root];
 
 	while (at != TREE_NONE) {

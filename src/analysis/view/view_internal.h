@@ -27,20 +27,21 @@ struct view {
 	const struct profile *profile;
 	struct view_function *function;
 	size_t function_count, function_capacity;
-	/* by frame of the profile: index in `function` of its innermost function */
+	/* indexed by frame of the profile: its innermost function, an index in `function` */
 	uint32_t *of_frame;
-	uint32_t *of_stack; /* by stack of the profile: index in `path` of its path */
-	/* By wait of the profile: its kind, or WAIT_MIXED of view_wait.c. */
+	uint32_t *of_stack; /* indexed by stack of the profile: its path, an index in `path` */
+	/* Indexed by wait of the profile: its kind, or WAIT_MIXED of view_wait.c. */
 	enum wait_kind *wait_kind;
-	bool *thread_wanted;   /* by thread of the profile: the filter selects it */
-	bool *thread_excluded; /* by thread of the profile: the filter excludes its name */
-	bool only_threads;     /* the filter has ids or names of threads */
-	/* by thread of the profile: name of the task's first function; NULL: not known */
+	bool *thread_wanted; /* indexed by thread of the profile: true if the filter selects it */
+	/* indexed by thread of the profile: true if the filter excludes its name */
+	bool *thread_excluded;
+	bool only_threads; /* the filter has ids or names of threads */
+	/* indexed by thread of the profile: name of the task's first function; NULL: not known */
 	const char **entry;
-	/* by thread of the profile: name of the function that created the task; NULL: not known */
+	/* indexed by thread of the profile: function that created the task; NULL: not known */
 	const char **created;
-	uint32_t *unit;     /* by thread of the profile: thread that represents its unit */
-	size_t *unit_tasks; /* by unit: number of its tasks; 0 if every task is a unit */
+	uint32_t *unit;     /* indexed by thread of the profile: thread that represents its unit */
+	size_t *unit_tasks; /* indexed by unit: number of its tasks; 0 if every task is a unit */
 	struct filter filter;
 	struct path *path;
 	size_t path_count, path_capacity;
@@ -65,13 +66,17 @@ struct naming {
 	enum view_key key;
 	struct symbol *symbol; /* symbols of all frames, in the order of the frames' addresses */
 	size_t symbol_count, symbol_capacity;
-	struct names *of_frame;    /* by frame of the profile: its symbols */
-	uint32_t *function;        /* by symbol: its index in view->function */
-	bool *included, *excluded; /* by symbol: -I matches its name; -X matches its name */
-	struct table paths;        /* (function; caller, included and excluded) -> path */
+	struct names *of_frame; /* indexed by frame of the profile: its symbols */
+	uint32_t *function;     /* indexed by symbol: its function, an index in view->function */
+	/* indexed by symbol: true if -I matches its name; true if -X matches its name */
+	bool *included, *excluded;
+	struct table paths; /* (function; caller, included and excluded) -> path */
 	/* (task_id; name) -> thread of the profile; filled with filter.created_by. */
 	struct table tasks;
-	/* By thread: path of the code that created the task; NULL without filter.created_by. */
+	/*
+	 * Indexed by thread of the profile: path of the code that created the task; NULL without
+	 * filter.created_by.
+	 */
 	uint32_t *created;
 	/* (address of the interned text; 0) -> function that the view has made for it */
 	struct table own;

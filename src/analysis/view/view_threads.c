@@ -93,7 +93,7 @@ unwrap_entries(const struct naming *naming)
 	const size_t frames = profile_frame_count(view->profile);
 	const char **callee =
 		xcalloc(frames + 1,
-			/* by entry frame: function that its wrapper has called, or NULL */
+			/* indexed by entry frame: function that its wrapper has called, or NULL */
 			sizeof(*callee));
 
 	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
