@@ -204,8 +204,8 @@ take_bytes(struct perf_map *map, const char *bytes, size_t size)
 	}
 }
 
-/* True when the file still has the last bytes that were read; otherwise another file was written in
- * its place. */
+/* Returns true when the file still contains, at the same place, the last bytes that were read;
+ * otherwise another file was written in its place. */
 static bool
 is_continued(const struct perf_map *map, uint64_t size)
 {

@@ -56,7 +56,7 @@ is_record(struct walk *walk, uint64_t at, const uint64_t pair[2])
 	return is_return_address(walk, pair[1]);
 }
 
-/* True when the address follows a direct call of the function that begins at `function`. */
+/* Returns true when the address follows a direct call of the function that begins at `function`. */
 static bool
 returns_from(struct walk *walk, uint64_t address, uint64_t function)
 {

@@ -94,7 +94,7 @@ report_modules(struct state *state)
 	memset(state->cover, 0, sizeof(state->cover));
 }
 
-/* Callback of libdw: the process has one thread, that of the snapshot. */
+/* Callback of libdw: reports the snapshot's thread as the only thread of the process. */
 static pid_t
 next_thread(Dwfl *dwfl, void *arg, void **thread)
 {

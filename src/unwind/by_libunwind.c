@@ -40,7 +40,7 @@ struct state {
 	unw_addr_space_t space;
 	struct maps *maps;
 	uint64_t generation;
-	struct search_table *table; /* by module number */
+	struct search_table *table; /* indexed by module number */
 	size_t table_count;
 	struct trampoline_slot trampoline[TRAMPOLINE_SLOTS];
 	struct walk *walk;   /* the walk in progress */
@@ -122,9 +122,9 @@ get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
 	return -UNW_ENOINFO;
 }
 
-/* Returns a mapping of the image whose range contains the address, or NULL. The mapping of the code
- * does not suffice: for rules in its cache libunwind reads the tables without having searched for
- * the code. */
+/* Returns a mapping of the image that contains the address, or NULL when no image contains it.
+ * access_mem() does not know the image: for rules in its cache, libunwind reads unwind tables
+ * without a look-up of the code before. */
 static const struct mapping *
 image_around(struct state *state, uint64_t address)
 {

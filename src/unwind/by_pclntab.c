@@ -42,7 +42,7 @@ struct state {
 	struct module_slot {
 		bool tried;            /* the module's table was opened or is missing */
 		struct pclntab *table; /* NULL: the module has no table */
-	} * module;                    /* by module number */
+	} * module;                    /* indexed by module number */
 	size_t module_count;
 	struct strbuf name; /* the name of the function that is being examined */
 };
@@ -73,7 +73,8 @@ state_free(void *opaque)
 	free(state);
 }
 
-/* Returns the table of the mapping's module, which is opened at its first use, or NULL. */
+/* Returns the table of the mapping's module, or NULL when it has none. The table is opened at its
+ * first use. */
 static const struct pclntab *
 table_of(struct state *state, const struct mapping *mapping)
 {

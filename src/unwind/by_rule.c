@@ -22,7 +22,7 @@ struct state {
 	struct source_slot {
 		bool tried; /* the module's unwind tables were opened or are missing */
 		struct rule_source *source; /* NULL: the module has no unwind tables */
-	} * source;                         /* by module number */
+	} * source;                         /* indexed by module number */
 	size_t source_count;
 };
 

@@ -112,7 +112,8 @@ in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 	       !has_tables(unwinder, walk_lookup(walk));
 }
 
-/* True when the walk's last frame is in code without a file, which has no unwind tables. */
+/* Returns true when the walk's last frame is in code without a file. Such code has no unwind
+ * tables. */
 static bool
 in_fileless_code(const struct walk *walk)
 {
@@ -232,8 +233,8 @@ next_candidate(struct unwinder *unwinder, struct walk *walk, uint64_t *cursor, u
 	return false;
 }
 
-/* True when the frame pointer is known, or a guessed frame is in the chain, so that a stop would
- * not help. */
+/* Returns true when the frame pointer is known, or the chain has a guessed frame. Stopping the
+ * thread to read the register would not help then. */
 static bool
 has_frame_pointer(const struct walk *walk)
 {

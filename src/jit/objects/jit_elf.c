@@ -82,7 +82,7 @@ read_sections(struct maker *maker)
 	}
 }
 
-/* True when the section's name begins with the text, or, with `whole`, is the text. */
+/* Returns true when the section's name begins with `text` or, if `whole` is true, equals it. */
 static bool
 is_named(const struct maker *maker, const Elf64_Shdr *section, const char *text, bool whole)
 {
@@ -412,7 +412,7 @@ add_segments(struct maker *maker, const struct memory *memory)
 	maker->header.e_type = ET_EXEC;
 }
 
-/* True when the file has segments of code, as a linked program has. */
+/* Returns true when the file has segments of code, as a linked program has. */
 static bool
 is_program(const struct maker *maker)
 {

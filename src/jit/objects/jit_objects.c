@@ -153,8 +153,8 @@ fingerprint(const struct jit_objects *o, const struct jit_listed *listed, const 
 	return true;
 }
 
-/* Compares some files with their copies: an allocator may give the memory of an old file to a new
- * one, often of the same size. */
+/* Compares some files with their copies; a file that has changed is copied again. An allocator may
+ * give the memory of an old file to a new one, often of the same size. */
 static void
 verify(struct jit_objects *o)
 {

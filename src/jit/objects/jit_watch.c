@@ -187,7 +187,8 @@ search_modules(struct jit_watches *w)
 	return found;
 }
 
-/* Adds a watch, with the state that the same list has in `old`. */
+/* Adds a watch for the list at `address`, with the state that the list's watch has in `old`, if
+ * any. */
 static void
 place_watch(struct jit_watches *w, const struct jit_watches *old, size_t kind, uint64_t address)
 {

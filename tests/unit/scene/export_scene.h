@@ -22,7 +22,7 @@ enum {
 	TURNED, MARKUP, LONG,
 };
 
-/* The name of LONG, which a test may set. */
+/* The name of the function LONG, which a test may set. */
 #define LONGEST 10000
 extern char longest[LONGEST];
 
