@@ -11,8 +11,10 @@
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* CPU time for one module. Inlined copies are only a remark in a message, so that programs of
- * hundreds of megabytes are not read to their end. */
+/*
+ * Limits of CPU time for one module. The search for inlined copies gets less: they only add a
+ * remark to a message, for which programs of hundreds of megabytes need not be read to their end.
+ */
 #define LINE_TIME_NS (10 * NS_PER_SEC)
 #define INLINED_TIME_NS (3 * NS_PER_SEC)
 
@@ -63,7 +65,7 @@ inlined_keep(struct inlined_search *search, Dwarf_Die *die)
 {
 	Dwarf_Addr vaddr, base, end;
 
-	/* A copy of several pieces begins where its first piece does. */
+	/* An inlined copy that consists of several pieces of code begins with its first piece. */
 	if ((dwarf_entrypc(die, &vaddr) == 0 || dwarf_ranges(die, 0, &base, &vaddr, &end) > 0) &&
 	    dwarf_each_is_code(search->image, vaddr))
 		search->count = add_address(search->vaddr, search->count, search->most, vaddr);
@@ -112,7 +114,7 @@ struct row {
 	Dwarf_Addr address;
 	int line;
 	bool statement, end;
-	const char *file; /* libdw's name: all rows of a file have the same pointer */
+	const char *file; /* libdw's name of the file; rows of one file have one pointer */
 };
 
 struct line_search {
@@ -120,14 +122,15 @@ struct line_search {
 	const char *file;
 	uint32_t line;
 	struct symbol_line *out;
-	bool any_lines;            /* a unit has a line table */
-	bool any_code;             /* out->vaddr are statements that have code */
-	struct dwarf_paths *paths; /* of the present unit */
-	const char *last;          /* file of the last row of the present unit */
-	bool last_wanted;          /* that file is the wanted one */
+	bool any_lines; /* at least one unit has a line table */
+	bool any_code;  /* the addresses in out->vaddr are of statements that have code */
+	struct dwarf_paths *paths; /* paths of the present unit */
+	const char *last;          /* file of the row that was examined last in the present unit */
+	bool last_wanted;          /* `last` is the wanted file */
 };
 
-/* Returns whether `end` is the last part of the path, in whole directory names. */
+/* Returns whether the path ends in `end`, and `end` begins with a whole name of a directory or
+ * file. */
 static bool
 is_end_of_path(const char *path, const char *end)
 {
@@ -171,8 +174,8 @@ note_near(struct symbol_line *out, uint32_t wanted, uint32_t line)
 }
 
 /*
- * Returns whether the statement at the row has code. Of several rows at one address only the last
- * one has code: the code of the others was moved into that of other lines.
+ * Returns whether the statement at the row has code. If several rows have one address, only the
+ * last row has code: the code of the other rows was moved into code of other lines.
  */
 static bool
 has_code(const struct line_search *search, Dwarf_Lines *lines, size_t count, size_t index)

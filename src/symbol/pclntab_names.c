@@ -4,7 +4,8 @@
 
 #include "wallsample/base/base.h"
 
-/* Interns the text that `add` reads at the offset `at` of the table; NULL when there is none. */
+/* Interns the text that `add` reads at the offset `at` of the table; NULL when `add` finds no text
+ * there. */
 static const char *
 intern_text(const struct pclntab *table, struct strings *texts, uint32_t at,
 	    bool (*add)(const struct pclntab *table, uint32_t at, struct strbuf *to))

@@ -10,7 +10,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* Instructions that may precede the decoded jump or push; immediate operands follow them. */
+/* The bytes of an instruction, without the immediate operand that follows them. */
 struct prelude {
 	uint8_t bytes[4];
 	size_t length, operand;
@@ -22,7 +22,8 @@ static const struct prelude prelude[] = {
 	{ { 0xf2 }, 1, 0 },                   /* bnd */
 };
 
-/* Instructions that read the GOT slot at a distance of 32 bits from their end. */
+/* Instructions that read the GOT slot. Their operand, of 32 bits, is the distance of the slot from
+ * the end of the instruction. */
 static const struct prelude reader[] = {
 	{ { 0xff, 0x25 }, 2, 4 },       /* jmp *slot(%rip) */
 	{ { 0x4c, 0x8b, 0x1d }, 3, 4 }, /* mov slot(%rip), %r11: lld's stubs with retpolines */
@@ -35,7 +36,7 @@ is_at(const struct prelude *wanted, const uint8_t *code, size_t size)
 	       memcmp(code, wanted->bytes, wanted->length) == 0;
 }
 
-/* Returns the length of the instructions before the decoded one. */
+/* Returns the length of the instructions that precede the jump or push. */
 static size_t
 prelude_length(const uint8_t *code, size_t size)
 {
@@ -48,8 +49,8 @@ prelude_length(const uint8_t *code, size_t size)
 }
 
 /*
- * Decodes a stub of .plt of a program with -fcf-protection: such stubs push their number and jump
- * to a common part, and the jump through the slot is in .plt.sec.
+ * Decodes a stub of .plt of a program with -fcf-protection: such a stub pushes the number of its
+ * relocation and jumps to a part that all stubs share; the jump through the slot is in .plt.sec.
  */
 static bool
 decode_push(const uint8_t *code, size_t size, struct plt_jump *jump)

@@ -24,7 +24,7 @@ struct plt_stubs {
 	size_t count;
 };
 
-/* Reads the stubs of a file; the list is empty when the file is damaged, NULL or has none. */
+/* Reads the stubs of a file; the list is empty when `elf` is NULL, damaged or has no stubs. */
 void plt_stubs_read(struct plt_stubs *stubs, Elf *elf);
 void plt_stubs_release(struct plt_stubs *stubs);
 
@@ -37,14 +37,14 @@ void plt_stubs_release(struct plt_stubs *stubs);
 /* The GOT slot that a stub jumps through, or the number of its relocation in .rela.plt. */
 struct plt_jump {
 	bool is_index;
-	uint64_t value; /* vaddr of the slot, or the number */
+	uint64_t value; /* vaddr of the slot; if `is_index`, the number of the relocation */
 };
 
 struct plt_arch {
 	uint16_t machine;                        /* e_machine */
 	uint32_t jump_slot, glob_dat, irelative; /* types of relocation */
 	size_t step;                             /* stubs begin at multiples of this size */
-	size_t size; /* of a stub, if the section header does not have the size */
+	size_t size; /* size of a stub, if the section header does not give it */
 	/*
 	 * Decodes the stub that begins with `code`, at `vaddr`, from at most `size` bytes; false
 	 * when no stub begins there.

@@ -33,7 +33,7 @@
 /* One relocation of a GOT slot. */
 struct slot {
 	uint64_t vaddr;
-	const char *name;  /* borrowed from the file; NULL when `resolver` identifies the slot */
+	const char *name;  /* borrowed from the file; NULL when the slot has a `resolver` instead */
 	uint64_t resolver; /* vaddr of the resolver of an IRELATIVE relocation */
 	size_t order;      /* number of the relocation in the file, which makes sorting stable */
 	bool is_weak;      /* the symbol is weak: "rindex" beside "strrchr" */
@@ -42,11 +42,11 @@ struct slot {
 struct reader {
 	Elf *elf;
 	const struct plt_arch *arch;
-	struct slot *slot; /* ascending by vaddr once all are read */
+	struct slot *slot; /* sorted by vaddr when all relocations are read */
 	size_t slot_count, slot_capacity;
-	struct slot *numbered; /* slots of .rela.plt, in the order of the file */
+	struct slot *numbered; /* slots of .rela.plt, in the order of the section */
 	size_t numbered_count, numbered_capacity;
-	struct slot *resolver; /* functions of type STT_GNU_IFUNC, ascending by vaddr */
+	struct slot *resolver; /* resolvers (functions of type STT_GNU_IFUNC), ascending by vaddr */
 	size_t resolver_count, resolver_capacity;
 	struct plt_stubs *stubs;
 	size_t stub_capacity;
@@ -67,8 +67,8 @@ arch_of(Elf *elf)
 	return NULL;
 }
 
-/* Returns the bytes of a section and subtracts their number from *left; NULL when there are
- * more. */
+/* Returns the bytes of a section and subtracts their number from *left; NULL when the section has
+ * more than *left bytes. */
 static Elf_Data *
 section_data(Elf_Scn *scn, uint64_t *left)
 {
@@ -145,7 +145,8 @@ symbol_name(const struct dynamic *table, size_t index)
 	return elf_text_at(table->names, sym.st_name, NAME_MOST);
 }
 
-/* Makes the slot of a relocation; false when stubs do not read such slots. */
+/* Makes the slot that a relocation fills; false when no stub reads slots of this type of
+ * relocation. */
 static bool
 make_slot(const struct reader *reader, const GElf_Rela *rela, const struct dynamic *table,
 	  struct slot *slot)
@@ -211,7 +212,7 @@ is_better_name(const struct slot *a, const struct slot *b)
 	return before_a != before_b ? before_a < before_b : strcmp(a->name, b->name) < 0;
 }
 
-/* Sorts the resolvers and keeps the best name of each address. */
+/* Sorts the resolvers, and keeps only the one with the best name at each address. */
 static void
 settle_resolvers(struct reader *reader)
 {
@@ -247,9 +248,9 @@ add_resolver(void *context, const struct symbol_entry *entry)
 /* --- stubs --------------------------------------------------------------------------- */
 
 /*
- * Makes the name of a stub: "puts@plt". A slot that is filled by a resolver of this file has no
- * name: it gets the resolver's name, which its callers use, or else the resolver's address, as
- * disassemblers write it. NULL when the names have too many bytes.
+ * Makes the name of a stub: "puts@plt". A slot that a resolver of this file fills has no name: the
+ * stub gets the name of the resolver, which callers in the source use, or else the resolver's
+ * address, as disassemblers write it. NULL when the names have too many bytes.
  */
 static char *
 make_name(struct reader *reader, const struct slot *slot)
@@ -306,7 +307,7 @@ add_stub(struct reader *reader, const struct slot *slot, uint64_t start, uint64_
 	stubs->stub[stubs->count++] = (struct plt_stub){ start, end, name };
 }
 
-/* Returns the largest size of a stub in the section. The start of the next stub may end it
+/* Returns the largest size of a stub in the section. A stub is shorter when the next stub starts
  * earlier. */
 static size_t
 stub_size(const struct plt_arch *arch, const GElf_Shdr *header)
@@ -324,7 +325,8 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 	const struct plt_arch *arch = reader->arch;
 	const size_t size = stub_size(arch, header);
 	Elf_Data *data = section_data(scn, &reader->stub_bytes_left);
-	const struct slot *slot = NULL; /* of the stub that has begun at `start`; NULL: none */
+	/* Slot of the stub that begins at `start`; NULL: no stub is open. */
+	const struct slot *slot = NULL;
 	uint64_t start = 0;
 
 	if (data == NULL || header->sh_addr > UINT64_MAX - data->d_size)
@@ -340,7 +342,7 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 		}
 		if (!arch->decode(code, data->d_size - at, vaddr, &jump))
 			continue;
-		/* The stub has begun with the previous instruction, bti. */
+		/* The open stub begins with a bti instruction: this is still the same stub. */
 		if (slot != NULL && slot == slot_of(reader, &jump))
 			continue;
 		if (slot != NULL)
@@ -401,7 +403,8 @@ compare_stubs(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Sorts the stubs, and removes those of sections that overlap, which are damaged. */
+/* Sorts the stubs, and removes stubs that overlap others, because their sections overlap in a
+ * damaged file. */
 static void
 settle_stubs(struct plt_stubs *stubs)
 {

@@ -24,7 +24,7 @@ struct known_module {
 	const struct module *module;
 	const char *name; /* base name of the module, interned */
 	struct debug_file file;
-	struct dwarf_lines *lines; /* NULL when the image cannot be used */
+	struct dwarf_lines *lines; /* names by DWARF; NULL when the image cannot be used */
 	struct pclntab *pclntab;   /* NULL when the module has no such table */
 	bool data_read;            /* `data` is valid */
 	struct symbol_table data;  /* variables */
@@ -38,8 +38,9 @@ struct symbols {
 	const struct symbols_config *config;
 	struct debug_files *files;
 	struct strings *texts;
-	struct table readable;        /* id of a raw name in `texts` -> id of the readable name */
-	struct known_module **module; /* by id; NULL when no address in the module was named yet */
+	struct table readable; /* id of a raw name in `texts` -> id of the readable name */
+	/* By id of the module; NULL while no address in the module has been named. */
+	struct known_module **module;
 	size_t module_count, module_capacity;
 	struct strbuf scratch;
 };
@@ -172,7 +173,8 @@ known_module(struct symbols *symbols, const struct module *module)
 	return known;
 }
 
-/* Returns the table of functions, which is read on first use: DWARF may name all addresses. */
+/* Returns the table of functions and stubs. It is read on first use, because DWARF may name all
+ * addresses. */
 static const struct symbol_table *
 table_of(struct known_module *known)
 {
@@ -194,7 +196,7 @@ make_readable(struct symbols *symbols, const char *raw, bool is_stub)
 
 	strbuf_clear(&symbols->scratch);
 	if (is_stub) {
-		/* The text before the ending is a raw name. */
+		/* The text before "@plt" is a raw name, which is made readable alone. */
 		char *name = xstrndup(raw, strlen(raw) - strlen(PLT_ENDING));
 
 		symbol_name_add_readable(&symbols->scratch, name, demangle);
@@ -222,15 +224,17 @@ readable(struct symbols *symbols, const char *raw, enum symbol_source source)
 }
 
 /*
- * Returns the text of an address without a name. All addresses of a function have the same text,
- * and so are one row in a report, if the unwind tables have the start of the function.
+ * Returns the text of an address without a name. If the unwind tables have the start of the
+ * function, all its addresses get the text of the start, so that the function is one row in a
+ * report.
  */
 static const char *
 address_text(struct symbols *symbols, const struct known_module *known, uint64_t vaddr)
 {
 	uint64_t start, size;
 
-	/* Code made at run time moves: each of its addresses would be a row. */
+	/* Code made at run time may move: with a text for each address, each address would be a
+	 * row. */
 	if (known->module->kind == MODULE_ANONYMOUS || known->module->kind == MODULE_JIT)
 		return known->name;
 	if (known->module->image != NULL && code_range(known->module->image, vaddr, &start, &size))
@@ -307,10 +311,10 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 }
 
 /*
- * Removes places and returns the number of the remaining ones. Without inlined functions only the
- * function that contains the address remains, with the line of the address. A function that is
- * inlined into a function of the same name (a part that the compiler has split off) is removed,
- * too.
+ * Removes places that are not to be reported, and returns the number of the remaining places. If
+ * inlined functions are not reported, only the function that contains the address remains, with the
+ * line of the address. When a function is inlined into a function of the same name (a part that the
+ * compiler has split off), only the inner one of the two remains.
  */
 static size_t
 drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t count)
@@ -333,7 +337,8 @@ drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t cou
 	return count;
 }
 
-/* Names an address by the sources that have lines and inlined functions. */
+/* Names an address by the sources that have lines and inlined functions: pclntab, else DWARF.
+ * Returns the number of names; 0 when neither names the address. */
 static size_t
 find_with_lines(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
 		struct symbol *out, size_t most)

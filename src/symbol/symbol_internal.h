@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * symbol_internal.h - the sources of names: symbol tables and pclntab.
- */
+/* symbol_internal.h - two of the sources of names: symbol tables and pclntab. */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_INTERNAL_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_INTERNAL_H
 
@@ -25,8 +23,8 @@ struct symbol_entry {
 	enum symbol_source source;
 };
 
-/* Calls `each` for every defined symbol of all tables of a module's files, until `each` returns
- * false. Several tables may have the same symbol. */
+/* Calls `each` for every defined symbol in all symbol tables of a module's files, until `each`
+ * returns false. Several tables may have the same symbol. */
 void symbol_files_walk(const struct debug_file *files,
 		       bool (*each)(void *context, const struct symbol_entry *entry),
 		       void *context);
@@ -35,16 +33,17 @@ void symbol_files_walk(const struct debug_file *files,
  * Symbols overlap, nest, share addresses and lack sizes. A table converts them to ranges that do
  * not overlap, each with one name.
  *
- * An address inside [value, value + size) of a symbol has the name of the symbol. Of several such
- * symbols the one that starts last gives the name; of those that start together, the one that is
- * global rather than weak rather than local, then has fewer leading underscores, then is first by
- * strcmp. A symbol without a size (a label of an assembler file) gives the name of addresses that
- * are in no sized symbol, up to the next symbol or the end of the section.
+ * An address inside [value, value + size) of a symbol has the name of the symbol. If several
+ * symbols contain the address, the symbol that starts last gives the name; of symbols that start at
+ * one address, the best: a function or variable before a label, then fewer leading underscores,
+ * then global before weak before local, then first by strcmp. A symbol without a size (a label of
+ * an assembler file) gives the name of addresses that are in no sized symbol, up to the next symbol
+ * or the end of the section.
  */
 
 struct symbol_range {
 	uint64_t start, end; /* [start, end), vaddr */
-	const char *raw;     /* name in the file, with its version; borrowed from the file */
+	const char *raw; /* name as in the file, with its symbol version; borrowed from the file */
 	enum symbol_source source;
 };
 
@@ -55,8 +54,11 @@ struct symbol_table {
 
 struct plt_stubs;
 
-/* Reads variables if `data`, else functions and `stubs` (or NULL). Damage and missing tables
- * give fewer ranges. Files and stubs are borrowed until symbol_table_release. */
+/*
+ * Makes a table of variables if `data`, else of functions and `stubs` (which may be NULL). Damaged
+ * and missing symbol tables give fewer ranges. Files and stubs are borrowed until
+ * symbol_table_release.
+ */
 void symbol_table_init(struct symbol_table *table, const struct debug_file *files,
 		       const struct plt_stubs *stubs, bool data);
 void symbol_table_release(struct symbol_table *table);
@@ -71,12 +73,13 @@ const struct symbol_range *symbol_table_find(const struct symbol_table *table, u
  * `texts`.
  */
 
-/* As dwarf_lines_find. Returns 0 also for code of which the table has only the name: C or assembler
- * of other compilers. */
+/* Does what dwarf_lines_find does. Returns 0 also for code of other compilers (C, assembler), of
+ * which the table has only the name. */
 size_t pclntab_names_find(const struct pclntab *table, struct strings *texts, uint64_t vaddr,
 			  struct dwarf_place *out, size_t most);
 
-/* Returns the name of the function that contains the address; NULL when the table has none. */
+/* Returns the name of the function that contains the address; NULL when the table has no function
+ * there. */
 const char *pclntab_names_function(const struct pclntab *table, struct strings *texts,
 				   uint64_t vaddr);
 

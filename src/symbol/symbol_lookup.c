@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_lookup.c - finds the symbols with a name, and the names that are similar to one that no
- * symbol has.
+ * symbol_lookup.c - finds the symbols with a name, and names that are similar to a name that was
+ * not found.
  */
 #include "wallsample/symbol/symbol_lookup.h"
 
@@ -66,7 +66,7 @@ symbol_kind(const struct symbol_entry *entry, enum symbol_named_kind *kind)
 
 enum match {
 	MATCH_NONE,
-	MATCH_ENDING, /* the name with a suffix of the compiler */
+	MATCH_ENDING, /* the symbol is the name with a suffix of the compiler */
 	MATCH_WHOLE,
 };
 
@@ -77,7 +77,7 @@ struct lookup {
 	struct strbuf readable;
 	struct symbol_named *out;
 	size_t count, most;
-	enum match match; /* of the symbols that were found */
+	enum match match; /* how the symbols in `out` match */
 };
 
 static const char *
@@ -96,8 +96,9 @@ is_word_byte(char c)
 
 /*
  * Returns the last identifier of a name, which the caller frees. A mangled name contains its
- * identifiers unchanged: only names with that word are demangled, because demangling all names of a
- * program would take seconds. "" when the identifier may be changed in mangled names.
+ * identifiers unchanged, so that only symbols that contain this word are demangled: to demangle all
+ * names of a program would take seconds. Returns "", which all symbols contain, when mangled names
+ * may contain the identifier in another form.
  */
 static char *
 last_word(const char *name)
@@ -107,15 +108,15 @@ last_word(const char *name)
 	start = end;
 	while (start > 0 && is_word_byte(name[start - 1]))
 		start--;
-	/* Rust encodes letters beyond ASCII. */
+	/* Rust encodes letters beyond ASCII in mangled names. */
 	for (const char *at = name; *at != '\0'; at++)
 		if ((unsigned char)*at >= 0x80)
 			start = end;
 	return xstrndup(name + start, end - start);
 }
 
-/* Returns whether a suffix of the compiler is that of a whole function or variable. Those of parts
- * (".cold", ".part.0") are not. */
+/* Returns whether a suffix of the compiler marks a whole function or variable; false for suffixes
+ * of parts of functions (".cold", ".part.0"). */
 static bool
 is_whole_ending(const char *ending)
 {
@@ -224,7 +225,8 @@ symbol_lookup(struct symbols *symbols, const struct module *module, const char *
 
 /* --- similar names ----------------------------------------------------------------------- */
 
-/* Longer names are similar only when one contains the other. */
+/* Largest length of names whose edit distance is computed; longer names are similar only when one
+ * contains the other. */
 #define COMPARED_MOST 64
 /* CPU time for one module: demangling the names of a large program can take longer. */
 #define TIME_NS NS_PER_SEC

@@ -25,18 +25,18 @@
 struct candidate {
 	uint64_t value, size;
 	const char *name;
-	uint32_t name_length; /* without the version */
+	uint32_t name_length; /* length of the name without its symbol version */
 	uint32_t underscores; /* number of underscores at the beginning of the name */
 	uint64_t section_end;
 	enum symbol_source source;
 	uint8_t binding; /* 0 local, 1 weak, 2 global */
-	bool label;      /* STT_NOTYPE */
+	bool label;      /* the symbol has the type STT_NOTYPE */
 };
 
 struct reader {
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
-	uint64_t names_left; /* bytes of names that may still be taken */
+	uint64_t names_left; /* bytes of names that may still be read */
 	bool data;           /* variables are wanted, not functions */
 };
 
@@ -49,11 +49,12 @@ walk_table(Elf *elf, uint32_t type, enum symbol_source source,
 {
 	struct symbol_entry entry = { .source = source };
 	GElf_Shdr header = { .sh_type = SHT_NULL };
-	size_t section = SHN_UNDEF, count; /* `section` is the number of entry.section */
+	/* `section`: index of the section whose header is in entry.section. */
+	size_t section = SHN_UNDEF, count;
 	Elf_Data *symbols;
 	Elf_Scn *scn = NULL;
 
-	/* The ABI allows one table of each type. */
+	/* The first table is used: the ABI allows only one of each type. */
 	while (elf != NULL && header.sh_type != type && (scn = elf_nextscn(elf, scn)) != NULL)
 		if (gelf_getshdr(scn, &header) == NULL)
 			header.sh_type = SHT_NULL;
@@ -184,7 +185,8 @@ compare_names(const struct candidate *a, const struct candidate *b)
 	return order != 0 ? order : compare_numbers(a->name_length, b->name_length);
 }
 
-/* Orders by address, and at one address by quality: the best name comes last. */
+/* Orders symbols by address, and those at one address by quality: the symbol with the best name
+ * comes last. */
 static int
 compare_candidates(const void *left, const void *right)
 {
@@ -202,10 +204,10 @@ compare_candidates(const void *left, const void *right)
 		order = compare_numbers(a->binding, b->binding);
 	if (order == 0)
 		order = compare_names(b, a);
-	/* Of a name that is in two tables the better table gives the source. */
+	/* If a name is in two tables, the symbol of the better table comes last. */
 	if (order == 0)
 		order = compare_numbers(b->source, a->source);
-	/* The size only makes the order total. */
+	/* Comparing sizes has no other purpose than a total order. */
 	if (order == 0)
 		order = compare_numbers(a->size, b->size);
 	return order;
@@ -216,13 +218,14 @@ compare_candidates(const void *left, const void *right)
 struct sweep {
 	struct symbol_table *table;
 	size_t capacity;
-	const struct candidate **open; /* stack of sized symbols that contain `at`, the last started
-					* on top; below the top also symbols that have ended */
+	/* Stack of sized symbols that start at or before `at`, the last started on top; symbols
+	 * that have ended are removed when they come to the top. */
+	const struct candidate **open;
 	size_t open_count;
 	const struct candidate *label; /* the symbol without a size that contains `at`; NULL when
 					* there is none */
 	uint64_t label_end;            /* end of the section of `label` */
-	uint64_t at;                   /* addresses below this one have their ranges */
+	uint64_t at;                   /* the ranges of all addresses below this one are made */
 };
 
 static uint64_t

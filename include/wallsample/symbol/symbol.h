@@ -38,13 +38,14 @@ enum symbol_source {
 const char *symbol_source_text(enum symbol_source source);
 
 struct symbol {
-	const char *function; /* "main", "ns::f<int>", else "libfoo.so+0x1234"; never NULL */
-	const char *module;   /* base name of the module */
-	const char *file;     /* path of the source file at compilation; NULL when not known */
-	uint32_t line;        /* in `file`; 0 when not known */
+	/* "main", "ns::f<int>", or "libfoo.so+0x1234" without a name; never NULL. */
+	const char *function;
+	const char *module; /* base name of the module */
+	const char *file;   /* path of the source file at compilation; NULL when not known */
+	uint32_t line;      /* line in `file`; 0 when not known */
 	enum symbol_source source;
 	bool known;   /* source is not SYMBOL_NONE */
-	bool inlined; /* into the next symbol of the chain */
+	bool inlined; /* the function is inlined into the next symbol of the chain */
 };
 
 /* The longest chain of names that is reported. */
@@ -52,8 +53,8 @@ struct symbol {
 
 struct symbol_place;
 
-/* All pointers are borrowed until symbols_free. A zeroed configuration gives mangled names, no
- * inlined functions, and the defaults of struct debug_files_config. */
+/* All pointers are borrowed until symbols_free. A zeroed configuration gives names that are not
+ * demangled, no inlined functions, and the defaults of struct debug_files_config. */
 struct symbols_config {
 	bool demangle;
 	bool inlines; /* inlined functions are reported */
@@ -82,10 +83,12 @@ struct symbol_place {
 	uint32_t module; /* id of the module */
 	bool data;       /* the address is that of a variable */
 	uint32_t epoch;  /* see jit.h; 0 outside anonymous memory and interpreters */
-	uint64_t vaddr;  /* address in the image; in a module without an image the offset in the
-			 * file, in anonymous memory the address in the process */
-	struct jit_bytecode bytecode; /* in code of an interpreter the bytecode that it executes,
-				       * which gives the name; else zero */
+	/* Address in the image; in a module without an image, the offset in the file; in anonymous
+	 * memory, the address in the process. */
+	uint64_t vaddr;
+	/* In code of an interpreter, the bytecode that the code executes, which gives the name;
+	 * elsewhere zero. */
+	struct jit_bytecode bytecode;
 };
 
 /*
@@ -94,8 +97,8 @@ struct symbol_place {
  * functions have to be omitted. Equal texts have the same pointer, which is valid until
  * symbols_free.
  *
- * Large files are read only once, in parts, when places are searched in the order of their modules
- * and addresses.
+ * To be called for places in the order of their modules and addresses: then each part of a large
+ * file is read only once.
  */
 size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
 		    size_t most);
@@ -103,7 +106,7 @@ size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, s
 /* Returns the state of the debuginfod servers. */
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
 
-/* Returns whether no symbol of the module names code. */
+/* Returns true when no symbol of the module names code. */
 bool symbols_module_is_bare(struct symbols *symbols, uint32_t module);
 
 #endif
