@@ -9,7 +9,8 @@
 
 #include <dwarf.h>
 
-/* The encoding of table entries: signed 32 bits, relative to the header. No other one is in use. */
+/* The encoding of table entries: signed 32 bits, relative to the header. No other encoding is in
+ * use. */
 #define TABLE_ENCODING (DW_EH_PE_datarel | DW_EH_PE_sdata4)
 
 /* An encoding has the format of a number in its low half, and in its high half the base that is
@@ -17,10 +18,10 @@
 #define FORMAT_MASK 0x0f
 #define BASE_MASK 0x70
 
-/* Bound on an augmentation string, such as "zPLRSB". */
+/* Largest length of an augmentation string, such as "zPLRSB". */
 #define AUGMENTATION_MOST 16
 
-/* A place in the image from which fields are read one by one. */
+/* A position in the image, from which fields are read one after the other. */
 struct cursor {
 	const struct image *image;
 	uint64_t at;
@@ -37,7 +38,7 @@ take(struct cursor *cursor, size_t size)
 		return 0;
 	}
 	cursor->at += size;
-	return value; /* files and this machine are little-endian */
+	return value; /* no conversion: files and this machine are little-endian */
 }
 
 /* Skips a signed or unsigned LEB128 number. */
@@ -55,13 +56,14 @@ skip_leb128(struct cursor *cursor)
 static size_t
 format_size(unsigned encoding)
 {
-	/* By DW_EH_PE_absptr, udata2, udata4 and udata8, or the signed formats of these sizes. */
+	/* The index is the format: DW_EH_PE_absptr, udata2, udata4 and udata8, or the signed
+	 * formats, which have the same low three bits. */
 	static const uint8_t size[] = { 8, 0, 2, 4, 8, 0, 0, 0 };
 
 	return size[encoding & FORMAT_MASK & ~(unsigned)DW_EH_PE_signed];
 }
 
-/* Reads an encoded address; or a length, to which no base is added. */
+/* Reads an encoded address, or if `is_length` a length, to which no base is added. */
 static uint64_t
 take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 {
@@ -100,7 +102,8 @@ take_length(struct cursor *cursor, uint64_t *end)
 	return true;
 }
 
-/* Walks the letters of the augmentation and their data up to the encoding of addresses. */
+/* Walks the letters of the augmentation and their data up to the encoding of addresses in FDEs, and
+ * returns this encoding. */
 static unsigned
 take_augmentation(struct cursor *cursor, const char *letter)
 {
@@ -116,7 +119,7 @@ take_augmentation(struct cursor *cursor, const char *letter)
 			cursor->at += format_size((unsigned)take(cursor, 1) & FORMAT_MASK);
 			break;
 		case 'S':
-		case 'B': /* aarch64: return addresses are signed with the other key */
+		case 'B': /* aarch64: return addresses are signed with key B; no data */
 		case 'G':
 			break;
 		default:
@@ -126,7 +129,7 @@ take_augmentation(struct cursor *cursor, const char *letter)
 	return DW_EH_PE_absptr;
 }
 
-/* Reads the encoding of addresses in the FDEs of a CIE. */
+/* Reads from a CIE the encoding of addresses in its FDEs; false when the CIE is not valid. */
 static bool
 cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 {
@@ -154,7 +157,7 @@ cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 		skip_leb128(&cursor);
 	*encoding = DW_EH_PE_absptr;
 	if (letter[0] == 'z') {
-		skip_leb128(&cursor); /* length of what follows */
+		skip_leb128(&cursor); /* length of the augmentation data */
 		*encoding = take_augmentation(&cursor, letter + 1);
 	} else if (letter[0] != '\0') {
 		return false;
@@ -162,7 +165,7 @@ cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 	return !cursor.bad && cursor.at <= end;
 }
 
-/* Reads the address range of an FDE. */
+/* Reads the address range of an FDE; false when the FDE or its CIE is not valid. */
 static bool
 fde_range(const struct image *image, uint64_t fde, uint64_t *start, uint64_t *length)
 {
@@ -185,7 +188,7 @@ fde_range(const struct image *image, uint64_t fde, uint64_t *start, uint64_t *le
 /* --- the table ------------------------------------------------------------------------- */
 
 struct table_entry {
-	int32_t start, fde; /* distances from the header */
+	int32_t start, fde; /* distances of the function and of the FDE from .eh_frame_hdr */
 };
 
 /* Stores the address of the table of .eh_frame_hdr and the number of its entries. */
@@ -228,7 +231,8 @@ from_header(const struct image *image, int32_t distance)
 	return image->eh_frame_hdr + (uint64_t)(int64_t)distance;
 }
 
-/* Finds the last entry that starts at or before the address. */
+/* Finds the last table entry whose function starts at or before the address; false when there is
+ * none. */
 static bool
 find_entry(const struct image *image, uint64_t vaddr, struct table_entry *found)
 {

@@ -3,11 +3,11 @@
  * d_name_size.c - computes a bound of the demangled size of a D name with back references, without
  * parsing the name.
  *
- * https://dlang.org/spec/abi.html#back_ref: a 'Q' and a distance, in digits to the base 26, is a
- * back reference to an identifier or a type that begins that many bytes before the 'Q'. The
- * identifier or type ends before the 'Q' (otherwise a demangler would not end, and must refuse the
- * name). So its size is at most that of the text between its beginning and the 'Q', with all back
- * references in that text.
+ * https://dlang.org/spec/abi.html#back_ref: a 'Q' and a distance (in digits to the base 26) form a
+ * back reference to an identifier or a type that begins this distance, in bytes, before the 'Q'.
+ * The identifier or type ends before the 'Q' (a demangler must refuse other names, which it could
+ * never finish). So the demangled size of a back reference is at most that of the text between the
+ * beginning of the identifier or type and the 'Q', with all back references in that text.
  */
 #include "elf/symbol_names_internal.h"
 
@@ -23,7 +23,7 @@
 
 struct reference {
 	size_t at;   /* position of the 'Q' */
-	size_t size; /* bound on the readable text */
+	size_t size; /* bound on the bytes of its readable text */
 };
 
 static size_t
@@ -32,8 +32,8 @@ sum_of(size_t a, size_t b)
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
-/* Reads the distance behind a 'Q': capital letters, then a small one. 0 when there is no
- * distance, or it is larger than `most`. */
+/* Reads the distance behind a 'Q': upper-case letters, then one lower-case letter. 0 when there is
+ * no distance, or the distance is larger than `most`. */
 static size_t
 distance_at(const char *digit, size_t most)
 {
@@ -64,8 +64,8 @@ length_at(const char *digit, size_t most)
 	return length;
 }
 
-/* Returns the size of a reference at `at` to the text at `to`; `before` has the `count` references
- * before this one. */
+/* Returns the bound on the readable text of a reference at `at` to the text at `to`; `before` has
+ * the `count` references that precede it. */
 static size_t
 reference_size(const char *name, size_t to, size_t at, const struct reference *before, size_t count)
 {
@@ -73,7 +73,8 @@ reference_size(const char *name, size_t to, size_t at, const struct reference *b
 
 	if (isdigit((unsigned char)name[to]))
 		return length_at(name + to, strlen(name));
-	/* A type of one letter, except const, immutable and the 128-bit types. */
+	/* A lower-case letter is a type of one letter, except const (x), immutable (y) and the
+	 * 128-bit types (z). */
 	if (islower((unsigned char)name[to]) && strchr("xyz", name[to]) == NULL)
 		return FACTOR;
 	size = (at - to) * FACTOR;

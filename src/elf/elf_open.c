@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bound on the table of section names. LLVM puts the names of symbols into the same table. */
+/* Bound on the size of the table of section names, into which LLVM also puts the names of
+ * symbols. */
 #define NAMES_MAX (UINT64_C(64) << 20)
 
 /* What is opened: a file, or bytes in memory. */
@@ -34,8 +35,8 @@ read_at(const struct source *source, uint64_t offset, void *to, size_t size)
 
 /*
  * Returns whether the table of section names is of a plausible size and ends with a zero. libelf
- * reads the whole table for the first name, and for each name searches for a zero backwards from
- * the end.
+ * reads the whole table when the first name is requested, and for each name searches backwards from
+ * the end of the table for a zero.
  */
 static bool
 has_sound_names(const struct source *source, const Elf64_Ehdr *header)
@@ -78,7 +79,7 @@ is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why
 	       size - header->e_shoff >= (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
 }
 
-/* Returns whether libelf can open the source safely; *why is as in elf_open.h. */
+/* Returns whether libelf can open the source safely; sets *why as elf_open.h describes. */
 static bool
 is_openable(const struct source *source, const char **why)
 {

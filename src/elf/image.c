@@ -21,19 +21,21 @@
 /* Bound on sections; a linked program has some forty. */
 #define SECTIONS_MOST 4096
 
-/* Bound on the bytes of notes that are searched; those of real files have some hundred bytes. */
+/* Bound on the bytes of notes that are searched; notes of real files have some hundred bytes. */
 #define NOTES_MOST (UINT64_C(64) << 10)
 
 struct image_block {
-	uint8_t *bytes;  /* NULL until the block was read */
-	uint32_t length; /* less than BLOCK_SIZE at the end, or if the file shrank */
-	bool tried;      /* the block was read, or could not be read */
+	uint8_t *bytes; /* NULL until the block was read */
+	/* Number of bytes read: less than BLOCK_SIZE at the end of the file, or if the file has
+	 * shrunk. */
+	uint32_t length;
+	bool tried; /* the block was read, or could not be read */
 };
 
 struct image_blocks {
 	uint8_t *memory; /* all bytes of an image in memory, which has no blocks; else NULL */
-	/* The segment of the last read is checked first: the unwinder reads one segment word by
-	 * word. */
+	/* Index of the segment that the last read used. It is checked first, because the unwinder
+	 * reads one segment word by word. */
 	size_t last_segment;
 	struct image_block block[]; /* all blocks of the file */
 };
@@ -76,7 +78,8 @@ read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size
 	return true;
 }
 
-/* Reads a range of the image that the fast path of image_read_offset does not cover. */
+/* Reads a range that the fast path of image_read_offset does not cover: one in memory, in several
+ * blocks, or in a block that was not read yet. */
 static bool
 read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 {
@@ -248,7 +251,8 @@ static bool
 find_in_notes(const struct image *image, const Elf64_Phdr *ph, uint64_t left, const char owner[4],
 	      uint32_t type, uint64_t *at, uint64_t *size)
 {
-	/* gABI: note fields are padded to 4 bytes, or 8 when the segment is aligned so. */
+	/* gABI: note fields are padded to 4 bytes, or to 8 when the alignment of the segment is
+	 * 8. */
 	const uint64_t pad = ph->p_align == 8 ? 7 : 3;
 
 	*at = ph->p_offset;

@@ -6,21 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bound on names, for damaged files; generic functions and closures have the longest real ones. */
+/* Bound on names, for damaged files; the longest real names are those of generic functions and
+ * closures. */
 #define TEXT_MOST ((size_t)64 << 10)
 
 /* Bound on the size of a table, whose offsets have 32 bits. */
 #define TABLE_MOST (UINT64_C(4) << 30)
 
-/* Bytes of the file that are searched when no section locates the table. */
+/* Largest number of bytes of the file that are searched when no section locates the table. */
 #define SEARCH_MOST (UINT64_C(256) << 20)
-/* Number of plausible headers that are tried: each can cost a search of all data. */
+/* Largest number of plausible headers that are tried: each can cost a search of all data. */
 #define HEADERS_MOST 16
 
 /* Type of the note with Go's build ID: cmd/link/internal/ld/elf.go. */
 #define NOTE_GO 4
 
-/* First word of the table: internal/abi/symtab.go. */
+/* First word of the table, by versions of Go: internal/abi/symtab.go. */
 #define MAGIC_OLD 0xfffffff0 /* Go 1.18, 1.19 */
 #define MAGIC 0xfffffff1
 
@@ -64,7 +65,8 @@ use_header(struct pclntab *table, const struct header *header)
 	return true;
 }
 
-/* Reads the header of a table at the offset, of at most `size` bytes. */
+/* Reads the header of a table at a file offset, where the table can have at most `size` bytes;
+ * false when there is no valid header. */
 static bool
 try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 {
@@ -79,8 +81,8 @@ try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 
 /* --- the table by sections ------------------------------------------------------------- */
 
-/* cmd/link/internal/ld/data.go. The first two are the table itself; some linkers put it into
- * .data.rel.ro. The others show that Go's linker made the program. */
+/* cmd/link/internal/ld/data.go. The first TABLE_SECTIONS sections contain the table itself, which
+ * some linkers put into .data.rel.ro. The other sections show that Go's linker made the program. */
 #define TABLE_SECTIONS 2
 static const char *const sections[] = {
 	".gopclntab",
@@ -89,7 +91,7 @@ static const char *const sections[] = {
 	".note.go.buildid",
 };
 
-/* Finds the first of the sections that the image has. */
+/* Finds the first of the first `count` sections in sections[] that the image has. */
 static bool
 find_section(const struct image *image, size_t count, Elf64_Shdr *found)
 {
@@ -105,7 +107,8 @@ pclntab_is_likely(const struct image *image)
 	uint64_t at, size;
 	Elf64_Shdr section;
 
-	/* Go's tools, too, recognise a program without sections by this note (ld/elf.go). */
+	/* Go's tools, too, recognise a program without sections by the note with its build ID
+	 * (ld/elf.go). */
 	return find_section(image, ARRAY_SIZE(sections), &section) ||
 	       image_find_note(image, "Go\0", NOTE_GO, &at, &size);
 }
@@ -197,7 +200,8 @@ find_entry(const struct pclntab *table, uint32_t address, uint32_t *at, uint32_t
 	uint32_t entry
 		[3]; /* address of a function, offset of its record, address of the next function */
 
-	/* In a sorted table entry[low] <= address < entry[high]; ends for damaged tables, too. */
+	/* Invariant in a sorted table: entry[low] <= address < entry[high]. The loop ends for
+	 * damaged tables, too. */
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;
 
@@ -252,7 +256,8 @@ pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_functio
 
 /* --- texts -------------------------------------------------------------------------------- */
 
-/* Adds the text at `from` + `at`, which must end before `end`. */
+/* Adds to `to` the text at the position `from` + `at` of the table; false unless the text ends
+ * before `end`. */
 static bool
 add_text(const struct pclntab *table, uint64_t from, uint64_t end, uint32_t at, struct strbuf *to)
 {

@@ -12,8 +12,9 @@
 #include "elf/pclntab_internal.h"
 
 /* Indices of words in the description: runtime/symtab.go, moduledata. */
-#define WORD_HEADER 0 /* address of the table */
-#define WORD_NAMES 1  /* slices: address, length, capacity */
+#define WORD_HEADER 0 /* address of the header of the table */
+/* First of the slices, which have three words each: address, length, capacity. */
+#define WORD_NAMES 1
 #define WORD_FUNCTIONS 16
 #define WORD_LOW 20  /* start of the first function */
 #define WORD_HIGH 21 /* end of the last function */
@@ -22,17 +23,18 @@
 #define WORD_FUNCDATA_OLD 38
 #define WORDS 41
 
-/* Bounds on the bytes of data and of relocations that are searched, and on the candidates in
- * them. */
+/* Bounds on the bytes of data and of relocations that are searched, and on the number of candidates
+ * found. */
 #define DATA_MOST (UINT64_C(256) << 20)
 #define RELOCATIONS_MOST (UINT64_C(512) << 20)
 #define CANDIDATES_MOST 16
 
-/* Size of a piece: a multiple of the sizes of words and of relocations, and too large for the
- * image to keep it. */
+/* Size of a piece: a multiple of the sizes of words and of relocations, and too large to be cached
+ * by the image. */
 #define PIECE ((size_t)24 << 12)
 
-/* Whether the value of a relocation is an address of the image: psABIs of x86-64 and AArch64. */
+/* True when a relocation of this type has an address of the image as its value: psABIs of x86-64
+ * and AArch64. */
 #define IS_RELATIVE(image, type)                                                                   \
 	((type) == ((image)->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE))
 
@@ -85,7 +87,8 @@ read_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
 			    sizeof(*high));
 }
 
-/* Checks every word against the table: no other data agrees with it in all of them. */
+/* Checks every word of a candidate against the table, and if all agree, uses them. No other data
+ * agrees with the table in all words. */
 static bool
 use_words(struct pclntab *table, const uint64_t word[WORDS])
 {
@@ -158,15 +161,16 @@ find_in_data(struct pclntab *table)
 
 struct relocations {
 	struct pclntab *table;
-	uint64_t offset, size;               /* of the relocations in the file */
-	uint64_t candidate[CANDIDATES_MOST]; /* addresses of pointers to the table, where a
-					      * description may begin */
-	size_t count;                        /* number of candidates */
-	bool complete;                       /* all candidates were collected */
-	uint64_t vaddr, word[WORDS];         /* address and words of the present candidate */
+	uint64_t offset, size; /* file offset and size of the relocations */
+	/* Addresses of pointers to the table: a description may begin at each. */
+	uint64_t candidate[CANDIDATES_MOST];
+	size_t count;  /* number of candidates */
+	bool complete; /* all candidates have been collected: now the words of one are read */
+	uint64_t vaddr, word[WORDS]; /* address and words of the present candidate */
 };
 
-/* Finds the relocations by the dynamic section, as the loader does: there may be no sections. */
+/* Finds the relocations by the PT_DYNAMIC segment, as the loader does, because the file may have no
+ * section headers. False when there are none. */
 static bool
 find_relocations(struct relocations *relocations)
 {
@@ -200,7 +204,8 @@ find_relocations(struct relocations *relocations)
 	return false;
 }
 
-/* Collects the candidates, or the words of the present candidate. */
+/* Visits a piece of the relocations: collects candidates, or when `complete` is set, the words of
+ * the present candidate. */
 static bool
 visit_relocations(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 {
@@ -252,8 +257,8 @@ find_in_relocations(struct pclntab *table)
 
 /* --- the start of the code ------------------------------------------------------------- */
 
-/* Returns whether the start of the code in the header of the table is code. This is enough for
- * all but inlined functions. */
+/* Returns whether the address in the header of the table at which the code starts is in an
+ * executable segment. This address is sufficient for all but inlined functions. */
 static bool
 text_is_code(const struct pclntab *table)
 {

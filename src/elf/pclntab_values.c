@@ -7,10 +7,10 @@
 
 #include "elf/pclntab_internal.h"
 
-/* Bound on the steps of a table, for damaged files. */
+/* Largest number of steps in a packed table, for damaged files. */
 #define STEPS_MOST (1U << 20)
 
-/* Bound on the bytes of a number; numbers of 32 bits have at most 5 bytes. */
+/* Largest number of bytes of a packed number; numbers of 32 bits have at most 5 bytes. */
 #define VARINT_MOST 10
 
 /* The largest stack: runtime/stack.go, maxstacksize. */
@@ -24,7 +24,8 @@
 /* Reads packed bytes one by one, from pieces of the file. */
 struct reader {
 	const struct pclntab *table;
-	uint64_t at; /* offset in the table of the first byte behind the piece */
+	/* Position in the table of the first byte behind the piece that was read last. */
+	uint64_t at;
 	uint8_t piece[64];
 	size_t used, size;
 };
@@ -65,17 +66,17 @@ next_number(struct reader *reader, uint32_t *number)
 	return byte < 0x80;
 }
 
-/* The table has pairs of numbers: the change of the value (odd: negative) and the number of
- * instructions for which the new value holds. */
+/* A packed table has pairs of numbers: the change of the value (odd: negative), and the number of
+ * units of `quantum` bytes of code for which the new value holds. */
 bool
 pclntab_value(const struct pclntab *table, uint32_t at, const struct pclntab_function *function,
 	      uint64_t vaddr, int32_t *value)
 {
 	struct reader reader = { .table = table, .at = table->values + at };
 	uint64_t address = function->entry;
-	uint32_t current = UINT32_MAX; /* -1 */
+	uint32_t current = UINT32_MAX; /* -1, the value before the first pair */
 
-	/* The offset 0 means that there is no table. */
+	/* The offset 0 means that the function has no such table. */
 	for (unsigned i = 0; at != 0 && i < STEPS_MOST && address < function->end; i++) {
 		uint32_t change, length;
 
@@ -118,7 +119,7 @@ struct body {
 	uint64_t inlined;    /* vaddr of the array of inlined calls; 0 when not known */
 };
 
-/* Returns the word `index` behind the record; 0 when the file ends before that word. */
+/* Returns the word with this index behind the record; 0 when it cannot be read. */
 static uint32_t
 word_behind(const struct body *body, uint64_t index)
 {
@@ -151,9 +152,9 @@ open_body(struct body *body, const struct pclntab *table, uint64_t vaddr)
 }
 
 /*
- * Reads an element of the array of inlined calls (runtime/symtabinl.go: inlinedCall, which has also
- * file and line up to Go 1.19). *parent is the offset from the entry of an instruction whose file
- * and line are those of the call.
+ * Reads an element of the array of inlined calls (runtime/symtabinl.go: inlinedCall, which up to Go
+ * 1.19 has also file and line). *parent is the offset, from the function's entry, of an instruction
+ * in the caller whose file and line are those of the call.
  */
 static bool
 read_inlined(const struct body *body, int32_t index, struct pclntab_place *place, uint32_t *parent)
@@ -210,8 +211,8 @@ pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place
 		       read_inlined(&body, index, &inner, &parent);
 		if (more)
 			vaddr = body.function.entry + parent;
-		/* The last place is for the outermost function. A ring of damaged calls ends here,
-		 * too. */
+		/* The last place is kept for the outermost function. This also ends the walk when
+		 * damaged calls form a ring. */
 		if (more && count + 1 == most)
 			break;
 		place[count++] = inner;

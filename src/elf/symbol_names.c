@@ -17,9 +17,9 @@
 /*
  * libiberty takes its working memory from the stack, and refuses C++ names of more than 1,024 bytes
  * unless an option removes that limit. Templates of real programs have names of several thousand
- * bytes. So libiberty runs on a separate stack of this size. For a name of n bytes it needs 72 n
- * bytes for the parsed parts (struct demangle_component and substitutions), one or more frames of
- * the parser for every byte, and 16 bytes for each pair of a template and a reference to a
+ * bytes. So libiberty runs on a separate stack of this size. For a name of n bytes libiberty needs
+ * 72 n bytes for the parsed parts (struct demangle_component and substitutions), one or more frames
+ * of the parser for every byte, and 16 bytes for each pair of a template and a reference to a
  * template's parameter, each counted twice.
  */
 #define CXX_SHORT 1024
@@ -27,7 +27,7 @@
 #define CXX_STACK ((size_t)64 << 20)
 #define CXX_PAIRS_MOST ((size_t)32 << 20)
 #ifndef DMGL_NO_RECURSE_LIMIT
-#define DMGL_NO_RECURSE_LIMIT 0 /* before 2019 there was no limit */
+#define DMGL_NO_RECURSE_LIMIT 0 /* libiberty before 2019 has neither the limit nor the option */
 #endif
 
 /* Longest D name in bytes, because the parser recurses for each byte; and the limit of its
@@ -37,7 +37,7 @@
 
 struct demangled {
 	struct strbuf *out;
-	size_t limit; /* the largest allowed out->length */
+	size_t limit; /* largest length that `out` may reach */
 	jmp_buf too_long;
 	const char *name;
 	int options;
@@ -50,15 +50,15 @@ symbol_name_length(const char *raw)
 	const char *at = strchr(raw, '@');
 	size_t length = at != NULL && at != raw ? (size_t)(at - raw) : strlen(raw);
 
-	/* "take!;" in debug information is "take!" in the code. */
+	/* Debug information may append a ';': "take!;" is "take!" in the code. */
 	if (length > 1 && raw[length - 1] == ';')
 		length--;
 	return length;
 }
 
 /*
- * Length of a legacy Rust name "_ZN…17h0123456789abcdefE"; 0 if the name is not one. Unlike in
- * C++, a '.' may be part of the name.
+ * Returns the length of a legacy Rust name "_ZN…17h0123456789abcdefE"; 0 if the name is no such
+ * name. In Rust, unlike in C++, a '.' may be part of the mangled name.
  */
 static size_t
 rust_legacy_length(const char *name)
@@ -85,7 +85,8 @@ compiler_suffix(const char *name)
 	return rust > 0 ? name + rust : name + strcspn(name, ".");
 }
 
-/* Returns the length of a suffix without ".llvm.8397458", which is a hash of the build. */
+/* Returns the length of a suffix without its end ".llvm.8397458", which is a hash of the build and
+ * not shown. */
 static size_t
 suffix_length(const char *suffix)
 {
@@ -105,10 +106,10 @@ take_piece(const char *piece, size_t length, void *opaque)
 }
 
 /*
- * A mangled name of 254 bytes can expand to 140 MB of text, because each part may refer to
- * earlier parts twice. libiberty passes the text to this callback in pieces, and a callback
- * cannot stop it. libiberty keeps nothing on the heap meanwhile (except for a few bytes in Rust's
- * punycode), so that a longjmp out of the callback is safe.
+ * A mangled name of 254 bytes can expand to 140 MB of text, because each part may refer to earlier
+ * parts twice. libiberty passes the text to this callback in pieces, and a callback cannot stop it.
+ * So the callback leaves by longjmp when the text is too long. This is safe, because libiberty has
+ * nothing on the heap at that time (except for a few bytes for Rust's punycode).
  */
 static void
 demangle_pieces(void *opaque)
@@ -117,7 +118,8 @@ demangle_pieces(void *opaque)
 
 	if (setjmp(demangled->too_long) != 0)
 		return;
-	/* Rust first: a legacy Rust name is also a C++ name, with a hash. */
+	/* Rust is tried first, because a legacy Rust name is also a valid C++ name, with the hash
+	 * as its last part. */
 	demangled->good = rust_demangle_callback(demangled->name, 0, take_piece, demangled) != 0 ||
 			  cplus_demangle_v3_callback(demangled->name, demangled->options,
 						     take_piece, demangled) != 0;
@@ -139,8 +141,8 @@ run_call(void *opaque)
 
 /*
  * Calls function(context) on the stack of a new thread, which has `size` bytes (the kernel
- * allocates them on first use) and handles no signals. Does nothing when there is no memory for
- * the stack.
+ * allocates them on first use) and handles no signals. Does not call the function when there is no
+ * memory for the stack.
  */
 static void
 own_stack_call(size_t size, void (*function)(void *context), void *context)
@@ -161,7 +163,8 @@ own_stack_call(size_t size, void (*function)(void *context), void *context)
 	pthread_attr_destroy(&attributes);
 }
 
-/* Returns whether the parser's table of pairs fits on its stack. */
+/* Returns whether the parser's table of pairs (template, reference to its parameter) for this name
+ * fits on the stack. */
 static bool
 pairs_fit(const char *name)
 {
@@ -191,7 +194,8 @@ demangle_cxx_or_rust(struct strbuf *out, const char *name)
 	return demangled.good;
 }
 
-/* Back references let D names grow as C++ names do, and libiberty has no limit for them. */
+/* Back references make D names expand as C++ names do, and libiberty has no limit for D names: the
+ * size is computed first. */
 static bool
 demangle_d(struct strbuf *out, const char *name)
 {
@@ -208,7 +212,8 @@ demangle_d(struct strbuf *out, const char *name)
 	return true;
 }
 
-/* Only names with these prefixes are demangled; libiberty accepts further languages. */
+/* Returns whether the name has a prefix of C++ or Rust: libiberty would demangle names of further
+ * languages. */
 static bool
 is_cxx_or_rust(const char *name)
 {

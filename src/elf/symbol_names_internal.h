@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Upper bound of the bytes of a demangled D name; SIZE_MAX when it exceeds a size_t. It may be
- * too large for names with many back references.
+ * Returns an upper bound of the bytes of a D name when it is demangled; SIZE_MAX when the bound
+ * exceeds a size_t. For names with many back references the bound may be far above the real size.
  */
 size_t d_name_size(const char *name);
 

@@ -9,10 +9,11 @@
 
 #include "wallsample/base/base.h"
 
-/* The size of a block of an image: the image does not keep blocks that are read whole. */
+/* Bytes of one read. It is the size of a block of an image, because an image does not cache blocks
+ * that are read whole. */
 #define PIECE ((size_t)64 << 10)
 
-/* Larger tables are in damaged or sparse files: see symbol_table.c. */
+/* Limits in bytes; larger tables are in damaged or sparse files: see symbol_table.c. */
 #define SYMBOLS_MAX_SIZE (UINT64_C(256) << 20)
 #define NAMES_MAX_SIZE (UINT64_C(1) << 30)
 
@@ -66,7 +67,7 @@ find_tables(struct symbol_search *search)
 			    (section.sh_flags & SHF_COMPRESSED) != 0)
 				continue;
 			add_table(search, &section);
-			break; /* the ABI allows one table of each kind */
+			break; /* the ABI allows one table of each type */
 		}
 	}
 }
@@ -114,7 +115,8 @@ next_table(struct symbol_search *search)
 				    SYMBOL_SEARCH_DONE);
 }
 
-/* Returns whether the name ends at `end`, or the suffix of a part begins there. */
+/* Returns whether a symbol's name ends at `end`, or, if parts are wanted, the suffix of a part
+ * (".cold") begins there. */
 static bool
 ends_at(const struct symbol_wanted *wanted, const uint8_t *end, const uint8_t *piece_end)
 {
@@ -126,7 +128,7 @@ keep_name(struct symbol_search *search, uint64_t offset, size_t wanted)
 {
 	const struct symbol_search_name name = { (uint32_t)offset, (uint32_t)wanted };
 
-	/* The name is kept already when it is in the overlap of two pieces. */
+	/* The name has been added already if it lies in the overlap of two pieces. */
 	for (size_t i = 0; i < search->name_count; i++)
 		if (search->name[i].offset == name.offset)
 			return;
@@ -148,7 +150,7 @@ keep_names(struct symbol_search *search, size_t wanted, const uint8_t *piece, si
 	}
 }
 
-/* Searches one piece of the names; returns the number of bytes read. */
+/* Searches one piece of the table of names for wanted names; returns the number of bytes read. */
 static size_t
 step_names(struct symbol_search *search, uint8_t *piece)
 {
@@ -158,7 +160,8 @@ step_names(struct symbol_search *search, uint8_t *piece)
 	for (size_t i = 0; i < search->wanted_count && size > 0; i++)
 		keep_names(search, i, piece, size);
 	if (size == PIECE) {
-		/* Pieces overlap, because a name and the byte behind it may cross their border. */
+		/* Pieces overlap, because a name and the byte behind it may lie across the border
+		 * of two pieces. */
 		search->at += size - SYMBOL_SEARCH_NAME_MOST;
 		return size;
 	}
@@ -203,7 +206,8 @@ match_names(struct symbol_search *search, const Elf64_Sym *symbol)
 	}
 }
 
-/* Searches one piece of the symbols; returns the number of bytes read. */
+/* Searches one piece of the table of symbols for symbols with the names found; returns the number
+ * of bytes read. */
 static size_t
 step_symbols(struct symbol_search *search, uint8_t *piece)
 {

@@ -4,11 +4,11 @@
  *
  * libelf trusts some counts that a caller cannot check after libelf has opened the file. If there
  * are more than 65,279 sections (or 65,534 segments), their number is stored outside the header,
- * where a damaged file can make libelf allocate any amount of memory. No linked program has that
- * many: such files are refused, and so are files without their section headers. libelf also reads a
- * section name table of any size, and is slow for each name when the table does not end in a zero:
- * such tables are refused. Files are read with pread(2), never mapped (access to a mapping of a
- * file that has shrunk raises SIGBUS).
+ * where a damaged file can make libelf allocate any amount of memory. No linked program has so
+ * large a number: such files are refused, and so are files whose section headers are missing.
+ * libelf also reads a section name table of any size, and is slow for each name when the table does
+ * not end in a zero: such tables are refused. Files are read with pread(2), never mapped (access to
+ * a mapping of a file that has shrunk raises SIGBUS).
  */
 #ifndef WALLSAMPLE_ELF_ELF_OPEN_H
 #define WALLSAMPLE_ELF_ELF_OPEN_H
@@ -42,17 +42,18 @@ Elf *elf_open_image(const struct image *image, const char **why);
  */
 Elf *elf_open_unwind(const struct image *image, int *fd);
 
-/* The name of the section with this header, borrowed from the Elf; "" when there is no name. */
+/* Returns the name of the section with this header, borrowed from the Elf; "" when the section has
+ * no name. */
 const char *elf_section_name(Elf *elf, const GElf_Shdr *header);
 
-/* The bytes of a section, owned by its Elf; NULL when the section has more than `limit` bytes, is
- * compressed or is not in the file. */
+/* Returns the bytes of a section, owned by its Elf; NULL when the section has more than `limit`
+ * bytes, is compressed or is not in the file. */
 Elf_Data *elf_section_data(Elf_Scn *scn, uint64_t limit);
 
 /*
- * The text at `offset`, borrowed from `texts`; NULL when the offset is outside of the section, or
- * the text is empty or has no terminating zero in its first `most` bytes. Unlike elf_strptr(), it
- * does not search the whole section for that zero.
+ * Returns the text at `offset`, borrowed from `texts`; NULL when the offset is outside of the
+ * section, or the text is empty or has no terminating zero in its first `most` bytes. Unlike
+ * elf_strptr(), this function does not search the whole section for the terminating zero.
  */
 const char *elf_text_at(const Elf_Data *texts, uint64_t offset, size_t most);
 

@@ -39,21 +39,24 @@ struct image {
 };
 
 /*
- * Takes over the descriptor of a regular file (and closes it on failure too) and reads headers,
+ * Takes over the descriptor of a regular file (and closes it on failure, too), and reads headers,
  * segments and build-id. NULL when the file is damaged or is not a 64-bit little-endian ELF file
  * with segments. The caller frees the image with image_free().
  */
 struct image *image_open_fd(int fd);
 
-/* Makes an image of bytes in memory, which are copied; otherwise as image_open_fd. */
+/* Makes an image of bytes in memory, which are copied; returns NULL in the cases of
+ * image_open_fd. */
 struct image *image_open_memory(const void *bytes, size_t size);
 
-/* Makes an image of bytes from xmalloc, which are taken over (and freed on failure too). */
+/* Makes an image of bytes from xmalloc, which it takes over (and frees on failure, too). Returns
+ * NULL in the cases of image_open_fd. */
 struct image *image_take_memory(void *bytes, size_t size);
 
 void image_free(struct image *image);
 
-/* Copies `size` bytes from the file offset `offset`; false when one of them cannot be read. */
+/* Copies `size` bytes from the file offset `offset`; false when one of these bytes cannot be
+ * read. */
 bool image_read_offset(const struct image *image, uint64_t offset, void *to, size_t size);
 
 /*
@@ -62,34 +65,35 @@ bool image_read_offset(const struct image *image, uint64_t offset, void *to, siz
  */
 bool image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
-/* Converts a file offset to a vaddr; false when no segment contains it. */
+/* Converts a file offset to a vaddr; false when no segment contains the offset. */
 bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr);
 
 /*
- * Stores the header of the section with this number, or this name; false when there is none (a
- * file may have no section headers at all). The values of the header are not checked.
+ * Stores the header of the section with this number, or this name; false when there is no such
+ * section (a file may have no section headers at all). The values of the header are not checked.
  */
 bool image_section(const struct image *image, uint64_t index, Elf64_Shdr *to);
 bool image_find_section(const struct image *image, const char *name, Elf64_Shdr *to);
 /* Returns the vaddr of a section that is loaded and has at least `size` bytes, or 0. */
 uint64_t image_section_vaddr(const struct image *image, const char *name, uint64_t size);
-/* Bytes of a section name with its zero; longer names are not found. */
+/* Largest size of a section name with its zero; image_find_section does not find longer names. */
 #define IMAGE_SECTION_NAME_MOST 64
 
 /*
- * Stores the next program header of the type; *index is 0 before the first call. Returns false when
- * there is no further one. The values of the header are not checked.
+ * Stores the next program header of the type; the caller sets *index to 0 before the first call.
+ * Returns false when there is no further header of the type. The values of the header are not
+ * checked.
  */
 bool image_next_header(const struct image *image, uint32_t type, uint64_t *index, Elf64_Phdr *to);
 
 /*
  * Finds a note of this type whose owner has these four bytes (the last one is zero), and stores
- * file offset and size of its descriptor; false when there is none.
+ * file offset and size of the note's descriptor; false when there is no such note.
  */
 bool image_find_note(const struct image *image, const char owner[4], uint32_t type, uint64_t *at,
 		     uint64_t *size);
 
-/* Returns all bytes of an image in memory; NULL for an image of a file. */
+/* Returns all bytes of an image in memory, borrowed; NULL for an image of a file. */
 const void *image_memory(const struct image *image);
 
 /*

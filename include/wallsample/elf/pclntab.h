@@ -6,10 +6,10 @@
  * Go's runtime needs the table, so stripped programs have it too. Each call reads only the parts of
  * the file that it needs. All addresses are those of the image. Supports Go 1.18 and later.
  *
- * Addresses in the table count from the start of Go's code, which may follow C code. The table
- * holds that start only up to Go 1.25; the runtime's description of the module (struct
- * moduledata) always holds it. The description is found by its pointers into the table, which in
- * position-independent programs are in the relocations.
+ * Addresses in the table are relative to the start of Go's code, which may follow C code. The table
+ * has the address of this start only up to Go 1.25; the runtime's description of the module (struct
+ * moduledata) always has it. The description is found by its pointers into the table; in
+ * position-independent programs the relocations have the values of these pointers.
  */
 #ifndef WALLSAMPLE_ELF_PCLNTAB_H
 #define WALLSAMPLE_ELF_PCLNTAB_H
@@ -32,7 +32,7 @@ void pclntab_free(struct pclntab *table);
  * usable table. */
 bool pclntab_is_likely(const struct image *image);
 
-/* runtime/symtab.go, internal/abi/symtab.go: FuncFlag. */
+/* Bits of pclntab_function.flags (runtime/symtab.go, internal/abi/symtab.go: FuncFlag). */
 #define PCLNTAB_FLAG_TOP 1      /* the first function of a stack: no caller */
 #define PCLNTAB_FLAG_SP_WRITE 2 /* sets the stack pointer in ways that the table does not cover */
 #define PCLNTAB_FLAG_ASM 4      /* written in assembler */
@@ -46,7 +46,8 @@ struct pclntab_function {
 	uint32_t record; /* private */
 };
 
-/* Finds the function that contains the address; false when it is not Go code. Takes 0.2 us. */
+/* Finds the function that contains the address; false when the address is not in Go code. Takes 0.2
+ * us. */
 bool pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_function *function);
 
 /*
@@ -57,12 +58,14 @@ bool pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_fu
 bool pclntab_stack_depth(const struct pclntab *table, const struct pclntab_function *function,
 			 uint64_t vaddr, uint32_t *depth);
 
-/* A function at a line. */
+/* A function, with a file and a line in it. */
 #define PCLNTAB_FILE_NONE UINT32_MAX
 struct pclntab_place {
-	uint32_t name;       /* argument of pclntab_name */
-	uint32_t file;       /* argument of pclntab_file, or PCLNTAB_FILE_NONE */
-	uint32_t line;       /* of the instruction, or of the inlined call; 0 when not known */
+	uint32_t name; /* argument of pclntab_name */
+	uint32_t file; /* argument of pclntab_file, or PCLNTAB_FILE_NONE */
+	/* In the innermost function, the line of the instruction; in others, of the inlined call; 0
+	 * when not known. */
+	uint32_t line;
 	uint32_t start_line; /* as in struct pclntab_function */
 };
 
@@ -76,7 +79,7 @@ size_t pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclnta
 
 /*
  * Adds a text to `to`: "main.(*T).Method", "main.F[go.shape.int]", "/src/main.go". False, with
- * nothing added, when the text is not in the table or is longer than any real one. The text is
+ * nothing added, when the text is not in the table or is longer than any real name. The text is
  * foreign.
  */
 bool pclntab_name(const struct pclntab *table, uint32_t name, struct strbuf *to);

@@ -14,13 +14,15 @@
 struct relocation {
 	uint32_t type; /* ELF64_R_TYPE */
 	uint8_t size;  /* bytes that are written: 4 or 8 */
-	bool relative; /* the value is S + A - P, relative to the written place; else S + A */
+	/* The value is S + A - P (symbol + addend - place that is written); else S + A. */
+	bool relative;
 };
 
-/* e_machine of the files that can be relocated: those of the architecture of this program. */
+/* e_machine of the files that can be relocated: files for the architecture that wallsample is built
+ * for. */
 extern const uint16_t relocate_machine;
 
-/* Returns the relocation of a type; NULL for types that data sections do not use. */
+/* Returns the description of a type of relocation; NULL for types that data sections do not use. */
 const struct relocation *relocate_find(uint32_t type);
 
 #endif

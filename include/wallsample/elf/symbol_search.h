@@ -17,20 +17,23 @@
 #include "wallsample/elf/image.h"
 
 #define SYMBOL_SEARCH_WANTED 8
-/* Limits of the names and symbols that are kept. Only damaged tables have a name twice. */
+/* Largest numbers of names and of symbols that are kept. Only damaged tables have a name more than
+ * once. */
 #define SYMBOL_SEARCH_NAMES 32
 #define SYMBOL_SEARCH_FOUND 32
 #define SYMBOL_SEARCH_NAME_MOST 64 /* bytes of a wanted name */
 
 struct symbol_wanted {
 	const char *name;
-	bool parts; /* also "name.cold", "name.part.0"; both tables are then always read */
-	bool code;  /* true for a function, false for a variable */
+	/* Also find parts of the function: "name.cold", "name.part.0"; then both tables are always
+	 * read. */
+	bool parts;
+	bool code; /* true for a function, false for a variable */
 };
 
 struct symbol_search_found {
 	size_t wanted;        /* index of the wanted symbol */
-	uint64_t vaddr, size; /* size 0 when not known */
+	uint64_t vaddr, size; /* address, and size in bytes, 0 when not known */
 };
 
 struct symbol_search_table {
@@ -39,7 +42,7 @@ struct symbol_search_table {
 };
 
 struct symbol_search_name {
-	uint32_t offset; /* in the table of names */
+	uint32_t offset; /* offset in the table of names */
 	uint32_t wanted; /* index of the wanted symbol */
 };
 
@@ -75,7 +78,8 @@ void symbol_search_init(struct symbol_search *search, const struct image *image,
  */
 bool symbol_search_step(struct symbol_search *search, uint64_t *budget);
 
-/* Returns the first symbol that was found for the wanted symbol with this index, or NULL. */
+/* Returns the first symbol that was found for the wanted symbol with this index; NULL when none was
+ * found. */
 const struct symbol_search_found *symbol_search_first(const struct symbol_search *search,
 						      size_t wanted);
 
