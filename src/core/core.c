@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core.c - opens a core file, or reports why a file is no core file; registers of threads. */
+/* core.c - opens a core file, or reports why a file is no core file, and reads the registers of its
+ * threads. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +14,14 @@
 #include "wallsample/elf/relocate.h"
 #include "wallsample/tracer/regs_arch.h"
 
-/* Bound on segments. A Linux process has 65530 mappings by default (vm.max_map_count). */
+/* Largest number of segments. A Linux process has 65530 mappings by default (vm.max_map_count). */
 #define SEGMENTS_MAX (UINT64_C(1) << 23)
 
-/* Bound on notes: a thread has some ten, and Linux has at most 4 million threads
+/* Largest number of notes: a thread has some ten, and Linux has at most 4 million threads
  * (PID_MAX_LIMIT). */
 #define NOTES_MAX (UINT64_C(1) << 25)
 
-/* Bound on PT_NOTE segments. The kernel and gdb write one. */
+/* Largest number of PT_NOTE segments. The kernel and gdb write one. */
 #define NOTE_SEGMENTS_MAX 16
 
 #define DEFAULT_PAGE_SIZE 4096
@@ -81,7 +82,7 @@ check_header(const Elf64_Ehdr *header, const char *path, struct error *err)
 
 	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return refuse_other(ident, path, err);
-	/* Type and machine have the same offsets in 32-bit files. */
+	/* Type and machine have the same offsets in 32-bit and 64-bit files. */
 	if (is_little && header->e_type != ET_CORE)
 		return error_set(err, ERROR_FORMAT, "%s is no core file: it is %s", path,
 				 header->e_type == ET_EXEC || header->e_type == ET_DYN ?
@@ -102,7 +103,8 @@ check_header(const Elf64_Ehdr *header, const char *path, struct error *err)
 	return 0;
 }
 
-/* With more than 65534 segments their number is in the first section header: elf(5), PN_XNUM. */
+/* Returns the number of segments. If there are more than 65534, the first section header has the
+ * number: elf(5), PN_XNUM. */
 static uint64_t
 count_segments(const struct core *core, const Elf64_Ehdr *header)
 {
@@ -133,7 +135,8 @@ read_segments(struct core *core, const Elf64_Ehdr *header)
 		if (segment.p_type == PT_LOAD)
 			core_add_segment(core, &segment);
 	}
-	/* A second pass, so that the window does not move between headers and notes. */
+	/* The notes are read in a second pass, so that the window does not move back and forth
+	 * between headers and notes. */
 	for (uint64_t i = 0; i < count; i++) {
 		if (!core_read_file(core, header->e_phoff + i * sizeof(segment), &segment,
 				    sizeof(segment)))
@@ -174,7 +177,7 @@ open_core_file(struct core *core, const char *path, struct error *err)
 {
 	struct stat st;
 
-	/* O_NONBLOCK: do not wait for the other end of a FIFO. */
+	/* O_NONBLOCK: if the file is a FIFO, open() does not wait for its other end. */
 	core->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (core->fd < 0 || fstat(core->fd, &st) != 0)
 		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", path, strerror(errno));

@@ -20,7 +20,7 @@
 #define CORE_WINDOW ((size_t)4096)
 
 struct core_window {
-	uint64_t offset; /* of the buffered bytes in the core file */
+	uint64_t offset; /* offset of the buffered bytes in the core file */
 	size_t size;     /* number of buffered bytes */
 	uint8_t bytes[CORE_WINDOW];
 };
@@ -28,10 +28,12 @@ struct core_window {
 /* A range of addresses: a PT_LOAD segment, or a mapped part of a file (an entry of NT_FILE). */
 struct core_span {
 	uint64_t start, end; /* [start, end) */
-	uint64_t offset;     /* of the byte at `start`, in the core file or in the mapped file */
-	uint64_t there;  /* in a segment: number of bytes from `start` on that the core file has */
+	/* Offset of the byte at `start`: for a segment in the core file, for a mapped part in the
+	 * mapped file. */
+	uint64_t offset;
+	uint64_t there;  /* of a segment: number of bytes from `start` on that the core file has */
 	bool executable; /* the segment is executable */
-	uint32_t path;   /* number of the mapped file's path in core.paths */
+	uint32_t path;   /* index of the mapped file's path in core.paths */
 };
 
 struct core_spans {
@@ -57,13 +59,14 @@ struct core {
 	size_t thread_count, thread_capacity;
 	struct process *process;
 	struct core_end end;
-	uint64_t page_size;                /* of the machine that wrote the core */
-	uint64_t vdso;                     /* address of the vdso; 0 when not known */
-	uint64_t entry;                    /* entry point of the executable; 0 when not known */
-	uint64_t notes_left;               /* number of notes that may still be read */
-	bool has_end, has_files, has_auxv; /* the note was read; a second one is ignored */
-	bool is_kernel;                    /* the file is a dump of a kernel */
-	bool is_cut; /* the file lacks a part of the segment table or of the notes */
+	uint64_t page_size;  /* bytes; page size of the machine that wrote the core */
+	uint64_t vdso;       /* address of the vdso; 0 when not known */
+	uint64_t entry;      /* entry point of the executable; 0 when not known */
+	uint64_t notes_left; /* number of notes that may still be read */
+	/* The note of this kind was read; a second one is ignored. */
+	bool has_end, has_files, has_auxv;
+	bool is_kernel; /* the file is a dump of a kernel */
+	bool is_cut;    /* the file lacks a part of the segment table or of the notes */
 };
 
 /* --- core_memory.c --------------------------------------------------------- */
@@ -77,7 +80,7 @@ void core_add_segment(struct core *core, const Elf64_Phdr *header);
 const struct core_span *core_segment_at(const struct core *core, uint64_t address);
 
 void core_spans_add(struct core_spans *spans, struct core_span span);
-/* Sorts the spans and removes those that overlap an earlier one. */
+/* Sorts the spans by address, and removes each span that overlaps an earlier one. */
 void core_spans_sort(struct core_spans *spans);
 /* Returns the first span that ends behind the address, or NULL. */
 const struct core_span *core_spans_find(const struct core_spans *spans, uint64_t address);
@@ -87,9 +90,11 @@ const struct core_span *core_spans_find(const struct core_spans *spans, uint64_t
 struct core_thread {
 	pid_t tid;
 	struct regs regs;
-	long syscall;     /* the call that the thread was in or returning from, or SYSCALL_NONE */
+	/* Number of the call that the thread was in or was returning from; SYSCALL_NONE: no
+	 * call. */
+	long syscall;
 	bool asleep;      /* the thread slept in the call until the end of the process */
-	uint64_t args[6]; /* arguments of the call; undefined without a call */
+	uint64_t args[6]; /* arguments of the call; undefined if `syscall` is SYSCALL_NONE */
 	uint64_t tls;     /* the thread pointer (fs_base, tpidr_el0); 0 when not known */
 };
 
@@ -97,52 +102,55 @@ struct core_thread {
  * truncated. */
 bool core_thread_read(const struct core *core, size_t index, struct core_thread *out);
 
-/* Returns the memory of the process, as far as the core has it. The core is borrowed. */
+/* Returns a reader of the process's memory, which fails for memory that the core does not have. The
+ * core is borrowed. */
 struct memory core_memory(const struct core *core);
 
 /* --- core_notes.c ---------------------------------------------------------- */
 
-/* Reads the notes of one PT_NOTE segment. */
+/* Stores the contents of the notes of one PT_NOTE segment in the core. */
 void core_take_notes(struct core *core, const Elf64_Phdr *header);
-/* Completes the description of the process, after the last note was read. */
+/* Completes the description of the process. To be called after the last note was read. */
 void core_finish_notes(struct core *core);
 
 /* --- core_waits.c: all waits are of one moment, so that a ring of waits is a deadlock --------- */
 
-/* A thread, and the system call it was in. */
+/* A thread, and the system call that it was in when the process ended. */
 struct core_waiter {
 	pid_t tid;
 	struct wait_call call; /* its number is SYSCALL_NONE if there was no call */
-	bool leaving;          /* the thread did not sleep any more: it was about to return */
+	bool leaving;          /* the thread no longer slept in the call: it was about to return */
 	uint64_t word;         /* address of the futex; 0 when the call waits for no futex */
 	struct wait what;
 	uint32_t wait;          /* id of the wait in the profile; 0 when there is none */
 	uint32_t thread, stack; /* ids in the profile */
 };
 
-/* Several threads of a hostile core may have one id: a search by that id finds the first of
- * them. */
+/* The waits of all threads. Several threads of a hostile core may have one id: a search by an id
+ * finds the first thread that has it. */
 struct core_waits {
-	struct core_waiter *waiter; /* one for each thread, in the order of the core */
+	struct core_waiter *waiter; /* one waiter for each thread, in the order of the core file */
 	size_t count;
 	struct table by_tid, words; /* thread id -> index; futex word -> number of waiters */
 	struct wait_source source;
 	struct runtimes *runtimes; /* borrowed; NULL when no runtimes are wanted */
 };
 
-/* Takes ownership of `waiter`, whose tid and call are filled in. */
+/* Takes ownership of the array `waiter`, in which the caller has filled in `tid` and `call`.
+ * `memory` is that of the process. */
 void core_waits_init(struct core_waits *waits, struct core_waiter *waiter, size_t count,
 		     struct memory memory);
 void core_waits_release(struct core_waits *waits);
-/* Returns `inner` if the core has a thread with that id, else 0. */
+/* Returns the thread id `inner` if the core has a thread with this id, else 0. */
 pid_t core_waits_thread(void *waits, pid_t inner);
 /* Sets the runtimes whose locks are recognised. `runtimes` is borrowed. */
 void core_waits_set_runtimes(struct core_waits *waits, struct runtimes *runtimes);
-/* Fills in `what` and `wait` of each waiter, and adds the waits to the profile. */
+/* Finds out what each waiter waits for, fills in its `what` and `wait`, and adds the waits to the
+ * profile. */
 void core_waits_classify(struct core_waits *waits, const struct maps *maps,
 			 struct profile *profile);
-/* Adds blame and deadlocks to the profile. `thread` and `stack` of each waiter must be filled
- * in. */
+/* Adds blame (which thread holds what others wait for) and deadlocks to the profile. The caller has
+ * filled in `thread` and `stack` of each waiter. */
 void core_waits_blame(struct core_waits *waits, struct profile *profile);
 
 #endif

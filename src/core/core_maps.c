@@ -2,16 +2,18 @@
 /*
  * core_maps.c - the modules and the mappings of code of a process, from its core file.
  *
- * The kernel lists every mapping as a segment that is executable or not. gdb omits mappings whose
- * memory it has not written, among them the code of files. Whether such a mapping is of code is
- * found by the ELF headers of the file, which are in the core or in the file.
+ * The kernel lists every mapping as a segment that is executable or not. gdb omits the segments of
+ * mappings whose memory it has not written, among them the code of files. Whether such a mapping is
+ * executable then follows from the ELF headers of the mapped file, which are in the core or in the
+ * file itself.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/core_internal.h"
 
-/* Bytes that are read of the beginning of a file: headers and build-id are in two pages. */
+/* Number of bytes that are read from the beginning of a mapped file: headers and build-id are in
+ * its first two pages. */
 #define HEAD_SIZE ((size_t)64 << 10)
 
 /* Bound on the size of the vdso, which has two to four pages. */
@@ -23,35 +25,39 @@
 /* Bound on modules: libdw searches its list of modules linearly. Linux has 65530 mappings. */
 #define MAPPINGS_MAX ((size_t)32 << 10)
 
-/* Number of files that a line of the log names; further files are counted. */
+/* Largest number of files that a line of the log names; further files are only counted. */
 #define NAMED_MOST 4
 
 #define RANGE_NONE UINT32_MAX
 
 /* A file that the core names. */
 struct file {
-	uint32_t head;       /* index of the range with its first bytes, or RANGE_NONE */
-	bool head_read;      /* `image` is valid */
-	struct image *image; /* of the first bytes; NULL when they are missing or no ELF file */
-	uint32_t module;     /* MODULE_NONE until the module is added */
+	uint32_t head; /* index of the range that maps the first bytes of the file, or RANGE_NONE */
+	bool head_read; /* `image` is valid */
+	/* Image made of the first bytes; NULL when the core lacks them or they are no ELF file. */
+	struct image *image;
+	uint32_t module; /* id of the file's module; MODULE_NONE until the module is added */
 };
 
 struct builder {
 	const struct core *core;
 	struct modules *modules;
 	const struct core_files *files;
-	struct file *file;  /* by number of the path */
-	uint32_t exe;       /* number of the executable's path; UINT32_MAX when not known */
-	uint32_t anonymous; /* module of memory without a file; MODULE_NONE until it is added */
-	uint8_t *head;      /* a buffer of HEAD_SIZE bytes */
+	struct file *file; /* indexed by the number of the file's path */
+	uint32_t exe;      /* number of the executable's path; UINT32_MAX when not known */
+	/* Id of the module for memory without a file; MODULE_NONE until the module is added. */
+	uint32_t anonymous;
+	uint8_t *head; /* a buffer of HEAD_SIZE bytes */
 	struct mapping *mapping;
 	size_t count, capacity;
-	bool too_many; /* of modules or files: the remaining mappings have no names */
+	/* There are too many modules or files: the remaining mappings have no names. */
+	bool too_many;
 };
 
 /* --- files ------------------------------------------------------------------------- */
 
-/* Reads the first bytes of the file from memory into builder->head. */
+/* Reads the first bytes of the file from the core's memory into builder->head; returns their
+ * number. */
 static size_t
 read_head(struct builder *builder, const struct file *file)
 {
@@ -134,7 +140,7 @@ add_mapping(struct builder *builder, struct mapping mapping)
 	builder->mapping[builder->count++] = mapping;
 }
 
-/* Adds the range of a file if it was executable. */
+/* Adds a mapped range of a file to the maps, if the range was executable. */
 static void
 core_add_range(struct builder *builder, const struct core_span *range)
 {
@@ -197,7 +203,7 @@ anonymous_module(struct builder *builder)
 	return builder->anonymous;
 }
 
-/* Adds a segment of memory without a file if it was executable. */
+/* Adds a segment to the maps, if it was executable and is not of a file. */
 static void
 add_segment(struct builder *builder, const struct core_span *segment)
 {

@@ -5,7 +5,7 @@
 
 #include "core/core_internal.h"
 
-/* Larger reads bypass the window. */
+/* Reads of more than this number of bytes bypass the window. */
 #define SMALL ((size_t)512)
 
 bool
@@ -58,7 +58,8 @@ core_spans_add(struct core_spans *spans, struct core_span span)
 	spans->span[spans->count++] = span;
 }
 
-/* A total order, because qsort is not stable and the file may be hostile. */
+/* Orders spans completely, so that the result does not depend on qsort, which is not stable, even
+ * when spans of a hostile file start at one address. */
 static int
 compare_spans(const void *left, const void *right)
 {

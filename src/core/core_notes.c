@@ -13,13 +13,13 @@
 
 #include "core/core_internal.h"
 
-/* Bound on threads: the most that Linux can have (PID_MAX_LIMIT of threads.h). */
+/* Largest number of threads: Linux has no more (PID_MAX_LIMIT of threads.h). */
 #define THREADS_MAX ((size_t)4 << 20)
 
-/* Bound on NT_FILE; the limit of the kernel is 16 MiB (core_file_note_size_limit). */
+/* Bound on the size of NT_FILE; the limit of the kernel is 16 MiB (core_file_note_size_limit). */
 #define FILES_MAX_SIZE ((size_t)64 << 20)
 
-/* Bound on entries of the auxiliary vector; Linux has some twenty. */
+/* Largest number of entries of the auxiliary vector; Linux has some twenty. */
 #define AUXV_MAX 256
 
 /* Names and descriptors of notes are padded to 4 bytes, also in segments aligned to 8. */
@@ -40,7 +40,7 @@ is_of(const struct note *note, const char *owner, uint32_t type, size_t least)
 
 /* --- the end ----------------------------------------------------------------------- */
 
-/* Returns whether the default action of the signal ends the process: signal(7). */
+/* Returns whether the default action of the signal is to end the process: signal(7). */
 static bool
 is_deadly(int signal)
 {
@@ -62,14 +62,15 @@ is_deadly(int signal)
 static bool
 has_address(const siginfo_t *info)
 {
-	/* SI_KERNEL: si_addr is not valid, for example after a general protection fault. */
+	/* With SI_KERNEL si_addr is not valid, for example after a general protection fault. */
 	if (info->si_code <= 0 || info->si_code >= SI_KERNEL)
 		return false;
 	return info->si_signo == SIGSEGV || info->si_signo == SIGBUS || info->si_signo == SIGILL ||
 	       info->si_signo == SIGFPE;
 }
 
-/* The siginfo of the first thread follows its status. */
+/* Reads NT_SIGINFO of the first thread, the one that received the signal. This note follows
+ * NT_PRSTATUS of the thread. */
 static void
 take_siginfo(struct core *core, const struct note *note)
 {
@@ -140,8 +141,8 @@ take_process(struct core *core, const struct note *note)
 /* --- files ------------------------------------------------------------------------- */
 
 /*
- * Reads NT_FILE: the number of mappings, the unit of offsets, then start, end and offset of each
- * mapping, then the name of the file of each mapping, terminated by a zero byte.
+ * Reads NT_FILE, which has the number of mappings and the unit of offsets; then start, end and
+ * offset of each mapping; then for each mapping the name of its file, terminated by a zero byte.
  */
 static void
 take_files(struct core *core, const struct note *note)
@@ -163,7 +164,8 @@ take_files(struct core *core, const struct note *note)
 	memcpy(&unit, bytes + sizeof(count), sizeof(unit));
 	if (count > (note->size - head) / each)
 		count = (note->size - head) / each;
-	/* gdb writes the unit 1 with offsets in bytes; the kernel writes the page size. */
+	/* The unit is the page size if the kernel wrote the note; gdb writes the unit 1, and
+	 * offsets in bytes. */
 	if (unit >= 4096 && unit <= 65536 && (unit & (unit - 1)) == 0)
 		core->page_size = unit;
 	at = head + (size_t)count * each;
@@ -263,7 +265,8 @@ core_take_notes(struct core *core, const Elf64_Phdr *header)
 void
 core_finish_notes(struct core *core)
 {
-	/* raise(3) and abort(3): the process sent the signal to itself. */
+	/* With raise(3) and abort(3) the process sends the signal to itself: that is no other
+	 * sender. */
 	if (core->end.sender == core->process->pid)
 		core->end.sender = 0;
 	if (core->process->cmdline == NULL || core->process->cmdline[0] == '\0') {

@@ -9,7 +9,8 @@
 #include "wallsample/thread/state.h"
 #include "wallsample/unwind/unwind.h"
 
-/* Bytes of a stack that are copied before the walk, which reads further bytes on demand. */
+/* Number of bytes of a stack that are copied before it is unwound; the unwinder reads further bytes
+ * on demand. */
 #define STACK_AT_ONCE ((size_t)256 << 10)
 
 #define TASKS_MOST_NS (5 * NS_PER_SEC)
@@ -29,7 +30,8 @@ struct taking {
 	struct run_stats *stats;
 };
 
-/* Reads the bytes before the program counter, from the core or else from the mapped file. */
+/* Reads the code before the program counter, from the core or else from the mapped file; false when
+ * neither has it. */
 static bool
 read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_CODE_SIZE])
 {
@@ -86,9 +88,9 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 }
 
 /*
- * Returns the number of the system call of a thread. The registers of a call that was stopped
- * and resumed have the number of restart_syscall: the original number is in the code or the
- * arguments.
+ * Returns the number of the system call of a thread. If the call was stopped and resumed, the
+ * registers have the number of restart_syscall: then the original number follows from the code or
+ * the arguments.
  */
 static long
 true_syscall(const struct taking *taking, const struct core_thread *thread)
@@ -111,7 +113,8 @@ state_of(const struct core_thread *thread)
 	return thread->syscall == SYSCALL_NONE ? RUN_RUNNING : RUN_UNKNOWN;
 }
 
-/* Copies the registers and the stack; the unwinder reads further memory from the core. */
+/* Copies the registers and the top of the stack into the snapshot; the unwinder reads further
+ * memory from the core. */
 static void
 take_snapshot(struct taking *taking, const struct core_thread *thread)
 {
@@ -122,7 +125,8 @@ take_snapshot(struct taking *taking, const struct core_thread *thread)
 	snapshot->stack_address = thread->regs.sp;
 	snapshot->stack_size = core_read_piece(taking->core, thread->regs.sp, snapshot->stack,
 					       STACK_AT_ONCE);
-	/* Marks the copy as complete: memory that neither it nor the core has cannot be read. */
+	/* Marks the copy of the stack as complete: memory that neither the copy nor the core has
+	 * cannot be read. */
 	snapshot->stack_wanted = STACK_AT_ONCE + 1;
 	snapshot->live_limit = SIZE_MAX;
 	snapshot->memory = &taking->memory;
@@ -206,7 +210,8 @@ read_waiters(struct taking *taking, const struct core_sample_config *config)
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
-/* Reads the tasks of all threads, once: the memory of a core does not change. */
+/* Reads the asynchronous tasks of all threads. Once is enough: the memory of a core does not
+ * change. */
 static void
 read_tasks(const struct taking *taking, struct async_tasks *tasks)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core_waits.c - waits, their holders and deadlocks of the threads of a core file. */
+/* core_waits.c - finds what the threads of a core file wait for, which threads hold it, and
+ * deadlocks. */
 #include "core/core_internal.h"
 
 #include <stdlib.h>
@@ -79,7 +80,7 @@ core_waits_set_runtimes(struct core_waits *waits, struct runtimes *runtimes)
 }
 
 /* Returns the frame that names the interpreter of a lock, such as "of interpreter 2"; FRAME_NONE
- * when the runtime has one such lock. */
+ * when the runtime has only one lock of this kind. */
 static uint32_t
 frame_of_runtime(const struct core_waits *waits, uint64_t lock, struct profile *profile)
 {
@@ -103,9 +104,9 @@ core_waits_release(struct core_waits *waits)
 
 /*
  * Returns whether a thread that was about to return from its call still waits for an interpreter's
- * lock. A waiter wakes up at intervals to request the lock again, and waits as long as another
- * thread holds the lock. A wait without a timeout is that of a thread that has released the lock
- * and waits until another thread takes the lock.
+ * lock. A waiter wakes up at intervals (its wait has a timeout) to request the lock again, and
+ * waits as long as another thread holds the lock. A thread that waits without a timeout has
+ * released the lock and waits until another thread takes it.
  */
 static bool
 asks_again(const struct core_waits *waits, const struct core_waiter *waiter)

@@ -26,35 +26,40 @@ struct core;
 struct core_end {
 	int signal;       /* 0 when the process did not end: the core is of a live process */
 	pid_t tid;        /* the thread that received the signal */
-	bool has_address; /* the signal reports a fault at `address` */
+	bool has_address; /* the signal reports a fault, at `address` */
 	uint64_t address;
-	pid_t sender; /* process that sent the signal; 0 when no other process did, or not known */
+	/* Id of the other process that sent the signal; 0 when no other process did, or when this
+	 * is not known. */
+	pid_t sender;
 };
 
 /*
- * Opens a core file and reads its lists. ERROR_SYSTEM: the file cannot be read. ERROR_FORMAT: it is
- * no core file of a process of this architecture; the text names what it is. A truncated file is
- * accepted: see core_missing. The caller frees the core.
+ * Opens a core file and reads its lists. ERROR_SYSTEM: the file cannot be read. ERROR_FORMAT: the
+ * file is no core file of a process of this architecture; the text of the error names what the file
+ * is. A truncated file is accepted: see core_missing. The caller frees the core.
  */
 int core_open(const char *path, struct core **out, struct error *err);
 void core_free(struct core *core);
 
 /*
- * The process: pid, comm and cmdline as far as the core has them (the kernel stores 80 bytes of the
- * command line). It has no open descriptors.
+ * Return the process, and how it ended; both are borrowed from the core. The process has pid, comm
+ * and cmdline as far as the core has them (the kernel stores 80 bytes of the command line), and no
+ * open descriptors.
  */
 const struct process *core_process(const struct core *core);
 const struct core_end *core_end(const struct core *core);
-/* Time of the last modification of the file, in ns of CLOCK_REALTIME. */
+/* Returns the time of the last modification of the core file, in ns of CLOCK_REALTIME. */
 uint64_t core_written_ns(const struct core *core);
-/* Bytes of memory that the file lists but does not have, because the file is truncated. */
+/* Returns the number of bytes of memory that the file lists but does not have, because it is
+ * truncated. */
 uint64_t core_missing(const struct core *core);
 
-/* Threads in the order of the file, at least one: the first received the signal. */
+/* Return the number of threads, at least 1, and the id of a thread. Threads are in the order of the
+ * file: the first one received the signal. */
 size_t core_thread_count(const struct core *core);
 pid_t core_thread_id(const struct core *core, size_t index);
 
-/* Copies `size` bytes of memory; false if the core does not have all of them. */
+/* Copies `size` bytes of the process's memory; false if the core does not have all of them. */
 bool core_read(const struct core *core, uint64_t address, void *to, size_t size);
 /*
  * Copies at most `size` bytes of memory from `address` up to the end of the segment that contains
@@ -62,9 +67,9 @@ bool core_read(const struct core *core, uint64_t address, void *to, size_t size)
  */
 size_t core_read_piece(const struct core *core, uint64_t address, void *to, size_t size);
 
-/* Where to find the files that the core names. */
+/* Where core_maps searches the files that the core names. */
 struct core_files {
-	const char *exe;   /* path of the executable; NULL: the path in the core */
+	const char *exe;   /* path of the executable; NULL: use the path in the core */
 	const char *symfs; /* directory to search first; NULL: none */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_sample.h - every thread of a core file as one sample: what the sampler does with a live
- * process at one tick.
+ * core_sample.h - takes one sample of every thread of a core file, as the sampler does at one tick
+ * of a live process.
  */
 #ifndef WALLSAMPLE_CORE_CORE_SAMPLE_H
 #define WALLSAMPLE_CORE_CORE_SAMPLE_H
@@ -13,18 +13,19 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/unwind/unwind.h"
 
-/* The members have the meaning of those of struct sampler_config. */
+/* See the members with these names in struct sampler_config. */
 struct core_sample_config {
 	enum unwind_choice unwinder;
 	uint32_t runtimes;
-	struct async_tasks *tasks; /* receives the tasks of all threads; NULL: not wanted */
+	struct async_tasks *tasks; /* receives the tasks of all threads; NULL: tasks are not read */
 };
 
 /*
- * Unwinds all threads and adds a tick with a sample of each to the profile. A core does not have
- * the states of threads: a thread that was interrupted in a system call is SLEEPING, a thread in no
- * call is RUNNING (it may have waited for a CPU or a page), other threads are UNKNOWN. A core has
- * no names of threads: only the main thread gets a name, that of the process.
+ * Unwinds all threads, and adds one tick with a sample of each thread to the profile. A core does
+ * not record the states of threads, so that they follow from system calls: a thread that was
+ * interrupted in a system call is SLEEPING, a thread that was in no system call is RUNNING (though
+ * it may have waited for a CPU or a page), other threads are UNKNOWN. A core has no names of
+ * threads: only the main thread gets a name, the name of the process.
  *
  * `maps` comes from core_maps. Fills in ticks, thread_samples, threads, chains, failed and runtimes
  * of `stats`.
