@@ -85,7 +85,7 @@ file_read_at(int fd, uint64_t offset, void *to, size_t size)
 
 /*
  * Returns true if the file system of the file has no data: the kernel generates the contents of its
- * files when they are read. A size does not tell such files apart: /sys reports 4096 bytes.
+ * files when they are read. The size of a file does not show this: /sys reports 4096 bytes.
  */
 static bool
 file_is_generated(int fd)

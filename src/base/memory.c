@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - checks the range of a read of the target's memory. */
+/* memory.c - checks the address range of a read from the target's memory. */
 #include "wallsample/base/memory.h"
 
 bool

@@ -58,7 +58,7 @@ rng_exponential(struct rng *rng, double mean)
 	return -log(rng_uniform(rng)) * mean;
 }
 
-/* Inverts the distribution: more than n trials are needed with probability (1 - p)^n. */
+/* Inverts the distribution: the probability that more than n trials are needed is (1 - p)^n. */
 uint32_t
 rng_geometric(struct rng *rng, double p)
 {

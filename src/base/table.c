@@ -35,7 +35,10 @@ hash_bytes(const void *bytes, size_t size)
 	return hash;
 }
 
-/* Returns the slot of (a, b), or the free slot for it. The table must have a free slot. */
+/*
+ * Returns the slot of the key (a, b), or the free slot where that key belongs. The table must have
+ * a free slot.
+ */
 static struct table_slot *
 table_slot(const struct table *table, uint64_t a, uint64_t b)
 {
@@ -128,7 +131,7 @@ table_row(struct table *table, const uint64_t key[2], void *rows, size_t *capaci
 /* --- interned text --------------------------------------------------------------------------- */
 
 struct strings {
-	struct table ids; /* key: hash of a text, number of earlier texts with the same hash */
+	struct table ids; /* (hash of a text, number of earlier texts with the same hash) -> id */
 	char **text;      /* text[id] is owned */
 	size_t capacity;  /* of `text`, in elements */
 };

@@ -9,26 +9,31 @@
 #include "wallsample/causal/progress.h"
 
 struct causal_command {
-	struct run run; /* of the profile; experiments use its target and output, too */
+	/* takes the profile; experiments use the target and output of this run, too */
+	struct run run;
 	struct progress *progress;
 	struct causal_result result;
-	struct profile *profile; /* of the experiments */
+	struct profile *profile; /* samples taken during the experiments */
 	struct causal_run *experiments;
-	uint64_t tended_ns; /* when frames were last named and experiments planned */
+	uint64_t tended_ns; /* time at which tend() last named frames and planned experiments */
 	bool over;          /* the experiments are complete */
-	size_t counted;     /* addresses of code that need breakpoints */
-	bool warned;        /* the user was warned that no progress point moves */
+	size_t counted;     /* number of code addresses that need breakpoints */
+	bool warned;        /* the warning that no progress point moves was printed */
 	enum sample_status status;
 };
 
-/* Take the profile, choose the candidates from it, and run the experiments on them. */
+/*
+ * The phases in order: take the profile, choose candidates from it, run experiments on the
+ * candidates.
+ */
 int causal_take_profile(struct causal_command *command, struct error *err);
 int causal_choose_candidates(struct causal_command *command, struct error *err);
 int causal_experiment(struct causal_command *command, struct error *err);
 
 /*
- * Writes the report, unless the output is a recording, and sets the status of the command. `note`
- * describes the recording that the experiments were loaded from; NULL: a live run.
+ * Sets command->status, and writes the report unless the output is a recording. `snapshot`:
+ * experiments continue. `note` describes the recording that the experiments were loaded from; NULL:
+ * a live run.
  */
 int causal_write_report(struct causal_command *command, const char *note, bool snapshot,
 			struct error *err);

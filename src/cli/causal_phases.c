@@ -8,14 +8,14 @@
 #include "wallsample/analysis/result.h"
 #include "wallsample/cli/guard.h"
 
-/* Duration without -d, the profile included. */
+/* Default duration (option -d) of profile and experiments together. */
 #define DURATION_NS (300 * NS_PER_SEC)
 
-/* Longest time that naming frames and planning wait for a tick at which no thread is held. */
+/* tend() waits at most this long for a tick at which no thread is held. */
 #define TEND_NS NS_PER_SEC
 /*
- * Shortest time between two removals of breakpoints for naming frames: while breakpoints are
- * removed, runs of their code are not counted.
+ * Minimum time between two calls of tend() that remove breakpoints. While the breakpoints are
+ * removed, the program's progress is not counted.
  */
 #define NAME_NS (250 * NS_PER_MS)
 
@@ -33,7 +33,7 @@
 
 /* --- the profile ------------------------------------------------------------------ */
 
-/* Creates the sampler of the profile (`control` is NULL) or of the experiments. */
+/* Creates the sampler for the profile (`control` is NULL) or for the experiments. */
 static int
 causal_create_sampler(struct causal_command *command, const struct sampler_control *control,
 		      struct profile *profile, struct error *err)
@@ -101,7 +101,7 @@ causal_take_profile(struct causal_command *command, struct error *err)
 
 /* --- candidates ------------------------------------------------------------------- */
 
-/* A function and its Latency: with its callees, and alone. */
+/* A function and its Latency: including callees (cum_ns), and without callees (flat_ns). */
 struct ranked {
 	const struct view_function *function;
 	int64_t cum_ns, flat_ns;
@@ -129,8 +129,8 @@ candidate_is_wanted(const struct view_function *function, const regex_t *select)
 
 /*
  * Stores the functions (or lines, or modules: the rows of the view) that ran and match `select`,
- * the ones with the most Latency of their own first, and returns their number. Without `select`
- * (NULL) only the script functions of an interpreted program are stored, else all functions.
+ * those with the most Latency without callees first, and returns their number. If `select` is NULL,
+ * stores the script functions of an interpreted program, or all functions of any other program.
  */
 static size_t
 candidates_rank(const struct view *view, const regex_t *select, struct ranked *out)
@@ -233,7 +233,10 @@ write_causal(void *context, FILE *out, struct error *err)
 	return 0;
 }
 
-/* SAMPLE_NOTHING without experiments; SAMPLE_PARTIAL if the gain of a candidate is unknown. */
+/*
+ * Returns SAMPLE_NOTHING if no experiment is complete; SAMPLE_PARTIAL if the gain of a candidate is
+ * unknown or the target has gone.
+ */
 static enum sample_status
 result_status(const struct causal_result *result, const struct causal_curves *curves)
 {
@@ -291,7 +294,7 @@ warn_of_silence(struct causal_command *command)
 	}
 }
 
-/* Names frames and plans experiments when no thread is held, or when that is overdue. */
+/* Names frames and plans experiments if no thread is held, or if this is overdue (TEND_NS). */
 static void
 tend(struct causal_command *command, bool held)
 {
@@ -301,7 +304,8 @@ tend(struct causal_command *command, bool held)
 
 	if (held && !overdue)
 		return;
-	/* A thread that hits a breakpoint meanwhile stays stopped until this function returns. */
+	/* Not too often: a thread that hits a breakpoint during this work stays stopped until
+	 * its end. */
 	if (leaves && command->counted > 0 && now - command->tended_ns < NAME_NS)
 		return;
 	command->tended_ns = now;
@@ -445,7 +449,7 @@ causal_experiment(struct causal_command *command, struct error *err)
 	stats = *sampler_stats(run->sampler);
 	run_end_sampler(run);
 	guard_watch(NULL);
-	/* on_tick has set signals_stop: no signal has arrived. */
+	/* on_tick() has set signals_stop, not a signal. */
 	if (command->over)
 		signals_stop = 0;
 	causal_run_finish(command->experiments, &stats);

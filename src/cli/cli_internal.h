@@ -23,19 +23,20 @@
 
 /* A command is one row of the registry. */
 struct command {
-	const char *name;     /* the first argument of the call; "": the command without a name */
-	unsigned bit;         /* FOR_… of options.h: selects the options that the command takes */
-	const char *operands; /* placeholder of the operands: "FILE…"; NULL: it takes none */
-	const char *noun;     /* what it writes, if that is never a recording: "report"; or NULL */
+	const char *name; /* the first argument of the call; "": the command without a name */
+	unsigned bit;     /* FOR_… of options.h: a bit that marks the options of this command */
+	const char *operands; /* operands as the help shows them: "FILE…"; NULL: it takes none */
+	const char *noun;     /* names the output: "report"; NULL: the output may be a recording */
 	/*
-	 * Runs the command. Returns 0 and stores the exit status, which is 0 before, or sets *err.
+	 * Runs the command. Returns 0 and stores the exit status in *status, which the caller has
+	 * set to 0; or sets *err and returns < 0.
 	 */
 	int (*run)(const struct options *options, int *status, struct error *err);
 	const char *help;                      /* one line */
 	const char *about, *examples, *ending; /* sections of the help of the command */
 };
 
-/* Values of `run` in the registry. The file of each command explains it. */
+/* Values of `run` in the registry. The source file of each command describes the command. */
 int command_sample(const struct options *options, int *status, struct error *err);
 int command_dump(const struct options *options, int *status, struct error *err);
 int command_report(const struct options *options, int *status, struct error *err);
@@ -46,8 +47,9 @@ int command_causal(const struct options *options, int *status, struct error *err
 /* --- option_convert.c --------------------------------------------------- */
 
 /*
- * Converts `text` (NULL for flags and counts) and stores the value in the field of the row. `label`
- * is the option as the user wrote it ("-d", "--duration"), for ERROR_USAGE. Texts are borrowed.
+ * Converts `text` (NULL for flags and counts) and stores the value in the field of *options that
+ * the row names. `label` is the option as the user wrote it ("-d", "--duration"), for error
+ * messages. Texts are borrowed. Returns 0 or ERROR_USAGE.
  */
 int option_convert(const struct option_row *row, const char *label, const char *text,
 		   struct options *options, struct error *err);
@@ -58,7 +60,7 @@ void option_free_regex(regex_t *regex);
 
 /* --- help.c ------------------------------------------------------------- */
 
-/* Prints the help of `command`. `commands` is the registry; the help of its first row lists all. */
+/* Prints the help of `command`. The help of the first row of the registry lists all `commands`. */
 void help_print(const struct command *command, const struct command *commands, FILE *out);
 
 /* --- say.c: messages on stderr ----------------------------------------- */
@@ -73,9 +75,9 @@ struct say_text {
 	char text[32];
 };
 
-/* "500 ms", "1.5 s", "30 s" */
+/* Returns "500 ms", "1.5 s" or "30 s". */
 struct say_text say_duration(uint64_t ns);
-/* "2026-11-20 20:33:09", `compact`: "20261120-203309", in local time; "" on failure */
+/* Returns local time, "2026-11-20 20:33:09"; `compact`: "20261120-203309"; on failure "". */
 struct say_text say_date(time_t when, bool compact);
 
 /* --- signals.c ---------------------------------------------------------- */
@@ -86,8 +88,8 @@ extern volatile sig_atomic_t signals_stop;
 extern volatile sig_atomic_t signals_snapshot;
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP set signals_stop and interrupt system calls; a second one
- * of them ends the program at once. Call it after target_find: a started command must inherit the
+ * From now on SIGINT, SIGTERM and SIGHUP set signals_stop and interrupt system calls; a second such
+ * signal ends the program at once. Call it after target_find: a started command must inherit the
  * original signal dispositions.
  */
 void signals_install(void);
@@ -97,23 +99,23 @@ void signals_install(void);
 /* The process to sample. */
 struct target {
 	pid_t pid;
-	struct process *process;  /* owned; NULL until target_open */
-	struct launched launched; /* if is_command: the process that wallsample started */
+	struct process *process;  /* owned; set by target_open */
+	struct launched launched; /* set if is_command: the process that wallsample started */
 	bool is_command;          /* wallsample started the process, by "-- CMD" */
 	bool is_running;          /* the command was executed: target_release does not kill it */
 };
 
-/* ERROR_USAGE unless exactly one of -p, --name and -- was given. */
+/* Returns ERROR_USAGE unless exactly one of -p, --name and -- was given. */
 int target_check_usage(const struct options *options, struct error *err);
 
 /*
- * Finds the process, or forks a process for the command, which waits before its exec. Call it
+ * Finds the process, or forks a process that waits before it executes the command. Call target_find
  * before signals_install: the command inherits the signal dispositions.
  */
 int target_find(struct target *target, const struct options *options, struct error *err);
 /*
- * Opens the process and checks that it may be sampled; `may_stop`: that its threads may be stopped,
- * too.
+ * Opens the process and checks that it may be sampled, and if `may_stop` is true, that its threads
+ * may be stopped.
  */
 int target_open(struct target *target, bool may_stop, struct error *err);
 /* Executes the command. Call it after target_open: a command that may not be sampled never runs. */
@@ -124,25 +126,26 @@ bool target_reap(const struct target *target, int *status);
 void target_add_end(struct strbuf *sb, int status);
 /* Sets the error for a command that ended before it was sampled; `status` is a wait status. */
 int target_refuse_ended(int status, struct error *err);
-/* Kills a command whose exec is still pending; a command that was executed continues. */
+/* Releases the target. Kills a forked process that has not executed its command yet. */
 void target_release(struct target *target);
-/* ERROR_USAGE if --tid was given and the process has none of its threads. */
+/* Returns ERROR_USAGE if --tid was given and the process has none of the listed threads, else 0. */
 int target_check_tids(const struct target *target, const struct options *options,
 		      struct error *err);
 
 /* --- output_name.c ------------------------------------------------------ */
 
 /*
- * Replaces %p %h %t %{ENV} %% of the pattern of -o and stores the result in `name`. ERROR_USAGE for
- * any other % and for a variable that is not set.
+ * Replaces %p %h %t %{ENV} %% of the pattern of -o and stores the result in `name`. Returns
+ * ERROR_USAGE for any other % and for an environment variable that is not set.
  */
 int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err);
-/* Checks that output_name_expand will accept the pattern; NULL is accepted. */
+/* Checks that output_name_expand will accept the pattern. A NULL pattern is accepted. */
 int output_name_check(const char *pattern, struct error *err);
 
 /*
- * Chooses the exporter by -f, else by the ending of -o, else text. ERROR_USAGE for an unknown
- * format (the error lists the known ones), and for one that does not fit the command.
+ * Chooses the exporter by -f, else by the ending of the file name of -o, else the format text.
+ * Returns ERROR_USAGE for an unknown format, and for a format that does not fit the command; the
+ * error lists the possible formats.
  */
 int output_format_choose(const struct options *options, const struct exporter **out,
 			 struct error *err);
@@ -155,36 +158,37 @@ bool output_is_recording(const struct options *options);
 
 struct output {
 	int fd;     /* stdout, a pipe or a device, written directly; -1: a file is replaced */
-	int dirfd;  /* the folder of the file that is replaced as a whole; -1: fd is used */
-	char *base; /* the file's name in that folder */
-	char *path; /* for messages; NULL: stdout */
+	int dirfd;  /* the folder of the file to replace; -1: `fd` is used */
+	char *base; /* name of the file in the folder `dirfd` */
+	char *path; /* name of the output for messages; NULL: stdout */
 };
 
 /*
- * Checks that `path` (NULL or "-": stdout) can be written, and changes nothing there yet. Release
- * with output_close.
+ * Checks that `path` (NULL or "-": stdout) can be written, and leaves an existing file unchanged.
+ * The caller releases *output with output_close.
  */
 int output_open(struct output *output, const char *path, struct error *err);
 /*
  * Opens the folder of `path` (O_PATH) and stores a copy of the last component in *base, which the
- * caller frees. As root it follows only links that root owns. Returns the descriptor, or < 0.
+ * caller frees. As root it follows only links that root owns. Returns the descriptor of the folder,
+ * or < 0 with *err set.
  */
 int output_folder_open(const char *path, char **base, struct error *err);
 
 /*
  * Calls `write` with a stream to the pipe or device, or to a new file that then replaces the old
- * file: a reader never sees half a report. An error of `write` discards the new file.
+ * file, so that a reader never sees half a report. An error of `write` discards the new file.
  */
 int output_write(const struct output *output,
 		 int (*write)(void *context, FILE *out, struct error *err), void *context,
 		 struct error *err);
 void output_close(struct output *output);
 
-/* ERROR_USAGE for a binary format on a terminal. */
+/* Returns ERROR_USAGE if the format is binary and the output is a terminal. */
 int output_check_format(const struct output *output, const struct exporter *exporter,
 			struct error *err);
 
-/* Returns the width of the output's terminal in columns, else $COLUMNS; 0: unknown. */
+/* Returns the columns of the output's terminal; if it is no terminal, $COLUMNS; 0: unknown. */
 unsigned output_columns(const struct output *output);
 
 #endif

@@ -145,8 +145,9 @@ static const struct command commands[] = {
 /* clang-format on */
 
 /*
- * A program may be started with standard streams closed. The next file opened would get the
- * descriptor of a standard stream, and a report would be written to that file.
+ * A program may be started with standard streams closed. The next opened file would then get the
+ * descriptor of a standard stream, and a report would be written to that file. This function
+ * therefore opens /dev/null as the missing streams.
  */
 static void
 fill_standard_streams(void)

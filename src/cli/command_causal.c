@@ -53,7 +53,10 @@ check_output(struct causal_command *command, struct error *err)
 	return rc == 0 ? output_name_check(options->output, err) : rc;
 }
 
-/* The experiments of a recording are finished: refuses options about experiments. */
+/*
+ * Checks the options of a report on a recording. Its experiments are finished, so options about
+ * experiments are refused.
+ */
 static int
 check_file(struct causal_command *command, struct error *err)
 {
@@ -74,7 +77,10 @@ check_file(struct causal_command *command, struct error *err)
 	return output_format_choose(options, &command->run.request.exporter, err);
 }
 
-/* Checks the options before anything is opened. ERROR_USAGE if they contradict each other. */
+/*
+ * Checks the options before anything is opened. Returns ERROR_USAGE if options contradict each
+ * other.
+ */
 static int
 causal_check_options(struct causal_command *command, struct error *err)
 {
@@ -136,7 +142,8 @@ measure(struct causal_command *command, struct error *err)
 
 	preload_counters(run->request.options);
 	rc = run_prepare(run, err);
-	/* A command before its exec has no libraries and has reached no progress point of coz.h. */
+	/* A command that is not executed yet has loaded no libraries and has reached no progress
+	 * point of coz.h. */
 	if (rc == 0 && !run->target.is_command)
 		rc = open_progress(command, err);
 	if (rc == 0)
@@ -183,7 +190,10 @@ causal_release(struct causal_command *command)
 	causal_result_release(&command->result);
 }
 
-/* Runs in the child of guard_run, whose parent does not release what the child has opened. */
+/*
+ * Runs in the child process of guard_run. Releases everything, because the parent cannot release
+ * what the child has opened.
+ */
 static int
 measure_guarded(void *context)
 {

@@ -6,7 +6,7 @@
 #include "cli/run_internal.h"
 #include "wallsample/report/quantity.h"
 
-#define TABLE_ROWS 20 /* rows of a table without -n */
+#define TABLE_ROWS 20 /* default number of rows of a table (option -n) */
 
 /* Both recordings and their comparison. */
 struct comparison {
@@ -30,7 +30,7 @@ comparison_check_options(struct comparison *comparison, struct error *err)
 	return request_check_report(request, err);
 }
 
-/* Loads one of the two recordings. Prints why it is partial, and sets *status then. */
+/* Loads one of the two recordings. If it is partial, prints the reason and sets *status. */
 static int
 comparison_load(struct comparison *comparison, enum diff_side side, int *status, struct error *err)
 {

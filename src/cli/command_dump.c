@@ -25,7 +25,7 @@ dump_check_options(struct request *request, struct error *err)
 	return request_check_report(request, err);
 }
 
-/* ERROR_USAGE if --tid was given and the core file has none of its threads. */
+/* Returns ERROR_USAGE if --tid was given and the core file has none of the listed threads. */
 static int
 check_tids(const struct core *core, const struct options *options, struct error *err)
 {

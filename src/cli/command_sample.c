@@ -4,7 +4,10 @@
 
 #include "cli/run_internal.h"
 
-/* Checks the options before anything is opened. Only the process id for %p is not known yet. */
+/*
+ * Checks the options before anything is opened. The pattern of -o is checked without its %p: the
+ * process id is not known yet.
+ */
 static int
 sample_check_options(struct run *run, struct error *err)
 {
@@ -43,7 +46,10 @@ run_release(struct run *run)
 	target_release(&run->target);
 }
 
-/* The sampler keeps two descriptors open for each thread. A command keeps the original limit. */
+/*
+ * Raises the limit of open files, because the sampler keeps two descriptors open for each thread. A
+ * started command keeps the original limit.
+ */
 static void
 raise_descriptor_limit(void)
 {
@@ -137,7 +143,10 @@ run_create_sampler(struct run *run, const struct sampler_config *config, struct 
 	return sampler_create(config, &context, &run->sampler, err);
 }
 
-/* Writing a line of the log may block: no thread may be held meanwhile. */
+/*
+ * Called before a line of the log is written. Writing may block, so the sampler releases the
+ * threads that it holds.
+ */
 static void
 before_line(void *context)
 {
@@ -194,7 +203,8 @@ sample_create(struct run *run, struct error *err)
 		.threads_only = options->task_use == TASKS_OFF,
 	};
 
-	/* A dump is one tick, at which running threads stay stopped until all are captured. */
+	/* A dump is one tick, at which running threads stay stopped until all threads are
+	 * captured. */
 	if (run->dumps) {
 		config.duration_ns = 1;
 		config.stop_all = !options->nonblocking;
@@ -249,7 +259,8 @@ sample_run(struct run *run)
 	};
 	struct run_stats *stats = &run->source.stats;
 
-	/* A command writes to the same terminal, and so does -v. */
+	/* No status line if other text goes to the same terminal: that of a started command, or
+	 * of -v. */
 	status_line_init(&run->status,
 			 !options->quiet && options->verbose == 0 && !run->target.is_command &&
 				 !run->dumps,
@@ -260,7 +271,7 @@ sample_run(struct run *run)
 	run->source.began_ns = clock_date_ns();
 	run->source.end = sampler_run(run->sampler, &hooks);
 	*stats = *sampler_stats(run->sampler);
-	/* The tracer reaps the command only if it has stopped it. */
+	/* The tracer reaps the command only if it has stopped the command before. */
 	if (run->target.is_command && !stats->child_exited && run->source.end == RUN_END_EXITED)
 		stats->child_exited = target_reap(&run->target, &stats->child_status);
 	run_end_sampler(run);

@@ -18,10 +18,11 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer_count.h"
 
-/* The process that has breakpoints, in memory that parent and child share. */
+/* The process that has breakpoints, in memory shared by parent and child. */
 struct watched {
-	_Atomic pid_t pid;           /* 0: no process has breakpoints */
-	_Atomic uint64_t start_time; /* of the process: detects that its pid was reused */
+	_Atomic pid_t pid; /* 0: no process has breakpoints */
+	/* start time of the process: shows whether its pid was reused */
+	_Atomic uint64_t start_time;
 };
 
 static struct watched *watched;
@@ -45,7 +46,10 @@ guard_is_watching(void)
 	return watched != NULL && watched->pid != 0;
 }
 
-/* Clears the breakpoints that a killed child has left: counting no address removes all of them. */
+/*
+ * Clears the breakpoints that a killed child has left: tracer_count() of no address removes all
+ * breakpoints.
+ */
 static void
 clear_after(void)
 {
@@ -99,7 +103,8 @@ die_as(int signo)
 
 	sigemptyset(&signals);
 	sigaddset(&signals, signo);
-	setrlimit(RLIMIT_CORE, &none); /* the child has dumped core already, if permitted */
+	/* this process dumps no core: the child has dumped core already, if permitted */
+	setrlimit(RLIMIT_CORE, &none);
 	signal(signo, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 	raise(signo);
@@ -108,7 +113,7 @@ die_as(int signo)
 static void __attribute__((noreturn)) be_child(pid_t parent, int (*run)(void *), void *context)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* The parent may have exited before prctl. */
+	/* The parent may have exited before prctl(PR_SET_PDEATHSIG). */
 	if (getppid() != parent)
 		_exit(128 + SIGTERM);
 	exit(run(context));
@@ -134,7 +139,8 @@ guard_run(int (*run)(void *context), void *context, struct error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(passed_on); i++)
 		sigaddset(&signals, passed_on[i]);
 	sigemptyset(&action.sa_mask);
-	/* If SIGCHLD is ignored, the kernel keeps no exit status. */
+	/* SIGCHLD gets its default action: if it is ignored, the kernel keeps no exit status of
+	 * the child. */
 	sigaction(SIGCHLD, &action, &before);
 	sigprocmask(SIG_BLOCK, &signals, &old);
 	fflush(NULL);

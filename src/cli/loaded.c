@@ -21,7 +21,7 @@ add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
 		strbuf_add_text(note, ", and never finished: the end is missing");
 }
 
-/* Makes the process that a report describes from the recorded values. */
+/* Makes, from the recorded values, the process that a report describes. */
 static struct process *
 make_process(const struct recording_info *info)
 {
@@ -79,13 +79,16 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 	return 0;
 }
 
-/* Members of the source that describe a single process are those of the first recording. */
+/*
+ * Sets the source. Its members that describe a single process are taken from the first recording.
+ */
 static void
 set_source(struct loaded *loaded, const struct request *request)
 {
 	const struct recording_info *first = recording_info(loaded->recording[0]);
 
-	/* Recorded names come first; with --no-demangle, names are read from the files instead. */
+	/* Recorded names are used first. With --no-demangle they are not used: names are read
+	 * from the files. */
 	loaded->source.names.stored = request->options->no_demangle ? NULL : recorded_names_find;
 	loaded->source.names.stored_context = loaded->names;
 	source_make_symbols(&loaded->source, request->options, NULL, NULL, &request->log);

@@ -25,7 +25,7 @@ convert_refuse(const struct conversion *c, const char *wanted)
 	return error_set(c->err, ERROR_USAGE, "%s: '%s' is not %s", c->label, c->text, wanted);
 }
 
-/* "--rate: 'x' is not a number from 0.01 to 10000 Hz" */
+/* Sets the error "--rate: 'x' is not a number from 0.01 to 10000 Hz", and returns ERROR_USAGE. */
 static int
 refuse_range(const struct conversion *c, const char *wanted)
 {
@@ -84,7 +84,9 @@ convert_texts(const struct conversion *c)
 	return 0;
 }
 
-/* The last expression of several counts. */
+/*
+ * Compiles a regular expression. If the option is given several times, the last expression is used.
+ */
 static int
 convert_regex(const struct conversion *c)
 {
@@ -225,7 +227,7 @@ convert_list(const struct conversion *c,
 	return rc;
 }
 
-/* Appends an id: a list given twice is one longer list. */
+/* Appends an id to the list. If the option is given twice, both lists are joined. */
 static int
 add_id(const struct conversion *c, uint64_t id)
 {
@@ -247,7 +249,7 @@ convert_tid(const struct conversion *c, const char *item)
 	return add_id(c, tid);
 }
 
-/* Task ids in the notation of reports: small decimal numbers, or hexadecimal addresses. */
+/* Converts a task id as reports write it: a small decimal number, or a hexadecimal address. */
 static int
 convert_task(const struct conversion *c, const char *item)
 {
@@ -283,7 +285,10 @@ convert_speedup(const struct conversion *c, const char *item)
 	return 0;
 }
 
-/* Percents in ascending order; 0, the base of all comparisons, need not be among them. */
+/*
+ * Converts percentages in ascending order. The speed-up 0, with which all others are compared, is
+ * added if it is not in the list.
+ */
 static int
 convert_speedups(const struct conversion *c)
 {
@@ -397,7 +402,7 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_RUNTIMES] = convert_runtimes, [OPTION_SPEEDUPS] = convert_speedups,
 		[OPTION_CHOICE] = convert_choice,
 	};
-	/* Types whose argument is a list: the converters of one item. */
+	/* For each type whose argument is a list: the converter of one item. */
 	static int (*const item_converters[])(const struct conversion *, const char *) = {
 		[OPTION_TIDS] = convert_tid,     [OPTION_TASKS] = convert_task,
 		[OPTION_STATES] = convert_state, [OPTION_GILS] = convert_gil,

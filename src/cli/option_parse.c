@@ -6,7 +6,7 @@
 
 #include "cli/cli_internal.h"
 
-/* No name of an option or command is longer; bounds the table of distance(). */
+/* No name of an option or command is longer. Limits the size of the array in distance(). */
 #define NAME_MOST 32
 
 /* The arguments that are not parsed yet. */
@@ -21,7 +21,7 @@ option_commands(const struct option_row *row)
 	return row->commands != 0 ? row->commands : FOR_REPORTS;
 }
 
-/* True if the option was given, not only defaulted. */
+/* True if the user gave the option; false if it has its default. */
 static bool
 option_is_given(const struct options *options, const struct option_row *row)
 {
@@ -95,7 +95,7 @@ least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance of two words, each shorter than NAME_MOST. */
+/* Returns the edit distance (Levenshtein's) of two words, each shorter than NAME_MOST. */
 static unsigned
 distance(const char *a, const char *b)
 {
@@ -105,8 +105,7 @@ distance(const char *a, const char *b)
 	for (unsigned j = 0; j <= b_length; j++)
 		row[j] = j;
 	for (unsigned i = 1; a[i - 1] != '\0'; i++) {
-		unsigned corner =
-			row[0]; /* the value of the previous row, one column to the left */
+		unsigned corner = row[0]; /* value in the previous row, one column to the left */
 
 		row[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
@@ -126,14 +125,20 @@ name_distance(const char *known, const char *name)
 	return strncmp(known, name, strlen(name)) == 0 ? 0 : distance(name, known);
 }
 
-/* True if a misspelt name is long enough to suggest a known one, and shorter than NAME_MOST. */
+/*
+ * True if a misspelt name is long enough to guess which known name was meant, and shorter than
+ * NAME_MOST.
+ */
 static bool
 can_guess(const char *name)
 {
 	return strlen(name) >= 2 && strlen(name) < NAME_MOST;
 }
 
-/* Returns the option of the command whose name is nearest to a misspelt name, or NULL. */
+/*
+ * Returns the name of the command's option that is nearest to a misspelt name; NULL if none is
+ * near.
+ */
 static const char *
 nearest_option(const char *name, const struct command *verb)
 {
@@ -184,7 +189,10 @@ refuse_letter(char letter, struct error *err)
 			 letter);
 }
 
-/* Returns the command whose name differs from a misspelt word by at most one letter, or NULL. */
+/*
+ * Returns the command whose name differs from a misspelt word by at most one letter; NULL if there
+ * is none.
+ */
 static const struct command *
 nearest_command(const struct command *commands, const char *word)
 {
@@ -202,7 +210,9 @@ has_target(const struct options *options)
 	return options->pid != 0 || options->name != NULL || options->core != NULL;
 }
 
-/* Refuses a word that is not an option, where an option is expected. */
+/*
+ * Sets the error for a word that is no option where an option is expected, and returns ERROR_USAGE.
+ */
 static int
 refuse_word(const char *word, bool first, const struct words *words, const struct options *options,
 	    struct error *err)
@@ -235,7 +245,10 @@ refuse_word(const char *word, bool first, const struct words *words, const struc
 			 word, word, word);
 }
 
-/* Takes one option. `attached` is its argument in the same word ("-d30"); NULL: there is none. */
+/*
+ * Takes one option. `attached` is the argument in the same word ("-d30"); NULL: the argument, if
+ * any, is the next word.
+ */
 static int
 take_option(const struct option_row *row, const char *label, const char *attached,
 	    struct words *words, struct options *options, struct error *err)
@@ -275,7 +288,10 @@ take_long(const char *word, struct words *words, struct options *options, struct
 			   options, err);
 }
 
-/* Takes a word such as "-qtd30": flags, and at the end one option with its argument. */
+/*
+ * Takes a word such as "-qtd30": one-letter flags, of which the last may be an option with its
+ * argument.
+ */
 static int
 take_letters(const char *word, struct words *words, struct options *options, struct error *err)
 {
@@ -299,7 +315,7 @@ take_letters(const char *word, struct words *words, struct options *options, str
 	return rc;
 }
 
-/* Takes the first word if it is the name of a command. */
+/* Removes the first word and sets options->verb, if the word is the name of a command. */
 static void
 take_verb(struct words *words, struct options *options)
 {
@@ -324,7 +340,7 @@ join_words(int argc, char **argv)
 	return all.data;
 }
 
-/* True if "--" is followed by a command line to start; false: by operands. */
+/* True if "--" is followed by the command line of a program to start; false if operands follow. */
 static bool
 starts_commands(const struct command *verb)
 {

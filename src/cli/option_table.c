@@ -8,7 +8,8 @@
 #define PID_MOST 4194304
 
 /*
- * The offset of a field. If the type of the field is not `field_type`, _Generic does not compile.
+ * Sets the offset of a field. If the type of the field is not `field_type`, _Generic does not
+ * compile.
  */
 #define FIELD(field, field_type)                                                                   \
 	.offset = offsetof(struct options, field) +                                                \
@@ -37,7 +38,7 @@
 	.type = OPTION_CHOICE, .choices = (words),                                                 \
 	FIELD(field, enumeration) + 0 * sizeof(char[sizeof(enumeration) == sizeof(int) ? 1 : -1])
 
-/* The words of choices, in the order of their enums. */
+/* The words that options with a choice accept, in the order of the values of the enum. */
 #define WORD(name, word) word,
 #define WORD_OF_WEIGHT(name, title, word) word,
 static const char *const tasks_words[] = { TASK_USES(WORD) NULL };

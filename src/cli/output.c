@@ -17,16 +17,16 @@
 
 /*
  * With -o /tmp/x/report, another user could replace /tmp/x by a link and make root create files
- * anywhere. As root, the path is therefore walked component by component, and only links that
- * belong to root are followed.
+ * anywhere. If wallsample runs as root, it therefore walks the path component by component, and
+ * follows only links that root owns.
  */
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
-/* Links that are followed at most: the limit of the kernel (MAXSYMLINKS of namei.h). */
+/* Maximum number of links to follow, as in the kernel (MAXSYMLINKS of namei.h). */
 #define LINKS_MOST 40
 
 struct walk {
-	int fd;           /* descriptor of the folder that is reached */
+	int fd;           /* descriptor of the folder reached so far */
 	char *rest;       /* the part of the path that is not walked yet */
 	unsigned links;   /* number of links followed */
 	const char *path; /* the whole path, for messages */
@@ -38,7 +38,9 @@ folder_refuse(const char *path, const char *what, struct error *err)
 	return error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", path, what);
 }
 
-/* Moves to the root directory if the rest of the path is absolute. False with errno on failure. */
+/*
+ * Moves to the root directory if walk->rest is absolute. Returns false with errno set on failure.
+ */
 static bool
 move_to_start(struct walk *walk)
 {
@@ -50,7 +52,10 @@ move_to_start(struct walk *walk)
 	return fd >= 0;
 }
 
-/* Replaces the rest of the path by the target of the link `name` and the part behind that name. */
+/*
+ * Replaces walk->rest by the target of the link `name`, followed by `behind`, the path behind
+ * `name`.
+ */
 static int
 follow_link(struct walk *walk, int link, const char *name, const char *behind, struct error *err)
 {
@@ -79,7 +84,7 @@ follow_link(struct walk *walk, int link, const char *name, const char *behind, s
 	return move_to_start(walk) ? 0 : folder_refuse(walk->path, strerror(errno), err);
 }
 
-/* Opens the first component of the rest of the path: a folder, or a link, which is followed. */
+/* Opens the first component of walk->rest: a folder, or a link, which it follows. */
 static int
 walk_step(struct walk *walk, struct error *err)
 {
@@ -147,7 +152,7 @@ output_folder_open(const char *path, char **base, struct error *err)
 
 /* --- the output ---------------------------------------------------------------------- */
 
-/* Attempts to create a file with a new random name. */
+/* Maximum number of attempts to create a file, each with another random name. */
 #define TEMPORARY_TRIES 8
 
 /* A larger value of $COLUMNS is ignored. */
@@ -161,8 +166,8 @@ output_refuse(const struct output *output, const char *what, struct error *err)
 }
 
 /*
- * Creates a file in the folder of the output and stores its name. Returns its descriptor, or -1
- * with errno set.
+ * Creates a file in the folder of the output and stores the name of the file. Returns a descriptor
+ * of the file, or -1 with errno set.
  */
 static int
 create_temporary(const struct output *output, char *name, size_t size)
@@ -182,7 +187,10 @@ create_temporary(const struct output *output, char *name, size_t size)
 	return fd;
 }
 
-/* Creates and removes a file in the folder of the output: replacing the output later needs that. */
+/*
+ * Creates and removes a file in the folder of the output, to check that output_write can do this
+ * later.
+ */
 static int
 try_file(const struct output *output, struct error *err)
 {
@@ -196,7 +204,7 @@ try_file(const struct output *output, struct error *err)
 	return 0;
 }
 
-/* Opens a pipe or device. open(2) of a pipe waits for its reader, until a signal arrives. */
+/* Opens a pipe or device. Opening a named pipe waits until it has a reader or a signal arrives. */
 static int
 open_stream(struct output *output, mode_t type, struct error *err)
 {
@@ -243,8 +251,8 @@ open_named(struct output *output, struct error *err)
 }
 
 /*
- * Returns the descriptor of this process that `path` names ("/dev/fd/63": a shell's >(…)), else
- * -1. The links of such names cannot be followed by path.
+ * Returns the descriptor of this process that `path` names, such as "/dev/fd/63", which a shell
+ * makes of >(…); else -1. Such links have targets that are no paths.
  */
 static int
 own_descriptor(const char *path)
@@ -293,7 +301,7 @@ output_open(struct output *output, const char *path, struct error *err)
 
 /*
  * After EAGAIN, waits until the descriptor, which another process made non-blocking, is writable.
- * Returns false for any other errno. Keeps errno.
+ * Then returns true; returns false at once for any other errno. Does not change errno.
  */
 static bool
 wait_for_room(int fd)
@@ -314,7 +322,7 @@ write_all(int fd, const char *text, size_t length)
 	while (length > 0) {
 		ssize_t done = write(fd, text, length);
 
-		/* A signal that ended sampling does not end the writing of the report. */
+		/* A signal that ends sampling does not interrupt the writing of the report. */
 		if (done < 0 && (errno == EINTR || wait_for_room(fd)))
 			continue;
 		if (done < 0)
@@ -368,7 +376,7 @@ replace_file(const struct output *output, int (*write)(void *context, FILE *out,
 	if (sink.fd < 0)
 		return output_refuse(output, strerror(errno), err);
 	rc = fill(&sink, write, context, err);
-	/* Some file systems report a full disk only here. */
+	/* Some file systems report a full disk only when the file is closed. */
 	if (close(sink.fd) != 0 && sink.number == 0)
 		sink.number = errno;
 	if (rc == 0 && sink.number == 0 &&

@@ -29,7 +29,10 @@ add_host(struct strbuf *name)
 	add_value(name, host[0] != '\0' ? host : "localhost");
 }
 
-/* Appends the value of an environment variable. Moves *at from behind "%{" to behind "}". */
+/*
+ * Appends the value of the environment variable whose name *at points to. Moves *at behind the
+ * closing "}".
+ */
 static int
 add_environment(struct strbuf *name, const char **at, const char *pattern, struct error *err)
 {
@@ -102,8 +105,8 @@ output_name_check(const char *pattern, struct error *err)
 }
 
 /*
- * Returns the text after the last dot if it can be the ending of a format: "prof.%p", "prof.1234"
- * and ".prof" have none.
+ * Returns the text after the last dot if it can be the ending of a format, else NULL: "prof.%p",
+ * "prof.1234" and ".prof" have no such ending.
  */
 static const char *
 ending_of(const char *file)
@@ -136,7 +139,10 @@ output_format_fits(const struct exporter *exporter, const struct command *comman
 	return exporter->write != NULL;
 }
 
-/* Lists the formats that fit the command: "text, folded"; `endings`: "folded (folded); …". */
+/*
+ * Lists the formats that fit the command: "text, folded", or with their file name endings if
+ * `endings` is true: "folded (folded); …". The caller releases the result.
+ */
 static struct strbuf
 list_formats(const struct command *command, bool endings)
 {

@@ -15,20 +15,20 @@
 struct request {
 	const struct options *options; /* borrowed */
 	struct log log;
-	const struct exporter *exporter; /* NULL: the output is a recording, or none is chosen */
+	const struct exporter *exporter; /* NULL: not chosen yet, or a recording is written */
 	struct output output;
 };
 
 void request_init(struct request *request, const struct options *options);
-/* Chooses the exporter. ERROR_USAGE for options that contradict each other in a report. */
+/* Chooses the exporter. Returns ERROR_USAGE if options of the report contradict each other. */
 int request_check_report(struct request *request, struct error *err);
-/* Opens the output that -o names, %p replaced by `pid`, for the chosen format. */
+/* Opens the output that -o names for the chosen format. `pid` replaces %p in the name. */
 int request_open_output(struct request *request, pid_t pid, struct error *err);
 void request_release(struct request *request);
 
 /* --- source.c: the data of a report, and writing a report of it ----------------- */
 
-/* A live process, a core file, or recordings. */
+/* The data of a report, from a live process, a core file or recordings. */
 struct source {
 	struct profile *profile;         /* owned */
 	struct modules *modules;         /* owned by the creator of the source */
@@ -36,14 +36,14 @@ struct source {
 	struct symbols *symbols;         /* owned */
 	struct async_tasks *tasks;       /* owned; NULL unless the source is a dump */
 	const struct process *process;   /* borrowed */
-	const struct core_end *core_end; /* borrowed; how a core file's process ended; or NULL */
+	const struct core_end *core_end; /* borrowed; how the process ended; NULL: no core file */
 	struct run_stats stats;
 	enum run_end end;
 	uint64_t began_ns; /* CLOCK_REALTIME when sampling began */
 	const char *note;  /* borrowed; describes recordings; NULL: a process or core file */
 };
 
-/* Creates the symbols of the modules. `root`, `jit` (NULL: none) and `log` are borrowed. */
+/* Creates source->symbols. `root`, `jit` (NULL: no JIT code) and `log` are borrowed. */
 void source_make_symbols(struct source *source, const struct options *options, const char *root,
 			 const struct jit *jit, const struct log *log);
 void source_release(struct source *source);
@@ -53,12 +53,12 @@ struct part {
 	const struct profile *profile;      /* borrowed; NULL: the profile of the source */
 	struct recording *const *recording; /* borrowed; has the times of samples; or NULL */
 	size_t recording_count;
-	struct strbuf text; /* describes the part; empty: all the time */
+	struct strbuf text; /* describes the part; empty if the part is all the time */
 };
 
 /*
- * Writes a report or dump of a source, and prints its path. `snapshot`: sampling continues. `part`
- * is borrowed.
+ * Writes a report or dump of a source, and prints the path of the written file. `snapshot`:
+ * sampling continues. `part` is borrowed.
  */
 int source_write(const struct request *request, const struct source *source,
 		 const struct part *part, bool snapshot, struct error *err);
@@ -66,9 +66,9 @@ int source_write(const struct request *request, const struct source *source,
 /* Exit statuses of a run that was not refused. Only a dump has SAMPLE_DEADLOCK. */
 enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
 
-/* SAMPLE_PARTIAL if more than 1 % of the samples failed; the reason is then appended to `why`. */
+/* Returns SAMPLE_PARTIAL and appends the reason to `why` if more than 1 % of the samples failed. */
 enum sample_status sample_exit_status(const struct run_stats *stats, struct strbuf *why);
-/* Returns the exit status of a written report; if it is SAMPLE_PARTIAL, prints the reason. */
+/* Returns the exit status after a report was written. For SAMPLE_PARTIAL it prints the reason. */
 enum sample_status source_status(const struct request *request, const struct source *source);
 
 /* --- loaded.c: recordings as one source --------------------------------------- */
@@ -76,12 +76,12 @@ enum sample_status source_status(const struct request *request, const struct sou
 struct loaded {
 	struct source source;
 	struct part part;             /* the part of the recordings that the options select */
-	struct recording **recording; /* all of them, open */
-	size_t count, capacity;       /* of `recording` */
+	struct recording **recording; /* all loaded recordings, open */
+	size_t count, capacity;       /* number and capacity of `recording` */
 	struct recorded_names *names;
 	struct process *process;      /* the target of the first recording */
 	struct strbuf note;           /* when and where the recordings were made */
-	uint64_t selected_ns, all_ns; /* sums over the recordings: the part, all the time */
+	uint64_t selected_ns, all_ns; /* sums over the recordings: time of the part, whole time */
 };
 
 /*
@@ -97,17 +97,17 @@ void loaded_release(struct loaded *loaded);
 struct status_line {
 	bool on;
 	uint64_t duration_ns; /* 0: not known */
-	size_t drawn;         /* columns of the line on the terminal; 0: there is no line */
+	size_t drawn;         /* width of the drawn line in columns; 0: no line is drawn */
 };
 
-/* Draws only if stderr is a terminal and `wanted`. */
+/* The status line is drawn only if stderr is a terminal and `wanted` is true. */
 void status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns);
 void status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		      uint32_t threads);
 /* Draws `line`, cut to the width of the terminal, in place of the status line. */
 void status_line_say(struct status_line *status, struct strbuf *line);
 void status_line_erase(struct status_line *status);
-/* Appends the text of the line, cut to `columns`. */
+/* Appends the text of the status line, cut to `columns` columns. */
 void status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		      uint32_t threads, size_t columns, struct strbuf *line);
 
@@ -125,7 +125,7 @@ struct run {
 	struct sampler *sampler;
 	bool records;              /* the output is a recording */
 	bool dumps;                /* a dump: every thread is captured once */
-	size_t deadlocks_reported; /* the profile's deadlocks printed up to now */
+	size_t deadlocks_reported; /* number of the profile's deadlocks that are printed already */
 	struct recorder *recorder; /* NULL: the samples are not recorded */
 	struct error record_error; /* why recording ended early; ERROR_NONE: it did not */
 };
@@ -134,18 +134,18 @@ void run_init(struct run *run, const struct options *options);
 void run_release(struct run *run);
 /*
  * Finds and opens the target, installs the signal handlers, opens the output, starts the command if
- * the target is one, and opens its mappings and the sources of names for them.
+ * the target is one, opens the mappings of the target and the sources of names for them.
  */
 int run_prepare(struct run *run, struct error *err);
 /* Creates the sampler of the run for the threads that the options select. `control` may be NULL. */
 int run_create_sampler(struct run *run, const struct sampler_config *config,
 		       struct profile *profile, const struct sampler_control *control,
 		       struct error *err);
-/* From now on the sampler holds no thread while a line of the log is written. */
+/* From now on the sampler holds no thread of the target while a line of the log is written. */
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */
 void run_end_sampler(struct run *run);
-/* A sampler_hooks.on_progress that draws the status line of `run`, a struct run. */
+/* For sampler_hooks.on_progress: draws the status line of `run`, which is a struct run. */
 void run_on_progress(void *run, uint64_t elapsed_ns, uint64_t samples, uint32_t threads);
 
 /* --- sample_report.c --------------------------------------------------------- */
@@ -163,7 +163,7 @@ int sample_nothing(const struct run *run, struct error *err);
 
 /* True if the options select a part of the time. */
 bool part_is_wanted(const struct options *options);
-/* ERROR_USAGE if the part is empty. */
+/* Returns ERROR_USAGE if the selected part of the time is empty. */
 int part_check_words(const struct options *options, struct error *err);
 struct recording_selection part_selection(const struct options *options);
 /* Stores "while 1 to 2 threads were on a CPU, from 3 s: 12% of the time". */
@@ -175,26 +175,26 @@ void part_describe(const struct options *options, uint64_t selected_ns, uint64_t
  */
 int part_begin(struct run *run, struct error *err);
 /*
- * Ends a recording that failed. The run continues, or ends too if its output needs the recording.
+ * Ends a recording that failed. If the output of the run needs the recording, sampling ends, too.
  */
 void part_fail(struct run *run);
 
-/* Writes the report of the run up to now (`snapshot`) or at its end, and prints its path. */
+/* Writes the report of the run, up to now if `snapshot` is true, and prints the report's path. */
 int sample_write(struct run *run, bool snapshot, struct error *err);
 
 /* --- sample_record.c --------------------------------------------------------- */
 
-/* ERROR_USAGE for options that do not apply to a recording. */
+/* Returns ERROR_USAGE if an option was given that does not apply to a recording. */
 int record_check_words(struct run *run, struct error *err);
-/* ERROR_USAGE unless the pattern of -o can name a recording. */
+/* Returns ERROR_USAGE unless the pattern of -o can name a recording. */
 int record_check_name(const char *pattern, struct error *err);
-/* Creates the file. The profile and the modules must exist, the process need not. */
+/* Creates the recording. The source must have its profile and modules; it may lack the process. */
 int record_begin(struct run *run, struct error *err);
-/* Commits to the recording when it is due; `held` as in struct sampler_hooks. */
+/* Writes new samples to the recording if that is due. `held` is as in sampler_hooks.on_tick. */
 void record_tick(struct run *run, bool held);
-/* Commits to the recording, and prints its size. */
+/* Writes new samples to the recording, and prints the size of the file. */
 void record_snapshot(struct run *run);
-/* Finishes the recording, or discards it if `any` is false: there is no sample. */
+/* Finishes the recording, or discards it if there is no sample (`any` is false). */
 int record_end(struct run *run, bool any, struct error *err);
 
 #endif

@@ -64,14 +64,17 @@ part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_
 			  all_ns > 0 ? 100.0 * (double)selected_ns / (double)all_ns : 0);
 }
 
-/* True if the run cannot continue without its recording. */
+/* True if the output of the run needs the recording. */
 static bool
 part_is_needed(const struct run *run)
 {
 	return part_is_wanted(run->request.options) || run->request.exporter->time == EXPORT_TIME;
 }
 
-/* Returns the error `rc` of the recording if the output needs it; else prints it and returns 0. */
+/*
+ * Returns `rc`, the result of a call that recorded, if the output needs the recording. Otherwise
+ * prints the error, if any, and returns 0.
+ */
 static int
 part_pass_error(struct run *run, int rc, struct error *err)
 {
@@ -91,7 +94,7 @@ part_begin(struct run *run, struct error *err)
 	};
 	int rc;
 
-	/* --by lock needs waits over time. */
+	/* A report by lock shows waits over time, which only a recording has. */
 	if (run->request.exporter->time == EXPORT_TIMELESS &&
 	    run->request.options->by != VIEW_BY_LOCK && !part_is_wanted(run->request.options))
 		return 0;
@@ -104,12 +107,12 @@ part_fail(struct run *run)
 {
 	recorder_discard(run->recorder);
 	run->recorder = NULL;
-	/* Sampling ends here: later samples would be lost. */
+	/* Ends sampling, because later samples would be lost. */
 	if (part_pass_error(run, -(int)run->record_error.kind, &run->record_error) != 0)
 		signals_stop = SIGTERM;
 }
 
-/* A part of a live run. */
+/* A part of the time of a live run. */
 struct live_part {
 	struct part part;            /* borrows the members below */
 	struct profile *profile;     /* owned */
@@ -125,7 +128,7 @@ part_release(struct live_part *live)
 	*live = (struct live_part){ .profile = NULL };
 }
 
-/* Loads from the recorder the part of the run up to now that the options select. */
+/* Loads from the recorder the selected part of the run up to now. */
 static int
 part_load(struct run *run, struct live_part *live, struct error *err)
 {

@@ -75,7 +75,10 @@ record_begin(struct run *run, struct error *err)
 	return recorder_create(&config, run->source.profile, &run->recorder, err);
 }
 
-/* Commits to the recording while no thread of the target is stopped: a disk may be slow. */
+/*
+ * Writes new samples to the recording while no thread of the target is stopped, because a disk may
+ * be slow.
+ */
 static void
 commit(struct run *run)
 {
@@ -86,7 +89,7 @@ commit(struct run *run)
 	sampler_resume(run->sampler);
 	if (rc != 0 && !run->records)
 		part_fail(run);
-	/* Sampling ends here: later samples would be lost. */
+	/* Ends sampling, because later samples would be lost. */
 	else if (rc != 0)
 		signals_stop = SIGTERM;
 }
@@ -100,7 +103,7 @@ record_tick(struct run *run, bool held)
 		commit(run);
 }
 
-/* "wrote recording to x.wsdb: 1,000 samples of 3 threads, 2.5 MiB" */
+/* Prints "wrote recording to x.wsdb: 1,000 samples of 3 threads, 2.5 MiB". */
 static void
 say_written(const struct run *run, const struct run_stats *stats, const char *so_far)
 {
@@ -137,7 +140,7 @@ record_end(struct run *run, bool any, struct error *err)
 	int rc = 0;
 
 	if (run->record_error.kind != ERROR_NONE) {
-		/* The recording keeps what was committed before the error. */
+		/* The recording has the samples that were written before the error. */
 		*err = run->record_error;
 		rc = -(int)err->kind;
 	} else if (any) {

@@ -40,7 +40,7 @@ say_command_end(const struct run *run)
 	strbuf_release(&end);
 }
 
-/* Prints how many distinct frames each method of unwinding has found. */
+/* Prints for each method of unwinding how many distinct frames it has found. */
 static void
 say_origins(const struct run *run)
 {
@@ -66,7 +66,10 @@ say_origins(const struct run *run)
 	strbuf_release(&text);
 }
 
-/* The sampler itself logs its priority and the speed of the unwinder. */
+/*
+ * Prints numbers of the run, except the priority and the speed of the unwinder, which the sampler
+ * logs.
+ */
 static void
 say_numbers(const struct run *run)
 {
@@ -125,7 +128,7 @@ sample_nothing(const struct run *run, struct error *err)
 
 /* --- deadlocks ----------------------------------------------------------------------- */
 
-/* Returns the name of the object that a wait is for; "" if it is unknown. */
+/* Returns the name of the object that the thread waits for; "" if the name is unknown. */
 static const char *
 deadlock_name(const struct run *run, uint32_t wait)
 {

@@ -29,7 +29,10 @@ on_snapshot(int signal_number)
 	signals_snapshot = 1;
 }
 
-/* Without SA_RESTART a signal interrupts system calls that wait for a pipe's reader or a tick. */
+/*
+ * Sets a handler without SA_RESTART, so that a signal interrupts system calls that wait for the
+ * reader of a pipe or for a tick.
+ */
 static void
 handle(int signal_number, void (*handler)(int))
 {
@@ -60,12 +63,13 @@ signals_install(void)
 	handle(SIGINT, on_stop);
 	handle(SIGTERM, on_stop);
 	handle(SIGUSR1, on_snapshot);
-	/* nohup(1) starts programs with SIGHUP ignored. */
+	/* nohup(1) starts programs with SIGHUP ignored; it stays ignored then. */
 	if (!is_ignored(SIGHUP))
 		handle(SIGHUP, on_stop);
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		handle(ignored[i], SIG_IGN);
-	/* If SIGCHLD is ignored, as a parent may leave it, the kernel keeps no exit statuses. */
+	/* The program that started wallsample may have set SIGCHLD to be ignored; the kernel
+	 * would then keep no exit status of a child. */
 	handle(SIGCHLD, SIG_DFL);
 
 	sigemptyset(&ours);

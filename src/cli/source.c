@@ -7,7 +7,10 @@
 #include "cli/run_internal.h"
 #include "wallsample/report/quantity.h"
 
-/* Default numbers of rows without -n: of a table, of the table of one thread (-t), of the tree. */
+/*
+ * Default number of rows (option -n) of a table, of the table of one thread (-t), and of the call
+ * tree.
+ */
 #define TABLE_ROWS 20
 #define THREAD_TABLE_ROWS 8
 #define TREE_LINES 60
@@ -52,14 +55,17 @@ source_status(const struct request *request, const struct source *source)
 
 /* --- the exit status ----------------------------------------------------------------- */
 
-/* True if more than 1 % failed. */
+/* True if `bad` is more than 1 % of `all`. */
 static bool
 is_too_many(uint64_t bad, uint64_t all)
 {
 	return (double)bad * 100 > (double)all;
 }
 
-/* Appends "partial: 12 of 900 samples failed", or ", 12 of …"; nothing if none is bad. */
+/*
+ * Appends "partial: 12 of 900 samples failed" to an empty text, or ", 12 of …" to other text;
+ * nothing if `bad` is 0.
+ */
 static void
 add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 {
@@ -78,7 +84,8 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	uint64_t failed = 0, broken = 0, walks = 0;
 
 	/*
-	 * Not a failure: --nonblocking does not capture running threads; threads and tasks may end.
+	 * Three reasons are no failures: --nonblocking leaves out running threads; threads and
+	 * tasks may end.
 	 */
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
@@ -89,10 +96,11 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 		if (!chain_end_is_whole((enum chain_end)i))
 			broken += stats->chains[i];
 	}
-	/* All threads had ended before they could be captured. */
+	/* No thread was captured: all of them had ended before. */
 	if (stats->thread_samples <= stats->failed[FAILURE_EXITED])
 		return SAMPLE_NOTHING;
-	/* Threads and tasks are judged apart: many tasks must not hide failed threads. */
+	/* The shares for threads and for tasks are separate, so that many tasks cannot hide
+	 * failed threads. */
 	if (!is_too_many(failed, of_threads) && !is_too_many(broken, walks) &&
 	    !is_too_many(stats->task_failures, stats->task_samples))
 		return SAMPLE_WHOLE;
@@ -104,7 +112,10 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 
 /* --- the report ---------------------------------------------------------------------- */
 
-/* Adds "12 threads" or "1,000 tasks and 3 threads": the number of those with a row in the view. */
+/*
+ * Adds the number of threads and tasks with a row in the view: "12 threads" or "1,000 tasks and 3
+ * threads".
+ */
 static void
 add_threads(const struct view *view, struct strbuf *out)
 {
@@ -152,7 +163,7 @@ say_written(const struct request *request, const struct source *source, const st
 struct writing {
 	const struct exporter *exporter;
 	const struct export_input *input;
-	bool dumps; /* write a dump and not a report */
+	bool dumps; /* writes a dump, not a report */
 };
 
 static int
@@ -170,7 +181,7 @@ write_view(void *context, FILE *out, struct error *err)
 	return -(int)err->kind;
 }
 
-/* debuginfod servers of distributions, by the ID of os-release(5). */
+/* Addresses of debuginfod servers by distribution: `id` is the ID of os-release(5). */
 static const struct {
 	const char *id, *server;
 } debuginfod_servers[] = {
@@ -181,7 +192,10 @@ static const struct {
 	{ "opensuse", "https://debuginfod.opensuse.org" },
 };
 
-/* Returns the server of the running distribution, else the server of elfutils for all of them. */
+/*
+ * Returns the debuginfod server of the running distribution; if none is known, the server of
+ * elfutils, which serves many distributions.
+ */
 static const char *
 find_server(void)
 {
@@ -203,8 +217,10 @@ find_server(void)
 	return server;
 }
 
-/* Appends how to name the unnamed frames: debug packages, or a debuginfod server. Call it when all
- * frames are looked up. */
+/*
+ * Appends advice on how to get names for unnamed frames: debug packages, or a debuginfod server.
+ * Call this function after all frames are looked up.
+ */
 static void
 add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
 {
@@ -243,7 +259,9 @@ choose_key(const struct request *request)
 	return request->options->lines ? VIEW_BY_LINE : request->options->by;
 }
 
-/* Makes a view by function, if the exporter needs one and `view` has another key; else NULL. */
+/*
+ * Returns a new view by function, if the exporter needs one and `view` has another key; else NULL.
+ */
 static struct view *
 view_functions(const struct request *request, const struct source *source, const struct view *view)
 {
@@ -259,7 +277,7 @@ source_write(const struct request *request, const struct source *source, const s
 {
 	const struct options *options = request->options;
 	const size_t limit = options->limit;
-	/* Samples of --blame have no times. */
+	/* With --blame, samples have no times. */
 	const bool has_time = !options->filter.blame && part->recording_count > 0;
 	struct error wrong = { .kind = ERROR_NONE };
 	struct export_input input = {

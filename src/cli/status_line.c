@@ -75,7 +75,7 @@ void
 status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
 		 uint32_t threads)
 {
-	/* The last column stays free: writing there makes some terminals wrap. */
+	/* The last column stays free: some terminals begin a new line after text in it. */
 	const size_t columns = terminal_columns() - 1;
 	struct strbuf line = STRBUF_INIT;
 
@@ -100,7 +100,8 @@ status_line_erase(struct status_line *status)
 
 	if (width == 0)
 		return;
-	/* Two columns more: the terminal may have written ^C behind the line. */
+	/* Erases two columns more than were drawn: the terminal may have written ^C behind the
+	 * line. */
 	width = width + 2 < columns ? width + 2 : columns;
 	fprintf(stderr, "\r%*s\r", (int)width, "");
 	fflush(stderr);

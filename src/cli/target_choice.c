@@ -93,12 +93,13 @@ target_begin(struct target *target, struct error *err)
 	if (!target->is_command)
 		return 0;
 	rc = launch_go(&target->launched, err);
-	/* launch_go has reaped the child after a failure: target_release must not cancel it. */
+	/* If launch_go failed, it has reaped the child: target_release must not kill that
+	 * process id. */
 	target->is_command = rc == 0;
 	if (rc != 0)
 		return rc;
 	target->is_running = true;
-	/* The process was opened before its exec, with the name and arguments of wallsample. */
+	/* Opened again: before the exec, the process had the name and arguments of wallsample. */
 	rc = process_open(target->pid, &begun, err);
 	if (rc != 0)
 		return target_reap(target, &status) ? target_refuse_ended(status, err) : rc;

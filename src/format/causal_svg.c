@@ -49,7 +49,7 @@ write_text(struct drawing *drawing, const char *class, int x, int y, const char 
 	fputs("</text>\n", drawing->out);
 }
 
-/* Writes the current line, and clears it. */
+/* Writes drawing->line as a line of text, and clears it. */
 static void
 write_line(struct drawing *drawing, const char *class, int x, int y)
 {

@@ -187,7 +187,10 @@ write_title(struct drawing *drawing, const char *module, int64_t ns)
 	fputs("</title>", drawing->out);
 }
 
-/* Writes the frame of the current name at `start_ns`; the root is at level 0. */
+/*
+ * Writes a frame with the name drawing->name; `start_ns` determines its position. The root is at
+ * level 0.
+ */
 static void
 write_box(struct drawing *drawing, const char *module, uint32_t level, int64_t start_ns, int64_t ns)
 {
@@ -230,7 +233,7 @@ write_node(struct drawing *drawing, const struct tree_node *node, int64_t start_
 static void
 write_frames(struct drawing *drawing)
 {
-	/* By level: the start of the next frame. */
+	/* By level: the start in ns of the next frame to draw. */
 	int64_t *next = xcalloc((size_t)drawing->levels + 1, sizeof(*next));
 
 	fputs("<g id=\"frames\">\n<g class=\"r\">", drawing->out);

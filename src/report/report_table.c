@@ -54,7 +54,7 @@ limit_of(const struct report_table *table)
 
 /* --- pages ---------------------------------------------------------------------------------- */
 
-/* Fills `chosen` with the columns of a page of this width. */
+/* Stores in `chosen` the columns that a page of this width shows, and returns their number. */
 static size_t
 choose_columns(const struct report_table *table, size_t width, const struct report_column **chosen)
 {

@@ -33,7 +33,7 @@ struct naming {
 	size_t *function, *thread;
 };
 
-/* Adds a name that may be cut to NAME_MOST cells. */
+/* Adds the name of a node, cut to NAME_MOST cells. */
 static void
 node_add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
 {

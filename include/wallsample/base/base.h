@@ -140,7 +140,10 @@ void rng_seed(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
 double rng_uniform(struct rng *rng); /* in (0, 1] */
 double rng_exponential(struct rng *rng, double mean);
-/* Number of trials up to and including the first success at probability p in (0, 1]: at least 1. */
+/*
+ * Returns a random number of trials, at least 1: those up to and including the first success, if
+ * each trial succeeds with probability p in (0, 1].
+ */
 uint32_t rng_geometric(struct rng *rng, double p);
 
 /* --- log: status messages, never on stdout ----------------------------------- */
@@ -150,7 +153,7 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 struct log {
 	enum log_level level;
 	FILE *stream; /* borrowed; NULL: nothing is written */
-	/* Called before and after a line is written, which may block. NULL: not called. */
+	/* Called before and after each line, because writing may block. NULL: not called. */
 	void (*before)(void *context);
 	void (*after)(void *context);
 	void *context; /* argument of `before` and `after` */

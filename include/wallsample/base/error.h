@@ -10,7 +10,7 @@
 #define WALLSAMPLE_BASE_ERROR_H
 
 /*
- * X(name, exit status). A command that ends with the error exits with the status: 2 nothing
+ * X(name, exit status). A command that fails with the error exits with this status: 2 nothing
  * sampled, 3 not permitted, 64 usage error (EX_USAGE of sysexits.h).
  */
 #define ERROR_KINDS(X)                                                                             \

@@ -12,11 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Size of a page of the target: all bytes of a page are readable, or none is. */
+/* Size of a page of the target's memory. Either all bytes of a page are readable, or none is. */
 #define MEMORY_PAGE ((size_t)4096)
 
 struct memory {
-	/* Copies `size` bytes at `address` of the target to `to`; false if one is unreadable. */
+	/* Copies `size` bytes at `address` of the target to `to`; returns false if a byte is
+	 * unreadable. */
 	bool (*read)(void *context, uint64_t address, void *to, size_t size);
 	void *context; /* first argument of `read` */
 };

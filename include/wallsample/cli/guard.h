@@ -5,9 +5,10 @@
  *
  * Breakpoints stay in the target when their tracer dies (tracer_count.h). A child does the work;
  * its parent, the command that the user sees, only waits. When the parent is killed, by SIGKILL
- * too, the child gets SIGTERM and clears the breakpoints, as at any SIGTERM. When the child is
- * killed, the parent clears them; a breakpoint that the target hits in the millisecond until then
- * ends the target. Not covered: SIGKILL of both at once.
+ * too, the child gets SIGTERM and clears the breakpoints, as it does at any SIGTERM. When the child
+ * is killed, the parent clears them; a breakpoint that the target hits before that, within about a
+ * millisecond, ends the target. If both parent and child are killed by SIGKILL at once, breakpoints
+ * remain.
  */
 #ifndef WALLSAMPLE_CLI_GUARD_H
 #define WALLSAMPLE_CLI_GUARD_H
@@ -19,19 +20,19 @@
 #include "wallsample/process/process.h"
 
 /*
- * Runs `run` in a child; the value that `run` returns is the child's exit status and the result. If
- * a signal kills the child, the caller ends by the same signal. The child shares standard files,
- * terminal and process group: the terminal's signals reach it directly, and signals sent to the
- * caller alone are passed on. When the caller is stopped (Ctrl-Z), a child that ignores SIGTSTP
- * continues. Call guard_run from a single-threaded process, before files are opened and before the
- * signal dispositions are changed: the child inherits both. Returns < 0 if no child could be
- * created.
+ * Calls run(context) in a child process. The value that `run` returns becomes the exit status of
+ * the child, and guard_run returns it. If a signal kills the child, the caller ends by the same
+ * signal. The child shares standard files, terminal and process group: the terminal's signals reach
+ * it directly, and signals sent to the caller alone are passed on. When the caller is stopped
+ * (Ctrl-Z), a child that ignores SIGTSTP continues. Call guard_run from a single-threaded process,
+ * before files are opened and before the signal dispositions are changed: the child inherits files
+ * and dispositions. Returns < 0 if no child could be created.
  */
 int guard_run(int (*run)(void *context), void *context, struct error *err);
 
 /*
- * Called in the child: records that threads of `process` have breakpoints from now on; NULL: that
- * no thread has breakpoints any more. Has no effect outside guard_run.
+ * Called in the child: records that threads of `process` have breakpoints from now on, or if
+ * `process` is NULL, that no thread has breakpoints any more. Has no effect outside guard_run.
  */
 void guard_watch(const struct process *process);
 /*

@@ -21,7 +21,7 @@ struct command;
 
 /* X(NAME, word): --tasks, whether green tasks (green_task.h) are sampled instead of threads */
 #define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
-/* X(NAME, word): --match, where in its stack a thread must have a candidate to be in it */
+/* X(NAME, word): --match, where in its stack a thread must have a candidate to be running it */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
 
 enum task_use {
@@ -48,7 +48,7 @@ struct option_range {
 	uint64_t least, most;
 };
 
-/* Speed-ups in [0, 1], ascending, the first of them 0. */
+/* Speed-ups in [0, 1] in ascending order; the first is 0. */
 struct option_speedups {
 	double value[CAUSAL_SPEEDUPS_MOST];
 	size_t count;
@@ -58,10 +58,10 @@ struct option_speedups {
 struct options {
 	const struct command *verb; /* the command; not NULL after options_parse */
 	struct text_list files;     /* operands */
-	bool *given;                /* by row of option_table; NULL: no option was given */
-	char *words;                /* all arguments of the call, joined by spaces */
-	char *const *command;       /* arguments after "--", ended by NULL; NULL: no "--" */
-	uint64_t pid;               /* 0: not given */
+	bool *given;          /* by row of option_table: it was given; NULL: no option was given */
+	char *words;          /* all arguments of the call, joined by spaces */
+	char *const *command; /* arguments after "--", ended by NULL; NULL: no "--" */
+	uint64_t pid;         /* 0: not given */
 	const char *name;
 	const char *core; /* the path of a core file; NULL: the target is a process */
 	const char *exe;
@@ -70,7 +70,7 @@ struct options {
 	double rate_hz;
 	bool no_jitter;
 	const char *output; /* NULL or "-": stdout */
-	const char *format; /* NULL: by the ending of `output`, else text */
+	const char *format; /* name of the format; NULL: by the ending of `output`, else text */
 	uint64_t limit;     /* rows of a table; 0: not given */
 	bool threads;
 	bool stop_all;
@@ -83,7 +83,7 @@ struct options {
 	struct option_range parallelism;
 	regex_t *focus; /* NULL: not given */
 	bool tree;
-	uint32_t runtimes; /* bit set of runtime.h */
+	uint32_t runtimes; /* a bit set of runtimes (runtime.h) */
 	enum unwind_choice unwinder;
 	bool lines; /* has the effect of --by line */
 	enum view_key by;
@@ -95,7 +95,7 @@ struct options {
 	enum debuginfod_use debuginfod;
 	/* The following members belong to wallsample causal. */
 	struct text_list progress;
-	regex_t *select; /* names of candidates; NULL: those with the most Latency are chosen */
+	regex_t *select; /* names of candidates; NULL: functions with the most Latency are chosen */
 	enum causal_match match;
 	uint64_t candidates;
 	struct option_speedups speedups;
@@ -116,9 +116,9 @@ enum {
 	FOR_INFO = 8,
 	FOR_DIFF = 16,
 	FOR_DUMP = 32,
-	FOR_CORE = 64, /* with FOR_DUMP: the dump of a core file takes the option, too */
+	FOR_CORE = 64, /* used with FOR_DUMP: dumps of core files take the option, too */
 	FOR_CAUSAL = 128,
-	FOR_CAUSAL_FILE = 256, /* with FOR_CAUSAL: reports of a causal recording take it, too */
+	FOR_CAUSAL_FILE = 256, /* used with FOR_CAUSAL: reports on recordings take it, too */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
@@ -139,20 +139,20 @@ enum option_type {
 	OPTION_NUMBER,   /* uint64_t in [min, max] */
 	OPTION_PID,      /* uint64_t, the id of one process */
 	OPTION_FRACTION, /* double in [min, max] */
-	OPTION_DURATION, /* uint64_t ns, of [min, max] seconds */
+	OPTION_DURATION, /* uint64_t in ns; the argument is in [min, max] seconds */
 	OPTION_SIZE,     /* uint64_t bytes in [min, max] */
 	OPTION_MOMENT,   /* struct option_moment: "10" after the beginning, "-10" before the end */
-	OPTION_RANGE,    /* struct option_range from A or A-B, up to max */
-	OPTION_TIDS,     /* struct id_list from 1,2,3 */
-	OPTION_TASKS,    /* struct id_list from 1,0x7f20 */
+	OPTION_RANGE,    /* struct option_range: "A" or "A-B", at most max */
+	OPTION_TIDS,     /* struct id_list: "1,2,3" */
+	OPTION_TASKS,    /* struct id_list: "1,0x7f20" */
 	OPTION_STATES,   /* unsigned, a bit set from a list of run state letters or names */
 	OPTION_GILS,     /* unsigned, a bit set from a list of words of enum gil */
 	OPTION_RUNTIMES, /* uint32_t, a bit set from auto, none or a list of names */
-	OPTION_SPEEDUPS, /* struct option_speedups from 0,10,25 in percent */
+	OPTION_SPEEDUPS, /* struct option_speedups: "0,10,25", in percent */
 	OPTION_CHOICE,   /* an enum: the position of the word in `choices` */
 };
 
-/* What an option leaves out of a report. */
+/* What an option leaves out of a report: nothing, samples, or threads. */
 enum option_selection { SELECTS_ALL, SELECTS_SAMPLES, SELECTS_THREADS };
 
 struct option_row {
@@ -162,10 +162,10 @@ struct option_row {
 	enum option_type type;
 	size_t offset;              /* position of the field in struct options, in bytes */
 	double min, max;            /* range of a number, inclusive, in the option's unit */
-	const char *unit;           /* "Hz", "seconds"; NULL: the number has no unit */
+	const char *unit;           /* "Hz", "seconds"; NULL: the value has no unit */
 	const char *fallback;       /* the default, parsed like an argument; NULL: zero bytes */
 	const char *const *choices; /* OPTION_CHOICE: words by value of the enum, then NULL */
-	unsigned commands;          /* FOR_… bits of the commands that take it; 0: FOR_REPORTS */
+	unsigned commands; /* FOR_… bits of commands that take the option; 0: FOR_REPORTS */
 	enum option_selection selects;
 	const char *no_core; /* why the option does not work on core files; NULL: it works */
 	bool hidden;         /* the option is in the manual but not in --help */
@@ -176,9 +176,9 @@ extern const struct option_row option_table[]; /* ended by name == NULL */
 
 /* Returns the FOR_… bits of the commands that take the option. */
 unsigned option_commands(const struct option_row *row);
-/* Returns the first given option that none of `commands` (FOR_… bits) takes, or NULL. */
+/* Returns the first given option that none of `commands` (FOR_… bits) takes; NULL: none given. */
 const struct option_row *option_given_beyond(const struct options *options, unsigned commands);
-/* Returns the first given option that does not work on core files, or NULL. */
+/* Returns the first given option that does not work on core files; NULL: none given. */
 const struct option_row *option_given_without_core(const struct options *options);
 /* True if an option was given that leaves samples out. */
 bool options_are_filtered(const struct options *options);
@@ -188,9 +188,9 @@ void options_add_thread_filters(const struct options *options, struct strbuf *te
 /*
  * Fills *options from the arguments of the call. `commands` is ended by a row without a name; its
  * first row is the command without a name. Returns 0 or ERROR_USAGE, whose text names the wrong
- * argument and what it should be; for an unknown option or command, the nearest known one. Letters
- * may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options; the
- * command to start follows it. Has no other effect. After an error *options owns nothing.
+ * argument and what it should be, or for an unknown option or command, the nearest known name.
+ * Letters may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options;
+ * the command to start follows it. Has no other effect. After an error *options owns nothing.
  */
 int options_parse(int argc, char **argv, const struct command *commands, struct options *options,
 		  struct error *err);
