@@ -52,14 +52,14 @@
 	X(U32, NUMBER, " INTEGER", 0, UINT32_MAX, TABLE_NONE)                                   \
 	X(I31, NUMBER, " INTEGER", 0, INT32_MAX, TABLE_NONE)                                    \
 	X(I32, NUMBER, " INTEGER", INT32_MIN, INT32_MAX, TABLE_NONE)                            \
-	X(I64, NUMBER, " INTEGER", -0x1p63, 0x1p63, TABLE_NONE)                                 \
+	X(I64, NUMBER, " INTEGER", INT64_MIN, INT64_MAX, TABLE_NONE)                            \
 	X(PARALLELISM, NUMBER, " INTEGER", 0, PARALLELISM_MOST, TABLE_NONE)                     \
 	X(COUNT, NUMBER, " INTEGER", 0, COUNT_MOST, TABLE_NONE)                                 \
 	X(TIME, NUMBER, " INTEGER", 0, NUMBER_MOST, TABLE_NONE)                                 \
 	X(WEIGHT, NUMBER, " INTEGER", -NUMBER_MOST, NUMBER_MOST, TABLE_NONE)                    \
 	X(BOOL_OR_NULL, OPTIONAL, " INTEGER", 0, 1, TABLE_NONE)                                 \
 	X(U32_OR_NULL, OPTIONAL, " INTEGER", 0, UINT32_MAX, TABLE_NONE)                         \
-	X(I64_OR_NULL, OPTIONAL, " INTEGER", -0x1p63, 0x1p63, TABLE_NONE)                       \
+	X(I64_OR_NULL, OPTIONAL, " INTEGER", INT64_MIN, INT64_MAX, TABLE_NONE)                  \
 	X(PROCESS, REFERENCE, " INTEGER", 0, 0, TABLE_PROCESSES)                                \
 	X(FRAME, REFERENCE, " INTEGER", 0, 0, TABLE_FRAMES)                                     \
 	X(FRAME_OR_NONE, REFERENCE, " INTEGER", -1, 0, TABLE_FRAMES)                            \

@@ -191,14 +191,17 @@ field_set(const struct field *field, void *object, const struct recording_value 
 bool
 field_take(const struct field *field, void *object, const struct recording_value *value)
 {
-	if (field->type == FIELD_DOUBLE ? value->type == VALUE_TEXT :
-					  field->type != FIELD_TEXT && value->type != VALUE_INT)
-		return false;
-	/* `real` is 0 if the value is a text. */
-	if (!(value->real >= 0 && value->real <= field->most))
-		return false;
-	field_set(field, object, value);
-	return true;
+	const bool is_right = field->type == FIELD_TEXT ?
+				      true :
+			      field->type == FIELD_DOUBLE ?
+				      value->type != VALUE_TEXT && value->real >= 0 &&
+					      value->real <= field->most :
+				      value->type == VALUE_INT && value->number >= 0 &&
+					      value->number <= (int64_t)field->most;
+
+	if (is_right)
+		field_set(field, object, value);
+	return is_right;
 }
 
 void

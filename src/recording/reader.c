@@ -2,6 +2,7 @@
 /* reader.c - opens a recording and reads its description. The file is hostile input. */
 #include "recording/reader_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,6 @@ static const struct field meta_fields[] = {
 	META("began", info.began, U64, BEGAN_MOST),
 	META("clock_ns", info.clock_ns, U64, NUMBER_MOST),
 	META("cpus", info.cpus, U32, 1 << 20),
-	META("rate", info.rate_hz, DOUBLE, 1e9),
 	{ .name = NULL },
 };
 
@@ -105,27 +105,47 @@ read_meta(struct rows *rows, void *context)
 			    strcmp(row->value.text, "duration") == 0 ? RUN_END_DURATION :
 								       RUN_END_STOPPED;
 	}
-	if (row->value.type == VALUE_TEXT)
+	if (strcmp(row->key, "rate") == 0)
+		info->rate_hz = isfinite(row->value.real) ? row->value.real : 0;
+	if (field != NULL && field->type == FIELD_TEXT)
 		row->value.text = keep_text(recording, row->value.text);
 	if (field != NULL && !field_take(field, recording, &row->value))
 		rows->bad = true;
 }
 
+static bool
+texts_differ(const char *meta, const char *text)
+{
+	return meta[0] != '\0' && strcmp(meta, text) != 0;
+}
+
+static bool
+numbers_differ(uint64_t meta, int64_t number)
+{
+	return meta != 0 && meta != (uint64_t)number;
+}
+
 /*
  * Table meta describes the first process, too. A recording whose two descriptions differ is
- * refused.
+ * refused; what table meta does not have is read from here.
  */
 static void
 read_process(struct rows *rows, void *context)
 {
 	const struct processes_row *row = &rows->row.processes;
 	struct recording *recording = context;
-	const struct recording_info *info = &recording->info;
+	struct recording_info *info = &recording->info;
 
-	if (row->id == 0 && (row->pid != info->pid || strcmp(row->name, info->comm) != 0 ||
-			     (uint64_t)row->start_time != recording->start_time ||
-			     strcmp(row->cmdline, info->cmdline) != 0))
-		rows->bad = true;
+	if (row->id == 0) {
+		if (numbers_differ((uint64_t)info->pid, row->pid) ||
+		    numbers_differ(recording->start_time, row->start_time) ||
+		    texts_differ(info->comm, row->name) ||
+		    texts_differ(info->cmdline, row->cmdline))
+			rows->bad = true;
+		info->pid = row->pid;
+		info->comm = keep_text(recording, row->name);
+		info->cmdline = keep_text(recording, row->cmdline);
+	}
 	id_map_add(&recording->map[TABLE_PROCESSES], (uint32_t)row->id);
 }
 
@@ -139,6 +159,10 @@ read_syscall(struct rows *rows, void *context)
 	const struct syscalls_row *row = &rows->row.syscalls;
 	struct recording *recording = context;
 
+	if (row->number > INT32_MAX) {
+		rows->bad = true;
+		return;
+	}
 	*table_insert(&recording->syscalls, (uint64_t)row->number, 0, 0,
 		      NULL) = (uint32_t)syscall_number(row->name);
 }

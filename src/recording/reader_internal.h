@@ -129,7 +129,8 @@ bool rows_next(struct rows *rows);
  * Returns the integer in the column if it is in [least, most]. Else sets rows->bad and returns
  * `least`.
  */
-int64_t rows_number(struct rows *rows, int column, double least, double most);
+int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
+bool rows_is_null(const struct rows *rows, int column);
 /*
  * Returns the text in the column up to its first zero byte; "" for NULL. Sets rows->bad if the
  * texts of the query have too many bytes.

@@ -89,9 +89,12 @@ origin_of(const char *text)
 	return 0;
 }
 
+/* Number of column module of table frames. */
+#define FRAMES_MODULE 1
+
 /*
- * A frame is an interpreted function, which has a line and no address; code or data, which has an
- * address; or a named frame, which has neither.
+ * A frame is code or data, which has a module, an address and an epoch; an interpreted function,
+ * which has a line and no module; or a named frame, which has neither.
  */
 static void
 load_frame(struct rows *rows, void *context)
@@ -99,6 +102,7 @@ load_frame(struct rows *rows, void *context)
 	const struct frames_row *row = &rows->row.frames;
 	struct loading *loading = context;
 	struct profile *profile = loading->load->profile;
+	const bool has_module = !rows_is_null(rows, FRAMES_MODULE);
 	const struct profile_frame frame = {
 		.module = (uint32_t)row->module,
 		.origin = origin_of(row->origin),
@@ -107,18 +111,20 @@ load_frame(struct rows *rows, void *context)
 		.bytecode = (uint64_t)row->bytecode,
 		.bytecode_size = (uint32_t)row->bytecode_size,
 	};
+	const bool is_script = frame.origin == FRAME_SCRIPT;
 	uint32_t id;
 
-	if (frame.origin == FRAME_SCRIPT && (row->address.known || !row->line.known))
+	if (has_module ? is_script || !row->address.known || !row->epoch.known :
+			 is_script && !row->line.known) {
 		rows->bad = true;
-	if (rows->bad)
 		return;
-	if (frame.origin == FRAME_SCRIPT)
+	}
+	if (is_script)
 		id = profile_intern_script(profile, profile_intern_text(profile, row->name),
 					   profile_intern_text(profile, row->file),
 					   (uint32_t)row->line.number);
-	else if (!row->address.known || frame.module == MODULE_NONE)
-		id = profile_intern_named(profile, row->address.known ? "[unknown]" : row->name);
+	else if (frame.module == MODULE_NONE) /* no module, or the profile has too many */
+		id = profile_intern_named(profile, has_module ? "[unknown]" : row->name);
 	else
 		id = profile_intern_frame(profile, &frame);
 	map_add(loading, TABLE_FRAMES, id);
@@ -148,6 +154,10 @@ load_thread(struct rows *rows, void *context)
 	const uint64_t number = load->number;
 	struct strbuf name;
 
+	if (row->task.known && !row->system.known) {
+		rows->bad = true;
+		return;
+	}
 	strbuf_init(&name);
 	if (load->label != NULL)
 		strbuf_add_format(&name, "%s ", load->label);

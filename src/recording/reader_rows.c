@@ -54,15 +54,21 @@ rows_begin(struct rows *rows, struct recording *recording, enum recording_table 
 }
 
 int64_t
-rows_number(struct rows *rows, int column, double least, double most)
+rows_number(struct rows *rows, int column, int64_t least, int64_t most)
 {
 	const int64_t value = sqlite3_column_int64(rows->query, column);
 
-	if ((double)value >= least && (double)value <= most &&
+	if (value >= least && value <= most &&
 	    sqlite3_column_type(rows->query, column) == SQLITE_INTEGER)
 		return value;
 	rows->bad = true;
-	return (int64_t)least;
+	return least;
+}
+
+bool
+rows_is_null(const struct rows *rows, int column)
+{
+	return sqlite3_column_type(rows->query, column) == SQLITE_NULL;
 }
 
 const char *
@@ -94,7 +100,7 @@ static int64_t
 read_reference(struct rows *rows, int column, const struct column_type_info *type)
 {
 	const struct id_map *map = &rows->recording->map[type->table];
-	const int64_t id = rows_number(rows, column, type->least, (double)map->count - 1);
+	const int64_t id = rows_number(rows, column, type->least, (int64_t)map->count - 1);
 
 	return id < 0 || rows->bad ? UINT32_MAX : map->id[id];
 }
@@ -106,38 +112,35 @@ read_real(struct rows *rows, int column, const struct column_type_info *type)
 	const int storage = sqlite3_column_type(rows->query, column);
 
 	/* Comparisons with NaN are false. */
-	if ((storage == SQLITE_FLOAT || storage == SQLITE_INTEGER) && value >= type->least &&
-	    value <= type->most)
+	if ((storage == SQLITE_FLOAT || storage == SQLITE_INTEGER) && value >= type->real_least &&
+	    value <= type->real_most)
 		return value;
 	rows->bad = true;
-	return type->least;
+	return type->real_least;
 }
 
 static struct recording_value
 read_value(struct rows *rows, int column)
 {
-	struct recording_value value = { .type = VALUE_TEXT, .text = "" };
+	const int storage = sqlite3_column_type(rows->query, column);
+	struct recording_value value = {
+		.type = storage == SQLITE_INTEGER ? VALUE_INT :
+			storage == SQLITE_FLOAT   ? VALUE_REAL :
+						    VALUE_TEXT,
+		.real = sqlite3_column_double(rows->query, column),
+	};
 
-	switch (sqlite3_column_type(rows->query, column)) {
-	case SQLITE_INTEGER:
-		value.type = VALUE_INT;
+	if (storage == SQLITE_INTEGER)
 		value.number = sqlite3_column_int64(rows->query, column);
-		value.real = (double)value.number;
-		break;
-	case SQLITE_FLOAT:
-		value.type = VALUE_REAL;
-		value.real = sqlite3_column_double(rows->query, column);
-		break;
-	default:
-		value.text = rows_text(rows, column);
-	}
+	/* The text is read last, because its conversion may change the type of the column. */
+	value.text = rows_text(rows, column);
 	return value;
 }
 
 static void
 read_column(struct rows *rows, int column, const struct column_type_info *type, void *to)
 {
-	const bool null = sqlite3_column_type(rows->query, column) == SQLITE_NULL;
+	const bool null = rows_is_null(rows, column);
 
 	switch (type->class) {
 	case CLASS_NUMBER:
@@ -181,8 +184,8 @@ check_key(struct rows *rows)
 
 	if (type != COLUMN_KEY && type != COLUMN_ASCENDING)
 		return;
-	(void)rows_number(rows, 0, (double)rows->last_id + 1,
-			  type == COLUMN_KEY ? (double)rows->last_id + 1 : (double)NUMBER_MOST);
+	(void)rows_number(rows, 0, rows->last_id + 1,
+			  type == COLUMN_KEY ? rows->last_id + 1 : NUMBER_MOST);
 	rows->last_id = sqlite3_column_int64(rows->query, 0);
 }
 

@@ -27,7 +27,7 @@ struct field {
 	enum { FIELD_U64, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT } type;
 	size_t offset; /* offset of the member in the struct */
 	enum field_merge merge;
-	double most; /* field_take refuses numbers outside of [0, most] */
+	double most; /* field_take refuses numbers outside of [0, most]; below 2^63 for integers */
 };
 
 /*
@@ -57,8 +57,8 @@ const struct field *field_find(const struct field *fields, const char *name);
 struct recording_value field_get(const struct field *field, const void *object);
 bool field_differs(const struct field *field, const void *left, const void *right);
 /*
- * Stores the value in the member of `object` that the field describes; a text is borrowed. Returns
- * false if the value has another type than the member or is out of range.
+ * Stores the value in the member of `object` that the field describes; a text is borrowed, and any
+ * value has a text. Returns false if a number has another type than the member or is out of range.
  */
 bool field_take(const struct field *field, void *object, const struct recording_value *value);
 /*

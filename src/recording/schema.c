@@ -4,8 +4,15 @@
 
 #include "wallsample/base/base.h"
 
+/* Returns the bound of an integer; 0 for a double, which need not be in the range of int64_t. */
+#define INTEGER(bound) _Generic((bound), double : 0, default : (bound))
+
 const struct column_type_info column_types[] = {
-#define X(name, class, sql, least, most, table) { CLASS_##class, sql, least, most, table },
+#define X(name, class, sql, least, most, table)                                                    \
+	{                                                                                          \
+		CLASS_##class,  sql,  INTEGER(least), INTEGER(most), (double)(least),              \
+		(double)(most), table                                                              \
+	},
 	COLUMN_TYPES(X)
 #undef X
 };

@@ -20,8 +20,8 @@ struct strbuf;
 struct recording_value {
 	enum { VALUE_INT, VALUE_REAL, VALUE_TEXT } type;
 	int64_t number;   /* 0 unless the type is VALUE_INT */
-	double real;      /* value of a VALUE_REAL, and of a VALUE_INT that was read; else 0 */
-	const char *text; /* value of a VALUE_TEXT; "" if another type was read */
+	double real;      /* value of a VALUE_REAL; the reader converts other types to it */
+	const char *text; /* value of a VALUE_TEXT; the reader converts other types to it */
 };
 
 /* A number that may be NULL in the database. */
@@ -76,7 +76,8 @@ enum column_type {
 struct column_type_info {
 	enum column_class class;
 	const char *sql;
-	double least, most; /* bounds, which a double represents exactly */
+	int64_t least, most;          /* bounds of an integer */
+	double real_least, real_most; /* bounds of a CLASS_REAL */
 	enum recording_table table;
 };
 

@@ -396,6 +396,37 @@ test_top_functions(void **state)
 	place_remove(&place);
 }
 
+/* Rows that the recorder does not write, but the reader accepts. */
+static void
+test_unusual(void **state)
+{
+	struct run_stats stats = { .ticks = 0 };
+	struct recording_load to = { .profile = profile_create(), .stats = &stats };
+	struct recording *recording;
+	const struct profile_frame *frame;
+	struct place place;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 100, true);
+	change(place.path, "UPDATE frames SET address = id; UPDATE meta SET value = -2e9 WHERE "
+			   "key = 'rate'; UPDATE meta SET value = 17 WHERE key = 'command'; "
+			   "UPDATE processes SET cmdline = 'job 1'; DELETE FROM meta WHERE key IN "
+			   "('pid', 'comm', 'cmdline', 'start_time'); "
+			   "REPLACE INTO cost VALUES('looks', '4711')");
+	assert_int_equal(recording_open(place.path, &recording, NULL), 0);
+	assert_int_equal(recording_load(recording, &to, NULL), 0);
+	frame = profile_frame(to.profile, profile_stack(to.profile, 0)->frame);
+	assert_string_equal(profile_text(to.profile, (uint32_t)frame->address), "m");
+	assert_true(recording_info(recording)->rate_hz == -2e9);
+	assert_string_equal(recording_info(recording)->command, "17");
+	assert_string_equal(recording_info(recording)->cmdline, "job 1");
+	assert_int_equal(stats.looks, 4711);
+	recording_close(recording);
+	profile_free(to.profile);
+	place_remove(&place);
+}
+
 /* --- a part of it ------------------------------------------------------------------------ */
 
 static void
@@ -657,6 +688,7 @@ main(void)
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_top_functions),
+		cmocka_unit_test(test_unusual),
 		cmocka_unit_test(test_disk_fails),
 		cmocka_unit_test(test_reader_stays),
 		cmocka_unit_test(test_parts),
