@@ -9,15 +9,11 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "wallsample/report/display.h"
-#include "wallsample/format/exporters.h"
 #include "format/format_internal.h"
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/report.h"
 #include "wallsample/base/base.h"
-#include "wallsample/process/module.h"
 #include "wallsample/analysis/tree.h"
 #include "wallsample/runtime/language.h"
 
