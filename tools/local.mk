@@ -36,5 +36,5 @@ coverage: all
 	$(MKDIR_P) coverage && gcovr --root $(srcdir) --filter '$(abs_top_srcdir)/src/' \
 		--print-summary --txt coverage/lines.txt --html-details coverage/index.html .
 .PHONY: coverage
-# Makes src/thread/syscall_names_*_internal.h from the kernel's headers or its own table.
+# Makes src/thread/syscall_names_*.def from the kernel's headers or its own table.
 EXTRA_DIST += tools/syscall-names

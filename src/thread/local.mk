@@ -1,8 +1,8 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/thread/state.h \
 	src/thread/run_state.c \
-	src/thread/syscall_names_aarch64_internal.h \
-	src/thread/syscall_names_x86_64_internal.h \
+	src/thread/syscall_names_aarch64.def \
+	src/thread/syscall_names_x86_64.def \
 	src/thread/syscall_table_internal.h \
 	src/thread/syscalls.c \
 	src/thread/watch.c

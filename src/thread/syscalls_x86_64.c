@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* syscalls_x86_64.c - the system calls of x86-64: names, and which a stop interrupts. */
-#include "thread/syscall_names_x86_64_internal.h"
 #include "thread/syscall_table_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 #include "wallsample/thread/state.h"
 
-enum { SYSCALL_NAMES(SYSCALL_NUMBER) };
+enum {
+#define X SYSCALL_NUMBER
+#include "thread/syscall_names_x86_64.def"
+#undef X
+};
 
-static const char *const names[] = { SYSCALL_NAMES(SYSCALL_NAME) };
+static const char *const names[] = {
+#define X SYSCALL_NAME
+#include "thread/syscall_names_x86_64.def"
+#undef X
+};
 
 static const unsigned char attributes[ARRAY_SIZE(names)] = {
 	SYSCALL_ATTRIBUTES(SYSCALL_ATTRIBUTE)[NR_poll] = SLEEPS,

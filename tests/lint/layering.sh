@@ -74,7 +74,8 @@ for directory in "${!below[@]}"; do
 	done
 done
 
-# A private header is included by its path in src/, from its own directory alone.
+# A private header, or a table of facts (.def), is included by its path in src/, from its own
+# directory alone.
 while IFS=: read -r file line; do
 	header=$(sed -E 's/.*"([^"]*)".*/\1/' <<<"$line")
 	case $header in
@@ -83,7 +84,7 @@ while IFS=: read -r file line; do
 	[ -e "src/$header" ] || complain "$file: src/$header does not exist"
 	[ "${header%%/*}" = "$(cut -d/ -f2 <<<"$file")" ] ||
 		complain "$file: \"$header\" is private to src/${header%%/*}"
-	[[ $header == *_internal.h ]] || complain "$file: a private header ends in _internal.h: $header"
+	[[ $header == *_internal.h || $header == *.def ]] || complain "$file: a private header ends in _internal.h: $header"
 done < <(grep -rE '^[[:space:]]*#[[:space:]]*include "' src --include='*.[ch]')
 while IFS=: read -r file line; do
 	case $line in *'"wallsample/'*) ;; *) complain "$file: a contract includes $line" ;; esac

@@ -7,7 +7,7 @@ cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 status=0
 
 for arch in x86_64 aarch64; do
-	file=src/thread/syscall_names_${arch}_internal.h
+	file=src/thread/syscall_names_${arch}.def
 	made=$(tools/syscall-names "$arch" 2>/dev/null) || {
 		echo "no headers of the kernel for $arch"
 		[ "$status" = 0 ] && status=77
