@@ -33,7 +33,7 @@ struct id_map {
  */
 struct tick_sum {
 	double ns[2]; /* sum of the ticks' spans */
-	/* sum of each span divided by the number of runnable threads, if there are any */
+	/* sum over ticks with runnable threads: span divided by the number of runnable threads */
 	double latency[2];
 	double gap[2]; /* sum of the spans of ticks without a runnable thread */
 };

@@ -59,7 +59,7 @@ struct spans {
 	 */
 	struct open_span *side;
 	size_t side_count, side_capacity;
-	struct table doings; /* see profile_find_entry */
+	struct table doings; /* parameter `doings` of profile_find_entry */
 	struct table sides;  /* keys of profile_find_entry -> index in `side` */
 	struct span *closed; /* completed spans that are not written yet */
 	size_t closed_count, closed_capacity;

@@ -166,7 +166,10 @@ const char *const recording_views[] = {
 	"sum(p.wall_ns * (p.gil = 'handover')) / 1e9 AS handover_s "
 	"FROM spans p JOIN threads t ON t.id = p.thread WHERE p.gil IS NOT NULL GROUP BY t.id "
 	"ORDER BY has_s + wait_s + handover_s DESC, total_s DESC, tid",
-	/* Lock holders and their functions, by the time that other threads waited for them. */
+	/*
+	 * Lock holders and their functions, ordered by the time that other threads waited for the
+	 * locks.
+	 */
 	"CREATE VIEW top_holders AS SELECT w.what AS what, t.tid AS tid, t.name AS holder, "
 	"n.function AS function, sum(b.wall_ns) / 1e9 AS wall_s "
 	"FROM blame b JOIN wait_names w ON w.wait = b.wait JOIN threads t ON t.id = b.thread "

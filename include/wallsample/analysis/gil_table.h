@@ -28,7 +28,7 @@ struct gil_table {
 	size_t count;
 	/* number of threads that held the lock or waited for it; their rows come first */
 	size_t concerned;
-	int64_t ns[GIL_COUNT], total_ns; /* sums of all rows */
+	int64_t ns[GIL_COUNT], total_ns; /* sums of these members over all rows */
 	/*
 	 * held_share is the share of elapsed time in which a thread held the lock, at most 1: two
 	 * threads may seem to hold the lock at one tick, and interpreters may have a lock each.

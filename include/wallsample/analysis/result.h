@@ -25,7 +25,11 @@ struct top_row {
 	int64_t flat_running_ns; /* part of flat[WEIGHT_LATENCY] on a CPU */
 };
 struct top_table {
-	struct top_row *row; /* ordered by flat, then cum of the weight `sort`, then by name */
+	/*
+	 * ordered by flat[sort], then cum[sort], then name; `sort` is the parameter of
+	 * top_table_make
+	 */
+	struct top_row *row;
 	size_t count;
 };
 

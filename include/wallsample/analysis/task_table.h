@@ -46,7 +46,7 @@ struct task_table_row {
 struct task_table {
 	struct task_table_row *row; /* ordered by `doing`, then tasks_ns; no rows without tasks */
 	size_t count;
-	int64_t tasks_ns, threads_ns; /* sums of all rows */
+	int64_t tasks_ns, threads_ns; /* sums of these members over all rows */
 	size_t tasks, system; /* number of tasks; number of tasks that belong to the runtime */
 	/*
 	 * failed_ns is the part of tasks_ns for which there is no stack. finished_ns is the part of

@@ -135,8 +135,8 @@ void profile_free(struct profile *profile);
 void profile_set_recorder(struct profile *profile, const struct profile_recorder *recorder);
 
 /*
- * Returns the id of the thread with this tid and start time, which is added if there is none, and
- * sets its name.
+ * Returns the id of the thread with this tid and start time, and sets its name. A new thread is
+ * added.
  */
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);

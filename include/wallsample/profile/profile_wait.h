@@ -60,8 +60,8 @@ struct profile;
 /* Returns the id of the thread that stands for unknown holders. It has no samples. */
 uint32_t profile_nobody(struct profile *profile);
 /*
- * Returns the id of the wait, which is added if there is none of its kind, timeout and object. The
- * `most` of an existing wait is raised to that of `wait`.
+ * Returns the id of the wait with the kind, timeout and object of `wait`. A new wait is added.
+ * `most` of an existing wait is set to wait->most if that is larger.
  */
 uint32_t profile_add_wait(struct profile *profile, const struct profile_wait *wait);
 /* Sets `most` of the wait, unless it is larger already. */

@@ -60,12 +60,8 @@ task_groups_make(const struct async_tasks *tasks, struct task_groups *out)
 {
 	const size_t count = async_tasks_count(tasks);
 	uint32_t *group = xcalloc(count + 1, sizeof(*group)); /* indexed by task: its group */
-	uint32_t *next = xcalloc(count + 1,
-				 /*
-				  * indexed by group: index in out->task at which its next task is
-				  * stored
-				  */
-				 sizeof(*next));
+	/* indexed by group: index in out->task at which its next task is stored */
+	uint32_t *next = xcalloc(count + 1, sizeof(*next));
 	uint32_t at = 0;
 
 	*out = (struct task_groups){

@@ -136,8 +136,8 @@ parent_in(const struct links *links, const struct growing *tree, uint32_t id)
 static void
 unroll(const struct growing *tree, const struct links *links, struct call_tree *out)
 {
-	uint32_t *place = xcalloc(links->root + 1,
-				  sizeof(*place)); /* indexed by node: its index in out->node */
+	/* indexed by node: its index in out->node */
+	uint32_t *place = xcalloc(links->root + 1, sizeof(*place));
 	uint32_t at = links->first[links->root];
 
 	while (at != TREE_NONE) {

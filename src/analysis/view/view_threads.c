@@ -91,10 +91,8 @@ unwrap_entries(const struct naming *naming)
 {
 	struct view *view = naming->view;
 	const size_t frames = profile_frame_count(view->profile);
-	const char **callee =
-		xcalloc(frames + 1,
-			/* indexed by entry frame: function that its wrapper has called, or NULL */
-			sizeof(*callee));
+	/* indexed by entry frame: function that its wrapper has called, or NULL */
+	const char **callee = xcalloc(frames + 1, sizeof(*callee));
 
 	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {
 		const struct profile_entry *sample = profile_entry(view->profile, i);
