@@ -48,13 +48,13 @@
 	X(NR_futex_wait, SLEEPS)
 /* clang-format on */
 
-/* Values of X for the list of names and the list above: enumerators NR_NAME, names by number,
- * attributes by number. */
+/* Macros to pass as X to SYSCALL_NAMES and SYSCALL_ATTRIBUTES. They make enumerators NR_NAME, names
+ * by number, and attributes by number. */
 #define SYSCALL_NUMBER(number, name) name = (number),
 #define SYSCALL_NAME(number, name) [number] = &#name[sizeof("NR_") - 1],
 #define SYSCALL_ATTRIBUTE(name, attributes) [name] = (attributes),
 
-struct syscall_table {           /* both arrays have `count` elements, by number */
+struct syscall_table { /* both arrays have `count` elements, indexed by the number of the call */
 	const char *const *name; /* NULL: the kernel has no call of this number */
 	const unsigned char *attributes;
 	size_t count;
@@ -63,8 +63,8 @@ struct syscall_table {           /* both arrays have `count` elements, by number
 /* Defined by the file of the architecture. */
 extern const struct syscall_table syscall_table;
 
-/* Returns the number that the two instructions in `code` load and call with; SYSCALL_UNKNOWN when
- * they are other instructions. */
+/* Returns the system call number that the first of the two instructions in `code` loads, if the
+ * second makes the call; SYSCALL_UNKNOWN when they are other instructions. */
 long syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE]);
 
 #endif

@@ -81,7 +81,7 @@ syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE])
 									     SYSCALL_UNKNOWN;
 }
 
-/* An address that a program can have something at. */
+/* True for an address that may belong to an object of the program. */
 static bool
 is_address(uint64_t arg)
 {
@@ -109,8 +109,8 @@ is_poll(const uint64_t args[6])
 	       time_out <= INT32_MAX;
 }
 
-/* True for arguments of a relative clock_nanosleep: an absolute one (TIMER_ABSTIME) is not
- * hidden. */
+/* True for arguments of a relative clock_nanosleep. An absolute one (TIMER_ABSTIME) is never hidden
+ * by restart_syscall. */
 static bool
 is_clock_nanosleep(const uint64_t args[6])
 {

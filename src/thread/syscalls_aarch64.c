@@ -26,7 +26,7 @@ const struct syscall_table syscall_table = {
 	.count = ARRAY_SIZE(names),
 };
 
-/* mov x8, #NUMBER (or w8); svc #0 */
+/* The two instructions: mov x8, #NUMBER (or w8); svc #0 */
 long
 syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE])
 {

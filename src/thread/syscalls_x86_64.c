@@ -30,7 +30,7 @@ const struct syscall_table syscall_table = {
 	.count = ARRAY_SIZE(names),
 };
 
-/* mov $NUMBER, %eax; syscall */
+/* The two instructions: mov $NUMBER, %eax; syscall */
 long
 syscall_decode(const unsigned char code[SYSCALL_CODE_SIZE])
 {

@@ -9,8 +9,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/thread/state.h"
 
-/* Sizes of the files: "schedstat" and "syscall", and "status", whose switch counts are at its end,
- * behind masks that grow with the number of CPUs. */
+/* Sizes of buffers: SHORT_MAX for the files "schedstat" and "syscall"; STATUS_MAX for "status",
+ * whose switch counts are at its end, behind masks that grow with the number of CPUs. */
 #define SHORT_MAX 256
 #define STATUS_MAX 8192
 
@@ -137,9 +137,10 @@ find_field(const char *text, const char *field, uint64_t *value)
 }
 
 /*
- * Parses a status file, the fallback where the kernel keeps no schedstat. It has counts of both
- * kinds of switch *out*. A thread that is scheduled in is also switched out before it can sleep
- * again, so that the sum of both changes whenever the thread has run between two sleeps.
+ * Parses a status file, the fallback where the kernel keeps no schedstat. The file counts how often
+ * the thread was switched *out*, voluntarily and involuntarily. A thread that is scheduled in is
+ * also switched out before it can sleep again, so that the sum of both counts changes whenever the
+ * thread has run between two sleeps.
  */
 bool
 sched_parse_status(const char *text, struct sched *out)

@@ -5,7 +5,7 @@
 #include "wallsample/tracer/regs_arch.h"
 #include "wallsample/thread/state.h"
 
-/* DWARF for the Arm 64-bit architecture, table 3: x0-x30, then sp. */
+/* Register numbers of DWARF for the Arm 64-bit architecture, table 3: x0-x30, then sp. */
 #define FP 29
 #define SP 31
 #define PC 32 /* the place of pc in NT_PRSTATUS (struct user_pt_regs) */
@@ -54,8 +54,8 @@ kernel_regs_cut_short(const struct kernel_regs *kernel)
 	return false;
 }
 
-/* The kernel decides on a restart before the stop, and does not show the first argument, so that
- * the call cannot be repaired afterwards. */
+/* Never changes the registers: the kernel decides before the stop whether it restarts the call, and
+ * does not show the first argument, so that the call cannot be repaired afterwards. */
 bool
 kernel_regs_repair(struct kernel_regs *kernel)
 {

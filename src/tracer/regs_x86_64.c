@@ -7,7 +7,7 @@
 #include "wallsample/tracer/regs_arch.h"
 #include "wallsample/thread/state.h"
 
-/* System V ABI, AMD64 supplement, figure 3.36. */
+/* DWARF register numbers: System V ABI, AMD64 supplement, figure 3.36. */
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RA };
 
 const unsigned regs_sp_number = RSP;
@@ -82,10 +82,8 @@ kernel_regs_cut_short(const struct kernel_regs *kernel)
 	}
 }
 
-/*
- * ERESTARTNOHAND: the kernel restarts the call, and still reports EINTR when a
- * signal handler of the program really runs (arch/x86/kernel/signal.c).
- */
+/* Replaces the result EINTR by ERESTARTNOHAND: the kernel then restarts the call, but still reports
+ * EINTR when a signal handler of the program really runs (arch/x86/kernel/signal.c). */
 bool
 kernel_regs_repair(struct kernel_regs *kernel)
 {

@@ -24,8 +24,8 @@ release_stopped(int options)
 {
 	int saved = errno;
 
-	/* Only the thread that has seized a tracee may release it. A signal that another thread,
-	 * such as one of a library, has received is passed on. */
+	/* Only the thread that has seized a tracee may release it. If another thread, such as one
+	 * of a library, has received the signal, it is passed on to the first thread. */
 	if (gettid() != getpid()) {
 		tgkill(getpid(), getpid(), SIGCHLD);
 		errno = saved;
@@ -70,7 +70,7 @@ release_handler_install(bool reap)
 	sigaddset(&signals, SIGCHLD);
 	sigaction(SIGCHLD, &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
-	/* For tracees that stopped before the handler was installed. */
+	/* Releases tracees that stopped before the handler was installed. */
 	raise(SIGCHLD);
 }
 

@@ -35,7 +35,8 @@ resident_renew(struct resident *resident)
 		return;
 	resident_release(resident);
 	resident->fd = process_open_file(resident->process, "pagemap", O_RDONLY | O_CLOEXEC);
-	/* Absent without CONFIG_PROC_PAGE_MONITOR; needs the same rights as reading memory. */
+	/* The file does not exist without CONFIG_PROC_PAGE_MONITOR; it needs the same rights as
+	 * reading the memory of the process. */
 	resident->unknown = resident->fd < 0 &&
 			    (errno == ENOENT || errno == EACCES || errno == EPERM);
 }

@@ -5,9 +5,9 @@
 #include "wallsample/tracer/tracer.h"
 
 /*
- * The order makes the copy consistent: the counters (`before`), the system call, the copy, the
- * counters again. A thread that ran in between was scheduled in, and its count of switches has
- * changed.
+ * The order of the reads makes the copy consistent: the counters (`before`), the system call, the
+ * stack, the counters again. If the thread ran in between, it was scheduled in, and its count of
+ * switches has changed.
  */
 enum read_end
 tracer_read_sleeper(const struct process *process, struct watch *watch, const struct sched *before,
@@ -27,7 +27,7 @@ tracer_read_sleeper(const struct process *process, struct watch *watch, const st
 	snapshot->stack_size = stack_copy(process, watch, info->sp, snapshot->stack, stack_want);
 	snapshot->live_limit = stack_want;
 	regs_set_sp_pc(&snapshot->regs, info->sp, info->pc);
-	/* A system call does not change the registers of its arguments. */
+	/* A system call does not change the registers that hold its arguments. */
 	if (info->number != SYSCALL_NONE)
 		for (size_t i = 0; i < ARRAY_SIZE(info->args); i++)
 			regs_set(&snapshot->regs, regs_argument[i], info->args[i]);

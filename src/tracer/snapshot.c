@@ -5,7 +5,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/snapshot.h"
 
-/* Room grows in steps, so that a deepening stack does not move at every sample. */
+/* The buffer of the copy grows in steps, so that it is not reallocated at every sample of a
+ * deepening stack. */
 #define ROOM_STEP ((size_t)16 << 10)
 
 void

@@ -13,9 +13,9 @@ is_in_known(const struct watch *watch, uint64_t sp)
 }
 
 /*
- * Finds the mapping of the stack. That takes 3 us, at the first copy of a thread and when it has
- * changed stacks. Before Linux 6.11 (PROCMAP_QUERY) it would take too long, and all memory counts
- * as one mapping.
+ * Finds the mapping of the stack. The search takes 3 us, and is made at the first copy of a thread
+ * and when it has changed stacks. Before Linux 6.11 (PROCMAP_QUERY) the search would take too long,
+ * and all memory counts as one mapping.
  */
 static void
 find_stack(const struct process *process, struct watch *watch, uint64_t sp)

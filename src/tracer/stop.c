@@ -93,7 +93,7 @@ repair_syscall(pid_t tid, struct kernel_regs *kernel)
 	       ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov) == 0;
 }
 
-/* Reads the registers of a stopped thread. Returns false when it was killed. */
+/* Reads the registers of a stopped thread. Returns false when the thread was killed. */
 static bool
 read_registers(pid_t tid, struct kernel_regs *kernel)
 {
@@ -127,7 +127,8 @@ stop_awaits_trap(pid_t tid)
 	struct __ptrace_peeksiginfo_args args = { .off = 0, .nr = 1 };
 	siginfo_t info;
 
-	/* A forced signal is queued for the thread, behind others that were sent before. */
+	/* The signal of a breakpoint is queued for the thread, behind signals that were sent before
+	 * it. */
 	while (ptrace(PTRACE_PEEKSIGINFO, tid, &args, &info) == 1) {
 		if (info.si_signo == SIGTRAP && info.si_code == TRAP_HWBKPT)
 			return true;
@@ -209,9 +210,9 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	}
 	request->syscall = kernel_regs_syscall(&kernel);
 	/*
-	 * The call is repaired at a signal, too: a signal that the program ignores is not dropped
-	 * for a tracee and interrupts the call. If a handler runs, the kernel returns EINTR
-	 * nevertheless.
+	 * The system call is repaired at a stop for a signal, too: the kernel does not drop a
+	 * signal that a tracee ignores, and it interrupts the call. If a handler of the program
+	 * runs, the kernel returns EINTR nevertheless.
 	 */
 	request->fell_asleep = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
 			       kernel_regs_cut_short(&kernel);

@@ -41,13 +41,14 @@ int stop_signal(int status);
 /*
  * Waits for any child or tracee as waitpid(2) does, except that a stop stays reportable until the
  * thread is resumed: waitpid consumes the signal that the thread has stopped for, and the signal is
- * lost if wallsample is killed before it releases the thread (measured: 20 of 20 signals, and none
- * this way). Of a child that is not a tracee only the exit is reported. `options`: 0 or WNOHANG.
+ * lost if wallsample is killed before it releases the thread (measured: waitpid lost 20 of 20
+ * signals, stop_wait none). Of a child that is not a tracee only the exit is reported. `options`: 0
+ * or WNOHANG.
  */
 pid_t stop_wait(int *status, int options);
 
 /* Consumes the stop of a thread that is to stay stopped: stop_wait does not report the thread again
- * until it is killed. Returns false when it has been killed. */
+ * until it is killed. Returns false when the thread has been killed. */
 bool stop_keep(pid_t tid);
 
 /* Seizes a thread (PTRACE_SEIZE). `options` are those of PTRACE_SETOPTIONS. Returns 0 or the error
@@ -81,13 +82,15 @@ bool stop_repair(pid_t tid, int status);
  */
 bool stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind);
 
-/* True when a captured thread, stopped since `stopped_ns`, was waiting for a CPU at the tick. */
+/* True when a captured thread, which stopped at `stopped_ns` or later, was waiting for a CPU at the
+ * tick. */
 bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);
 
 /*
- * Detaches a stopped thread without a request, with its signal, after a stop_repair. Clears its
- * breakpoints, and drops the signal of a breakpoint that it has hit. Returns false if it was killed
- * in its stop. It makes system calls only, so that a signal handler may call it.
+ * Releases a stopped thread that has no request: repairs its system call (stop_repair), clears its
+ * breakpoints, and detaches it with the signal it has stopped for; the signal of a breakpoint is
+ * dropped. Returns false if the thread was killed in its stop. Makes system calls only, so that a
+ * signal handler may call it.
  */
 bool stop_release(pid_t tid, int status);
 
@@ -104,8 +107,8 @@ bool stop_release(pid_t tid, int status);
 size_t stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void *to,
 		  size_t size);
 
-/* As stack_copy, for a stack pointer in the mapping of the previous copy; returns 0 for any
- * other. */
+/* As stack_copy, for a stack pointer in the mapping of the previous copy. Returns 0 for any other
+ * stack pointer. */
 size_t stack_copy_again(const struct watch *watch, uint64_t sp, void *to, size_t size);
 
 #endif

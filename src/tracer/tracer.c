@@ -68,8 +68,9 @@ is_ours_already(struct tracer *tracer, pid_t tid)
 }
 
 /*
- * Copies the stack at its place of the last sample, to fill the caches: the copy in the stop then
- * takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us in place of 15 to 20).
+ * Reads the stack from the stack pointer of the last sample on, to fill the CPU caches: the copy in
+ * the stop then takes a quarter of the time (16 KiB, a tick every 10 ms: 4 us in place of 15 to
+ * 20).
  */
 void
 tracer_prefetch(struct stop_request *request)
@@ -154,9 +155,9 @@ tracer_resume(struct tracer *tracer)
 }
 
 /*
- * Serves all stops until `until_ns`. Returns true when there were tracees or children all the time.
- * It does not rely on the list of seized threads: an exec gives a tracee another id, and a tracee
- * that is not waited for would stay stopped.
+ * Serves all stops until `until_ns`. Returns false when there was no tracee or child any more,
+ * otherwise true. It does not rely on the list of seized threads: an exec gives a tracee another
+ * id, and a tracee that is not waited for would stay stopped.
  */
 static bool
 serve_until(struct tracer *tracer, uint64_t until_ns)
@@ -225,7 +226,8 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 	uint64_t deadline = clock_now_ns() + bound_ns;
 	int rounds = 0;
 
-	/* A tracee that has taken over this id by exec may not have been interrupted yet. */
+	/* A tracee that has taken over the id of the first thread by exec may not have been
+	 * interrupted yet. */
 	stop_interrupt(tracer->process->pid);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
 		/* A child that is not a tracee stays waitable as long as it runs. */
@@ -242,7 +244,8 @@ tracer_exit_status(struct tracer *tracer, int *status)
 	struct waiting waiting = { .hold = false };
 	struct wait_end end = { .at_ns = clock_now_ns() };
 
-	/* The process may be a tracee, too, and this its stop: then it has to be released. */
+	/* The first thread of the process may be a tracee, too, and the wait may return its stop:
+	 * tracer_serve then releases it. */
 	if (is_counting(tracer))
 		tracer_poll(tracer);
 	else if (!tracer->exited)
@@ -274,7 +277,8 @@ tracer_free(struct tracer *tracer)
 	counting_free(tracer);
 	seized_forget(&tracer->seized, NULL);
 	tracer_finish(tracer, FREE_BOUND_NS);
-	/* Threads that have not stopped may do so while a report is being read. */
+	/* The handler of tracer_pause releases threads that stop later, such as while a report is
+	 * being read. */
 	tracer_pause(tracer);
 	watchdog_free(&tracer->watchdog);
 	if (tracer->own_delay_fd >= 0)

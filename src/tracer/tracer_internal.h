@@ -47,7 +47,8 @@ struct seized {
 	pid_t tid;
 	bool is_new; /* its stop was requested after the last tracer_collect */
 	bool held;   /* captured, and kept stopped until tracer_release_held */
-	/* Borrowed; NULL: the thread is held, or is released without a snapshot when it stops. */
+	/* Borrowed. NULL: the thread is held, or is to be released without a snapshot when it
+	 * stops. */
 	struct stop_request *request;
 };
 
@@ -60,7 +61,7 @@ struct seized_list {
 void seized_add(struct seized_list *list, pid_t tid, struct stop_request *request);
 /* Returns NULL when the thread is not in the list; the pointer is valid until the list changes. */
 struct seized *seized_find(const struct seized_list *list, pid_t tid);
-/* Moves the last entry into the place of `item`. */
+/* Removes `item`. Moves the last entry into its place. */
 void seized_remove(struct seized_list *list, struct seized *item);
 /* Drops the references to this request; to all requests if it is NULL. */
 void seized_forget(struct seized_list *list, const struct stop_request *request);
@@ -83,7 +84,7 @@ struct tracer {
 	int own_delay_fd;  /* schedstat of wallsample's thread; -1 where the kernel has none */
 	uint64_t own_delay_ns; /* time wallsample waited for a CPU up to waited_ns or just before */
 	bool hold_late;        /* threads that stop late are held, too, until all are released */
-	bool quiet;            /* the last wait found no tracee, and none was requested since */
+	bool quiet;            /* the last wait found no tracee, and no stop was requested since */
 	bool has_handler;      /* the release handler is installed */
 	unsigned paused;       /* depth of nested tracer_pause calls */
 	struct tracer_stats stats;
@@ -104,9 +105,10 @@ struct wait_end {
 /* State of one call that waits. */
 struct waiting {
 	uint64_t deadline_ns;
-	bool hold;         /* captured threads stay stopped: all of them, or */
-	bool runners_only; /* only those that were running */
-	size_t pending;    /* new requests that have not ended */
+	bool hold; /* captured threads stay stopped */
+	/* With `hold`: of the captured threads only those that were running stay stopped. */
+	bool runners_only;
+	size_t pending; /* new requests that have not ended */
 };
 
 /* Waits once, spinning for `spin_ns` first, and serves the result. Returns false when the deadline

@@ -99,7 +99,8 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 	if (end.tid == 0) {
 		end.slept = true;
 		tracer->own_delay_ns = read_own_delay(tracer);
-		/* The timer is set no earlier, because threads are stopped meanwhile. */
+		/* The timer is set only when the wait sleeps: while it is being set, threads may be
+		 * stopped. */
 		if (!tracer->watchdog.armed)
 			watchdog_set(&tracer->watchdog, deadline_ns);
 		end.tid = stop_wait(&end.status, 0);
@@ -137,8 +138,8 @@ stopped_since(const struct tracer *tracer, const struct stop_request *request,
 	return since > request->asked_ns ? since : request->asked_ns;
 }
 
-/* True when the thread is to stay stopped. A thread with a pending signal is not: signals must not
- * wait. */
+/* True when the thread is to stay stopped. False for a thread with a pending signal: signals must
+ * not wait. */
 static bool
 stays_held(const struct tracer *tracer, const struct seized *entry, const struct waiting *waiting)
 {
@@ -168,7 +169,8 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 	enum stop_kind kind = stop_classify(end->status);
 	uint64_t since;
 
-	/* A captured thread that was killed in its stop is served twice, and counts once. */
+	/* A captured thread that is killed in its stop is served a second time, which does not
+	 * count. */
 	if (request == NULL || request->end == STOP_LATE)
 		waiting->pending -= entry->is_new;
 	if (kind == KIND_EXITED) {
@@ -225,7 +227,8 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 	if (end.tid < 0)
 		return errno == EINTR && end.at_ns < waiting->deadline_ns;
 	tracer_serve(tracer, &end, waiting);
-	/* Breakpoints may be hit faster than they are served: then there always is a stop. */
+	/* Breakpoints may be hit faster than they are served. There is always a stop to serve then,
+	 * so that only the deadline ends the wait. */
 	if (tracer->counting == NULL || end.at_ns < waiting->deadline_ns)
 		return true;
 	errno = EINTR;
@@ -318,7 +321,8 @@ void
 tracer_release_all_held(struct tracer *tracer)
 {
 	tracer->hold_late = false;
-	/* A thread that was killed cannot be detached: it is put back at the end, not held. */
+	/* A thread that was killed cannot be detached: it is put back at the end of the list, and
+	 * is not held. */
 	for (size_t i = 0; i < tracer->seized.count;)
 		if (!tracer_release_held(tracer, tracer->seized.item[i].tid))
 			i++;

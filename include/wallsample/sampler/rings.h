@@ -14,15 +14,18 @@
 
 /* Threads have numbers below `count`. */
 struct rings {
-	uint32_t *next;  /* the holder, or RINGS_NONE: filled in by the caller */
-	uint32_t *ring;  /* number of the ring that the path of the thread ends in; or RINGS_NONE */
-	bool *in_ring;   /* the thread is part of that ring */
-	uint32_t *first; /* of each ring, one of its threads */
+	/* By thread: the holder of the lock that it waits for, set by the caller; RINGS_NONE:
+	 * none. */
+	uint32_t *next;
+	/* By thread: number of the ring in which its path ends; RINGS_NONE: none. */
+	uint32_t *ring;
+	bool *in_ring;   /* by thread: it is part of that ring */
+	uint32_t *first; /* by ring: one of its threads */
 	uint32_t rings;
 	size_t count, first_capacity;
 };
 
-/* No thread waits. */
+/* Initialises the graph of `count` threads, none of which waits; to be freed with rings_release. */
 void rings_init(struct rings *rings, size_t count);
 void rings_release(struct rings *rings);
 /* Fills in all but `next`, in time proportional to `count`. */

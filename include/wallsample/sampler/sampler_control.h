@@ -19,7 +19,7 @@
 /* A thread that ran and is stopped now. */
 struct stopped_thread {
 	pid_t tid;
-	uint32_t stack; /* of the profile */
+	uint32_t stack; /* number of its stack in the profile */
 	bool resume;    /* set by `decide`: resume it at once; otherwise it is held */
 };
 
@@ -29,12 +29,12 @@ struct tick_snapshot {
 	size_t count;
 	size_t held;          /* further threads, held since an earlier tick */
 	size_t missed;        /* threads that ran and did not stop in time */
-	uint64_t standing_ns; /* since this tick began to stop threads */
+	uint64_t standing_ns; /* time since this tick began to stop threads */
 	/* How much longer the previous tick kept threads stopped after its own standing_ns:
 	 * duration of `decide` plus the mean resume delay. */
 	uint64_t stopped_ns;
-	/* Part of the previous hold in which every resumed thread was itself blocked on a held one:
-	 * hold time without effect. 0 if not known. */
+	/* Part of the previous hold in which every resumed thread was itself blocked on a held
+	 * thread: hold time without effect. 0 if not known. */
 	uint64_t idle_ns;
 };
 

@@ -28,8 +28,8 @@ struct stack_state {
 	/* Address of an object -> size of its bytecode; cleared at each tick. */
 	struct table bytecode_sizes;
 	uint32_t bytecode_tick; /* number of the tick of bytecode_sizes */
-	size_t interpreters;    /* address ranges of interpreters that the unwinder knows */
-	uint32_t *script;       /* by number of a struct runtime_place: its frame, or FRAME_NONE */
+	size_t interpreters; /* number of address ranges of interpreters that the unwinder knows */
+	uint32_t *script;    /* by number of a struct runtime_place: its frame, or FRAME_NONE */
 	size_t script_count, script_capacity;
 	uint32_t failure[FAILURE_COUNT]; /* stacks of stacks_failure; STACK_NONE: not interned */
 };
@@ -57,7 +57,8 @@ uint32_t stacks_failure(struct stack_state *stacks, enum sample_failure failure)
 
 /* Returns the frame of a lock at this address: a variable of a module, or the bare address. */
 uint32_t frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address);
-/* Returns a stack of one named frame that says why no thread's stack can be blamed. */
+/* Returns a stack of one named frame, in place of a lock holder's stack, that says why the holder
+ * is not known. */
 uint32_t stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner);
 
 #endif

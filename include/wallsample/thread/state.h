@@ -50,13 +50,14 @@ bool run_state_runnable(enum run_state state);
 struct sched {
 	uint64_t cpu_ns;   /* time on a CPU; up to a scheduler tick (4 ms) stale while on one */
 	uint64_t delay_ns; /* time waiting for a CPU */
-	uint64_t switches; /* times scheduled in: pcount */
+	uint64_t switches; /* number of times scheduled in: the kernel's pcount */
 };
 
-/* In place of a system call number: the thread is in no system call; asleep, it is in a page fault
- * or the like. */
+/* In place of a system call number: the thread is in no system call. If it sleeps, it waits in a
+ * page fault or the like. */
 #define SYSCALL_NONE (-1L)
-/* The number is not known: restart_syscall hides it, and it was not seen before. */
+/* The number of the call is not known: restart_syscall hides it, and no earlier observation has
+ * shown it. */
 #define SYSCALL_UNKNOWN (-2L)
 /* The sample is of a sleeping green task, which is in no system call. */
 #define SYSCALL_TASK (-3L)

@@ -60,7 +60,8 @@ struct snapshot {
 	 * changed.
 	 */
 	size_t live_limit;
-	/* Memory of a core file, which is read in place of that of the live process; or NULL. */
+	/* Memory of a core file, which is read in place of the memory of the live process; NULL:
+	 * there is a live process. */
 	const struct memory *memory;
 };
 

@@ -42,7 +42,7 @@ enum stop_end {
  * end is STOP_LATE. */
 struct stop_request {
 	/* in */
-	struct watch *watch;      /* of the thread, whose counters are read while it is stopped */
+	struct watch *watch;      /* watch of the thread, for reading its counters in the stop */
 	struct sched before;      /* counters read before the request */
 	size_t stack_want;        /* bytes of stack to copy */
 	uint64_t sp_before;       /* stack pointer at an earlier sample; 0: none */
@@ -119,7 +119,8 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  * anything else: tracer_pause releases all. A held thread that is killed is no longer held.
  */
 void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
-/* Has threads that stop after the bound held, too, until tracer_release_all_held. */
+/* From now on, until tracer_release_all_held, threads that stop after the bound of
+ * tracer_collect_held are held, too. */
 void tracer_hold_late(struct tracer *tracer);
 /* True when the thread is held. */
 bool tracer_is_held(const struct tracer *tracer, pid_t tid);
@@ -156,8 +157,8 @@ void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer);
 
-/* Returns the number of seized threads: held, or outstanding and stopped as soon as they run. 0 for
- * a tracer of NULL. */
+/* Returns the number of seized threads: those that are held, and those with an outstanding request,
+ * which stop as soon as they run. 0 for a tracer of NULL. */
 size_t tracer_outstanding(const struct tracer *tracer);
 
 /* Sets *status to the wait status and returns true when the process is a child of wallsample and

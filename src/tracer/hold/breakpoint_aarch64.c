@@ -10,19 +10,20 @@
 
 #include "tracer/hold/counting_internal.h"
 
-/* Enabled, at EL0, on execution of any of the four bytes of an instruction. */
+/* Value of DBGBCR<n>_EL1: enabled, at EL0, on execution of any of the four bytes of an
+ * instruction. */
 #define CONTROL (UINT32_C(1) | UINT32_C(2) << 1 | UINT32_C(0xf) << 5)
 #define SIZE(count)                                                                                \
 	(offsetof(struct user_hwdebug_state, dbg_regs) +                                           \
 	 (count) * sizeof(((struct user_hwdebug_state *)NULL)->dbg_regs[0]))
 
-/* The kernel steps over its own breakpoints only, not over those of ptrace(2). */
+/* The kernel steps over its own breakpoints, but not over breakpoints set by ptrace(2). */
 const bool breakpoint_needs_step = true;
 
 static int
 write_registers(pid_t tid, const struct user_hwdebug_state *state, size_t count)
 {
-	/* The kernel only reads. */
+	/* PTRACE_SETREGSET does not write to `state`, so that the cast may drop `const`. */
 	struct iovec iov = { .iov_base = (void *)(uintptr_t)state, .iov_len = SIZE(count) };
 
 	return ptrace(PTRACE_SETREGSET, tid, (void *)NT_ARM_HW_BREAK, &iov) == 0 ? 0 : errno;
@@ -42,7 +43,8 @@ breakpoints_set(pid_t tid, const struct breakpoints *breakpoints)
 					breakpoints_clear(tid);
 }
 
-/* The kernel refuses to clear more breakpoints than the processor has, which may be two. */
+/* Tries fewer and fewer breakpoints: the kernel refuses to clear more than the processor has, which
+ * may be two. */
 int
 breakpoints_clear(pid_t tid)
 {

@@ -7,7 +7,7 @@
 #include "tracer/hold/counting_internal.h"
 
 #define CONTROL 7                            /* DR7 */
-#define ENABLE(i) (UINT64_C(1) << (2 * (i))) /* L0 to L3; type 0, length 0: execution */
+#define ENABLE(i) (UINT64_C(1) << (2 * (i))) /* L0 to L3 of DR7; type and length 0: execution */
 
 const bool breakpoint_needs_step = false;
 

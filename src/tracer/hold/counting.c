@@ -133,8 +133,8 @@ is_hit(const struct counting *counting, const siginfo_t *info)
 		       counting->breakpoints.count;
 }
 
-/* True for a breakpoint to which a signal handler has returned: it is not executed a second
- * time. */
+/* True if the thread hits a breakpoint again because a signal handler has returned there: that hit
+ * has been counted. */
 static bool
 is_repeated_hit(struct tracee *tracee, uint64_t address)
 {
@@ -152,7 +152,7 @@ count_hit(struct counting *counting, struct tracee *tracee, uint64_t address)
 {
 	if (tracee->again_pc != 0 && is_repeated_hit(tracee, address))
 		return;
-	/* Two breakpoints may have the same address. */
+	/* Two breakpoints may have the same address: both are counted. */
 	for (size_t i = 0; i < counting->breakpoints.count; i++)
 		counting->total[i] += counting->breakpoints.address[i] == address;
 }
@@ -217,7 +217,7 @@ serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 			breakpoints_clear(tracee->tid);
 		tracee_continue(tracee, 0);
 	} else if (tracee->stepping && (info.si_code == TRAP_TRACE || info.si_code == SIGTRAP)) {
-		/* si_code SIGTRAP: a signal handler is about to begin. */
+		/* si_code SIGTRAP: the step has ended at the beginning of a signal handler. */
 		tracee->stepping = false;
 		breakpoints_set(tracee->tid, &counting->breakpoints);
 		tracee_continue(tracee, 0);
@@ -226,8 +226,8 @@ serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 	}
 }
 
-/* Removes a thread that will not be captured any more. Its request, if it is outstanding, gets this
- * end. */
+/* Removes the entry of a thread that will not be captured any more. Its request, if it is
+ * outstanding, gets the end `end`. */
 static void
 end_seized(struct tracer *tracer, struct seized *entry, enum stop_end end, struct waiting *waiting)
 {

@@ -13,8 +13,8 @@ struct breakpoints {
 	size_t count;
 };
 
-/* Sets the breakpoints in a stopped thread. Returns 0 or the error number: ENOSPC when others use
- * the breakpoint registers, EINVAL for an impossible address. */
+/* Sets the breakpoints in a stopped thread. Returns 0 or the error number: ENOSPC when another
+ * program uses the breakpoint registers, EINVAL for an impossible address. */
 int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
 
 /* Clears all breakpoints of a stopped thread by system calls only, so that a signal handler may
@@ -22,9 +22,9 @@ int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
 int breakpoints_clear(pid_t tid);
 
 /*
- * True where a thread that is resumed at a breakpoint hits it again, and has to be stepped over
- * it. On x86-64 the kernel sets the resume flag, and keeps it across signal handlers (since
- * Linux 3.11).
+ * True on architectures where a thread that is resumed at a breakpoint hits it again, so that it
+ * has to be stepped over it. On x86-64 the kernel sets the resume flag, and keeps it across signal
+ * handlers (since Linux 3.11).
  */
 extern const bool breakpoint_needs_step;
 
@@ -41,8 +41,11 @@ struct tracee {
 	pid_t tid;
 	bool set;      /* its breakpoints are set */
 	bool stepping; /* it steps over a breakpoint, with its breakpoints cleared */
-	/* Where a signal handler came between a breakpoint and its instruction: when the handler
-	 * returns, that breakpoint is hit again, with this stack pointer. again_pc 0: nowhere. */
+	/*
+	 * Address of a breakpoint that was hit just before a signal handler began, and the stack
+	 * pointer at the hit: when the handler returns, the breakpoint is hit again there. again_pc
+	 * 0: no such breakpoint.
+	 */
 	uint64_t again_pc, again_sp;
 };
 
