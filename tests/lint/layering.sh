@@ -84,7 +84,8 @@ while IFS=: read -r file line; do
 	[ -e "src/$header" ] || complain "$file: src/$header does not exist"
 	[ "${header%%/*}" = "$(cut -d/ -f2 <<<"$file")" ] ||
 		complain "$file: \"$header\" is private to src/${header%%/*}"
-	[[ $header == *_internal.h || $header == *.def ]] || complain "$file: a private header ends in _internal.h: $header"
+	[[ $header == *_internal.h || $header == *.def ]] ||
+		complain "$file: a private header ends in _internal.h: $header"
 done < <(grep -rE '^[[:space:]]*#[[:space:]]*include "' src --include='*.[ch]')
 while IFS=: read -r file line; do
 	case $line in *'"wallsample/'*) ;; *) complain "$file: a contract includes $line" ;; esac
