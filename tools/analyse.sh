@@ -10,8 +10,10 @@ jobs=$(getconf _NPROCESSORS_ONLN)
 # FILE CHECK REASON
 known='
 src/analysis/tables/result.c	clang-analyzer-core.NullDereference	arrays are allocated when their count is above 0
+src/analysis/tables/tree.c	clang-analyzer-core.NullDereference	links lead to nodes that choose() has counted and allocated
 src/causal/curve_fit.c	bugprone-integer-division	terms of a series of integers are meant
 src/causal/curve_fit.c	clang-analyzer-core.NullDereference	cells exist when their count is above 0
+src/causal/progress_line.c	clang-analyzer-core.NonNullParamChecker	symbols_find() returns at least one symbol, whose text is added
 src/causal/progress_words.c	clang-analyzer-core.NonNullParamChecker	words that were read have a name
 src/cli/say.c	bugprone-integer-division	whole milliseconds are meant
 src/format/causal_svg.c	bugprone-integer-division	places on a grid of whole units

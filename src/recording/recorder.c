@@ -102,7 +102,7 @@ transact(struct recorder *recorder, const struct contents *contents)
 	recorder_execute(recorder, "BEGIN IMMEDIATE");
 	if (contents->stats != NULL)
 		put_news(recorder, contents->stats);
-	if (contents->end != NULL) {
+	if (contents->end != NULL && contents->stats != NULL) {
 		if (contents->stats->runtimes[0] != '\0')
 			put_text(recorder, "runtime", contents->stats->runtimes);
 		put_text(recorder, "end", contents->end);
