@@ -31,8 +31,8 @@ is_create_of(const struct recording *recording, enum recording_table table, cons
 }
 
 /*
- * Requires of each table the CREATE statement that the recorder of its schema version runs: in a
- * hostile file a table could be a view, a virtual table, or have computed columns.
+ * Checks that the CREATE statement of each table is the one that a recorder of this schema version
+ * runs: in a hostile file a table could be a view, a virtual table, or have computed columns.
  */
 static int
 check_tables(struct recording *recording, struct error *err)
@@ -127,7 +127,7 @@ numbers_differ(uint64_t meta, int64_t number)
 
 /*
  * Table meta describes the first process, too. A recording whose two descriptions differ is
- * refused; what table meta does not have is read from here.
+ * refused. Values that table meta does not have are taken from table processes.
  */
 static void
 read_process(struct rows *rows, void *context)

@@ -3,7 +3,7 @@
  * reader_internal.h - the files that read a recording:
  * reader.c opens a recording and reads its description,
  * reader_file.c checks the file and opens the database,
- * reader_rows.c reads the rows of a table and makes errors,
+ * reader_rows.c reads and checks the rows of a table, and reports errors of SQLite,
  * reader_load.c loads the profile,
  * reader_ticks.c reads ticks and computes the selected share of a span,
  * reader_names.c reads the names of frames,
@@ -28,8 +28,8 @@ struct id_map {
 };
 
 /*
- * Sums over all ticks before a tick. Index 0: sum over all ticks; index 1: over selected ticks
- * only.
+ * Sums over the ticks before a certain tick. In each array, element 0 is the sum over all of these
+ * ticks, and element 1 the sum over the selected ones.
  */
 struct tick_sum {
 	double ns[2]; /* sum of the ticks' spans */
@@ -54,7 +54,7 @@ struct recording {
 	size_t tick_count, tick_capacity;
 	/*
 	 * indexed by tick: true if the last load selected the tick; NULL: the last load selected
-	 * all
+	 * all ticks
 	 */
 	bool *wanted;
 	/* indexed by tick: next tick at which `wanted` changes, or the number of ticks */
@@ -132,8 +132,8 @@ bool rows_next(struct rows *rows);
 int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
 bool rows_is_null(const struct rows *rows, int column);
 /*
- * Returns the text in the column up to its first zero byte; "" for NULL. Sets rows->bad if the
- * texts of the query have too many bytes.
+ * Returns the text in the column up to its first zero byte; "" for NULL. If all texts that the
+ * query has read have too many bytes, sets rows->bad and returns "".
  */
 const char *rows_text(struct rows *rows, int column);
 /*

@@ -89,7 +89,7 @@ origin_of(const char *text)
 	return 0;
 }
 
-/* Number of column module of table frames. */
+/* Index of the column `module` in table frames. */
 #define FRAMES_MODULE 1
 
 /*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_names.c - reads the names of frames that a recording stores, and finds them by place. */
+/*
+ * reader_names.c - reads the names of frames that a recording stores, and finds the names for an
+ * address.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +15,7 @@ struct name_chain {
 
 struct recorded_names {
 	struct strings *texts;
-	struct table by_place; /* (module and epoch; key_of) -> chain */
+	struct table by_place; /* (module and epoch; key_of()) -> index in `chain` */
 	struct name_chain *chain;
 	size_t chain_capacity;
 	struct symbol *symbol;

@@ -174,8 +174,8 @@ read_column(struct rows *rows, int column, const struct column_type_info *type, 
 }
 
 /*
- * Checks that the first column, if it is a key, has no gap or ascends. This detects pages that are
- * read twice.
+ * If the first column is a KEY, checks that its values have no gap; if it is ASCENDING, that they
+ * ascend. Both checks detect pages that are read twice.
  */
 static void
 check_key(struct rows *rows)

@@ -217,7 +217,7 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 
 /*
  * Time in ms for which the last transactions wait until other processes have read the file. A
- * report may take as long.
+ * report may read the file for this time.
  */
 #define LAST_WAIT_MS 30000
 

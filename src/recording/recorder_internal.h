@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder_internal.h - the files that write a recording.
- * recorder.c        creates, commits, finishes
+ * recorder.c        creates a recording, commits to it and finishes it
  * recorder_file.c   creates and locks the file, detects its replacement
  * recorder_rows.c   writes the rows of a profile
  * recorder_causal.c writes the rows of a causal profile

@@ -57,8 +57,10 @@ const struct field *field_find(const struct field *fields, const char *name);
 struct recording_value field_get(const struct field *field, const void *object);
 bool field_differs(const struct field *field, const void *left, const void *right);
 /*
- * Stores the value in the member of `object` that the field describes; a text is borrowed, and any
- * value has a text. Returns false if a number has another type than the member or is out of range.
+ * Stores the value in the member of `object` that the field describes; a text is borrowed. A member
+ * that is a text accepts values of all types, because each value has a text. Returns false, with
+ * the member unchanged, if the member is a number and the value has another type or is out of
+ * range.
  */
 bool field_take(const struct field *field, void *object, const struct recording_value *value);
 /*

@@ -37,7 +37,7 @@ enum recording_table {
 	TABLE_NONE = RECORDING_TABLE_COUNT
 };
 
-/* "struct threads_row { int64_t id; int64_t tid; ... };" */
+/* For each table a row struct, such as "struct threads_row { int64_t id; int64_t tid; ... };". */
 #define X(class, c_type) typedef c_type class_##class;
 COLUMN_CLASSES(X)
 #undef X

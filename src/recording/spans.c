@@ -82,8 +82,9 @@ add_closed(struct spans *spans, const struct span *span)
 }
 
 /*
- * Adds time without a runnable thread. It is charged to the wait that ended it, belongs to the
- * ticks before the present one, and is not part of the thread's own time.
+ * Adds a span of time without a runnable thread, which is charged to the wait that ended it. Such a
+ * span has no samples and no wall time. Its ticks are [gap_first, gap_end), or the tick in progress
+ * if this range is empty.
  */
 static void
 add_gap(struct spans *spans, const struct profile_entry *sample)
@@ -111,8 +112,8 @@ least(uint64_t a, uint64_t b)
 
 /*
  * Moves the spans of a new thread to earlier ticks. The first samples of a thread are added late,
- * when the thread can be stopped; if there are more samples than ticks since then, the excess
- * belongs to earlier ticks.
+ * when the thread can be stopped; if there are more samples than ticks since the first of them was
+ * added, the excess belongs to earlier ticks.
  */
 static void
 move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
@@ -143,8 +144,9 @@ carried_up_to(const struct spans *spans, const struct profile_entry *sample)
 
 /*
  * Sets the ticks of a sample, [*first, *first + *ticks): from the thread's previous sample up to
- * the tick in progress. A parked task may have no samples for some ticks; a thread that runs tasks
- * has a sample at each tick.
+ * the tick in progress. A parked task may have no samples for some ticks, so that its samples get
+ * the last ticks. The samples of a task that a thread ran begin, at the earliest, after the
+ * last sample of this thread.
  */
 static void
 place_samples(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
@@ -169,8 +171,8 @@ place_samples(struct spans *spans, struct open_span *open, const struct profile_
 		if (open->is_open && open->first_added >= spans->written && open->extra > 0)
 			move_back(spans, open, least(count, (uint64_t)open->extra));
 		/*
-		 * The thread already has samples up to the tick in progress, so that a correction,
-		 * too, gets the last ticks.
+		 * The thread already has samples up to the tick in progress. Further samples, such
+		 * as those of a correction, get the last *ticks ticks.
 		 */
 		*first = end - *ticks;
 	}
@@ -201,8 +203,8 @@ span_begin(struct spans *spans, struct open_span *open, const struct profile_ent
 
 /*
  * Adds a sample of a sum of threads or tasks, which may have several samples at one tick. The span
- * lasts as long as any thread or task of the sum has this stack and state. With a single span for
- * all stacks of the sum, each sample with another stack would begin a new row.
+ * lasts as long as any thread or task of the sum has this stack and state. A sum has one span for
+ * each stack, because in a single span each sample with another stack would begin a new row.
  */
 static void
 add_shared(struct spans *spans, struct open_span *open, const struct profile_entry *sample)

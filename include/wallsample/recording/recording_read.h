@@ -23,8 +23,8 @@ struct recording;
  */
 int recording_open(const char *path, struct recording **out, struct error *err);
 /*
- * Opens the commits of a recorder for reading. The caller closes the recording before it frees the
- * recorder.
+ * Opens for reading the rows that a recorder has committed. The caller closes the recording before
+ * it frees the recorder.
  */
 int recording_of(struct recorder *recorder, struct recording **out, struct error *err);
 void recording_close(struct recording *recording);
@@ -119,10 +119,10 @@ enum recording_order {
 };
 
 /*
- * Calls `each` with each span, until `each` returns false. Spans of a thread are in the order of
- * time and do not overlap. Charges and corrections, which have no place in time, are left out. To
- * be called after recording_load: ids are ids of the profile of the last load, and a span is split
- * into the parts that this load has selected.
+ * Calls `each` with each span, until `each` returns false, which is no error. Spans of a thread are
+ * in the order of time and do not overlap. Charges and corrections, which have no place in time,
+ * are left out. To be called after recording_load: ids are ids of the profile of the last load, and
+ * a span is split into the parts that this load has selected.
  */
 int recording_each_span(struct recording *recording, enum recording_order order,
 			bool (*each)(void *context, const struct recording_span *span),
