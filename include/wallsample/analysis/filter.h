@@ -43,7 +43,7 @@ struct filter {
 	struct id_list tids;             /* ids of selected threads; tids.id NULL: all */
 	const char *thread_name;         /* fnmatch(3) pattern of selected names; NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns of excluded names */
-	/* ids of selected green tasks, and then no thread is selected; tasks.id NULL: all */
+	/* ids of selected green tasks: then threads are not selected; tasks.id NULL: all */
 	struct id_list tasks;
 	bool created_by;  /* stacks of tasks are extended by the stack that created the task */
 	unsigned states;  /* a bit 1 << enum run_state for each selected state; 0: all */

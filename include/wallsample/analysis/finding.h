@@ -8,9 +8,9 @@
  * CPU     share of real time in which the program used all CPUs that it may use
  * SERIAL  share of real time in which exactly one thread ran, although the program may use more
  *         than one CPU and no other thread waited for a CPU
- * LOCK    share of the time in which threads had work (were running, runnable, or waiting for a
- *         lock) in which they waited for a lock, that is slept below a function that acquires one.
- *         Idle workers, which wait on a condition, do not count
+ * LOCK    time in which threads waited for a lock, as a share of the time in which they had work:
+ *         were running, runnable, or waiting for a lock. A thread waits for a lock if it sleeps
+ *         below a function that acquires one. Idle workers, which wait on a condition, do not count
  * IO      share of real time in which no thread was runnable until a file or disk had answered:
  *         uninterruptible sleep, and system calls that read, write or sync files
  * QUEUE   share of the runnable time in which threads waited for a CPU

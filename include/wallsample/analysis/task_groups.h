@@ -22,7 +22,10 @@ struct task_groups {
 	uint32_t *task; /* array that holds the members of all groups */
 };
 
-/* Fills `out`, which task_groups_release() releases. `tasks` must be complete and outlive `out`. */
+/*
+ * Fills `out`, which task_groups_release() releases. To be called after async_tasks_finish(tasks).
+ * `tasks` must outlive `out`.
+ */
 void task_groups_make(const struct async_tasks *tasks, struct task_groups *out);
 void task_groups_release(struct task_groups *groups);
 

@@ -59,7 +59,10 @@ struct view_function {
 	 * "app.py" or "json/__init__.py"; "" if the file is not known.
 	 */
 	bool script;
-	/* `script` is true, or the compiled program's own function: struct language_program */
+	/*
+	 * true if `script` is true, or for a compiled program's own function (struct
+	 * language_program)
+	 */
 	bool program;
 	uint32_t module_id;     /* MODULE_NONE for a named frame and a script's function */
 	enum named_frame named; /* NAMED_NONE if the function is no named frame */
@@ -106,8 +109,9 @@ void view_free(struct view *view);
 const struct profile *view_profile(const struct view *view);
 
 /*
- * Adds the label of a thread of the profile, "name-tid"; for a task "NOUN 17 main.taker", with its
- * entry function, and for merged tasks "NOUNs main.taker". Foreign bytes are not escaped.
+ * Adds the label of a thread of the profile, "name-tid"; for a task, with its entry function, such
+ * as "goroutine 17 main.taker"; for merged tasks such as "goroutines main.taker". Bytes of names
+ * are not escaped.
  */
 void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
 /* Adds the id of a task: "17", or in hexadecimal if it is an address: "0x7f20a4c0". */
@@ -121,7 +125,10 @@ const char *view_task_creator(const struct view *view, uint32_t thread);
  * the same noun and entry function form a unit.
  */
 uint32_t view_unit(const struct view *view, uint32_t thread);
-/* Adds the label of a unit: that of view_add_thread(), or "NOUNs main.taker" for several tasks. */
+/*
+ * Adds the label of a unit: for several tasks such as "goroutines main.taker", else that of
+ * view_add_thread().
+ */
 void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);
 /* Adds the name of a thread without its id, or the label of a task. */
 void view_add_name(const struct view *view, uint32_t thread, struct strbuf *out);

@@ -33,7 +33,7 @@ struct summing {
 	double wall_ns;
 	struct diff_sums *out;
 	int64_t *flat, *cum; /* indexed by row: time of the thread that is being summed up */
-	/* indexed by row: 1 + index of the view row that was counted last for it; 0: none */
+	/* indexed by row: 1 + last view row added to it; 0: none of the present thread yet */
 	size_t *counted;
 	uint32_t *touched; /* rows to which the thread that is being summed up has added time */
 	size_t touched_count;
@@ -243,8 +243,8 @@ exceeds_margin(const struct diff_change *change)
 }
 
 /*
- * Compares each row in two passes: the first counts the tests, and the margins of the second depend
- * on their number.
+ * Compares each row in two passes: the first pass counts the tests, because the margins that the
+ * second pass computes depend on the number of tests.
  */
 static void
 make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)

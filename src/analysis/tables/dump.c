@@ -38,8 +38,8 @@ compare_members(const void *left, const void *right)
 }
 
 /*
- * Returns the rows that have samples, ordered by thread. Rows of real time that is charged to a
- * wait have no samples. The caller frees the array of *count elements.
+ * Returns the rows that have samples, ordered by thread. Rows without samples are left out: their
+ * real time was only charged to a wait. The caller frees the array of *count elements.
  */
 static struct member *
 list_members(const struct view *view, size_t *count)

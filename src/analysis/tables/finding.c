@@ -176,8 +176,8 @@ static void
 add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
 {
 	/*
-	 * For LOCK, function_of() would be wrong if a library's function that wraps the lock is
-	 * inlined into the program.
+	 * For LOCK, waiting_place() is used, because function_of() would be wrong if a library's
+	 * function that wraps the lock is inlined into the program.
 	 */
 	const uint32_t function =
 		kind == FINDING_GIL ?

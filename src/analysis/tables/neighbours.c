@@ -46,8 +46,8 @@ take(struct sums *sums, enum weight weight, size_t *count)
 }
 
 /*
- * True if row->function[at] is not in the row further inside. A recursive function counts once for
- * each stack.
+ * True unless the function row->function[at] also occurs further inside in the row. By this test a
+ * recursive function counts once for each stack.
  */
 static bool
 is_first(const struct view_row *row, size_t at)

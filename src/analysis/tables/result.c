@@ -54,7 +54,7 @@ compare_top(const void *left, const void *right, void *context)
 
 	if (order == 0)
 		order = compare_numbers(b->cum[by->sort], a->cum[by->sort]);
-	/* Rows with a weight of 0 are ordered by wall time. */
+	/* Rows with equal weights, often both 0, are ordered by wall time. */
 	if (order == 0)
 		order = compare_numbers(b->cum[WEIGHT_WALL], a->cum[WEIGHT_WALL]);
 	return order != 0 ? order : compare_functions(by->view, a->function, b->function);
@@ -112,7 +112,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
-	/* Indexed by function: 1 + index of the view row that was counted last for it; 0: none. */
+	/* Indexed by function: 1 + the last view row in which it was counted; 0: none yet. */
 	size_t *counted = xcalloc(functions + 1, sizeof(*counted));
 	size_t used = 0;
 
@@ -414,7 +414,7 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 	size_t modules = 0, used = 0, *counted;
 	struct unnamed_row *row = list_bare_modules(view, of_function, &modules);
 
-	/* Indexed by module: 1 + index of the view row that was counted last for it; 0: none. */
+	/* Indexed by module: 1 + the last view row in which it was counted; 0: none yet. */
 	counted = xcalloc(modules + 1, sizeof(*counted));
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_internal.h - structs and functions that the files of a view share. view_create.c calls the
- * other files in turn; all of them use view.c and view_extend.c.
+ * functions of the other files in turn; all of these use the functions of view.c and view_extend.c.
  */
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
 #define WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
