@@ -14,12 +14,12 @@
  *	profile_mark_free(mark[n - 5]);
  *
  * A window shares texts, frames, stacks, threads and waits with its profile, under the same ids, so
- * that names that were resolved for one are valid for the other. What they say is of the whole run:
- * the last name of a thread, the most waiters of a wait.
+ * that names that were resolved for one are valid for the other. Their values are those of the
+ * whole run: a thread has its last name in the run, and a wait its largest number of waiters.
  *
  * A sum of a window is negative if a correction (profile_add) concerns time before the window. The
- * sums of adjacent windows add up to those of the whole time, so that they are not cut off at 0;
- * view_create does that, after it has merged equal rows.
+ * sums of adjacent windows add up to those of the whole time, and this is why a window keeps
+ * negative sums; view_create sets them to 0 after it has merged equal rows.
  *
  * Cost: while there are marks, each addition to the profile is added a second time, to the sums of
  * the last mark. A mark takes memory for the different entries that were added between it and the
