@@ -54,7 +54,10 @@ jit_create(const struct process *process, struct maps *maps, const struct log *l
 		.root = -1,
 		.ns_pid = (uint32_t)process->pid,
 	};
-	/* A process of short duration may have exited before the first search. */
+	/*
+	 * The target's root directory and ids are read here, because a process of short duration
+	 * may have exited before the first search.
+	 */
 	jit_target_update(&jit->target);
 	jit->strings = strings_create();
 	v8_init(&jit->v8, jit->strings);

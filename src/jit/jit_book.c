@@ -52,7 +52,10 @@ struct jit_book {
 	size_t text; /* bytes of the names and file names that this book has added to the strings */
 	uint64_t seed; /* makes priorities random, so that no file can unbalance the tree */
 	uint32_t root; /* number of the root entry; JIT_NONE: the tree is empty */
-	/* the epoch is not incremented again (or, in the first pass, at all) in this pass */
+	/*
+	 * the epoch does not change until the next pass: this pass has incremented it already, or
+	 * the book was empty when the pass began
+	 */
 	bool settled;
 };
 
@@ -162,8 +165,9 @@ overlaps_any(const struct jit_book *book, uint64_t start, uint64_t end)
 
 		if (entry->start < end && start < entry->end)
 			return true;
-		/* If the left subtree reaches beyond `start` and no entry of it overlaps, then
-		 * one of its entries starts at `end` or above, and so do all on the right. */
+		/* If the left subtree reaches beyond `start` and no entry of it overlaps, then one
+		 * of its entries starts at `end` or above, and so do all entries of the right
+		 * subtree. */
 		at = entry->left != JIT_NONE && book->entry[entry->left].reach > start ?
 			     entry->left :
 			     entry->right;

@@ -145,8 +145,8 @@ struct v8 {
 	size_t count, capacity;
 };
 
-/* Initialises *v8 without interpreters. `strings`, which is borrowed, has the names of the
- * books. */
+/* Initialises *v8 without interpreters. `strings`, which is borrowed, has the names of the entries
+ * of all books. */
 void v8_init(struct v8 *v8, struct strings *strings);
 /* Searches the entries of the book from number *seen on for interpreters, and sets *seen to the
  * number of entries. *seen must be 0 at first. */

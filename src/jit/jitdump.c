@@ -231,7 +231,7 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 
 		if (zero == NULL)
 			break;
-		/* The name "\xff" stands for that of the previous line. */
+		/* The name "\xff" stands for the file name of the previous line. */
 		if (strcmp(name, "\xff") != 0)
 			file = name;
 		/* V8 writes some names with missing or additional bytes; all lines behind such
@@ -249,7 +249,10 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 	return left == 0 ? count : 0;
 }
 
-/* Adds the lines of the function at `start`, which the previous record contained, to the book. */
+/*
+ * Adds the lines in dump->debug to the book, if they are those of the function at `start`. Returns
+ * their range, which is empty when no line was added.
+ */
 static struct jit_lines
 take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
 {
@@ -279,7 +282,10 @@ take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size
 static bool
 take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 {
-	/* sizes that are read: the first has room for nearly all names */
+	/*
+	 * numbers of bytes to read, tried in turn until the name is complete; the first is enough
+	 * for nearly all names
+	 */
 	static const size_t most[] = { WINDOW / 4, MAX_CONTENT };
 	const char *record = NULL;
 	uint64_t start, code_size, index;

@@ -116,7 +116,10 @@ jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
 uint32_t
 v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch)
 {
-	/* Largest distance of the bytecode from the start of its array. */
+	/*
+	 * Largest distance of the bytecode from the start of its array: one byte less than the
+	 * smallest distance of the bytecode of a second array.
+	 */
 	const uint64_t most = 2 * HEADER_LEAST + (uint64_t)bytecode->size - 1;
 	const struct jit_starts starts = {
 		.after = bytecode->object,

@@ -189,9 +189,9 @@ is_loaded_code(const Elf64_Shdr *section)
 }
 
 /*
- * Sets the addresses of sections that are not loaded to 0: some compilers store there where they
- * keep the sections, but offsets into .debug_str and similar sections count from 0. An .eh_frame
- * that was not loaded gets an address behind the code, so that its 32-bit distances reach the code.
+ * Sets the addresses of sections that are not loaded to 0: some compilers store there the address
+ * at which they keep the section, but offsets into .debug_str and similar sections count from 0. An
+ * .eh_frame that was not loaded gets an address behind the code, which its 32-bit distances reach.
  */
 static void
 settle_addresses(struct maker *maker)
@@ -240,7 +240,7 @@ settle_symbols(struct maker *maker)
 		if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= maker->section_count)
 			continue;
 		section = &maker->section[symbol.st_shndx];
-		/* The compiler has already added the address of the section. */
+		/* Such a large value includes the section's address already. */
 		if (symbol.st_value > section->sh_size)
 			continue;
 		symbol.st_value += section->sh_addr;

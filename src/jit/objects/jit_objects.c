@@ -193,7 +193,9 @@ take_list(struct jit_objects *o, const struct jit_watch *watch)
 		if (table_find(&by_place, listed->entry, listed->address, &old) &&
 		    o->object[old].listed.size == listed->size) {
 			objects[count] = o->object[old];
-			/* not READY: the loop below finds no removal */
+			/*
+			 * with this state the loop below does not take the object for a removed one
+			 */
 			o->object[old].state = OBJECT_NEW;
 		}
 		count++;
@@ -210,7 +212,10 @@ take_list(struct jit_objects *o, const struct jit_watch *watch)
 	o->count = count;
 }
 
-/* Returns the number of objects that the list may have, beside the objects of other lists. */
+/*
+ * Returns the largest number of objects that the list of the watch may have: JIT_OBJECTS_MAX minus
+ * the number of objects of other lists.
+ */
 static size_t
 room_for(const struct jit_objects *o, const struct jit_watch *watch)
 {

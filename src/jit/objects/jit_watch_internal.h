@@ -25,9 +25,9 @@
 /* --- contents of a list -------------------------------------------------------------------- */
 
 /*
- * The head of a list. For the GDB JIT interface it is what a 64-bit target has in
- * __jit_debug_descriptor; for the other kinds of list two or three members are set, the others
- * 0.
+ * The head of a list. For the GDB JIT interface it has the layout of __jit_debug_descriptor in a
+ * 64-bit target; for the other kinds of list two or three members are set, and the other members
+ * are 0.
  */
 struct jit_descriptor {
 	uint32_t version, action;
