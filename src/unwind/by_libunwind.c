@@ -123,8 +123,8 @@ get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
 }
 
 /* Returns a mapping of the image that contains the address, or NULL when no image contains it.
- * access_mem() does not know the image: for rules in its cache, libunwind reads unwind tables
- * without a look-up of the code before. */
+ * access_mem() must search for the image: when a rule is in its cache, libunwind reads unwind
+ * tables without looking up the code first. */
 static const struct mapping *
 image_around(struct state *state, uint64_t address)
 {

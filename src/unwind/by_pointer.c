@@ -3,10 +3,11 @@
 #include "unwind/unwind_method_internal.h"
 
 /*
- * Returns true when the walk's last frame was not found by frame pointer, and its address is not in
- * code, or is in code of a file that could not be opened (a deleted file whose mapping may not be
- * opened). Such code most likely has unwind tables that cannot be read, and uses the frame pointer
- * register for other values.
+ * Returns true when the frame pointer register may have another value: the walk's last frame was
+ * not found by frame pointer, and its address is either outside of code or in code of a file that
+ * could not be opened (a deleted file whose mapping may not be opened). Code of such a file most
+ * likely has unwind tables that cannot be read, and uses the frame pointer register for other
+ * values.
  */
 static bool
 is_unproven(struct walk *walk)
@@ -38,7 +39,8 @@ read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 }
 
 /* Ends the walk at a frame pointer or return address of zero, which marks the thread's first
- * function, unless the register may not be a frame pointer. */
+ * function. If the frame pointer is unproven, a zero proves nothing: sets no_info, and the walk is
+ * stuck. */
 static enum advance
 end_at_zero(struct walk *walk)
 {

@@ -137,8 +137,8 @@ apply(struct walk *walk, const struct rule *rule, struct regs *caller)
 		walk->missing_register = true;
 		return false;
 	}
-	/* The return register keeps its value: on aarch64 it is a general register; x86-64 has no
-	 * such register. */
+	/* The return register keeps its value in `caller`, because on aarch64 it is also a general
+	 * register; x86-64 has no such register. */
 	return true;
 }
 

@@ -194,7 +194,8 @@ rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule)
 /* --- the size of debug information ----------------------------------------------------------- */
 
 /* Largest unpacked size of a file's debug sections. libdw reads this size in about a fifth of a
- * second. Programs whose only unwind tables are in .debug_frame have a tenth of this size. */
+ * second. The debug sections of programs whose only unwind tables are in .debug_frame have a tenth
+ * of this size. */
 #define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
 
 /* A section ".zdebug_…" begins with "ZLIB" and its unpacked size, big-endian. */

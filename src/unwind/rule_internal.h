@@ -52,9 +52,9 @@ void rule_source_free(struct rule_source *source);
 void rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule);
 
 /*
- * Returns true when the file has a .debug_frame and its debug sections are small when unpacked.
- * libdw reads and unpacks all of them to reach this one section, which takes seconds and gigabytes
- * for some programs, during a tick. `elf` is borrowed.
+ * Returns true when the file has a .debug_frame and its debug sections are small when unpacked. To
+ * reach .debug_frame, libdw reads and unpacks all debug sections; for some programs this would take
+ * seconds and gigabytes, in the middle of a tick. `elf` is borrowed.
  */
 bool debug_frame_is_cheap(Elf *elf);
 

@@ -192,9 +192,9 @@ bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, 
  */
 bool guess_frameless(struct walk *walk);
 
-/* Finds the next word at or above *cursor that may be a return address, below the frame record that
- * a known frame pointer points to. Stores the word and moves *cursor behind it. Returns false when
- * there is no such word. */
+/* Finds the next word at or above *cursor that may be a return address. If the frame pointer is
+ * known and points to a frame record, only words below this record are searched. Stores the word in
+ * *address and moves *cursor behind it. Returns false when there is no such word. */
 bool guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address);
 
 #endif

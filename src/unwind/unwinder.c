@@ -417,7 +417,8 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 		;
 	leave_bad_call(walk);
 	/* In a system call wrapper of a library without tables, the frame pointer is that of a
-	 * caller; following it would skip one frame. */
+	 * caller; following it would skip one frame, so the caller is guessed from the stack
+	 * first. */
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
 		result = run(unwinder, walk);
 	if (result == ADVANCE_STUCK && walk->missing_register && !walk->beyond_copy &&

@@ -68,7 +68,7 @@ struct chain { /* innermost first */
 	size_t count, capacity;
 	enum chain_end end;
 	uint64_t end_address; /* the pc that could not be unwound; 0 if whole */
-	size_t stack_used;    /* bytes of the copied stack that the walk read, from its start */
+	size_t stack_used;    /* bytes from the start of the copied stack to the last one read */
 	bool read_live;       /* memory of the running process was read: the chain is valid
 			       * only if the thread slept throughout */
 };

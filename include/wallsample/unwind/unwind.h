@@ -35,11 +35,12 @@ struct unwinder *unwinder_create(struct maps *maps, enum unwind_choice choice);
 void unwinder_free(struct unwinder *unwinder);
 
 /*
- * Unwinds the snapshot into *chain, which is cleared first. The chain always has the leaf and an
- * end. If a sleeping thread's frame pointer is not known, the unwinder guesses it from the stack,
- * and accepts a guess only if the walk then reaches the thread's first function. If no guess is
- * accepted and the caller can stop the thread (`may_stop`), which makes all registers readable, the
- * chain ends as CHAIN_NEEDS_REGISTER; otherwise the walk continues by guessing return addresses.
+ * Unwinds the snapshot into *chain, which is cleared first. The chain always has the leaf and a
+ * reason for its end. If a sleeping thread's frame pointer is not known, the unwinder guesses it
+ * from the stack, and accepts a guess only if the walk then reaches the thread's first function. If
+ * no guess is accepted and the caller can stop the thread (`may_stop`), which makes all registers
+ * readable, the chain ends as CHAIN_NEEDS_REGISTER; otherwise the walk continues by guessing return
+ * addresses.
  */
 void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,
 		   struct chain *chain);
