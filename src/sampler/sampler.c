@@ -102,10 +102,11 @@ sampler_create(const struct sampler_config *config, const struct sampler_context
 void
 sampler_free(struct sampler *sampler)
 {
-	struct run *run = &sampler->run;
+	struct run *run;
 
 	if (sampler == NULL)
 		return;
+	run = &sampler->run;
 	tick_remove_threads(sampler);
 	threads_release(&run->threads);
 	free(sampler->deadlocks.seen);
