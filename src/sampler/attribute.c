@@ -92,9 +92,9 @@ attribute_failed(struct charging *charging, const struct observation *observatio
 }
 
 /*
- * True if the thread sleeps because an interpreter without a lock has stopped all its threads. When
- * the interpreter resumes them, a sleeping thread stays in its system call but no longer waits for
- * the interpreter, so that its observation cannot be reused.
+ * True if the thread sleeps because a free-threaded interpreter, which has no lock, has stopped all
+ * its threads. When the interpreter resumes them, a sleeping thread stays in its system call but no
+ * longer waits for the interpreter, so that its observation cannot be reused.
  */
 static bool
 waits_for_moment(const struct sampled_thread *thread)

@@ -10,8 +10,8 @@
  * us. */
 #define ASKS_UNSERVED 16
 
-/* Shortest wait for stops, and the wait if threads are held between ticks; both are at most 1/8 of
- * a tick. Nearly every thread on a CPU has stopped by then. */
+/* Shortest wait for the stops of a tick, in which nearly every thread on a CPU stops; and the wait
+ * in runs that hold threads between ticks. Both are at most 1/8 of a tick interval. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
@@ -148,9 +148,9 @@ use_stop(void *context)
 }
 
 /*
- * Returns how long the tick waits for stops: not longer than until the next tick is due. A thread
- * that has not stopped by then is captured while the sampler sleeps, so that a thread that waits
- * for a CPU does not delay the next tick.
+ * Returns how long the tick waits for stops: until the next tick is due, within limits. A thread
+ * that has not stopped by then is captured later, while the sampler sleeps, so that a thread that
+ * waits for a CPU does not delay the next tick.
  */
 static uint64_t
 stop_bound(const struct run *run)
@@ -180,9 +180,9 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 		if (observation[i].outcome != OUTCOME_RUNNING)
 			continue;
 		/*
-		 * An exec kills the other threads of the process and waits until their tracer has
-		 * waited for those that are held; without tracer_poll, tracer_ask would wait for
-		 * the exec.
+		 * An exec kills the other threads of the process, and waits until their tracer has
+		 * reaped those that it holds. tracer_poll reaps them: otherwise tracer_ask would
+		 * wait for the exec, and the exec for this tracer.
 		 */
 		if (held)
 			tracer_poll(run->tracer);

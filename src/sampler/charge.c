@@ -23,8 +23,8 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 			profile_charge(charging->run->profile, entry,
 				       (int64_t)(late->latency_ns * (double)samples /
 						 (double)(late->samples + late->new_samples)));
-		/* A hidden thread (samples != 1) is not added: count_hidden has counted its CPU
-		 * time. */
+		/* A sample that stands for several ticks is of a hidden thread, whose CPU time
+		 * count_hidden has counted. */
 		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
 			charging->on_cpu_missed += (double)samples;
 		if (!late->settled)
@@ -56,7 +56,7 @@ charge_late_begin(struct charging *charging, const struct observation *observati
 	if (queued > 1 - charging->late_ran)
 		queued = 1 - charging->late_ran;
 	if (observation->samples != 1)
-		queued = 1; /* count_hidden estimates the hidden threads on a CPU */
+		queued = 1; /* a hidden thread: count_hidden estimates those on a CPU */
 	/* A sleeping thread that was stopped for its registers is not runnable. */
 	if (run_state_runnable(observation->state))
 		new_samples = observation->samples;
@@ -81,8 +81,8 @@ charge_unselected(struct charging *charging, int64_t samples)
 
 /* --- hidden threads: not observed at each tick -------------------------------------------- */
 
-/* Estimates the number of hidden threads on a CPU. CPU time that is left over is kept for the next
- * tick. */
+/* Estimates the number of hidden threads on a CPU. The CPU time that this number does not account
+ * for is kept in balance_ns for the next tick. */
 static double
 count_hidden(struct charging *charging)
 {
@@ -114,7 +114,8 @@ count_hidden(struct charging *charging)
 	return count;
 }
 
-/* Charges the real time of all hidden threads to the hidden threads that this tick observed. */
+/* Charges the real time of hidden threads that is not charged yet (uncharged_ns) to the runnable
+ * hidden threads that this tick observed. */
 static void
 charge_hidden(struct charging *charging)
 {
@@ -165,7 +166,8 @@ charge_all_late(struct charging *charging, double latency_ns)
 
 /* --- while no thread is runnable --------------------------------------------------------- */
 
-/* Appends "[sleeping in futex: mutex, which copier-12 had]". */
+/* Appends the name of the frame for the thread's wait, such as "[sleeping in futex: mutex, which
+ * copier-12 had]". */
 static void
 add_kind(struct charging *charging, const struct sampled_thread *thread, struct strbuf *out)
 {

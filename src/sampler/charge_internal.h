@@ -49,7 +49,7 @@ struct late_charge {
 	double queued; /* estimated number of new_samples in which the thread waited for a CPU */
 	double on_cpu; /* number of samples that parallelism() counted as on a CPU */
 	double latency_ns; /* real time of all samples */
-	bool settled;      /* the thread's state at the first tick is known */
+	bool settled;      /* its state at the tick that requested the stop is known */
 };
 
 struct charging {
@@ -60,8 +60,7 @@ struct charging {
 	double queued;   /* estimated number of the `runnable` threads that waited for a CPU */
 	/* Running mean: share of late threads that were on a CPU at the stop request */
 	double late_ran;
-	/* Number of threads on a CPU that earlier ticks should have counted in addition; negative:
-	 * that they should not have counted. */
+	/* By how many threads earlier ticks counted too few on a CPU; negative: too many. */
 	double on_cpu_missed;
 	struct hidden hidden;
 	uint64_t gap_ns; /* real time in which no thread was runnable, not charged yet */

@@ -4,8 +4,8 @@
  * long system call, or in uninterruptible sleep.
  *
  * Such a thread executes no code of the program until it stops, so that one stack stands for all
- * ticks since the request. The weight of these ticks is kept by the state in which each tick found
- * the thread.
+ * ticks since the request. Each of these ticks finds the thread in a state; late_stop.part has the
+ * total weight of the ticks for each state.
  */
 #include <stdlib.h>
 
@@ -118,8 +118,10 @@ late_has_ended(struct charging *charging, struct sampled_thread *thread, bool gi
 }
 
 /*
- * Returns the part of the late sample's runnable time in which the thread was on a CPU, from the
- * CPU time that the scheduler counted: all of it in a long system call, nothing in the run queue.
+ * Returns the samples and the weight of that part of the late sample's runnable time
+ * (part[RUN_QUEUED]) in which the thread was on a CPU. It is as long as the CPU time that the
+ * scheduler has counted since the request: the whole time in a long system call, nothing for a
+ * thread that waited for a CPU.
  */
 static struct late_part
 running_part(const struct late_stop *late)
@@ -154,9 +156,9 @@ attribute_part(struct charging *charging, struct sampled_thread *thread, enum ru
 }
 
 /*
- * Attributes the samples of the ticks after the one that requested the stop, whose own sample is
- * attributed already. A thread that proved to be asleep, or stopped by job control, at the request
- * was in that state at the later ticks, too.
+ * Attributes the samples of the ticks after the one that requested the stop; the sample of that one
+ * is attributed already. A thread that turned out to have been asleep, or stopped by job control,
+ * at the request was in that state at the later ticks, too.
  */
 static void
 attribute_parts(struct charging *charging, struct sampled_thread *thread)
@@ -196,8 +198,8 @@ count_samples(const struct late_stop *late)
 static void
 late_discard(struct charging *charging, struct sampled_thread *thread)
 {
-	/* Earlier ticks assumed that the thread was on a CPU: its attributed samples replace
-	 * that. */
+	/* Earlier ticks counted the thread as on a CPU by an estimate, on_cpu. It is taken back,
+	 * because the attributed samples are counted in its place. */
 	charging->on_cpu_missed -= thread->late->charge.on_cpu;
 	tracer_forget(charging->run->tracer, request_of(thread->late));
 	capture_return(&thread->late->observation);

@@ -2,7 +2,7 @@
 /* observe.c - reads a thread's counters and state without a stop. */
 #include "sampler/pipeline_internal.h"
 
-/* Attempts to read a sleeping thread that wakes up between the reads. */
+/* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
 
 static void
@@ -46,8 +46,8 @@ observe_runtimes(const struct observation *observation, bool stopped)
 	return thread_is_unmoved(thread);
 }
 
-/* Copies the stack of a sleeping thread. Returns false if the thread has run meanwhile; true if the
- * outcome is set, which is a failure if the thread has exited or is not readable. */
+/* Copies the stack of a sleeping thread and sets the outcome: SLEEPING, or FAILED if the thread has
+ * exited or is not readable. Returns false, without an outcome, if the thread has run meanwhile. */
 static bool
 copy_sleeping(struct run *run, struct observation *observation)
 {
@@ -129,8 +129,8 @@ observe_without_stack(struct observation *observation)
 	observe_failed(observation, FAILURE_NOT_STOPPED, RUN_SLEEPING);
 }
 
-/* Reads the thread's system call and, if it sleeps, copies its stack. Returns false if the thread
- * ran or fell asleep between these reads. */
+/* Reads the thread's system call, copies its stack if it sleeps, and sets the outcome. Returns
+ * false, without an outcome, if the thread ran or fell asleep between these reads. */
 static bool
 observe_call(struct run *run, struct observation *observation)
 {
@@ -176,8 +176,11 @@ observe_closely(struct run *run, struct observation *observation)
 	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }
 
-/* Reads a thread that is not selected: it counts as runnable if it is, and its wait is classified,
- * because it may hold a lock that a selected thread waits for. */
+/*
+ * Reads the state and the system call of a thread that is not selected: the state, because runnable
+ * threads are counted, and the call, because the thread may hold a lock that a selected thread
+ * waits for, and wait itself.
+ */
 static void
 observe_unselected(struct observation *observation)
 {

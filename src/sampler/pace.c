@@ -5,14 +5,15 @@
 /* Length of a window, after which the cost is compared with the limit. */
 #define WINDOW_NS (250 * NS_PER_MS)
 
-/* Share of the limit of --max-overhead that a lowered rate is to use. */
+/* A lowered rate is chosen so that the cost is this share of the limit of --max-overhead. */
 #define AIM 0.9
 
-/* Most CPU time that can be saved for later: the allowance of this number of seconds. The run
- * starts with that amount. */
+/* Most unused CPU time that is saved for later: what --max-overhead allows in this number of
+ * seconds. The run starts with that amount. */
 #define SAVINGS_S 2.0
 
-/* What a stop costs the target, the switch to and from the stopped thread included. */
+/* CPU time in seconds that a stop takes from the target, with the switches from and to the stopped
+ * thread. */
 #define STOP_COST_S 10e-6
 
 /* Running threads are not observed less often if a tick has at most THIN_READS observations, which
@@ -24,7 +25,7 @@
  * at most doubles the cost. */
 #define THICKEN 0.4
 
-/* The lowest rate, whatever it costs: with fewer ticks a profile is meaningless. */
+/* The lowest rate, used even if it exceeds the limit: with fewer ticks a profile is meaningless. */
 #define LOWEST_HZ 1.0
 
 /* Number of observations per second above which sleeping threads are observed less often. An
@@ -38,8 +39,8 @@
 
 /*
  * The time of SPARE_TICKS ticks, but at most SPARE_PART of the sampled time, is left for later
- * ticks to account for, so that the weight of a tick hardly varies. Each tick corrects SPARE_MENDED
- * of the difference from that.
+ * ticks to account for, so that the weight of a tick hardly varies. If more or less than that is
+ * left, each tick corrects the difference by the share SPARE_MENDED.
  */
 #define SPARE_TICKS 3.0
 #define SPARE_PART (1.0 / 32.0)
@@ -48,9 +49,9 @@
 /*
  * Draws the interval to the next tick. With jitter the interval is exponentially distributed, so
  * that any moment is as likely as any other. A tick that would begin within the duration d of the
- * previous tick is delayed to the end of d, so that the mean interval m becomes d + m exp(-d/m).
- * The interval is drawn with a smaller mean to compensate for that, to 1 % as long as d is at most
- * m.
+ * previous tick is delayed to the end of d, so that the mean interval m becomes d + m exp(-d/m). To
+ * compensate, the interval is drawn with a smaller mean; the mean of all intervals is then m,
+ * within 1 % as long as d is at most m.
  */
 static uint64_t
 draw_interval(const struct pace *pace)
@@ -115,9 +116,9 @@ adjust(struct pace *pace, double share, double per_tick, double reads)
 
 /*
  * Keeps the cost within --max-overhead. Allowed CPU time that is not used is saved, so that neither
- * the beginning of the run, when every stack and table is new, nor a burst changes anything; only
- * lasting cost does. With many running threads each is then observed at fewer ticks; with few
- * threads there are fewer ticks.
+ * the beginning of the run, when every stack and table is new, nor a burst has an effect. If the
+ * cost lasts and many threads run, each of them is observed at fewer ticks; with few threads there
+ * are fewer ticks.
  */
 static void
 limit_cost(struct pace *pace, uint64_t now, const struct run_stats *stats)

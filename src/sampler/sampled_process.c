@@ -170,7 +170,8 @@ sampled_process_read(struct sampled_process *process)
 	/* The kernel's count includes a first thread that has exited; the list of threads does
 	 * not. */
 	process->thread_count = leader.num_threads - (leader.state == 'Z');
-	/* The kernel does not show these addresses, or the first thread has exited. */
+	/* Without these addresses an exec cannot be noticed: the kernel does not show them, or the
+	 * first thread has exited. */
 	if (leader.start_stack <= 1 || leader.arg_start == 0)
 		return true;
 	process->execed = process->start_stack != 0 &&

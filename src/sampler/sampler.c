@@ -15,8 +15,8 @@
 
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
-/* Longest time for which a progress report is delayed while a stop is late: the report would lose
- * the sample of the late thread. */
+/* Longest time for which a progress report is delayed while a stop is late: the sampler pauses for
+ * a report, and so would lose the sample of the late thread. */
 #define PROGRESS_LATE_NS NS_PER_SEC
 
 /* Number of descriptors that are not used for threads, but kept for modules and output. */

@@ -45,11 +45,11 @@ select_settle(struct run *run, struct sampled_thread *thread, bool asleep)
 
 /*
  * Returns an observation whose weight is the time since the thread's last observation. That weight
- * is correct if the choice of this tick does not depend on what the thread did. A sleeping thread
- * is observed at each tick with a chance of 1/period: if it has run, the sample weighs `period`
- * ticks, and the rest of the time since the last observation belongs to the old sleep (sampler.h);
- * a negative rest takes back time that earlier ticks attributed. weigh_changed in observe.c sets
- * these weights.
+ * is correct if the choice of this tick does not depend on what the thread did. For a sleeping
+ * thread that has run since, weigh_changed in observe.c replaces it: such a thread is observed at
+ * each tick with a chance of 1/period, so that the sample weighs `period` ticks, and the remaining
+ * time since the last observation goes to the old sleep (sampler.h). If the remainder is negative,
+ * it takes back time that earlier ticks attributed.
  */
 static struct observation
 begin_observation(const struct tick *tick, struct sampled_thread *thread)
@@ -91,8 +91,8 @@ select_threads(struct run *run, bool all, struct observation *out)
 			tick->skipped++;
 			continue;
 		}
-		/* This tick observes all threads, whatever they did: the weight is the time since
-		 * the last observation. */
+		/* This tick observes all threads, due or not: the chance of an observation is 1,
+		 * and the period for weigh_changed is 1, too. */
 		if (thread->next_tick > tick->number)
 			thread->period = 1;
 		out[count++] = begin_observation(tick, thread);

@@ -134,8 +134,11 @@ native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32
 	return *known;
 }
 
-/* Adds to the stack those remaining script frames that belong outside the frame `at` of the chain.
- * Returns the new stack. */
+/*
+ * Adds to `stack` those of the remaining script frames (the first *left of `frames`) that belong
+ * outside the frame `at` of the chain, the outermost first, and reduces *left. Returns the new
+ * stack.
+ */
 static uint32_t
 intern_scripts(struct stack_state *stacks, const struct runtime_frame *frames, size_t *left,
 	       size_t at, uint32_t stack)

@@ -18,7 +18,7 @@
 /* Bytes of stack to copy at the first capture of a thread. */
 #define STACK_FIRST ((size_t)16 << 10)
 
-/* A thread that the kernel lists. */
+/* The id of a thread that the kernel lists, and its process. */
 struct listed_thread {
 	pid_t tid;
 	struct sampled_process *process;
@@ -35,7 +35,7 @@ set_keep_open(struct thread_list *threads, struct sampled_thread *thread, bool k
 		watch_release(&thread->watch);
 }
 
-/* Counts the thread as excluded, and reads the CPU time from which on its use is counted. */
+/* Counts the thread as excluded, and sets excluded_cpu_ns: only CPU time beyond that is counted. */
 static void
 begin_excluded(struct run *run, struct sampled_thread *thread)
 {
@@ -54,7 +54,7 @@ begin_excluded(struct run *run, struct sampled_thread *thread)
 	thread->next_tick = now + 1;
 }
 
-/* Asks the configuration whether a thread of this name is sampled, counted or excluded. */
+/* Sets `selected` and `excluded` by the thread's name, as the callbacks of the context decide. */
 static void
 select_by_name(struct run *run, struct sampled_thread *thread)
 {

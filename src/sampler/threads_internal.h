@@ -37,10 +37,8 @@ struct thread_records {
 	size_t green_tasks;  /* number of records that are green tasks */
 };
 
-/*
- * The configuration and the values of a run, which all stages and consumers share. It has no
- * context of a stage or consumer.
- */
+/* What all stages and consumers of a run share: configuration, processes, threads, the tick,
+ * statistics. Data that only one stage or consumer uses are not here, but in its own context. */
 struct run {
 	struct sampler_config config;
 	struct sampler_context context;
@@ -77,8 +75,8 @@ struct sampled_process *sampled_process_create(struct run *run, struct hold *hol
 void sampled_process_begin_runtimes(struct sampled_process *process);
 /* Frees the process and all that it owns, except `waits` and `green`. */
 void sampled_process_free(struct sampled_process *process);
-/* Reads `size` bytes of the memory of the struct sampled_process that `context` points to. Returns
- * false if not all of them are readable. A member `read` of struct memory. */
+/* Reads `size` bytes of the memory of a process; `context` is its struct sampled_process. Returns
+ * false if not all of them are readable. For use as the callback `read` of struct memory. */
 bool sampled_process_read_memory(void *context, uint64_t address, void *to, size_t size);
 /* Reads the first thread's stat file into *leader. Returns false if the process has exited. */
 bool sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader);
@@ -139,9 +137,10 @@ void thread_record_rename(struct run *run, const struct sampled_thread *thread);
 
 /*
  * Fills `out`, which has room for all threads, with observations of the threads that are due at
- * this tick, or, with `all`, of every thread that has not exited; excluded threads are left out. A
- * random thread comes first. Sets thread, samples and weight_ns of the observations. Returns their
- * number.
+ * this tick, or, with `all`, of every thread that has not exited. Excluded threads are left out,
+ * except one that is held or whose stop is late. The order is that of the list, starting at a
+ * random thread and wrapping around. Sets thread, samples and weight_ns of the observations.
+ * Returns their number.
  */
 size_t select_threads(struct run *run, bool all, struct observation *out);
 /* Draws the tick of the next observation of a thread that was observed at this tick. */

@@ -22,7 +22,7 @@
 /* --- from an observation to a sample -------------------------------------------------------- */
 
 /* Attributes an observation that is unwound or has failed; keeps one whose stop is late. `stopped`:
- * the thread was stopped, by the request of the observation. */
+ * a stop of the thread was requested for this observation. */
 static void
 finish_observation(struct sampler *sampler, struct observation *observation, bool stopped)
 {

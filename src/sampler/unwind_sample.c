@@ -21,8 +21,11 @@ unwind_snapshot(struct unwinding *unwinding, const struct observation *observati
 	unwinding->run->stats.unwind_frames += unwinding->chain.count;
 }
 
-/* Sets the bytes of stack to copy next time: those that were needed and a margin. The number grows
- * at once and shrinks by 1/64. */
+/*
+ * Sets the bytes of stack that the next capture of the thread copies: those that were needed and a
+ * margin. The value grows at once to what was needed, or to 4 times its value if the copy was too
+ * short; it shrinks by at most 1/64 for each unwound stack.
+ */
 static void
 learn_stack_need(const struct unwinding *unwinding, struct sampled_thread *thread)
 {
@@ -99,8 +102,8 @@ may_stop_sleeping(const struct unwinding *unwinding, const struct observation *o
 	       thread->late == NULL;
 }
 
-/* Unwinds a stack of which more than the copy may be read, because its thread sleeps. Returns false
- * if the thread has run meanwhile. */
+/* Unwinds the stack of a sleeping thread; bytes beyond the copy are read from its memory. Returns
+ * false if the thread has run meanwhile. */
 static bool
 unwind_asleep(struct unwinding *unwinding, struct observation *observation, bool may_stop)
 {
@@ -126,8 +129,8 @@ unwind_sleeping(struct unwinding *unwinding, struct observation *observation)
 	finish_unwinding(unwinding, observation, true);
 }
 
-/* Unwinds a thread whose sleep was interrupted by the stop. It goes back to sleep; its registers
- * serve every later sleep at the same place. */
+/* Unwinds a thread whose sleep was interrupted by the stop, after which it goes back to sleep.
+ * Keeps its registers, which are used for later sleeps at the same place. */
 static void
 unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
 {

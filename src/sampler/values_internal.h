@@ -173,7 +173,7 @@ struct observation {
 	struct syscall_info info;
 	struct capture_buffer *capture; /* taken from the pool of the process; NULL: none */
 	bool moved;       /* the thread slept, and ran before all running threads were stopped */
-	bool in_sleep;    /* the stop interrupted a sleep, to which the registers belong */
+	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
 	bool fell_asleep; /* as in_sleep, and the thread was runnable when observed */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */

@@ -21,14 +21,17 @@
  * read to distinguish that from uninterruptible sleep (D). */
 #define SLEEPS 2
 
-/* TIMED: the call BREAKS and waits for events, often with a time-out that starts again at a
- * restart. Such a sleep is not interrupted for a better stack. */
+/*
+ * TIMED: the call has BREAKS and waits for events, often with a time-out, which begins again when
+ * the call is restarted. A thread that sleeps in such a call is not stopped merely to read
+ * registers for a better stack.
+ */
 #define TIMED 4
 
 /* WORKS: a runnable thread in the call may be executing it, not only returning from sleep. */
 #define WORKS 8
 
-/* X(NR_name, attributes): the calls with attributes that all architectures have. */
+/* The calls that all architectures have and that have attributes, as X(NR_name, attributes). */
 /* clang-format off */
 #define SYSCALL_ATTRIBUTES(X) \
 	X(NR_read, BREAKS) X(NR_write, BREAKS) X(NR_readv, BREAKS) X(NR_writev, BREAKS) \
@@ -48,8 +51,10 @@
 	X(NR_futex_wait, SLEEPS)
 /* clang-format on */
 
-/* Macros to pass as X to SYSCALL_NAMES and SYSCALL_ATTRIBUTES. They make enumerators NR_NAME, names
- * by number, and attributes by number. */
+/*
+ * Macros to pass as X to SYSCALL_NAMES (the first two) and SYSCALL_ATTRIBUTES (the third). They
+ * make enumerators NR_NAME, an array of names, and an array of attributes, both indexed by number.
+ */
 #define SYSCALL_NUMBER(number, name) name = (number),
 #define SYSCALL_NAME(number, name) [number] = &#name[sizeof("NR_") - 1],
 #define SYSCALL_ATTRIBUTE(name, attributes) [name] = (attributes),

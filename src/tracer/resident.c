@@ -29,7 +29,8 @@ resident_renew(struct resident *resident)
 {
 	uint64_t entry;
 
-	/* After an exec a read of the old pagemap returns 0 bytes. */
+	/* Nothing is opened if the open file is still that of the program: after an exec a read of
+	 * the old pagemap returns 0 bytes. */
 	if (resident->unknown ||
 	    (resident->fd >= 0 && pread(resident->fd, &entry, sizeof(entry), 0) > 0))
 		return;

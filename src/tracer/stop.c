@@ -186,7 +186,8 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
-	/* The status file counts a switch only when the thread has left its CPU. */
+	/* The status file counts the switch from the CPU only when it has happened: as the fallback
+	 * source of counters it is read after the registers. */
 	bool counters_first = request->watch->source == SCHED_FROM_SCHEDSTAT;
 	bool repaired = false;
 	enum watch_end look = WATCH_FAILED;

@@ -193,7 +193,7 @@ has_tracees(struct tracer *tracer)
 			return false;
 		}
 		if (end.tid == 0) {
-			tracer->waited_ns = end.at_ns; /* no unserved tracee was stopped */
+			tracer->waited_ns = end.at_ns; /* all stopped tracees had been served */
 			return true;
 		}
 		tracer_serve(tracer, &end, &waiting);
@@ -230,7 +230,7 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 	 * interrupted yet. */
 	stop_interrupt(tracer->process->pid);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
-		/* A child that is not a tracee stays waitable as long as it runs. */
+		/* While a child that is not a tracee runs, has_tracees returns true. */
 		if (tracer->seized.count == 0 && (tracer->is_parent || rounds++ >= FINISH_ROUNDS))
 			break;
 		serve_until(tracer, clock_now_ns() + WATCHDOG_REPEAT_NS);

@@ -79,14 +79,15 @@ struct tracer {
 	bool is_parent; /* the process is a child of wallsample */
 	bool exited;    /* the process has exited, with exit_status as wait status */
 	int exit_status;
-	uint64_t
-		waited_ns; /* the last moment at which no tracee was stopped without being served */
-	int own_delay_fd;  /* schedstat of wallsample's thread; -1 where the kernel has none */
-	uint64_t own_delay_ns; /* time wallsample waited for a CPU up to waited_ns or just before */
-	bool hold_late;        /* threads that stop late are held, too, until all are released */
-	bool quiet;            /* the last wait found no tracee, and no stop was requested since */
-	bool has_handler;      /* the release handler is installed */
-	unsigned paused;       /* depth of nested tracer_pause calls */
+	uint64_t waited_ns; /* last moment at which all stopped tracees had been served */
+	int own_delay_fd;   /* schedstat of wallsample's thread; -1 where the kernel has none */
+	/* Total time that wallsample had waited for a CPU (schedstat) when its last blocking wait
+	 * began; read after waited_ns was set. */
+	uint64_t own_delay_ns;
+	bool hold_late;   /* threads that stop late are held, too, until all are released */
+	bool quiet;       /* the last wait found no tracee or child; no stop was requested since */
+	bool has_handler; /* the release handler is installed */
+	unsigned paused;  /* depth of nested tracer_pause calls */
 	struct tracer_stats stats;
 	struct counting *counting; /* NULL: no thread is seized between stops */
 };

@@ -62,7 +62,7 @@ tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
 		seized_add(&tracer->seized, tid, NULL);
 }
 
-/* Releases a stopped thread that has no request, after its system call was repaired. */
+/* Repairs the system call of a stopped thread that has no request, and releases the thread. */
 static void
 release_unwanted(struct tracer *tracer, pid_t tid, int status)
 {
@@ -99,8 +99,8 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 	if (end.tid == 0) {
 		end.slept = true;
 		tracer->own_delay_ns = read_own_delay(tracer);
-		/* The timer is set only when the wait sleeps: while it is being set, threads may be
-		 * stopped. */
+		/* The timer is set only before the wait sleeps, because setting it takes time in
+		 * which threads may be stopped. */
 		if (!tracer->watchdog.armed)
 			watchdog_set(&tracer->watchdog, deadline_ns);
 		end.tid = stop_wait(&end.status, 0);
@@ -111,7 +111,7 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 
 /*
  * Returns when the kernel woke wallsample: at that moment no other tracee was stopped. wallsample
- * may have got a CPU later than that, while other programs ran on it.
+ * may have got a CPU only later, because other programs used it; read_own_delay gives that delay.
  */
 static uint64_t
 woken_ns(const struct tracer *tracer, const struct wait_end *end)
@@ -122,10 +122,10 @@ woken_ns(const struct tracer *tracer, const struct wait_end *end)
 }
 
 /*
- * Returns the earliest time at which the thread can have stopped. A thread that had to be scheduled
- * in to stop has executed nothing before, and its stop is what woke wallsample. Any other thread
- * has not stopped before it was interrupted, nor before the last moment at which no tracee was
- * stopped.
+ * Returns the earliest time at which the thread can have stopped. If the wait slept and the thread
+ * was scheduled in to stop, the stop is what woke wallsample. Any other thread cannot have stopped
+ * before the last moment at which all stopped tracees had been served. No thread has stopped before
+ * it was interrupted.
  */
 static uint64_t
 stopped_since(const struct tracer *tracer, const struct stop_request *request,

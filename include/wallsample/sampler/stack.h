@@ -46,7 +46,7 @@ void stacks_release(struct stack_state *stacks);
  */
 uint32_t stacks_intern(struct stack_state *stacks, const struct chain *chain,
 		       struct runtime_capture *capture, uint32_t tick, uint32_t root);
-/* Returns the frame of an address: of an instruction with `exact`, otherwise of a return
+/* Returns the frame of an address: with `exact` the address of an instruction, otherwise a return
  * address. */
 uint32_t stacks_frame(struct stack_state *stacks, uint64_t address, bool exact);
 /* Returns the stack of one named frame with this text, called by the stack `caller`, which may be

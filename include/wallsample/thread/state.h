@@ -121,7 +121,8 @@ long syscall_number(const char *name);
  * syscalls_*.c), so that the tracer has to repair it.
  */
 bool syscall_breaks_on_stop(long number);
-/* True when even a repaired restart should be avoided, because it restarts the time-out. */
+/* True when a stop in this call should be avoided although the tracer can have the call restarted:
+ * the time-out of the call would begin again. */
 bool syscall_minds_a_stop(long number);
 /* True when a sleep in this call is always interruptible (state S). */
 bool syscall_sleeps_interruptible(long number);

@@ -77,8 +77,8 @@ struct tracer_stats {
 
 /*
  * Creates a tracer; to be freed with tracer_free. `process` is borrowed. Installs a handler of
- * SIGRTMAX, which bounds waits. Waits are for all children of wallsample: the exit of a child that
- * is not a tracee is kept for tracer_exit_status. Returns 0 or the error.
+ * SIGRTMAX, which bounds waits. The waits of the tracer reap every child of wallsample that exits:
+ * only the exit status of `process` is kept, for tracer_exit_status. Returns 0 or the error.
  */
 int tracer_create(const struct process *process, struct tracer **out, struct error *err);
 
@@ -115,8 +115,8 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  * asleep, that has a pending signal or that job control has stopped is released at once; so is a
  * thread that stops later than `bound_ns`.
  *
- * Threads may be held for milliseconds only. While one is held the caller must not wait for
- * anything else: tracer_pause releases all. A held thread that is killed is no longer held.
+ * Threads may be held for milliseconds only. Before it waits for anything but this tracer, the
+ * caller must release them, as tracer_pause does. A held thread that is killed is no longer held.
  */
 void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
 /* From now on, until tracer_release_all_held, threads that stop after the bound of

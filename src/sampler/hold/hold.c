@@ -20,9 +20,9 @@
 /*
  * A thread that shares its CPU gets it for some 3 ms at a time, and a stop ends that turn. If it
  * were stopped every millisecond or two it would hardly ever run: so after such a stop it is not
- * stopped for the length of one turn. If that were two turns, ordinary ticks would miss too many
+ * stopped for the length of one turn. A pause of two turns would make ordinary ticks miss too many
  * samples: in a pipeline of three threads that sometimes want the same CPU, the gain measured for
- * the slowest thread was 73 to 77 % where the true gain is 67.
+ * the slowest thread was then 73 to 77 % where the true gain is 67 %.
  */
 #define SPARE_NS (3 * NS_PER_MS)
 
@@ -193,8 +193,9 @@ report_counts(struct hold *hold)
 
 /*
  * Resumes the stopped threads except those that are to be held. Returns the mean moment at which
- * they were resumed: a resumed thread may take the sampler's CPU for milliseconds if the sampler
- * cannot preempt it (priority_internal.h), and the next threads wait for the sampler.
+ * threads were resumed. These moments may differ by milliseconds: a resumed thread may take the
+ * sampler's CPU, if the sampler cannot preempt it (priority_internal.h), and the next threads wait
+ * for the sampler.
  */
 static uint64_t
 resume_chosen(struct hold *hold, bool holds)

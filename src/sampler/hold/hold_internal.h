@@ -92,7 +92,7 @@ struct hold {
 	size_t before;       /* threads held since an earlier tick, which are not in `stopped` */
 	size_t spared;       /* running threads that this tick does not stop: see hold_spares */
 	bool on;             /* hold time is counted, from from_ns until until_ns */
-	uint64_t from_ns;    /* mean moment at which resumed threads were resumed */
+	uint64_t from_ns;    /* mean moment at which the last decision resumed threads */
 	uint64_t until_ns;   /* end of the hold; UINT64_MAX: when the next tick has decided */
 	uint64_t asked_ns;   /* when this tick began to stop threads */
 	uint64_t due_ns;     /* when this tick was due; 0: there was none before */
@@ -145,8 +145,11 @@ void hold_resume(struct hold *hold);
 void hold_measure_delays(struct hold *hold);
 /* Returns the mean resume delay of threads of the role, in ns; 0: not known. */
 double hold_mean_delay(const struct hold *hold, enum hold_role role);
-/* Returns for how long, of the `counted_ns` of the last hold, a resumed thread ran. The result is
- * less than counted_ns only if each resumed thread sleeps now, waiting for a held one. */
+/*
+ * Returns how much of the last hold, whose time is counted_ns, had an effect: the longest CPU time
+ * of a resumed thread since then, if each resumed thread now sleeps on a futex, presumably one that
+ * a held thread will wake; otherwise counted_ns.
+ */
 double hold_effective(const struct hold *hold, double counted_ns);
 /* After the decision, records the roles and counters of the stopped threads. `holds`: threads that
  * `decide` did not choose stay held; otherwise all are resumed. */

@@ -65,7 +65,8 @@ struct held_stack {
 	size_t size; /* 0: the stack was not copied */
 };
 
-/* Tasks that are read together: the most pieces that a call reads, which fit the CPU's caches. */
+/* Number of tasks that are read together: at most as many as the pieces of one memory_read_pieces,
+ * so few that their data fit the CPU's caches. */
 #define TASKS_AT_ONCE 512
 
 /* The green tasks of one process. */
@@ -95,7 +96,7 @@ struct green_tasks {
 	size_t second_capacity;
 	struct snapshot snapshot; /* buffers of the unwinding */
 	struct chain chain;
-	uint64_t stride;    /* one in `stride` tasks is read at this tick, and weighs as many */
+	uint64_t stride;    /* one in `stride` slots is read at a tick; a sample weighs `stride` */
 	uint32_t last_tick; /* number of the last tick at which tasks were read */
 	/* Copies of tasks and stacks, by slot, made while all threads were stopped. */
 	struct green_task *held;
@@ -105,7 +106,7 @@ struct green_tasks {
 	size_t held_count;      /* slots that were copied */
 	uint32_t held_tick;     /* number of the tick for which the copies are valid */
 	bool holding;           /* the copies are being made */
-	uint64_t parked, ready; /* this tick's tasks that no thread ran, and how many were READY */
+	uint64_t parked, ready; /* tasks that no thread ran at this tick; READY ones of these */
 };
 
 /* Creates the green tasks of a process; to be freed with green_free. Both arguments are
@@ -138,8 +139,8 @@ void green_read_pieces(struct green_tasks *green, const struct memory_piece *pie
 		       uint8_t *to, bool *got);
 
 /* --- green_held.c --- */
-/* For a dump: copies structures and stacks, resident memory alone, while all running threads are
- * stopped and no task can move. */
+/* For a dump: copies the structures and stacks of all tasks while all running threads are stopped,
+ * so that no task changes. Reads only resident memory. */
 void green_while_held(struct green_tasks *green);
 /* Fills the caches for green_while_held; to be called before the stop. */
 void green_rehearse(struct green_tasks *green);
@@ -147,7 +148,8 @@ void green_rehearse(struct green_tasks *green);
 /* --- green_sample.c --- */
 /* Returns the known task of a reading; valid until the next green_find. */
 struct known_task *green_known(struct green_tasks *green, const struct green_reading *reading);
-/* True if the task is where it was at the last unwinding of its stack. */
+/* True if the registers and the count of runs of the task, and the mappings, are those of the last
+ * unwinding of its stack. */
 bool green_is_in_place(struct green_tasks *green, const struct green_reading *reading);
 /* Adds the sample of this tick, with a stack. */
 void green_add_sample(struct green_tasks *green, const struct green_reading *reading,

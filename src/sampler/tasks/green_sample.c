@@ -6,8 +6,8 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Bytes that are read of a stack that was never unwound, in 1 us. Most waiting tasks use no
- * more. */
+/* Bytes that are read of a stack that was never unwound, which takes 1 us. Most waiting tasks use
+ * no more stack. */
 #define STACK_GUESS ((size_t)1 << 10)
 /* Most bytes of a stack that are read in one call with others; further bytes are read when the
  * stack is unwound. */

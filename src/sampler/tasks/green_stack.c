@@ -137,8 +137,8 @@ unwind_more(struct green_tasks *green, const struct green_task *task, size_t had
 	return true;
 }
 
-/* Returns the stack that calls the outermost frame of a task of the runtime itself: one named
- * frame. */
+/* Returns a stack of one named frame, which becomes the caller of the outermost frame if the code
+ * or the task belongs to the runtime itself. */
 static uint32_t
 runtime_root(struct green_tasks *green, const struct green_task_words *words)
 {
@@ -190,8 +190,8 @@ green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum
 
 /* --- threads that run a task ---------------------------------------------------------------- */
 
-/* True if the chain has a frame on the task's stack, so that unwinding has found the way from
- * another stack, such as a signal stack. */
+/* True if the chain has a frame on the task's stack: unwinding may have begun on another stack,
+ * such as a signal stack, and has then found the way to this one. */
 static bool
 reaches_stack(const struct chain *chain, const struct green_task *task)
 {

@@ -7,8 +7,8 @@
 
 /* Most tasks that are read at a tick, which takes 20 ms; of more tasks a random part is read. */
 #define TASKS_MOST 20000
-/* A stack that is unchanged by the task's count of runs is still read once in this number of ticks,
- * because the count wraps at 256. */
+/* If the count of runs says that a task has not run since its stack was unwound, the stack is still
+ * read once in this number of ticks, because the count wraps at 256. */
 #define CHECK_TICKS 16
 
 struct green_tasks *
@@ -67,8 +67,8 @@ is_with_thread(struct green_tasks *green, const struct green_task *task,
 	       thread->last_tick != green->run->tick.number || thread->late != NULL;
 }
 
-/* Takes a task that was read: adds its sample, or keeps the reading for green_collect, or the slot
- * for a second reading. `again`: this is the second one. */
+/* Uses a task that was read: adds its sample, or keeps the reading for green_collect, or keeps the
+ * slot for a second reading of the task. `again`: this was the second reading. */
 static void
 take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *task, bool again)
 {
@@ -140,7 +140,8 @@ green_read_slots(struct green_tasks *green, size_t count)
 		green->parked += green->batch[i].state != GREEN_TASK_RUNNING &&
 				 green->batch[i].state != GREEN_TASK_CALLING;
 		green->ready += green->batch[i].state == GREEN_TASK_READY;
-		/* take_reading writes green->slot[green->again] only, and green->again <= i. */
+		/* take_reading writes only green->slot[green->again], and green->again <= i: it
+		 * overwrites no slot that is still to be used. */
 		take_reading(green, green->slot[i], &green->batch[i], false);
 	}
 	green_collect(green);
@@ -178,7 +179,8 @@ green_read_all(struct green_tasks *green, size_t slots)
 				green->run->pace.thin;
 	green->parked = green->ready = 0;
 	table_clear(&green->crowds);
-	/* One random slot of each `stride`: a fixed one would favour tasks created in turns. */
+	/* One random slot of each `stride` slots: tasks of one kind may be in every n-th slot, if
+	 * the program creates kinds of tasks in turns, and fixed slots would favour one kind. */
 	for (uint64_t from = 0; from < slots; from += green->stride) {
 		const uint64_t at = from + rng_next(&green->run->rng) % green->stride;
 
@@ -208,8 +210,11 @@ read_tick(struct green_tasks *green, size_t slots)
 		stats->tasks_most = (uint32_t)(green->parked * green->stride);
 	if (green->stride > stats->tasks_thinnest)
 		stats->tasks_thinnest = (uint32_t)green->stride;
-	/* Known tasks are dropped when most have ended or moved, but not before the reading, which
-	 * needs the tasks that threads carried at this tick. */
+	/*
+	 * All known tasks are dropped when there are more than twice as many as slots: most of them
+	 * have ended, or their structure lies elsewhere. They are dropped after the reading, which
+	 * needs `carried` of the tasks that threads ran at this tick.
+	 */
 	if (green->count > 2 * slots + TASKS_AT_ONCE)
 		green_forget(green);
 }

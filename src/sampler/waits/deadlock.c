@@ -29,9 +29,9 @@ can_be_stuck(const struct sampled_thread *thread)
 }
 
 /*
- * True if the thread may be about to wait for an interpreter's lock, which it does not hold. A
- * thread that waits for such a lock wakes up regularly to request it again; observed at that
- * moment, it does not count as a waiter.
+ * True if the thread, which does not hold an interpreter's lock, may be about to wait for one. A
+ * thread that waits for such a lock wakes up regularly to request it again; if it was observed at
+ * that moment, it has no wait and is not counted as a waiter.
  */
 static bool
 may_ask_again(const struct sampled_thread *thread)
@@ -63,8 +63,11 @@ find_holders(struct deadlocks *deadlocks, struct rings *rings)
 
 /* --- comparison with the last search --------------------------------------------------- */
 
-/* True if the thread is in the wait of its last observation. A thread that was stopped for its
- * registers was awake then, and went back to sleep at once. */
+/*
+ * True if the thread is still in the wait of its last observation. One that was stopped for its
+ * registers was awake at that moment, and went back to sleep at once: its place and its futex are
+ * compared.
+ */
 static bool
 still_waits(struct sampled_thread *thread, const struct sched *now)
 {
@@ -229,8 +232,11 @@ deadlocks_tick(struct deadlocks *deadlocks)
 	deadlocks->next_ns = deadlocks->run->tick.time_ns + (pause > SEARCH_NS ? pause : SEARCH_NS);
 }
 
-/* Classifies the waits of threads that requested an interpreter's lock again when they were
- * observed, and sleep for it now: no later tick will find them asleep. */
+/*
+ * Classifies the waits of threads that were awake when they were observed, to request an
+ * interpreter's lock again, and that sleep for it now. Needed after the last tick only: no later
+ * tick will find them asleep.
+ */
 static void
 classify_requests(struct deadlocks *deadlocks)
 {
@@ -264,7 +270,8 @@ deadlocks_last(struct deadlocks *deadlocks)
 	 * moment. */
 	deadlocks->seen_count = 0;
 	search_last(deadlocks);
-	/* A holder that is awake probably runs: one further search is made for it. */
+	/* A holder that is awake probably does not wait for a lock: only one further search is made
+	 * because of such holders. */
 	for (int i = 1;
 	     i < LAST_SEARCHES && (deadlocks->unsure > 0 || (deadlocks->awake > 0 && i == 1));
 	     i++) {

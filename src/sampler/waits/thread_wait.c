@@ -68,8 +68,8 @@ crowd_seen(const struct waits *waits, uint64_t word)
 	return count;
 }
 
-/* Requests that the next count includes the threads that wait for the word, if they may be more
- * than the wait `wait` of the profile has had so far. */
+/* Requests that the next count includes the threads that wait for the word, if more may wait for it
+ * now than the largest number that the wait `wait` of the profile has so far. */
 static void
 crowd_note(struct waits *waits, uint32_t wait, uint64_t word)
 {

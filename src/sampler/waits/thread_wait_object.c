@@ -145,7 +145,8 @@ frame_of_wchan(struct waits *waits, const struct sampled_thread *thread)
 	return frame;
 }
 
-/* Returns a frame such as "of interpreter 2", if the runtime has several such locks. */
+/* Returns a frame with the name of the interpreter lock that the thread waits for, such as "of
+ * interpreter 2"; FRAME_NONE if the process has only one such lock. */
 static uint32_t
 frame_of_runtime(struct waits *waits, const struct wait *wait)
 {

@@ -27,8 +27,8 @@ struct waits;
 
 /* The threads that wait for one futex at once. */
 struct crowds {
-	struct table words;  /* futex word -> threads whose last observation waits for it */
-	struct table larger; /* (wait of the profile, futex word): waiters to be counted */
+	struct table words;  /* futex word -> number of threads that were observed waiting for it */
+	struct table larger; /* (wait of the profile, futex word) whose waiters are to be counted */
 	uint64_t next_ns;    /* when they are counted next, CLOCK_MONOTONIC */
 };
 

@@ -84,7 +84,8 @@ counting_seize(struct tracer *tracer, pid_t tid)
 	if (tracees_find(&counting->tracees, tid) != NULL)
 		return 0;
 	error = stop_seize(tid, PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC);
-	/* A new thread is seized by PTRACE_O_TRACECLONE before its first stop. */
+	/* EPERM may mean that this tracer has the thread already: PTRACE_O_TRACECLONE seizes a new
+	 * thread before its first stop. An interrupt then succeeds. */
 	if (error == EPERM && stop_interrupt(tid))
 		error = 0;
 	if (error == 0)
