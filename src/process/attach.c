@@ -24,8 +24,8 @@
 #define ROUND_PAUSE_NS 3000000L
 
 /*
- * Most checks whether another tracer has detached from the target. Stops by another wallsample end
- * within milliseconds; its causal experiments stop threads for tens of milliseconds.
+ * Most times that it is checked whether another tracer has detached from the target. Another
+ * wallsample traces for milliseconds, and in causal experiments for tens of milliseconds.
  */
 #define TRACED_ROUNDS 64
 
@@ -357,7 +357,8 @@ ask_kernel(const struct refusal *r)
 	return error;
 }
 
-/* Waits until the target has no tracer: another wallsample traces for milliseconds only. */
+/* Waits until the target has no tracer, or *rounds checks were made. Subtracts the number of checks
+ * from *rounds. */
 static void
 await_tracer(struct refusal *r, int *rounds)
 {
@@ -370,9 +371,9 @@ await_tracer(struct refusal *r, int *rounds)
 }
 
 /*
- * Asks the kernel when the target has no tracer, and again if a tracer has attached meanwhile,
- * which may be another wallsample. Sets r->error. Returns 0, or a negative error when a tracer
- * remains attached.
+ * Waits until the target has no tracer, then asks the kernel for permission; does both again if the
+ * kernel refused because a tracer, perhaps another wallsample, attached meanwhile. Sets r->error to
+ * the kernel's answer. Returns 0, or a negative error when a tracer remains attached.
  */
 static int
 ask_between_tracers(struct refusal *r, struct error *err)

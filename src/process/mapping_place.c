@@ -46,8 +46,8 @@ place_image(struct mapping *mapping, const struct image *image, uint64_t page_si
 	mapping->low = (image->low & ~(page_size - 1)) + mapping->bias;
 	mapping->high = image->high + mapping->bias;
 	if (mapping->low > mapping->start || mapping->high <= mapping->start) {
-		/* If the image does not contain the mapping, its headers are wrong: they must not
-		 * claim other addresses of the target. */
+		/* If the image does not contain the mapping, its headers are wrong: the image then
+		 * counts for the addresses of this mapping only. */
 		mapping->low = mapping->start;
 		mapping->high = mapping->end;
 	}

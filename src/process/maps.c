@@ -13,7 +13,8 @@
 
 #define CHECKS_PER_TICK 64
 
-/* Shortest interval between two reads of all mappings, which also take at most 1 % of the time. */
+/* Shortest interval between two reads of all mappings. It is longer if a read takes more than 1% of
+ * this time. */
 #define READ_INTERVAL_NS NS_PER_SEC
 /* the same interval on kernels without PROCMAP_QUERY */
 #define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS)
@@ -23,7 +24,7 @@ struct maps {
 	const struct process *process;
 	struct modules *modules;
 	uint64_t page_size;
-	int fd; /* descriptor of /proc/PID/maps from the last read of all mappings; -1: not open */
+	int fd; /* descriptor of /proc/PID/maps, opened by the last read_all; -1: not open */
 	bool can_query; /* the kernel may have PROCMAP_QUERY */
 
 	struct mapping *mapping; /* ascending, without overlap */
@@ -35,7 +36,8 @@ struct maps {
 	size_t object_count;
 
 	uint64_t tick; /* number of the current tick, from 1 */
-	/* numbers of PROCMAP_QUERY in this tick for unknown addresses, and for known mappings */
+	/* numbers of calls in this tick: query_address for unknown addresses, and checks of known
+	 * mappings in confirm */
 	unsigned queries, checks;
 	bool was_read; /* all mappings were read in this tick */
 	uint64_t unknown
@@ -84,7 +86,7 @@ collect_line(void *context, const struct maps_line *line)
 static bool
 same_mapping(const struct mapping *a, const struct mapping *b)
 {
-	/* Mappings that are equal in these members are equal in all. */
+	/* All other members except `checked` follow from these. */
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
 	       a->module == b->module;
 }
@@ -201,7 +203,8 @@ maps_create(const struct process *process, struct modules *modules)
 
 	maps->can_query = true;
 	read_all(maps);
-	/* All mappings may be read again in the first tick, which may have an unknown address. */
+	/* The target may have mapped more before the first tick: an unknown address in that tick
+	 * may cause another read. */
 	maps->was_read = false;
 	return maps;
 }
@@ -325,8 +328,8 @@ still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t add
 
 /*
  * Checks once per tick that a known mapping is unchanged: a library may have replaced another since
- * the last tick (dlclose, dlopen). A mapping that was removed is kept, because the snapshot to
- * unwind may be older. Returns the current mapping at the address.
+ * the last tick (dlclose, dlopen). A mapping that was removed without replacement is kept, because
+ * the snapshot to unwind may be older. Returns the current mapping at the address.
  */
 static const struct mapping *
 confirm(struct maps *maps, const struct mapping *known, uint64_t address)

@@ -112,7 +112,7 @@ enum maps_query {
 
 /*
  * Asks the kernel for the mapping at the address (PROCMAP_QUERY). Fills *line, whose path is stored
- * in `path`. If `path` is NULL, the kernel is not asked for the path, which takes half the time.
+ * in `path`. If `path` is NULL, the kernel is not asked for the path, and answers in half the time.
  */
 enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *line,
 				  char path[PATH_MAX]);

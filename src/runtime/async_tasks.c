@@ -10,7 +10,8 @@
 /* Most frames of all distinct stacks together, and most awaiters of all tasks together. */
 #define STACKS_MOST 1000000
 #define AWAITERS_MOST 1000000
-/* Most notes. A run has some five notes, and one for each thread. */
+/* Most notes; further ones are dropped. There are some five different notes about all threads, and
+ * one for each thread whose tasks changed while they were read. */
 #define NOTES_MOST 64
 
 struct stack {
@@ -19,7 +20,8 @@ struct stack {
 
 struct entry {
 	struct async_task task;
-	/* index in awaiter[] of its first awaiter; the last precedes that of the next entry */
+	/* index in awaiter[] of its first awaiter; its awaiters end where those of the next entry
+	 * begin */
 	size_t awaiters;
 };
 
@@ -32,14 +34,14 @@ struct async_tasks {
 	struct table by_address;
 	struct entry *entry;
 	size_t count, capacity;
-	size_t before;     /* count when the last reading began */
+	size_t before;     /* value of `count` at the last async_tasks_begin */
 	uint64_t *awaiter; /* addresses of the awaiters of all entries */
 	size_t awaiter_count, awaiter_capacity;
 	/* after async_tasks_finish: indices of the tasks that await each task */
 	uint32_t *awaited_by;
 	char *note[NOTES_MOST];
 	size_t notes;        /* number of elements of note[] */
-	size_t notes_before; /* value of `notes` when the last reading began */
+	size_t notes_before; /* value of `notes` at the last async_tasks_begin */
 };
 
 const char *

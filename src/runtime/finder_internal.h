@@ -73,7 +73,7 @@ struct finder_kind {
 	const char *name; /* the runtime's name in refusals */
 	size_t search_size;
 	size_t candidate_size; /* size of the struct that begins with a finder_candidate */
-	size_t place_offset; /* offset in that struct of the member to which finder_place points */
+	size_t place_offset;   /* offset in it of the member that finder_place returns */
 	/* Begins the search of a module of kind MODULE_FILE. Returns false when the module cannot
 	 * have this runtime. */
 	bool (*search_begin)(void *search, const struct module *module);
@@ -119,9 +119,8 @@ const char *finder_why(struct finder *finder);
  * module. */
 const struct module *finder_module(const struct finder *finder,
 				   const struct finder_candidate *candidate);
-/*
- * Refuses the candidate until it is mapped elsewhere. `fmt`: format of the reason, for finder_why.
- */
+/* Refuses the candidate until it is mapped at another address. `fmt`: format of the reason, which
+ * finder_why returns. */
 void finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Calls kind->read_dwarf at the first call for a candidate. Returns true when that has read the
@@ -141,7 +140,7 @@ struct instance {
 	pid_t *new_thread;    /* array of threads that instances_next_new has not returned yet */
 	size_t new_count, new_capacity;
 	uint64_t list_due_ns;   /* earliest time of the next reading of the list of threads */
-	uint64_t list_again_ns; /* time from which an unchanged list is read again */
+	uint64_t list_again_ns; /* time from which the list is read even if it looks unchanged */
 	uint64_t heads;         /* hash of the first elements (heads) of all lists of threads */
 	bool stale;             /* the list of threads is known to be incomplete or outdated */
 };
@@ -152,7 +151,8 @@ struct instances_kind {
 	const char *not_shown; /* first words of messages: "NAME functions are not shown" */
 	/* Writes the description of an instance. `place`: see finder_place. */
 	void (*describe)(const void *place, char *text, size_t size);
-	/* Initialises the members of a new instance that belong to the language, which are zero. */
+	/* Initialises the members of a new instance that the language has added to struct instance;
+	 * they are zero before the call. */
 	void (*init)(struct instance *instance, const void *place);
 	/* Called after each search that has found the instance. `remapped`: mappings have changed.
 	 * May be NULL. */

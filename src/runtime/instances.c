@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instances.c - keeps the runtimes of one language in a process, also those that have ended. */
+/* instances.c - keeps the runtimes of one language in a process, including those that ended. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define LIST_SHARE 100
 /*
  * A list of threads is read again after this time even if its first element is unchanged: threads
- * end, get other ids by a fork, and locks are enabled and disabled.
+ * may have ended or got other ids by a fork, and locks may have been enabled or disabled.
  */
 #define LIST_AGAIN_NS NS_PER_SEC
 /* Most new threads that wait for a call of instances_next_new; further ones are dropped. */

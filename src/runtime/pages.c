@@ -20,8 +20,9 @@ struct page {
 };
 
 struct block {
-	uint32_t walk;     /* number of the walk in which `resident` is valid */
-	uint32_t tick;     /* tick in which `resident` is valid for threads that run; 0: in none */
+	uint32_t walk; /* number of the walk that set `resident`, and for which it is valid */
+	/* tick in which `resident` is also valid, if the captured thread is not stopped; 0: none */
+	uint32_t tick;
 	uint32_t resident; /* bit n: page n of the block is resident */
 	uint64_t address;  /* address of the block's first page */
 };
@@ -39,7 +40,7 @@ struct pages {
 	bool held;     /* the captured thread is stopped */
 	uint32_t tick; /* number of the current tick, never 0 */
 	size_t left;   /* number of pages that the capture may still read */
-	bool used_up;  /* the capture needed more pages */
+	bool used_up;  /* the capture needed more pages than it may read */
 	uint8_t bytes[PAGES_MOST][MEMORY_PAGE];
 };
 
@@ -106,8 +107,8 @@ pages_are_used_up(const struct pages *pages)
 
 /*
  * Returns true when the page can be read while all threads of the target are stopped, without a
- * page fault that one of them would have to handle. If the captured thread is not stopped, swapped
- * pages count as readable, too, because the kernel provides them.
+ * page fault that one of them would have to handle. If the captured thread is not stopped, a page
+ * in swap counts as readable, too, because the kernel reads it without the help of the target.
  */
 static bool
 is_resident(struct pages *pages, uint64_t address)
@@ -129,8 +130,8 @@ is_resident(struct pages *pages, uint64_t address)
 	return (block->resident >> (address - start) / MEMORY_PAGE & 1) != 0;
 }
 
-/* Reads a part of one page from the target. Returns false when the page is not resident, or the
- * capture has read its most pages. */
+/* Reads a part of one page from the target. Returns false when the page cannot be read, or the
+ * capture has already read as many pages as it may. */
 static bool
 read_resident(struct pages *pages, uint64_t address, void *to, size_t size)
 {
@@ -151,7 +152,7 @@ pages_begin(struct pages *pages, const struct pages_memo *memo)
 	uint64_t page[PAGES_EXPECTED];
 	size_t count = 0, got;
 
-	/* The number of the walk has wrapped to 0: slots of old walks would look valid. */
+	/* If the number wraps to 0, numbers repeat, and slots of old walks would look valid. */
 	if (++pages->walk == 0) {
 		memset(pages->slot, 0, sizeof(pages->slot));
 		memset(pages->block, 0, sizeof(pages->block));

@@ -19,13 +19,14 @@
 #define PAGES_EXPECTED 48
 
 /*
- * Most pages that all walks of one capture together read while the thread is stopped: each read is
- * a system call of half a microsecond and more. A stack of 2,048 frames, with a page for each
- * frame, took 2.4 ms.
+ * Most pages that all walks of one capture together read while the thread is stopped. It bounds the
+ * duration of the stop, because the read of a page takes half a microsecond or more: without this
+ * bound, 2,048 frames that each lie in a page of their own took 2.4 ms.
  */
 #define PAGES_READ_MOST 768
 
-/* The pages from which a walk has read. The caller zeroes the memo before the first walk. */
+/* Addresses of the pages from which a walk has read, for the next walk of the same thread. The
+ * caller zeroes the memo before the first walk. */
 struct pages_memo {
 	uint32_t count;
 	uint64_t page[PAGES_EXPECTED];
@@ -37,7 +38,8 @@ struct pages;
 struct pages *pages_create(const struct runtimes_config *config);
 void pages_free(struct pages *pages);
 
-/* Discards the cached sets of resident pages. Must be called at the beginning of each tick. */
+/* Forgets which pages are resident: this is cached for one tick or, while the captured thread is
+ * stopped, for one walk. Must be called at the beginning of each tick. */
 void pages_begin_tick(struct pages *pages);
 /* Begins the walks of one capture. `held`: the thread is stopped, and PAGES_READ_MOST applies. */
 void pages_begin_capture(struct pages *pages, bool held);
@@ -45,7 +47,7 @@ void pages_begin_capture(struct pages *pages, bool held);
 bool pages_are_used_up(const struct pages *pages);
 /* Begins a walk: empties the cache, and reads the pages of the memo into it. `memo` may be NULL. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
-/* Copies all `size` bytes; returns false if one is unreadable or needs a page fault. */
+/* Copies all `size` bytes. Returns false if one cannot be read, or only with a page fault. */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
 /* Stores in the memo which pages the current walk has read from. */
 void pages_keep(const struct pages *pages, struct pages_memo *memo);

@@ -24,8 +24,8 @@ struct runtime_places {
 
 void runtime_places_init(struct runtime_places *places);
 void runtime_places_release(struct runtime_places *places);
-/* Returns the number of the place for runtimes_place. A new place is added, and its texts are
- * copied. */
+/* Returns the number of the place, for runtimes_place. If the place is not known yet, adds it and
+ * copies its texts. */
 uint32_t runtime_places_add(struct runtime_places *places, const struct runtime_place *place);
 const struct runtime_place *runtime_places_get(const struct runtime_places *places, uint32_t place);
 
@@ -41,9 +41,7 @@ bool async_tasks_add(struct async_tasks *tasks, const struct async_task *task);
 /* Adds the task at this address as an awaiter of the task that was added last. */
 void async_tasks_add_awaiter(struct async_tasks *tasks, uint64_t address);
 
-/*
- * Begins a reading: async_tasks_undo will return to the present state. Returns the number of tasks.
- */
+/* Marks the present state, to which async_tasks_undo will return. Returns the number of tasks. */
 size_t async_tasks_begin(struct async_tasks *tasks);
 
 /* --- pthread_tid.c: the kernel's id of a thread by its pthread_t --------------------------- */
@@ -128,7 +126,7 @@ struct runtime_kind {
 	 * no frames of its own. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,
 		      struct runtime_frames *frames);
-	/* Functions of the interpreter lock. The next three are NULL when threads share no lock. */
+	/* The next three functions read the interpreter lock; NULL: threads share no lock. */
 	enum gil (*gil)(const void *state, const void *captured, long number,
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);

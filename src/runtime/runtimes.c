@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtimes.c - finds and captures the runtimes of a process by the kinds of all wanted languages.
+ * runtimes.c - finds the runtimes of a process and captures its threads, with the struct
+ * runtime_kind of each wanted language.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct runtimes {
 struct runtime_capture {
 	struct runtimes *runtimes;
 	void *captured[KINDS]; /* one capture for each kind */
-	bool taken;            /* the captures contain a thread */
+	bool taken;            /* captured[] has the data of a thread */
 	struct runtime_frames frames;
 };
 
@@ -194,8 +195,8 @@ runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, 
 {
 	const size_t before = async_tasks_begin(tasks);
 
-	/* The duration of the reading is bounded by until_ns, its amount of memory is not:
-	 * PAGES_READ_MOST does not apply. */
+	/* `held` is false: until_ns bounds the time for reading pages, and PAGES_READ_MOST does
+	 * not bound their number. */
 	pages_begin_capture(runtimes->tools.pages, false);
 	for (size_t i = 0; i < runtimes->count; i++)
 		if (runtimes->kind[i]->tasks != NULL)

@@ -40,8 +40,8 @@ struct holders;
 
 /*
  * Lists the descriptors of all processes that may be read, to find what process `own` is connected
- * to. About 5 us for each descriptor, mostly for the kernel to list it: 1 s for 200,000, where the
- * walk ends. The caller frees the result.
+ * to. Takes about 5 us for each descriptor, mostly in the kernel. Ends after 200,000 descriptors,
+ * which take 1 s. The caller frees the result.
  */
 struct holders *holders_scan(pid_t own);
 void holders_free(struct holders *holders);
@@ -177,8 +177,8 @@ struct descriptors {
 };
 
 /*
- * The holders and the socket tables are read on first use and cached. The two functions that find
- * something read them again when they find nothing, for at most a twentieth of the time.
+ * The holders and the socket tables are read on first use and cached. descriptors_find_* read them
+ * again, for at most a twentieth of the time, when they do not contain what is asked for.
  */
 void descriptors_find_holders(struct descriptors *descriptors, const char *link,
 			      enum holder_access access, struct holders_found *found);

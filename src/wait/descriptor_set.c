@@ -92,8 +92,8 @@ descriptors_free(struct descriptors *descriptors)
 
 /* --- what is read for all descriptors ------------------------------------------------- */
 
-/* Returns true when the last reading was at least 20 times its duration ago: readings then take at
- * most a twentieth of the time. */
+/* Returns true when the last reading was at least 20 times its duration ago, so that readings
+ * take at most a twentieth of the time. */
 static bool
 may_read_again(const struct reading *reading)
 {

@@ -380,7 +380,8 @@ net_tables_peer(const struct net_tables *tables, const struct net_socket *socket
 	if (peer != NULL || socket->protocol != NET_UDP)
 		return peer;
 	/*
-	 * A UDP peer may be bound to its local address, or to all addresses, without a remote one.
+	 * A UDP peer need not be connected: then its entry has no remote address, and its local
+	 * address may stand for all addresses of the machine.
 	 */
 	if (is_four(&socket->remote))
 		memcpy(any.ip, mapped, sizeof(mapped));

@@ -94,9 +94,8 @@ clock_of(const struct futex_wait *wait)
 }
 
 /*
- * Number of times that a lock is read until it is recognised. While a lock passes to another thread
- * its fields may be inconsistent: it has no owner for a moment, or has waiters that are not woken
- * yet.
+ * Most times that a lock is read until it is recognised. While a lock passes to another thread its
+ * fields may be inconsistent: it may have no owner for a moment, or waiters that are not woken yet.
  */
 #define READS_MOST 2
 

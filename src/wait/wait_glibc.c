@@ -68,7 +68,7 @@ value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 
 	if (bits & KIND_PI)
 		return false;
-	if (bits & KIND_ROBUST) /* a shared call, so that the kernel can wake waiters */
+	if (bits & KIND_ROBUST) /* always shared: the kernel wakes a waiter when the owner ends */
 		return wait->shared && (wait->value & FUTEX_WAITERS) != 0 &&
 		       (wait->value & FUTEX_TID_MASK) != 0;
 	if (wait->shared != ((bits & GLIBC_KIND_SHARED) != 0))

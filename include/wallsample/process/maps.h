@@ -24,7 +24,7 @@ struct mapping {
 	uint64_t bias;       /* address in the target minus vaddr in the image */
 	uint64_t low, high;  /* [low, high): whole image in the target; empty without an image */
 	const struct image *image; /* image of the module; NULL when it has none */
-	uint64_t checked;          /* private to maps.c: tick of the kernel's last confirmation */
+	uint64_t checked; /* private to maps.c: tick in which the kernel last confirmed it */
 };
 
 struct address_range {
@@ -48,24 +48,25 @@ struct maps *maps_create_fixed(const struct process *process, struct modules *mo
 void maps_free(struct maps *maps);
 
 /*
- * Returns the mapping that contains the address, or NULL. For an unknown address the kernel is
- * asked again, at a bounded cost: with PROCMAP_QUERY, or by reading all mappings at most once
- * between two calls of maps_tick. The pointer is valid until maps_generation changes.
+ * Returns the mapping that contains the address, or NULL. If no known mapping contains it, asks the
+ * kernel at a bounded cost: with PROCMAP_QUERY, or by reading all mappings, which is done at most
+ * once between two calls of maps_tick. The pointer is valid until maps_generation changes.
  */
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
 /*
- * Returns an executable mapping of the image that contains the address anywhere in its memory, also
- * in its data (.data or .bss); NULL: no image contains it. Searches all mappings.
+ * Finds the image whose memory, code or data (.data, .bss), contains the address, and returns an
+ * executable mapping of that image; NULL: no image contains the address. Compares the address with
+ * all known mappings, and never asks the kernel.
  */
 const struct mapping *maps_find_data(const struct maps *maps, uint64_t address);
 
 /*
- * Must be called once per tick; it renews the number of queries to the kernel that the tick may
- * make. With PROCMAP_QUERY the first use of a mapping in a tick checks that it is unchanged, so
- * that a library which has replaced another is noticed. On kernels without PROCMAP_QUERY all
- * mappings are read again instead, at intervals of 100 ms or 100 times the duration of the read,
- * whichever is longer.
+ * Must be called once per tick, because the number of queries to the kernel is bounded for each
+ * tick. With PROCMAP_QUERY the first use of a mapping in a tick checks that it is unchanged, so
+ * that a library which has replaced another is noticed. All mappings are also read again at
+ * intervals of 1 s (100 ms on kernels without PROCMAP_QUERY), or of 100 times the duration of such
+ * a read if that is longer.
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 
@@ -76,10 +77,11 @@ void maps_tick(struct maps *maps, uint64_t now_ns);
 void maps_refresh(struct maps *maps);
 
 /*
- * Replaces the objects: mappings of modules of kind JIT, for code that the target has generated and
- * describes. They are copied. maps_find returns an object where it lies over executable memory
- * without an image; objects over a file's code or over unmapped memory have no effect. If two
- * objects overlap, the earlier in the array is kept.
+ * Sets the objects, and removes those of an earlier call. An object is a mapping of a module of
+ * kind JIT: code that the target has generated, and has described by an ELF file in its memory. The
+ * array is copied. For an address in an object maps_find returns the object, but only if a mapping
+ * without an image contains the address, too. If two objects overlap, the first in the array is
+ * kept.
  */
 void maps_set_objects(struct maps *maps, const struct mapping *object, size_t count);
 

@@ -51,7 +51,7 @@ struct runtimes_config {
 	size_t (*read_pieces)(void *context, const struct memory_piece *piece, size_t count,
 			      void *to);
 	/* Returns a bit set of the pages that can be read without a page fault, as resident_pages
-	 * does. If it is NULL, all pages can. */
+	 * does. If it is NULL, all pages count as such. */
 	uint32_t (*resident)(void *context, uint64_t address, bool swapped);
 	/* Converts a thread id of the target's pid namespace to wallsample's; 0: no live thread. */
 	pid_t (*thread)(void *context, pid_t inner);

@@ -11,7 +11,7 @@
 #define STACK_MOST (UINT64_C(4) << 30)
 #define STATUS_MOST 11
 #define STATUS_SCAN 0x1000
-/* Bit set of the statuses of structures without a goroutine: idle (0), two that were never used (5,
+/* Bit set of the statuses of structures without a goroutine: idle (0), two that Go never used (5,
  * 7), dead (6), dead for an extra thread (11). */
 #define STATUS_NONE (1U << 0 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 11)
 

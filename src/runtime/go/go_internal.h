@@ -54,7 +54,7 @@ struct go_runtime {
 
 	/* texts of reasons by number; "": there is no such reason */
 	char reason[GO_REASONS_MOST][GO_REASON_TEXT];
-	bool reasons_read; /* reason[] is final */
+	bool reasons_read; /* reason[] was read; it is read only once */
 	/* address of a goroutine's entry function -> 1: such goroutines belong to the runtime */
 	struct table own;
 	struct pclntab *table; /* names of functions; NULL: the module has none */

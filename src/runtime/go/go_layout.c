@@ -24,8 +24,8 @@ static const struct {
 /*
  * Rows printed by tools/go-layout. A version has several rows where patch releases have moved
  * members of runtime.m. The row of 1.20 is that of 1.19: programs made by 1.20.7 and 1.20.10
- * confirm it, in memory and in nanotime1. The lines of a row: minor, patch, g_size, m_size; the
- * members of g, then those of m, in the order of GO_OFFSETS.
+ * have the same offsets in their memory and in the code of their nanotime1. The lines of a row:
+ * minor, patch, g_size, m_size; the members of g, then those of m, in the order of GO_OFFSETS.
  */
 /* clang-format off */
 static const struct go_layout table[] = {

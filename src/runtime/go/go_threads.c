@@ -128,8 +128,8 @@ go_threads_list_from(struct go_runtime *go, uint64_t address)
 				return;
 			go->base.stale = true;
 		} else if (!go_threads_add(go, &thread)) {
-			/* this thread and those behind it are in the list already, from another
-			 * head or in a ring */
+			/* this thread and those after it were added already: they are also in the
+			 * list of another head, or the list is circular */
 			return;
 		}
 	}

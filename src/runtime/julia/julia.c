@@ -126,8 +126,8 @@ julia_look(void *state, const uint32_t *slot, size_t count, struct green_task *o
 		memset(out, 0, count * sizeof(*out));
 }
 
-/* Never stores a stack: a thread leaves its task's stack only for signal handlers, so that there is
- * no other stack to copy. */
+/* Always sets *stack to NULL: a thread leaves its task's stack only for signal handlers, so that
+ * the task's own stack need not be copied. */
 static bool
 julia_running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
 	      size_t *stack_size)

@@ -11,7 +11,8 @@
 /* Number of pages of variables that one call scans; number of words in a page. */
 #define SCAN_PAGES 16
 #define PAGE_WORDS (MEMORY_PAGE / sizeof(uint64_t))
-/* Bounds of addresses in user space on x86-64 and AArch64. No memory is mapped below the first. */
+/* Bounds of addresses in user space on x86-64 and AArch64. No memory is mapped below
+ * ADDRESS_LEAST. */
 #define ADDRESS_LEAST UINT64_C(0x10000)
 #define ADDRESS_MOST (UINT64_C(1) << 48)
 

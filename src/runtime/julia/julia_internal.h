@@ -56,7 +56,8 @@ struct julia_layout {
 	uint32_t task_context;   /* offset of a jmp_buf, or of a pointer to one */
 	bool context_is_pointer; /* task_context is the offset of a pointer to a jmp_buf */
 	uint32_t task_stack;     /* address of the stack, then its size */
-	/* lower 31 bits: bytes of the stack kept elsewhere; highest bit: the task has begun */
+	/* lower 31 bits: number of bytes of the stack that were copied elsewhere; highest bit: the
+	 * task has begun */
 	uint32_t task_bits;
 	uint32_t task_thread; /* int16_t: number of the task's thread */
 	uint32_t task_size;   /* bytes up to the end of the last of these members */

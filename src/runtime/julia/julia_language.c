@@ -61,7 +61,7 @@ only_parks(const char *function)
 	return false;
 }
 
-/* Needed because libjulia is often stripped, so that its functions have no names. */
+/* Returns true for libjulia, which is often stripped, so that its functions have no names. */
 static bool
 module_only_parks(const char *module)
 {

@@ -46,8 +46,8 @@ enum { THREAD, TASK };
 #define TO(name) offsetof(struct julia_layout, name)
 #define PATHS_MOST 3
 
-/* Each member, with the names that it has in different versions: the heap and the context have
- * moved. */
+/* The members of struct julia_layout, each with its paths in debug information. Versions differ in
+ * the nested structures that contain the heap and the context. */
 /* clang-format off */
 static const struct {
 	size_t to;

@@ -88,7 +88,7 @@ set_place(struct julia_tasks *tasks, const struct julia_place *place)
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-/* The members of a thread's structure that are read, in the order of the pieces. */
+/* The members of a thread's structure that are read, in the order of piece[] in read_parts. */
 struct parts {
 	uint64_t current, root, pthread, list[3];
 };
@@ -285,9 +285,9 @@ running_thread(const struct julia_tasks *tasks, const struct green_task *task, c
 }
 
 /*
- * Returns the end of the task's stack, given `end`, the end that its structure has. The stack of a
- * root task continues to the end of that page: it contains the frames of the functions that have
- * called the task.
+ * Returns the end of the task's stack. `end`: the end according to the task's structure. The stack
+ * of a root task continues to the end of the page with that address: there are the frames of the
+ * functions that have called the task.
  */
 static uint64_t
 end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body,
@@ -318,14 +318,14 @@ set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct gree
 
 	memcpy(&bits, body + TAG_SIZE + tasks->place.layout.task_bits, sizeof(bits));
 	started = (bits & STARTED) != 0;
-	/* its stack was copied elsewhere, and another task uses the memory */
+	/* the stack's content was copied elsewhere, and another task uses its memory */
 	copied = (bits & ~STARTED) != 0;
 	if (stack != 0 && size <= UINT64_MAX - stack && !copied) {
 		task->stack_low = stack;
 		task->stack_high = end_of_stack(tasks, task, body, stack + size);
 	}
 	if (julia_place_state(&tasks->place, body + TAG_SIZE) != tasks->place.runnable)
-		/* the task has ended; a thread still on its stack has no task to run */
+		/* the task has ended; a thread that is still on its stack runs no task */
 		return false;
 	if (thread != NULL) {
 		task->state = queued && !is_ready(tasks, body) ? GREEN_TASK_CALLING :
@@ -334,7 +334,7 @@ set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct gree
 		return false;
 	}
 	if (stack == 0 || (!started && !queued))
-		return false; /* the task's stack was taken away, or it has not begun */
+		return false; /* the task has no stack, or has neither begun nor been queued */
 	task->state = queued && started && !is_ready(tasks, body) ? GREEN_TASK_WAITING :
 								    GREEN_TASK_READY;
 	return started && !copied;

@@ -3,8 +3,8 @@
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/bytes.h"
 
-/* The size of an int, an unsigned long, and two each of pthread_cond_t (48 bytes) and
- * pthread_mutex_t (48 bytes). */
+/* The lock, from gil_locked on, consists of an int, an unsigned long, and two each of
+ * pthread_cond_t (48 bytes) and pthread_mutex_t (48 bytes). */
 const uint32_t python_gil_rest = 208;
 
 const size_t python_branch_step = 4;

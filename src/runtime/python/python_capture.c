@@ -100,7 +100,7 @@ python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct py
 	if (pages_read(cpython->base.tools->pages, code, object, layout->code_size))
 		frame->code = python_code_identify(layout, code, object);
 	else
-		/* without code a report shows a marker for the frame */
+		/* address 0: reports show a marker in place of the frame's function */
 		frame->code = (struct python_code_id){ .address = 0 };
 	return !is_init_cleanup(&frame->code);
 }
@@ -239,8 +239,8 @@ walk_calls(struct walk *walk)
 		captured->cut = true;
 }
 
-/* Discards the frames and groups that were captured from the current PyThreadState. `before`: the
- * capture before them. */
+/* Discards the frames and groups that were captured from the current PyThreadState. `before`: a
+ * copy of *walk->captured from before they were captured. */
 static void
 discard_state(struct walk *walk, const struct python_captured *before)
 {

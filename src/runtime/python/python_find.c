@@ -145,7 +145,7 @@ python_choose_layout(struct finder *finder, struct finder_candidate *base)
 		base->version = python_find_version(finder, c);
 		if (base->version != 0)
 			return python_choose_by_version(finder, c);
-		/* If the module has a Py_Version, it is not mapped yet. */
+		/* If the module has a Py_Version, the version will be known once that is mapped. */
 		if (c->module.version == 0)
 			finder_refuse(finder, base, "its version is not known");
 		return false;

@@ -50,16 +50,16 @@ struct python_task_layout {
 
 #define PYTHON_ASYNCIO_WORDS 13
 
-/* Parses the part of the interpreter. False: it is absent (before 3.14), or not plausible. */
+/* Sets the members that _Py_DebugOffsets has. False: absent (before 3.14), or not plausible. */
 bool python_offsets_parse_tasks(const void *bytes, size_t size, struct python_task_layout *layout);
-/* Adds the part of _asyncio. Returns false when it is not plausible, or belongs to an interpreter
- * with another size of PyInterpreterState. */
+/* Sets the members that .AsyncioDebug has, from its words. Returns false when they are not
+ * plausible, or are those of an interpreter with another size of PyInterpreterState. */
 bool python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS],
 			  struct python_task_layout *layout);
 
 /* --- one CPython ------------------------------------------------------------------------- */
 
-/* Most frames that are captured of a thread: half a millisecond of a stop. A marker replaces the
+/* Most frames that are captured of a thread, in half a millisecond of a stop. A marker replaces the
  * frames outside of them. PAGES_READ_MOST may end the capture earlier. */
 #define PYTHON_DEPTH_MOST 2048
 

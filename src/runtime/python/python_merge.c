@@ -143,8 +143,8 @@ match_by_address(struct merge *merge)
 
 /*
  * Returns true when there are fewer groups than calls of the bytecode loop, so that the captured
- * frames are outdated or incomplete. One call may be without frames, because it is at its
- * beginning.
+ * frames are outdated or incomplete. A difference of one is normal: the innermost call may be at
+ * its beginning, and have no frames yet.
  */
 static bool
 lacks_frames(const struct merge *merge)
@@ -171,7 +171,8 @@ python_merge(void *state, const void *memory, const struct chain *chain,
 		matched = match_by_count(&merge);
 	else
 		matched = match_by_address(&merge);
-	/* A truncated chain has no room for the remaining frames, and has its own marker. */
+	/* A truncated chain lacks the calls of the groups that were not placed; its own marker says
+	 * so. */
 	if (matched < captured->group_count && chain_end_is_whole(chain->end))
 		merge_place(&merge, chain->count, python_marker(UNMATCHED));
 	for (size_t i = matched; i < captured->group_count; i++)

@@ -166,7 +166,7 @@ python_module_version(const struct python_module *module)
 		version = text;
 		count++;
 	}
-	/* If several version texts match the name, only the two numbers of the name are certain. */
+	/* If several texts match, or none, only the two numbers in the file's name are certain. */
 	return count == 1 ? version : module->named;
 }
 

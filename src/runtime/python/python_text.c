@@ -38,9 +38,9 @@ python_pointer(const struct memory *memory, uint64_t address, uint32_t offset)
 }
 
 /*
- * Decodes the flags. Below them the word has two bits that say whether the text is interned, a
- * field that has a whole byte in free-threaded builds, and may have 16 bits (3.14). Its value is
- * below 4: it has none of the bits of a width, and cannot be mistaken for one.
+ * Decodes the flags, which follow the field `interned` in the word. That field has 2 bits, or in
+ * free-threaded builds 8 or (3.14) 16 bits: the three positions of the flags are tried, lowest
+ * first. At a position inside of `interned` the width is 0, because its value is below 4.
  */
 static bool
 decode_form(uint32_t state, struct text_form *form)

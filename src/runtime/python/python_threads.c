@@ -18,9 +18,9 @@ python_threads_clear(struct python_threads *threads)
 }
 
 /*
- * Returns the tid of the thread by its native id. Before 3.11 there is no native id, and in a
- * forked child of some versions it is still the id in the parent: then by the tid that the C
- * library has stored in its own structure.
+ * Returns the tid of the thread, which is found by its native id. Before 3.11 there is no native
+ * id, and in a forked child of some versions it is still the id in the parent: then the tid is read
+ * from the C library's structure of the thread. Returns 0 when it is not found.
  */
 static pid_t
 python_thread_find_tid(const struct cpython *cpython, const struct python_thread *thread)
@@ -50,7 +50,7 @@ python_thread_take_over(const struct cpython *cpython, struct python_thread *thr
 	old = &before->thread[at];
 	if (old->tid == 0 || old->native != thread->native || old->pthread != thread->pthread)
 		return false;
-	/* Without a native id the C library may have reused the pthread_t for another thread. */
+	/* A pthread_t, the only id of old versions, may have been reused for another thread. */
 	if (thread->native == 0 && python_thread_find_tid(cpython, thread) != old->tid)
 		return false;
 	thread->tid = old->tid;
