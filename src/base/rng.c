@@ -67,7 +67,7 @@ rng_geometric(struct rng *rng, double p)
 	if (p >= 1)
 		return 1;
 	trials = ceil(log(rng_uniform(rng)) / log1p(-p));
-	/* For p == 0, which never succeeds, `trials` may be NaN: then the comparison is false. */
+	/* For p == 0, `trials` is infinite or NaN: the comparison is then false. */
 	if (!(trials < (double)UINT32_MAX))
 		return UINT32_MAX;
 	return trials > 1 ? (uint32_t)trials : 1;

@@ -35,7 +35,7 @@ strbuf_clear(struct strbuf *sb)
 static void
 strbuf_reserve(struct strbuf *sb, size_t more)
 {
-	/* xgrow refuses SIZE_MAX, which stands for an overflow. */
+	/* If the sum overflows, SIZE_MAX makes xgrow end the program. */
 	const size_t want = more < SIZE_MAX - sb->length ? sb->length + more + 1 : SIZE_MAX;
 
 	sb->data = xgrow(sb->data, &sb->capacity, want, 1);

@@ -9,7 +9,7 @@
 #include "wallsample/causal/progress.h"
 
 struct causal_command {
-	/* takes the profile; experiments use the target and output of this run, too */
+	/* the run that takes the profile; experiments use its target and output, too */
 	struct run run;
 	struct progress *progress;
 	struct causal_result result;
@@ -17,8 +17,8 @@ struct causal_command {
 	struct causal_run *experiments;
 	uint64_t tended_ns; /* time at which tend() last named frames and planned experiments */
 	bool over;          /* the experiments are complete */
-	size_t counted;     /* number of code addresses that need breakpoints */
-	bool warned;        /* the warning that no progress point moves was printed */
+	size_t counted;     /* number of breakpoints that the progress points need */
+	bool warned;        /* the user was warned that there is no progress */
 	enum sample_status status;
 };
 

@@ -19,7 +19,7 @@
  */
 #define NAME_NS (250 * NS_PER_MS)
 
-/* The user is warned when no progress point has moved for this time. */
+/* The user is warned if the first progress point has no event in this time. */
 #define SILENCE_NS (5 * NS_PER_SEC)
 
 /* Number of functions that the error names if no function matches --select. */
@@ -235,7 +235,7 @@ write_causal(void *context, FILE *out, struct error *err)
 
 /*
  * Returns SAMPLE_NOTHING if no experiment is complete; SAMPLE_PARTIAL if the gain of a candidate is
- * unknown or the target has gone.
+ * unknown or the target has gone; else SAMPLE_WHOLE.
  */
 static enum sample_status
 result_status(const struct causal_result *result, const struct causal_curves *curves)
@@ -279,7 +279,7 @@ causal_write_report(struct causal_command *command, const char *note, bool snaps
 
 /* --- the experiments ------------------------------------------------------------ */
 
-/* Prints which progress points have not moved. */
+/* Prints for each progress point why it may have counted no progress. */
 static void
 warn_of_silence(struct causal_command *command)
 {
@@ -304,8 +304,8 @@ tend(struct causal_command *command, bool held)
 
 	if (held && !overdue)
 		return;
-	/* Not too often: a thread that hits a breakpoint during this work stays stopped until
-	 * its end. */
+	/* Not too often: sampler_pause removes the breakpoints, so that no progress is counted
+	 * during this work. */
 	if (leaves && command->counted > 0 && now - command->tended_ns < NAME_NS)
 		return;
 	command->tended_ns = now;
@@ -329,7 +329,7 @@ on_tick(void *context, bool held)
 		warn_of_silence(command);
 		sampler_resume(command->run.sampler);
 	}
-	/* After exec the progress points of the old program do not move any more. */
+	/* After an exec the progress points of the old program count nothing any more. */
 	command->over = causal_run_is_over(command->experiments) ||
 			sampler_has_execed(command->run.sampler);
 	if (command->over)
@@ -449,7 +449,7 @@ causal_experiment(struct causal_command *command, struct error *err)
 	stats = *sampler_stats(run->sampler);
 	run_end_sampler(run);
 	guard_watch(NULL);
-	/* on_tick() has set signals_stop, not a signal. */
+	/* signals_stop was set by on_tick() and not by a signal. */
 	if (command->over)
 		signals_stop = 0;
 	causal_run_finish(command->experiments, &stats);

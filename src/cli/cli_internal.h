@@ -36,7 +36,7 @@ struct command {
 	const char *about, *examples, *ending; /* sections of the help of the command */
 };
 
-/* Values of `run` in the registry. The source file of each command describes the command. */
+/* The member `run` of each command. The file that defines the function describes the command. */
 int command_sample(const struct options *options, int *status, struct error *err);
 int command_dump(const struct options *options, int *status, struct error *err);
 int command_report(const struct options *options, int *status, struct error *err);

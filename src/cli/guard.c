@@ -21,7 +21,7 @@
 /* The process that has breakpoints, in memory shared by parent and child. */
 struct watched {
 	_Atomic pid_t pid; /* 0: no process has breakpoints */
-	/* start time of the process: shows whether its pid was reused */
+	/* start time of the process: a process that reuses the pid has another one */
 	_Atomic uint64_t start_time;
 };
 
@@ -47,8 +47,8 @@ guard_is_watching(void)
 }
 
 /*
- * Clears the breakpoints that a killed child has left: tracer_count() of no address removes all
- * breakpoints.
+ * Clears the breakpoints that a killed child has left: after tracer_count() with no address,
+ * tracer_free() clears them.
  */
 static void
 clear_after(void)
@@ -103,7 +103,7 @@ die_as(int signo)
 
 	sigemptyset(&signals);
 	sigaddset(&signals, signo);
-	/* this process dumps no core: the child has dumped core already, if permitted */
+	/* The child has dumped core already, if permitted; this process dumps none. */
 	setrlimit(RLIMIT_CORE, &none);
 	signal(signo, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);

@@ -87,8 +87,8 @@ set_source(struct loaded *loaded, const struct request *request)
 {
 	const struct recording_info *first = recording_info(loaded->recording[0]);
 
-	/* Recorded names are used first. With --no-demangle they are not used: names are read
-	 * from the files. */
+	/* Recorded names, which are demangled, precede names from the files. --no-demangle needs
+	 * the names from the files. */
 	loaded->source.names.stored = request->options->no_demangle ? NULL : recorded_names_find;
 	loaded->source.names.stored_context = loaded->names;
 	source_make_symbols(&loaded->source, request->options, NULL, NULL, &request->log);

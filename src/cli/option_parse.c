@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* option_parse.c - parses the arguments of the call by the rows of the option table. */
+/* option_parse.c - parses the arguments of the program; the option table describes them. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli_internal.h"
 
-/* No name of an option or command is longer. Limits the size of the array in distance(). */
+/* No name of an option or command is longer than this. Limits the array in distance(). */
 #define NAME_MOST 32
 
 /* The arguments that are not parsed yet. */

@@ -66,7 +66,8 @@ int source_write(const struct request *request, const struct source *source,
 /* Exit statuses of a run that was not refused. Only a dump has SAMPLE_DEADLOCK. */
 enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
 
-/* Returns SAMPLE_PARTIAL and appends the reason to `why` if more than 1 % of the samples failed. */
+/* Returns SAMPLE_NOTHING if no thread was captured; SAMPLE_PARTIAL, with the reason appended to
+ * `why`, if more than 1 % of samples failed or of stacks are incomplete; else SAMPLE_WHOLE. */
 enum sample_status sample_exit_status(const struct run_stats *stats, struct strbuf *why);
 /* Returns the exit status after a report was written. For SAMPLE_PARTIAL it prints the reason. */
 enum sample_status source_status(const struct request *request, const struct source *source);
@@ -141,7 +142,7 @@ int run_prepare(struct run *run, struct error *err);
 int run_create_sampler(struct run *run, const struct sampler_config *config,
 		       struct profile *profile, const struct sampler_control *control,
 		       struct error *err);
-/* From now on the sampler holds no thread of the target while a line of the log is written. */
+/* Makes the sampler release the threads that it holds before a line of the log is written. */
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */
 void run_end_sampler(struct run *run);
@@ -174,9 +175,7 @@ void part_describe(const struct options *options, uint64_t selected_ns, uint64_t
  * output has a time axis.
  */
 int part_begin(struct run *run, struct error *err);
-/*
- * Ends a recording that failed. If the output of the run needs the recording, sampling ends, too.
- */
+/* Discards a recording that failed. Ends sampling, too, if the output needs the recording. */
 void part_fail(struct run *run);
 
 /* Writes the report of the run, up to now if `snapshot` is true, and prints the report's path. */

@@ -64,7 +64,7 @@ part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_
 			  all_ns > 0 ? 100.0 * (double)selected_ns / (double)all_ns : 0);
 }
 
-/* True if the output of the run needs the recording. */
+/* True if the output cannot be made without the recording. */
 static bool
 part_is_needed(const struct run *run)
 {
@@ -72,8 +72,8 @@ part_is_needed(const struct run *run)
 }
 
 /*
- * Returns `rc`, the result of a call that recorded, if the output needs the recording. Otherwise
- * prints the error, if any, and returns 0.
+ * Filters `rc`, the result of a call that writes the recording: returns `rc` if the output needs
+ * the recording; otherwise prints the error, if any, and returns 0.
  */
 static int
 part_pass_error(struct run *run, int rc, struct error *err)

@@ -84,8 +84,8 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	uint64_t failed = 0, broken = 0, walks = 0;
 
 	/*
-	 * Three reasons are no failures: --nonblocking leaves out running threads; threads and
-	 * tasks may end.
+	 * Three reasons are not counted as failures: --nonblocking leaves out running threads;
+	 * a thread or a task has ended.
 	 */
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)

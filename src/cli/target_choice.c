@@ -99,7 +99,8 @@ target_begin(struct target *target, struct error *err)
 	if (rc != 0)
 		return rc;
 	target->is_running = true;
-	/* Opened again: before the exec, the process had the name and arguments of wallsample. */
+	/* Opens the process again: target->process has the name and arguments from before the
+	 * exec, which are those of wallsample. */
 	rc = process_open(target->pid, &begun, err);
 	if (rc != 0)
 		return target_reap(target, &status) ? target_refuse_ended(status, err) : rc;

@@ -46,7 +46,7 @@ struct tracing {
 	struct json_stream json;
 	int64_t *pid;   /* by recording: the id of the recorded process in the trace */
 	bool *has_name; /* by thread of the profile: true if the name of the thread was written */
-	bool apart;     /* ids in the trace are not process ids */
+	bool apart;     /* PIDS was added to the process ids */
 	struct track track; /* the track of the thread whose slices are being read */
 	struct gil_spans gil;
 };
@@ -328,8 +328,8 @@ put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t run
 }
 
 /*
- * Writes the counters of each tick at which they change. The counters of a tick that is not
- * selected are 0.
+ * Writes the counters for each tick at which one of them differs from the previous tick. They are 0
+ * for a tick that is not selected.
  */
 static void
 put_counters(struct tracing *tracing, size_t number)

@@ -16,7 +16,7 @@
 
 /*
  * The viewer truncates the mean number of operations in progress to an integer, and shows only
- * ratios of such numbers. Thousandths are written, because a mean below 1 would become 0.
+ * ratios of these numbers. The mean is therefore written in thousandths: a mean below 1 would be 0.
  */
 #define IN_PROGRESS_UNIT 1000.0
 

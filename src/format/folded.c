@@ -26,7 +26,7 @@ struct folding {
 	const struct view *view;
 	enum weight weight;
 	bool by_thread;
-	bool counted; /* the weight of a line is the number of threads with its stack, not a time */
+	bool counted; /* the weight of a line is a number of threads, not a time */
 	/* the lines are part of a comparison: diff_name() gives the names of functions */
 	bool compared;
 	double scale; /* weights are multiplied by this factor */
@@ -36,8 +36,8 @@ struct folding {
 };
 
 /*
- * Adds a name in which ':' replaces ';', which separates names. Apart from that, only bytes that a
- * line of UTF-8 cannot contain are replaced, so that readers get complete names.
+ * Adds a name in which ':' replaces ';', because ';' separates names. The only other changes are
+ * those of strbuf_add_one_line(), so that readers get complete names.
  */
 static void
 folding_add_name(struct strbuf *out, const char *name)
@@ -163,9 +163,9 @@ folding_release(struct folding *folding)
 }
 
 /*
- * Returns the sum, in microseconds, of the lines with this text, which begin at index *at, and
- * moves *at behind them. Several lines may have the same text because two modules may have
- * functions of the same name.
+ * Returns the sum of the weights, in microseconds, of the lines with this text, which begin at
+ * index *at; sets *at to the index of the line after them. Several lines may have the same text
+ * because two modules may have functions of the same name.
  */
 static int64_t
 take_lines(const struct folding *folding, size_t *at, const char *text)

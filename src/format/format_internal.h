@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_internal.h - parts of exporters in separate files. wallsample-formats(5) describes the
- * JSON.
+ * format_internal.h - functions of those exporters whose code is in several files.
+ * wallsample-formats(5) describes the JSON.
  */
 #ifndef WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
 #define WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
@@ -31,7 +31,7 @@ struct pprof_stream;
 
 /*
  * Creates a stream that packs messages and writes them as gzip to `out`, which the caller checks
- * for errors. Equal messages make equal bytes. In the format of protocol buffers, concatenated
+ * for errors. Equal messages result in equal bytes. In the format of protocol buffers, concatenated
  * messages of one type form a single message with all their fields.
  */
 struct pprof_stream *pprof_stream_create(FILE *out);

@@ -7,7 +7,7 @@
  * (/usr/lib/libz.so.1) <TAB>            5678 main (/usr/bin/server)
  *
  * Each reader has its own regular expressions. So a name must not look like the field that follows
- * the name; each function that writes a name documents the characters that it replaces.
+ * the name. Characters that would make it do so are replaced, see the functions that write names.
  *
  * Records of a recording are in the order of time. Readers sum periods, or take the time between
  * the records of a thread: a long sleep is therefore written as many records.
@@ -157,7 +157,7 @@ add_symbol(struct script *script, const struct view_function *function)
 
 /*
  * Writes the module without white space, because readers expect it behind the last white space of
- * the line. For one reader it ends at the first closing parenthesis.
+ * the line. Brackets replace parentheses, because one reader ends the module at the first ')'.
  */
 static void
 add_module(struct script *script, const struct view_function *function)
@@ -244,7 +244,7 @@ write_record(struct script *script, const struct due *due)
 	const struct recording *recording = script->input->recordings[slice->recording];
 	const struct recording_tick *first = recording_tick(recording, slice->first_tick);
 	const struct recording_tick *tick = recording_tick(recording, due->tick);
-	/* A tick samples the threads at the end of its time. */
+	/* A tick's samples are taken at the end of its range of time. */
 	const uint64_t ns = slice->start_ns + (tick->start_ns - first->start_ns) + tick->span_ns;
 	const uint64_t period = period_of(script, tick);
 

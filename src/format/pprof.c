@@ -3,7 +3,7 @@
  * pprof.c - writes gzipped protocol buffers in the format of `go tool pprof`.
  *
  * The profile is packed in pieces, each a message with some of its fields (see format_internal.h).
- * So only tables of the numbered objects are held in memory, not all samples a second time.
+ * So the memory holds tables of texts, functions and locations, but no second copy of the samples.
  *
  * Addresses are those in the files, not those at which the target mapped the files: a mapping
  * starts at the address that the ELF file gives for its code.
@@ -32,7 +32,7 @@ typedef Wallsample__Pprof__Location pb_location;
 typedef Wallsample__Pprof__Line pb_line;
 typedef Wallsample__Pprof__Function pb_function;
 
-/* Facts on the mapping of a module, from its locations. */
+/* Facts about the mapping of a module, collected while its locations are written. */
 struct mapping_facts {
 	bool used, has_functions, has_filenames, has_lines, has_inlines;
 	uint64_t highest; /* highest address of a location */
@@ -44,9 +44,10 @@ struct packing {
 	struct pprof_stream *stream;
 	struct parallelism_split *split;
 	struct strings *texts;
-	struct table functions; /* (number of the name, number of the file) -> id of the function */
-	/* Whether a location is written: by frame of the profile; then by function of the view,
-	 * for functions without a frame; then one for samples without a stack. */
+	/* (index of the name in `texts`, index of the file in `texts`) -> id of the function */
+	struct table functions;
+	/* True for each location already written. Indices: frames of the profile; then functions
+	 * of the view, for functions without a frame; then one for samples without a stack. */
 	bool *used;
 	size_t frame_count, function_count;
 	struct mapping_facts *mapping; /* by number of the module */
@@ -62,7 +63,7 @@ text(struct packing *packing, const char *plain)
 	return strings_intern(packing->texts, plain);
 }
 
-/* Returns the number of a foreign text with invalid UTF-8 and control characters replaced. */
+/* Escapes a text from outside the program, and returns its index in the string table. */
 static int64_t
 foreign_text(struct packing *packing, const char *foreign)
 {
@@ -71,7 +72,7 @@ foreign_text(struct packing *packing, const char *foreign)
 	return text(packing, packing->scratch.data);
 }
 
-/* Writes all texts. No text may be numbered after this. */
+/* Writes the string table. No text may be added to packing->texts after this call. */
 static void
 pack_texts(struct packing *packing)
 {
@@ -152,10 +153,7 @@ pack_location(struct packing *packing, pb_location *location)
 	pprof_stream_add(packing->stream, &piece.base);
 }
 
-/*
- * Returns the id of the location of a frame, written at its first use. `functions`: innermost
- * first.
- */
+/* Returns the id of a frame's location, written at its first use. `functions`: innermost first. */
 static uint64_t
 frame_location_id(struct packing *packing, uint32_t id, const uint32_t *functions, size_t count)
 {
@@ -188,7 +186,7 @@ frame_location_id(struct packing *packing, uint32_t id, const uint32_t *function
 	return location.id;
 }
 
-/* Returns the id of the location of a function without a frame, written at its first use. */
+/* Returns the id of the location of a function without a frame; writes it at its first use. */
 static uint64_t
 plain_location_id(struct packing *packing, size_t at, const char *name)
 {
@@ -224,7 +222,7 @@ location_id(struct packing *packing, const uint32_t *functions, size_t count)
 					 view_function(packing->view, functions[0])->name);
 	return frame_location_id(packing, id, functions, count);
 }
-/* Returns how many of the functions, from the first on, belong to the same frame. */
+/* Returns how many functions at the start of the array belong to the same frame. */
 static size_t
 frame_length(const struct view *view, const uint32_t *functions, size_t count)
 {
@@ -277,7 +275,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	return count;
 }
 
-/* Writes a sample with the locations in `sample`: the part, or the row if `part` is NULL. */
+/* Writes a sample with the locations in `sample`, and the values of the row, or of its `part`. */
 static void
 pack_sample(struct packing *packing, const struct view_row *row,
 	    const struct parallelism_part *part, pb_sample *sample)

@@ -12,7 +12,7 @@
 #define MEMORY_LEVEL 8
 
 struct pprof_stream {
-	/* must be the first member, for casts; protobuf-c passes packed bytes to it */
+	/* must be the first member: append() casts the pointer that protobuf-c passes */
 	ProtobufCBuffer base;
 	FILE *out;
 	z_stream zip;
@@ -64,7 +64,8 @@ pprof_stream_create(FILE *out)
 	stream->out = out;
 	stream->zip.zalloc = zip_allocate;
 	stream->zip.zfree = zip_free;
-	/* zlib's default header has no time: equal profiles make equal bytes. */
+	/* The gzip header that zlib writes by default has no time, so that equal profiles become
+	 * equal bytes. */
 	if (deflateInit2(&stream->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		abort(); /* zlib differs from the version at build time */

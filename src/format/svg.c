@@ -24,7 +24,7 @@
 #define TOP 88          /* height of the space above the highest level */
 #define BOTTOM 56       /* height of the space below the root */
 #define LETTER 7.3      /* width of a letter, slightly more than in the font of flame.css */
-#define LETTERS_LEAST 5 /* a label with room for fewer letters is left out */
+#define LETTERS_LEAST 5 /* a frame with room for fewer letters has no label */
 
 /* Limits of the file size. */
 #define SHARE_LEAST 0.001
@@ -330,7 +330,7 @@ write_left_out(struct drawing *drawing, int y)
 		write_line(drawing, "plain", y);
 }
 
-/* Counts the levels to draw. A level never has more time than the level below it. */
+/* Counts the levels to draw. Levels above the first one that is too small are small, too. */
 static void
 measure(struct drawing *drawing)
 {

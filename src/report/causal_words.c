@@ -7,9 +7,9 @@
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 
-/* If half the width of its interval is below this, a gain is shown with a decimal. */
+/* A gain is shown with a decimal if half the width of its interval is below this share. */
 #define HALF_WIDTH_OF_DECIMALS 0.01
-/* Larger gains and losses are drawn at the edge of the plot. */
+/* Gains and losses above this (1000%) are drawn at the edge of the plot. */
 #define DRAWN_MOST 10.0
 
 struct causal_ranking
@@ -74,7 +74,7 @@ decimals_of(const struct causal_gain *gain)
 	return (gain->high - gain->low) / 2 < HALF_WIDTH_OF_DECIMALS ? 1 : 0;
 }
 
-/* Returns a rounded percentage, which is never -0. */
+/* Returns the percentage of a share, rounded to `decimals` digits; 0 instead of -0. */
 static double
 percent(double part, int decimals)
 {
@@ -142,7 +142,7 @@ add_amount(struct strbuf *sb, const struct causal_gain *gain)
 			  decimals, percent(most, decimals));
 }
 
-/* Adds "less than 2%", an upper bound of the absolute changes in the gain's interval. */
+/* Adds "less than 2%", a bound of all gains and losses in the gain's interval. */
 static void
 add_bound(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -151,7 +151,7 @@ add_bound(struct strbuf *sb, const struct causal_gain *gain)
 	strbuf_add_format(sb, "less than %.0f%%", fmax(floor(most) + 1, 1));
 }
 
-/* Returns the verb for more progress (`better`), or for less progress. */
+/* Returns the verb for an improvement of a progress point if `better`, else for a loss. */
 static const char *
 verb_of(enum causal_point_kind kind, bool better)
 {

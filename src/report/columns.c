@@ -9,7 +9,7 @@
 
 #define GAP 2          /* cells between columns */
 #define LAST_LEAST 16  /* minimum width of the last column, even on a narrower terminal */
-#define DETAIL_LEAST 8 /* minimum width of a cut detail */
+#define DETAIL_LEAST 8 /* minimum width to which a detail is cut */
 #define PARENTHESES 3  /* " (" and ")" */
 
 void

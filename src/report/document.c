@@ -24,8 +24,8 @@ document_node(cmark_node_type type)
 }
 
 /*
- * cmark does not free the data of table cells. The arena allocator of cmark frees all memory at
- * once.
+ * cmark_node_free() does not free the data of table cells. Nodes are therefore allocated from the
+ * arena of cmark, which document_release() frees as a whole.
  */
 cmark_mem *
 document_memory(void)

@@ -23,7 +23,7 @@ json_set_excluded(json_t *object, const char *key, const struct run_excluded *ex
 					      (json_int_t)excluded->cpu_ns));
 }
 
-/* Returns a new string, or NULL if `text` is NULL, which json_pack() takes for null in "o?". */
+/* Returns a new string; NULL if `text` is NULL, as the format "o?" of json_pack() expects. */
 static json_t *
 text_value(struct json_stream *stream, const char *text)
 {

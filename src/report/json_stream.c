@@ -6,7 +6,7 @@
 
 #define DUMP_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
-/* Writes what precedes a value. A name is a constant of the program, which needs no escapes. */
+/* Writes the separator and the name before a value. A name is a constant without escapes. */
 static void
 separate(struct json_stream *stream, const char *name)
 {

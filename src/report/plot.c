@@ -9,12 +9,12 @@
 #include "wallsample/base/base.h"
 
 #define STEPS_MOST 5
-/* Bounds of the distance between labels of y. The lower bound makes tiny values look small. */
+/* Bounds of the step between labels of y. With the lower one, a gain of 0.1% looks small. */
 #define STEP_LEAST 0.01
 #define STEP_MOST 1e6
 
 #define ROWS_MOST 16
-/* wanted number of rows above the lowest row, if a step has at least two rows */
+/* wanted number of rows above the lowest one; more if steps of two rows need more */
 #define ROWS_WANTED 8
 #define COLUMNS_MOST 51 /* a column stands for two percent */
 #define LABEL 7         /* width of a label of y in cells */
@@ -23,7 +23,7 @@
 void
 plot_scale(struct plot *plot, double low, double high)
 {
-	static const double next[] = { 2, 2.5, 2 }; /* factors of 1, 2, 5, 10 */
+	static const double next[] = { 2, 2.5, 2 }; /* ratios of the steps 1, 2, 5, 10 */
 	const double bottom = fmin(low, 0), top = fmax(high, 0);
 	double step = STEP_LEAST;
 
@@ -76,7 +76,7 @@ put(struct canvas *canvas, size_t row, size_t column, enum mark mark)
 		canvas->cell[row][column] = (unsigned char)mark;
 }
 
-/* Draws the line between two points, without the points. */
+/* Draws the line between two points, without the marks of the points. */
 static void
 draw_curve(struct canvas *canvas, const struct plot_point *from, const struct plot_point *to)
 {

@@ -11,7 +11,7 @@
 #include "report/report_internal.h"
 
 #define THREAD_TABLES_MOST 10
-/* Narrower pages show one weight and no parallelism, to leave room for names. */
+/* Pages narrower than this show one weight and no parallelism, to leave room for names. */
 #define NARROW 70
 /* Minimum width of a page with a margin of error beside each share. */
 #define WIDE 120
@@ -86,7 +86,7 @@ words_of(const struct export_input *input, enum weight weight)
 								  &report_weight_words[weight];
 }
 
-/* Adds a sentence with the margins of error of some shares. */
+/* Adds the margins of error of a share of 1%, of 10% and of 50%. */
 static void
 add_margins(const struct export_input *input, struct page *page)
 {
@@ -164,8 +164,8 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const enum weight sort = input->sort, second = weight_at(sort, 1),
 			  third = weight_at(sort, 2);
 	const struct report_key_words *key = &report_key_words[view_key(input->view)];
-	/* Columns that need space appear from these page widths on; never in tables of lock
-	 * holders, which have one weight. */
+	/* Minimum widths of a page with the columns below that need more room. Tables of lock
+	 * holders never have these columns: such a table has one weight. */
 	const bool blame = view_is_blame(input->view);
 	const size_t narrow = blame ? SIZE_MAX : NARROW, wide = blame ? SIZE_MAX : WIDE;
 	const struct report_column column[] = {

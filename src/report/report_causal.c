@@ -11,8 +11,8 @@
 #include "report/report_internal.h"
 
 /*
- * Minimum widths in cells of a table with verdicts; with shares and slopes, too; and with intervals
- * of slopes, too.
+ * Minimum widths in cells of a table that has verdicts; that also has shares and slopes; that also
+ * has the intervals of slopes.
  */
 #define WITH_VERDICT 56
 #define WITH_SHARES 70
@@ -23,7 +23,7 @@
 #define NAME_LEAST 16
 #define GAP 2
 
-/* A smaller share of late samples is not reported. */
+/* A share of late samples below this is not reported. */
 #define LATE_SHARE_LEAST 0.01
 
 /* --- the experiments ------------------------------------------------------------------------- */
@@ -210,8 +210,9 @@ speedup_told(const struct causal_result *result)
 }
 
 /*
- * Selects the speed-ups whose gains a table of this width shows: all, or evenly spaced ones that
- * include the largest. Stores their indices in gain[] and returns their number.
+ * Selects the speed-ups whose gains a table of this width shows: all if there is room, else evenly
+ * spaced ones that include the largest, or only speedup_told(). Stores their indices in gain[] and
+ * returns their number. `widest` is the width of the widest gain.
  */
 static size_t
 choose_gains(const struct causal_result *result, size_t width, size_t widest,

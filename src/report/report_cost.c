@@ -30,7 +30,7 @@ write_samples(const struct run_stats *stats, struct page *page)
 	page_end_field(page, "Stacks");
 }
 
-/* True unless --nonblocking has skipped the thread on purpose. */
+/* False for samples that --nonblocking has skipped on purpose; true for all other reasons. */
 static bool
 is_failure(size_t reason)
 {
@@ -76,7 +76,8 @@ write_excluded(const struct export_input *input, struct page *page)
 
 	if (report_add_excluded(&input->stats->excluded, &page->text))
 		page_end_field(page, "Excluded");
-	/* In a live run, input->stats includes the threads that the view excludes. */
+	/* Only for recordings: in a live run, the first field includes the threads that the view
+	 * excludes. */
 	if (input->note != NULL && of_view.threads > 0)
 		page_field(page, "Excluded",
 			   "%s, left out of this report with %s of CPU time in samples",
@@ -177,8 +178,8 @@ write_stops(const struct export_input *input, struct page *page)
 		 quantity_time((int64_t)histogram_quantile(stops, 0.5)).text,
 		 quantity_time((int64_t)histogram_quantile(stops, 0.99)).text,
 		 quantity_time((int64_t)stops->max).text);
-	/* The time of stops covers the whole run: it cannot be compared with the time of a
-	 * selected part. */
+	/* The time of stops covers the whole run, so it is no share of the time of a selected
+	 * part. */
 	if (input->part == NULL)
 		page_add(page, "; together %s of the threads' wall time",
 			 quantity_share((double)stops->sum,
@@ -265,9 +266,9 @@ add_unnamed_module(const struct export_input *input, const struct unnamed_row *r
 }
 
 /*
- * Writes the modules with missing symbols. Unlike the other fields of this part, it covers the
- * selected samples only. Views by module or source file cannot tell the share of the time, because
- * a module may have functions with and without names.
+ * Writes the modules with missing symbols. Unlike the other fields on cost, this field covers only
+ * the selected samples. Only views by function or line give the share of the time: in other views a
+ * row may merge functions with and without names.
  */
 static void
 write_unnamed(const struct export_input *input, struct page *page)

@@ -9,8 +9,8 @@
 #include "wallsample/analysis/margin.h"
 
 /*
- * Minimum widths in cells of a table that has shares, changes of shares, and margins of these
- * changes.
+ * Minimum widths in cells of a table that has shares; that also has changes of shares; that also
+ * has the margins of these changes.
  */
 #define WITH_SHARES 80
 #define WITH_POINTS 100
@@ -51,8 +51,8 @@ struct diff_line {
 #define AT(member) offsetof(struct diff_line, member)
 
 /*
- * Returns ns per second of a rate in seconds per second. A value that would be shown as "0.0us"
- * becomes 0.
+ * Converts a rate in seconds per second to ns per second. Returns 0 for a value that would be shown
+ * as "0.0us".
  */
 static int64_t
 ns_of(double rate)
@@ -193,8 +193,8 @@ write_totals(const struct diff *diff, struct page *page)
 /* --- functions ------------------------------------------------------------------------------- */
 
 /*
- * Returns the smallest change of a rate that is listed, for a function that takes the share `part`
- * (0 to 1) of one thread's time in both runs.
+ * Returns the smallest change of a function's rate that exceeds its margin of error, if the
+ * function takes the share `part` (0 to 1) of one thread's time in both runs.
  */
 static double
 least_change(const struct diff *diff, double part)

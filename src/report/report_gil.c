@@ -7,9 +7,9 @@
 #include "wallsample/runtime/language.h"
 #include "report/report_internal.h"
 
-/* Cells: the name of a thread has 15 bytes and its id 7 digits, but escapes may be needed. */
+/* Width in cells: a name has up to 15 bytes, an id 7 digits; escapes may widen the name. */
 #define NAME_MOST 32
-/* A smaller share of hand-over time is not mentioned. */
+/* The share of hand-over time is mentioned if it exceeds this share of all time. */
 #define HANDOVER_LEAST 0.01
 
 /* A row of the table: a thread, or on a page the sum of several threads. */

@@ -10,8 +10,8 @@
 #include "wallsample/analysis/margin.h"
 
 /*
- * Up to this number of threads on a CPU, each number has a row. Each later row covers twice as many
- * numbers as the row before it.
+ * Up to this number of threads on a CPU, each number has a row of its own. The rows after these
+ * cover the ranges 9 to 16, 17 to 32, and so on.
  */
 #define ROWS_ONE_BY_ONE 8
 #define ROWS_MOST 40
@@ -130,10 +130,10 @@ compare_gains(const void *left, const void *right)
 }
 
 /*
- * Computes the gains of functions as innermost frames, because a caller gains exactly what its
- * callees gain. Time in which a function waited for a CPU has no gain: more threads would find no
- * CPU. A gain is reported if its share of real time, minus the margin of error, exceeds GAIN_LEAST.
- * Returns the number of gains, the largest first.
+ * Computes the gain of each function from its time as the innermost frame only: time in callees is
+ * part of the gain of the callees. Time in which a function waited for a CPU has no gain: more
+ * threads would find no CPU. A gain is reported if its share of real time, minus the margin of
+ * error, exceeds GAIN_LEAST. Returns the number of gains, the largest first.
  */
 static size_t
 find_gains(const struct top_table *top, double best, double whole_ns, double ticks,
@@ -224,7 +224,7 @@ is_wait(const struct view *view, const struct view_row *row)
 	return row->depth >= 2 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
-/* Sums the waits by kind and innermost function, the longest first. The caller frees the array. */
+/* Returns the sums of waits by kind and function, the longest first; the caller frees the array. */
 static struct wait_row *
 sum_waits(const struct view *view, size_t *count)
 {

@@ -5,8 +5,8 @@
 #include "wallsample/report/quantity.h"
 
 /*
- * For each kind of finding (finding.h): its name, the text before and behind its share, and the
- * text before its function.
+ * The words of a sentence on each kind of finding (finding.h): the name of the finding, the text
+ * before and behind its share, and the text before the name of its function.
  */
 static const struct {
 	const char *what, *before, *behind, *where;

@@ -161,7 +161,7 @@ report_table_write_rest(struct page *page, void (*write)(struct page *, const ch
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-/* Returns a new value; NULL for the empty text of a COLUMN_OPTIONAL. */
+/* Returns the text as JSON. An empty text becomes null, and NULL in a COLUMN_OPTIONAL. */
 static json_t *
 text_value(const struct report_cell *cell)
 {

@@ -12,7 +12,7 @@
 
 #define NAME_MOST 24 /* cells: the name of a thread has 15 bytes, but may need escapes */
 #define TASK_NAME_MOST 40
-/* If a larger share of tasks ended before their stacks were read, the report explains this. */
+/* The share of time of tasks that ended before their stacks were read is reported above this. */
 #define FAILED_MOST 0.05
 
 /* --- names -------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 /* Nodes below this share of the time are not shown. */
 #define SHARE_LEAST 0.005
 /*
- * Width in cells of the names and numbers, without the indentation. A frame whose indentation
- * exceeds the remaining width shows its depth as a number.
+ * Width in cells that a page keeps for names and numbers; the indentation gets the remaining width,
+ * at least INDENT_LEAST. A frame that is deeper shows its depth as a number.
  */
 #define BESIDE_INDENT 48
 #define INDENT_LEAST 8

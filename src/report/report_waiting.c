@@ -7,7 +7,7 @@
 #include "wallsample/report/timeline.h"
 #include "report/report_internal.h"
 
-/* Maximum number of locks, and of other objects, unless the report is by lock. */
+/* A report that is not by lock shows at most this number of locks, and of other objects. */
 #define GLANCE 3
 /* Maximum number of stacks of holders that are shown for a lock. */
 #define HOLDERS_MOST 3
@@ -15,12 +15,13 @@
 #define JSON_STACKS_MOST 20
 /* Minimum width of a page with the column of waits over time. */
 #define WIDE 80
-/* Waits below this share of all time are not reported. */
+/* A report that is not by lock leaves out waits below this share of all time. */
 #define LEAST_SHARE 0.001
 
 /*
- * True for the largest waits that a user can act on: waits for locks and for named objects. *locks
- * and *others count the waits of each sort up to now; the first GLANCE of each sort are accepted.
+ * True if a report that is not by lock shows the row: if it is among the first GLANCE waits for
+ * locks, or the first GLANCE waits for other objects with a name, and reaches LEAST_SHARE. *locks
+ * and *others count the rows of each kind so far.
  */
 static bool
 is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, size_t *others)
@@ -92,7 +93,7 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 
 	*count = 0;
 	for (size_t i = 0; i < waiting->count; i++) {
-		/* In a report of lock holders, objects without holders are not part of the 100%. */
+		/* Reports of lock holders leave out objects without holders: see all_wall(). */
 		if (blame && waiting->row[i].holders == 0)
 			continue;
 		if (all ? *count < input->limit :

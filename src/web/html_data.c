@@ -73,7 +73,7 @@ json_name(struct naming *naming, const struct tree_node *node)
 	return json_integer((json_int_t)*number - 1);
 }
 
-/* Returns the time in microseconds: shorter times are not visible. */
+/* Returns the time in microseconds, rounded: a shorter time is too narrow to be visible. */
 static json_t *
 json_us(int64_t ns)
 {
@@ -115,7 +115,7 @@ make_tree(struct naming *naming, enum weight weight, const char *title)
 }
 
 /*
- * Adds JSON with '<' escaped by its number, because "</script" and "<!--" would end or change a
+ * Adds JSON in which "\u003c" replaces '<', because "</script" and "<!--" would end or change a
  * script element. In JSON '<' occurs only in strings. The library escapes all characters that are
  * not ASCII, including line separators.
  */

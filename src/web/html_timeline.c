@@ -61,8 +61,8 @@ make_piles(const struct timeline_bins *bins)
 }
 
 /*
- * Adds a part of `ns` to the pile and returns its digit. Not the part is rounded but the sum up to
- * it, so that the digits of a full bin sum to STEPS.
+ * Adds `ns` to the pile and returns the digit for it: the increase of the rounded sum. Rounding the
+ * sum and not each addend makes the digits of a full bin sum to STEPS.
  */
 static char
 next_digit(struct pile *pile, double ns)

@@ -29,9 +29,9 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 
 /*
- * Makes room in an array for at least `want` elements of `size` bytes. A larger array has at least
- * twice the previous *capacity (in elements). Returns the array, which may have moved and which the
- * caller frees. New elements are not initialised.
+ * Makes room in an array for at least `want` elements of `size` bytes. If *capacity, in elements,
+ * is below `want`, at least doubles it and reallocates the array. Returns the array, perhaps at
+ * another address; the caller frees it. New elements are not initialised.
  */
 void *xgrow(void *array, size_t *capacity, size_t want, size_t size);
 
@@ -84,7 +84,7 @@ void strbuf_init(struct strbuf *sb);
 void strbuf_release(struct strbuf *sb);
 /* Sets the length to 0 and keeps the memory. */
 void strbuf_clear(struct strbuf *sb);
-/* Adds `length` bytes. The functions below add zero-terminated text. */
+/* Adds `length` bytes of text. The functions below add zero-terminated text. */
 void strbuf_add(struct strbuf *sb, const char *text, size_t length);
 void strbuf_add_text(struct strbuf *sb, const char *text);
 void strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
@@ -108,9 +108,9 @@ void strbuf_add_one_line(struct strbuf *sb, const char *text);
 
 /*
  * Reads at most `limit` bytes of the file `name` below the directory descriptor `dirfd` (or
- * AT_FDCWD), until end of file: files of /proc have no size. Returns zero-terminated text, which
- * the caller frees, or NULL with errno set. Stores the length without the zero in *length, which
- * may be NULL.
+ * AT_FDCWD), up to the end of the file: for files of /proc, stat(2) gives no size. Returns
+ * zero-terminated text, which the caller frees, or NULL with errno set. Stores the length without
+ * the zero in *length, which may be NULL.
  */
 char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 
@@ -138,11 +138,11 @@ struct rng {
 
 void rng_seed(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
-double rng_uniform(struct rng *rng); /* in (0, 1] */
+double rng_uniform(struct rng *rng); /* a random number, uniformly distributed in (0, 1] */
 double rng_exponential(struct rng *rng, double mean);
 /*
- * Returns a random number of trials, at least 1: those up to and including the first success, if
- * each trial succeeds with probability p in (0, 1].
+ * Simulates trials that each succeed with probability p in (0, 1]. Returns the number of trials up
+ * to and including the first success, at least 1.
  */
 uint32_t rng_geometric(struct rng *rng, double p);
 
@@ -153,7 +153,8 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 struct log {
 	enum log_level level;
 	FILE *stream; /* borrowed; NULL: nothing is written */
-	/* Called before and after each line, because writing may block. NULL: not called. */
+	/* Called before and after a line is written, which may block: a caller that holds threads
+	 * stopped can release them in `before`. NULL: not called. */
 	void (*before)(void *context);
 	void (*after)(void *context);
 	void *context; /* argument of `before` and `after` */

@@ -19,14 +19,14 @@
 	X(IS_THREAD, 2)     /* a thread id where a process id is needed */                         \
 	X(ZOMBIE, 2)        /* the process has exited, and its parent has not reaped it */         \
 	X(KERNEL, 3)        /* a kernel thread: it has no user stack */                            \
-	X(FOREIGN, 3)       /* a program of another architecture: 32-bit code */                   \
+	X(FOREIGN, 3)       /* a program of another architecture, such as 32-bit code */           \
 	X(SELF, 3)          /* wallsample itself or one of its ancestors */                        \
 	X(TRACED, 3)        /* another process traces the target */                                \
 	X(OTHER_USER, 3)    /* another user's process */                                           \
 	X(NO_CAPABILITY, 3) /* no CAP_SYS_PTRACE, usually in a container */                        \
 	X(YAMA, 3)          /* the Yama security module forbids tracing */                         \
-	X(NOT_DUMPABLE, 3)  /* prctl(PR_SET_DUMPABLE) or a setuid program */                       \
-	X(SECCOMP, 3)       /* a seccomp filter on wallsample itself */                            \
+	X(NOT_DUMPABLE, 3)  /* not dumpable, by prctl(PR_SET_DUMPABLE) or as a setuid program */   \
+	X(SECCOMP, 3)       /* a seccomp filter on wallsample forbids tracing */                   \
 	X(NOT_PERMITTED, 3) /* the kernel refuses tracing for an unknown reason */                 \
 	X(NO_MATCH, 2)      /* --name matches no process */                                        \
 	X(AMBIGUOUS, 64)    /* --name matches several processes */                                 \

@@ -27,12 +27,12 @@ struct table_slot {
 
 /* A table whose bytes are all zero is empty. */
 struct table {
-	struct table_slot *slots; /* at most 3/4 are used */
+	struct table_slot *slots; /* an array of `capacity` slots, at most 3/4 of them used */
 	size_t capacity;          /* number of slots: 0 or a power of two */
 	size_t count;             /* used slots */
 };
 
-/* Makes the table empty. A table of zeros is empty, too. */
+/* Initializes an empty table: sets all its bytes to zero. Frees nothing. */
 void table_init(struct table *table);
 void table_release(struct table *table);
 /* Removes all entries and keeps the memory. */

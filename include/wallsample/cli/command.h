@@ -7,8 +7,9 @@
 
 /*
  * Parses the arguments, runs the command and returns the exit status: 0 complete, 1 partial,
- * 2 nothing sampled or not written, 3 not permitted, 64 usage error. Reports go to stdout,
- * everything else to stderr. Installs signal handlers: call it once, from main.
+ * 2 nothing sampled or not written, 3 not permitted, 4 a dump with a deadlock, 64 usage error.
+ * Reports go to stdout, everything else to stderr. Installs signal handlers: call it once, from
+ * main.
  */
 int command_main(int argc, char **argv);
 

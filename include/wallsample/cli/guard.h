@@ -4,11 +4,11 @@
  * or the child is killed.
  *
  * Breakpoints stay in the target when their tracer dies (tracer_count.h). A child does the work;
- * its parent, the command that the user sees, only waits. When the parent is killed, by SIGKILL
- * too, the child gets SIGTERM and clears the breakpoints, as it does at any SIGTERM. When the child
- * is killed, the parent clears them; a breakpoint that the target hits before that, within about a
- * millisecond, ends the target. If both parent and child are killed by SIGKILL at once, breakpoints
- * remain.
+ * its parent, the process that the user started, only waits. When the parent is killed, even by
+ * SIGKILL, the child gets SIGTERM and clears the breakpoints, as it does at any SIGTERM. When the
+ * child is killed, the parent clears them; a breakpoint that the target hits before that, within
+ * about a millisecond, ends the target. If both parent and child are killed by SIGKILL at once,
+ * breakpoints remain.
  */
 #ifndef WALLSAMPLE_CLI_GUARD_H
 #define WALLSAMPLE_CLI_GUARD_H

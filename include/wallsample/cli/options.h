@@ -21,7 +21,7 @@ struct command;
 
 /* X(NAME, word): --tasks, whether green tasks (green_task.h) are sampled instead of threads */
 #define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
-/* X(NAME, word): --match, where in its stack a thread must have a candidate to be running it */
+/* X(NAME, word): --match, whether a thread runs all functions of its stack or only the innermost */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
 
 enum task_use {
@@ -58,7 +58,7 @@ struct option_speedups {
 struct options {
 	const struct command *verb; /* the command; not NULL after options_parse */
 	struct text_list files;     /* operands */
-	bool *given;          /* by row of option_table: it was given; NULL: no option was given */
+	bool *given;          /* by row of option_table: true if given; NULL: no option was given */
 	char *words;          /* all arguments of the call, joined by spaces */
 	char *const *command; /* arguments after "--", ended by NULL; NULL: no "--" */
 	uint64_t pid;         /* 0: not given */
@@ -85,7 +85,7 @@ struct options {
 	bool tree;
 	uint32_t runtimes; /* a bit set of runtimes (runtime.h) */
 	enum unwind_choice unwinder;
-	bool lines; /* has the effect of --by line */
+	bool lines; /* --lines, which means --by line */
 	enum view_key by;
 	enum weight sort;
 	bool no_demangle;
@@ -116,9 +116,9 @@ enum {
 	FOR_INFO = 8,
 	FOR_DIFF = 16,
 	FOR_DUMP = 32,
-	FOR_CORE = 64, /* used with FOR_DUMP: dumps of core files take the option, too */
+	FOR_CORE = 64, /* only with FOR_DUMP: dumps of core files take the option, too */
 	FOR_CAUSAL = 128,
-	FOR_CAUSAL_FILE = 256, /* used with FOR_CAUSAL: reports on recordings take it, too */
+	FOR_CAUSAL_FILE = 256, /* only with FOR_CAUSAL: reports on recordings take it, too */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
@@ -163,7 +163,7 @@ struct option_row {
 	size_t offset;              /* position of the field in struct options, in bytes */
 	double min, max;            /* range of a number, inclusive, in the option's unit */
 	const char *unit;           /* "Hz", "seconds"; NULL: the value has no unit */
-	const char *fallback;       /* the default, parsed like an argument; NULL: zero bytes */
+	const char *fallback;       /* the default as an argument; NULL: the field stays all zero */
 	const char *const *choices; /* OPTION_CHOICE: words by value of the enum, then NULL */
 	unsigned commands; /* FOR_… bits of commands that take the option; 0: FOR_REPORTS */
 	enum option_selection selects;
@@ -176,9 +176,9 @@ extern const struct option_row option_table[]; /* ended by name == NULL */
 
 /* Returns the FOR_… bits of the commands that take the option. */
 unsigned option_commands(const struct option_row *row);
-/* Returns the first given option that none of `commands` (FOR_… bits) takes; NULL: none given. */
+/* Returns the first given option that none of `commands` (FOR_… bits) takes; NULL: no such one. */
 const struct option_row *option_given_beyond(const struct options *options, unsigned commands);
-/* Returns the first given option that does not work on core files; NULL: none given. */
+/* Returns the first given option that does not work on core files; NULL: no such option. */
 const struct option_row *option_given_without_core(const struct options *options);
 /* True if an option was given that leaves samples out. */
 bool options_are_filtered(const struct options *options);
@@ -190,7 +190,7 @@ void options_add_thread_filters(const struct options *options, struct strbuf *te
  * first row is the command without a name. Returns 0 or ERROR_USAGE, whose text names the wrong
  * argument and what it should be, or for an unknown option or command, the nearest known name.
  * Letters may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options;
- * the command to start follows it. Has no other effect. After an error *options owns nothing.
+ * the command to start follows it. Prints nothing. After an error *options owns nothing.
  */
 int options_parse(int argc, char **argv, const struct command *commands, struct options *options,
 		  struct error *err);

@@ -20,15 +20,16 @@ struct timeline_slice {
 	size_t depth;             /* number of functions */
 	/* index of the slice's first tick in the recording, and number of ticks */
 	uint64_t first_tick, ticks;
-	/* no later slice begins before this tick, if slices are ordered by time */
+	/* with RECORDING_BY_TIME: no later slice begins before this tick */
 	uint64_t settled_tick;
 	uint64_t start_ns, end_ns; /* on a clock common to all recordings: see timeline_base() */
 };
 
 /*
- * Returns the number of ns that is added to times of input->recordings[recording]. The sum is a
- * time of CLOCK_MONOTONIC if all recordings come from one boot of one machine and store
- * CLOCK_MONOTONIC; else CLOCK_REALTIME, which is less exact.
+ * Returns the start of input->recordings[recording] in ns, on a clock common to all recordings. To
+ * get a time on that clock, add the start to a time in the recording. The clock is CLOCK_MONOTONIC
+ * if all recordings store it and come from one boot of one machine; else it is CLOCK_REALTIME, and
+ * starts are whole seconds.
  */
 uint64_t timeline_base(const struct export_input *input, size_t recording);
 

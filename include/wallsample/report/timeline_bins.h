@@ -34,7 +34,7 @@ struct timeline_row {
 	double *gil_ns;
 };
 
-/* The number of threads on a CPU in a bin. Threads that filters exclude count, too. */
+/* The load in a bin: threads on a CPU, including threads that the filters exclude. */
 struct timeline_load {
 	/* sum of the durations of selected ticks in the bin; 0: the load is not known */
 	double wanted_ns;

@@ -20,7 +20,7 @@ struct level {
 
 struct parallelism_split {
 	const struct export_input *input;
-	struct tick_levels **ticks; /* by recording; set only while the recordings are read */
+	struct tick_levels **ticks; /* by recording; used by parallelism_split_create only */
 	/* (array of functions; thread, state and GIL) -> number of the place */
 	struct table places;
 	struct table rows;     /* (number of the place, system call) -> row */
@@ -83,8 +83,8 @@ place_level(struct parallelism_split *split, uint32_t row, uint32_t parallelism)
 }
 
 /*
- * The context of add_ticks(): a row, and the level that was used last. The next tick often has the
- * same level.
+ * The context of add_ticks(): a row, and the level of the previous call, which saves a look-up in
+ * split->of_level if the next ticks have the same parallelism.
  */
 struct adding {
 	struct parallelism_split *split;
@@ -176,7 +176,7 @@ sort_levels(struct parallelism_split *split, const struct view_row *row)
 	return count;
 }
 
-/* True for a row of real time in which no thread could run. No thread has ticks in such a row. */
+/* True for a row of real time in which no thread could run. No slice belongs to such a row. */
 static bool
 is_waiting(const struct view *view, const struct view_row *row)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tick_levels.c - sorts ticks by parallelism, with prefix sums: a range is a difference. */
+/* tick_levels.c - sorts ticks by parallelism; prefix sums give the sum over a range of ticks. */
 #include "report/time/tick_levels_internal.h"
 
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
 
-/* Two binary searches in a level take as long as an iteration over this number of ticks. */
+/* The two binary searches in a level take about as long as reading this number of ticks. */
 #define SEARCHES_COST 32
 
 struct place {

@@ -10,9 +10,9 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/result.h"
 
-/* A gap without ticks has no bins if it exceeds this share of all time. */
+/* A gap without ticks has no bins if it exceeds this share of the recordings' summed time. */
 #define GAP_MOST 0.1
-/* In ns, more than 146 years: larger times result from clocks that do not fit each other. */
+/* In ns, 146 years: times above this result from clocks of recordings that do not agree. */
 #define TIME_MOST (UINT64_C(1) << 62)
 
 /* --- covered time --------------------------------------------------------------------- */
@@ -112,8 +112,8 @@ make_cursors(const struct export_input *input, uint64_t origin, size_t *count)
 /* --- parts -------------------------------------------------------------------------------- */
 
 /*
- * Makes a part for the time of each recording; without a long gap before a recording, extends the
- * previous part to the end of that recording instead.
+ * Makes the parts: a recording that begins more than `gap_most` ns after the previous part begins
+ * another part; any other recording extends the previous part to its end.
  */
 static void
 make_parts(struct timeline_bins *bins, const struct cursor *cursor, size_t count, double gap_most)
@@ -189,7 +189,7 @@ spread(const struct timeline_bins *bins, uint64_t start_ns, uint64_t end_ns,
 
 struct filling {
 	struct timeline_bins *bins;
-	struct timeline_row **row_of; /* by thread of the profile; NULL: not selected */
+	struct timeline_row **row_of; /* by thread of the profile; NULL: not in the view */
 	uint64_t origin;              /* time of the timeline's zero */
 	double *ns; /* the array that add_state_time() adds to: ns[bin * step + state] */
 	size_t step, state;
