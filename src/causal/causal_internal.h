@@ -74,19 +74,24 @@ void match_name_queued(struct match *match);
 /*
  * A tick that finds the candidate running represents the time to the next tick. If the candidate
  * were faster by the speed-up, a part of that time (member `part` below) would not have passed. The
- * mean omits this part, weighted with the number in progress at the tick. The omitted part is not
- * the time in which other threads were held: holds begin at the first tick of a burst of the
- * candidate, and before that tick the other threads ran, while the work of the burst was in
- * progress. (With bursts of 12 ms and ticks of 5 ms a fifth of the time remained at a speed-up of
- * 100 %, where none should remain.)
+ * mean omits this part: the remaining time is shorter by it, and the integral of the number in
+ * progress is smaller by this part times the number at the tick.
  *
- * The remaining time may differ from the virtual time of the experiment: longer holds compensate
- * for the time that other threads run before the first tick of a burst, but at 100 % holds cannot
- * be longer. The mean over the remaining time is therefore multiplied by the whole virtual time.
+ * To omit the holds instead, with the numbers in progress during them, would leave too much. Holds
+ * begin at the first tick of a burst of the candidate; before that tick the work of the burst was
+ * in progress while the other threads ran, and this time would remain. (With bursts of 12 ms and
+ * ticks of 5 ms a fifth of the time remained at a speed-up of 100 %, where none should remain.)
+ * With the number at the tick, the last tick of a burst omits more than the burst still takes,
+ * which on average compensates for the time before the first tick.
+ *
+ * The remaining time may differ from the virtual time of the experiment. Hold time without effect
+ * (member `idle`) is compensated by longer holds later, but at a speed-up of 100 % each hold
+ * already lasts to the next tick. The mean over the remaining time is therefore multiplied by the
+ * virtual time.
  */
 
-/* The time from one tick to the next, and the parts of this time in which the described state
- * lasted, in ns. */
+/* The interval from one tick to the next. All members but `part` are times in ns: the length of the
+ * interval, and how long each described state lasted in it. */
 struct in_progress_time {
 	double passed;
 	/* Not a time: share of `passed` for which other threads were to be held, in [0, 1]. */
@@ -96,13 +101,15 @@ struct in_progress_time {
 	double idle;     /* the candidate waited for threads that were held */
 };
 
-/* Sums of the current experiment. The caller zeroes them when the experiment begins to count. */
+/* Sums over the intervals of the current experiment. The caller zeroes them at the end of the
+ * settling time, so that they cover the same time as the counts of the experiment. */
 struct in_progress {
-	double left_ns; /* time that remains when the omitted parts are subtracted */
-	double sum_ns[CAUSAL_POINTS_MOST]; /* integrals of the number in progress over left_ns */
-	double wall_ns;                    /* whole time, with the omitted parts */
-	double wall_sum_ns
-		[CAUSAL_POINTS_MOST]; /* integrals of the number in progress over wall_ns */
+	double left_ns; /* remaining time: without omitted parts, stops and idle holds */
+	/* Integrals of the number in progress over the remaining time. */
+	double sum_ns[CAUSAL_POINTS_MOST];
+	double wall_ns; /* whole time of the intervals */
+	/* Integrals of the number in progress over the whole time. */
+	double wall_sum_ns[CAUSAL_POINTS_MOST];
 };
 
 /*
@@ -113,8 +120,12 @@ struct in_progress {
 void in_progress_add(struct in_progress *to, size_t point, const struct in_progress_time *time,
 		     double before, double now);
 void in_progress_pass(struct in_progress *to, const struct in_progress_time *time);
-/* Returns the mean number in progress of a point, multiplied by `virtual_ns`. It may be slightly
- * below 0, because ticks are samples. */
+/*
+ * Returns the mean number in progress of a point, multiplied by `virtual_ns`, the virtual time of
+ * the experiment. The mean is that over the remaining time or, if no more than the share LEFT_LEAST
+ * (in_progress.c) of the virtual time remains, over the whole time; it is 0 if no time has passed.
+ * The result may be slightly below 0, because the omitted parts are estimated from ticks.
+ */
 double in_progress_sum(const struct in_progress *from, size_t point, double virtual_ns);
 
 #endif

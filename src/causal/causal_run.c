@@ -30,8 +30,8 @@
 /* Largest share of held time in a WHOLE experiment. */
 #define HELD_MOST 0.98
 
-/* A gap is a time without a tick that is longer than this multiple of the mean: for example, a
- * report is written, or the program is stopped. No thread is held in a gap. */
+/* A gap is a time without a tick that is longer than this multiple of the mean time between ticks:
+ * for example, a report is written, or the program is stopped. No thread is held in a gap. */
 #define GAP_TICKS 20
 
 struct causal_run {

@@ -14,8 +14,9 @@
  * (curve_fit.c). From some 20 experiments on, stretching has hardly any effect. An interval is
  * never made narrower than that of the percentiles.
  *
- * Resamples do not show an error that all experiments share. One such error is the unknown cost of
- * each tick: the interval is widened by it as by an independent error.
+ * Resamples do not show an error that all experiments share, such as the unknown cost of a tick.
+ * Each interval is therefore widened by the standard deviation of this cost, as if the cost were an
+ * independent error.
  */
 #include "wallsample/causal/causal_curve.h"
 
@@ -137,8 +138,8 @@ make_interval(struct bootstrap *boot, double middle, double half, double *low, d
 	deviation = sqrt(fmax(0, squares / (double)boot->count - sum * sum));
 	*low = middle - half;
 	*high = middle + half;
-	/* The resamples are all equal if all experiments had equal counts: they give no
-	 * interval. */
+	/* If all experiments had equal counts, all resamples are equal, and there are no
+	 * percentiles to stretch: the interval by Student's t remains. */
 	if (NORMAL * deviation < half / 1000)
 		return;
 	stretch = fmax(1, half / (NORMAL * deviation));

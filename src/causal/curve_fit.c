@@ -8,10 +8,10 @@
 #include "wallsample/base/base.h"
 
 /*
- * Number of experiments at speed-up 0 that are the neighbours of an experiment, before it and after
- * it each. More neighbours give less noise, but are further away in time. With six on each side the
- * variance of an experiment is ten times that of its expected value, and drift is assumed to be
- * linear over a minute.
+ * Number of neighbours of an experiment on each side: the experiments at speed-up 0 that are
+ * nearest to it in time, before it and after it. More neighbours give less noise, but are further
+ * away in time. With six on each side the variance of an experiment is ten times that of its
+ * expected value, and drift is assumed to be linear over a minute.
  */
 #define SIDE 6
 /* Half width of the kernel, as a multiple of the distance of the furthest neighbour. It is above 1,
@@ -94,7 +94,7 @@ count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
 	for (size_t c = 0; c < fit->cell_count; c++) {
 		fit->cell[c].first = first;
 		first += fit->cell[c].count;
-		/* Fit_collect counts up again while it stores the experiments. */
+		/* While fit_collect stores the experiments, it counts them again. */
 		fit->cell[c].count = 0;
 	}
 	fit->run_count = first;
@@ -173,7 +173,7 @@ struct moments {
 	double determinant;
 };
 
-/* `times` as for fit_expected(). */
+/* Sums over the neighbours of `run`; `times` has the meaning that it has for fit_expected(). */
 static struct moments
 sum_moments(const struct fit *fit, const struct fit_run *run, const double *times)
 {
@@ -394,8 +394,9 @@ fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, d
 	return sqrt(runs + zeros);
 }
 
-/* Computed as the error of virtual time per tick, which is equal at all speed-ups, multiplied by
- * the weighted difference in ticks per unit of virtual time from speed-up 0. */
+/* The error of virtual time per tick is equal at all speed-ups. So only the difference to speed-up
+ * 0 in ticks per unit of virtual time matters: the result is the weighted sum of these differences,
+ * multiplied by the error per tick. */
 double
 fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight)
 {

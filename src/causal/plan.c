@@ -6,7 +6,7 @@
 
 #include "wallsample/causal/causal_curve.h"
 
-/* Estimated number of further experiments that a gain needs while it is not known. */
+/* Estimated number of further experiments for a gain, used as long as the gain is not known. */
 #define ROUNDS_GUESSED 6
 
 /* A gain needs at least this number of experiments: fewer may agree by chance. */

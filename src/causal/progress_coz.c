@@ -98,8 +98,8 @@ is_coz(const struct progress_counter *counter)
 
 /* --- the kind of a name --------------------------------------------------------------- */
 
-/* Finds the counters of a point by its name: a COZ_BEGIN or COZ_END point as `type` says, or else a
- * COZ_PROGRESS point of that name. */
+/* Stores in `counter` the addresses of the counters of a point by its name: those of the point of
+ * this type (COZ_BEGIN or COZ_END) or, if there is none, of the COZ_PROGRESS point. */
 static void
 place_counter(const struct progress *progress, struct progress_counter *counter,
 	      enum progress_coz_type type)
@@ -110,7 +110,8 @@ place_counter(const struct progress *progress, struct progress_counter *counter,
 		progress_coz_find(&progress->coz, name, PROGRESS_COZ_THROUGHPUT, &counter->coz);
 }
 
-/* Turns the entry of coz:NAME into a LATENCY point. A COZ_BEGIN and a COZ_END have that name. */
+/* Turns the entry of coz:NAME into a LATENCY point, for a program that has both a COZ_BEGIN and a
+ * COZ_END with this name. */
 static void
 make_latency(struct progress_entry *entry)
 {

@@ -97,7 +97,7 @@ struct progress_place {
 	char *note;         /* remark for the user, owned; NULL if there is none */
 };
 
-/* Finds the place of a VAR, FUNC or LINE. The error has what was not found, and similar names. */
+/* Finds the place of a VAR, FUNC or LINE. The error names what was not found, and similar names. */
 int progress_place_find(const struct progress_images *images, const struct progress_source *source,
 			struct progress_place *out, struct error *err);
 /* progress_line.c: progress_place_find() for a LINE. */
@@ -106,7 +106,7 @@ int progress_line_find(const struct progress_images *images, const struct progre
 
 /* --- progress_coz.c: the points of coz.h that the target has executed ------------------------ */
 
-/* Most counters of one name: threads that execute a new point at the same time make one each. */
+/* Most counters of one name: each thread that executes a new point at the same time makes one. */
 #define PROGRESS_COZ_PLACES_MOST 4
 struct progress_coz_places {
 	uint64_t address[PROGRESS_COZ_PLACES_MOST];
@@ -162,7 +162,7 @@ struct progress {
 	struct progress_entry entry[CAUSAL_POINTS_MOST];
 	size_t count;
 	size_t left_out; /* number of points of coz.h beyond CAUSAL_POINTS_MOST */
-	/* Arrays of counted_count: code that the caller counts, its counters, and totals. */
+	/* For each piece of counted code: its address, its counter, its number of executions. */
 	struct progress_counted counted[PROGRESS_COUNTED_MOST];
 	struct progress_counter *counted_counter[PROGRESS_COUNTED_MOST];
 	uint64_t counted_total[PROGRESS_COUNTED_MOST];
@@ -184,7 +184,7 @@ void progress_entry_start(struct progress_entry *entry);
 struct progress_value progress_entry_value(struct progress_entry *entry);
 /* Stores the number after "FIELD: " in the text of /proc/PID/io; false: it is not there. */
 bool progress_io_parse(const char *text, enum progress_io_field field, uint64_t *value);
-/* Opens /proc/PID/io, which the caller closes; ERROR_NOT_PERMITTED has the likely reason. */
+/* Opens /proc/PID/io, which the caller closes. ERROR_NOT_PERMITTED: the text has a reason. */
 int progress_io_open(const struct process *process, int *fd, struct error *err);
 
 /* progress_coz.c: finds the counters of a point of coz.h. It is no error when the program has not

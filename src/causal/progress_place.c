@@ -132,7 +132,7 @@ is_searched(const struct finder *finder, const struct progress_image *image)
 	return finder->module == NULL || module_has_name(image->module, finder->module);
 }
 
-/* Interprets source->module: a module if one has that name, else a source file. */
+/* Decides whether source->module names a module or, if no module has that name, a source file. */
 static void
 choose_module(struct finder *finder)
 {
@@ -362,7 +362,7 @@ place_variable(const struct finder *finder, struct progress_place *out, struct e
 	return 0;
 }
 
-/* Adds a note about inlined copies, which are not counted. */
+/* Adds a note that executions of inlined copies of the function are not counted. */
 static void
 note_inlined(const struct finder *finder, struct progress_place *out)
 {

@@ -74,8 +74,8 @@ _coz_get_counter(int type, const char *name)
 	if (name == NULL)
 		return NULL;
 	name = end_of_name(name);
-	/* Two threads may each make a point of one name at the same time: readers add their
-	 * counts. */
+	/* If two threads make points of one name at the same time, the table has both points:
+	 * readers add their counts. */
 	do {
 		point = find_point(used, (uint32_t)type, name);
 		if (point != NULL)

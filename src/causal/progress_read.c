@@ -64,7 +64,8 @@ is_in_memory(const struct progress_source *source)
 void
 progress_entry_start(struct progress_entry *entry)
 {
-	/* With more ends than begins the difference is not the number in progress. */
+	/* If more ends than begins were counted, the difference is negative: it cannot be the
+	 * number in progress. */
 	entry->exact = entry->words.kind == CAUSAL_LATENCY &&
 		       is_in_memory(&entry->words.source[0]) &&
 		       is_in_memory(&entry->words.source[1]) &&

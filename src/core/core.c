@@ -304,6 +304,6 @@ memory_of_core_read(void *context, uint64_t address, void *to, size_t size)
 struct memory
 core_memory(const struct core *core)
 {
-	/* The callback does not change the context. */
+	/* The cast removes `const`, which is safe: the callback does not change the context. */
 	return (struct memory){ .read = memory_of_core_read, .context = (void *)(uintptr_t)core };
 }

@@ -63,7 +63,7 @@ struct core {
 	uint64_t vdso;       /* address of the vdso; 0 when not known */
 	uint64_t entry;      /* entry point of the executable; 0 when not known */
 	uint64_t notes_left; /* number of notes that may still be read */
-	/* The note of this kind was read; a second one is ignored. */
+	/* NT_SIGINFO, NT_FILE or NT_AUXV was read: a second note of the same type is ignored. */
 	bool has_end, has_files, has_auxv;
 	bool is_kernel; /* the file is a dump of a kernel */
 	bool is_cut;    /* the file lacks a part of the segment table or of the notes */

@@ -231,7 +231,8 @@ compare_mappings(const void *left, const void *right)
 
 /* --- files that cannot be used ----------------------------------------------------- */
 
-/* Appends the names of files with the same reason as `first`, and marks them as reported. */
+/* Appends the paths of all modules that are not used for the same reason as module `first`, and
+ * marks these modules as reported. */
 static void
 add_names(const struct builder *builder, size_t first, bool *reported, struct strbuf *names)
 {

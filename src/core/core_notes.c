@@ -29,7 +29,7 @@ struct note {
 	uint32_t type;
 	char owner[16]; /* "CORE", "LINUX" */
 	uint64_t at;    /* offset of the descriptor in the file */
-	uint64_t size;  /* of the descriptor */
+	uint64_t size;  /* bytes of the descriptor */
 };
 
 static bool
@@ -132,7 +132,7 @@ take_process(struct core *core, const struct note *note)
 	process->comm[sizeof(info.pr_fname)] = '\0';
 	process->cmdline = xstrndup(info.pr_psargs,
 				    strnlen(info.pr_psargs, sizeof(info.pr_psargs)));
-	/* The kernel puts a space after each argument. */
+	/* The kernel puts a space after each argument: those at the end are removed. */
 	length = strlen(process->cmdline);
 	while (length > 0 && process->cmdline[length - 1] == ' ')
 		process->cmdline[--length] = '\0';

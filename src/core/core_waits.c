@@ -105,8 +105,8 @@ core_waits_release(struct core_waits *waits)
 /*
  * Returns whether a thread that was about to return from its call still waits for an interpreter's
  * lock. A waiter wakes up at intervals (its wait has a timeout) to request the lock again, and
- * waits as long as another thread holds the lock. A thread that waits without a timeout has
- * released the lock and waits until another thread takes it.
+ * waits as long as another thread holds the lock. False for a wait without a timeout: its thread
+ * has released the lock, and waits until another thread takes it.
  */
 static bool
 asks_again(const struct core_waits *waits, const struct core_waiter *waiter)

@@ -109,7 +109,7 @@ load(struct debug_dwarf *dwarf, Elf_Scn *scn, const GElf_Shdr *header, bool by_g
 	data = elf_getdata(scn, NULL);
 	if (data == NULL || data->d_buf == NULL || data->d_size == 0)
 		return false;
-	/* libdw would try to unpack data that still begins with "ZLIB". */
+	/* Unpacked data that begins with "ZLIB" again is refused: libdw would try to unpack it. */
 	if (by_gnu && data->d_size >= 4 && memcmp(data->d_buf, "ZLIB", 4) == 0)
 		return false;
 	/* Adds zeros, so that every string ends in or directly behind its section. */

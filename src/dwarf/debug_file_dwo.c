@@ -203,8 +203,8 @@ open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *pa
 	return false;
 }
 
-/* Makes a .dwo file of the unit in the module's package. The package is searched for on the first
- * call; false when there is none, or it does not have the unit. */
+/* Makes a .dwo file in memory from the unit with this id in the module's package, which the first
+ * call searches. False when there is no package, or the unit is not in it or cannot be used. */
 static bool
 open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id, struct dwo *dwo)
 {

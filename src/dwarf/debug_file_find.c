@@ -276,7 +276,7 @@ try_link(struct debug_files *files, const struct debug_place *place, const struc
 		return false;
 	strbuf_add_format(&below, "%.*s/%s%s", (int)(slash - module->path), module->path, sub,
 			  name);
-	/* A link from a file to itself is a packaging mistake. */
+	/* The module itself is not tried: a link from a file to itself is a packaging mistake. */
 	good = strcmp(below.data, module->path) != 0 &&
 	       try_file(files, place, below.data, want, found);
 	strbuf_release(&below);
@@ -306,7 +306,8 @@ find_by_link(struct debug_files *files, const struct module *module, Elf *own,
 	return false;
 }
 
-/* Tries the copy of the module itself below --symfs, which may not be stripped. */
+/* Tries the copy of the module itself below --symfs: the copy may have the symbols and the DWARF
+ * that the module lacks. */
 static bool
 find_whole(struct debug_files *files, const struct module *module, const struct debug_want *want,
 	   struct debug_found *found)

@@ -23,7 +23,8 @@ struct debug_place {
 	char *path;
 	const char *prefix; /* put before every searched path: "usr/lib/debug/", or "" */
 	bool trusted;
-	int top; /* descriptor if it is not trusted: valid after the target has ended */
+	/* Descriptor of the directory if it is not trusted; it stays valid when the target ends. */
+	int top;
 };
 
 /* Limit of the bytes of DWARF that a run reads, which are kept in memory. The largest browsers have

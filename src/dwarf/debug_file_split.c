@@ -158,8 +158,8 @@ find_offset(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_Attri
 	return bytes_little(place, offset_size) == (uint64_t)(text - start) ? place : NULL;
 }
 
-/* Overwrites the text with slashes. This is the path of a directory, which libdw can open but not
- * read. */
+/* Overwrites the text with slashes. The new text is the path of a directory, which libdw can open
+ * but not read. */
 static void
 wipe(const char *text)
 {

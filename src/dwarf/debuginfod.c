@@ -171,7 +171,7 @@ debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t size, 
 	*path = NULL;
 	if (fd == -ENOENT && !server->late) /* the servers do not have the file */
 		return -1;
-	/* Later requests would probably wait for the same time. */
+	/* No server is asked again: later requests would probably wait as long as this one. */
 	server->silent = true;
 	if (server->late)
 		log_say(server->log, LOG_NORMAL,

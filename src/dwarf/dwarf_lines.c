@@ -36,8 +36,8 @@
 struct index {
 	Dwarf_Off *tops; /* for each unit, the offset of its top entry in .debug_info */
 	size_t count, capacity;
-	/* Silent units: their top entry has no addresses, so that their functions are read
-	 * instead. */
+	/* Numbers of the silent units. The top entry of a silent unit has no addresses, so that
+	 * the addresses of its functions are read instead. */
 	uint32_t *silent;
 	size_t silent_count, silent_capacity;
 	size_t silent_read;       /* number of silent units that were read */
@@ -87,7 +87,8 @@ add_unit(struct index *index, Dwarf_Die *top, Dwarf_Off offset, struct dwarf_tim
 	index->tops[index->count++] = offset;
 	if (dwarf_unit_add_ranges(top, &index->code, &index->spans, number, SPANS_MAX, time))
 		return;
-	/* The linker dropped all code of a unit that has only dead addresses. */
+	/* The top entry has addresses, but none is of code: the linker has dropped the unit's code,
+	 * and the unit is not silent. */
 	if (dwarf_hasattr(top, DW_AT_ranges) || dwarf_hasattr(top, DW_AT_high_pc))
 		return;
 	index->silent = xgrow(index->silent, &index->silent_capacity, index->silent_count + 1,

@@ -39,7 +39,7 @@ struct dwarf_unit {
 	Dwarf_Files *files;
 	struct dwarf_paths *paths;
 	bool lines_read; /* `lines`, `files` and `paths` are valid */
-	size_t cost;     /* bytes */
+	size_t cost;     /* estimate of the bytes of memory that the unit takes */
 };
 
 /* --- reading ------------------------------------------------------------------------- */
@@ -226,8 +226,8 @@ find_scope(const struct dwarf_unit *unit, uint64_t vaddr)
 	for (size_t i = 0; i < count; i++) {
 		const struct scope *scope = &unit->scopes[holding[i]->what];
 
-		/* A function that is nested in another function in the source need not have its
-		 * code inside the code of that function. */
+		/* A function that is not inlined may have a parent: in the source it is nested in
+		 * another function, but its code need not be inside the code of that function. */
 		if (scope->parent == at || (at == NO_SCOPE && !scope->inlined))
 			at = holding[i]->what;
 	}
@@ -288,7 +288,7 @@ dwarf_unit_find(struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *out
 		struct scope *scope = &unit->scopes[at];
 		bool last = !scope->inlined || scope->parent == NO_SCOPE;
 
-		/* The outermost function takes the last place when there are too many. */
+		/* With more functions than places, the outermost one gets the last place. */
 		if (count < most || last) {
 			struct dwarf_place *place = &out[count < most ? count++ : most - 1];
 

@@ -24,8 +24,8 @@ enum step_kind {
 	STEP_FIXED,      /* `size` bytes */
 	STEP_ULEB,       /* bytes up to the first below 0x80 */
 	STEP_STRING,     /* bytes up to a zero */
-	STEP_BLOCK,      /* a number of `size` bytes, then the number of bytes that it gives */
-	STEP_EXPRESSION, /* a ULEB128 number, then the number of bytes that it gives */
+	STEP_BLOCK,      /* a length of `size` bytes, then as many bytes as the length says */
+	STEP_EXPRESSION, /* a length in ULEB128, then as many bytes as the length says */
 	STEP_INDIRECT,   /* a ULEB128 number, which is the form of the bytes that follow */
 };
 
@@ -41,7 +41,8 @@ struct shape {
 	bool inlined;
 };
 
-/* Sizes of forms that depend on the unit; unit_size[] has their bytes. */
+/* Stand in step.size for sizes that depend on the unit, until form_step replaces them by the bytes
+ * in walk->unit_size[]. */
 enum { OF_ADDRESS = 100, OF_OFFSET, OF_REFERENCE, OF_NOTHING, OF_END };
 
 struct dwarf_walk {
@@ -179,7 +180,9 @@ skip_attribute(struct dwarf_walk *walk, const struct step *step)
 		       skip_bytes(walk, bytes_little(from, step->size));
 	case STEP_EXPRESSION:
 		return dwarf_read_uleb(&walk->at, walk->end, &number) && skip_bytes(walk, number);
-	default: /* an indirect form that is indirect again: could recurse without end */
+	default:
+		/* STEP_INDIRECT: the form precedes the value. A form that is again indirect is
+		 * refused: in a damaged unit each byte could add a level of recursion. */
 		return dwarf_read_uleb(&walk->at, walk->end, &number) && number <= UINT16_MAX &&
 		       number != DW_FORM_implicit_const &&
 		       form_step(walk, (unsigned int)number, &inner) &&

@@ -299,7 +299,7 @@ copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint
 }
 
 /* Copies the texts of a unit and changes their offsets in .debug_str_offsets.dwo: a unit refers to
- * texts by the numbers of these offsets only. */
+ * texts only by the indices of these offsets. */
 static const char *
 take_texts(const struct dwp_source *source, const struct bytes *info, struct bytes *offsets,
 	   struct strbuf *to)

@@ -115,7 +115,7 @@ take_augmentation(struct cursor *cursor, const char *letter)
 			take(cursor, 1);
 			break;
 		case 'P':
-			/* Only the size of the personality routine's address is needed. */
+			/* Skips the personality routine's address by the size of its encoding. */
 			cursor->at += format_size((unsigned)take(cursor, 1) & FORMAT_MASK);
 			break;
 		case 'S':

@@ -81,8 +81,9 @@ try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 
 /* --- the table by sections ------------------------------------------------------------- */
 
-/* cmd/link/internal/ld/data.go. The first TABLE_SECTIONS sections contain the table itself, which
- * some linkers put into .data.rel.ro. The other sections show that Go's linker made the program. */
+/* Sections of Go programs (cmd/link/internal/ld/data.go). The first TABLE_SECTIONS of them contain
+ * the table itself, which some linkers put into .data.rel.ro. The others show that Go's linker made
+ * the program. */
 #define TABLE_SECTIONS 2
 static const char *const sections[] = {
 	".gopclntab",

@@ -33,8 +33,8 @@ struct pclntab {
  * table. */
 bool pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size);
 
-/* Copies bytes at an address as they are in the file, where image_read_vaddr refuses writable
- * segments. False when no segment contains them all. */
+/* Copies bytes at an address as they are in the file, also from writable segments (which
+ * image_read_vaddr refuses). False when no segment contains all of them. */
 bool pclntab_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
 /*

@@ -104,7 +104,8 @@ all_found(const struct symbol_search *search)
 	return true;
 }
 
-/* Continues with the next table. */
+/* Continues with the names of the next table, or ends the search if no table is left or all symbols
+ * were found. */
 static void
 next_table(struct symbol_search *search)
 {

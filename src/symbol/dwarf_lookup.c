@@ -12,8 +12,9 @@
 #include "wallsample/symbol/symbol_lookup.h"
 
 /*
- * Limits of CPU time for one module. The search for inlined copies gets less: they only add a
- * remark to a message, for which programs of hundreds of megabytes need not be read to their end.
+ * Limits of CPU time for one module. The search for inlined copies gets less time, because the
+ * copies only add a remark to a message: programs of hundreds of megabytes need not be read to
+ * their end for it.
  */
 #define LINE_TIME_NS (10 * NS_PER_SEC)
 #define INLINED_TIME_NS (3 * NS_PER_SEC)
@@ -129,8 +130,8 @@ struct line_search {
 	bool last_wanted;          /* `last` is the wanted file */
 };
 
-/* Returns whether the path ends in `end`, and `end` begins with a whole name of a directory or
- * file. */
+/* Returns whether the path ends in `end`, and `end` begins where a name of a directory or file in
+ * the path begins: "src/a.c" ends in "a.c", but "src/ba.c" does not. */
 static bool
 is_end_of_path(const char *path, const char *end)
 {

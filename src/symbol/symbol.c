@@ -233,8 +233,8 @@ address_text(struct symbols *symbols, const struct known_module *known, uint64_t
 {
 	uint64_t start, size;
 
-	/* Code made at run time may move: with a text for each address, each address would be a
-	 * row. */
+	/* Code made at run time may move, and with a text for each address each address would be a
+	 * row in a report: all addresses get the name of the module. */
 	if (known->module->kind == MODULE_ANONYMOUS || known->module->kind == MODULE_JIT)
 		return known->name;
 	if (known->module->image != NULL && code_range(known->module->image, vaddr, &start, &size))
@@ -291,7 +291,8 @@ find_variable(struct symbols *symbols, struct known_module *known, uint64_t vadd
 
 /*
  * Names the function that contains the address. DWARF may have the name that a C library uses
- * internally (__libc_read) where the symbol table also has the name that programs call (read).
+ * internally (__libc_read) where the symbol table also has the name that programs call (read): the
+ * name with fewer leading underscores is taken.
  */
 static void
 name_function(struct symbols *symbols, struct known_module *known, uint64_t vaddr,

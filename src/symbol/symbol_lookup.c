@@ -273,7 +273,7 @@ edit_distance(const char *a, const char *b)
 	return row[width];
 }
 
-/* Returns a measure of difference; UINT32_MAX when the names are not similar. */
+/* Returns a measure of the difference of two names; UINT32_MAX when they are not similar. */
 static unsigned
 name_distance(const char *name, const char *wanted)
 {

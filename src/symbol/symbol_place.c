@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbol_place.c - the texts of sources of names. */
+/* symbol_place.c - the texts that denote the sources of names (SYMBOL_SOURCES). */
 #include "wallsample/symbol/symbol.h"
 
 const char *

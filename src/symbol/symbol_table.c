@@ -72,7 +72,8 @@ walk_table(Elf *elf, uint32_t type, enum symbol_source source,
 			entry.file = elf_text_at(entry.names, entry.sym.st_name, SYMBOL_NAME_MAX);
 		if (GELF_ST_TYPE(entry.sym.st_info) == STT_FILE || entry.sym.st_shndx == SHN_UNDEF)
 			continue;
-		/* No section has the number SHN_ABS, SHN_COMMON or SHN_XINDEX. */
+		/* Also skips symbols with SHN_ABS, SHN_COMMON or SHN_XINDEX: no section has these
+		 * numbers. */
 		if (entry.sym.st_shndx != section &&
 		    gelf_getshdr(elf_getscn(elf, entry.sym.st_shndx), &entry.section) == NULL)
 			continue;

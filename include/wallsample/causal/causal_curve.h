@@ -33,8 +33,8 @@ struct causal_gain {
 /* X(NAME, word) */
 #define CAUSAL_VERDICTS(X)                                                                         \
 	X(HELPS, "helps")     /* the interval of the slope is above 0 */                           \
-	X(NOTHING, "nothing") /* that interval contains 0, no gain exceeds the precision */        \
-	X(HURTS, "hurts")     /* the interval of the slope is below 0: contention */               \
+	X(NOTHING, "nothing") /* that interval contains 0; no gain exceeds the precision */        \
+	X(HURTS, "hurts")     /* the interval of the slope is below 0, as with contention */       \
 	X(UNSURE, "unsure")   /* not enough data: the candidate is not ranked */
 
 enum causal_verdict {
@@ -77,10 +77,11 @@ void causal_curves_make(const struct causal_result *result, uint64_t seed,
 void causal_curves_release(struct causal_curves *curves);
 
 /*
- * Returns half the width of the 95 % interval of one gain, or INFINITY when the gain is not known.
- * `speedup` is an index of the result. Used to plan the next experiment. Cheaper than
- * causal_curves_make, because the interval is computed by the delta method, not by bootstrap. It
- * leaves out the error by the cost of ticks, which more experiments do not reduce.
+ * Returns half the width of the 95 % interval of a candidate's gain at result->speedup[speedup] for
+ * one progress point; INFINITY when the gain is not known. The next experiments are planned by this
+ * margin. The interval is computed by the delta method, which takes less time than the
+ * bootstrap of causal_curves_make. The interval does not contain the error that the cost of ticks
+ * causes, because more experiments do not reduce that error.
  */
 double causal_margin(const struct causal_result *result, uint32_t candidate, size_t speedup,
 		     uint32_t point);

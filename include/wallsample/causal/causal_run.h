@@ -42,7 +42,7 @@ struct causal_run *causal_run_create(struct causal_result *result, struct progre
 				     uint64_t seed);
 void causal_run_free(struct causal_run *run);
 
-/* The control for struct sampler_config, borrowed from the run. */
+/* Returns the run's control for struct sampler_config; it is borrowed from the run. */
 const struct sampler_control *causal_run_control(struct causal_run *run);
 
 /*

@@ -13,7 +13,7 @@
  *   coz:NAME           a progress point of coz.h in the program, by its name (progress_coz.h). A
  *                      point that the program has not executed yet is found when it does; if it
  *                      then has a COZ_BEGIN and a COZ_END, its kind becomes LATENCY.
- *   io:FIELD           of /proc/PID/io: rchar, wchar, syscr, syscw, read_bytes, write_bytes
+ *   io:FIELD           a field of /proc/PID/io: rchar, wchar, syscr, syscw, read_bytes, write_bytes
  *   syscalls:read      equal to io:syscr;  syscalls:write  equal to io:syscw
  *   func:[MODULE:]SYMBOL, line:FILE:N    executions of this code; see progress_counted
  *   begin:SPEC,end:SPEC  latency, from two counters
@@ -34,7 +34,8 @@
 #include "wallsample/process/process.h"
 #include "wallsample/symbol/symbol.h"
 
-/* Number of hardware breakpoints, equal to TRACER_COUNT_MOST. */
+/* Largest number of places in the code whose executions are counted, each by one hardware
+ * breakpoint; equal to TRACER_COUNT_MOST. */
 #define PROGRESS_COUNTED_MOST 4
 
 /* An address in the target's code; the caller counts the executions of this code by breakpoints. */

@@ -67,16 +67,17 @@ bool core_read(const struct core *core, uint64_t address, void *to, size_t size)
  */
 size_t core_read_piece(const struct core *core, uint64_t address, void *to, size_t size);
 
-/* Where core_maps searches the files that the core names. */
+/* Where core_maps searches, on this machine, the files that the process had mapped. */
 struct core_files {
-	const char *exe;   /* path of the executable; NULL: use the path in the core */
-	const char *symfs; /* directory to search first; NULL: none */
+	const char *exe;   /* path of the executable; NULL: search the path that the core has */
+	const char *symfs; /* directory below which paths of the core are tried first; NULL: none */
 };
 
 /*
- * Returns the executable mappings, with a module for each file: those of the core's list of files,
- * the vdso, and memory without a file. `modules` and the core are borrowed by the maps. Logs the
- * files that cannot be used, one line for each reason. The caller frees the maps.
+ * Returns the executable mappings of the process, and adds their modules to `modules`: one for each
+ * mapped file, one for the vdso, and one for all memory without a file. The core and `modules` are
+ * borrowed by the maps. Logs the files that cannot be used, one line for each reason. The caller
+ * frees the maps.
  */
 struct maps *core_maps(const struct core *core, struct modules *modules,
 		       const struct core_files *files, const struct log *log);

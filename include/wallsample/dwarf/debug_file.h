@@ -8,8 +8,8 @@
  * refused, with a warning. Only regular files are opened. Links that the target could have created
  * are not followed. A file that was checked is passed on as a descriptor, not as a path.
  *
- * Why not libdwfl's search: libdw itself opens files that the DWARF names: the dwz file of
- * .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
+ * libdwfl's search is not used, because libdw itself opens files that the DWARF names: the dwz file
+ * of .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
  * DW_AT_comp_dir), which it also maps. In a hostile file these names can be links, pipes or
  * devices. So a Dwarf handle is made from an Elf without a descriptor, in which .gnu_debugaltlink
  * is hidden and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.

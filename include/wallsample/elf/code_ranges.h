@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_ranges.h - the range of the function that contains an address, from the unwind tables. The
- * range separates functions in files without symbols.
+ * code_ranges.h - finds, in the unwind tables, the address range of the function that contains an
+ * address. In a file without symbols the range shows which addresses belong to one function.
  */
 #ifndef WALLSAMPLE_ELF_CODE_RANGES_H
 #define WALLSAMPLE_ELF_CODE_RANGES_H

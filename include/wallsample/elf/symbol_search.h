@@ -17,16 +17,16 @@
 #include "wallsample/elf/image.h"
 
 #define SYMBOL_SEARCH_WANTED 8
-/* Largest numbers of names and of symbols that are kept. Only damaged tables have a name more than
- * once. */
+/* Largest number of positions in one table of names at which wanted names are found (also at the
+ * ends of longer names), and largest number of found symbols; further ones are ignored. */
 #define SYMBOL_SEARCH_NAMES 32
 #define SYMBOL_SEARCH_FOUND 32
 #define SYMBOL_SEARCH_NAME_MOST 64 /* bytes of a wanted name */
 
 struct symbol_wanted {
 	const char *name;
-	/* Also find parts of the function: "name.cold", "name.part.0"; then both tables are always
-	 * read. */
+	/* Also find parts of the function: "name.cold", "name.part.0"; then the search never
+	 * ends before both tables have been read. */
 	bool parts;
 	bool code; /* true for a function, false for a variable */
 };

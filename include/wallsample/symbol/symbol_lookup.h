@@ -50,7 +50,7 @@ size_t symbol_lookup(struct symbols *symbols, const struct module *module, const
 size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *module, const char *name,
 			     uint64_t *vaddr, size_t most);
 
-/* The code of a source line. */
+/* The code of a source line; largest number of its addresses that are stored. */
 #define SYMBOL_LINE_MOST 64
 
 struct symbol_line {
@@ -58,7 +58,7 @@ struct symbol_line {
 	size_t count;                     /* number of addresses */
 	bool file_known;                  /* the module has code of the source file */
 	bool lines_known;                 /* the module has DWARF with lines */
-	uint32_t before, after; /* the nearest lines of the file that have code; 0: none */
+	uint32_t before, after;           /* nearest lines with code before and after it; 0: none */
 };
 
 /* Adds the code of a line in one module to *out, which must be zeroed before the first module.
