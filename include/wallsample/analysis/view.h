@@ -110,7 +110,7 @@ const struct profile *view_profile(const struct view *view);
 
 /*
  * Adds the label of a thread of the profile, "name-tid"; for a task, with its entry function, such
- * as "goroutine 17 main.taker"; for merged tasks such as "goroutines main.taker". Bytes of names
+ * as "task 17 main.taker"; for merged tasks such as "tasks main.taker". Bytes of names
  * are not escaped.
  */
 void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
@@ -126,7 +126,7 @@ const char *view_task_creator(const struct view *view, uint32_t thread);
  */
 uint32_t view_unit(const struct view *view, uint32_t thread);
 /*
- * Adds the label of a unit: for several tasks such as "goroutines main.taker", else that of
+ * Adds the label of a unit: for several tasks such as "tasks main.taker", else that of
  * view_add_thread().
  */
 void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);

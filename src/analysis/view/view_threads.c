@@ -170,7 +170,7 @@ view_add_task_id(uint64_t id, struct strbuf *out)
 	strbuf_add_format(out, id > NUMBER_MOST ? "0x%" PRIx64 : "%" PRIu64, id);
 }
 
-/* Adds the label of several tasks with the same entry function, such as "goroutines main.taker". */
+/* Adds the label of several tasks with the same entry function, such as "tasks main.taker". */
 static void
 add_tasks(const struct view *view, uint32_t thread, struct strbuf *out)
 {
