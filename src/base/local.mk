@@ -5,6 +5,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/base/error.h \
 	include/wallsample/base/histogram.h \
 	include/wallsample/base/memory.h \
+	include/wallsample/base/search.h \
 	include/wallsample/base/table.h \
 	include/wallsample/base/utf8.h \
 	src/base/alloc.c \
