@@ -5,6 +5,8 @@
 
 #include "core/core_internal.h"
 
+#include "wallsample/base/search.h"
+
 /* Reads of more than this number of bytes bypass the window. */
 #define SMALL ((size_t)512)
 
@@ -90,17 +92,10 @@ core_spans_sort(struct core_spans *spans)
 const struct core_span *
 core_spans_find(const struct core_spans *spans, uint64_t address)
 {
-	size_t low = 0, high = spans->count;
+	size_t index;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (spans->span[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < spans->count ? &spans->span[low] : NULL;
+	SEARCH_FIRST_NOT(index, spans->count, spans->span[index].end <= address);
+	return index < spans->count ? &spans->span[index] : NULL;
 }
 
 const struct core_span *

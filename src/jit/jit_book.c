@@ -9,6 +9,8 @@
 
 #include "jit/jit_source_internal.h"
 
+#include "wallsample/base/search.h"
+
 /* Largest number of entries: 112 MiB without their names. Real programs have far fewer. */
 #define MAX_ENTRIES ((uint32_t)2 << 20)
 /* Limit in bytes of all names and file names together; each name counts TEXT_COST bytes in addition
@@ -402,17 +404,11 @@ static const struct line *
 line_at(const struct jit_book *book, const struct entry *entry, uint64_t address)
 {
 	const uint64_t offset = address - entry->start;
-	uint32_t low = 0, high = entry->lines.count;
+	const size_t first = entry->lines.first;
+	size_t next;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (book->line[entry->lines.first + middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? &book->line[entry->lines.first + low - 1] : NULL;
+	SEARCH_FIRST_NOT(next, entry->lines.count, book->line[first + next].offset <= offset);
+	return next > 0 ? &book->line[first + next - 1] : NULL;
 }
 
 void

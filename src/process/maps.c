@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "process/process_internal.h"
+#include "wallsample/base/search.h"
 #include "wallsample/base/table.h"
 
 #define QUERIES_PER_TICK 64
@@ -238,17 +239,10 @@ maps_free(struct maps *maps)
 static size_t
 first_ending_behind(const struct mapping *mapping, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
+	size_t index;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (mapping[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	SEARCH_FIRST_NOT(index, count, mapping[index].end <= address);
+	return index;
 }
 
 static const struct mapping *

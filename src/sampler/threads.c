@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sampler/threads_internal.h"
+#include "wallsample/base/search.h"
 #include "wallsample/sampler/rings.h"
 #include "wallsample/tracer/process_memory.h"
 
@@ -197,19 +198,12 @@ threads_refresh(struct run *run)
 uint32_t
 threads_index(const struct thread_list *threads, pid_t tid)
 {
-	size_t low = 0, high = threads->count;
+	size_t index;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (threads->thread[middle]->watch.tid == tid)
-			return (uint32_t)middle;
-		if (threads->thread[middle]->watch.tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return RINGS_NONE;
+	SEARCH_FIRST_NOT(index, threads->count, threads->thread[index]->watch.tid < tid);
+	if (index == threads->count || threads->thread[index]->watch.tid != tid)
+		return RINGS_NONE;
+	return (uint32_t)index;
 }
 
 struct sampled_thread *

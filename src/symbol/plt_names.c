@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/search.h"
 #include "wallsample/elf/elf_open.h"
 
 /*
@@ -99,17 +100,10 @@ sort_slots(struct slot *slot, size_t count)
 static const struct slot *
 find_slot(const struct slot *slot, size_t count, uint64_t vaddr)
 {
-	size_t low = 0, high = count;
+	size_t index;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (slot[middle].vaddr < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && slot[low].vaddr == vaddr ? &slot[low] : NULL;
+	SEARCH_FIRST_NOT(index, count, slot[index].vaddr < vaddr);
+	return index < count && slot[index].vaddr == vaddr ? &slot[index] : NULL;
 }
 
 /* --- relocations ------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "symbol/plt_internal.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/search.h"
 #include "wallsample/elf/elf_open.h"
 
 /*
@@ -328,17 +329,9 @@ symbol_table_release(struct symbol_table *table)
 const struct symbol_range *
 symbol_table_find(const struct symbol_table *table, uint64_t vaddr)
 {
-	size_t low = 0, high = table->count;
+	const struct symbol_range *range = table->range;
+	size_t index;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (vaddr < table->range[middle].start)
-			high = middle;
-		else if (vaddr >= table->range[middle].end)
-			low = middle + 1;
-		else
-			return &table->range[middle];
-	}
-	return NULL;
+	SEARCH_FIRST_NOT(index, table->count, range[index].end <= vaddr);
+	return index < table->count && range[index].start <= vaddr ? &range[index] : NULL;
 }

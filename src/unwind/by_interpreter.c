@@ -5,6 +5,8 @@
  */
 #include "unwind/unwind_method_internal.h"
 
+#include "wallsample/base/search.h"
+
 /*
  * The words below the frame pointer (V8, src/execution/frame-constants.h): context, function,
  * number of arguments (since V8 8.9, Node 16), bytecode array, offset in the bytecode array. The
@@ -29,17 +31,10 @@ static bool
 is_interpreter(const struct walk *walk, uint64_t address)
 {
 	const struct address_range *range = walk->interpreter;
-	size_t low = 0, high = walk->interpreter_count;
+	size_t next;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (range[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && address - range[low - 1].start < range[low - 1].size;
+	SEARCH_FIRST_NOT(next, walk->interpreter_count, range[next].start <= address);
+	return next > 0 && address - range[next - 1].start < range[next - 1].size;
 }
 
 /* Reads the words of the frame from the copied stack or from the process. Returns false when they

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "wallsample/base/search.h"
+
 /* Most descriptors read in a walk. On a machine with more descriptors no process is named. */
 #define WALK_MOST 200000
 /* Most threads of a process whose descriptors are tried when its first thread has exited. */
@@ -221,23 +223,6 @@ holders_free(struct holders *holders)
 	free(holders);
 }
 
-/* Returns the index of the first holder with the key, or of the next key. */
-static size_t
-find_key(const struct holders *holders, uint64_t key)
-{
-	size_t low = 0, high = holders->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (holders->list[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 #define PATH_SIZE 64
 
 /* Writes the path of the descriptor. /proc/TID exists for each thread, though it is not listed. */
@@ -293,13 +278,13 @@ holders_find(const struct holders *holders, const char *link, enum holder_access
 	     struct holders_found *found)
 {
 	const uint64_t key = link_key(link, strlen(link));
-	const size_t first = find_key(holders, key);
 	const struct holder *own = NULL;
-	size_t end = first;
+	size_t first, end;
 	pid_t last = 0;
 
 	memset(found, 0, sizeof(*found));
-	for (; end < holders->count && holders->list[end].key == key; end++)
+	SEARCH_FIRST_NOT(first, holders->count, holders->list[first].key < key);
+	for (end = first; end < holders->count && holders->list[end].key == key; end++)
 		if (holders->list[end].pid == holders->own)
 			own = &holders->list[end];
 	if (link[0] == '/' && own == NULL)

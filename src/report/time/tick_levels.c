@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/search.h"
 
 /* The two binary searches in a level take about as long as reading this number of ticks. */
 #define SEARCHES_COST 32
@@ -86,21 +87,16 @@ tick_levels_free(struct tick_levels *levels)
 	free(levels);
 }
 
-/* Returns the first place of the level at or after `tick`; level->end if there is none. */
-static size_t
+/* Returns the first place of the level at or after `tick`; if there is none, the place behind the
+ * level. */
+static const struct place *
 find(const struct tick_levels *levels, const struct level *level, uint64_t tick)
 {
-	size_t from = level->first, to = level->end;
+	const struct place *place = &levels->place[level->first];
+	size_t index;
 
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (levels->place[middle].tick < tick)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	SEARCH_FIRST_NOT(index, level->end - level->first, place[index].tick < tick);
+	return &place[index];
 }
 
 void
@@ -118,8 +114,8 @@ tick_levels_sum(const struct tick_levels *levels, uint64_t first, uint64_t ticks
 	}
 	for (size_t i = 0; i < levels->level_count; i++) {
 		const struct level *level = &levels->level[i];
-		const struct place *from = &levels->place[find(levels, level, first)];
-		const struct place *to = &levels->place[find(levels, level, first + ticks)];
+		const struct place *from = find(levels, level, first);
+		const struct place *to = find(levels, level, first + ticks);
 
 		if (from != to)
 			add(context, levels->place[level->first].parallelism,

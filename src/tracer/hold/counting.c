@@ -10,6 +10,7 @@
 #include <sys/ptrace.h>
 
 #include "tracer/stop_internal.h"
+#include "wallsample/base/search.h"
 
 /* Most bytes that are read of a status file, which has some 1500. */
 #define STATUS_MOST 16384
@@ -19,17 +20,10 @@
 static size_t
 tracees_position(const struct tracees *tracees, pid_t tid)
 {
-	size_t low = 0, high = tracees->count;
+	size_t place;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (tracees->item[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	SEARCH_FIRST_NOT(place, tracees->count, tracees->item[place].tid < tid);
+	return place;
 }
 
 struct tracee *
