@@ -28,8 +28,8 @@ print_row(const struct go_layout *layout)
 	for (size_t i = 0; (name = go_layout_member(layout, i, &value)) != NULL; i++) {
 		printf(name[0] == line ? " " : "\n\t  ");
 		line = name[0];
-		if (value == GO_ABSENT)
-			printf("GO_ABSENT,");
+		if (value == MEMBER_ABSENT)
+			printf("NONE,");
 		else
 			printf("%u,", value);
 	}

@@ -27,7 +27,7 @@ print_column(Dwarf *dwarf, uint32_t version)
 		return 1;
 	}
 	for (size_t i = 0; (name = python_layout_member(&layout, i, &value)) != NULL; i++) {
-		if (value == PYTHON_ABSENT)
+		if (value == MEMBER_ABSENT)
 			printf("%s NONE\n", name);
 		else
 			printf("%s %u\n", name, value);

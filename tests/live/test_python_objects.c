@@ -44,9 +44,9 @@ choose_layout(struct python_layout *layout, unsigned minor, bool free_threaded)
 	static const struct {
 		uint32_t filename, qualified, first_line, instructions, characters;
 	} row[] = {
-		[8] = { 104, PYTHON_ABSENT, 40, PYTHON_ABSENT, 48 },
-		[9] = { 104, PYTHON_ABSENT, 40, PYTHON_ABSENT, 48 },
-		[10] = { 104, PYTHON_ABSENT, 40, PYTHON_ABSENT, 48 },
+		[8] = { 104, MEMBER_ABSENT, 40, MEMBER_ABSENT, 48 },
+		[9] = { 104, MEMBER_ABSENT, 40, MEMBER_ABSENT, 48 },
+		[10] = { 104, MEMBER_ABSENT, 40, MEMBER_ABSENT, 48 },
 		[11] = { 112, 128, 72, 184, 48 },
 		[12] = { 112, 128, 68, 192, 40 },
 		[13] = { 112, 128, 68, 200, 40 },
@@ -67,7 +67,7 @@ choose_layout(struct python_layout *layout, unsigned minor, bool free_threaded)
 		.code_line_table = row[minor].filename + (minor < 11 ? 16 : 24) + more,
 		.code_first_line = row[minor].first_line + more,
 		.code_instructions = row[minor].instructions,
-		.code_bytecodes = PYTHON_ABSENT,
+		.code_bytecodes = MEMBER_ABSENT,
 		.text_length = 16 + more,
 		.text_state = 32 + more,
 		.text_ascii = row[minor].characters + more,

@@ -109,8 +109,8 @@ set_vdso_caller(const struct glance *glance, struct green_task *task)
 {
 	uint64_t fp = 0;
 
-	task->sp = go_word(glance->m, glance->layout->m_vdso_sp);
-	task->pc = go_word(glance->m, glance->layout->m_vdso_pc);
+	task->sp = member_u64(glance->m, glance->layout->m_vdso_sp);
+	task->pc = member_u64(glance->m, glance->layout->m_vdso_pc);
 	if (go_vdso_frame_pointer != 0 &&
 	    pages_read(glance->pages, task->sp - go_vdso_frame_pointer, &fp, sizeof(fp)) &&
 	    fp >= task->sp && stack_contains(task, fp))
@@ -126,23 +126,23 @@ static void
 find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task)
 {
 	const struct go_layout *layout = glance->layout;
-	const uint64_t left = go_word(glance->g, layout->g_sp);
-	const uint64_t called = go_word(glance->g, layout->g_call_sp);
+	const uint64_t left = member_u64(glance->g, layout->g_sp);
+	const uint64_t called = member_u64(glance->g, layout->g_call_sp);
 
 	if (sp == 0 || stack_contains(task, sp))
 		return;
-	if (stack_contains(task, go_word(glance->m, layout->m_vdso_sp))) {
+	if (stack_contains(task, member_u64(glance->m, layout->m_vdso_sp))) {
 		set_vdso_caller(glance, task);
 	} else if (task->state == GREEN_TASK_CALLING && stack_contains(task, called)) {
 		/* g_sp, g_pc and g_fp are not used here: they have changed if the C code has called
 		 * Go. */
 		task->sp = called;
-		task->pc = go_word(glance->g, layout->g_call_pc);
-		task->fp = go_word(glance->g, layout->g_call_fp);
+		task->pc = member_u64(glance->g, layout->g_call_pc);
+		task->fp = member_u64(glance->g, layout->g_call_fp);
 	} else if (stack_contains(task, left)) {
 		task->sp = left;
-		task->pc = go_word(glance->g, layout->g_pc);
-		task->fp = go_word(glance->g, layout->g_fp);
+		task->pc = member_u64(glance->g, layout->g_pc);
+		task->fp = member_u64(glance->g, layout->g_fp);
 	}
 }
 
@@ -175,7 +175,7 @@ static void
 capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_t sp,
 		  struct go_captured *captured)
 {
-	const uint64_t address = go_word(glance->m, glance->layout->m_current);
+	const uint64_t address = member_u64(glance->m, glance->layout->m_current);
 	struct green_task task;
 	uint64_t m;
 
@@ -207,7 +207,7 @@ go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_captured *ca
 		return;
 	pages_begin(glance.pages, &thread->memo);
 	if (pages_read(glance.pages, thread->address, glance.m, glance.layout->m_size) &&
-	    go_word(glance.m, glance.layout->m_tid) == thread->inner)
+	    member_u64(glance.m, glance.layout->m_tid) == thread->inner)
 		capture_goroutine(&glance, thread, sp, captured);
 	else
 		go->base.stale = true;

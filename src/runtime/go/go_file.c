@@ -215,7 +215,7 @@ follow_pointer(const struct memory *memory, const uint8_t head[HEAD_SIZE],
 	uint64_t string[2];
 
 	return head[POINTER_AT] == sizeof(uint64_t) && (head[FLAGS_AT] & BIG_ENDIAN_FLAG) == 0 &&
-	       memory_read(memory, go_word(head, 16), string, sizeof(string)) &&
+	       memory_read(memory, bytes_u64(head + 16), string, sizeof(string)) &&
 	       go_version_copy(memory, string[0], string[1], text);
 }
 
@@ -227,7 +227,7 @@ go_version_read(const struct memory *memory, uint64_t address, char text[GO_VERS
 	if (!memory_read(memory, address, head, sizeof(head)))
 		return false;
 	if (memcmp(head, MARK, MARK_SIZE) != 0)
-		return go_version_copy(memory, go_word(head, 0), go_word(head, sizeof(uint64_t)),
+		return go_version_copy(memory, bytes_u64(head), bytes_u64(head + sizeof(uint64_t)),
 				       text) &&
 		       strncmp(text, "go1.", strlen("go1.")) == 0;
 	if ((head[FLAGS_AT] & INLINE_FLAG) == 0)

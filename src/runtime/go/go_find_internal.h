@@ -9,6 +9,7 @@
 #include <elfutils/libdw.h>
 
 #include "runtime/finder_internal.h"
+#include "runtime/member_internal.h"
 #include "wallsample/elf/symbol_search.h"
 #include "wallsample/process/module.h"
 
@@ -19,9 +20,6 @@
  * holds for all 64-bit architectures. The layout of any other version is read from the program's
  * DWARF.
  */
-
-/* Offset of a member that the version does not have. */
-#define GO_ABSENT UINT32_MAX
 
 /* Offsets in bytes in runtime.g, a goroutine, and runtime.m, a thread: X(name, structure, path). */
 #define GO_OFFSETS(X)                                                                              \
@@ -82,11 +80,6 @@ const char *go_layout_member(const struct go_layout *layout, size_t index, uint3
 /* Sets g_size and m_size from the offsets of the members. Returns false when a member is missing or
  * its offset implausible. */
 bool go_layout_finish(struct go_layout *layout);
-
-/* Return the 64-bit or 32-bit member at `offset` of a structure whose bytes were read; 0 for
- * GO_ABSENT. */
-uint64_t go_word(const uint8_t *bytes, uint32_t offset);
-uint32_t go_word32(const uint8_t *bytes, uint32_t offset);
 
 /* --- go_find.c --------------------------------------------------------------------------- */
 

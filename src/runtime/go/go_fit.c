@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* go_fit.c - checks whether memory holds structures of Go's runtime. */
 #include "runtime/go/go_find_internal.h"
-#include "wallsample/base/bytes.h"
 #include "wallsample/runtime/green_task.h"
 
 /* Number of goroutines, from the beginning of the list, that are checked. */
@@ -14,18 +13,6 @@
 /* Bit set of the statuses of structures without a goroutine: idle (0), two that Go never used (5,
  * 7), dead (6), dead for an extra thread (11). */
 #define STATUS_NONE (1U << 0 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 11)
-
-uint64_t
-go_word(const uint8_t *bytes, uint32_t offset)
-{
-	return offset == GO_ABSENT ? 0 : bytes_u64(bytes + offset);
-}
-
-uint32_t
-go_word32(const uint8_t *bytes, uint32_t offset)
-{
-	return offset == GO_ABSENT ? 0 : bytes_u32(bytes + offset);
-}
 
 static bool
 is_pointer(uint64_t value)
@@ -43,9 +30,10 @@ go_fit_is_slice(const uint64_t word[3])
 bool
 go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes)
 {
-	const uint32_t status = go_word32(bytes, layout->g_status) & ~(uint32_t)STATUS_SCAN;
-	const uint64_t low = go_word(bytes, layout->g_low), high = go_word(bytes, layout->g_high);
-	const uint64_t sp = go_word(bytes, layout->g_sp), m = go_word(bytes, layout->g_m);
+	const uint32_t status = member_u32(bytes, layout->g_status) & ~(uint32_t)STATUS_SCAN;
+	const uint64_t low = member_u64(bytes, layout->g_low);
+	const uint64_t high = member_u64(bytes, layout->g_high);
+	const uint64_t sp = member_u64(bytes, layout->g_sp), m = member_u64(bytes, layout->g_m);
 
 	if (status > STATUS_MOST)
 		return false;
@@ -53,7 +41,7 @@ go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes)
 		return low <= high;
 	return low != 0 && low < high && high - low <= STACK_MOST && (m == 0 || is_pointer(m)) &&
 	       (sp == 0 || m != 0 || (low <= sp && sp <= high)) &&
-	       go_word(bytes, layout->g_id) != 0;
+	       member_u64(bytes, layout->g_id) != 0;
 }
 
 enum finder_fit
@@ -76,9 +64,9 @@ go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout, ui
 		if (!is_pointer(pointer[i]) ||
 		    !memory_read(&tools->memory, pointer[i], bytes, layout->g_size) ||
 		    !go_fit_goroutine(layout, bytes) ||
-		    (first && i == 0 && go_word(bytes, layout->g_id) != 1))
+		    (first && i == 0 && member_u64(bytes, layout->g_id) != 1))
 			return FINDER_FIT_MISFIT;
-		good += go_word(bytes, layout->g_id) != 0;
+		good += member_u64(bytes, layout->g_id) != 0;
 	}
 	return good > 0 ? FINDER_FIT_GOOD : FINDER_FIT_NOT_YET;
 }
@@ -87,9 +75,9 @@ bool
 go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout, uint64_t address,
 	      const uint8_t *bytes)
 {
-	const uint64_t g0 = go_word(bytes, layout->m_g0), tid = go_word(bytes, layout->m_tid);
-	const uint64_t next = go_word(bytes, layout->m_next);
-	const uint64_t current = go_word(bytes, layout->m_current);
+	const uint64_t g0 = member_u64(bytes, layout->m_g0), tid = member_u64(bytes, layout->m_tid);
+	const uint64_t next = member_u64(bytes, layout->m_next);
+	const uint64_t current = member_u64(bytes, layout->m_current);
 	uint64_t owner;
 
 	return is_pointer(g0) && tid <= INT32_MAX && (next == 0 || is_pointer(next)) &&

@@ -7,6 +7,7 @@
 #include "wallsample/dwarf/dwarf_structures.h"
 
 #define TIME_MOST_NS (200 * NS_PER_MS)
+#define NONE MEMBER_ABSENT
 
 enum structure { G, M };
 
@@ -30,16 +31,16 @@ static const struct {
 /* clang-format off */
 static const struct go_layout table[] = {
 	{ 19, 0, 320, 816,
-	  0, 8, 48, 56, 64, 104, 112, 120, GO_ABSENT, 144, 152, 168, 176, 189, GO_ABSENT, 296, 312,
+	  0, 8, 48, 56, 64, 104, 112, 120, NONE, 144, 152, 168, 176, 189, NONE, 296, 312,
 	  0, 72, 192, 336, 800, 808 },
 	{ 20, 0, 320, 816,
-	  0, 8, 48, 56, 64, 104, 112, 120, GO_ABSENT, 144, 152, 168, 176, 189, GO_ABSENT, 296, 312,
+	  0, 8, 48, 56, 64, 104, 112, 120, NONE, 144, 152, 168, 176, 189, NONE, 296, 312,
 	  0, 72, 192, 336, 800, 808 },
 	{ 21, 0, 304, 824,
-	  0, 8, 48, 56, 64, 104, 112, 120, GO_ABSENT, 144, 152, 168, 176, 188, 272, 280, 296,
+	  0, 8, 48, 56, 64, 104, 112, 120, NONE, 144, 152, 168, 176, 188, 272, 280, 296,
 	  0, 72, 192, 336, 808, 816 },
 	{ 22, 0, 304, 1136,
-	  0, 8, 48, 56, 64, 104, 112, 120, GO_ABSENT, 144, 152, 168, 176, 191, 272, 280, 296,
+	  0, 8, 48, 56, 64, 104, 112, 120, NONE, 144, 152, 168, 176, 191, 272, 280, 296,
 	  0, 72, 192, 328, 1120, 1128 },
 	{ 23, 0, 312, 872,
 	  0, 8, 48, 56, 64, 104, 112, 120, 128, 152, 160, 176, 184, 199, 280, 288, 304,
@@ -103,7 +104,7 @@ go_layout_finish(struct go_layout *layout)
 	for (size_t i = 0; (name = go_layout_member(layout, i, &value)) != NULL; i++) {
 		uint32_t *size = members[i].structure == G ? &layout->g_size : &layout->m_size;
 
-		if (value == GO_ABSENT && may_be_absent(name))
+		if (value == MEMBER_ABSENT && may_be_absent(name))
 			continue;
 		if (value > GO_M_MOST)
 			return false;
@@ -127,7 +128,7 @@ go_layout_read(Dwarf *dwarf, uint32_t minor, struct go_layout *layout)
 	layout->minor = minor;
 	layout->patch = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
-		uint32_t offset = GO_ABSENT;
+		uint32_t offset = MEMBER_ABSENT;
 		uint64_t value;
 
 		if (dwarf_structures_member(&structures, members[i].structure, members[i].path,

@@ -102,7 +102,7 @@ try_batch(struct go_scan *scan, struct batch *batch)
 	runtime_read_pieces(scan->tools, batch->piece, batch->count, batch->bytes, batch->got);
 	for (size_t i = 0; i < batch->count; i++) {
 		if (batch->got[i] && scan->head_count < GO_HEADS_MOST &&
-		    may_be_alive(scan, go_word(bytes, layout->m_tid)) &&
+		    may_be_alive(scan, member_u64(bytes, layout->m_tid)) &&
 		    go_fit_thread(scan->tools, layout, batch->piece[i].address, bytes))
 			scan->head[scan->head_count++] = batch->at[i];
 		bytes += batch->piece[i].size;

@@ -97,14 +97,14 @@ go_tasks_slots(struct go_runtime *go)
 static void
 set_continuation(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)
 {
-	const uint64_t sp = go_word(bytes, layout->g_sp);
+	const uint64_t sp = member_u64(bytes, layout->g_sp);
 
 	if (sp < task->stack_low || sp >= task->stack_high)
 		return;
 	task->sp = sp;
-	task->pc = go_word(bytes, layout->g_pc);
-	task->fp = go_word(bytes, layout->g_fp);
-	task->counts_runs = layout->g_runs != GO_ABSENT;
+	task->pc = member_u64(bytes, layout->g_pc);
+	task->fp = member_u64(bytes, layout->g_fp);
+	task->counts_runs = layout->g_runs != MEMBER_ABSENT;
 	if (task->counts_runs)
 		task->runs = bytes[layout->g_runs];
 }
@@ -112,7 +112,7 @@ set_continuation(const struct go_layout *layout, const uint8_t *bytes, struct gr
 static uint64_t
 waiting_time(const struct go_layout *layout, const uint8_t *bytes, uint64_t now_ns)
 {
-	const uint64_t since = go_word(bytes, layout->g_since);
+	const uint64_t since = member_u64(bytes, layout->g_since);
 
 	return since != 0 && since < now_ns ? now_ns - since : 0;
 }
@@ -122,23 +122,23 @@ go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint
 	     struct green_task *task, uint64_t *m)
 {
 	const struct go_layout *layout = &go->home.layout;
-	const uint32_t status = go_word32(bytes, layout->g_status) & ~STATUS_SCAN;
+	const uint32_t status = member_u32(bytes, layout->g_status) & ~STATUS_SCAN;
 
 	memset(task, 0, sizeof(*task));
 	*m = 0;
 	if (status >= ARRAY_SIZE(states) || states[status] == GREEN_TASK_NONE)
 		return false;
-	task->id = go_word(bytes, layout->g_id);
+	task->id = member_u64(bytes, layout->g_id);
 	task->address = address;
 	task->state = states[status];
-	task->stack_low = go_word(bytes, layout->g_low);
-	task->stack_high = go_word(bytes, layout->g_high);
-	task->entry = go_word(bytes, layout->g_entry);
-	task->created_at = go_word(bytes, layout->g_created);
-	task->creator = go_word(bytes, layout->g_creator);
+	task->stack_low = member_u64(bytes, layout->g_low);
+	task->stack_high = member_u64(bytes, layout->g_high);
+	task->entry = member_u64(bytes, layout->g_entry);
+	task->created_at = member_u64(bytes, layout->g_created);
+	task->creator = member_u64(bytes, layout->g_creator);
 	if (task->state == GREEN_TASK_RUNNING || task->state == GREEN_TASK_CALLING ||
 	    task->state == GREEN_TASK_WAITING)
-		*m = go_word(bytes, layout->g_m);
+		*m = member_u64(bytes, layout->g_m);
 	if (task->state == GREEN_TASK_WAITING && *m != 0)
 		task->state = GREEN_TASK_RUNNING;
 	if (task->state == GREEN_TASK_READY || task->state == GREEN_TASK_WAITING)

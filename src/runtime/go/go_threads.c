@@ -120,8 +120,8 @@ go_threads_list_from(struct go_runtime *go, uint64_t address)
 
 		if (!memory_read(&go->base.tools->memory, address, bytes, size))
 			return;
-		thread.inner = go_word(bytes, layout->m_tid);
-		address = go_word(bytes, layout->m_next);
+		thread.inner = member_u64(bytes, layout->m_tid);
+		address = member_u64(bytes, layout->m_next);
 		if (!table_find(&go->before.by_address, thread.address, 0, &at) &&
 		    !go_fit_thread(go->base.tools, layout, thread.address, bytes)) {
 			if (i > 0)
@@ -154,7 +154,7 @@ go_threads_keep_others(struct go_runtime *go)
 		    go_thread_find_tid(go, thread->inner) == thread->tid &&
 		    memory_read(&go->base.tools->memory, thread->address, bytes,
 				head_size(layout)) &&
-		    go_word(bytes, layout->m_tid) == thread->inner &&
+		    member_u64(bytes, layout->m_tid) == thread->inner &&
 		    go_fit_thread(go->base.tools, layout, thread->address, bytes))
 			go_threads_add(go, &(struct go_thread){ .address = thread->address,
 								.inner = thread->inner });
@@ -241,7 +241,7 @@ go_threads_tid(struct go_runtime *go, uint64_t address)
 	if (!memory_read(&go->base.tools->memory, address, bytes, head_size(layout)) ||
 	    !go_fit_thread(go->base.tools, layout, address, bytes))
 		return 0;
-	thread.inner = go_word(bytes, layout->m_tid);
+	thread.inner = member_u64(bytes, layout->m_tid);
 	if (known) {
 		go->threads.thread[at].inner = thread.inner;
 		go_thread_settle(go, at);

@@ -92,11 +92,11 @@ bool
 python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct python_frame *frame)
 {
 	const struct python_layout *layout = &cpython->place.layout;
-	const uint64_t code = python_word(bytes, layout->frame_code) & ~PYTHON_REFERENCE_MARKS;
+	const uint64_t code = member_u64(bytes, layout->frame_code) & ~PYTHON_REFERENCE_MARKS;
 	uint8_t object[PYTHON_CODE_BYTES];
 
-	frame->instruction = python_word(bytes, layout->frame_instruction);
-	frame->bytecode_index = python_word32(bytes, layout->frame_bytecode_index);
+	frame->instruction = member_u64(bytes, layout->frame_instruction);
+	frame->bytecode_index = member_u32(bytes, layout->frame_bytecode_index);
 	if (pages_read(cpython->base.tools->pages, code, object, layout->code_size))
 		frame->code = python_code_identify(layout, code, object);
 	else
@@ -199,7 +199,7 @@ step_outwards(struct walk *walk)
 	is_shim = python_since(layout, 3, 12) && bytes[layout->frame_owner] >= PYTHON_OWNER_SHIM;
 	if (!is_shim)
 		capture_frame(walk, bytes);
-	previous = python_word(bytes, layout->frame_previous);
+	previous = member_u64(bytes, layout->frame_previous);
 	if (!leave_frame(walk, is_shim, previous))
 		return false;
 	walk->frame = previous;
@@ -212,11 +212,11 @@ static bool
 begin_walk(struct walk *walk, const uint8_t *state)
 {
 	const struct python_layout *layout = walk->layout;
-	const uint64_t first = python_word(state, layout->thread_frame);
+	const uint64_t first = member_u64(state, layout->thread_frame);
 
 	walk->frame = first;
 	walk->confirmed = true;
-	if (layout->cframe_frame == PYTHON_ABSENT || first == 0)
+	if (layout->cframe_frame == MEMBER_ABSENT || first == 0)
 		return true;
 	enter_call(walk, first);
 	/* A _PyCFrame that is a member of the PyThreadState belongs to no call, and needs no
@@ -309,7 +309,7 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	walk->state = thread->state;
 	walk->captured->known = true;
 	walk->captured->paused = layout->free_threaded &&
-				 python_word32(state, layout->thread_state) == STATE_SUSPENDED;
+				 member_u32(state, layout->thread_state) == STATE_SUSPENDED;
 	if (walk->captured->lock == 0)
 		walk->captured->lock = thread->lock;
 	if (python_lock_holder(layout, &walk->memory, thread->lock) == thread->state) {

@@ -46,11 +46,11 @@ python_code_identify(const struct python_layout *layout, uint64_t address, const
 {
 	return (struct python_code_id){
 		.address = address,
-		.filename = python_word(bytes, layout->code_filename),
-		.name = python_word(bytes, layout->code_name),
-		.qualified_name = python_word(bytes, layout->code_qualified_name),
-		.line_table = python_word(bytes, layout->code_line_table),
-		.first_line = python_word32(bytes, layout->code_first_line),
+		.filename = member_u64(bytes, layout->code_filename),
+		.name = member_u64(bytes, layout->code_name),
+		.qualified_name = member_u64(bytes, layout->code_qualified_name),
+		.line_table = member_u64(bytes, layout->code_line_table),
+		.first_line = member_u32(bytes, layout->code_first_line),
 	};
 }
 
@@ -235,7 +235,7 @@ find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index)
 	uint32_t *place;
 	bool added;
 
-	if (index == 0 || codes->layout->code_bytecodes == PYTHON_ABSENT)
+	if (index == 0 || codes->layout->code_bytecodes == MEMBER_ABSENT)
 		return address + codes->layout->code_instructions;
 	if (codes->copy_count >= UINT32_MAX)
 		return read_copy(codes, address, index);

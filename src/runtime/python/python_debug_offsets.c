@@ -262,7 +262,7 @@ python_offsets_parse(const void *bytes, size_t size, struct python_layout *layou
 		return false;
 	layout->gil_size = layout->gil_locked + python_gil_rest;
 	layout->thread_state += state_behind_status(python_minor(layout->version));
-	if (layout->text_compact == PYTHON_ABSENT)
+	if (layout->text_compact == MEMBER_ABSENT)
 		layout->text_compact = layout->text_ascii + COMPACT_MORE;
 	python_layout_finish(layout);
 	return python_layout_is_sane(layout);

@@ -120,7 +120,7 @@ python_read_member(struct dwarf_structures *found, unsigned minor, const struct 
 	    (source->path != NULL &&
 	     !dwarf_structures_member(found, source->structure, source->path, &value)))
 		return;
-	offset = value < PYTHON_ABSENT ? (uint32_t)value : PYTHON_ABSENT;
+	offset = value < MEMBER_ABSENT ? (uint32_t)value : MEMBER_ABSENT;
 	memcpy((char *)layout + source->to, &offset, sizeof(offset));
 }
 
@@ -143,7 +143,7 @@ python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout)
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		python_read_member(&found, minor, &sources[i], layout);
 	/* Only free-threaded builds can enable and disable the lock, and have this member. */
-	layout->free_threaded = layout->gil_enabled != PYTHON_ABSENT;
+	layout->free_threaded = layout->gil_enabled != MEMBER_ABSENT;
 	python_layout_finish(layout);
 	return python_layout_is_sane(layout);
 }

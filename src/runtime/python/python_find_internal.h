@@ -157,10 +157,10 @@ bool python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *lay
 enum finder_fit python_layout_check(const struct python_layout *layout, uint64_t runtime,
 				    const struct memory *memory);
 
-/* python_layout.c: sets all offsets to PYTHON_ABSENT, and the other members to zero. */
+/* python_layout.c: sets all offsets to MEMBER_ABSENT, and the other members to zero. */
 void python_layout_clear(struct python_layout *layout);
 /* Sets thread_size, frame_size and code_size from the offsets. In a build with a global lock it
- * first sets offsets that only free-threaded builds have to PYTHON_ABSENT. */
+ * first sets offsets that only free-threaded builds have to MEMBER_ABSENT. */
 void python_layout_finish(struct python_layout *layout);
 /* Returns true when the layout has all offsets that its version has, and offsets and sizes are
  * plausible. */

@@ -55,7 +55,7 @@ has_good_frame(const struct view *view, uint64_t thread)
 
 	if (!read_pointer(view, thread, layout->thread_frame, &frame))
 		return false;
-	if (frame != 0 && layout->cframe_frame != PYTHON_ABSENT &&
+	if (frame != 0 && layout->cframe_frame != MEMBER_ABSENT &&
 	    !read_pointer(view, frame, layout->cframe_frame, &frame))
 		return false;
 	if (frame == 0)
@@ -76,7 +76,7 @@ python_check_lock(const struct view *view, uint64_t runtime, uint64_t interprete
 	uint64_t lock = runtime + layout->runtime_gil;
 	int32_t locked;
 
-	if (layout->runtime_gil == PYTHON_ABSENT &&
+	if (layout->runtime_gil == MEMBER_ABSENT &&
 	    !read_pointer(view, interpreter, layout->interpreter_gil, &lock))
 		return FINDER_FIT_MISFIT;
 	if (lock == 0)

@@ -22,7 +22,7 @@ void
 python_layout_clear(struct python_layout *layout)
 {
 	*layout = (struct python_layout){
-#define X(name) .name = PYTHON_ABSENT,
+#define X(name) .name = MEMBER_ABSENT,
 		PYTHON_OFFSETS(X)
 #undef X
 	};
@@ -31,7 +31,7 @@ python_layout_clear(struct python_layout *layout)
 static uint32_t
 end_of_member(uint32_t member, uint32_t size, uint32_t other)
 {
-	return member != PYTHON_ABSENT && member + size > other ? member + size : other;
+	return member != MEMBER_ABSENT && member + size > other ? member + size : other;
 }
 
 void
@@ -41,7 +41,7 @@ python_layout_finish(struct python_layout *layout)
 
 	if (!layout->free_threaded)
 		layout->gil_enabled = layout->thread_state = layout->frame_bytecode_index =
-			layout->code_bytecodes = PYTHON_ABSENT;
+			layout->code_bytecodes = MEMBER_ABSENT;
 	/*
 	 * The instructions follow the other members of a code object, and are not read with them.
 	 */
@@ -96,7 +96,7 @@ is_bounded(const struct python_layout *layout)
 		uint32_t value;
 
 		python_layout_member(layout, i, &value);
-		if (value != PYTHON_ABSENT && value > (large ? INTERPRETER_MOST : OFFSET_MOST))
+		if (value != MEMBER_ABSENT && value > (large ? INTERPRETER_MOST : OFFSET_MOST))
 			return false;
 	}
 	return true;
@@ -118,7 +118,7 @@ has_common(const struct python_layout *l)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-		if (wanted[i] == PYTHON_ABSENT)
+		if (wanted[i] == MEMBER_ABSENT)
 			return false;
 	return true;
 }
@@ -132,16 +132,16 @@ has_versioned(const struct python_layout *l)
 
 	if (minor < PYTHON_MINOR_OLDEST)
 		return false;
-	if ((minor < 12 ? l->runtime_gil : l->interpreter_gil) == PYTHON_ABSENT)
+	if ((minor < 12 ? l->runtime_gil : l->interpreter_gil) == MEMBER_ABSENT)
 		return false;
 	if (minor < 11)
 		return true;
-	if (l->thread_native == PYTHON_ABSENT || l->code_instructions == PYTHON_ABSENT ||
-	    l->code_qualified_name == PYTHON_ABSENT)
+	if (l->thread_native == MEMBER_ABSENT || l->code_instructions == MEMBER_ABSENT ||
+	    l->code_qualified_name == MEMBER_ABSENT)
 		return false;
-	if (minor < 13 && l->cframe_frame == PYTHON_ABSENT)
+	if (minor < 13 && l->cframe_frame == MEMBER_ABSENT)
 		return false;
-	return minor == 11 || l->frame_owner != PYTHON_ABSENT;
+	return minor == 11 || l->frame_owner != MEMBER_ABSENT;
 }
 
 bool

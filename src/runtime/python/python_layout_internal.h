@@ -15,11 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/member_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/memory.h"
-
-/* Offset of a member that the version does not have. */
-#define PYTHON_ABSENT UINT32_MAX
 
 /* Most bytes that are read of a PyThreadState, of a frame and of a code object. */
 #define PYTHON_THREAD_BYTES 512
@@ -127,13 +125,8 @@ bool python_text_read(const struct python_layout *layout, const struct memory *m
 uint8_t *python_bytes_read(const struct python_layout *layout, const struct memory *memory,
 			   uint64_t address, size_t most, size_t *size);
 
-/* Returns the 8 bytes at address + offset; 0: not readable, or `offset` is PYTHON_ABSENT. */
+/* Returns the 8 bytes at address + offset; 0: not readable, or `offset` is MEMBER_ABSENT. */
 uint64_t python_pointer(const struct memory *memory, uint64_t address, uint32_t offset);
-
-/* Return the 64-bit or 32-bit member at `offset` of a structure whose bytes were read; 0 for
- * PYTHON_ABSENT. */
-uint64_t python_word(const uint8_t *bytes, uint32_t offset);
-uint32_t python_word32(const uint8_t *bytes, uint32_t offset);
 
 /* --- python_code.c: code objects: function, file, and lines of instructions -------------- */
 

@@ -13,7 +13,7 @@
 
 #define VERSIONS 5
 #define TO(name) offsetof(struct python_layout, name)
-#define NONE PYTHON_ABSENT
+#define NONE MEMBER_ABSENT
 
 /* The table. Members without a row are absent in all its versions. */
 /* clang-format off */

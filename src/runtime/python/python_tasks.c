@@ -235,7 +235,7 @@ executing_frames(struct walk *walk, uint64_t frame)
 			count += python_frame_pick(walk->cpython, bytes, &walk->frame[count]);
 		if (at == frame)
 			return count;
-		at = python_word(bytes, layout->frame_previous);
+		at = member_u64(bytes, layout->frame_previous);
 	}
 	return 0;
 }
@@ -313,7 +313,7 @@ read_set(struct walk *walk, uint64_t set)
 static void
 read_awaiters(struct walk *walk, const uint8_t *bytes)
 {
-	const uint64_t by = python_word(bytes, walk->at->awaited_by);
+	const uint64_t by = member_u64(bytes, walk->at->awaited_by);
 
 	if (by == 0)
 		return;
@@ -338,16 +338,16 @@ read_task(struct walk *walk, uint64_t address)
 	};
 
 	if (!pages_read(walk->pages, address, bytes, at->size) || bytes[at->is_task] != 1 ||
-	    python_word(bytes, at->coroutine) == 0)
+	    member_u64(bytes, at->coroutine) == 0)
 		return true;
 	/* The thread may run this task though read_stack() did not see that, when the coroutine is
 	 * of an extension type. */
 	if (walk->thread != NULL &&
 	    python_pointer(&walk->memory, walk->thread->state, at->thread_running) == address)
 		task.state = ASYNC_TASK_RUNNING;
-	if (!read_stack(walk, python_word(bytes, at->coroutine), &task))
+	if (!read_stack(walk, member_u64(bytes, at->coroutine), &task))
 		return true;
-	task.name = read_name(walk, python_word(bytes, at->name));
+	task.name = read_name(walk, member_u64(bytes, at->name));
 	if (!async_tasks_add(walk->to, &task)) {
 		const bool full = async_tasks_count(walk->to) == ASYNC_TASKS_MOST;
 

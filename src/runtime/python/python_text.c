@@ -15,23 +15,11 @@ struct text_form {
 };
 
 uint64_t
-python_word(const uint8_t *bytes, uint32_t offset)
-{
-	return offset == PYTHON_ABSENT ? 0 : bytes_u64(bytes + offset);
-}
-
-uint32_t
-python_word32(const uint8_t *bytes, uint32_t offset)
-{
-	return offset == PYTHON_ABSENT ? 0 : bytes_u32(bytes + offset);
-}
-
-uint64_t
 python_pointer(const struct memory *memory, uint64_t address, uint32_t offset)
 {
 	uint64_t value;
 
-	return offset != PYTHON_ABSENT &&
+	return offset != MEMBER_ABSENT &&
 			       memory_read(memory, address + offset, &value, sizeof(value)) ?
 		       value :
 		       0;

@@ -96,13 +96,13 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 						.lock = lock };
 
 		if (!memory_read(memory, state, bytes, layout->thread_size) ||
-		    python_word(bytes, layout->thread_interpreter) != interpreter)
+		    member_u64(bytes, layout->thread_interpreter) != interpreter)
 			return false;
-		thread.native = python_word(bytes, layout->thread_native);
-		thread.pthread = python_word(bytes, layout->thread_pthread);
+		thread.native = member_u64(bytes, layout->thread_native);
+		thread.pthread = member_u64(bytes, layout->thread_pthread);
 		if (!python_threads_add(cpython, &thread))
 			return true; /* the list is circular, and all of it was read */
-		state = python_word(bytes, layout->thread_next);
+		state = member_u64(bytes, layout->thread_next);
 	}
 	return true;
 }
@@ -118,10 +118,10 @@ lock_of(const struct cpython *cpython, uint64_t interpreter)
 	uint64_t lock;
 	int32_t enabled;
 
-	if (layout->runtime_gil != PYTHON_ABSENT)
+	if (layout->runtime_gil != MEMBER_ABSENT)
 		return cpython->place.runtime + layout->runtime_gil;
 	lock = python_pointer(memory, interpreter, layout->interpreter_gil);
-	if (lock != 0 && layout->gil_enabled != PYTHON_ABSENT &&
+	if (lock != 0 && layout->gil_enabled != MEMBER_ABSENT &&
 	    (!memory_read(memory, lock + layout->gil_enabled, &enabled, sizeof(enabled)) ||
 	     enabled == 0))
 		return 0;
@@ -303,9 +303,9 @@ python_threads_confirm(const struct cpython *cpython, const struct python_thread
 {
 	const struct python_layout *layout = &cpython->place.layout;
 
-	return python_word(state, layout->thread_interpreter) == thread->interpreter &&
-	       python_word(state, layout->thread_native) == thread->native &&
-	       python_word(state, layout->thread_pthread) == thread->pthread;
+	return member_u64(state, layout->thread_interpreter) == thread->interpreter &&
+	       member_u64(state, layout->thread_native) == thread->native &&
+	       member_u64(state, layout->thread_pthread) == thread->pthread;
 }
 
 uint64_t

@@ -626,7 +626,7 @@ test_layouts(void **state)
 		assert_true(go_layout_finish(&copy));
 		assert_int_equal(copy.g_size, row->g_size);
 		assert_int_equal(copy.m_size, row->m_size);
-		copy.m_next = GO_ABSENT;
+		copy.m_next = MEMBER_ABSENT;
 		assert_false(go_layout_finish(&copy));
 		copy.m_next = GO_M_MOST;
 		assert_false(go_layout_finish(&copy));

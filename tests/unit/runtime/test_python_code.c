@@ -210,7 +210,7 @@ test_identify(void **state)
 	assert_true(id.address == made.address && id.filename == made.filename);
 	assert_true(id.name == made.name && id.qualified_name == made.qualified_name);
 	assert_true(id.line_table == made.line_table && id.first_line == 11);
-	scene->layout.code_qualified_name = PYTHON_ABSENT;
+	scene->layout.code_qualified_name = MEMBER_ABSENT;
 	id = python_code_identify(&scene->layout, made.address, bytes);
 	assert_true(id.qualified_name == 0);
 }

@@ -161,7 +161,7 @@ check_generator(const struct library *library, unsigned minor)
 	pipe = popen(command, "r");
 	assert_non_null(pipe);
 	for (size_t i = 0; (name = python_layout_member(&layout, i, &value)) != NULL; i++) {
-		if (value == PYTHON_ABSENT)
+		if (value == MEMBER_ABSENT)
 			snprintf(expected, sizeof(expected), "%s NONE\n", name);
 		else
 			snprintf(expected, sizeof(expected), "%s %u\n", name, value);
@@ -269,7 +269,7 @@ test_says(void **state)
 		assert_int_equal(layout.free_threaded, says->word[1]);
 		assert_int_equal(layout.gil_size, layout.gil_locked + python_gil_rest);
 		assert_int_equal(layout.gil_holder, layout.free_threaded ? 16 : 8);
-		assert_int_equal(layout.gil_enabled, layout.free_threaded ? 0 : PYTHON_ABSENT);
+		assert_int_equal(layout.gil_enabled, layout.free_threaded ? 0 : MEMBER_ABSENT);
 		assert_int_equal(layout.thread_native, says->word[0] < 0x030f0000 ? 160 : 184);
 		/* PyCompactUnicodeObject is PyASCIIObject, a length and a pointer. */
 		assert_int_equal(layout.text_compact, layout.text_ascii + 16);
@@ -296,7 +296,7 @@ test_says_free_threaded(void **state)
 	python_says_bytes(&python_says[1], bytes);
 	assert_true(parse(bytes, size, &layout));
 	assert_int_equal(layout.thread_state, 40);
-	assert_int_equal(layout.code_bytecodes, PYTHON_ABSENT);
+	assert_int_equal(layout.code_bytecodes, MEMBER_ABSENT);
 }
 
 /* What 3.13 says is what its DWARF says. */
@@ -451,15 +451,15 @@ make_scene(struct scene *s, unsigned minor)
 	};
 	put(s, s->runtime + l->runtime_interpreters, s->interpreter);
 	put(s, s->interpreter + l->interpreter_threads, s->thread);
-	if (l->runtime_gil == PYTHON_ABSENT)
+	if (l->runtime_gil == MEMBER_ABSENT)
 		put(s, s->interpreter + l->interpreter_gil, s->gil);
 	put(s, s->thread + l->thread_interpreter, s->interpreter);
 	put(s, s->other + l->thread_interpreter, s->interpreter);
 	put(s, s->thread + l->thread_next, s->other);
 	put(s, s->other + l->thread_previous, s->thread);
-	put(s, s->thread + l->thread_frame, l->cframe_frame == PYTHON_ABSENT ? s->frame :
+	put(s, s->thread + l->thread_frame, l->cframe_frame == MEMBER_ABSENT ? s->frame :
 									       s->cframe);
-	if (l->cframe_frame != PYTHON_ABSENT)
+	if (l->cframe_frame != MEMBER_ABSENT)
 		put(s, s->cframe + l->cframe_frame, s->frame);
 	put(s, s->frame + l->frame_code, s->code);
 	put(s, s->code + l->object_type, type);

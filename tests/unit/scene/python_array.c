@@ -105,7 +105,7 @@ array_get(const struct scene *scene, uint64_t address)
 static void
 put_member(struct scene *scene, uint64_t object, uint32_t offset, uint64_t value)
 {
-	if (offset != PYTHON_ABSENT)
+	if (offset != MEMBER_ABSENT)
 		array_put(scene, object + offset, value);
 }
 
@@ -197,7 +197,7 @@ array_call(struct scene *scene, size_t at, uint64_t frame, uint64_t outermost, u
 	const uint64_t here = scene->stack + at, shim = here + 32;
 	uint64_t outer = outside;
 
-	if (layout->cframe_frame != PYTHON_ABSENT)
+	if (layout->cframe_frame != MEMBER_ABSENT)
 		outer = array_get(scene, outside + layout->cframe_frame);
 	put_member(scene, outermost, layout->frame_previous, outer);
 	if (python_since(layout, 3, 12)) {
@@ -205,7 +205,7 @@ array_call(struct scene *scene, size_t at, uint64_t frame, uint64_t outermost, u
 		array_put_byte(scene, shim + layout->frame_owner, 3);
 		put_member(scene, outermost, layout->frame_previous, shim);
 	}
-	if (layout->cframe_frame == PYTHON_ABSENT)
+	if (layout->cframe_frame == MEMBER_ABSENT)
 		return frame;
 	put_member(scene, here, layout->cframe_frame, frame);
 	put_member(scene, here, layout->cframe_previous, outside);
@@ -230,7 +230,7 @@ array_lock(const struct scene *scene, uint64_t interpreter)
 {
 	const struct python_layout *layout = &scene->layout;
 
-	if (layout->runtime_gil != PYTHON_ABSENT)
+	if (layout->runtime_gil != MEMBER_ABSENT)
 		return scene->cpython.place.runtime + layout->runtime_gil;
 	return array_get(scene, interpreter + layout->interpreter_gil);
 }
@@ -259,7 +259,7 @@ array_thread(struct scene *scene, uint64_t interpreter, pid_t tid)
 uint64_t
 array_root(const struct scene *scene, uint64_t thread)
 {
-	return scene->layout.cframe_frame != PYTHON_ABSENT ? thread + ROOT_AT : 0;
+	return scene->layout.cframe_frame != MEMBER_ABSENT ? thread + ROOT_AT : 0;
 }
 
 void
@@ -349,7 +349,7 @@ choose_layout(struct scene *scene, unsigned minor)
 	python_table_read(known, &scene->layout);
 	scene->layout.version = version;
 	if (minor > 12)
-		scene->layout.cframe_frame = scene->layout.cframe_previous = PYTHON_ABSENT;
+		scene->layout.cframe_frame = scene->layout.cframe_previous = MEMBER_ABSENT;
 }
 
 static void

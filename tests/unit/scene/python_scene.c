@@ -38,7 +38,7 @@ python_scene_create(void **state)
 	layout->code_line_table = 136;
 	layout->code_first_line = 72;
 	layout->code_instructions = 184;
-	layout->code_bytecodes = PYTHON_ABSENT;
+	layout->code_bytecodes = MEMBER_ABSENT;
 	layout->code_size = 184;
 	layout->text_length = 16;
 	layout->text_state = 32;
@@ -131,7 +131,7 @@ python_scene_fill_code(struct python_scene *scene, const struct python_code_id *
 	scene_put_u64(scene, id->address + layout->object_type, scene->code_type);
 	scene_put_u64(scene, id->address + layout->code_filename, id->filename);
 	scene_put_u64(scene, id->address + layout->code_name, id->name);
-	if (layout->code_qualified_name != PYTHON_ABSENT)
+	if (layout->code_qualified_name != MEMBER_ABSENT)
 		scene_put_u64(scene, id->address + layout->code_qualified_name,
 			      id->qualified_name);
 	scene_put_u64(scene, id->address + layout->code_line_table, id->line_table);
