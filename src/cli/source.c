@@ -81,7 +81,7 @@ enum sample_status
 sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 {
 	const uint64_t of_threads = stats->thread_samples - stats->task_samples;
-	uint64_t failed = 0, broken = 0, walks = 0;
+	uint64_t failed = 0, broken, walks;
 
 	/*
 	 * Three reasons are not counted as failures: --nonblocking leaves out running threads;
@@ -91,11 +91,7 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
 			failed += stats->failed[i];
 	failed -= stats->task_failures < failed ? stats->task_failures : failed;
-	for (int i = 0; i < CHAIN_END_COUNT; i++) {
-		walks += stats->chains[i];
-		if (!chain_end_is_whole((enum chain_end)i))
-			broken += stats->chains[i];
-	}
+	run_stats_count_chains(stats, &walks, &broken);
 	/* No thread was captured: all of them had ended before. */
 	if (stats->thread_samples <= stats->failed[FAILURE_EXITED])
 		return SAMPLE_NOTHING;

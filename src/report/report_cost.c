@@ -89,13 +89,9 @@ write_excluded(const struct export_input *input, struct page *page)
 static void
 write_broken(const struct run_stats *stats, struct page *page)
 {
-	uint64_t walks = 0, broken = 0;
+	uint64_t walks, broken;
 
-	for (size_t i = 0; i < CHAIN_END_COUNT; i++) {
-		walks += stats->chains[i];
-		if (!chain_end_is_whole((enum chain_end)i))
-			broken += stats->chains[i];
-	}
+	run_stats_count_chains(stats, &walks, &broken);
 	if (broken == 0)
 		page_field(page, "Cut off", "none");
 	else

@@ -96,4 +96,8 @@ struct run_stats {
 	bool child_exited;  /* the target was a child of wallsample and has exited */
 };
 
+/* Stores the number of all call chains in *all, and the number of those that did not reach the
+ * thread's first function in *broken. */
+void run_stats_count_chains(const struct run_stats *stats, uint64_t *all, uint64_t *broken);
+
 #endif
