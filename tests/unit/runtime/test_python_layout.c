@@ -101,6 +101,50 @@ test_table(void **state)
 	assert_false(python_table_read(0, &layout));
 }
 
+/*
+ * python_code_identify() and python_codes_find() use these members without a check: a layout without
+ * one of them is refused, and code_size reaches to their ends.
+ */
+static void
+test_code_members(void **state)
+{
+	static const size_t needed[] = {
+		offsetof(struct python_layout, code_filename),
+		offsetof(struct python_layout, code_name),
+		offsetof(struct python_layout, code_line_table),
+		offsetof(struct python_layout, code_first_line),
+		offsetof(struct python_layout, object_type),
+		offsetof(struct python_layout, type_name),
+	};
+	struct python_layout layout;
+
+	(void)state;
+	for (unsigned minor = PYTHON_MINOR_OLDEST; minor <= 12; minor++) {
+		for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+			const uint32_t absent = PYTHON_ABSENT;
+
+			assert_true(python_table_read(PYTHON_VERSION(3, minor), &layout));
+			memcpy((char *)&layout + needed[i], &absent, sizeof(absent));
+			assert_false(python_layout_is_sane(&layout));
+		}
+		assert_true(python_table_read(PYTHON_VERSION(3, minor), &layout));
+		assert_true(layout.code_size >= layout.code_filename + 8);
+		assert_true(layout.code_size >= layout.code_name + 8);
+		assert_true(layout.code_size >= layout.code_line_table + 8);
+		assert_true(layout.code_size >= layout.code_first_line + 4);
+		if (layout.code_qualified_name != PYTHON_ABSENT)
+			assert_true(layout.code_size >= layout.code_qualified_name + 8);
+		/* code_size follows a member that another source puts further away */
+		layout.code_name = PYTHON_CODE_BYTES - 8;
+		python_layout_finish(&layout);
+		assert_int_equal(layout.code_size, PYTHON_CODE_BYTES);
+		assert_true(python_layout_is_sane(&layout));
+		layout.code_name++;
+		python_layout_finish(&layout);
+		assert_false(python_layout_is_sane(&layout));
+	}
+}
+
 /* A libpython with DWARF, as pyenv makes them. */
 struct library {
 	struct image *image;
@@ -534,6 +578,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_code_members),
 		cmocka_unit_test(test_table_is_of_dwarf),
 		cmocka_unit_test(test_dwarf),
 		cmocka_unit_test(test_says),
