@@ -12,6 +12,11 @@
  * runtime is initialised, or while its list of threads changes during the check.
  */
 #define FINDER_MISFITS_MOST 20
+/*
+ * Number of consecutive misfits that prove it although the process has used no CPU time meanwhile: a
+ * process that sleeps looks like one that waits for a CPU, which it gets within that many ticks.
+ */
+#define FINDER_MISFIT_CHECKS_MOST 200
 
 struct finder *
 finder_create(const struct finder_kind *kind, const struct runtime_tools *tools)
@@ -105,8 +110,8 @@ finder_restart(struct finder_candidate *candidate)
 }
 
 /*
- * Counts a misfit, unless the process has used no CPU time since the last misfit: its memory is
- * then unchanged, and further checks prove nothing. Returns true when the layout is proved wrong.
+ * Counts a misfit. A misfit of a process that has used no CPU time since the last one proves little,
+ * because its memory is unchanged. Returns true when the layout is proved wrong.
  */
 static bool
 finder_count_misfit(const struct finder *finder, struct finder_candidate *candidate)
@@ -115,10 +120,14 @@ finder_count_misfit(const struct finder *finder, struct finder_candidate *candid
 
 	if (!process_read_cpu_ns(maps_process(finder->tools->config->maps), &cpu_ns))
 		cpu_ns = candidate->misfit_cpu_ns + 1;
+	if (candidate->misfits == 0)
+		candidate->misfit_checks = 0;
+	candidate->misfit_checks++;
 	if (candidate->misfits == 0 || cpu_ns != candidate->misfit_cpu_ns)
 		candidate->misfits++;
 	candidate->misfit_cpu_ns = cpu_ns;
-	return candidate->misfits == FINDER_MISFITS_MOST;
+	return candidate->misfits == FINDER_MISFITS_MOST ||
+	       candidate->misfit_checks == FINDER_MISFIT_CHECKS_MOST;
 }
 
 /*
@@ -136,17 +145,20 @@ finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
 		finder_restart(candidate);
 }
 
+/* DWARF needs no proof: it describes this very build. */
 static void
 finder_check_misfit(struct finder *finder, struct finder_candidate *candidate)
 {
+	const bool proved = finder_count_misfit(finder, candidate);
 	char text[FINDER_VERSION_TEXT];
 
-	if (!finder_count_misfit(finder, candidate))
-		return;
-	if (finder_try_dwarf(finder, candidate)) {
+	if (candidate->misfit_checks >= FINDER_MISFITS_MOST &&
+	    finder_try_dwarf(finder, candidate)) {
 		candidate->misfits = 0;
 		return;
 	}
+	if (!proved)
+		return;
 	finder->kind->version_text(candidate, text);
 	finder_refuse(finder, candidate, "its memory is not laid out as that of version %s", text);
 }

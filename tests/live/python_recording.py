@@ -62,11 +62,13 @@ class Recording:
     def samples(self, of=lambda span: True):
         return sum(span.samples for span in self.spans if of(span))
 
-    def share(self, thread, gil):
-        """The part of the thread's time that was spent so."""
+    def share(self, thread, gil, awake=False):
+        """The part of the thread's time in these states of the lock; awake: without its sleep."""
         spans = [span for span in self.spans if span.thread == thread]
         every = sum(span.wall_ns for span in spans)
-        return sum(span.wall_ns for span in spans if span.gil in gil) / every if every else 0
+        part = sum(span.wall_ns for span in spans
+                   if span.gil in gil and not (awake and span.state == 'S'))
+        return part / every if every else 0
 
 
 def python_of(stack):

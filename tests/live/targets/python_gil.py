@@ -5,8 +5,7 @@ loops: two that never let go of it but when they are asked to. hash: one that wo
 hold: one that sleeps with it, and one that wants it.
 
 Prints "thread NAME TID", then "ready". At the end of the standard input each thread prints the
-shares of its time that it ran and that it waited for a CPU, by the kernel's account: "cpu NAME
-SHARE" and "delay NAME SHARE".
+share of its time that it ran, by the kernel's account: "cpu NAME SHARE".
 """
 import ctypes
 import hashlib
@@ -45,23 +44,15 @@ MODES = {
 }
 
 
-def read_delay():
-    """Seconds that this thread has waited for a CPU: the second field of schedstat, in ns."""
-    with open('/proc/thread-self/schedstat') as schedstat:
-        return int(schedstat.read().split()[1]) / 1e9
-
-
 def run(name, work, ready):
     with told:
         print('thread', name, threading.get_native_id(), flush=True)
     ready.wait()
-    cpu, delay, wall = time.thread_time(), read_delay(), time.monotonic()
+    cpu, wall = time.thread_time(), time.monotonic()
     work()
-    cpu, delay = time.thread_time() - cpu, read_delay() - delay
-    wall = time.monotonic() - wall
+    cpu, wall = time.thread_time() - cpu, time.monotonic() - wall
     with told:
         print('cpu', name, cpu / wall, flush=True)
-        print('delay', name, delay / wall, flush=True)
 
 
 def main():
@@ -71,12 +62,9 @@ def main():
     for thread in threads:
         thread.start()
     ready.wait()
-    delay, wall = read_delay(), time.monotonic()
     print('thread', 'main', threading.get_native_id())
     print('ready', flush=True)
     sys.stdin.read()
-    with told:
-        print('delay', 'main', (read_delay() - delay) / (time.monotonic() - wall), flush=True)
     over.set()
 
 

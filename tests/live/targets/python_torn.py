@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """python_torn.py - goes from one call path to another as fast as it can.
 
-Which stacks there can be is found out first, by a trace of one round: each is printed on
-one line, a frame a field, innermost first. Then "ready"; the end of the standard input ends it.
+Which stacks its loop can have is found first, by a trace of two rounds: each is printed on one
+line, a frame a field, innermost first. Then "ready"; the end of the standard input ends it.
 """
 import functools
 import os
@@ -163,12 +163,12 @@ class Trace:
 
 
 def begin(trace):
-    """When nothing is traced any more, what was is told."""
+    """Begins the trace, and ends and prints it the second time. Its own stacks are left out."""
     if not trace.ends:
         sys.settrace(trace)
         return trace.ends
     sys.settrace(None)
-    print('\n'.join(sorted(trace.stacks)))
+    print('\n'.join(sorted(stack for stack in trace.stacks if '\tloop@' in '\t' + stack)))
     print('ready', flush=True)
     ends = []
     threading.Thread(target=lambda: (sys.stdin.read(), ends.append(True)), daemon=True).start()

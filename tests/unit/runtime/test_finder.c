@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_finder.c - the finder refuses a runtime after 20 checks that did not fit, and counts a check
- * only if the process has run since the one before.
+ * test_finder.c - the finder refuses a runtime after 20 checks that did not fit, between which the
+ * process has run, or after 200 while it did not; and tries DWARF after the first 20.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,7 @@
 #include "wallsample/base/base.h"
 
 #define MISFITS 20
-#define STOPPED_LOOKS 500
-#define RUNNING_NS (20 * NS_PER_SEC)
+#define STOPPED_MISFITS 200
 
 static bool
 search_begin(void *search, const struct module *module)
@@ -57,6 +56,9 @@ choose_layout(struct finder *finder, struct finder_candidate *candidate)
 	return true;
 }
 
+/* Number of checks since the test began, and of those before DWARF was tried. */
+static size_t checks, checks_before_dwarf;
+
 static bool
 read_dwarf(struct finder *finder, struct finder_candidate *candidate, Dwarf *dwarf)
 {
@@ -70,7 +72,8 @@ static enum finder_fit
 check(struct finder *finder, struct finder_candidate *candidate)
 {
 	(void)finder;
-	(void)candidate;
+	checks++;
+	checks_before_dwarf += !candidate->dwarf_tried;
 	return FINDER_FIT_MISFIT;
 }
 
@@ -112,53 +115,98 @@ start_stopped(void)
 	return child;
 }
 
-static void
-test_misfits(void **state)
-{
-	const pid_t child = start_stopped();
-	struct modules *modules = modules_create();
-	struct runtimes_config config = { .log = NULL };
-	const struct runtime_tools tools = { .config = &config };
+/* A finder of a child that is stopped. */
+struct search {
+	pid_t child;
+	struct modules *modules;
+	struct runtimes_config config;
+	struct runtime_tools tools;
 	struct process *process;
 	struct finder *finder;
-	const char *why = NULL;
-	uint64_t end_ns;
-	size_t looks = 0;
+};
 
-	(void)state;
-	assert_int_equal(process_open(child, &process, NULL), 0);
-	config.process = process;
-	config.maps = maps_create(process, modules);
-	finder = finder_create(&misfit, &tools);
-	for (size_t i = 0; i < STOPPED_LOOKS; i++) {
-		assert_true(finder_look(finder));
-		assert_null(finder_why(finder));
-	}
-	assert_int_equal(kill(child, SIGCONT), 0);
-	end_ns = clock_now_ns() + RUNNING_NS;
-	while (why == NULL && clock_now_ns() < end_ns) {
-		finder_look(finder);
-		looks++;
-		why = finder_why(finder);
-		usleep(1000);
-	}
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+static void
+begin(struct search *search)
+{
+	search->child = start_stopped();
+	search->modules = modules_create();
+	assert_int_equal(process_open(search->child, &search->process, NULL), 0);
+	search->config = (struct runtimes_config){
+		.process = search->process,
+		.maps = maps_create(search->process, search->modules),
+	};
+	search->tools = (struct runtime_tools){ .config = &search->config };
+	search->finder = finder_create(&misfit, &search->tools);
+	checks = checks_before_dwarf = 0;
+}
+
+/* Checks that the runtime was refused just now, and releases all. */
+static void
+end(struct search *search)
+{
+	const char *why = finder_why(search->finder);
+
 	assert_non_null(why);
 	assert_non_null(strstr(why, "its memory is not laid out as that of version 1.2"));
-	/* A few misfits may count before the child stops, and in looks while it does. */
-	assert_true(looks > MISFITS / 2);
-	finder_free(finder);
-	maps_free(config.maps);
-	modules_free(modules);
-	process_free(process);
+	kill(search->child, SIGKILL);
+	waitpid(search->child, NULL, 0);
+	finder_free(search->finder);
+	maps_free(search->config.maps);
+	modules_free(search->modules);
+	process_free(search->process);
+}
+
+/* Looks once, and expects one check that refuses nothing. */
+static void
+look(struct search *search)
+{
+	const size_t before = checks;
+
+	assert_null(finder_why(search->finder));
+	while (checks == before)
+		finder_look(search->finder);
+	assert_int_equal(checks, before + 1);
+}
+
+static void
+test_stopped(void **state)
+{
+	struct search search;
+
+	(void)state;
+	begin(&search);
+	while (checks < STOPPED_MISFITS)
+		look(&search);
+	assert_int_equal(checks_before_dwarf, MISFITS);
+	end(&search);
+}
+
+static void
+test_running(void **state)
+{
+	struct search search;
+	uint64_t last_ns, cpu_ns;
+
+	(void)state;
+	begin(&search);
+	assert_int_equal(kill(search.child, SIGCONT), 0);
+	while (checks < MISFITS) {
+		look(&search);
+		assert_true(process_read_cpu_ns(search.process, &last_ns));
+		do
+			assert_true(process_read_cpu_ns(search.process, &cpu_ns));
+		while (cpu_ns == last_ns);
+	}
+	assert_int_equal(checks_before_dwarf, MISFITS);
+	end(&search);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_misfits),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_running),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

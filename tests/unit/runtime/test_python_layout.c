@@ -121,7 +121,7 @@ test_code_members(void **state)
 	(void)state;
 	for (unsigned minor = PYTHON_MINOR_OLDEST; minor <= 12; minor++) {
 		for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-			const uint32_t absent = PYTHON_ABSENT;
+			const uint32_t absent = MEMBER_ABSENT;
 
 			assert_true(python_table_read(PYTHON_VERSION(3, minor), &layout));
 			memcpy((char *)&layout + needed[i], &absent, sizeof(absent));
@@ -132,7 +132,7 @@ test_code_members(void **state)
 		assert_true(layout.code_size >= layout.code_name + 8);
 		assert_true(layout.code_size >= layout.code_line_table + 8);
 		assert_true(layout.code_size >= layout.code_first_line + 4);
-		if (layout.code_qualified_name != PYTHON_ABSENT)
+		if (layout.code_qualified_name != MEMBER_ABSENT)
 			assert_true(layout.code_size >= layout.code_qualified_name + 8);
 		/* code_size follows a member that another source puts further away */
 		layout.code_name = PYTHON_CODE_BYTES - 8;
@@ -141,6 +141,12 @@ test_code_members(void **state)
 		assert_true(python_layout_is_sane(&layout));
 		layout.code_name++;
 		python_layout_finish(&layout);
+		assert_false(python_layout_is_sane(&layout));
+		assert_true(python_table_read(PYTHON_VERSION(3, minor), &layout));
+		layout.frame_size = PYTHON_FRAME_BYTES + 1;
+		assert_false(python_layout_is_sane(&layout));
+		assert_true(python_table_read(PYTHON_VERSION(3, minor), &layout));
+		layout.thread_size = PYTHON_THREAD_BYTES + 1;
 		assert_false(python_layout_is_sane(&layout));
 	}
 }
