@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_svg.c - draws the curves of a causal profile: one part per progress point, in it one plot
- * per candidate, ordered by gain.
+ * causal_svg.c - draws the curves of a causal profile as an SVG: for each progress point a title
+ * and one plot per candidate. Plots are ordered by descending slope of the curve; candidates
+ * without enough data (CAUSAL_UNSURE) come last.
  *
- * No name is part of a style: all names are escaped text.
+ * Names occur only as escaped text, never in the style.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 #define PART_HEAD 34 /* height of the title above the plots of a progress point */
 #define LETTER 7.3   /* width of a letter, slightly more than in the font of causal.css */
 #define CELL_LETTERS ((size_t)((CELL_WIDTH - 16) / LETTER))
-/* maximum length of a name in a sentence, so that the sentence fits its lines */
+/* maximum length in letters of a name in a sentence: the sentence must fit SENTENCE_LINES */
 #define NAME_LETTERS 40
 #define POINT_LETTERS 80
 
@@ -58,7 +59,8 @@ write_line(struct drawing *drawing, const char *class, int x, int y)
 }
 
 /*
- * Writes drawing->line wrapped to lines of a cell, at most SENTENCE_LINES of them, and clears it.
+ * Wraps drawing->line to the width of a cell of the grid of plots, writes at most SENTENCE_LINES of
+ * the resulting lines, and clears drawing->line.
  */
 static void
 write_sentence(struct drawing *drawing, int x, int y)
@@ -122,7 +124,10 @@ write_title(struct drawing *drawing, const struct causal_candidate *candidate)
 	strbuf_clear(&drawing->line);
 }
 
-/* Draws the plot of a curve at `place`. `rank` is 0 if the curve has no rank. */
+/*
+ * Draws the plot of a curve with its name and sentence. `place` is the number of the cell in the
+ * grid of plots, from 0 on, row by row. `rank` is 0 if the curve has no rank.
+ */
 static void
 write_cell(struct drawing *drawing, const struct causal_ranking *ranking,
 	   const struct causal_curve *curve, size_t rank, size_t place)

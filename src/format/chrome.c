@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome.c - a trace in the Trace Event Format, which Perfetto, chrome://tracing and others draw:
- * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+ * chrome.c - writes a trace in the Trace Event Format, which Perfetto, chrome://tracing and others
+ * draw: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  *
- * Each thread and each task is a track. On it each run state is a slice; nested in it are the
- * functions of the call chain, the outermost first, each for as long as consecutive samples have
- * it. Counters show the number of threads on a CPU, of threads that waited for one, and of tasks
- * that waited for a thread. The holders of the interpreter's lock have a track of their own; waits
- * for it are separate slices.
+ * Each thread and each task has a track. A track has one slice for each time in which the run state
+ * was the same, and nested in that slice one for each function of the call chain, for as long as
+ * consecutive samples have the function. Counters show the number of threads on a CPU, of threads
+ * that waited for a CPU, and of tasks that waited for a thread. One more track shows which thread
+ * held the interpreter's lock. A wait for that lock is a state of its own.
  *
- * Times are microseconds of CLOCK_MONOTONIC, like those of other tools. A slice is written when it
- * ends, so slices are not ordered: readers sort them.
+ * Times are microseconds on the clock of timeline_base(): of CLOCK_MONOTONIC, like those of other
+ * tools, if the recordings have it. A slice is written when it ends, so slices are not ordered:
+ * readers sort them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,10 +21,11 @@
 #include "wallsample/base/base.h"
 
 /*
- * PID_MAX_LIMIT of the kernel's threads.h: larger ids are not process ids. Adding PIDS to an id
- * makes an id that no process has. Processes of two machines may have the same id, and tracers of
- * interpreters write slices under the id of the process. In a merged file such slices must not mix,
- * because readers drop slices that do not nest.
+ * PID_MAX_LIMIT of the kernel's include/linux/threads.h: process ids are not larger. PIDS is added
+ * to a process id to make an id that no process has, in two cases. Processes of two machines may
+ * have the same id. And users merge this trace with the trace that a tracer of an interpreter has
+ * made: its slices have the id of the process, and readers drop slices of one process and thread
+ * that do not nest.
  */
 #define PIDS 4194304
 /* The number of the track of the interpreter's lock; no thread id or task number has this value. */
@@ -32,7 +34,7 @@
 /* Maximum number of nested functions; Perfetto accepts 512 nested slices. */
 #define DEPTH_MOST 500
 
-/* The slices of a thread that have begun and not ended. */
+/* The state and the functions of a thread whose slices have begun and not ended. */
 struct track {
 	bool is_open;
 	struct timeline_slice last; /* its function array is borrowed from the view */
@@ -81,7 +83,10 @@ put_slice(struct tracing *tracing, const struct span *span, json_t *name, const 
 	json_stream_put(&tracing->json, NULL, event);
 }
 
-/* Writes a fact about a track: {"name": fact, "args": {key: value}}. Takes ownership of `value`. */
+/*
+ * Writes a metadata event about a track: {"name": fact, "args": {key: value}}. Takes ownership of
+ * `value`.
+ */
 static void
 put_fact(struct tracing *tracing, size_t recording, int64_t track, const char *fact,
 	 const char *key, json_t *value)
@@ -110,7 +115,10 @@ put_ended(struct tracing *tracing, const char *category, json_t *name, const cha
 
 /* --- the slices of a thread --------------------------------------------------------------- */
 
-/* Returns the colour of the slice's state, as in base/color_scheme.html of the viewer catapult. */
+/*
+ * Returns the name of a colour for the slice's state. The file base/color_scheme.html of catapult
+ * (the viewer behind chrome://tracing) defines these names.
+ */
 static const char *
 state_colour(const struct timeline_slice *slice)
 {
@@ -137,7 +145,10 @@ frame_at(const struct timeline_slice *slice, size_t outer)
 	return slice->function[slice->depth - 1 - outer];
 }
 
-/* Returns the state of the interpreter's lock if the thread waits for it; else GIL_UNKNOWN. */
+/*
+ * Returns slice->gil if the thread waits for the interpreter's lock, or for a CPU after handing the
+ * lock over; else GIL_UNKNOWN.
+ */
 static enum gil
 wait_of(const struct timeline_slice *slice)
 {
@@ -197,7 +208,7 @@ close_track(struct tracing *tracing)
 	track->is_open = false;
 }
 
-/* True if the slice continues the state of the track. */
+/* True if the slice follows track->last without a gap, with the same thread, state and wait. */
 static bool
 continues_state(const struct track *track, const struct timeline_slice *slice)
 {
@@ -328,8 +339,8 @@ put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t run
 }
 
 /*
- * Writes the counters for each tick at which one of them differs from the previous tick. They are 0
- * for a tick that is not selected.
+ * Writes the counters of a recording: for each tick at which one of them differs from the previous
+ * tick, and as 0 at the end of the last tick. They are 0 for a tick that is not selected.
  */
 static void
 put_counters(struct tracing *tracing, size_t number)
@@ -363,7 +374,9 @@ put_counters(struct tracing *tracing, size_t number)
 
 /* --- processes ---------------------------------------------------------------------------- */
 
-/* True if a thread of the profile has an interpreter with a lock. */
+/*
+ * True if the relation of a thread to an interpreter's lock is known for a sample of the profile.
+ */
 static bool
 has_gil(const struct profile *profile)
 {

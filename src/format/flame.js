@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// flame.js - zoom, search and keys for the flame graph that svg.c writes. All it knows of a frame
-// is in the frame's own element: its place, and a title of name, module, and time with share.
+// flame.js - zoom, search and keys for the flame graph that svg.c writes. The script reads all data
+// of a frame from the element of the frame: its position, and a title with the name, the module,
+// and the time with its share.
 (() => {
 	"use strict";
 	const left = 10, width = 1180, letter = 7.3, near = 0.002;
@@ -9,7 +10,7 @@
 
 	const cells = (character) => character.codePointAt(0) >= 0x1100 ? 2 : 1;
 
-	// As many of the characters as there is room for.
+	// Returns the longest beginning of the characters that fits into `room` cells.
 	const head = (characters, room) => {
 		let taken = 0, count = 0;
 		while (count < characters.length && taken + cells(characters[count]) <= room)
@@ -17,7 +18,7 @@
 		return characters.slice(0, count);
 	};
 
-	// The name, its middle left out where it is too long.
+	// Returns the name, cut in its middle to a width in pixels; "" if less than 5 letters fit.
 	const fit = (name, width) => {
 		const most = Math.floor((width - 6) / letter), characters = [...name];
 		if (most < 5)
@@ -28,7 +29,7 @@
 		return [...head(characters, Math.ceil((most - 1) / 2)), "…", ...tail].join("");
 	};
 
-	// Outside of a browser: for tests of what needs none.
+	// Outside of a browser, tests use these functions.
 	if (typeof module !== "undefined") {
 		module.exports = { holds, head, fit };
 		return;
@@ -94,13 +95,13 @@
 			choose(frame);
 	};
 
-	// However long the name, its time and share are in sight.
+	// Shows the title of a frame in one line. The name is cut so that the time and share fit.
 	const describe = (frame) => {
 		const rest = frame ? frame.title.slice(1).map((text) => " — " + text).join("") : "";
 		details.textContent = frame ? fit(frame.name, width - rest.length * letter) + rest : "";
 	};
 
-	// One frame is reached by Tab, the others from there by the arrows.
+	// Makes `frame` the one that the Tab key reaches; the arrow keys lead from it to the others.
 	const choose = (frame) => {
 		current.element.setAttribute("tabindex", "-1");
 		current = frame;
@@ -124,7 +125,8 @@
 		}
 	};
 
-	// Of the whole: a match within a match counts once. Frames are in order, outer ones first.
+	// Marks the frames that match, and shows their share of the whole. A match that another match
+	// has called counts once: a frame precedes its callees in `frames`, from left to right.
 	const search = (wanted) => {
 		let pattern = null, covered = 0, end = -1;
 		if (wanted) {

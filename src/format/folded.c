@@ -2,9 +2,9 @@
 /*
  * folded.c - writes one line per stack, "outermost;…;innermost WEIGHT", for flame graph tools.
  *
- * The weight is in microseconds, at least 1. A name may contain spaces: readers take the weight
- * after the last space. A comparison of two runs has two weights, before and after, as
- * difffolded.pl writes them.
+ * The weight is in microseconds, at least 1; in a dump it is a number of threads. A name may
+ * contain spaces: readers take the weight after the last space. A comparison of two runs has two
+ * weights, before and after, as difffolded.pl of FlameGraph writes them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -163,9 +163,9 @@ folding_release(struct folding *folding)
 }
 
 /*
- * Returns the sum of the weights, in microseconds, of the lines with this text, which begin at
- * index *at; sets *at to the index of the line after them. Several lines may have the same text
- * because two modules may have functions of the same name.
+ * Returns the sum of the scaled weights, in microseconds, of the lines with this text, which begin
+ * at index *at; at least 1 if a weight is above 0. Sets *at to the index of the line after them.
+ * Several lines may have the same text, because two modules may have functions of the same name.
  */
 static int64_t
 take_lines(const struct folding *folding, size_t *at, const char *text)

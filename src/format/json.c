@@ -12,7 +12,10 @@
 #include "wallsample/process/module.h"
 #include "wallsample/analysis/result.h"
 
-/* Incremented when a reader of the previous version would misread the output. */
+/*
+ * The version of the format, which is the member "schema" of the output. It is incremented when a
+ * reader of the previous version would misread the output.
+ */
 #define SCHEMA 1
 
 struct writing {
@@ -154,7 +157,10 @@ write_parallelism(struct writing *writing)
 
 /* --- tables ------------------------------------------------------------ */
 
-/* Adds the path of the file of a script's function, and the line if the view is by line. */
+/*
+ * Adds the path of the function's source file, and in a view by line the line. Adds nothing if the
+ * file is not known, or in a view by module.
+ */
 static void
 add_file(struct writing *writing, json_t *object, const struct view_function *function)
 {

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* json_causal.c - writes experiments and their curves as JSON, see wallsample-formats(5). */
+/*
+ * json_causal.c - writes virtual speed-up experiments (causal.h) and the curves computed from them
+ * as JSON, see wallsample-formats(5).
+ */
 #include "format/format_internal.h"
 
-/* Incremented when a reader of the previous version would misread the output. */
+/*
+ * The version of the format, which is the member "schema" of the output. It is incremented when a
+ * reader of the previous version would misread the output.
+ */
 #define SCHEMA 1
 
 /*
- * json_real() returns NULL for an infinite number; with the format "o?", json_pack() writes NULL as
- * null.
+ * Values that are not known are written as JSON's null: json_pack() does so for the pointer NULL if
+ * the format is "o?". json_real() returns NULL for a number that is not finite.
  */
 
 static json_t *
@@ -119,8 +125,8 @@ make_gains(const struct causal_curve *curve)
 }
 
 /*
- * The members "progress" and "candidate" are indices in the lists of progress points and of
- * candidates.
+ * Writes the list "curves". The members "progress" and "candidate" of a curve are indices in the
+ * lists "progress" and "candidates".
  */
 static void
 write_curves(struct json_stream *json, const struct causal_curves *curves)

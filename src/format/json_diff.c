@@ -2,7 +2,10 @@
 /* json_diff.c - writes the comparison of two runs as JSON, see wallsample-formats(5). */
 #include "format/format_internal.h"
 
-/* Incremented when a reader of the previous version would misread the output. */
+/*
+ * The version of the format, which is the member "schema" of the output. It is incremented when a
+ * reader of the previous version would misread the output.
+ */
 #define SCHEMA 1
 
 static json_t *
@@ -32,8 +35,8 @@ write_run(struct json_stream *json, const char *name, const struct export_input 
 }
 
 /*
- * Returns a total as JSON. A margin may be infinite: json_real() then returns NULL, which is
- * written as null.
+ * Returns a total as JSON. A margin may be infinite: json_real() then returns NULL, and json_pack()
+ * writes null because of "o?".
  */
 static json_t *
 total(const struct diff_total *of)

@@ -7,7 +7,10 @@
 #include "wallsample/analysis/dump.h"
 #include "wallsample/analysis/task_groups.h"
 
-/* Incremented when a reader of the previous version would misread the output. */
+/*
+ * The version of the format, which is the member "schema" of the output. It is incremented when a
+ * reader of the previous version would misread the output.
+ */
 #define SCHEMA 1
 
 void
@@ -146,7 +149,10 @@ make_holder(struct json_stream *json, const struct view *view, const struct prof
 	return object;
 }
 
-/* Returns as JSON the object that a thread of the group waits for. */
+/*
+ * Returns the wait of a thread of the group as JSON: its kind, the awaited object, whether the wait
+ * has a timeout, and the holder of the object.
+ */
 static json_t *
 make_wait(struct json_stream *json, const struct view *view, const struct dump_group *group,
 	  const struct dump_thread *thread)

@@ -16,7 +16,8 @@ libwallsample_a_SOURCES += \
 	src/format/speedscope.c \
 	src/format/svg.c
 
-# What protoc-c makes goes into a folder of its own, and into releases, which so need no protoc-c.
+# The files that protoc-c generates are in a directory of their own. Releases contain them, so that
+# a build of a release needs no protoc-c.
 pprof_generated = generated/pprof.pb-c.c generated/pprof.pb-c.h
 libwallsample_a_SOURCES += $(pprof_generated)
 EXTRA_DIST += src/format/pprof.proto
@@ -26,7 +27,7 @@ generated/pprof.pb-c.c: src/format/pprof.proto
 generated/pprof.pb-c.h: generated/pprof.pb-c.c
 src/format/libwallsample_a-pprof.$(OBJEXT): generated/pprof.pb-c.h
 
-# Styles of pictures and the script of the flame graph, as text in C.
+# The style sheets of the SVG exporters and the script of the flame graph, converted to C strings.
 as_text = $(AM_V_GEN)$(MKDIR_P) generated && \
 	$(SED) -e 's/[\\"]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/'
 EXTRA_DIST += src/format/causal.css src/format/flame.css src/format/flame.js

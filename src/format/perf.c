@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perf.c - writes text in the format of `perf script`, see wallsample-formats(5): one record per
- * thread and tick.
+ * thread and tick. A record is a line with name, pid/tid, time, period and event of the thread, a
+ * line that begins with a tab for each frame, and an empty line:
  *
- * worker       4242/4250      1234.567890:   10000000 wall: <TAB>            1234 compress
- * (/usr/lib/libz.so.1) <TAB>            5678 main (/usr/bin/server)
+ *     worker       4242/4250      1234.567890:   10000000 wall:
+ *             1234 compress (/usr/lib/libz.so.1)
+ *             5678 main (/usr/bin/server)
  *
- * Each reader has its own regular expressions. So a name must not look like the field that follows
- * the name. Characters that would make it do so are replaced, see the functions that write names.
+ * Each program that reads this format has its own regular expressions. So a name must not look like
+ * the field that follows the name: the functions that write names replace some characters.
  *
- * Records of a recording are in the order of time. Readers sum periods, or take the time between
- * the records of a thread: a long sleep is therefore written as many records.
+ * Records of a recording are in the order of time. Some readers sum the periods, others take the
+ * time between two records of a thread: a long sleep is therefore written as one record per tick.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
-/* A slice, of which the records before `tick` have been written. */
+/* A slice of a thread (timeline.h) whose records for the ticks before `tick` have been written. */
 struct due {
 	uint64_t tick, end_tick;
 	uint64_t number; /* number of slices added before this one */
@@ -43,9 +45,10 @@ struct script {
 /* --- names ------------------------------------------------------------------------------ */
 
 /*
- * Returns the length in bytes of the white space character at the start of `text`, or 0. `text` is
- * made by strbuf_add_one_line(). White space is what JavaScript's regular expressions take for it,
- * which includes what Perl's take for it.
+ * Returns the length in bytes of the white space character at the start of `text`; 0 if there is
+ * none. A character is white space if \s of JavaScript's regular expressions matches it; these
+ * include all characters that Perl's \s matches. `text` has no control characters
+ * (strbuf_add_one_line() has escaped them), so none are in the list.
  */
 static size_t
 space_at(const char *text)
@@ -134,7 +137,7 @@ open_brackets(char *name)
 
 /*
  * Adds the name of a function, or "[unknown]" for a frame without a name: readers then show the
- * module. In the name a space is put behind "->", where some readers would split the name.
+ * module. "->" in a name becomes "- >", because some readers split a name at "->".
  */
 static void
 add_symbol(struct script *script, const struct view_function *function)
@@ -156,8 +159,9 @@ add_symbol(struct script *script, const struct view_function *function)
 }
 
 /*
- * Writes the module without white space, because readers expect it behind the last white space of
- * the line. Brackets replace parentheses, because one reader ends the module at the first ')'.
+ * Adds the path or name of the function's module. '_' replaces white space, because readers take
+ * what follows the last white space of the line for the module. Brackets replace parentheses,
+ * because one reader ends the module at the first ')'.
  */
 static void
 add_module(struct script *script, const struct view_function *function)

@@ -249,7 +249,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	for (size_t i = 0; i < LABELS_MOST; i++)
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
-	/* All tasks of one kind get the same name, by view_unit(). */
+	/* Tasks that form a unit (view_unit()) get the same name. */
 	(thread->is_task ? view_add_unit : view_add_name)(packing->view,
 							  view_unit(packing->view, row->thread),
 							  &name);
@@ -384,8 +384,8 @@ pack_mapping(struct packing *packing, uint32_t id)
 
 /*
  * Writes the mappings. Readers take the first mapping for the program: they show its name in
- * headings, and compare two profiles only if these mappings have equal build-ids. So that mapping
- * is written even without a sample.
+ * headings, and compare two profiles only if their first mappings have equal build-ids. The first
+ * mapping is therefore that of the first module with a path, even if no sample is in that module.
  */
 static void
 pack_mappings(struct packing *packing)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof_stream.c - packs and compresses messages one after the other. */
+/* pprof_stream.c - packs messages of protocol buffers and compresses them, one after the other. */
 #include "format/format_internal.h"
 
 #include <protobuf-c/protobuf-c.h>

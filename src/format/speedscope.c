@@ -7,8 +7,9 @@
  * timeline has a sample without frames for each time without data, including the time before its
  * first sample: all threads are on one axis.
  *
- * The schema: https://www.speedscope.app/file-format-schema.json. Its members may come in any
- * order: frames come last, because the used frames are known only then.
+ * The schema is https://www.speedscope.app/file-format-schema.json. The members of a JSON object
+ * may come in any order: the list of frames comes last, because the used frames are known only
+ * then.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@
 #include "wallsample/analysis/tree.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
-#define STACKLESS UINT32_MAX /* stands for a function in a sample without frames */
+#define STACKLESS UINT32_MAX /* the function of a frame "[no stack]", for samples without a stack */
 
 /* A frame of the format. The members have the same meaning as in struct tree_node. */
 struct scope_frame {

@@ -26,10 +26,10 @@
 #define LETTER 7.3      /* width of a letter, slightly more than in the font of flame.css */
 #define LETTERS_LEAST 5 /* a frame with room for fewer letters has no label */
 
-/* Limits of the file size. */
-#define SHARE_LEAST 0.001
-#define FRAMES_MOST 20000
-#define LEVELS_MOST 500
+/* Limits that keep the file small. */
+#define SHARE_LEAST 0.001 /* narrower frames, as a share of the whole width, are left out */
+#define FRAMES_MOST 20000 /* of more frames, the widest are drawn */
+#define LEVELS_MOST 500   /* maximum number of levels, the root included */
 /*
  * The lowest LEVELS_ALWAYS levels are always drawn, a higher level only if it has LEVEL_SHARE_LEAST
  * of the time.
@@ -330,7 +330,10 @@ write_left_out(struct drawing *drawing, int y)
 		write_line(drawing, "plain", y);
 }
 
-/* Counts the levels to draw. Levels above the first one that is too small are small, too. */
+/*
+ * Sets drawing->levels, the number of levels to draw, and drawing->too_deep. No level has more time
+ * than the level below it, so the count ends at the first level with too little time.
+ */
 static void
 measure(struct drawing *drawing)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* causal_words.c - describes a curve in words and as a plot. */
+/* causal_words.c - describes a curve of a causal profile in words and as a plot. */
 #include "wallsample/report/causal_words.h"
 
 #include <math.h>
@@ -7,9 +7,12 @@
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 
-/* A gain is shown with a decimal if half the width of its interval is below this share. */
+/*
+ * A gain is shown with one digit after the decimal point if half the width of its interval is below
+ * this: one percentage point.
+ */
 #define HALF_WIDTH_OF_DECIMALS 0.01
-/* Gains and losses above this (1000%) are drawn at the edge of the plot. */
+/* Plots show larger gains and losses as if they were this large: 1000%. */
 #define DRAWN_MOST 10.0
 
 struct causal_ranking
@@ -40,8 +43,8 @@ gain_is_known(const struct causal_gain *gain)
 }
 
 /*
- * Returns the gain to report: the one that the curve selects, else its first known gain above
- * speed-up 0. Returns NULL if no gain is known.
+ * Returns the gain to report: curve->gain[curve->shown], or if that is not known, the first known
+ * gain at a speed-up above 0. Returns NULL if no gain is known.
  */
 static const struct causal_gain *
 gain_to_report(const struct causal_curve *curve)
@@ -74,7 +77,10 @@ decimals_of(const struct causal_gain *gain)
 	return (gain->high - gain->low) / 2 < HALF_WIDTH_OF_DECIMALS ? 1 : 0;
 }
 
-/* Returns the percentage of a share, rounded to `decimals` digits; 0 instead of -0. */
+/*
+ * Returns a share in percent, rounded to `decimals` (0 or 1) digits after the decimal point.
+ * Returns 0 instead of -0, which printf() would show as "-0".
+ */
 static double
 percent(double part, int decimals)
 {
@@ -128,7 +134,10 @@ causal_add_rate(struct strbuf *sb, double rate)
 
 /* --- sentences ------------------------------------------------------------------------------ */
 
-/* Adds " by 18% (15 to 21)". The numbers of a loss are written without their sign. */
+/*
+ * Adds the gain and its interval: " by 18% (15 to 21)". For a loss, all three numbers are written
+ * with the opposite sign, because the sentence says "lower" or "lengthen".
+ */
 static void
 add_amount(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -142,7 +151,7 @@ add_amount(struct strbuf *sb, const struct causal_gain *gain)
 			  decimals, percent(most, decimals));
 }
 
-/* Adds "less than 2%", a bound of all gains and losses in the gain's interval. */
+/* Adds "less than 2%": the lowest whole percentage above all gains and losses in the interval. */
 static void
 add_bound(struct strbuf *sb, const struct causal_gain *gain)
 {
@@ -236,8 +245,9 @@ drawn(double gain)
 }
 
 /*
- * Sets the y axis of the plot. A curve with a verdict gets an axis that fits all curves with a
- * verdict. A curve without a verdict, whose values may be of any size, gets an axis of its own.
+ * Sets the y axis of the plot. All curves in ranking->known get the same axis, which has room for
+ * all of them, so that their plots can be compared. A curve with the verdict CAUSAL_UNSURE may have
+ * values of any size and gets an axis of its own.
  */
 static void
 scale(const struct causal_ranking *ranking, const struct causal_curve *curve, struct plot *plot)

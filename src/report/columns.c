@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.c - collects the cells of a table, then writes it aligned. */
+/* columns.c - collects the cells of a table, then writes the table with aligned columns. */
 #include "wallsample/report/columns.h"
 
 #include <stdlib.h>
@@ -7,10 +7,11 @@
 
 #include "wallsample/report/display.h"
 
-#define GAP 2          /* cells between columns */
-#define LAST_LEAST 16  /* minimum width of the last column, even on a narrower terminal */
+/* Widths in cells of a terminal. */
+#define GAP 2          /* space between two columns */
+#define LAST_LEAST 16  /* the last column is not cut further, even if the line becomes too wide */
 #define DETAIL_LEAST 8 /* minimum width to which a detail is cut */
-#define PARENTHESES 3  /* " (" and ")" */
+#define PARENTHESES 3  /* the characters around a detail: " (" and ")" */
 
 void
 columns_init(struct columns *table, const struct column *column, size_t count)
@@ -29,7 +30,7 @@ columns_release(struct columns *table)
 	*table = (struct columns){ 0 };
 }
 
-/* Returns a copy of the text in which foreign bytes are escaped; the caller frees it. */
+/* Returns a copy of the text, escaped by strbuf_add_escaped(). The caller frees the copy. */
 static char *
 copy_escaped(const char *text)
 {
@@ -95,7 +96,7 @@ columns_cell_text(const struct columns *table, size_t at, size_t width, struct s
 		display_add_fitted(out, cell->detail, width - text - PARENTHESES);
 		strbuf_add_text(out, ")");
 	} else if (detail > 0 && detail * 2 <= width) {
-		/* The name is too long and is cut; it gets at least half of the width. */
+		/* The text is too long and is cut; it gets at least half of the width. */
 		display_add_name(out, cell->text, width - detail);
 		strbuf_add_format(out, " (%s)", cell->detail);
 	} else {
@@ -134,7 +135,7 @@ write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text
 	const size_t cells = display_width(text->data);
 	const size_t space = cells < width ? width - cells : 0;
 
-	/* An empty cell at the end of a line is not padded: lines do not end with spaces. */
+	/* For an empty cell in the last column nothing is written, not even the gap before it. */
 	if (cells == 0 && c + 1 == table->column_count)
 		return;
 	if (c > 0)

@@ -80,7 +80,8 @@ display_add_fitted(struct strbuf *out, const char *text, size_t width)
 #define DEPTH_MOST 24
 
 /*
- * A position in a name. `depth` is the number of levels of brackets around the character at `at`.
+ * A position in a name. `depth` is the number of brackets that are open at `at`, not counting those
+ * that is_kept() exempts.
  */
 struct name_walk {
 	const char *name, *at;
@@ -88,8 +89,8 @@ struct name_walk {
 };
 
 /*
- * Returns the length of the sign at `at` if the word "operator" precedes the sign, else 0. In
- * "operator<<", "operator()" and "operator->" the signs are not brackets.
+ * Returns the length of the operator's symbol at `at` if the word "operator" directly precedes it,
+ * else 0. In "operator<<", "operator()" and "operator->" the symbols are not brackets.
  */
 static size_t
 operator_length(const char *name, const char *at)
@@ -112,8 +113,9 @@ anonymous_length(const char *at)
 }
 
 /*
- * True if the bracket at `at` begins the owner of the function, as in "<T as Trait>::f" and
- * "main.(*T).f". Such brackets are kept, and do not count as a level.
+ * True if the bracket at `at` opens the type to which the function belongs: a '<' at the start of
+ * the name, as in "<T as Trait>::f", or a '(' after a '.', as in "main.(*T).f". The text inside
+ * such brackets is kept, and they do not count as a level.
  */
 static bool
 is_kept(const char *name, const char *at)
@@ -125,7 +127,10 @@ is_kept(const char *name, const char *at)
 	return at == name;
 }
 
-/* Moves `at` to the next bracket or the end; returns the number of bytes before it. */
+/*
+ * Moves walk->at to the next bracket or to the end of the name, and returns the number of bytes
+ * passed. Brackets of operators and of "(anonymous namespace)" are passed like other characters.
+ */
 static size_t
 walk_to_bracket(struct name_walk *walk)
 {
@@ -148,8 +153,9 @@ walk_to_bracket(struct name_walk *walk)
 }
 
 /*
- * Adds the name without the text inside more than `kept` levels of brackets. Returns false if the
- * brackets do not match, or are nested more than DEPTH_MOST levels deep.
+ * Adds the name, with "…" in place of the text inside more than `kept` levels of brackets. Returns
+ * false if brackets do not match or are nested more than DEPTH_MOST levels deep; `out` then has a
+ * part of the name.
  */
 static bool
 add_without_depths(struct strbuf *out, const char *name, size_t kept)

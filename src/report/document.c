@@ -12,8 +12,9 @@
 #include "wallsample/base/base.h"
 
 /*
- * The width of a table in a format that does not limit it. A name at the end of a row may have
- * kilobytes; this width cuts the name to a few lines of a screen.
+ * The width in cells of a table in a format without a limit of its own (document_style.width is 0).
+ * A name at the end of a row may have kilobytes; this width cuts the name to a few lines of a
+ * screen.
  */
 #define WIDEST 320
 
@@ -165,8 +166,8 @@ document_item(struct page *page, const char *number, const char *other, const ch
 /* --- tables ----------------------------------------------------------------------------- */
 
 /*
- * cmark does not export the types of table nodes: the program parses a table and reads the types
- * from its nodes.
+ * cmark does not export the types of table nodes. find_table_types() therefore lets cmark parse a
+ * small table, and reads the types from its nodes.
  */
 struct table_types {
 	cmark_syntax_extension *extension;
@@ -181,8 +182,9 @@ bar_is_special(cmark_syntax_extension *extension, cmark_node *node, int c)
 }
 
 /*
- * The extension's hook that escapes '|' for CommonMark also runs for LaTeX and man pages. In LaTeX
- * a backslash before '|' ends a row; in a man page it makes a thin space.
+ * The extension's hook that escapes '|' for Markdown also runs for LaTeX and man pages, where the
+ * added backslash is harmful. In LaTeX '|' becomes "\textbar{}", and "\\textbar{}" ends the row of
+ * the table; in a man page "\|" is a thin space.
  */
 cmark_syntax_extension *
 document_tables(bool escape_bars)
@@ -221,7 +223,8 @@ struct building {
 	const struct columns *table;
 	struct table_types types;
 	size_t width[COLUMNS_MAX];
-	bool left_out[COLUMNS_MAX]; /* by column: true if the format cannot draw the column */
+	/* by column: true if the column has bars, and the format cannot draw bars */
+	bool left_out[COLUMNS_MAX];
 };
 
 /*
@@ -239,7 +242,7 @@ add_table_node(const struct building *b, cmark_node *parent, cmark_node_type typ
 	return node;
 }
 
-/* Adds cell number `at` of the table. */
+/* Adds the content of b->table->cell[at], a bar or text, to the node `cell`. */
 static void
 add_cell(const struct building *b, cmark_node *cell, size_t at)
 {
@@ -340,7 +343,10 @@ document_table(struct page *page, const struct columns *table)
 
 /* --- plots ------------------------------------------------------------------------------ */
 
-/* Writes the plot. It contains no text from outside the program. */
+/*
+ * Writes the plot: an SVG as raw HTML if the format can draw, else characters. Nothing needs to be
+ * escaped, because a plot has no text from outside the program.
+ */
 static void
 write_plot(const void *plot, const struct document *document, FILE *out)
 {

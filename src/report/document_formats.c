@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* document_formats.c - Markdown, LaTeX and man page: the report's tree, rendered by cmark. */
+/*
+ * document_formats.c - exports the report as Markdown, LaTeX or man page: cmark renders its tree.
+ */
 #include "wallsample/report/document.h"
 
 struct document_format {
@@ -46,8 +48,9 @@ const struct exporter exporter_markdown = {
 /*
  * cmark writes tables as floats, which cannot break across pages. The preamble replaces the
  * environment tabular by longtable, which can break across pages. LuaLaTeX and XeLaTeX accept any
- * character; for pdfLaTeX a character that its fonts lack is an error. The preamble replaces that
- * character by its number, taken from "u8:…", the name that utf8.def gives to unknown characters.
+ * character; for pdfLaTeX a character that its fonts lack is an error. The preamble redefines the
+ * macro that reports this error, \UTFviii@undefined@err of utf8.def: it now writes the character's
+ * number in brackets. The macro's argument is the name "u8:" followed by the character's bytes.
  */
 static const char latex_before[] =
 	"\\documentclass[a4paper,10pt]{article}\n"

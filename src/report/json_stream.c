@@ -6,7 +6,7 @@
 
 #define DUMP_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
-/* Writes the separator and the name before a value. A name is a constant without escapes. */
+/* Writes the separator and the name before a value. A name needs no escapes: it is a constant. */
 static void
 separate(struct json_stream *stream, const char *name)
 {

@@ -9,21 +9,28 @@
 #include "wallsample/base/base.h"
 
 #define STEPS_MOST 5
-/* Bounds of the step between labels of y. With the lower one, a gain of 0.1% looks small. */
+/*
+ * Smallest and largest step from one label of the y axis to the next, as shares. Because of the
+ * smallest one, 1%, a gain of 0.1% does not fill the whole plot.
+ */
 #define STEP_LEAST 0.01
 #define STEP_MOST 1e6
 
 #define ROWS_MOST 16
-/* wanted number of rows above the lowest one; more if steps of two rows need more */
+/*
+ * All steps of the y axis together get at most this number of rows of text. More rows are used only
+ * if a step would have less than two.
+ */
 #define ROWS_WANTED 8
-#define COLUMNS_MOST 51 /* a column stands for two percent */
-#define LABEL 7         /* width of a label of y in cells */
+#define COLUMNS_MOST 51 /* from 0% to 100% of speed-up, two percent for each column */
+#define LABEL 7         /* width of a label of the y axis in cells */
 #define BEHIND 12 /* width in cells right of the plot, for the end of the label "100% faster" */
 
 void
 plot_scale(struct plot *plot, double low, double high)
 {
-	static const double next[] = { 2, 2.5, 2 }; /* ratios of the steps 1, 2, 5, 10 */
+	/* what each of the steps 1, 2 and 5 is multiplied by to get the next one: 2, 5 or 10 */
+	static const double next[] = { 2, 2.5, 2 };
 	const double bottom = fmin(low, 0), top = fmax(high, 0);
 	double step = STEP_LEAST;
 
@@ -39,7 +46,9 @@ plot_scale(struct plot *plot, double low, double high)
 
 /* --- characters --------------------------------------------------------------------------- */
 
-/* The mark in a cell. Of two marks in one cell the larger one is shown. */
+/*
+ * The mark in a cell. If two marks fall on one cell, the one that is later in this list is shown.
+ */
 enum mark { MARK_NONE, MARK_ZERO, MARK_CURVE, MARK_INTERVAL, MARK_POINT, MARK_COUNT };
 
 static const char *const marks[][MARK_COUNT] = {
@@ -229,7 +238,7 @@ write_grid(const struct plot *plot, FILE *out)
 		ABOVE + AREA_HEIGHT / 2.0);
 }
 
-/* Fills the area of the intervals: along their upper ends, and back along their lower ends. */
+/* Draws the filled area of all intervals: along their upper ends, and back along the lower ends. */
 static void
 write_band(const struct plot *plot, FILE *out)
 {

@@ -26,7 +26,8 @@ quantity_time(int64_t ns)
 {
 	const double us = (double)ns / 1e3;
 
-	/* From this value on, the smaller unit would round to "1000". */
+	/* From each of these values on, the format below it would round to one more digit:
+	 * "1000ms", "10.0ms", "1000us" or "10.0us". */
 	if (us >= 999500)
 		return quantity_format("%.2fs", us / 1e6);
 	if (us >= 9950)

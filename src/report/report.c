@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - writes the report: header, functions and states; the order of its parts. */
+/*
+ * report.c - writes a report: its header, its tables of functions and its states. Calls the writers
+ * of the other parts (report_internal.h) in the order of the report.
+ */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,9 +14,9 @@
 #include "report/report_internal.h"
 
 #define THREAD_TABLES_MOST 10
-/* Pages narrower than this show one weight and no parallelism, to leave room for names. */
+/* Pages of fewer cells than this show one weight and no parallelism, to leave room for names. */
 #define NARROW 70
-/* Minimum width of a page with a margin of error beside each share. */
+/* Minimum width in cells of a page with the margin of error of each function's own time. */
 #define WIDE 120
 /* Maximum number of rows of the first table, which has the program's own functions. */
 #define PROGRAM_ROWS 10
@@ -86,7 +89,7 @@ words_of(const struct export_input *input, enum weight weight)
 								  &report_weight_words[weight];
 }
 
-/* Adds the margins of error of a share of 1%, of 10% and of 50%. */
+/* Adds the margins of error that a share of 1%, of 10% and of 50% would have. */
 static void
 add_margins(const struct export_input *input, struct page *page)
 {
@@ -156,7 +159,7 @@ add_parallelism(const struct report_cell *cell, struct strbuf *out)
 #define FLAT(weight) (offsetof(struct top_row, flat) + (size_t)(weight) * sizeof(int64_t))
 #define CUM(weight) (offsetof(struct top_row, cum) + (size_t)(weight) * sizeof(int64_t))
 
-/* Writes the first `limit` rows; shares are relative to `total_ns`. */
+/* Writes the first `limit` rows of `top`. total_ns[weight] is 100% of the shares of a weight. */
 static void
 write_top(const struct export_input *input, const struct top_table *top, const int64_t *total_ns,
 	  size_t limit, struct page *page)
@@ -164,8 +167,9 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 	const enum weight sort = input->sort, second = weight_at(sort, 1),
 			  third = weight_at(sort, 2);
 	const struct report_key_words *key = &report_key_words[view_key(input->view)];
-	/* Minimum widths of a page with the columns below that need more room. Tables of lock
-	 * holders never have these columns: such a table has one weight. */
+	/* Minimum widths of a page with the other two weights and the parallelism (`narrow`), and
+	 * with the margin (`wide`). Tables of lock holders have one weight only, the time that
+	 * others waited, and never have these columns. */
 	const bool blame = view_is_blame(input->view);
 	const size_t narrow = blame ? SIZE_MAX : NARROW, wide = blame ? SIZE_MAX : WIDE;
 	const struct report_column column[] = {
@@ -256,7 +260,11 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 	page_end(page, page->ops->heading);
 }
 
-/* Writes a table for each thread, ordered by running time. */
+/*
+ * Writes a table of functions for each of the first THREAD_TABLES_MOST threads and tasks, the ones
+ * with the longest running time first. If there are more than 100 tasks, those that began with the
+ * same function share a table (view_unit()).
+ */
 static void
 write_functions_by_thread(const struct export_input *input, struct page *page)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_causal.c - reports the results of experiments: the gain of each candidate, in order; the
- * reasons for doubt; and the cost.
+ * report_causal.c - reports the results of virtual speed-up experiments: for each progress point
+ * the candidates (functions, lines or modules) by descending slope, with their gains; what makes
+ * the results less certain; and the cost.
  */
 #include <inttypes.h>
 
@@ -10,20 +11,17 @@
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-/*
- * Minimum widths in cells of a table that has verdicts; that also has shares and slopes; that also
- * has the intervals of slopes.
- */
-#define WITH_VERDICT 56
-#define WITH_SHARES 70
-#define WITH_SLOPE_INTERVAL 120
+/* Minimum widths in cells of a page whose table has these columns. */
+#define WITH_VERDICT 56         /* the verdict */
+#define WITH_SHARES 70          /* the verdict, the share and the slope */
+#define WITH_SLOPE_INTERVAL 120 /* the same, and the interval of the slope */
 /* Maximum width in cells of a name in a sentence: names may have kilobytes. */
 #define NAME_MOST 160
-/* The minimum width of the column of names, and the gap between columns. */
+/* In cells, the minimum width of the column of names and the gap between columns. */
 #define NAME_LEAST 16
 #define GAP 2
 
-/* A share of late samples below this is not reported. */
+/* Late ticks are reported if they are at least this share of all ticks. */
 #define LATE_SHARE_LEAST 0.01
 
 /* --- the experiments ------------------------------------------------------------------------- */
@@ -98,10 +96,10 @@ write_header(const struct causal_input *input, struct page *page)
 
 /* --- the ranking --------------------------------------------------------------------------- */
 
-/* The context of a table whose rows are the ranked curves. */
+/* The context of a table whose rows are curves: those of causal_ranking.known. */
 struct ranking_context {
 	const struct causal_input *input;
-	const struct causal_curve *first; /* the first row */
+	const struct causal_curve *first; /* the curve of the first row, which has rank 1 */
 	bool slope_interval;              /* the page has room for the interval of each slope */
 };
 
@@ -134,7 +132,7 @@ add_share(const struct report_cell *cell, struct strbuf *out)
 	strbuf_add_text(out, result->profile_ns > 0 ? quantity_share(share, 1).text : "-");
 }
 
-/* Adds the struct causal_gain at offset column->at of the row. */
+/* Adds the text of the struct causal_gain that is at offset column->at of the row. */
 static void
 add_gain(const struct report_cell *cell, struct strbuf *out)
 {
@@ -197,7 +195,8 @@ widest_gain(const struct causal_ranking *ranking, size_t rows)
 }
 
 /*
- * Returns the index of the speed-up to show if there is room for only one: the largest up to 50%.
+ * Returns the index of the speed-up to show if there is room for only one: the largest up to 50%,
+ * or if there is none, the smallest above 0.
  */
 static size_t
 speedup_told(const struct causal_result *result)
@@ -210,9 +209,10 @@ speedup_told(const struct causal_result *result)
 }
 
 /*
- * Selects the speed-ups whose gains a table of this width shows: all if there is room, else evenly
- * spaced ones that include the largest, or only speedup_told(). Stores their indices in gain[] and
- * returns their number. `widest` is the width of the widest gain.
+ * Selects the speed-ups whose gains a table of `width` cells shows: all of them if there is room;
+ * else as many as there is room for, at even distances and including the largest; if there is room
+ * for one or none, only speedup_told(). Stores their indices in gain[] and returns their number.
+ * `widest` is the width in cells of the widest gain.
  */
 static size_t
 choose_gains(const struct causal_result *result, size_t width, size_t widest,
@@ -402,7 +402,7 @@ add_target_gone(const struct causal_result *result, struct page *page)
 			       "experiments were over.");
 }
 
-/* Writes a paragraph for each reason for doubt that the result gives. */
+/* Writes a paragraph for each reason why the results are less certain, if there are any. */
 static void
 write_doubts(const struct causal_result *result, struct page *page)
 {
@@ -425,7 +425,7 @@ write_doubts(const struct causal_result *result, struct page *page)
 static void
 write_cost(const struct causal_result *result, struct page *page)
 {
-	/* --max-hold is a percentage of this time. */
+	/* The time of the profile and of all experiments: --max-hold is a percentage of it. */
 	const double run_ns = (double)(result->wall_ns + result->profile_ns);
 
 	write_doubts(result, page);

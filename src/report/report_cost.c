@@ -76,8 +76,8 @@ write_excluded(const struct export_input *input, struct page *page)
 
 	if (report_add_excluded(&input->stats->excluded, &page->text))
 		page_end_field(page, "Excluded");
-	/* Only for recordings: in a live run, the first field includes the threads that the view
-	 * excludes. */
+	/* Only for recordings. In a live run the threads that the view excludes were not sampled,
+	 * and the field written above includes them. */
 	if (input->note != NULL && of_view.threads > 0)
 		page_field(page, "Excluded",
 			   "%s, left out of this report with %s of CPU time in samples",
@@ -107,8 +107,8 @@ write_broken(const struct run_stats *stats, struct page *page)
 }
 
 /*
- * Returns the wall time of samples with a guessed frame. Like the other numbers in the part on
- * cost, it covers all samples, not only the selected ones.
+ * Returns the wall time of samples with a guessed frame (FRAME_GUESS) in their stacks. It covers
+ * all samples, not only the selected ones, as most numbers in this part of the report do.
  */
 static int64_t
 guessed_ns(const struct profile *profile)
@@ -145,7 +145,7 @@ write_guessed(const struct view *view, struct page *page)
 			   quantity_share((double)ns, (double)view_unfiltered_ns(view)).text);
 }
 
-/* Returns the wall time of threads. Tasks without a thread are not included. */
+/* Returns the wall time of all threads. The time of tasks that no thread ran is not included. */
 static int64_t
 threads_wall_ns(const struct profile *profile)
 {
@@ -185,8 +185,9 @@ write_stops(const struct export_input *input, struct page *page)
 }
 
 /*
- * Compares the time sampled as running with the CPU time counted by the kernel, which shows how
- * reliable the states are. Both cover all samples, so filtered reports do not have this field.
+ * Writes the CPU time counted by the kernel and the time sampled as running: their difference shows
+ * how reliable the states are. Both times are those of the whole run, so this field is left out of
+ * a report on selected samples or ticks, and of an intermediate report.
  */
 static void
 write_cpu(const struct export_input *input, struct page *page)
@@ -262,9 +263,9 @@ add_unnamed_module(const struct export_input *input, const struct unnamed_row *r
 }
 
 /*
- * Writes the modules with missing symbols. Unlike the other fields on cost, this field covers only
- * the selected samples. Only views by function or line give the share of the time: in other views a
- * row may merge functions with and without names.
+ * Writes the modules with missing symbols. Unlike most fields of this part of the report, this
+ * field covers only the selected samples. The share of the time is written only in reports by
+ * function or by line: in other reports a row may merge functions with and without names.
  */
 static void
 write_unnamed(const struct export_input *input, struct page *page)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* report_deadlock.c - reports deadlocks: the threads of the ring, their stacks, other waiters. */
+/*
+ * report_deadlock.c - reports deadlocks: the threads of a ring that wait for one another, with
+ * their stacks, and the names of other threads that wait for them.
+ */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
-/* Maximum number of frames shown of a stack. The innermost frames explain the wait. */
+/* Maximum number of frames shown of a stack: from the function that waits outwards. */
 #define FRAMES_MOST 12
 
 static void
@@ -13,7 +16,8 @@ add_stack(const struct view *view, const struct profile_stuck *stuck, struct pag
 	size_t depth;
 
 	view_stack(view, stuck->stack, &function, &depth);
-	/* A stack of one named frame is no real stack: the name says why the stack is missing. */
+	/* One named frame, such as "[failed: …]", is no real stack: it says why the stack is
+	 * missing. */
 	if (depth == 1 && view_is_named(view_function(view, function[0])))
 		return;
 	for (size_t i = waiting_place(view, function, depth), n = 0; i < depth; i++, n++) {

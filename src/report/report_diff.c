@@ -8,13 +8,10 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/margin.h"
 
-/*
- * Minimum widths in cells of a table that has shares; that also has changes of shares; that also
- * has the margins of these changes.
- */
-#define WITH_SHARES 80
-#define WITH_POINTS 100
-#define WITH_POINTS_MARGIN 120
+/* Minimum widths in cells of a page whose tables of functions have these columns. */
+#define WITH_SHARES 80         /* the share of the function in each run */
+#define WITH_POINTS 100        /* the same, and the change of the share */
+#define WITH_POINTS_MARGIN 120 /* the same, and the margin of error of that change */
 
 /* --- the two runs -------------------------------------------------------------------------- */
 
@@ -39,7 +36,7 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* A row of a table: a total of the run, or a function. */
+/* A row of a table: a total of both runs, or a function. */
 struct diff_line {
 	struct diff_change of;   /* for a total, only the members rate, change and margin are set */
 	bool is_time;            /* rates are shown as times, else as numbers */
@@ -51,8 +48,8 @@ struct diff_line {
 #define AT(member) offsetof(struct diff_line, member)
 
 /*
- * Converts a rate in seconds per second to ns per second. Returns 0 for a value that would be shown
- * as "0.0us".
+ * Converts a rate in seconds per second to ns per second. Returns 0 for a rate that is not finite,
+ * and for one that would be shown as "0.0us".
  */
 static int64_t
 ns_of(double rate)
@@ -68,7 +65,7 @@ sign_of(double change)
 	return change > 0 ? "+" : change < 0 ? "-" : "";
 }
 
-/* Adds the absolute value of the rate at column->at, after `sign`. */
+/* Adds `sign` and the absolute value of the rate, change or margin at column->at. */
 static void
 add_value(const struct report_cell *cell, const char *sign, struct strbuf *out)
 {
@@ -129,7 +126,10 @@ add_module(const struct report_cell *cell, struct strbuf *out)
 	strbuf_add_text(out, ((const struct diff_line *)cell->row)->module);
 }
 
-/* Writes a table of totals, or of functions if `key` is not NULL. */
+/*
+ * Writes a table of at most `limit` rows (0: all): a table of totals if `key` is NULL, else of
+ * functions, with the words of `key`.
+ */
 static void
 write_lines(const struct diff_line *line, size_t count, size_t limit,
 	    const struct report_key_words *key, struct page *page)
@@ -193,8 +193,8 @@ write_totals(const struct diff *diff, struct page *page)
 /* --- functions ------------------------------------------------------------------------------- */
 
 /*
- * Returns the smallest change of a function's rate that exceeds its margin of error, if the
- * function takes the share `part` (0 to 1) of one thread's time in both runs.
+ * Returns the smallest change that would be listed for a function that takes the share `part` (0 to
+ * 1) of one thread's time in both runs: the margin of error of the change of its rate.
  */
 static double
 least_change(const struct diff *diff, double part)
@@ -227,8 +227,8 @@ write_rules(const struct diff_input *input, struct page *page)
 }
 
 /*
- * Writes the functions whose own time changed; if `cum` is true, the functions whose time including
- * callees changed.
+ * Writes the functions whose own time changed by more than its margin of error; if `cum` is true,
+ * those whose time including callees did.
  */
 static void
 write_table(const struct diff_input *input, bool cum, struct page *page)
@@ -259,7 +259,10 @@ write_table(const struct diff_input *input, bool cum, struct page *page)
 	free(line);
 }
 
-/* Writes how many functions are not listed, and the reason. */
+/*
+ * Writes how many functions are not listed because they changed by no more than their margins of
+ * error, or that this is true of all functions.
+ */
 static void
 write_noise(const struct diff_input *input, struct page *page)
 {
@@ -316,7 +319,7 @@ report_diff_write(const struct diff_input *input, struct page *page)
 	write_rules(input, page);
 	if (input->diff->flat_found > 0 || input->diff->cum_found > 0) {
 		write_table(input, false, page);
-		/* Threads and states have no callees. */
+		/* Threads, states, locks and GIL states have no callees. */
 		if (!view_key_is_of_sample(key))
 			write_table(input, true, page);
 	}

@@ -7,9 +7,15 @@
 #include "wallsample/runtime/language.h"
 #include "report/report_internal.h"
 
-/* Width in cells: a name has up to 15 bytes, an id 7 digits; escapes may widen the name. */
+/*
+ * Maximum width in cells of the label of a thread, "name-tid". The name has up to 15 bytes and the
+ * tid up to 7 digits; escapes may widen the name.
+ */
 #define NAME_MOST 32
-/* The share of hand-over time is mentioned if it exceeds this share of all time. */
+/*
+ * The time in which threads had handed the lock over and waited for a CPU (GIL_HANDOVER) is
+ * mentioned if it exceeds this share of the time of all rows.
+ */
 #define HANDOVER_LEAST 0.01
 
 /* A row of the table: a thread, or on a page the sum of several threads. */
@@ -50,8 +56,8 @@ static const struct report_column columns[] = {
 };
 
 /*
- * Writes the first `shown` threads, and if there are more threads a row for their sum. Writes to
- * `stream`, or to the page if `stream` is NULL.
+ * Writes a row for each of the first `shown` threads, and if there are more, one row for the sum of
+ * the other threads. Writes to `stream`, or to the page if `stream` is NULL.
  */
 static void
 write_threads(const struct view *view, const struct gil_table *gil, size_t shown, struct page *page,
@@ -86,7 +92,7 @@ write_threads(const struct view *view, const struct gil_table *gil, size_t shown
 	free(line);
 }
 
-/* Writes "held: 0.42 of the time, wait: 0.10 threads on average." and explains these numbers. */
+/* Writes "held: 0.42 of the time, wait: 0.10 threads on average." and what these numbers mean. */
 static void
 write_sums(const struct export_input *input, const struct gil_table *gil, struct page *page)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_internal.h - the parts of a report, their shared titles and cells.
+ * report_internal.h - functions that write the parts of a report, and titles and texts that several
+ * parts have in common.
  */
 #ifndef WALLSAMPLE_REPORT_REPORT_INTERNAL_H
 #define WALLSAMPLE_REPORT_REPORT_INTERNAL_H
@@ -18,7 +19,7 @@
 void report_write(const struct export_subject *subject, struct page *page);
 void report_diff_write(const struct diff_input *input, struct page *page);
 void report_causal_write(const struct causal_input *input, struct page *page);
-/* Write a dump, and the user-space tasks of a dump, to the page of a terminal. */
+/* Write a whole dump, or only its coroutines (async_tasks.h), to the page of a terminal. */
 void text_dump_write(const struct export_input *input, struct page *page);
 void text_tasks_write(const struct async_tasks *tasks, struct page *page);
 
@@ -26,7 +27,7 @@ void text_tasks_write(const struct async_tasks *tasks, struct page *page);
 
 /* Writes the summary: the findings on what limits the program. */
 void report_write_summary(const struct export_input *input, struct page *page);
-/* Writes each ring of threads that wait for one another. */
+/* Writes the deadlocks: the threads of each ring of threads that wait for one another. */
 void report_write_deadlocks(const struct view *view, struct page *page);
 /* Writes the call tree. */
 void report_write_tree(const struct export_input *input, struct page *page);
@@ -40,7 +41,7 @@ void report_write_tasks(const struct export_input *input, struct page *page);
 void report_write_waiting(const struct export_input *input, struct page *page);
 /* Writes how long threads held an interpreter's lock and waited for it. */
 void report_write_gil(const struct export_input *input, struct page *page);
-/* Writes the running share and the time of each thread and task. */
+/* Writes the time of each thread and task, and the share of it in which it was running. */
 void report_write_threads(const struct export_input *input, struct page *page);
 /* Writes the cost of sampling, and missed samples. */
 void report_write_cost(const struct export_input *input, struct page *page);
@@ -55,17 +56,21 @@ struct report_weight_words {
 };
 extern const struct report_weight_words report_weight_words[]; /* by enum weight */
 
-/* True if a selected sample is of a task of a runtime. */
+/* True if one of the selected samples is of a task that a language runtime schedules. */
 bool report_has_tasks(const struct export_input *input);
 /*
- * Adds the name of a thread, "pool", or of a unit of tasks, "NOUN 17 main.taker" or "1,000 NOUNs
- * main.taker". The name is not escaped.
+ * Adds the name of a thread, "pool", or the label of a task, "NOUN 17 main.taker", or of several
+ * tasks, "1,000 NOUNs main.taker", where NOUN is the runtime's word for a task. `row` is a row of
+ * thread_table_make_units(). The text is not escaped.
  */
 void report_add_unit(struct strbuf *out, const struct export_input *input,
 		     const struct thread_row *row);
 /* Writes a field with the share of samples that the user's filters have selected. */
 void report_write_selected(const struct view *view, const char *label, struct page *page);
-/* Adds the mean number of threads on a CPU, "2.13"; "-" if busy_ns is 0. */
+/*
+ * Adds the mean number of threads on a CPU, overhead_ns divided by busy_ns (see struct top_row):
+ * "2.13"; "-" if busy_ns is 0.
+ */
 void report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns);
 
 /* --- pages on a terminal ---------------------------------------------------------------------- */
@@ -89,11 +94,11 @@ struct text_page text_page_make(unsigned columns, FILE *out);
 
 /*
  * Returns the time of waiters in ns, WAITING_BINS numbers for each row of `waiting`; the caller
- * frees the array. Returns NULL unless the input is one recording with sampled time: several
- * recordings have different times.
+ * frees the array. Returns NULL for a live run, for several recordings, and for a recording in
+ * which no time was sampled.
  */
 double *waiting_bins_make(const struct export_input *input, const struct waiting *waiting);
-/* Adds a bar for each bin, scaled to the largest bin. */
+/* Adds one character for each bin, a bar from "▁" to "█": the largest bin has "█", 0 has " ". */
 void waiting_bins_add(const double bin[WAITING_BINS], struct strbuf *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_parallelism.c - reports how many threads ran at once, in real time and in CPU time; the
- * cost of functions that ran alone; and the waits that ended times in which no thread ran.
+ * report_parallelism.c - reports how much real time and CPU time passed with each number of threads
+ * on a CPU; how long the run would take if a function ran on more CPUs at once; and the waits that
+ * ended times in which no thread could run.
  */
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@
 
 #define GAINS_MOST 5
 #define WAITS_MOST 5
-/* A gain below this share of real time is not reported. */
+/* A gain (see find_gains()) below this share of the real time is not reported. */
 #define GAIN_LEAST 0.01
 
 #define AT(type, member) offsetof(struct type, member)
@@ -66,8 +67,8 @@ parallelism_add_range(const struct report_cell *cell, struct strbuf *out)
 }
 
 /*
- * Writes the table of ranges. On a page without room for two bars the table has shares only, and
- * the weight of a share is the title of its column.
+ * Writes the table of ranges. On a page without room for two bars the table has no times, only
+ * their shares, and the titles of the columns of shares are "real time" and "CPU time".
  */
 static void
 write_ranges(const struct range *range, size_t count, int64_t time_ns, int64_t cpu_ns,
@@ -117,8 +118,8 @@ write_histogram(const struct profile *profile, bool filtered, struct page *page)
 /* A row of the table: a function, and the estimated gain if the function ran on more CPUs. */
 struct gain {
 	struct top_row row;
-	double saved_ns; /* real time */
-	int64_t left_ns; /* real time that the run would take if the function ran on more CPUs */
+	double saved_ns; /* real time that would be saved */
+	int64_t left_ns; /* real time that the run would still take */
 };
 
 static int
@@ -130,10 +131,11 @@ compare_gains(const void *left, const void *right)
 }
 
 /*
- * Computes the gain of each function from its time as the innermost frame only: time in callees is
- * part of the gain of the callees. Time in which a function waited for a CPU has no gain: more
- * threads would find no CPU. A gain is reported if its share of real time, minus the margin of
- * error, exceeds GAIN_LEAST. Returns the number of gains, the largest first.
+ * Computes the gain of each function: the real time that would be saved if it ran on `best` CPUs at
+ * once. Only its time as the innermost frame counts: time in callees is part of the gain of the
+ * callees. Time in which it waited for a CPU does not count: more threads would find no CPU. Fills
+ * gain[] with the gains whose share of the real time, minus the margin of error, exceeds
+ * GAIN_LEAST, the largest first. Returns the number of gains to report, at most GAINS_MOST.
  */
 static size_t
 find_gains(const struct top_table *top, double best, double whole_ns, double ticks,
@@ -224,7 +226,10 @@ is_wait(const struct view *view, const struct view_row *row)
 	return row->depth >= 2 && view_is_gap(view_function(view, row->function[row->depth - 1]));
 }
 
-/* Returns the sums of waits by kind and function, the longest first; the caller frees the array. */
+/*
+ * Returns the times in which no thread could run, summed by the wait that ended them: one element
+ * for each pair of state and waiting function, the longest time first. The caller frees the array.
+ */
 static struct wait_row *
 sum_waits(const struct view *view, size_t *count)
 {
@@ -293,8 +298,8 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 	if (profile_parallelism_count(profile) == 0)
 		return;
 	write_histogram(profile, input->filtered, page);
-	/* Reports by thread or state have no gains: a thread uses one CPU at a time, and a state
-	 * cannot be made faster. */
+	/* Reports by thread, state, lock or GIL have no gains: a thread uses one CPU at a time, and
+	 * the others are not code that could run on more CPUs. */
 	if (profile_parallelism_count(profile) > 2 && !view_key_is_of_sample(view_key(input->view)))
 		write_gains(input, page);
 	write_waits(input, page);

@@ -161,7 +161,10 @@ report_table_write_rest(struct page *page, void (*write)(struct page *, const ch
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
-/* Returns the text as JSON. An empty text becomes null, and NULL in a COLUMN_OPTIONAL. */
+/*
+ * Returns the text as a JSON string. For an empty text it returns JSON's null; in a COLUMN_OPTIONAL
+ * it returns the pointer NULL, and json_object_set_new() then adds no member.
+ */
 static json_t *
 text_value(const struct report_cell *cell)
 {

@@ -10,9 +10,13 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/task_table.h"
 
-#define NAME_MOST 24 /* cells: the name of a thread has 15 bytes, but may need escapes */
+/* Maximum width in cells of a thread's name, which has up to 15 bytes but may need escapes. */
+#define NAME_MOST 24
 #define TASK_NAME_MOST 40
-/* The share of time of tasks that ended before their stacks were read is reported above this. */
+/*
+ * The time of tasks that ended before their stacks could be read is mentioned if it exceeds this
+ * share of the time of all tasks.
+ */
 #define FAILED_MOST 0.05
 
 /* --- names -------------------------------------------------------------------------------- */
@@ -56,7 +60,7 @@ add_mean(struct strbuf *sb, int64_t ns, double span_ns)
 		strbuf_add_format(sb, "%.2f", mean);
 }
 
-/* Adds the mean number of tasks or threads whose time is at column->at. */
+/* Adds the mean number of tasks or threads whose summed time is at column->at; "-" if that is 0. */
 static void
 add_number(const struct report_cell *cell, struct strbuf *out)
 {
@@ -112,7 +116,10 @@ describe_tasks(const struct view *view, const struct task_table *tasks, size_t l
 			    .many = "rows", .whole = tasks->tasks_ns, .view = view);
 }
 
-/* Adds "800 NOUNs on average, at most 912 at once that no thread ran." */
+/*
+ * Adds "800.00 NOUNs on average, at most 912 at once that no thread ran." NOUN is the runtime's
+ * word for a task. A sentence follows if not all tasks were sampled at each tick.
+ */
 static void
 add_seen(const struct export_input *input, const struct task_table *tasks, struct page *page)
 {

@@ -4,11 +4,12 @@
 #include "wallsample/analysis/tree.h"
 #include "report/report_internal.h"
 
-/* Nodes below this share of the time are not shown. */
+/* Nodes of the call tree below this share of the weight are not shown. */
 #define SHARE_LEAST 0.005
 /*
- * Width in cells that a page keeps for names and numbers; the indentation gets the remaining width,
- * at least INDENT_LEAST. A frame that is deeper shows its depth as a number.
+ * A frame at depth n of the call tree is indented by n cells. BESIDE_INDENT cells of the page are
+ * kept for names and numbers; the remaining width, and at least INDENT_LEAST, limits the
+ * indentation. A frame that would be indented further has its depth as a number: "[57] name".
  */
 #define BESIDE_INDENT 48
 #define INDENT_LEAST 8

@@ -7,21 +7,25 @@
 #include "wallsample/report/timeline.h"
 #include "report/report_internal.h"
 
-/* A report that is not by lock shows at most this number of locks, and of other objects. */
+/*
+ * A report that is not by lock (VIEW_BY_LOCK) shows at most this number of locks, and at most this
+ * number of other objects.
+ */
 #define GLANCE 3
 /* Maximum number of stacks of holders that are shown for a lock. */
 #define HOLDERS_MOST 3
 /* Maximum numbers of stacks of waiters, and of holders, of a lock in JSON. */
 #define JSON_STACKS_MOST 20
-/* Minimum width of a page with the column of waits over time. */
+/* Minimum width in cells of a page with the column of waits over time. */
 #define WIDE 80
-/* A report that is not by lock leaves out waits below this share of all time. */
+/* A report that is not by lock leaves out objects with waits below this share of the time. */
 #define LEAST_SHARE 0.001
 
 /*
- * True if a report that is not by lock shows the row: if it is among the first GLANCE waits for
- * locks, or the first GLANCE waits for other objects with a name, and reaches LEAST_SHARE. *locks
- * and *others count the rows of each kind so far.
+ * True if a report that is not by lock shows the row. The time of its waits must reach LEAST_SHARE
+ * of `total_ns`, and the object must be one of the first GLANCE locks, not counting futexes of
+ * unknown use, or one of the first GLANCE other objects with a name. *locks and *others count the
+ * rows of each kind that were shown before.
  */
 static bool
 is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, size_t *others)
@@ -30,7 +34,7 @@ is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, s
 		return false;
 	if (wait_kind_in_memory(row->kind))
 		return row->kind != WAIT_FUTEX && (*locks)++ < GLANCE;
-	/* Waits of tasks have their own table. */
+	/* Waits of tasks are in the table of report_write_tasks(). */
 	return row->object[0] != '\0' && row->kind != WAIT_TASK && (*others)++ < GLANCE;
 }
 
@@ -55,8 +59,8 @@ struct line {
 	const struct waiting_row *row; /* the element of waiting.row */
 	struct waiting_row wait;       /* equal to *row */
 	const struct waiting_stack *stack;
-	/* time of all waiters; for the stack of a lock holder, the part of the waiting time that
-	 * it caused */
+	/* time of all waiters; for the stack of a lock holder, the time that others waited while
+	 * the holder had this stack */
 	int64_t ns;
 	/* the view's function that waits or holds the lock; UINT32_MAX: no stack */
 	uint32_t function;
@@ -117,7 +121,7 @@ add_what(const struct report_cell *cell, struct strbuf *out)
 
 /* --- waits over time -------------------------------------------------------------------------- */
 
-/* The context of a walk over slices that sums waits. */
+/* The context of add_slice(), which sums the time of waits over all slices. */
 struct filling {
 	const struct export_input *input;
 	const struct waiting *waiting;
@@ -127,7 +131,7 @@ struct filling {
 	double *bin;
 };
 
-/* Adds the overlap of the slice with each bin. */
+/* Adds the time that the slice has in each bin to the bins of the object that its thread awaits. */
 static bool
 add_slice(void *context, const struct timeline_slice *slice)
 {

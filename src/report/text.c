@@ -4,7 +4,7 @@
 #include "report/report_internal.h"
 
 #define LABEL_WIDTH 10
-#define ITEM_WIDTH 18 /* width in cells of the indentation and numbers before the text of an item */
+#define ITEM_WIDTH 18 /* width in cells of an item's first number with the spaces before it */
 #define OTHER_WIDTH 8
 
 static FILE *

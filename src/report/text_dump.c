@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * text_dump.c - writes a dump as text: each thread once, with its state and its call chain; and the
- * user-space tasks, with their stacks and the tasks that await them.
+ * coroutines ("tasks", async_tasks.h), with their stacks and the coroutines that await them.
  *
  * Names of functions and files are not cut, whatever the width of the page, so that a user can copy
  * them.
@@ -16,7 +16,10 @@
 #include "wallsample/analysis/task_groups.h"
 
 #define INDENT 4
-/* Maximum number of lines that list the members of a group. JSON lists all members. */
+/*
+ * Maximum number of lines (for tasks: of ranges of ids) that list the members of a group (dump.h).
+ * JSON lists all members.
+ */
 #define LINES_MOST 20
 /* Maximum numbers of tasks in one line, and of tasks that await one task. JSON lists all tasks. */
 #define NAMES_MOST 10
@@ -48,7 +51,9 @@ add_thread(const struct profile *profile, uint32_t id, struct page *page)
 	page_add(page, name[0] != '\0' ? "%jd (%s)" : "%jd", (intmax_t)thread->tid, name);
 }
 
-/* Adds the label of a task with a capital letter: "NOUN 17 main.taker". */
+/*
+ * Adds the label of a task, as view_add_thread() does, but with a capital letter: "Task 17 taker".
+ */
 static void
 add_task(const struct view *view, uint32_t id, struct page *page)
 {
@@ -62,8 +67,8 @@ add_task(const struct view *view, uint32_t id, struct page *page)
 }
 
 /*
- * Adds "1,000 NOUNs main.taker". The entry function is shown only if all tasks have the same entry
- * function.
+ * Adds "1,000 NOUNs main.taker", where NOUN is the runtime's word for a task, and main.taker the
+ * function with which the tasks began. The function is added only if it is the same for all tasks.
  */
 static void
 add_tasks(const struct view *view, const struct dump_group *group, struct page *page)
@@ -81,8 +86,9 @@ add_tasks(const struct view *view, const struct dump_group *group, struct page *
 }
 
 /*
- * Adds " (table.c:42)". Only the last component of the path is added; the full path is in the stack
- * of the holder, if the dump has that stack.
+ * Adds the line of a lock holder's function: " (table.c:42)". The file is shortened to its last
+ * component, or for an interpreted function to view_function.module: the dump shows the full path
+ * in the holder's own stack.
  */
 static void
 add_line(const struct view_function *function, struct page *page)
@@ -137,14 +143,14 @@ add_wait(const struct view *view, const struct dump_group *group, const struct d
 	view_add_wait(view, thread->wait, group->function, group->depth, &page->text);
 	if (wait->timed && wait_kind_in_memory(wait->kind))
 		page_add(page, ", with a time-out");
-	/* The text about a thread that joins another one names the awaited thread already. */
+	/* The text of a WAIT_JOIN has named the awaited thread already. */
 	if (thread->holder != NULL && wait->kind != WAIT_JOIN)
 		add_holder(view, thread->holder, page);
 }
 
 /*
- * Adds "sleeping in futex". For the thread of a core file whose signal ended the process it adds
- * "ended by signal 11 (Segmentation fault)".
+ * Adds the state of the group: "sleeping in futex". In the dump of a core file, it adds for the
+ * thread that received the fatal signal "ended by signal 11 (Segmentation fault)" instead.
  */
 static void
 add_state(const struct export_input *input, const struct dump_group *group, struct page *page)
@@ -167,7 +173,10 @@ add_state(const struct export_input *input, const struct dump_group *group, stru
 			 quantity_time((int64_t)group->waiting_ns).text);
 }
 
-/* Writes a line for each object that threads of the group wait for, with the waiters. */
+/*
+ * Writes a line for each object that threads of the group wait for: the threads, if the group has
+ * several, and the object. Threads that wait for nothing are listed in one line.
+ */
 static void
 write_waits(const struct view *view, const struct dump_group *group, struct page *page)
 {
@@ -199,7 +208,7 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 	}
 }
 
-/* Writes the ids of a group of tasks: "17, 19-40, 52 and 960 more". */
+/* Writes the ids of a group of tasks, up to LINES_MOST ranges: "17, 19-40, 52 and 960 more". */
 static void
 write_task_ids(const struct view *view, const struct dump_group *group, struct page *page)
 {
@@ -229,7 +238,10 @@ write_task_ids(const struct view *view, const struct dump_group *group, struct p
 		page_end(page, write_indented);
 }
 
-/* Writes "Thread 12 (worker): running", or "3 threads: sleeping in futex". */
+/*
+ * Writes "Thread 12 (worker): running", or "3 threads: sleeping in futex". The waits of the
+ * threads, or the ids of several tasks, follow in lines of their own.
+ */
 static void
 write_title(const struct export_input *input, const struct dump_group *group, struct page *page)
 {
@@ -270,7 +282,8 @@ write_frame(const struct view *view, uint32_t id, size_t number, struct page *pa
 	const struct view_function *function = view_function(view, id);
 
 	page_add(page, "%*zu  %s", INDENT, number, function->name);
-	/* A name that is an address includes the module, and so does the file of a script. */
+	/* Without a symbol, the name is an address and includes the module. The `module` of an
+	 * interpreted function is a part of the path that add_source() adds. */
 	if (function->known && function->module[0] != '\0' && !function->script)
 		page_add(page, " (%s)", function->module);
 	add_source(function->file, function->line, page);
@@ -299,7 +312,7 @@ add_names(const struct async_tasks *tasks, const uint32_t *task, size_t count, s
 		page_add(page, ", … and %s more", quantity_count(count - most).text);
 }
 
-/* Adds `before` and "awaited by Task-1"; nothing if no task awaits the task. */
+/* Adds `before` and "awaited by Task-1, Task-2"; adds nothing if no task awaits `task`. */
 static void
 add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before, struct page *page)
 {
@@ -312,7 +325,7 @@ add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before,
 	add_names(tasks, awaiter, count, AWAITERS_MOST, page);
 }
 
-/* Writes the tasks of the group, with all tasks that have the same awaiting tasks in one line. */
+/* Writes the names of the tasks of a group. Tasks that the same tasks await share a line. */
 static void
 write_members(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
 {
@@ -422,7 +435,10 @@ write_end(const struct core_end *end, struct page *page)
 	page_write(page, page->ops->rest, ", in thread %jd", (intmax_t)end->tid);
 }
 
-/* Writes the number of stacks read without and with a stop, and the longest stop. */
+/*
+ * Writes how many stacks were read without stopping the thread and how many during a stop, the
+ * longest stop, and the threads that were excluded.
+ */
 static void
 write_cost(const struct run_stats *stats, struct page *page)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * causal_words.h - describes the curves of causal profiles in words and as plots.
+ * causal_words.h - describes the curves of causal profiles (causal_curve.h) in words and as plots.
  *
- * Each causal_add_* function appends to the buffer; foreign bytes are escaped (strbuf_add_escaped).
+ * Each causal_add_* function appends to the buffer `sb`. Names of functions and of progress points
+ * are escaped by strbuf_add_escaped().
  */
 #ifndef WALLSAMPLE_REPORT_CAUSAL_WORDS_H
 #define WALLSAMPLE_REPORT_CAUSAL_WORDS_H
@@ -13,7 +14,8 @@
 
 /* The curves of one progress point, borrowed from struct causal_curves. */
 struct causal_ranking {
-	const struct causal_curve *known; /* curves with a verdict, by descending slope */
+	/* curves with any other verdict than CAUSAL_UNSURE, by descending slope */
+	const struct causal_curve *known;
 	size_t known_count;
 	const struct causal_curve *unsure; /* curves with the verdict CAUSAL_UNSURE */
 	size_t unsure_count;
@@ -32,14 +34,15 @@ void causal_add_speedups(struct strbuf *sb, const struct causal_result *result);
 void causal_add_rate(struct strbuf *sb, double rate);
 
 /*
- * Adds "Making `parse` 50% faster would raise requests by 18% (15 to 21)." The name of the
- * candidate is shortened to `width` cells.
+ * Adds a sentence on the curve: "Making `parse` 50% faster would raise requests by 18% (15 to 21)."
+ * For a curve with the verdict CAUSAL_UNSURE or without a known gain the sentence says that there
+ * is not enough data. The name of the candidate is shortened to `width` cells of a terminal.
  */
 void causal_add_sentence(struct strbuf *sb, const struct causal_input *input,
 			 const struct causal_curve *curve, size_t width);
 
-/* Fills `plot` with the known gains of the curve. All ranked curves of a progress point have the
- * same y axis. */
+/* Fills `plot` with the known gains of the curve. All curves in ranking->known get the same y axis;
+ * a curve in ranking->unsure gets an axis of its own. */
 void causal_plot(const struct causal_ranking *ranking, const struct causal_curve *curve,
 		 struct plot *plot);
 

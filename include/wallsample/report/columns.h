@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns.h - text tables. Each column is as wide as its widest cell; the last column is cut to the
- * remaining width. Widths are cells of a terminal (display.h).
+ * columns.h - text tables. Each column is as wide as its title or its widest cell, up to the limit
+ * column.most; the last column is cut to the remaining width. Widths are in cells of a terminal
+ * (display.h).
  */
 #ifndef WALLSAMPLE_REPORT_COLUMNS_H
 #define WALLSAMPLE_REPORT_COLUMNS_H
@@ -23,7 +24,7 @@ struct column {
 struct cell {
 	char *text;
 	char *detail; /* shown in parentheses after the text; NULL: no detail */
-	bool bar;     /* the cell is a bar, whose text is drawn with '#' */
+	bool bar;     /* the cell is a bar; its text is a row of '#' */
 	double part;  /* length of a bar as a part of the longest possible one, from 0 to 1 */
 };
 
@@ -43,22 +44,27 @@ void columns_release(struct columns *table);
  */
 void columns_add(struct columns *table, const char *text);
 /*
- * Adds the cell "text (detail)", both escaped, or "text" if the detail is "". A cell that is too
- * wide loses its detail first.
+ * Adds the cell "text (detail)", both escaped, or "text" if the detail is "". columns_cell_text()
+ * says how the text and the detail of a cell are cut.
  */
 void columns_add_detailed(struct columns *table, const char *text, const char *detail);
-/* Adds a bar for the part `part` (0 to 1) of `cells` cells; at least one cell if part > 0. */
+/*
+ * Adds a cell with a bar. `part` (0 to 1) is its length, `cells` the width on a terminal of a bar
+ * of length 1. A bar with part > 0 has at least one '#'.
+ */
 void columns_add_bar(struct columns *table, double part, size_t cells);
 /*
- * Appends to `out` the text of table->cell[cell], cut to `width` cells of a terminal, or not cut if
- * `width` is 0.
+ * Appends to `out` the text and the detail of table->cell[cell], cut to `width` cells of a
+ * terminal, or not cut if `width` is 0. If they are too wide, the detail is cut, but to no less
+ * than 8 cells. If that is not enough, the text is cut if the whole detail takes up to half of the
+ * width; otherwise the detail is left out.
  */
 void columns_cell_text(const struct columns *table, size_t cell, size_t width, struct strbuf *out);
-/* Stores the width of each column of a table that is `width` cells wide in widths[]. */
+/* Stores in widths[] the width of each column when the whole table may be `width` cells wide. */
 void columns_measure(const struct columns *table, size_t width, size_t *widths);
 /*
- * Writes titles and rows as lines. A line exceeds `width` cells only if the other columns leave no
- * room for the last one.
+ * Writes titles and rows as lines. A line exceeds `width` cells only if the other columns leave
+ * less than 16 cells for the last one.
  */
 void columns_write(const struct columns *table, FILE *out, size_t width);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document.h - builds the report as a tree of cmark nodes, which the library renders.
+ * document.h - builds the report as a tree of nodes of libcmark-gfm, which renders the tree as
+ * Markdown, LaTeX, man page or HTML.
  *
- * Foreign text is only ever the literal of a text node, which the library escapes for each format.
- * Raw output (the frame of a page, a bar) consists of constants and numbers of the program.
+ * Text from outside the program, such as names of functions, is in text nodes and preformatted
+ * blocks: the library escapes them for each format. Raw output (the start and end of a page, bars,
+ * plots) consists of constants and numbers of the program. Only the figure of the HTML page has
+ * names in raw output, as escaped JSON (html_data.c).
  */
 #ifndef WALLSAMPLE_REPORT_DOCUMENT_H
 #define WALLSAMPLE_REPORT_DOCUMENT_H
@@ -44,7 +47,10 @@ struct document {
  */
 void document_make(const struct export_subject *subject, const struct document_style *style,
 		   cmark_node *figure, struct document *out);
-/* Frees the tree and all text rendered from it. Only one document exists at a time. */
+/*
+ * Frees the tree and all text rendered from it. All nodes are in one memory arena of the library,
+ * which this function empties: at most one document may exist at a time.
+ */
 void document_release(struct document *document);
 
 /* Returns the allocator of nodes and rendered text, which document_release() frees. */
@@ -52,8 +58,8 @@ cmark_mem *document_memory(void);
 /* Returns a new node without a parent; `type` must be a valid node type of the library. */
 cmark_node *document_node(cmark_node_type type);
 
-/* Returns the library's extension for tables. It escapes '|' in text if `escape_bars` is set, as
- * CommonMark requires. */
+/* Returns the library's extension for tables. If `escape_bars` is set, the extension escapes '|' in
+ * text, as tables in Markdown (GFM) require; LaTeX and man pages must not have this escape. */
 cmark_syntax_extension *document_tables(bool escape_bars);
 
 #endif

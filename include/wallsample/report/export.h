@@ -4,7 +4,7 @@
  *
  * To add a format: one file src/format/NAME.c that defines a const struct exporter, its declaration
  * in format/exporters.h, and one row in the registry (format/export.c). --help, --format, the
- * choice by file name ending and the tests walk the registry.
+ * choice by file name ending and the tests read the registry.
  */
 #ifndef WALLSAMPLE_REPORT_EXPORT_H
 #define WALLSAMPLE_REPORT_EXPORT_H
@@ -21,7 +21,10 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/analysis/view.h"
 
-/* Whether a format shows events in the order of time. A profile has no order, a recording has. */
+/*
+ * Whether a format shows events in the order of time. A profile has only sums of samples; a
+ * recording also has their times.
+ */
 enum export_time {
 	EXPORT_TIMELESS, /* never */
 	EXPORT_TIME_TOO, /* if the view is of recordings */
@@ -54,7 +57,8 @@ struct export_input {
 	const char *note;     /* describes the recordings; NULL for a live run */
 	const char *part;     /* describes the selected ticks; NULL: all ticks are selected */
 	bool filtered;        /* options have excluded some samples */
-	const struct async_tasks *tasks; /* user-space tasks of a dump; NULL: not read */
+	/* the coroutines of a dump, called tasks (async_tasks.h); NULL: not read */
+	const struct async_tasks *tasks;
 	/* how the process of a core file ended; NULL: the input is no core file */
 	const struct core_end *core_end;
 };
@@ -69,7 +73,7 @@ struct diff_input {
 	bool filtered;    /* options have excluded some samples */
 };
 
-/* Virtual speed-up experiments, and the curves computed from them. */
+/* A causal profile: virtual speed-up experiments, and the curves computed from them (causal.h). */
 struct causal_input {
 	const struct causal_result *result;
 	const struct causal_curves *curves;

@@ -27,7 +27,10 @@ struct json_stream {
 	struct strbuf scratch; /* a buffer that json_stream_text() uses */
 };
 
-/* Begins the outermost object, and makes jansson allocate by xmalloc(), which never fails. */
+/*
+ * Begins the outermost object, and makes jansson allocate memory by xmalloc(), which ends the
+ * program when there is none.
+ */
 void json_stream_open(struct json_stream *stream, FILE *out);
 /* Ends the outermost object and releases the stream. `out` stays open. */
 void json_stream_close(struct json_stream *stream);

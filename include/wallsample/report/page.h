@@ -46,12 +46,12 @@ struct page_ops {
 	void (*rest)(struct page *page, const char *text);
 };
 
-/* Appends to page->text, the text of the next element. */
+/* Appends formatted text to page->text, the text of the next element. */
 void page_add(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Write an element with the text that page_add() has collected, and make page->text empty. `write`
- * is the member heading, lead, paragraph or rest of page->ops.
+ * Write an element with the text that page_add() has collected, escaped, and make page->text empty.
+ * page_end() calls `write`, for example page->ops->heading; page_end_field() writes a field.
  */
 void page_end(struct page *page, void (*write)(struct page *page, const char *text));
 void page_end_field(struct page *page, const char *label);

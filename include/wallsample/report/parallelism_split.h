@@ -3,9 +3,10 @@
  * parallelism_split.h - splits the rows of a view by parallelism: the number of threads on a CPU at
  * one time.
  *
- * A row of a profile sums over many ticks, so it has no single parallelism. The recordings of the
- * profile list the ticks of each row, and the parallelism of each tick. A row is split in
- * proportion to the time of its ticks at each parallelism. The parts sum to the row; they are
+ * A row of a view sums over many ticks, so it has no single parallelism. The recordings of the
+ * profile list the ticks of each row, and the parallelism of each tick. Wall and Overhead are split
+ * in proportion to the durations of the row's ticks at each parallelism, Latency in proportion to
+ * these durations divided by the number of runnable threads. The parts sum to the row; they are
  * estimates if a thread was sampled less than once per tick.
  */
 #ifndef WALLSAMPLE_REPORT_PARALLELISM_SPLIT_H

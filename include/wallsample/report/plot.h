@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot.h - draws a small plot as characters or as elements of an SVG. Both axes show shares; each
- * point has an interval.
+ * plot.h - draws a small plot of gains (y) over speed-ups (x), as characters or as elements of an
+ * SVG. Both are shares; each point has a confidence interval.
  */
 #ifndef WALLSAMPLE_REPORT_PLOT_H
 #define WALLSAMPLE_REPORT_PLOT_H

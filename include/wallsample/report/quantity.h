@@ -14,7 +14,7 @@ struct quantity {
 	char text[96];
 };
 
-/* Returns "12.34s", "120ms", "1.5ms", "12us" or "0". */
+/* Returns "12.34s", "120ms", "1.5ms", "12us" or "1.5us"; "0" if `ns` is not above 0. */
 struct quantity quantity_time(int64_t ns);
 /* Returns "12,345,678". */
 struct quantity quantity_count(uint64_t count);
@@ -22,7 +22,9 @@ struct quantity quantity_count(uint64_t count);
 struct quantity quantity_things(uint64_t count, const char *one, const char *many);
 /* Returns "12.34%"; "<0.01%" for a positive share that would round to 0; "0.00%" if whole is 0. */
 struct quantity quantity_share(double part, double whole);
-/* Returns "63%", or with one decimal below 10%: "1.3%". */
+/*
+ * Returns a share from 0 to 1 as "63%", or below 10% with a digit after the decimal point: "1.3%".
+ */
 struct quantity quantity_percent(double share);
 /* Returns "100 Hz" or "99.87 Hz". */
 struct quantity quantity_rate(double hz);

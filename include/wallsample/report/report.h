@@ -9,7 +9,7 @@
 #include "wallsample/report/export.h"
 #include "wallsample/report/json_stream.h"
 
-/* Why a build without libcmark-gfm has no documents: struct exporter.absent. */
+/* The text of exporter.absent for the formats that a build without libcmark-gfm lacks. */
 #define DOCUMENT_ABSENT                                                                            \
 	"wallsample was built without libcmark-gfm; with it there, configure "                     \
 	"--with-cmark builds it in"
@@ -19,10 +19,10 @@ extern const struct exporter exporter_markdown;
 extern const struct exporter exporter_latex;
 extern const struct exporter exporter_man;
 
-/* Words for the rows of a table of functions, threads, … */
+/* Words for the rows of a table of functions, of threads, and so on. */
 struct report_key_words {
-	const char *title;      /* title of the column with their names: "function (module)" */
-	const char *plural;     /* "Functions" */
+	const char *title;  /* title of the column with the names of rows: "function (module)" */
+	const char *plural; /* "Functions" */
 	const char *one, *many; /* nouns: "function", "functions" */
 };
 extern const struct report_key_words report_key_words[]; /* by enum view_key */
@@ -39,7 +39,11 @@ bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out
 json_t *json_process(struct json_stream *stream, const struct process *process);
 /* Sets object[key] to the number and CPU time of excluded threads, if there are any. */
 void json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded);
-/* Adds the members "state" and "syscall". The latter is null for a state other than a sleep. */
+/*
+ * Adds the members "state" and "syscall" to the object. "syscall" is the name of the system call in
+ * which the thread sleeps, or its number as a text if it has no name; "unknown" if it could not be
+ * read; null if the thread does not sleep in a system call.
+ */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
 /* Adds the members "tid" and "name" of a thread of the profile. A task of a runtime has a null tid
  * and more members. */

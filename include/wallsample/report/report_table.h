@@ -18,7 +18,7 @@
 /* The type of a cell's value, and its format on a page. JSON has plain numbers. */
 enum column_unit {
 	/* A text: what column->text() adds, or if that is NULL, the const char * at offset `at`
-	 * of the row. Pages escape foreign bytes. JSON: null for an empty text. */
+	 * of the row. Pages escape it (strbuf_add_escaped). JSON: null for an empty text. */
 	COLUMN_TEXT,
 	COLUMN_OPTIONAL, /* like COLUMN_TEXT, but JSON has no member for an empty text */
 	COLUMN_TIME,     /* int64_t at `at`, in ns: "1.20s" */

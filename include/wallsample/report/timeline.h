@@ -56,8 +56,10 @@ struct gil_spans {
 	size_t count, capacity;
 };
 
-/* Adds the slice if its thread holds the lock. The caller adds the slices of one thread
- * consecutively. */
+/*
+ * Adds the slice if its thread holds the lock. The caller adds all slices of one thread, in the
+ * order of time, before those of another thread.
+ */
 void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice);
 /*
  * Sorts the spans and removes overlaps: the earlier of two spans is kept to its end, and the later

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline_bins.h - divides time into a fixed number of bins and sums the states of threads in
- * each, for a timeline whose size does not depend on the sampled time.
+ * timeline_bins.h - divides time into a fixed number of bins, and sums for each bin the time that
+ * threads spent in each state. The size of such a timeline does not depend on the sampled time.
  *
  * All bins have the same length. They cover the selected ticks of all recordings on one clock. A
  * long gap between two recordings has no bins: a new part begins after it.
@@ -19,7 +19,10 @@ struct timeline_part {
 	size_t first, count;
 };
 
-/* The additional state of a sleep that waits for an interpreter's lock. */
+/*
+ * One state more than enum run_state has: the thread sleeps and waits for an interpreter's lock.
+ * Such a sleep is not counted in its run_state.
+ */
 #define TIMELINE_GIL_WAIT ((size_t)RUN_STATE_COUNT)
 #define TIMELINE_STATES (TIMELINE_GIL_WAIT + 1)
 
@@ -36,7 +39,7 @@ struct timeline_row {
 
 /* The load in a bin: threads on a CPU, including threads that the filters exclude. */
 struct timeline_load {
-	/* sum of the durations of selected ticks in the bin; 0: the load is not known */
+	/* the time in the bin that selected ticks cover; 0: the load is not known */
 	double wanted_ns;
 	/* sum over the selected ticks: duration multiplied by the number of threads on a CPU */
 	double cpu_ns;

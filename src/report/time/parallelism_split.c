@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parallelism_split.c - sums the ticks of each row by parallelism, and splits the row. */
+/* parallelism_split.c - sums the time of each row's ticks by parallelism, and splits the row. */
 #include "wallsample/report/parallelism_split.h"
 
 #include <math.h>
@@ -21,9 +21,13 @@ struct level {
 struct parallelism_split {
 	const struct export_input *input;
 	struct tick_levels **ticks; /* by recording; used by parallelism_split_create only */
-	/* (array of functions; thread, state and GIL) -> number of the place */
+	/*
+	 * A table has keys of two integers, but a row is identified by more: by its stack, thread,
+	 * state, GIL state and system call. `places` numbers the combinations of all but the system
+	 * call. (address of the array of functions; thread, state and GIL state) -> place
+	 */
 	struct table places;
-	struct table rows;     /* (number of the place, system call) -> row */
+	struct table rows;     /* (place, system call) -> row */
 	struct table of_level; /* (row, parallelism) -> level */
 	uint32_t *first;       /* by row: index + 1 of the level that was last added to the row */
 	size_t row_capacity;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tick_levels.c - sorts ticks by parallelism; prefix sums give the sum over a range of ticks. */
+/*
+ * tick_levels.c - sorts ticks by parallelism, and stores with each tick the sums over all ticks
+ * before it: a sum over a range of ticks is then the difference of two sums.
+ */
 #include "report/time/tick_levels_internal.h"
 
 #include <stdlib.h>
@@ -7,16 +10,18 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/search.h"
 
-/* The two binary searches in a level take about as long as reading this number of ticks. */
+/* Two binary searches in a level take about as long as reading this number of ticks. */
 #define SEARCHES_COST 32
 
+/* A tick in the sorted array. */
 struct place {
 	uint32_t parallelism;
-	uint64_t tick;
-	double time_ns, real_ns; /* sums over all places before this one */
+	uint64_t tick; /* number of the tick in the recording */
+	/* sums over all earlier elements of the array, as tick_levels_sum() passes them to `add` */
+	double time_ns, real_ns;
 };
 
-/* The places with one parallelism: from `first` to `end` - 1. */
+/* The part of the sorted array with ticks of one parallelism: from `first` to `end` - 1. */
 struct level {
 	size_t first, end;
 };
@@ -30,7 +35,10 @@ struct tick_levels {
 	size_t level_count;
 };
 
-/* Returns the tick's duration divided by the number of its runnable threads. */
+/*
+ * Returns the tick's duration divided by the number of runnable threads, or undivided if there was
+ * none.
+ */
 static double
 real_ns(const struct recording_tick *tick)
 {
@@ -87,8 +95,10 @@ tick_levels_free(struct tick_levels *levels)
 	free(levels);
 }
 
-/* Returns the first place of the level at or after `tick`; if there is none, the place behind the
- * level. */
+/*
+ * Returns the place of the first tick of the level that is not before `tick`; the place after the
+ * level if there is none.
+ */
 static const struct place *
 find(const struct tick_levels *levels, const struct level *level, uint64_t tick)
 {

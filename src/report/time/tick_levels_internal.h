@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick_levels_internal.h - indexes the ticks of a recording by the number of threads on a CPU. With
- * the index, sums over many ticks need no iteration over them. This matters when thousands of
- * threads sleep through a whole recording.
+ * tick_levels_internal.h - an index of the ticks of a recording by the number of threads on a CPU,
+ * the parallelism. With the index, a sum over many ticks takes no iteration over the ticks. Without
+ * it, a recording in which thousands of threads sleep all the time would take one for each thread.
  */
 #ifndef WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H
 #define WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H
@@ -21,7 +21,8 @@ void tick_levels_free(struct tick_levels *levels);
  * Calls `add` with sums over the ticks from `first` to `first` + `ticks` - 1, which must all exist.
  * Each call covers ticks of one parallelism; several calls may have the same parallelism, and the
  * order of calls is not defined. `time_ns` is the sum of the ticks' durations. `real_ns` is the
- * same sum, with each duration divided by the number of runnable threads.
+ * same sum, with each duration divided by the number of runnable threads, or undivided if there was
+ * none.
  */
 void tick_levels_sum(const struct tick_levels *levels, uint64_t first, uint64_t ticks,
 		     void (*add)(void *context, uint32_t parallelism, double time_ns,

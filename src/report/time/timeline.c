@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline.c - iterates over the slices that a view selects, and merges the slices of lock holders.
+ * timeline.c - yields the slices that a view selects, and collects the times in which threads held
+ * an interpreter's lock.
  */
 #include "wallsample/report/timeline.h"
 
@@ -11,12 +12,16 @@
 #include "wallsample/base/base.h"
 
 /*
- * On one machine, the times between two recordings by CLOCK_REALTIME and by CLOCK_MONOTONIC differ
- * by at most this; recorded dates have a resolution of one second.
+ * The time from one recording to another can be computed from their values of CLOCK_REALTIME and
+ * from those of CLOCK_MONOTONIC. If both come from one boot of one machine, the two results differ
+ * by less than this. (Recordings store CLOCK_REALTIME in whole seconds.)
  */
 #define CLOCKS_APART_NS (2 * NS_PER_SEC)
 
-/* True if both recordings were made on the same machine without a reboot between them. */
+/*
+ * True if both recordings store CLOCK_MONOTONIC and were made on the same machine, as their times
+ * show without a reboot between them.
+ */
 static bool
 has_clock_of(const struct recording_info *info, const struct recording_info *first)
 {

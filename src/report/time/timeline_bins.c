@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline_bins.c - sums spans and ticks by the bins that they overlap, without storing them. */
+/*
+ * timeline_bins.c - sums the time of timeline slices and of ticks by the bins that they overlap, in
+ * one pass, without a list of the slices.
+ */
 #include "wallsample/report/timeline_bins.h"
 
 #include <math.h>
@@ -12,7 +15,10 @@
 
 /* A gap without ticks has no bins if it exceeds this share of the recordings' summed time. */
 #define GAP_MOST 0.1
-/* In ns, 146 years: times above this result from clocks of recordings that do not agree. */
+/*
+ * In ns: 146 years. A recording whose ticks would be further from the start of the timeline is left
+ * out, because the clocks of the recordings cannot agree.
+ */
 #define TIME_MOST (UINT64_C(1) << 62)
 
 /* --- covered time --------------------------------------------------------------------- */
@@ -48,7 +54,10 @@ cursor_end(const struct cursor *cursor)
 	return tick_end(cursor, cursor->end - 1);
 }
 
-/* Returns the ticks from the first to the last selected one. */
+/*
+ * Returns the ticks from the first to the last selected one. The result is empty if no tick is
+ * selected or if a time exceeds TIME_MOST.
+ */
 static struct cursor
 make_cursor(const struct recording *recording, uint64_t base_ns)
 {
@@ -67,7 +76,8 @@ make_cursor(const struct recording *recording, uint64_t base_ns)
 	return cursor;
 }
 
-/* Returns the start of the first recording, which is the zero of the timeline. */
+/* Returns the start of the earliest recording, on the clock of timeline_base(). The timeline starts
+ * there. */
 static uint64_t
 find_origin(const struct export_input *input)
 {
@@ -190,7 +200,7 @@ spread(const struct timeline_bins *bins, uint64_t start_ns, uint64_t end_ns,
 struct filling {
 	struct timeline_bins *bins;
 	struct timeline_row **row_of; /* by thread of the profile; NULL: not in the view */
-	uint64_t origin;              /* time of the timeline's zero */
+	uint64_t origin;              /* start of the timeline: see find_origin() */
 	double *ns; /* the array that add_state_time() adds to: ns[bin * step + state] */
 	size_t step, state;
 };
@@ -336,7 +346,11 @@ fill_load(struct timeline_bins *bins, struct cursor *cursor, size_t count)
 		now = next;
 }
 
-/* Returns the largest number of CPUs that a process may use, summed over machines; 0: not known. */
+/*
+ * Returns the number of CPUs that the recorded processes may use: for each machine the largest
+ * number in one of its recordings, summed over the machines. Returns 0 if the number is not known
+ * for one of them.
+ */
 static uint64_t
 count_cpus(const struct export_input *input)
 {
@@ -369,7 +383,7 @@ timeline_bins_make(const struct export_input *input, size_t bins, size_t rows,
 		   struct timeline_bins *out)
 {
 	size_t count;
-	uint64_t origin; /* time of the timeline's zero */
+	uint64_t origin;
 	struct cursor *cursor;
 
 	*out = (struct timeline_bins){ .cpus = count_cpus(input) };
