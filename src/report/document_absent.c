@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* document_absent.c - replaces document_formats.c in a build without libcmark-gfm. */
+/*
+ * document_absent.c - the exporters of documents in a build without libcmark-gfm, which cannot
+ * write documents: each has only its name and the reason.
+ */
 #include "wallsample/report/report.h"
 
 const struct exporter exporter_markdown = {
