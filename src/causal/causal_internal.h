@@ -25,7 +25,9 @@ struct plan {
 	size_t at;     /* index of the next experiment of this round */
 	size_t wanted; /* estimated total number of experiments in the run */
 	bool compared; /* the last planned experiment was at speed-up 0 */
-	bool over;     /* each gain has the requested precision or is abandoned */
+	/* Each gain has the requested precision, or is abandoned because none of its experiments
+	 * became WHOLE. */
+	bool over;
 };
 
 /* `result` is borrowed. `seed` determines the order of the experiments. plan_release frees the
@@ -33,10 +35,11 @@ struct plan {
 void plan_init(struct plan *plan, const struct causal_result *result, uint64_t seed);
 void plan_release(struct plan *plan);
 /*
- * Returns the next experiment. It is at speed-up 0 if the experiment before was not, or if
- * `may_hold` is false because the bound of held time is reached. A round has one experiment for
- * each gain that does not have the requested precision and is not abandoned. When none is left,
- * sets plan->over, and the returned item has no meaning.
+ * Returns the next experiment. It is at speed-up 0 if it is the first one, if the previous one was
+ * at another speed-up, or if `may_hold` is false because no more hold time is permitted. The
+ * experiments at other speed-ups are planned in rounds: a round has one for each gain that does not
+ * have the requested precision and is not abandoned. When there is no such gain, sets plan->over,
+ * and the returned item has no meaning.
  */
 struct plan_item plan_next(struct plan *plan, bool may_hold);
 
@@ -61,9 +64,10 @@ struct match {
 
 void match_release(struct match *match);
 /*
- * Returns a mask in which bit n is set if candidate n is in the stack. Threads are stopped during
- * this call, and to name a frame may take as long as to read a file: a frame that is not named yet
- * matches no candidate, and is queued for match_name_queued.
+ * Returns a mask in which bit n is set if candidate n is in the stack; if result->self is set, only
+ * if candidate n is its leaf or its innermost interpreted function. Threads are stopped during this
+ * call, and finding the name of a frame may take as long as reading a file. A frame whose name is
+ * not known yet therefore matches no candidate, and is queued for match_name_queued.
  */
 uint64_t match_stack(struct match *match, uint32_t stack);
 /* Names the queued frames, sets their masks, and empties the queue. */
@@ -74,15 +78,17 @@ void match_name_queued(struct match *match);
 /*
  * A tick that finds the candidate running represents the time to the next tick. If the candidate
  * were faster by the speed-up, a part of that time (member `part` below) would not have passed. The
- * mean omits this part: the remaining time is shorter by it, and the integral of the number in
- * progress is smaller by this part times the number at the tick.
+ * mean omits this part: the time of the omitted part is subtracted from the time, which leaves the
+ * remaining time, and the omitted time multiplied by the number in progress at the tick is
+ * subtracted from the integral of the number in progress.
  *
- * To omit the holds instead, with the numbers in progress during them, would leave too much. Holds
- * begin at the first tick of a burst of the candidate; before that tick the work of the burst was
- * in progress while the other threads ran, and this time would remain. (With bursts of 12 ms and
- * ticks of 5 ms a fifth of the time remained at a speed-up of 100 %, where none should remain.)
- * With the number at the tick, the last tick of a burst omits more than the burst still takes,
- * which on average compensates for the time before the first tick.
+ * It would not suffice to omit the holds instead, with the numbers in progress during the holds.
+ * While the candidate runs without interruption (a burst), the first hold begins at the first tick.
+ * The time from the beginning of the burst to this tick would remain, with the work of the burst in
+ * progress, although a faster candidate would not have taken this time. (With bursts of 12 ms and
+ * ticks of 5 ms a fifth of the time remained at a speed-up of 100 %, where none should remain.) If
+ * the time after each tick is omitted, the last tick of a burst omits more time than the burst
+ * still takes, which on average compensates for the time before the first tick.
  *
  * The remaining time may differ from the virtual time of the experiment. Hold time without effect
  * (member `idle`) is compensated by longer holds later, but at a speed-up of 100 % each hold
@@ -90,25 +96,28 @@ void match_name_queued(struct match *match);
  * virtual time.
  */
 
-/* The interval from one tick to the next. All members but `part` are times in ns: the length of the
- * interval, and how long each described state lasted in it. */
+/* The interval from one tick to the next. Except for `part`, the members are durations in ns. */
 struct in_progress_time {
-	double passed;
-	/* Not a time: share of `passed` for which other threads were to be held, in [0, 1]. */
+	double passed; /* length of the interval */
+	/* Share of the interval for which other threads were to be held, in [0, 1]. */
 	double part;
-	double stopped;  /* all threads were stopped by the first tick, after its snapshot */
-	double standing; /* all threads were stopped by the second tick, before its snapshot */
-	double idle;     /* the candidate waited for threads that were held */
+	/* Time for which the first tick kept all threads stopped after its snapshot was taken. */
+	double stopped;
+	/* Time for which the second tick kept threads stopped before its snapshot was taken. */
+	double standing;
+	double idle; /* time for which the candidate waited for threads that were held */
 };
 
-/* Sums over the intervals of the current experiment. The caller zeroes them at the end of the
- * settling time, so that they cover the same time as the counts of the experiment. */
+/* Sums over the intervals of the current experiment. The caller zeroes the sums at the end of the
+ * settling time (causal_run.c), so that they cover the same time as the experiment's counts. */
 struct in_progress {
-	double left_ns; /* remaining time: without omitted parts, stops and idle holds */
+	/* Remaining time: without the omitted parts, and without `stopped`, `standing` and `idle`
+	 * of the intervals. */
+	double left_ns;
 	/* Integrals of the number in progress over the remaining time. */
 	double sum_ns[CAUSAL_POINTS_MOST];
-	double wall_ns; /* whole time of the intervals */
-	/* Integrals of the number in progress over the whole time. */
+	double wall_ns; /* length of all intervals */
+	/* Integrals of the number in progress over the whole length of the intervals. */
 	double wall_sum_ns[CAUSAL_POINTS_MOST];
 };
 

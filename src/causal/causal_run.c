@@ -20,10 +20,10 @@
 #define STALL_UNKNOWN_NS (2 * NS_PER_SEC)
 
 /*
- * After a change of the speed-up queues fill or drain until the program is in a steady state again:
- * with a queue of four items, a gain of 67 points was off by 15 in experiments of a second. A
- * settling time precedes each experiment and is not counted; this is its length as a multiple of
- * the experiment's length.
+ * Length of the settling time, as a multiple of the requested length of an experiment. A settling
+ * time precedes each experiment and is not counted: after a change of the speed-up queues fill or
+ * drain until the program is in a steady state again. (Without a settling time a gain of 67 points
+ * was off by 15 points, with a queue of four items and experiments of one second.)
  */
 #define SETTLE_PART 0.5
 
@@ -43,10 +43,10 @@ struct causal_run {
 	uint64_t
 		counted[PROGRESS_COUNTED_MOST]; /* addresses of code whose executions are counted */
 
-	uint64_t began_ns, last_ns; /* times of the first and the last tick */
+	uint64_t began_ns, last_ns; /* when the first and the last tick were made */
 	uint64_t held_ns; /* held time of all finished experiments, without their settling times */
 	uint64_t settled_held_ns; /* held time of the settling times of all experiments */
-	uint64_t event_ns;        /* time of the last tick that found progress of the first point */
+	uint64_t event_ns; /* when the last tick that found progress of the first point was made */
 	struct progress_value
 		/* Values of the points when the first experiment began. */
 		first[CAUSAL_POINTS_MOST];
@@ -55,7 +55,8 @@ struct causal_run {
 	uint64_t ticks;    /* number of ticks */
 	uint64_t unheld;   /* see causal_result.unheld */
 	uint64_t late;     /* number of late ticks of all finished experiments */
-	/* Events of the first point, and duration, of WHOLE experiments at speed-up 0. */
+	/* Sums over the WHOLE experiments at speed-up 0: events of the first point, and
+	 * duration. */
 	uint64_t base_events, base_ns;
 	bool gap;  /* a gap preceded the last tick */
 	bool lost; /* progress is no longer readable */
@@ -63,11 +64,11 @@ struct causal_run {
 	/* The current experiment. */
 	struct causal_experiment now;
 	uint64_t now_began_ns;
-	bool settling; /* in its settling time: the experiment does not count yet */
+	bool settling; /* the settling time (SETTLE_PART) has not ended: nothing is counted yet */
 	double part; /* share of the time to the next tick for which threads are held, in [0, 1] */
 	struct in_progress in_progress;
 	uint64_t now_late; /* number of late ticks of the current experiment */
-	/* Values of the points when it began to count. */
+	/* Values of the points at the end of the settling time. */
 	struct progress_value begin[CAUSAL_POINTS_MOST];
 	/* The next experiment. */
 	struct plan_item next;
@@ -263,7 +264,8 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 	if (end == CAUSAL_WHOLE && !has_lasted(run, now_ns, wanted_ns, CAUSAL_EVENTS_LEAST))
 		return false;
 	end_experiment(run, now_ns, end);
-	/* After a stall the next experiment is at speed-up 0, in which the program recovers. */
+	/* The next experiment is at speed-up 0 if none is planned yet, or if this one did not end
+	 * WHOLE: after a stall, for example, the program must recover. */
 	if (!run->planned || end != CAUSAL_WHOLE)
 		run->next.speedup = 0;
 	begin_experiment(run, now_ns);
@@ -287,8 +289,9 @@ experiment_choose(struct causal_run *run, const struct tick_snapshot *snapshot)
 	return chosen;
 }
 
-/* Returns the share, in [0, 1], of the time to the next tick for which all threads that do not
- * execute the candidate are held. */
+/* Processes a tick: reads the progress, and ends the current experiment if that is due. Returns the
+ * share, in [0, 1], of the time to the next tick for which all threads that do not execute the
+ * candidate are held. */
 static double
 choose_part(struct causal_run *run, const struct tick_snapshot *snapshot)
 {

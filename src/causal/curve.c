@@ -26,11 +26,12 @@
 #include "causal/curve_fit_internal.h"
 #include "wallsample/base/base.h"
 
+/* Number of resamples, if there are not more than RUNS_AT_ONCE experiments at speed-ups above 0.
+ * With more experiments fewer resamples are made, but at least RESAMPLES_LEAST. */
 #define RESAMPLES 1000
 #define RESAMPLES_LEAST 200
-/* With more experiments than this at speed-ups above 0, fewer resamples are made. */
 #define RUNS_AT_ONCE 5000
-#define OUTSIDE 0.025 /* part of the resamples on each side of an interval */
+#define OUTSIDE 0.025 /* share of the resamples beyond each end of an interval */
 #define NORMAL 1.960  /* the 97.5 % quantile of the normal distribution */
 /* The largest speed-up in one-line summaries: a larger one is rarely achieved. */
 #define SHOWN_MOST 0.5
@@ -50,8 +51,9 @@ causal_verdict_word(enum causal_verdict verdict)
 /* --- the bootstrap -------------------------------------------------------------------------- */
 
 struct bootstrap {
-	size_t count;   /* number of resamples */
-	double *ratio;  /* ratio of each cell in each resample: [cell * count + resample] */
+	size_t count; /* number of resamples */
+	/* Ratio of each cell (curve_fit_internal.h) in each resample: [cell * count + resample]. */
+	double *ratio;
 	double *sample; /* scratch: the `count` values from which one interval is made */
 	double *times;  /* scratch: how often a resample drew each experiment at speed-up 0 */
 	/* Scratch: in a resample, expected value of each experiment above speed-up 0. */
@@ -185,7 +187,8 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 	out->gain = fit_gain(fit, cell->ratio);
 	make_interval(boot, out->gain, student_half(fit, candidate, weight), &out->low, &out->high);
 	widen(out->gain, fit_tick_deviation(fit, candidate, weight), &out->low, &out->high);
-	/* Neither a rate nor a time is negative, which bounds the gain. */
+	/* A rate is not negative, so that a gain of throughput is at least -1; a time is not
+	 * negative, so that a gain of latency is at most 1. */
 	if (fit->kind == CAUSAL_LATENCY) {
 		out->gain = fmin(1, out->gain);
 		out->low = fmin(1, out->low);
@@ -221,7 +224,7 @@ slope_weights(const struct fit *fit, const struct causal_curve *curve, double *w
 }
 
 /* Sets the slope and its interval. Returns half the width that the interval has before it is
- * widened by the cost of ticks. */
+ * widened by the error that the cost of ticks causes. */
 static double
 make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
 	   const double *weight)
@@ -248,10 +251,12 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 }
 
 /*
- * The verdict NOTHING needs evidence: at the largest speed-up of the curve the interval of the
- * fitted line, whose half width per speed-up is `half`, is within the precision, and no single gain
- * exceeds the precision. (On a curve that first falls and then rises a single gain may exceed it,
- * though the slope is near 0.)
+ * Returns the verdict. `half` is half the width of the slope's interval, without the error of
+ * ticks. If the interval contains 0, the verdict is NOTHING on two conditions, otherwise UNSURE.
+ * First, at the largest speed-up of the curve half the width of the fitted line's interval, which
+ * is `half` times the speed-up, is at most the precision. Second, no gain has an interval that lies
+ * wholly above the precision or wholly below -precision. (A gain may have one although the slope is
+ * near 0, if the curve first falls and then rises.)
  */
 static enum causal_verdict
 curve_verdict(const struct causal_curve *curve, double half, double precision)

@@ -11,7 +11,8 @@
  * Number of neighbours of an experiment on each side: the experiments at speed-up 0 that are
  * nearest to it in time, before it and after it. More neighbours give less noise, but are further
  * away in time. With six on each side the variance of an experiment is ten times that of its
- * expected value, and drift is assumed to be linear over a minute.
+ * expected value, and drift is assumed to be linear over the time of these twelve experiments and
+ * of those between them.
  */
 #define SIDE 6
 /* Half width of the kernel, as a multiple of the distance of the furthest neighbour. It is above 1,
@@ -24,9 +25,10 @@
  * distributed part of an interval between events is cut off at each end (variance 1/12 each). */
 #define CUT_VARIANCE (1.0 / 6)
 /*
- * A stop costs a thread CPU time, and cold caches slow it afterwards: neither can be distinguished
- * from work. Programs that read the clock in a loop, and so observe each gap, lost 9 to 15 us per
- * tick more than the hold time that sampler_control.held reports, in a virtual machine.
+ * Standard deviation of the unknown cost of a tick: the target's time that a tick takes beyond the
+ * hold time that sampler_control.held reports. The CPU time of the stop itself, and the cold caches
+ * after it, look like work of the program. In a virtual machine, programs that read the clock in a
+ * loop lost 9 to 15 us per tick in this way.
  */
 #define TICK_DEVIATION_NS (15.0 * (double)NS_PER_US)
 /* Degrees of freedom with which the pooled dispersion of all cells enters the dispersion of each
@@ -165,8 +167,9 @@ find_neighbours(struct fit *fit, struct fit_run *run)
 	}
 }
 
-/* Weighted sums over the neighbours of an experiment: of exposure * when^k (k = 0, 1, 2), and of
- * value * when^k (k = 0, 1). `determinant` is that of the normal equations. */
+/* Weighted sums over the neighbours of an experiment. exposure, first, second: sums of
+ * exposure * when^k for k = 0, 1, 2. value, value_first: sums of value * when^k for k = 0, 1.
+ * determinant: that of the normal equations. */
 struct moments {
 	double exposure, first, second;
 	double value, value_first;
@@ -191,7 +194,8 @@ sum_moments(const struct fit *fit, const struct fit_run *run, const double *time
 		sum.value_first += n * near->value * near->when;
 	}
 	sum.second += RIDGE * sum.exposure;
-	/* Never 0: at least RIDGE * exposure^2, by the Cauchy-Schwarz inequality. */
+	/* By the Cauchy-Schwarz inequality the determinant is at least RIDGE * sum.exposure^2: it
+	 * is above 0 if sum.exposure is. */
 	sum.determinant = sum.exposure * sum.second - sum.first * sum.first;
 	return sum;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * curve_fit_internal.h - observed values of experiments, compared with the values expected from the
- * experiments at speed-up 0 around them.
+ * curve_fit_internal.h - compares what experiments have measured with what they would be expected
+ * to measure at speed-up 0. The expectation comes from the experiments at speed-up 0 before and
+ * after each experiment.
  *
  * For a THROUGHPUT point `value` is the number of events and `exposure` the virtual time; for a
  * LATENCY point they are the time in progress and the number of ends. value / exposure is then a
@@ -52,25 +53,26 @@ struct fit_cell {
 	double value, expected, ratio; /* sums over its experiments; ratio = value / expected */
 	double ticks, virtual_ns;      /* sums over its experiments */
 	bool known;                    /* there are enough experiments for a ratio */
-	double noise;   /* dispersion: variance of value per unit expected, divided by the
-			      * square of scatter_of(); 1 for independent events (Poisson) */
+	/* Dispersion: the variance of a value, divided by the expected value and by the square of
+	 * scatter_of(). It is 1 for independent events (Poisson). */
+	double noise;
 	double freedom; /* degrees of freedom of the estimate `noise` */
 };
 
 struct fit {
 	enum causal_point_kind kind;
 	size_t speedup_count;
-	/* [candidate * speedup_count + speedup]; the cells of speed-up 0 stay empty. */
+	/* Indexed by candidate * speedup_count + speed-up; the cells of speed-up 0 stay empty. */
 	struct fit_cell *cell;
 	size_t cell_count;
 	struct fit_run *run; /* experiments above speed-up 0, ordered by cell */
 	size_t run_count;
-	struct fit_near *near;
+	struct fit_near *near; /* the neighbours of all runs, ordered by run */
 	size_t near_count;
 	/* The experiments at speed-up 0, which all candidates share. */
 	struct fit_zero *zero; /* in chronological order */
 	size_t zero_count;
-	/* Cell of the experiments at speed-up 0: `expected` is equal to `value`. */
+	/* Cell of the experiments at speed-up 0. Its `expected` is equal to its `value`. */
 	struct fit_cell at_zero;
 	double zero_exposure; /* sum of the exposures of zero[] */
 };
@@ -89,16 +91,17 @@ double fit_expected(const struct fit *fit, const struct fit_run *run, const doub
 
 /*
  * Returns the standard deviation of the sum of weight[speedup] * ratio over the known cells of a
- * candidate, by the delta method. Stores its degrees of freedom in *freedom (Satterthwaite, An
- * Approximate Distribution of Estimates of Variance Components, 1946; Welch 1947).
+ * candidate, by the delta method. Stores in *freedom the degrees of freedom of this estimate
+ * (Satterthwaite, An Approximate Distribution of Estimates of Variance Components, 1946; Welch
+ * 1947).
  */
 double fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight,
 		     double *freedom);
 
 /*
- * Returns the part of the standard deviation of the sum (see fit_deviation) that is due to the
- * unknown cost of each tick, which more experiments do not reduce. It is 0 if there are as many
- * ticks per unit of virtual time as at speed-up 0.
+ * Returns the standard deviation that the unknown cost of each tick adds to the sum of
+ * fit_deviation(). That function does not contain it, and more experiments do not reduce it. It is
+ * 0 if there are as many ticks per unit of virtual time as at speed-up 0.
  */
 double fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
 

@@ -3,9 +3,9 @@
 #include "causal/causal_internal.h"
 
 /*
- * Smallest share of the virtual time that must remain when the omitted parts are subtracted. If the
- * candidate runs nearly always, less remains, and chance decides which time remains: then the mean
- * over the whole time is used instead.
+ * Least remaining time (in_progress.left_ns), as a share of the virtual time, for which the mean
+ * over the remaining time is used. If the candidate runs nearly always, less time remains, and
+ * chance decides which: then the mean over the whole time is used.
  */
 #define LEFT_LEAST 0.25
 

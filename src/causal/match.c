@@ -24,8 +24,8 @@ base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* True if the candidate is a line, and the symbol is at that line. The name of a line is "render
- * (page.c:123)", as in a view by line. */
+/* True if the candidate is a line, and the symbol is at that line in a function of the same name.
+ * The name of such a candidate is "render (page.c:123)", as in a view by line. */
 static bool
 is_line(const struct causal_candidate *candidate, const struct symbol *symbol)
 {
@@ -82,7 +82,7 @@ name_frame(struct match *match, const struct profile_frame *frame,
 		return 1;
 	}
 	if (frame->module == MODULE_NONE)
-		return 0; /* a frame that wallsample itself labels, without code */
+		return 0; /* a named frame (profile_frame.h), which has no code */
 	return symbols_find(match->symbols, &place, symbol, SYMBOL_CHAIN_MAX);
 }
 
@@ -153,7 +153,8 @@ match_stack(struct match *match, uint32_t stack)
 		} else if (innermost) {
 			mask |= frame->inner;
 		} else if (profile_frame(match->profile, level->frame)->origin == FRAME_SCRIPT) {
-			/* This frame is the interpreted function that called the native leaf. */
+			/* The innermost interpreted function, whose native callee is the leaf of
+			 * the stack, is treated as a leaf, too. */
 			return mask | frame->inner;
 		}
 		innermost = false;

@@ -118,8 +118,8 @@ plan_next(struct plan *plan, bool may_hold)
 		return item;
 	item = plan->item[plan->at];
 	plan->compared = !plan->compared || !may_hold;
-	/* An experiment at speed-up 0 searches stacks for the candidate of the next experiment, so
-	 * that the ticks of both experiments cost the target the same time. */
+	/* An experiment at speed-up 0 keeps the candidate of the experiment after it: its ticks
+	 * search stacks for this candidate, too, and so cost the target as much time. */
 	if (plan->compared)
 		item.speedup = 0;
 	else

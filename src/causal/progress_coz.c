@@ -98,8 +98,8 @@ is_coz(const struct progress_counter *counter)
 
 /* --- the kind of a name --------------------------------------------------------------- */
 
-/* Stores in `counter` the addresses of the counters of a point by its name: those of the point of
- * this type (COZ_BEGIN or COZ_END) or, if there is none, of the COZ_PROGRESS point. */
+/* Stores in counter->coz the addresses of the counters with the name of counter->source: those of
+ * this type (COZ_BEGIN or COZ_END) or, if there is none, those of type COZ_PROGRESS. */
 static void
 place_counter(const struct progress *progress, struct progress_counter *counter,
 	      enum progress_coz_type type)
@@ -234,7 +234,7 @@ progress_coz_open(struct progress *progress, const struct progress_images *image
 	return status;
 }
 
-/* True when a point before point `index` in the table has its name and type. */
+/* True when an earlier point of the table has the same name and type as point `index`. */
 static bool
 is_repeated(const struct progress_coz *coz, size_t index)
 {
@@ -254,7 +254,8 @@ has_name(const struct progress *progress, const char *name)
 	return false;
 }
 
-/* Adds an entry for the point of coz.h with this name, which may contain any bytes. */
+/* Adds an entry for the point of coz.h with this name, which may contain any bytes. `latency` is
+ * true for a COZ_BEGIN and COZ_END, false for a COZ_PROGRESS. */
 static void
 add_entry(struct progress *progress, const char *name, bool latency)
 {

@@ -17,9 +17,9 @@
 #error "WALLSAMPLE_PKGLIBDIR is where the library is installed"
 #endif
 
+/* Number of bytes of the file that are read at a time. */
 #define PIECE ((size_t)64 << 10)
-/* Only this number of bytes at the beginning of the file is searched for the name of coz.h's
- * function. */
+/* Only this number of bytes at the beginning of the file is searched for PROGRESS_COZ_FUNCTION. */
 #define FILE_MOST ((uint64_t)2 << 30)
 
 bool

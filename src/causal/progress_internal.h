@@ -66,7 +66,7 @@ struct progress_words {
 	size_t source_count;
 };
 
-/* Parses [NAME=]SPEC (progress.h). On ERROR_USAGE *out is empty, and the text has an example. */
+/* Parses [NAME=]SPEC (progress.h). On ERROR_USAGE, whose text says why, *out needs no release. */
 int progress_words_read(const char *text, struct progress_words *out, struct error *err);
 void progress_words_release(struct progress_words *words);
 /* True for FUNC and LINE, whose executions the caller of progress_read() counts by breakpoints. */
@@ -78,14 +78,14 @@ bool progress_source_is_counted(const struct progress_source *source);
 struct progress_images {
 	struct progress_image {
 		const struct module *module;
-		uint64_t bias;
-		bool own; /* the program itself, not a library */
-	} * image;        /* the program's own image comes first */
+		uint64_t bias; /* address in the target minus vaddr in the image */
+		bool own;      /* the program itself, not a library */
+	} * image;             /* the program's own image comes first */
 	size_t count, capacity;
 	struct symbols *symbols; /* symbols of the images, borrowed */
 };
 
-/* Lists all files that are mapped as code. `maps` and `symbols` are borrowed. */
+/* Lists the images of all files with executable mappings. `maps` and `symbols` are borrowed. */
 void progress_images_init(struct progress_images *images, const struct maps *maps,
 			  struct symbols *symbols);
 void progress_images_release(struct progress_images *images);
@@ -106,7 +106,7 @@ int progress_line_find(const struct progress_images *images, const struct progre
 
 /* --- progress_coz.c: the points of coz.h that the target has executed ------------------------ */
 
-/* Most counters of one name: each thread that executes a new point at the same time makes one. */
+/* Most counters that are read for one name; struct progress_coz_table says why it has several. */
 #define PROGRESS_COZ_PLACES_MOST 4
 struct progress_coz_places {
 	uint64_t address[PROGRESS_COZ_PLACES_MOST];
@@ -125,10 +125,10 @@ struct progress_coz {
 	bool waiting;  /* some point in the table was not complete at the last reading */
 };
 
-/* Parses a table, without its incomplete points. False: the header of the table is not valid. */
+/* Parses a table; omits points that are not ready or not valid. False: invalid header. */
 bool progress_coz_parse(struct progress_coz *coz, const struct progress_coz_table *table);
 void progress_coz_release(struct progress_coz *coz);
-/* Stores the addresses of all counters of this name and type; false: there is none. */
+/* Stores the addresses of counters of this name and type, as many as fit; false: there is none. */
 bool progress_coz_find(const struct progress_coz *coz, const char *name,
 		       enum progress_coz_type type, struct progress_coz_places *out);
 /* progress_coz_file.c: true when the file contains PROGRESS_COZ_FUNCTION. */
@@ -151,7 +151,7 @@ struct progress_entry {
 	struct progress_words words;
 	struct progress_counter counter[2]; /* LATENCY: begin, end */
 	bool exact;                         /* LATENCY: the number in progress is begin - end */
-	int64_t least; /* LATENCY that is not exact: minimum of begin - end since progress_open */
+	int64_t least; /* LATENCY without `exact`: minimum of begin - end since progress_open */
 };
 
 struct progress {
@@ -162,15 +162,14 @@ struct progress {
 	struct progress_entry entry[CAUSAL_POINTS_MOST];
 	size_t count;
 	size_t left_out; /* number of points of coz.h beyond CAUSAL_POINTS_MOST */
-	/* For each piece of counted code: its address, its counter, its number of executions. */
+	/* Code whose executions the caller counts: address and spec; counter; executions so far. */
 	struct progress_counted counted[PROGRESS_COUNTED_MOST];
 	struct progress_counter *counted_counter[PROGRESS_COUNTED_MOST];
 	uint64_t counted_total[PROGRESS_COUNTED_MOST];
 	size_t counted_count;
 };
 
-/* progress_read.c: adds the difference between the last reading and `now` to the total; adds
- * nothing if a counter of 4 or 8 bytes jumps by more than half of its range (it was set back). */
+/* progress_read.c: adds the events since the last reading to the total, as progress.h says. */
 void progress_counter_step(struct progress_counter *counter, uint64_t now);
 /* Reads memory of the target into `to`; another thread becomes the reader if the reader has ended.
  * False: a piece is not readable, and errno is that of process_vm_readv(2). */
@@ -184,14 +183,15 @@ void progress_entry_start(struct progress_entry *entry);
 struct progress_value progress_entry_value(struct progress_entry *entry);
 /* Stores the number after "FIELD: " in the text of /proc/PID/io; false: it is not there. */
 bool progress_io_parse(const char *text, enum progress_io_field field, uint64_t *value);
-/* Opens /proc/PID/io, which the caller closes. ERROR_NOT_PERMITTED: the text has a reason. */
+/* Opens /proc/PID/io, which the caller closes. The error says why it is not readable. */
 int progress_io_open(const struct process *process, int *fd, struct error *err);
 
 /* progress_coz.c: finds the counters of a point of coz.h. It is no error when the program has not
  * executed the point yet: each reading searches for it again. */
 int progress_coz_open(struct progress *progress, const struct progress_images *images,
 		      struct progress_counter *counter, struct error *err);
-/* Makes an entry for each executed point of coz.h, up to CAUSAL_POINTS_MOST. */
+/* Makes an entry for each executed COZ_PROGRESS, and for each name whose COZ_BEGIN and COZ_END were
+ * both executed, up to CAUSAL_POINTS_MOST. It is an error if there is none. */
 int progress_coz_open_all(struct progress *progress, const struct progress_images *images,
 			  struct error *err);
 /* Reads the table again and finds its new points. False: the table is not readable or not valid. */

@@ -15,7 +15,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* Number of copies of the line's code that an error lists. */
+/* Largest number of copies of the line's code that an error message lists. */
 #define COPIES_LISTED 4
 
 struct line_finder {
@@ -48,7 +48,8 @@ describe(struct line_finder *finder, uint64_t vaddr)
 	return text.data;
 }
 
-/* True when `inner` is the same function as `outer`, or inlined into it. */
+/* Compares two results of describe(). True when `inner` is the same function as `outer`, or inlined
+ * into it. */
 static bool
 is_within(const char *inner, const char *outer)
 {
@@ -59,9 +60,10 @@ is_within(const char *inner, const char *outer)
 }
 
 /*
- * Adds a piece of the line's code if it is in another function or copy than the pieces added
- * before. A piece may begin with code that was inlined into it: then it belongs to the function
- * around the inlined code.
+ * Adds a piece of the line's code, unless it is in the same function or inlined copy as a piece
+ * added before. If a piece begins with code of a function that was inlined into the line,
+ * describe() names that function, too: then the piece belongs to the function around the inlined
+ * code.
  */
 static void
 add_copy(struct line_finder *finder, uint64_t vaddr)

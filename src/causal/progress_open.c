@@ -10,7 +10,7 @@
 #include "causal/progress_internal.h"
 #include "wallsample/base/base.h"
 
-/* Number of executed points of coz.h that an explanation lists. */
+/* Largest number of executed points of coz.h that progress_explain() lists. */
 #define NAMES_LISTED 8
 
 static void

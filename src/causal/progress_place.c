@@ -11,11 +11,12 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* Largest number of symbols of one name that are kept: two already make the name ambiguous. */
+/* Largest number of symbols of one name that are kept. More are not needed: two already make the
+ * name ambiguous. */
 #define FOUND_MOST 16
-/* Number of symbols that an error lists. */
+/* Largest number of symbols that an error message lists. */
 #define LISTED_MOST 4
-/* Largest number of inlined copies that are counted. */
+/* The inlined copies of a function are counted up to this number; messages then say "or more". */
 #define INLINED_MOST 1000
 
 /* --- images ------------------------------------------------------------------------ */
@@ -74,7 +75,8 @@ progress_images_release(struct progress_images *images)
 	free(images->image);
 }
 
-/* True when the module has this name; "libssl" matches libssl.so.3. */
+/* True when the name of the module is `name`, or begins with `name` and then "." or "-": "libssl"
+ * matches libssl.so.3. */
 static bool
 module_has_name(const struct module *module, const char *name)
 {
@@ -175,7 +177,8 @@ add_similar(struct strbuf *out, const struct finder *finder)
 	for (size_t i = 0; i < finder->images->count; i++) {
 		const struct progress_image *image = &finder->images->image[i];
 
-		/* Libraries are searched only on request: they have too many names. */
+		/* Libraries have too many names: they are searched only if the spec names a
+		 * module. */
 		if ((image->own || finder->module != NULL) && is_searched(finder, image))
 			symbol_lookup_similar(finder->images->symbols, image->module,
 					      finder->source->name, code, &similar);
@@ -221,8 +224,9 @@ explain_missing(struct strbuf *out, const struct finder *finder)
 				     "--debuginfod) may have them");
 }
 
-/* Returns the number of places at which the function was inlined, up to INLINED_MOST. Counts in the
- * image `only`; if that is NULL, in the first searched image that has such places. */
+/* Returns the number of places at which the function was inlined, up to INLINED_MOST: those in the
+ * image `only` or, if `only` is NULL, those in the first image that is_searched() accepts and that
+ * has such places. */
 static size_t
 count_inlined(const struct finder *finder, const struct progress_image *only)
 {

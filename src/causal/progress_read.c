@@ -12,10 +12,10 @@
 #include "causal/progress_internal.h"
 #include "wallsample/base/bytes.h"
 
-/* Largest number of pieces of memory: two counters for each point, with several places each if they
- * are of coz.h, and progress_coz_table.used. */
+/* Largest number of pieces of memory in one read: one for progress_coz_table.used, and two counters
+ * for each point. A counter of coz.h may have PROGRESS_COZ_PLACES_MOST pieces. */
 #define PIECES_MOST (2 * CAUSAL_POINTS_MOST * PROGRESS_COZ_PLACES_MOST + 1)
-/* Size of the buffer for the text of /proc/PID/io, whose seven lines have 200 bytes. */
+/* Size of the buffer for the text of /proc/PID/io, which has seven lines, some 200 bytes. */
 #define TEXT_MOST 1024
 
 /* --- values --------------------------------------------------------------------------------- */
@@ -53,8 +53,8 @@ plain_difference(const struct progress_counter *begin, const struct progress_cou
 	return difference > mask / 2 ? -(int64_t)(mask - difference) - 1 : (int64_t)difference;
 }
 
-/* True when the counter is in the target's memory, so that it counts from the start of the
- * program. */
+/* True when the counter is in the target's memory: its value is then the number of events since the
+ * program started, not since it was first read. */
 static bool
 is_in_memory(const struct progress_source *source)
 {
@@ -183,7 +183,8 @@ progress_io_open(const struct process *process, int *fd, struct error *err)
 /* The pieces of memory to be read, and the counter to which each piece belongs. */
 struct reading {
 	struct memory_piece piece[PIECES_MOST];
-	/* NULL: the piece is progress_coz_table.used. */
+	/* Indexed by piece: the counter to which it belongs; NULL: it is
+	 * progress_coz_table.used. */
 	struct progress_counter *counter[PIECES_MOST];
 	uint64_t value[PIECES_MOST]; /* bytes of all pieces in order, without padding */
 	size_t count;

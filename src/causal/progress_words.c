@@ -83,7 +83,7 @@ take_size(char *text, struct progress_source *out, struct error *err)
 	char *slash = strrchr(text, '/');
 	uint64_t size;
 
-	/* "operator/" is a C++ name. */
+	/* A slash without a digit after it belongs to a name, such as "operator/" of C++. */
 	if (slash == NULL || slash[1] < '0' || slash[1] > '9')
 		return 0;
 	if (!read_number(slash + 1, &size) || (size != 1 && size != 2 && size != 4 && size != 8))

@@ -4,10 +4,10 @@
  * draw: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  *
  * Each thread and each task has a track. A track has one slice for each time in which the run state
- * was the same, and nested in that slice one for each function of the call chain, for as long as
- * consecutive samples have the function. Counters show the number of threads on a CPU, of threads
- * that waited for a CPU, and of tasks that waited for a thread. One more track shows which thread
- * held the interpreter's lock. A wait for that lock is a state of its own.
+ * and the awaited object were the same, and nested in that slice one for each function of the call
+ * chain, for as long as consecutive samples have the function. Counters show the number of threads
+ * on a CPU, of threads that waited for a CPU, and of tasks that waited for a thread. One more track
+ * shows which thread held the interpreter's lock. A wait for that lock is a state of its own.
  *
  * Times are microseconds on the clock of timeline_base(): of CLOCK_MONOTONIC, like those of other
  * tools, if the recordings have it. A slice is written when it ends, so slices are not ordered:
@@ -22,10 +22,10 @@
 
 /*
  * PID_MAX_LIMIT of the kernel's include/linux/threads.h: process ids are not larger. PIDS is added
- * to a process id to make an id that no process has, in two cases. Processes of two machines may
- * have the same id. And users merge this trace with the trace that a tracer of an interpreter has
- * made: its slices have the id of the process, and readers drop slices of one process and thread
- * that do not nest.
+ * to a process id to make an id that no process has, in two cases. First, if two recordings have
+ * the same process id. Second, if an interpreter with a lock was sampled: tracers of interpreters
+ * write traces with the id of the process, and in a file merged from both traces the slices of one
+ * thread would not nest; readers drop such slices.
  */
 #define PIDS 4194304
 /* The number of the track of the interpreter's lock; no thread id or task number has this value. */
@@ -48,7 +48,7 @@ struct tracing {
 	struct json_stream json;
 	int64_t *pid;   /* by recording: the id of the recorded process in the trace */
 	bool *has_name; /* by thread of the profile: true if the name of the thread was written */
-	bool apart;     /* PIDS was added to the process ids */
+	bool apart;     /* PIDS was added to all process ids: an interpreter has a lock */
 	struct track track; /* the track of the thread whose slices are being read */
 	struct gil_spans gil;
 };

@@ -47,8 +47,8 @@ struct script {
 /*
  * Returns the length in bytes of the white space character at the start of `text`; 0 if there is
  * none. A character is white space if \s of JavaScript's regular expressions matches it; these
- * include all characters that Perl's \s matches. `text` has no control characters
- * (strbuf_add_one_line() has escaped them), so none are in the list.
+ * include all characters that Perl's \s matches. strbuf_add_one_line() has made `text`, so it has
+ * no control characters and no line separators: these are not in the list.
  */
 static size_t
 space_at(const char *text)

@@ -50,7 +50,7 @@ struct packing {
 	 * of the view, for functions without a frame; then one for samples without a stack. */
 	bool *used;
 	size_t frame_count, function_count;
-	struct mapping_facts *mapping; /* by number of the module */
+	struct mapping_facts *mapping; /* by id of the module */
 	size_t mapping_count;
 	struct strbuf scratch;
 };

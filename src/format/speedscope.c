@@ -90,8 +90,9 @@ scratch_text(struct scope *scope)
 }
 
 /*
- * Adds the file of a frame. The viewer shows the file beside the name and chooses the colour by the
- * file.
+ * Adds the member "file" of a frame: the source file, or the module if the file is not known or the
+ * view is by module or source file. The viewer shows it beside the name and chooses the colour by
+ * it.
  */
 static void
 add_file(struct scope *scope, json_t *object, const struct view_function *function)
@@ -186,7 +187,10 @@ end_profile(struct scope *scope)
 
 /* --- all threads ------------------------------------------------------------------------ */
 
-/* Writes each stack once; stacks with the same callers are adjacent, the heaviest first. */
+/*
+ * Writes each stack once; stacks with the same callers are adjacent, the heaviest first. The weight
+ * that no stack of the tree has is written as one sample with the frame "[no stack]".
+ */
 static void
 put_tree(struct scope *scope, const struct call_tree *tree)
 {

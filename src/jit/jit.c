@@ -4,24 +4,25 @@
 
 #include "jit/jit_source_internal.h"
 
-/* In the order of preference: jitdump files may have source lines. */
+/* The sources, the preferred one first: jitdump files may have source lines. */
 static const struct jit_source *const sources[] = {
 	&jit_by_jitdump,
 	&jit_by_perf_map,
 };
 
-/* Bytes of each source that one tick reads, which takes less than 1 ms; 3 ms when there are
+/* Bytes that one tick reads of each source. That takes less than 1 ms, or 3 ms when there are
  * millions of entries. */
 #define TICK_BUDGET ((size_t)64 << 10)
-/* CPU time that a report spends on each source: enough for some million entries. */
+/* Most CPU time that jit_refresh() spends on each source: enough for some million entries. */
 #define REFRESH_NS (5 * NS_PER_SEC)
-/* CPU time that is spent on each source before the first tick. */
+/* Most CPU time that jit_begin() spends on each source. */
 #define BEGIN_NS (50 * NS_PER_MS)
-/* Pauses: new files are searched for less often than open files are read. */
+/* Time from one search for new files to the next, and from one read of known files to the next. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
-/* The pause after the first search, because the program may just have been started and may not run
- * long. It doubles with each search until it is SEARCH_INTERVAL. */
+/* Time from the first search to the second; it doubles with each search until it is at least
+ * SEARCH_INTERVAL. It is short because the program may just have been started, and may not run
+ * long. */
 #define FIRST_INTERVAL (10 * NS_PER_MS)
 
 /* The state of one source. */
@@ -39,7 +40,7 @@ struct jit {
 	struct slot slot[ARRAY_SIZE(sources)];
 	struct v8 v8;
 	uint64_t searched_ns, read_ns;
-	uint64_t interval_ns; /* pause after the last search; 0 before the first search */
+	uint64_t interval_ns; /* time from the last search to the next; 0: none was made yet */
 };
 
 struct jit *
@@ -54,10 +55,8 @@ jit_create(const struct process *process, struct maps *maps, const struct log *l
 		.root = -1,
 		.ns_pid = (uint32_t)process->pid,
 	};
-	/*
-	 * The target's root directory and ids are read here, because a process of short duration
-	 * may have exited before the first search.
-	 */
+	/* The target's root directory, pid and user are read here, because the process may exit
+	 * before the first search. */
 	jit_target_update(&jit->target);
 	jit->strings = strings_create();
 	v8_init(&jit->v8, jit->strings);
@@ -87,8 +86,8 @@ jit_free(struct jit *jit)
 static void
 jit_search(struct jit *jit, uint64_t now_ns)
 {
-	/* The sampler refreshes the maps once a second; a search after a shorter pause must do it
-	 * here. */
+	/* The sampler refreshes the maps once a second; a search that comes sooner after the
+	 * previous one refreshes them here. */
 	if (jit->interval_ns < SEARCH_INTERVAL) {
 		maps_refresh(jit->target.maps);
 		jit->interval_ns = jit->interval_ns == 0 ? FIRST_INTERVAL : jit->interval_ns * 2;
@@ -99,7 +98,8 @@ jit_search(struct jit *jit, uint64_t now_ns)
 		sources[i]->search(jit->slot[i].state);
 }
 
-/* Reads from source number `at`; returns true when there is nothing left to read. */
+/* Reads at most about `budget` bytes from source number `at`. Returns true when there is nothing
+ * left to read. */
 static bool
 read_some(struct jit *jit, size_t at, size_t budget)
 {
@@ -149,7 +149,7 @@ jit_tick(struct jit *jit, uint64_t now_ns)
 void
 jit_refresh(struct jit *jit)
 {
-	/* A file may have been mapped since the mappings were read last. */
+	/* A jitdump file may have been mapped since the mappings were read last. */
 	maps_refresh(jit->target.maps);
 	jit_search(jit, clock_now_ns());
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
@@ -171,8 +171,8 @@ struct found {
 	uint32_t entry;
 };
 
-/* Finds in the epoch the entry for `bytecode` or, if that is NULL, the entry for `address`. Returns
- * false when there is none. */
+/* Finds the entry for `bytecode` or, if that is NULL, for `address`, in the epoch and in the first
+ * source that has one. Returns false when no source has one. */
 static bool
 jit_find_entry(const struct jit *jit, uint64_t address, const struct jit_bytecode *bytecode,
 	       uint32_t epoch, struct found *found)

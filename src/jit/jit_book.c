@@ -3,7 +3,8 @@
  * jit_book.c - the entries of one source, found by address and epoch.
  *
  * The entries form a treap, ordered by start address. Each node has the highest end and the highest
- * number in its subtree. Entries are added in any order, may overlap, and are never removed.
+ * number of the entries in its subtree. Entries are added in any order, may overlap, and are never
+ * removed.
  */
 #include <string.h>
 
@@ -11,19 +12,24 @@
 
 #include "wallsample/base/search.h"
 
-/* Largest number of entries: 112 MiB without their names. Real programs have far fewer. */
+/* Largest number of entries in a book; they take 112 MiB without their names. Real programs have
+ * far fewer. */
 #define MAX_ENTRIES ((uint32_t)2 << 20)
-/* Limit in bytes of all names and file names together; each name counts TEXT_COST bytes in addition
- * to its length. A target may rewrite its file, with other names, without end. */
+/* Limit in bytes of all names and file names that one book adds to the strings; each counts
+ * TEXT_COST bytes in addition to its length. A target may write its file again and again, with
+ * other names. */
 #define MAX_TEXT ((size_t)96 << 20)
 #define TEXT_COST 48
+/* Largest number of source lines in a book. */
 #define MAX_LINES ((uint32_t)16 << 20)
-/* Largest size of an entry: more than a direct branch of any architecture can cross. */
+/* Largest size in bytes of the code of an entry: more than a direct branch of any architecture can
+ * cross. */
 #define MAX_CODE (UINT64_C(1) << 32)
 /*
- * Largest number of nodes that a search visits, in jit_book_find and in jit_book_add; each node may
- * cost a cache miss. Only an address with very many overlapping entries reaches a limit:
- * jit_book_find then returns any of these entries, and jit_book_add may add an equal entry again.
+ * Largest number of nodes that one search visits, in jit_book_find and jit_book_find_start
+ * (MAX_STEPS), and in jit_book_add (MAX_ADD_STEPS). Each node may cost a cache miss. Only an
+ * address with very many overlapping entries reaches a limit: then jit_book_find returns any of
+ * these entries, and jit_book_add may add an equal entry again.
  */
 #define MAX_STEPS 8192
 #define MAX_ADD_STEPS 128
@@ -34,7 +40,8 @@ struct entry {
 	uint32_t newest;      /* the highest number of an entry in the subtree */
 	uint32_t left, right; /* numbers of the children; JIT_NONE: no child */
 	uint32_t name;        /* number of the name in the strings */
-	/* epoch in which the entry was added; it never decreases from one entry to the next */
+	/* epoch in which the entry was added: not below that of the entry with the preceding
+	 * number */
 	uint32_t epoch;
 	struct jit_lines lines;
 };
@@ -51,13 +58,11 @@ struct jit_book {
 	struct entry *entry;
 	struct line *line;
 	size_t count, capacity, line_count, line_capacity;
-	size_t text; /* bytes of the names and file names that this book has added to the strings */
+	size_t text;   /* bytes that count towards MAX_TEXT */
 	uint64_t seed; /* makes priorities random, so that no file can unbalance the tree */
 	uint32_t root; /* number of the root entry; JIT_NONE: the tree is empty */
-	/*
-	 * the epoch does not change until the next pass: this pass has incremented it already, or
-	 * the book was empty when the pass began
-	 */
+	/* the present pass does not increment the epoch any more: it has done so already, or the
+	 * book was empty when it began */
 	bool settled;
 };
 
@@ -118,7 +123,8 @@ update_node(struct jit_book *book, uint32_t at)
 	}
 }
 
-/* Splits a subtree into the entries that begin at `start` or below, and those that begin above. */
+/* Splits the subtree of entry `at` into *low, the entries that begin at `start` or below, and
+ * *high, those that begin above. */
 static void
 split(struct jit_book *book, uint32_t at, uint64_t start, uint32_t *low, uint32_t *high)
 {
@@ -136,7 +142,7 @@ split(struct jit_book *book, uint32_t at, uint64_t start, uint32_t *low, uint32_
 	update_node(book, at);
 }
 
-/* Inserts the last entry into the tree. */
+/* Inserts entry `number`, which is the last one, into the tree. */
 static void
 insert(struct jit_book *book, uint32_t number)
 {
@@ -167,9 +173,9 @@ overlaps_any(const struct jit_book *book, uint64_t start, uint64_t end)
 
 		if (entry->start < end && start < entry->end)
 			return true;
-		/* If the left subtree reaches beyond `start` and no entry of it overlaps, then one
-		 * of its entries starts at `end` or above, and so do all entries of the right
-		 * subtree. */
+		/* Suppose that the left subtree has an end beyond `start`, but no entry that
+		 * overlaps. Then the entry with this end begins at `end` or above, and so do all
+		 * entries of the right subtree, which need not be searched. */
 		at = entry->left != JIT_NONE && book->entry[entry->left].reach > start ?
 			     entry->left :
 			     entry->right;
@@ -177,7 +183,8 @@ overlaps_any(const struct jit_book *book, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* A search for the entry that is the current code in an epoch. */
+/* A search for the entry that was the current code in an epoch. "Newest" means the highest number,
+ * "oldest" the lowest. */
 struct search {
 	uint64_t address;
 	uint32_t epoch;
@@ -186,7 +193,8 @@ struct search {
 	unsigned steps;  /* number of nodes that may still be visited */
 };
 
-/* Returns true when the subtree may contain a better result than search->before. */
+/* Returns true when the subtree of entry `at` may contain a better result than search->before, and
+ * another node may be visited. */
 static bool
 is_worth_visiting(const struct jit_book *book, uint32_t at, const struct search *search)
 {
@@ -203,8 +211,9 @@ take_match(const struct jit_book *book, uint32_t at, struct search *search)
 		search->before = at;
 }
 
-/* Searches the subtree for entries that contain the address. The child with the newer entry comes
- * first: where entries overlap, the other child is then often not worth visiting. */
+/* Searches the subtree of entry `at` for entries that contain the address. The child subtree with
+ * the newest entry is searched first: where entries overlap, the other one is then often not worth
+ * visiting. */
 static void
 search_address(const struct jit_book *book, uint32_t at, struct search *search)
 {
@@ -247,8 +256,9 @@ search_result(const struct search *search)
 	return search->before != JIT_NONE ? search->before : search->after;
 }
 
-/* Returns the number of the current entry at `start` if it has this end and this name and no lines;
- * otherwise JIT_NONE. */
+/* Returns the number of the current entry at `start` if it begins at `start`, ends at `end`, and
+ * has this name and no lines; otherwise JIT_NONE. Also JIT_NONE when the search has reached its
+ * limit. */
 static uint32_t
 find_same(const struct jit_book *book, uint64_t start, uint64_t end, uint32_t name)
 {
@@ -355,7 +365,7 @@ jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch)
 	return search_result(&search);
 }
 
-/* Searches the subtree for entries that `starts` selects. */
+/* Searches the subtree of entry `at` for entries that `starts` describes. */
 static void
 search_starts(const struct jit_book *book, uint32_t at, const struct jit_starts *starts,
 	      struct search *search)

@@ -14,10 +14,9 @@
 
 #include "jit/jit_source_internal.h"
 
-/*
- * openat2(2) of Linux 5.6, as include/uapi/linux/openat2.h defines it, with a system call number
- * that is common to all architectures. The headers of older systems do not have these definitions.
- */
+/* openat2(2), which exists since Linux 5.6, as include/uapi/linux/openat2.h defines it; its system
+ * call number is the same on all architectures. The headers of older systems do not have these
+ * definitions. */
 #define NR_OPENAT2 437
 #define OPEN_NO_MAGICLINKS UINT64_C(0x02)
 #define OPEN_IN_ROOT UINT64_C(0x10)
@@ -26,8 +25,8 @@ struct open_how_v0 {
 	uint64_t flags, mode, resolve;
 };
 
-/* Reads up to `wanted` numbers behind the name of a field in /proc/PID/status, and stores the last
- * number read. Returns false when the field has no number. */
+/* Reads up to `wanted` numbers of the field in the text of /proc/PID/status, and stores the last
+ * number read. Returns false when the field does not exist, or has no number. */
 static bool
 read_status(const char *status, const char *field, unsigned wanted, uint64_t *value)
 {
@@ -62,7 +61,7 @@ jit_target_update(struct jit_target *target)
 	/* NSpid: the process ids in nested pid namespaces, the outermost first. */
 	if (read_status(status, "\nNSpid:", UINT32_MAX, &value))
 		target->ns_pid = (uint32_t)value;
-	/* Uid: the real, effective and saved user, and that of file system accesses. */
+	/* Uid: the real, effective, saved and file system user id. */
 	if (read_status(status, "\nUid:", 2, &value))
 		target->uid = (uid_t)value;
 	free(status);
@@ -74,7 +73,7 @@ text_of_errno(int error)
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
-	case ENOSYS: /* the kernel has no openat2(2), or a filter forbids it */
+	case ENOSYS: /* the kernel does not have openat2(2); EPERM: a seccomp filter forbids it */
 	case EPERM:
 		return NULL;
 	case EACCES:
@@ -92,7 +91,8 @@ text_of_errno(int error)
 }
 
 /* Opens the file of the O_PATH descriptor `named` for reading, and closes `named`. Returns the new
- * descriptor, or -1 with the reason in *why when `named` is -1 or the file is not accepted. */
+ * descriptor, or -1 with the reason in *why (see text_of_errno) when the file is not accepted, or
+ * `named` is -1; then errno must be set. */
 static int
 accept_named(const struct jit_target *target, int named, const char **why)
 {
@@ -114,11 +114,9 @@ accept_named(const struct jit_target *target, int named, const char **why)
 	return -1;
 }
 
-/*
- * Opens a path with O_PATH below the root directory. Symbolic links in the path (such as /tmp to
- * /var/tmp) are followed as in the target, and never out of the root. Always fails on kernels
- * before 5.6.
- */
+/* Opens a path with O_PATH below the root directory. Symbolic links among its directories (such as
+ * /tmp to /var/tmp) are followed as in the target, and never lead out of the root; if the file
+ * itself is a link, the link is opened. Always fails on kernels before 5.6. */
 static int
 open_below_root(int root, const char *path)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * jit_source_internal.h - the sources of JIT names and what they share: the book of code by address
- * and epoch, and access to the files of the target.
- */
+/* jit_source_internal.h - the sources of JIT names (perf map and jitdump), the book in which each
+ * source stores its names by address and epoch (jit.h), and access to files of the target. */
 #ifndef WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
 #define WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
 
@@ -16,9 +14,10 @@
 /* --- the book (jit_book.c) ------------------------------------------------------- */
 
 /*
- * The entries of one source in the order in which they were written. Of entries that overlap, the
- * later one is the current code. Each source has its own book, because entries of two sources for
- * the same code do not replace each other.
+ * The entries of one source, in the order in which the source added them. An entry gives the name
+ * of the code in an address range. Of entries that overlap, the later one is the current code. Each
+ * source has a book of its own, because entries of two sources for the same code do not replace
+ * each other.
  */
 struct jit_book;
 
@@ -27,14 +26,13 @@ struct jit_book;
 struct jit_book *jit_book_create(struct strings *strings, uint32_t *epoch);
 void jit_book_free(struct jit_book *book);
 
-/*
- * Begins a pass, which reads the entries that were written since the previous pass and may take
- * several ticks. When a pass replaces entries of earlier passes, the epoch is incremented once;
- * replacements in the first pass do not change it.
- */
+/* Begins a pass: the source reads the entries that were written since the previous pass, which may
+ * take several ticks. When a pass adds an entry that overlaps another one, the epoch is
+ * incremented, once per pass; in a pass that begins with an empty book it is not. */
 void jit_book_begin_pass(struct jit_book *book);
 
-/* A range of the lines that jit_book_add_line has added. */
+/* The lines of an entry: `count` lines from number `first` on, as jit_book_add_line() numbers
+ * them. */
 struct jit_lines {
 	uint32_t first, count;
 };
@@ -51,22 +49,18 @@ uint32_t jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, cons
  * as jit_book_add(); also JIT_NONE when there is no entry `entry`. */
 uint32_t jit_book_move(struct jit_book *book, uint32_t entry, uint64_t start, uint64_t size);
 
-/*
- * Adds the source line of the code that begins `offset` bytes after the start of an entry. The
+/* Adds the source line of the code that begins `offset` bytes after the start of an entry. The
  * lines of one entry must be added one after the other, in ascending order of the offset. Returns
- * the number of the line, or JIT_NONE when the book has too many lines.
- */
+ * the number of the line, or JIT_NONE when the book has too many lines or names. */
 uint32_t jit_book_add_line(struct jit_book *book, uint32_t offset, const char *file, uint32_t line);
 
 /* Returns the number of entries. Entries have the numbers from 0 to this number - 1. */
 size_t jit_book_count(const struct jit_book *book);
 bool jit_book_is_full(const struct jit_book *book);
 
-/*
- * Returns the number of the entry for the address in the epoch: of all entries that contain the
- * address, the newest one of that epoch or an earlier epoch; if there is none, the oldest one of a
- * later epoch. Returns JIT_NONE when no entry contains the address.
- */
+/* Returns the number of the entry for the address in the epoch: of all entries that contain the
+ * address, the last one added in that epoch or before; if there is none, the first one added later.
+ * Returns JIT_NONE when no entry contains the address. */
 uint32_t jit_book_find(const struct jit_book *book, uint64_t address, uint32_t epoch);
 
 /* Entries that begin in (after, after + reach], have `size` bytes, and whose name `fits` accepts.
@@ -85,7 +79,8 @@ struct jit_entry {
 };
 /* Returns an entry by its number. */
 struct jit_entry jit_book_entry(const struct jit_book *book, uint32_t entry);
-/* Stores the name of the entry, and the source line of `address`, which is in the entry. */
+/* Stores in *out the name and the range of the entry, and the source line of `address`, which must
+ * be in that range. */
 void jit_book_describe(const struct jit_book *book, uint32_t entry, uint64_t address,
 		       struct jit_symbol *out);
 
@@ -99,7 +94,7 @@ struct jit_target {
 	int root;        /* descriptor of the target's root directory, which remains valid after the
 			  * process has exited; -1: not known */
 	uint32_t ns_pid; /* process id of the target in its innermost pid namespace */
-	uid_t uid;       /* effective user of the target */
+	uid_t uid;       /* effective user id of the target */
 };
 
 /* Reads root, ns_pid and uid again; a value that cannot be read stays as it was. */
@@ -108,18 +103,19 @@ void jit_target_update(struct jit_target *target);
 /*
  * Opens the file at `path`, below the target's root directory, for reading. Accepts only a regular
  * file of the target's user, root or wallsample's user, and no symbolic link. Returns a descriptor,
- * which the caller closes, or -1 with the reason in *why, a constant text (NULL: there is no such
- * file).
+ * which the caller closes, or -1 with the reason in *why, a constant text; NULL: there is no such
+ * file, the root directory is not known, or the kernel does not permit openat2(2).
  */
 int jit_file_open(const struct jit_target *target, const char *path, const char **why);
-/* Opens the file of a mapping for reading. Accepts files and returns as jit_file_open(); uses the
- * kernel's link to the mapped file if that is permitted. */
+/* Opens the file of a mapping for reading, by /proc/PID/map_files if that is permitted, else by the
+ * path of its module. Accepts files and returns a descriptor as jit_file_open(), but *why is never
+ * NULL after a failure. */
 int jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapping,
 			 const char **why);
 
 /* --- a source ----------------------------------------------------------------------- */
 
-/* A kind of file with names. `state` of all functions is what `create` has returned. */
+/* A source of names: one kind of file. `state` is what `create` has returned. */
 struct jit_source {
 	/* Returns the state of the source. Both arguments are borrowed until `free`. */
 	void *(*create)(const struct jit_target *target, struct jit_book *book);
@@ -128,8 +124,8 @@ struct jit_source {
 	void (*search)(void *state);
 	/* Reads at most about `budget` bytes. Returns true when there is nothing left to read. */
 	bool (*read)(void *state, size_t budget);
-	/* Warns once about each incomplete file. `slow`: reading was ended before the end of the
-	 * files because it took too long. */
+	/* Warns once about each file of which entries are missing. `slow`: reading was ended before
+	 * the end of the files because it took too long. */
 	void (*warn)(void *state, bool slow);
 };
 
@@ -139,20 +135,21 @@ extern const struct jit_source jit_by_jitdump;
 /* --- V8's interpreter (v8.c), whose code is among the entries of a book ------------------- */
 
 struct v8 {
-	uint32_t plain, profiling;   /* numbers of the interpreter's two names in the strings */
+	/* numbers, in the strings, of the names PLAIN and PROFILING (v8.c) */
+	uint32_t plain, profiling;
 	struct address_range *range; /* the code of interpreters, in ascending order; the user of
 				      * the struct frees it */
 	size_t count, capacity;
 };
 
-/* Initialises *v8 without interpreters. `strings`, which is borrowed, has the names of the entries
- * of all books. */
+/* Initialises *v8; no code of an interpreter is known yet. `strings` must be those in which the
+ * books intern names. */
 void v8_init(struct v8 *v8, struct strings *strings);
-/* Searches the entries of the book from number *seen on for interpreters, and sets *seen to the
- * number of entries. *seen must be 0 at first. */
+/* Adds to v8->range the code of interpreters among the entries of the book from number *seen on,
+ * and sets *seen to the number of entries. *seen must be 0 at first. */
 void v8_update(struct v8 *v8, const struct jit_book *book, uint32_t *seen);
-/* Returns the number of the entry with the name of the bytecode's function in the epoch, or
- * JIT_NONE when there is no such entry. */
+/* Returns the number of the entry with the name of the function that has this bytecode, in the
+ * epoch; JIT_NONE when there is no such entry. */
 uint32_t v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * jitdump.c - reads jit-PID.dump: records of code with source lines, in a file that the target has
- * mapped so that profilers find it (tools/perf/Documentation/jitdump-specification.txt in Linux).
- */
+/* jitdump.c - reads jitdump files (jit-PID.dump): records of code with source lines, in a file that
+ * the target has mapped so that profilers find it
+ * (tools/perf/Documentation/jitdump-specification.txt in Linux). */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,15 +19,16 @@
 #define MOVE_SIZE 64        /* a CODE_MOVE record */
 #define DEBUG_SIZE 32       /* a CODE_DEBUG_INFO record before its first line */
 #define DEBUG_ENTRY_SIZE 16 /* a line of CODE_DEBUG_INFO before its file name */
-/* V8 writes addresses of lines that are larger by V8_SHIFT, as if an ELF header preceded the code.
- * Its files are recognised by the padding in their headers. */
+/* V8 writes addresses of lines that are larger than the true ones by V8_SHIFT, as if an ELF header
+ * preceded the code. Files of V8 have V8_PADDING in the field for padding of their headers. */
 #define V8_PADDING 0xDEADBEEFu
 #define V8_SHIFT 0x40
 
 #define MAX_FILES 64
+/* Bytes of a file that are read at once, if a record does not need more. */
 #define WINDOW ((size_t)16 << 10)
-/* Limits: MAX_CONTENT is the size in bytes of a name or of a table of lines (larger ones are
- * ignored), MAX_RECORD the size in bytes of a record, MAX_RECORDS the number of records in a
+/* MAX_CONTENT: most bytes of a name, and of a CODE_DEBUG_INFO record (larger ones count as
+ * damaged). MAX_RECORD: most bytes of a record. MAX_RECORDS: most records that are read of one
  * file. */
 #define MAX_CONTENT ((size_t)1 << 20)
 #define MAX_RECORD ((uint32_t)256 << 20)
@@ -49,13 +49,14 @@ struct dump {
 	/* offset of the next record in the file; 0: the header of the file was not read yet */
 	uint64_t offset;
 	bool early;   /* the next record is incomplete, but its function has already been added */
-	bool shifted; /* addresses of lines are larger by V8_SHIFT */
-	const char *broken; /* why reading of this file has ended for good; NULL: it has not */
+	bool shifted; /* the file is one of V8: see V8_SHIFT */
+	const char *broken; /* why no more of this file can be read; NULL: it can be read */
 	uint64_t records;   /* number of records that were read */
 	uint64_t bad;       /* number of records that are damaged */
-	bool unread;        /* the last pass did not reach the end of the file */
+	bool unread;        /* the last call of read_dump() did not reach the end of the file */
 	bool warned;        /* the warning about the file was written */
-	/* the last CODE_DEBUG_INFO record, which is for the next function; empty: none */
+	/* the last CODE_DEBUG_INFO record, which describes the code of the next CODE_LOAD record;
+	 * empty: there is none */
 	struct strbuf debug;
 };
 
@@ -65,7 +66,7 @@ struct jitdump {
 	struct dump *dump;
 	size_t count, capacity;
 	uint64_t generation; /* generation of the maps at the last search; 0: not searched yet */
-	/* (index in `dump`, index of the code in that file) -> number of the entry in the book */
+	/* (index in `dump`, code_index of a CODE_LOAD record) -> number of the entry in the book */
 	struct table entries;
 	struct line *line; /* the lines of one function */
 	size_t line_capacity;
@@ -165,7 +166,7 @@ jitdump_search(void *state)
 }
 
 /* Returns `size` bytes of the file from `offset` on, valid until the next call; NULL when the file
- * is shorter. */
+ * ends before, or cannot be read. */
 static const char *
 dump_bytes(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t size)
 {
@@ -213,8 +214,8 @@ compare_lines(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Stores the lines of dump->debug in all->line, for the function at [start, start + size). Returns
- * the number of lines; 0 when a line is damaged. */
+/* Decodes the record in dump->debug, and stores its lines in all->line, for the function at [start,
+ * start + size). Returns the number of lines; 0 when one of them is damaged. */
 static size_t
 collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
 {
@@ -234,8 +235,8 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 		/* The name "\xff" stands for the file name of the previous line. */
 		if (strcmp(name, "\xff") != 0)
 			file = name;
-		/* V8 writes some names with missing or additional bytes; all lines behind such
-		 * a name are invalid. */
+		/* V8 writes some names with missing or additional bytes; all lines after such a
+		 * name are invalid. */
 		if (offset >= size || file == NULL || *file == '\0')
 			break;
 		all->line = xgrow(all->line, &all->line_capacity, count + 1, sizeof(*all->line));
@@ -249,10 +250,8 @@ collect_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t s
 	return left == 0 ? count : 0;
 }
 
-/*
- * Adds the lines in dump->debug to the book, if they are those of the function at `start`. Returns
- * their range, which is empty when no line was added.
- */
+/* Adds the lines of the record in dump->debug to the book, if its code address is `start`. Returns
+ * their range, which is empty when no line was added. */
 static struct jit_lines
 take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size)
 {
@@ -277,15 +276,13 @@ take_lines(struct jitdump *all, struct dump *dump, uint64_t start, uint64_t size
 	return lines;
 }
 
-/* Adds the function of a CODE_LOAD record, of which `size` bytes are in the file. Returns false
- * when the record is damaged. */
+/* Adds the function of the CODE_LOAD record at dump->offset, of which `size` bytes are in the file.
+ * Returns false when the record is damaged, or its name is not complete in these bytes. */
 static bool
 take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 {
-	/*
-	 * numbers of bytes to read, tried in turn until the name is complete; the first is enough
-	 * for nearly all names
-	 */
+	/* numbers of bytes to read: the second is tried only if the bytes of the first do not
+	 * contain the whole name, which is rare */
 	static const size_t most[] = { WINDOW / 4, MAX_CONTENT };
 	const char *record = NULL;
 	uint64_t start, code_size, index;
@@ -314,7 +311,7 @@ take_load(struct jitdump *all, struct dump *dump, uint32_t size)
 }
 
 /* Adds the function of a CODE_MOVE record at its new address. Returns false when the record is
- * damaged. */
+ * damaged, or its function is not known. */
 static bool
 take_move(struct jitdump *all, struct dump *dump, uint32_t size)
 {
@@ -332,8 +329,8 @@ take_move(struct jitdump *all, struct dump *dump, uint32_t size)
 	return true;
 }
 
-/* Keeps a CODE_DEBUG_INFO record for the function of the next record. Returns false when the record
- * is damaged. */
+/* Copies a CODE_DEBUG_INFO record to dump->debug, for the next CODE_LOAD record. Returns false when
+ * the record is damaged, or larger than MAX_CONTENT. */
 static bool
 keep_debug(struct jitdump *all, struct dump *dump, uint32_t size)
 {
@@ -346,7 +343,7 @@ keep_debug(struct jitdump *all, struct dump *dump, uint32_t size)
 	return true;
 }
 
-/* Takes a complete record. */
+/* Handles a record that is complete in the file, and counts it, also as damaged if it is. */
 static void
 take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
 {
@@ -365,18 +362,16 @@ take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
 		good = keep_debug(all, dump, size);
 		break;
 	default:
-		/* Records with unwind tables, of the end of the file, and of later versions are
-		 * ignored. */
+		/* Ignored: unwind tables (CODE_UNWINDING_INFO), the end of the file (CODE_CLOSE),
+		 * and records of later versions. */
 		break;
 	}
 	dump->bad += !good;
 }
 
-/*
- * Takes the last record of the file, of which only `size` bytes are written. A writer buffers its
- * output, so that a part of the last record is not in the file yet; its function often runs for a
- * long time. The function is added if the whole name is in the file.
- */
+/* Handles the last record of the file, of which only `size` bytes are in the file yet: a program
+ * buffers what it writes. The function of a CODE_LOAD record is added if its whole name is in the
+ * file, because code that was generated last often runs for a long time. */
 static void
 take_early(struct jitdump *all, struct dump *dump, uint32_t id, uint64_t size)
 {
@@ -387,7 +382,7 @@ take_early(struct jitdump *all, struct dump *dump, uint32_t id, uint64_t size)
 }
 
 /* Reads records until all->fetched reaches the budget, but at least one record. Returns true when
- * no complete record is left. */
+ * no complete record is left, or the file cannot be read further (broken, or the book is full). */
 static bool
 read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 {
@@ -401,7 +396,8 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 		dump->broken = "it has become shorter";
 	if (dump->offset >= end)
 		return true;
-	/* The window may be a copy of another file, or of this file before it grew. */
+	/* The window is discarded: it may be a copy of another file, or of this file before it
+	 * grew. */
 	all->window_size = 0;
 	if (dump->offset == 0 && !dump_read_header(all, dump))
 		return true;
@@ -442,7 +438,8 @@ jitdump_read(void *state, size_t budget)
 	struct jitdump *all = state;
 	bool whole = true;
 
-	/* One record of each file is read even when the files before it have used up the budget. */
+	/* At least one record of each file is read, even when the files before it have used up the
+	 * budget. */
 	all->fetched = 0;
 	for (size_t i = 0; i < all->count; i++) {
 		all->dump[i].unread = !read_dump(all, &all->dump[i], budget);

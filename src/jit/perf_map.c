@@ -17,10 +17,12 @@
 #define CHUNK ((size_t)64 << 10) /* bytes that are read at once */
 /* Largest number of bytes in a line; longer lines are ignored. */
 #define MAX_LINE ((size_t)64 << 10)
+/* Most bytes that are read of a file. */
 #define MAX_FILE ((uint64_t)512 << 20)
-/* Bytes before the read position that are compared to notice that another file was written. */
+/* Number of bytes before the read position that are read again and compared: if they have changed,
+ * the file was written again from its beginning. */
 #define TAIL 64
-/* Seconds by which a file may seem to be older than its process; see is_older(). */
+/* Seconds by which the file's time may precede the start of the process; see is_older(). */
 #define OLDER_S 60
 
 struct perf_map {
@@ -34,12 +36,12 @@ struct perf_map {
 	uint64_t offset; /* offset of the next byte to read */
 	char tail[TAIL]; /* the last tail_size bytes before offset */
 	size_t tail_size;
-	struct strbuf partial; /* a line whose end was not read yet */
-	bool too_long; /* the line in `partial` is too long; the rest of this line is ignored */
-	uint64_t lines, bad; /* number of lines, and number of malformed lines */
-	bool too_large;      /* the file has more than MAX_FILE bytes */
-	bool warned;         /* the warning about an incomplete file was written */
-	bool refused;        /* the warning that the file is not accepted was written */
+	struct strbuf partial; /* the beginning of a line whose end was not read yet */
+	bool too_long;         /* the current line is too long and is ignored up to its end */
+	uint64_t lines, bad;   /* number of lines, and number of malformed lines */
+	bool too_large;        /* the file has more than MAX_FILE bytes */
+	bool warned;           /* the warning about an incomplete file was written */
+	bool refused;          /* the warning that the file is not accepted was written */
 };
 
 static void *
@@ -77,10 +79,10 @@ perf_map_release(void *state)
 }
 
 /*
- * True when the file was last written before the process started. It is then the file of an earlier
- * process with the same pid, which is frequent in containers. The file's time comes from the
- * real-time clock, which may have been set since the process started; this is why OLDER_S is
- * tolerated.
+ * Returns true when the file was last written more than OLDER_S seconds before the process started.
+ * It is then the file of an earlier process with the same pid, which is frequent in containers. The
+ * file's time comes from the real-time clock, which may have been set since the process started;
+ * this is why some seconds are tolerated. Returns false when the times are not known.
  */
 static bool
 is_older(const struct perf_map *map, const struct stat *st)
@@ -104,8 +106,9 @@ perf_map_refuse(struct perf_map *map, const char *why)
 	map->refused = true;
 }
 
-/* The open file stays open until another one replaces it, so that its last lines can still be read
- * after the target has removed it. */
+/* Opens the perf map, if it is accepted and is not the file that is open already, and begins to
+ * read it from its start. The open file stays open until another one replaces it: its last lines
+ * can still be read after the target has removed it. */
 static void
 perf_map_search(void *state)
 {
@@ -139,7 +142,8 @@ perf_map_search(void *state)
 	begin_file(map);
 }
 
-/* Parses a hexadecimal number, with or without "0x", and skips the blanks behind it. */
+/* Parses a hexadecimal number, with or without "0x", and moves *cursor beyond it and the blanks
+ * after it. Returns false when there is no number, or no blank after it. */
 static bool
 parse_field(const char **cursor, uint64_t *value)
 {
@@ -155,7 +159,8 @@ parse_field(const char **cursor, uint64_t *value)
 	return true;
 }
 
-/* Adds the entry of a line. Removes the blanks at the end of the line. */
+/* Adds the entry of a line, or counts the line as malformed. Removes the blanks at the end of the
+ * line. */
 static void
 take_line(struct perf_map *map, char *line, size_t length)
 {
@@ -178,7 +183,8 @@ take_line(struct perf_map *map, char *line, size_t length)
 		map->bad += !jit_book_is_full(map->book);
 }
 
-/* Adds the entries of complete lines, and keeps the incomplete line at the end. */
+/* Adds the entries of the lines that end in these bytes, and keeps the beginning of the last line
+ * in map->partial if its end is missing. */
 static void
 take_bytes(struct perf_map *map, const char *bytes, size_t size)
 {
@@ -204,8 +210,8 @@ take_bytes(struct perf_map *map, const char *bytes, size_t size)
 	}
 }
 
-/* Returns true when the file still contains, at the same place, the last bytes that were read;
- * otherwise another file was written in its place. */
+/* Returns true when the last bytes that were read are still at the same place of the file;
+ * otherwise the file was written again from its beginning. `size`: its present size. */
 static bool
 is_continued(const struct perf_map *map, uint64_t size)
 {

@@ -6,19 +6,20 @@
 #include <string.h>
 
 /*
- * The names of the interpreter's code that V8 writes with --perf-basic-prof. The second is the name
- * of the copies that V8 makes for each function with --interpreted-frames-native-stack. The entries
- * of the map have the addresses at which the code runs; the symbols of the program do not, from
- * Node 22 on.
+ * The names of the interpreter's code in the files that V8 writes with --perf-basic-prof. PROFILING
+ * is the name of the copies of this code that V8 makes, one for each function, with
+ * --interpreted-frames-native-stack. These entries have the addresses at which the code runs; from
+ * Node 22 on, the program's own symbols of the interpreter do not.
  */
 #define PLAIN "Builtin:InterpreterEntryTrampoline"
 #define PROFILING "Builtin:InterpreterEntryTrampolineForProfiling"
 
 /*
- * The entry of a function begins where its bytecode begins, behind the header of the bytecode
- * array: 54 bytes in Node 12 to 20, 64 in Node 22 to 26, and 34 with V8's compressed pointers. The
- * bytecode of a second array that follows the first one begins, at the earliest, behind two headers
- * and the bytecode of the first array.
+ * Least and largest number of bytes that are assumed for the header of a bytecode array.
+ * The header has 54 bytes in Node 12 to 20, 64 in Node 22 to 26, and 34 with V8's compressed
+ * pointers. The entry of an interpreted function begins where its bytecode begins. If a second
+ * array follows the first one directly, the bytecode of the second begins, at the earliest, two
+ * headers and the bytecode of the first array after the start of the first.
  */
 #define HEADER_LEAST 34
 #define HEADER_MOST 96
@@ -26,8 +27,8 @@
 /* Upper limit in bytes of the bytecode in one array; V8 limits arrays to less. */
 #define BYTECODE_MOST ((uint32_t)1 << 29)
 
-/* Objects have addresses in [ADDRESS_LEAST, ADDRESS_MOST): from vm.mmap_min_addr to the end of the
- * user's address space. */
+/* V8's objects have addresses in [ADDRESS_LEAST, ADDRESS_MOST): from vm.mmap_min_addr to the end of
+ * the user's address space. */
 #define ADDRESS_LEAST ((uint64_t)1 << 16)
 #define ADDRESS_MOST ((uint64_t)1 << 56)
 
@@ -39,8 +40,8 @@ v8_init(struct v8 *v8, struct strings *strings)
 	v8->profiling = strings_intern(strings, PROFILING);
 }
 
-/* Adds the range of an interpreter. It replaces a range with the same start, whose code no longer
- * exists. */
+/* Adds an address range of interpreter code, unless there are too many. If a known range has the
+ * same start, its code no longer exists, and the new range replaces it. */
 static void
 v8_add_range(struct v8 *v8, struct address_range range)
 {
@@ -98,10 +99,11 @@ jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
 
 	memcpy(word, header, sizeof(word));
 	/*
-	 * The header of an array is a reference to the kind of the object, and then the array's
-	 * length as a small integer. Without compressed pointers each has 8 bytes, and the upper
-	 * half of the small integer is the number. With compressed pointers each has 4 bytes, the
-	 * small integer is twice the number, and a reference follows, which is not 0.
+	 * The header of a bytecode array begins with a reference that says what kind of object it
+	 * is, and the length of the bytecode as a small integer. Without compressed pointers each
+	 * has 8 bytes, and the upper half of the small integer is the number. With compressed
+	 * pointers each has 4 bytes, the small integer is twice the number, and another reference
+	 * follows, which is not 0.
 	 */
 	if (word[2] == 0)
 		size = word[3];
@@ -116,10 +118,8 @@ jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
 uint32_t
 v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch)
 {
-	/*
-	 * Largest distance of the bytecode from the start of its array: one byte less than the
-	 * smallest distance of the bytecode of a second array.
-	 */
+	/* The largest distance of the bytecode from the start of its array that excludes the
+	 * bytecode of a second array, which begins at least one byte further away. */
 	const uint64_t most = 2 * HEADER_LEAST + (uint64_t)bytecode->size - 1;
 	const struct jit_starts starts = {
 		.after = bytecode->object,

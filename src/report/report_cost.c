@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_cost.c - reports the cost of sampling, and missed samples: the end of a report. */
+/* report_cost.c - writes the last part of a report: the cost of sampling, and missed samples. */
 #include <stdlib.h>
 
 #include "wallsample/report/quantity.h"
@@ -30,7 +30,10 @@ write_samples(const struct run_stats *stats, struct page *page)
 	page_end_field(page, "Stacks");
 }
 
-/* False for samples that --nonblocking has skipped on purpose; true for all other reasons. */
+/*
+ * True if `reason`, an enum sample_failure, is a failure. False for FAILURE_NOT_STOPPED: with
+ * --nonblocking, running threads are not stopped on purpose.
+ */
 static bool
 is_failure(size_t reason)
 {

@@ -33,7 +33,10 @@ void report_write_deadlocks(const struct view *view, struct page *page);
 void report_write_tree(const struct export_input *input, struct page *page);
 /* Writes the callers and callees of the functions that match input->focus. */
 void report_write_focus(const struct export_input *input, struct page *page);
-/* Writes how many threads ran at once, and what more parallelism would gain. */
+/*
+ * Writes how many threads ran at once, what more parallelism would gain, and the waits that ended
+ * times in which no thread could run.
+ */
 void report_write_parallelism(const struct export_input *input, struct page *page);
 /* Writes the states of a runtime's tasks, and of the threads that run them. */
 void report_write_tasks(const struct export_input *input, struct page *page);
@@ -65,7 +68,7 @@ bool report_has_tasks(const struct export_input *input);
  */
 void report_add_unit(struct strbuf *out, const struct export_input *input,
 		     const struct thread_row *row);
-/* Writes a field with the share of samples that the user's filters have selected. */
+/* Writes a field with the share of all wall time that is in the samples selected by options. */
 void report_write_selected(const struct view *view, const char *label, struct page *page);
 /*
  * Adds the mean number of threads on a CPU, overhead_ns divided by busy_ns (see struct top_row):
@@ -82,8 +85,8 @@ struct text_page {
 };
 
 /*
- * Returns a page of `columns` cells, at least 40, or of 100 cells if `columns` is 0. The caller
- * releases page.text and closes `out`.
+ * Returns a page that is `columns` cells wide, but at least 40, or 100 cells if `columns` is 0. The
+ * caller releases page.text and closes `out`.
  */
 struct text_page text_page_make(unsigned columns, FILE *out);
 
@@ -94,8 +97,8 @@ struct text_page text_page_make(unsigned columns, FILE *out);
 
 /*
  * Returns the time of waiters in ns, WAITING_BINS numbers for each row of `waiting`; the caller
- * frees the array. Returns NULL for a live run, for several recordings, and for a recording in
- * which no time was sampled.
+ * frees the array. Returns NULL if the input has no recording or several recordings, or if the
+ * recording has no sampled time.
  */
 double *waiting_bins_make(const struct export_input *input, const struct waiting *waiting);
 /* Adds one character for each bin, a bar from "▁" to "█": the largest bin has "█", 0 has " ". */

@@ -116,7 +116,7 @@ add_holder(const struct view *view, const struct profile_blame *holder, struct p
 
 	view_stack(view, holder->stack, &function, &depth);
 	if (thread->tid <= 0 && !thread->is_task) {
-		/* The name of the frame says why the holder is not known. */
+		/* The stack has one named frame, which says why the holder is not known. */
 		if (depth > 0)
 			page_add(page, ", held by %s", view_function(view, function[0])->name);
 		return;

@@ -2,8 +2,9 @@
 /*
  * html.c - writes the report as one HTML page, which loads nothing from the network.
  *
- * The page has the same cmark tree as the other documents, with a style and a script (report.css,
- * report.js). Below the summary it has a flame graph and a timeline (timeline.css, timeline.js).
+ * The page is made from the same tree of cmark nodes as the other documents (document.h), with a
+ * style and a script (report.css, report.js). Below the summary it has a flame graph and a timeline
+ * (timeline.css, timeline.js).
  */
 #include "wallsample/report/document.h"
 #include "web/html_internal.h"
@@ -82,8 +83,8 @@ html_write(const struct export_subject *subject, FILE *out)
 	style.before = before.data;
 	style.after = after.data;
 	document_make(subject, &style, has_figure ? make_figure(input) : NULL, &document);
-	/* CMARK_OPT_UNSAFE permits raw HTML. Here this is bars, plots, and the head and end of
-	 * the page; they have no text from outside the program except escaped JSON. */
+	/* CMARK_OPT_UNSAFE permits raw HTML: the start and end of the page, the figure, bars and
+	 * plots. They have no text from outside the program except the figure's escaped JSON. */
 	fputs(cmark_render_html_with_mem(document.root, CMARK_OPT_UNSAFE, NULL, document_memory()),
 	      out);
 	document_release(&document);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* html_absent.c - replaces html.c in a build without libcmark-gfm. */
+/* html_absent.c - the exporter "html" of a build without libcmark-gfm, which cannot write pages. */
 #include "wallsample/report/report.h"
 #include "wallsample/web/html.h"
 

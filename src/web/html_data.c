@@ -54,7 +54,7 @@ node_add_name(struct strbuf *out, const struct view *view, const struct tree_nod
 	strbuf_release(&escaped);
 }
 
-/* Returns the index of the node's name in `names`. */
+/* Returns the index of the node's name in naming->names; adds the name if it is not there yet. */
 static json_t *
 json_name(struct naming *naming, const struct tree_node *node)
 {
@@ -73,7 +73,7 @@ json_name(struct naming *naming, const struct tree_node *node)
 	return json_integer((json_int_t)*number - 1);
 }
 
-/* Returns the time in microseconds, rounded: a shorter time is too narrow to be visible. */
+/* Returns the time in microseconds, rounded: a smaller difference would not be visible. */
 static json_t *
 json_us(int64_t ns)
 {

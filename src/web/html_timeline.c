@@ -19,7 +19,7 @@
 #include "wallsample/profile/profile.h"
 #include "wallsample/thread/state.h"
 
-/* Number of bins: each is about a pixel wide, so that a zoom shows more detail. */
+/* Number of bins of the whole timeline: about one for each pixel of its width on a screen. */
 #define BINS 1200
 #define ROWS_MOST 60
 /* A digit counts parts of 1 / STEPS of a bin, from 0 to STEPS: digits are 0 to 9, then a to k. */
@@ -116,7 +116,7 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 
 	view_add_name(view, row->thread, &whole);
 	strbuf_add_escaped(&name, whole.length > 0 ? whole.data : "");
-	/* The name of a task includes its number. */
+	/* A task has no tid, and its name includes its id. */
 	object = json_pack("{s:s, s:o, s:o}", "name", name.data, "tid",
 			   thread->is_task ? json_string("") : json_integer(thread->tid), "shares",
 			   make_shares(bins, row->ns));

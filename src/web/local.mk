@@ -14,7 +14,7 @@ else
 libwallsample_a_SOURCES += src/report/document_absent.c src/web/html_absent.c
 endif
 
-# The page's styles and scripts as the bytes of two arrays.
+# The style sheets and scripts of the page, converted to two C strings, html_css and html_js.
 html_parts = report timeline
 html_assets = src/web/report.css src/web/report.js src/web/timeline.css \
 	src/web/timeline.js

@@ -35,8 +35,8 @@
 
 	/* --- tables -------------------------------------------------------------------- */
 
-	/* Returns the number for "1,234", "12.34s", "120ms", "±1.5%", "<0.01%" or "9-16"; else
-	 * NaN. */
+	/* Returns the number in "1,234", "12.34s", "120ms", "±1.5%", "<0.01%" or "9-16"; -1 for "-";
+	 * NaN for any other text. */
 	function numberOf(text) {
 		const units = { s: 1, ms: 1e-3, us: 1e-6, "%": 1 };
 		const parts = /^[<±]?([\d,]*\.?\d+)(?:-\d+)?(s|ms|us|%)?$/.exec(text.trim());
@@ -94,8 +94,8 @@
 		return us >= 1e3 ? (us / 1e3).toFixed(us < 1e4 ? 1 : 0) + "ms" : us + "us";
 	}
 
-	/* Makes nodes with positions from 0 to 1. A parent precedes its children; siblings are
-	 * ordered by weight. */
+	/* Returns the nodes of a call tree: a parent precedes its children, and siblings are ordered
+	 * by weight. The member `from` is where a node begins, in the unit of the weight. */
 	function readTree(tree, names, scripts) {
 		const root = { name: "all", value: tree.total, depth: 0, from: 0, children: [], cpu: 5 };
 		const open = [root];
@@ -137,8 +137,8 @@
 		return word !== "" && node.name.toLowerCase().includes(word);
 	}
 
-	/* Returns the time in functions that match. Where one of them calls another, it counts
-	 * once. */
+	/* Returns the time in functions whose names match. The time of a match that another match
+	 * has called counts once. */
 	function sumOfMatches(root, word) {
 		let sum = 0;
 		const stack = [root];
@@ -152,8 +152,8 @@
 		return sum;
 	}
 
-	/* Returns the nodes below `base` that are at least a pixel wide, with their places from
-	 * 0 to 1. */
+	/* Returns `base` and the nodes below it that are at least a pixel wide, with their positions
+	 * and widths as shares of the width of `base`. */
 	function layOut(base, pixels) {
 		const shown = [], stack = [base], whole = base.value || 1;
 		while (stack.length) {

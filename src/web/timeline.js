@@ -71,7 +71,7 @@
 		return Number((us / unit).toPrecision(3)) + name;
 	}
 
-	/* Returns the smallest number of 1, 2, 5, 10, … that is not less than `us`. */
+	/* Returns the smallest of the numbers 1, 2, 5, 10, 20, 50, … that is not less than `us`. */
 	function roundUp(us) {
 		const ten = Math.pow(10, Math.floor(Math.log10(us)));
 		return [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= us * 0.999);
@@ -128,8 +128,8 @@
 		const data = JSON.parse(element("timeline-data").textContent);
 		const figure = element("timeline-figure"), line = makeLine(data);
 		const rows = [];
-		/* The ends of the visible window in coordinates of the line; the bin at the
-		 * pointer. */
+		/* `from` and `to` are the ends of the visible window in coordinates of the line,
+		 * `current` is the row and the bin at the pointer. */
 		let from = 0, to = line.width, current = { row: 0, bin: 0 }, pointed = false, drag = null;
 
 		/* --- text about a bin --- */
@@ -149,7 +149,7 @@
 
 		const digit = (thread, state, bin) => parseInt(thread.shares[state][bin] || "0", 36);
 
-		/* The name of a task includes its number. */
+		/* A task has no tid, and its name includes its id. */
 		const threadLabel = (thread) =>
 			thread.name + (thread.tid === "" ? "" : " (" + thread.tid + ")");
 
@@ -163,8 +163,8 @@
 				(held ? ", held the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
 		}
 
-		/* Returns the digit of a holder of the lock. After the last row follows the sum
-		 * of other threads. */
+		/* Returns the part of a bin, in units of 1 / data.steps, in which a thread held the
+		 * lock. The index after the last thread stands for the threads without a row. */
 		const heldBy = (thread, bin) =>
 			parseInt(data.gil && data.gil[thread] && data.gil[thread][bin] || "0", 36);
 
@@ -227,8 +227,8 @@
 			row.svg.append(cpus);
 		}
 
-		/* Adds the row of lock holders. Each holder has a hue, which differs for
-		 * adjacent rows. */
+		/* Adds the row of lock holders. The areas of the holders lie one upon the other;
+		 * adjacent areas have different colours. */
 		function addGil() {
 			const row = addRow("GIL", "holder", data.steps, false);
 			const sums = new Array(line.bins).fill(0), shapes = [];

@@ -8,28 +8,30 @@
  * threads. A share of the total is a different value: it also changes when other functions change.
  *
  * Matching. Functions of the two runs are the same if their names and the base names of their
- * modules are equal; the directory of the module does not count. Without such a pair the name alone
- * decides, if one function of that name is left in each run and the module of neither is in the
- * other run: the file of a new build has another name, or a library has another version. All
- * nameless code of a module is one row: its addresses belong to one build, and each of them is
- * rarely sampled twice.
+ * modules are equal; the directory of the module does not count. A function without a counterpart
+ * by this rule is matched by its name alone, if each run has exactly one function of the name whose
+ * module is not in the other run: the file of a new build may have another name, or a library
+ * another version. All code without a symbol in one module is one row: its addresses belong to one
+ * build, and each of them is rarely sampled twice.
  *
- * Margin of a change. Let a run have n independent samples (margin_ticks of Wall: a rate is
- * relative to elapsed time, not to the weight). A thread t that was in the function for the part r
- * of its time adds at most the standard deviation sqrt(r (1 - r)) to one sample. Threads may be
- * correlated, so the deviations are added, which is an upper bound. A rate R that cannot exceed
- * `most` (1 for all of Latency, the parallelism for Overhead, the number of threads for Wall) has
- * the second upper bound sqrt(R (most - R)); the smaller one is used. margin.h derives the margin
- * from it.
+ * Margin of a change. Let a run have n independent samples: margin_ticks() for Wall, whatever
+ * weight is compared, because a rate is relative to the elapsed time, so that every tick counts. If
+ * a thread was in the function for the part r of the elapsed time, one sample of this thread has at
+ * most the standard deviation sqrt(r (1 - r)). The deviations of all threads are added, which is an
+ * upper bound even if the threads are correlated. A rate R that cannot exceed `most` has a second
+ * upper bound, sqrt(R (most - R)). `most` is 1 for Latency, the highest parallelism of a tick for
+ * Overhead, and the largest number of threads for Wall. The smaller bound is used as the deviation
+ * from which margin.h computes the margin.
  *
- * Multiple tests. At 95 % for each function, 5 in 100 unchanged ones would seem to differ. The
- * margins are therefore widened for all tests together: of 100 pairs of runs that do not differ,
- * 95 have no finding at all. Each function is tested twice, for itself (flat) and with its callees
- * (cum), threads and states once. A function with fewer than DIFF_LOOKS_LEAST samples in both runs
- * together is not tested, because no result could be a finding.
+ * Multiple tests. With a margin of 95 % for each function, 5 of 100 unchanged functions would seem
+ * to differ. The margins are therefore widened for all tests together: of 100 pairs of runs that do
+ * not differ, 95 have no finding at all. Each function is tested twice, for itself (flat) and with
+ * its callees (cum). In a comparison by thread, state, lock or GIL each row is tested once, because
+ * it has no callees. A row with fewer than DIFF_LOOKS_LEAST samples in both runs together is not
+ * tested, because no result could be a finding.
  *
- * The margin covers sampling error only. Runs of a program that does not do the same each time
- * differ beyond it.
+ * The margin covers the sampling error only. Two runs of a program that does not do the same each
+ * time may differ by more.
  */
 #ifndef WALLSAMPLE_ANALYSIS_DIFF_H
 #define WALLSAMPLE_ANALYSIS_DIFF_H
@@ -50,7 +52,7 @@ struct diff_change {
 	double change, margin;
 	/* change of the share, from -1 to 1, and its margin of error */
 	double points, points_margin;
-	bool asked; /* there are enough samples for a test of the rate */
+	bool asked; /* the change of the rate was tested: there are enough samples */
 	bool found; /* `asked` is true, and the change of the rate exceeds its margin */
 };
 
@@ -66,7 +68,10 @@ struct diff_row {
 	struct diff_change flat, cum;
 };
 
-/* A value of each whole run, and its change. The margin is the 95 % margin of a single test. */
+/*
+ * A rate or parallelism of each run as a whole, its change, and the margin of error of the change:
+ * at 95 %, as for a single test.
+ */
 struct diff_total {
 	double rate[DIFF_SIDES];
 	double change, margin;
@@ -74,21 +79,27 @@ struct diff_total {
 
 struct diff {
 	enum weight weight;
-	/* Elapsed time of each run; 0 if it has no tick, and then nothing is compared. */
+	/*
+	 * Elapsed time of each run. 0 if the run has no tick: then all margins of rates are
+	 * infinite, so that no change is found.
+	 */
 	uint64_t wall_ns[DIFF_SIDES];
 	double ticks[DIFF_SIDES]; /* number of independent samples, see margin.h */
+	/* indexed by weight: rates of all selected samples together */
 	struct diff_total total[WEIGHT_COUNT];
 	/* mean number of threads on a CPU, of all threads, selected or not */
 	struct diff_total parallelism;
-	struct diff_row *row; /* all functions with a weight above 0 in either run */
+	/* the functions whose time in `weight`, with callees, is not 0 in at least one run */
+	struct diff_row *row;
 	size_t count;
 	/*
-	 * Indices of the rows, ordered by the change of flat and of cum: rows with `found` first,
-	 * then by the size of the change.
+	 * Indices of the rows, ordered by their change of flat (by_flat) or of cum (by_cum): first
+	 * the changes with `found`, then the others; in both parts the largest change in either
+	 * direction comes first.
 	 */
 	uint32_t *by_flat, *by_cum;
-	size_t flat_found, cum_found;
-	size_t questions; /* number of tests */
+	size_t flat_found, cum_found; /* number of rows in the first part of by_flat, of by_cum */
+	size_t questions;             /* number of tests */
 	/* number of standard deviations that each margin spans, from margin_deviations() */
 	double deviations;
 	struct strings *texts; /* owns the names of the rows */

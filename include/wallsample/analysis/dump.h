@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.h - lists each thread and each task once, with its wait. Threads with the same state and the
- * same call chain form a group.
+ * dump.h - lists the threads and the tasks of one tick, with their waits, in groups. Threads with
+ * the same state, system call and call chain form a group. Tasks form groups of their own, in which
+ * the wait is the same, too.
  */
 #ifndef WALLSAMPLE_ANALYSIS_DUMP_H
 #define WALLSAMPLE_ANALYSIS_DUMP_H
@@ -9,12 +10,13 @@
 #include "wallsample/analysis/view.h"
 
 struct dump_thread {
-	uint32_t thread; /* id in the profile */
+	uint32_t thread; /* id of a thread or task in the profile */
 	uint32_t wait;   /* id of a wait of the profile; 0: none */
-	uint64_t count;  /* number of tasks if `thread` is a sum of tasks; else 1 */
+	/* number of tasks if `thread` stands for several tasks (its task_id is 0); else 1 */
+	uint64_t count;
 	/*
-	 * The holder of the awaited lock, borrowed from the profile. NULL if it is not known, or if
-	 * waits of this kind have no holder.
+	 * The holder of the awaited object, borrowed from the profile. NULL if the profile has no
+	 * holder for this wait.
 	 */
 	const struct profile_blame *holder;
 };
@@ -33,29 +35,32 @@ struct dump_group {
 	size_t count;
 	/* true: all members are tasks with the same wait; false: all members are threads */
 	bool are_tasks;
-	uint64_t tasks; /* number of tasks of all members */
+	uint64_t tasks; /* number of tasks in the group; 0 in a group of threads */
 	/* time in ns of the longest wait of a task in the group; 0: not known */
 	uint64_t waiting_ns;
 };
 
 struct dump {
 	/*
-	 * First all groups of threads, then all groups of tasks. Both are ordered by the lowest id
-	 * in a group.
+	 * First all groups of threads, ordered by the lowest tid in a group, then all groups of
+	 * tasks, ordered by the lowest task_id.
 	 */
 	struct dump_group *group;
 	size_t count;
 	struct dump_thread *thread; /* array that holds the members of all groups */
 	size_t threads;             /* number of threads */
-	uint64_t tasks;
-	/* id of any task, whose name is the noun for tasks; valid if `tasks` is not 0 */
+	uint64_t tasks;             /* number of tasks */
+	/*
+	 * Id of any task in the profile. Its name is the word of its runtime for a task
+	 * (green_task_words.noun). Valid if `tasks` is not 0.
+	 */
 	uint32_t task;
 };
 
 /*
- * Fills `out`, which dump_release() releases. The view must be of one tick, have the key
- * VIEW_BY_ADDRESS, and outlive `out`. Because of this key, the threads of a group have equal
- * instruction addresses, and each function has its line.
+ * Fills `out`, which dump_release() releases. The view must have the key VIEW_BY_ADDRESS and a
+ * profile of one tick, and must outlive `out`. With this key the threads of a group have equal
+ * instruction addresses, and view_function.line is the line of the address.
  */
 void dump_make(const struct view *view, struct dump *out);
 void dump_release(struct dump *dump);

@@ -2,8 +2,9 @@
 /*
  * filter.h - which samples of a profile are selected, and which of their frames are shown.
  *
- * A filter option of the command line is a member of struct filter, a row of src/cli/option_table.c
- * that stores into the member, and a test in src/analysis/view/filter.c or view_create.c.
+ * A new filter option of the command line needs a member in struct filter, a row in
+ * src/cli/option_table.c that stores the option's value into the member, and code that applies the
+ * member, in src/analysis/view/filter.c or view_create.c.
  */
 #ifndef WALLSAMPLE_ANALYSIS_FILTER_H
 #define WALLSAMPLE_ANALYSIS_FILTER_H
@@ -14,11 +15,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* X(NAME, text): which frames of a stack are shown if it has functions of an interpreted program */
+/*
+ * X(NAME, text): which frames of a stack are shown. A native frame is a frame of machine code.
+ * MERGED: in a stack with functions of an interpreted program, these functions, and all native
+ * frames except the interpreter's own; other stacks are shown as they are. ONLY: native frames
+ * only. NONE: functions of an interpreted program only; the native frames of a stack without any of
+ * them become one frame, "[native]". Named frames (profile_frame.h) are shown, too.
+ */
 #define VIEW_NATIVES(X)                                                                            \
-	X(MERGED, "merged") /* program functions instead of the interpreter's frames */            \
-	X(ONLY, "only")     /* native frames only */                                               \
-	X(NONE, "none")     /* program functions only; a stack without any of them is "[native]" */
+	X(MERGED, "merged")                                                                        \
+	X(ONLY, "only")                                                                            \
+	X(NONE, "none")
 
 enum view_native {
 #define X(name, text) NATIVE_##name,
@@ -43,24 +50,28 @@ struct filter {
 	struct id_list tids;             /* ids of selected threads; tids.id NULL: all */
 	const char *thread_name;         /* fnmatch(3) pattern of selected names; NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns of excluded names */
-	/* ids of selected green tasks: then threads are not selected; tasks.id NULL: all */
+	/*
+	 * Ids of selected green tasks (green_task.h). If tasks.id is not NULL, threads are not
+	 * selected; NULL: all tasks are.
+	 */
 	struct id_list tasks;
 	bool created_by;  /* stacks of tasks are extended by the stack that created the task */
 	unsigned states;  /* a bit 1 << enum run_state for each selected state; 0: all */
-	unsigned gils;    /* a bit 1 << enum gil for each selected relation; 0: all */
+	unsigned gils;    /* a bit 1 << enum gil for each selected state of gil.h; 0: all */
 	regex_t *include; /* stacks in which at least one function matches; NULL: all */
 	regex_t *exclude; /* stacks in which no function matches; NULL: all */
 	enum view_native native;
 	/*
-	 * True: stacks keep the interpreter's own functions between two functions of the program
-	 * (language.h) with NATIVE_MERGED, and the runtime's functions that park a task. False:
-	 * these functions are removed before `include` and `exclude` are matched.
+	 * False: two kinds of functions are removed from the stacks before `include` and `exclude`
+	 * are matched: with NATIVE_MERGED, functions of the interpreter that only evaluate code
+	 * (enum plumbing in language.h); and, at the leaf of a task that no thread runs, functions
+	 * of the runtime that only suspend the task. True: both stay in the stacks.
 	 */
 	bool interpreter_frames;
 	/*
-	 * True: rows are lock holders instead of samples. A row is the stack of the holder below a
-	 * frame that names the lock, weighted by the time that other threads waited. The only
-	 * weight is WEIGHT_WALL.
+	 * True: rows are lock holders instead of samples. A row is the stack of the holder, whose
+	 * outermost frame is one that names the lock, weighted by the time that other threads
+	 * waited. The only weight is WEIGHT_WALL.
 	 */
 	bool blame;
 };

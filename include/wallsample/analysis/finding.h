@@ -8,20 +8,23 @@
  * CPU     share of real time in which the program used all CPUs that it may use
  * SERIAL  share of real time in which exactly one thread ran, although the program may use more
  *         than one CPU and no other thread waited for a CPU
- * LOCK    time in which threads waited for a lock, as a share of the time in which they had work:
- *         were running, runnable, or waiting for a lock. A thread waits for a lock if it sleeps
- *         below a function that acquires one. Idle workers, which wait on a condition, do not count
+ * LOCK    time in which threads waited for a lock, as a share of the time in which they ran, waited
+ *         for a CPU, or waited for a lock. A thread waits for a lock if it is not runnable and one
+ *         of its six innermost functions acquires a lock. Waits for an interpreter's lock are part
+ *         of the waits only if GIL is no finding. Idle workers, which wait on a condition, do not
+ *         count
  * IO      share of real time in which no thread was runnable until a file or disk had answered:
- *         uninterruptible sleep, and system calls that read, write or sync files
+ *         uninterruptible sleep, and sleep in system calls for files only, such as fsync and
+ *         pread64 (read and write, which are also for sockets, do not count)
  * QUEUE   share of the runnable time in which threads waited for a CPU
- * GIL     share of real time in which a thread held the interpreter's lock, if enough other threads
- *         waited for it during that time (GIL_WAIT_LIMIT): more threads do not make such a
- *         program faster
+ * GIL     share of real time in which a thread held the interpreter's lock, if on average more than
+ *         GIL_WAIT_LIMIT other threads waited for the lock: more threads do not make such a program
+ *         faster. Not computed if several interpreters have a lock each
  * IDLE    share of real time in which no thread was runnable and threads waited for other events:
  *         replies, timers. The program has nothing to do
  *
- * Real time is WEIGHT_LATENCY. The time with n threads on a CPU comes from the parallelism
- * histogram, which covers the whole process, so the view must select all samples.
+ * Real time is WEIGHT_LATENCY. The time with n threads on a CPU comes from profile_parallelism(),
+ * which covers the whole process, so the view must select all samples.
  */
 #ifndef WALLSAMPLE_ANALYSIS_FINDING_H
 #define WALLSAMPLE_ANALYSIS_FINDING_H
@@ -51,7 +54,10 @@ enum finding_kind {
 struct finding {
 	enum finding_kind kind;
 	double share, margin; /* from 0 to 1 */
-	/* function with most time of the finding; view_function_count() if there is none */
+	/*
+	 * Function with the largest part of the time that `share` measures; view_function_count()
+	 * if there is none.
+	 */
 	uint32_t function;
 	double waiting; /* set for GIL only: mean number of threads that waited for the lock */
 };

@@ -41,7 +41,9 @@ struct gil_table {
 /* Fills `out` from the samples that the view selects. The caller frees out->row. */
 void gil_table_make(const struct view *view, struct gil_table *out);
 
-/* True if several interpreters have a lock each. Sums are then over all locks. */
+/*
+ * True if several interpreters have a lock each. The sums of a gil_table are then over all locks.
+ */
 bool gil_is_several(const struct profile *profile);
 
 /* Returns the time of waits for the lock, and of waits for a CPU after handing the lock over. */

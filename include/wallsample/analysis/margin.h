@@ -21,11 +21,12 @@
 #include "wallsample/profile/profile.h"
 
 /*
- * Returns the number of independent samples that the ticks of the profile are worth for shares of
- * `whole_ns` of this weight; 0 without ticks. If `whole_ns` is less than the elapsed time (for
- * Overhead: the CPU time), the number is reduced in proportion: shares of running time are sampled
- * only by ticks at which a thread ran, shares of filtered time only by ticks with a selected
- * sample. The result is then an upper bound, because one tick may have several of these samples.
+ * Returns the number of independent samples for a share of `whole_ns`, which is a sum of this
+ * weight over samples: the number by the formula above for all ticks of the profile; 0 without
+ * ticks. If `whole_ns` is less than the elapsed time (for Overhead: than the CPU time), the number
+ * is reduced in proportion: a share of running time is sampled only by ticks at which a thread ran,
+ * a share of filtered time only by ticks with a selected sample. The result is then an upper bound,
+ * because one tick may have several of these samples.
  */
 double margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns);
 

@@ -17,17 +17,18 @@ struct top_row {
 	/* In ns; a recursive function counts once for each stack. */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 	/*
-	 * The part of cum[WEIGHT_LATENCY] in which the function was runnable. cum[WEIGHT_OVERHEAD]
-	 * / busy_ns estimates its average parallelism, and is never above the highest observed
-	 * parallelism. 0 if view_splits_runnable().
+	 * cum[WEIGHT_OVERHEAD] / busy_ns is the estimated average parallelism of the function.
+	 * busy_ns is the part of cum[WEIGHT_LATENCY] of samples with a runnable thread, or more if
+	 * the quotient would otherwise exceed the highest observed parallelism. 0 if
+	 * view_splits_runnable().
 	 */
 	int64_t busy_ns;
 	int64_t flat_running_ns; /* part of flat[WEIGHT_LATENCY] on a CPU */
 };
 struct top_table {
 	/*
-	 * ordered by flat[sort], then cum[sort], then name; `sort` is the parameter of
-	 * top_table_make
+	 * Ordered by flat[sort], then cum[sort], then cum[WEIGHT_WALL], all descending, then by
+	 * name. `sort` is the parameter of top_table_make.
 	 */
 	struct top_row *row;
 	size_t count;
@@ -39,23 +40,25 @@ struct state_row {
 	int64_t samples, ns[WEIGHT_COUNT];
 };
 struct state_table {
-	struct state_row *row; /* ordered by wall time */
+	struct state_row *row; /* ordered by wall time, descending */
 	size_t count;
 };
 
 struct thread_row {
 	/* id of the thread in the profile; in a table of units, the unit (view_unit) */
 	uint32_t thread;
-	size_t tasks;   /* in a table of units, number of the unit's tasks; 0 for a thread */
-	bool uncounted; /* the unit has sums of tasks, so that `tasks` is a lower bound */
+	size_t tasks; /* in a table of units, number of the unit's tasks; 0 for a thread */
+	/* some ids of the unit stand for several tasks each, so that `tasks` is a lower bound */
+	bool uncounted;
 	int64_t ns[WEIGHT_COUNT];
 	/* part of the wall time in which the thread was running or waited for a CPU */
 	int64_t runnable_ns;
-	uint32_t top; /* function with the most flat time; view_function_count if there is none */
-	int64_t top_ns;
+	/* function with the most flat wall time; view_function_count() if there is none */
+	uint32_t top;
+	int64_t top_ns; /* flat wall time of this function */
 };
 struct thread_table {
-	struct thread_row *row; /* ordered by runnable_ns, then wall time, then tid */
+	struct thread_row *row; /* by descending runnable_ns, then descending wall time, then tid */
 	size_t count;
 };
 
@@ -69,7 +72,7 @@ struct unnamed_row {
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 struct unnamed_table {
-	struct unnamed_row *row; /* ordered by cum */
+	struct unnamed_row *row; /* ordered by cum[WEIGHT_WALL], descending */
 	size_t count;
 };
 
@@ -84,9 +87,9 @@ void top_table_make(const struct view *view, enum weight sort, struct top_table 
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
 /*
- * Lists only functions with view_function.program. Their flat time includes the time of other
- * functions that they called. The table is empty unless samples have both such functions and,
- * further inside, other functions.
+ * Lists only functions with view_function.program, which are those of the program itself. Their
+ * flat time includes the time of the functions without this flag that they called. The table is
+ * empty if no sample has a function with this flag and, further inside, one without it.
  */
 void top_table_make_program(const struct view *view, enum weight sort, struct top_table *out);
 void top_table_release(struct top_table *table);

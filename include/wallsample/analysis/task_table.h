@@ -17,7 +17,7 @@
 	X(QUEUED, "running, but for want of a CPU", "queued")                                      \
 	X(CALLING, "in a call of the system", "call") /* the task keeps its thread meanwhile */    \
 	X(READY, "ready: no thread for it", "ready")                                               \
-	X(PARKED, "waiting", "waiting")          /* the runtime gives a reason */                  \
+	X(PARKED, "waiting", "waiting")          /* no thread runs the task */                     \
 	X(IDLE, "asleep without a task", "idle") /* threads only */                                \
 	X(OTHER, "not known", "unknown")
 
@@ -44,16 +44,18 @@ struct task_table_row {
 };
 
 struct task_table {
-	struct task_table_row *row; /* ordered by `doing`, then tasks_ns; no rows without tasks */
+	/* ordered by `doing`, then by descending tasks_ns; no rows if no task has samples */
+	struct task_table_row *row;
 	size_t count;
 	int64_t tasks_ns, threads_ns; /* sums of these members over all rows */
 	size_t tasks, system; /* number of tasks; number of tasks that belong to the runtime */
 	/*
-	 * failed_ns is the part of tasks_ns for which there is no stack. finished_ns is the part of
-	 * failed_ns of tasks that had finished before their stacks were read.
+	 * failed_ns is the part of tasks_ns for which no stack could be read. finished_ns is the
+	 * part of failed_ns of tasks that had finished before their stacks were read.
 	 */
 	int64_t failed_ns, finished_ns;
-	uint32_t one; /* id of any task in the profile; its name is the noun for tasks */
+	/* id of any task in the profile; its name is the runtime's word (green_task_words.noun) */
+	uint32_t one;
 };
 
 /* Fills `out` from the samples that the view selects. The caller frees out->row. */

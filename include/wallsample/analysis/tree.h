@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.h - computes from a view the call tree, and the callers and callees of functions in focus.
+ * tree.h - computes from a view the call tree, and the callers and callees of the functions in
+ * focus, which are those whose names match a regular expression.
  */
 #ifndef WALLSAMPLE_ANALYSIS_TREE_H
 #define WALLSAMPLE_ANALYSIS_TREE_H
@@ -27,7 +28,7 @@ struct tree_node {
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 
-/* Nodes in preorder: each node is followed by its children, the heaviest child first. */
+/* Nodes in preorder: each node is followed by its descendants, the heaviest child first. */
 struct call_tree {
 	struct tree_node *node;
 	size_t count;
@@ -56,8 +57,9 @@ void flame_tree_make(const struct view *view, enum weight weight, size_t most, d
 		     unsigned frames, struct call_tree *out);
 void call_tree_release(struct call_tree *tree);
 /*
- * True if FLAME_STATES adds a node for this state to the stack: the thread did not run, and the
- * stack does not name the state already, as "[waiting]" and a stack without code do.
+ * True if FLAME_STATES adds a node for this state to the stack. The state is not RUN_RUNNING or
+ * RUN_UNKNOWN, the innermost frame is not a named frame (view_is_named()), and the outermost frame
+ * is not PROFILE_GAP: the stack of a gap names the state already.
  */
 bool flame_has_state(const struct view *view, enum run_state state, const uint32_t *function,
 		     size_t depth);

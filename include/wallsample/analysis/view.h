@@ -34,7 +34,8 @@ enum view_key {
 		VIEW_BY_ADDRESS, /* frames with different addresses differ; for exporters */
 };
 
-const char *view_key_word(enum view_key key); /* returns "function"; not for VIEW_BY_ADDRESS */
+/* Returns the word of VIEW_KEYS: "function". The key must not be VIEW_BY_ADDRESS. */
+const char *view_key_word(enum view_key key);
 /*
  * True if, with this key, each sample has a single frame that is not code: its thread, state, lock
  * or GIL.
@@ -43,10 +44,12 @@ bool view_key_is_of_sample(enum view_key key);
 
 /*
  * What a frame stands for, by the view's key: a function, which is one name in one module; or a
- * line, a module, a file, a thread, a state, and so on. "Function" means any of these below.
+ * line, a module, a file, a thread, a state, and so on. Below, "function" means any of these. A
+ * named frame has a text of wallsample instead of code: see NAMED_FRAMES in profile_frame.h.
  */
 struct view_function {
-	const char *name;   /* symbol.function, with VIEW_BY_LINE also the line; or a named frame */
+	/* symbol.function, with VIEW_BY_LINE also the line; for a named frame its text */
+	const char *name;
 	const char *module; /* "" for a named frame */
 	/*
 	 * The function has a symbol, so that the name is not an address or "[anon]". For a module
@@ -78,8 +81,9 @@ struct view_function {
 	uint32_t frame;
 };
 
+/* The sum of the selected samples with the same thread, state, system call, GIL state and stack. */
 struct view_row {
-	uint32_t thread; /* id in the profile */
+	uint32_t thread; /* id of a thread or task in the profile */
 	enum run_state state;
 	int32_t syscall;
 	enum gil gil;
@@ -98,8 +102,9 @@ struct view;
 /*
  * Creates a view: resolves the frames of the profile, expands inlined functions to frames of their
  * own, applies the filter (its expressions match functions, whatever the key) and merges rows that
- * became equal. Then negative sums become 0, and rows without a positive sum are left out. The
- * caller frees the view with view_free(). The profile and the symbols must outlive it.
+ * became equal. Then sums that are negative (see profile_add()) become 0, and rows without a
+ * positive sum are left out. The caller frees the view with view_free(). The profile and the
+ * symbols must outlive it.
  * Texts and arrays that the functions below return are borrowed from the view.
  */
 struct view *view_create(const struct profile *profile, struct symbols *symbols,
@@ -109,9 +114,9 @@ void view_free(struct view *view);
 const struct profile *view_profile(const struct view *view);
 
 /*
- * Adds the label of a thread of the profile, "name-tid"; for a task, with its entry function, such
- * as "task 17 main.taker"; for merged tasks such as "tasks main.taker". Bytes of names
- * are not escaped.
+ * Adds the label of a thread of the profile to `out`: "name-tid"; for a task its runtime's word for
+ * a task, its id and its entry function, such as "task 17 main.taker"; for an id that stands for
+ * several tasks such as "tasks main.taker". Bytes of names are not escaped.
  */
 void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
 /* Adds the id of a task: "17", or in hexadecimal if it is an address: "0x7f20a4c0". */
@@ -121,8 +126,9 @@ const char *view_task_entry(const struct view *view, uint32_t thread);
 const char *view_task_creator(const struct view *view, uint32_t thread);
 /*
  * Returns the unit of a thread or task: the id of the thread or task that represents the unit. Each
- * thread is a unit. If there are at most 100 tasks, each task is a unit; of more tasks, those with
- * the same noun and entry function form a unit.
+ * thread is a unit. If the profile has at most 100 tasks, each task is a unit. Otherwise tasks of
+ * the same runtime with the same entry function form a unit, apart from tasks that belong to the
+ * runtime itself, which form units of their own.
  */
 uint32_t view_unit(const struct view *view, uint32_t thread);
 /*
@@ -130,7 +136,7 @@ uint32_t view_unit(const struct view *view, uint32_t thread);
  * view_add_thread().
  */
 void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);
-/* Adds the name of a thread without its id, or the label of a task. */
+/* Adds the name of a thread without its tid; for a task as view_add_thread() does. */
 void view_add_name(const struct view *view, uint32_t thread, struct strbuf *out);
 /* Returns the tid; for a task a number that no thread of the profile has. */
 int64_t view_thread_number(const struct view *view, uint32_t thread);
@@ -141,8 +147,9 @@ const struct view_row *view_row(const struct view *view, size_t index);
 size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
 /*
- * True if running samples are separated from samples that waited for a CPU, by the filter or
- * because they have different frames. Overhead divided by time is then not the parallelism.
+ * True if samples of running threads are separated from samples of threads that waited for a CPU:
+ * the filter selects only one of the two states, or the key gives them different frames. Overhead
+ * divided by Latency is then not the parallelism.
  */
 bool view_splits_runnable(const struct view *view);
 /*
@@ -156,13 +163,13 @@ const char *view_wait_object(const struct view *view, uint32_t wait);
 void view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, size_t depth,
 		   struct strbuf *out);
 /*
- * True if the outermost function of a stack is PROFILE_GAP. The functions further inside are then
- * the wait that ended the gap.
+ * True if the outermost function of a stack is PROFILE_GAP: the stack is then that of a time in
+ * which no thread was runnable, and the functions further inside are the wait that ended it.
  */
 bool view_is_gap(const struct view_function *outermost);
 /* True if the rows are lock holders, because of filter.blame. */
 bool view_is_blame(const struct view *view);
-/* sum of this weight over all rows */
+/* Returns the sum of this weight over all rows. */
 int64_t view_total_ns(const struct view *view, enum weight weight);
 int64_t view_total_samples(const struct view *view);
 /*
@@ -173,14 +180,14 @@ struct run_excluded view_excluded(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples, selected or not */
 
 /*
- * Returns the system call of a sample, with the values of struct view_row: SYSCALL_TASK for a
- * sleeping task without a thread.
+ * Returns the value of view_row.syscall for a sample: SYSCALL_TASK for a sleeping task that no
+ * thread runs, else the system call of the sample.
  */
 int32_t view_syscall(const struct view *view, const struct profile_entry *sample);
 /*
- * Returns true if the filter selects the sample by its thread, carrier, state, GIL and stack. Then
- * sets *function and *depth as view_stack() does, even if the view's key is not code. For callers
- * that iterate over the samples of a recording in the order of time.
+ * Returns true if the filter selects the sample by its thread, carrier (see struct profile_entry),
+ * state, GIL state and stack. Then sets *function and *depth as view_stack() does, even if the
+ * view's key is not code. For callers that go through the samples of a recording one by one.
  */
 bool view_sample(const struct view *view, const struct profile_entry *sample,
 		 const uint32_t **function, size_t *depth);

@@ -34,14 +34,14 @@ struct waiting_row {
 	const char *module;  /* for a lock in the data of a module, this module; else "" */
 	uint32_t named;      /* id in the view of the function named `object`; UINT32_MAX: none */
 	int64_t ns, samples; /* wall time and samples of all waiters */
-	uint32_t threads;    /* number of threads that waited at any time */
+	uint32_t threads;    /* number of different threads that waited */
 	uint32_t most;       /* lower bound of the largest number of waiters at one time */
-	const struct waiting_stack *waiter, *holder; /* ordered by ns */
+	const struct waiting_stack *waiter, *holder; /* arrays, ordered by ns, descending */
 	size_t waiters, holders;
 };
 
 struct waiting {
-	struct waiting_row *row; /* ordered by ns */
+	struct waiting_row *row; /* ordered by ns, descending */
 	size_t count;
 	struct waiting_stack *stack; /* array that holds the stacks of all rows */
 	size_t stacks;
@@ -62,21 +62,22 @@ size_t waiting_find(const struct waiting *waiting, const struct view *view, uint
 		    const uint32_t *function, size_t depth);
 
 /*
- * Adds "reader-12 waits for mutex table_lock, held by writer-13" for thread `index` of the ring.
- * `object` is the name of the awaited object. Foreign bytes are escaped.
+ * Adds a text such as "reader-12 waits for mutex table_lock, held by writer-13", for thread `index`
+ * of the deadlock's ring (struct profile_deadlock). `object` is the name of the awaited object.
+ * Names are escaped as by strbuf_add_escaped().
  */
 void deadlock_add_thread(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 size_t index, const char *object, struct strbuf *out);
 /*
- * Adds "a-14, b-15 and 3 more": the threads that wait for threads of the ring, and are not part of
- * it.
+ * Adds the threads of the deadlock that are not in its ring, but wait for a thread of the ring,
+ * directly or not, such as "a-14 and b-15". Only the first ten are named; the others are counted.
  */
 void deadlock_add_others(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 struct strbuf *out);
 
 /*
- * Returns the index in `function` of the function that waits: the innermost function that does not
- * belong to the C library, another library of the system, or a runtime. 0 if there is none.
+ * Returns the index in `function` of the function that waits: the innermost function that is not of
+ * the C or C++ library, the dynamic linker, the vDSO or a language runtime. 0 if there is none.
  */
 size_t waiting_place(const struct view *view, const uint32_t *function, size_t depth);
 

@@ -6,12 +6,13 @@
  *
  * An experiment has one candidate, which is some code, and one speed-up s, the part of the
  * candidate's time that is removed virtually. While a thread executes the candidate, the other
- * running threads are held for the share s of the time; held_ns is the sum of these holds. The
- * virtual time wall_ns - held_ns is the time that would have passed if the candidate were faster by
- * s, and the readings are the progress in the virtual time.
+ * running threads are held (kept stopped) for the share s of the time; held_ns is the time for
+ * which threads were held. The virtual time, wall_ns - held_ns, is the time that would have passed
+ * if the candidate were faster by s. The readings are the progress that the program made in it.
  *
  * A progress point counts events (THROUGHPUT), or begins and ends of events (LATENCY). By Little's
- * law the mean time from begin to end is the mean number in progress divided by the rate of ends.
+ * law the mean time from begin to end is the mean number of events in progress divided by the rate
+ * of ends.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_H
@@ -95,8 +96,9 @@ struct causal_candidate {
 /* The reading of one progress point in one experiment. */
 struct causal_reading {
 	double count; /* number of events; LATENCY: number of ends */
-	/* LATENCY: integral of the number in progress over the virtual time, in ns, estimated from
-	 * samples, so that a value near 0 may be negative; THROUGHPUT: 0. */
+	/* LATENCY: integral over the virtual time, in ns, of the number of events in progress. The
+	 * integral is estimated from samples, and may therefore be slightly below 0. THROUGHPUT:
+	 * 0. */
 	double in_progress_ns;
 };
 
@@ -131,22 +133,30 @@ struct causal_result {
 	uint64_t tick_ns;       /* mean time between ticks */
 	uint64_t experiment_ns; /* requested length of an experiment */
 	double precision;       /* requested half width of the intervals of gains: 0.02 */
-	double max_hold; /* largest share of held time in the profile and the run, in [0, 1] */
+	/* Largest permitted share of held time in the time of the preceding profile and the run
+	 * together, in [0, 1]. */
+	double max_hold;
 
 	/* The target, and the cost of the experiments. */
 	pid_t pid;
-	char *command;             /* name of the target's program */
-	uint64_t started_ns;       /* start of the run, by CLOCK_REALTIME; 0: not known */
-	uint64_t wall_ns, held_ns; /* sums over all experiments */
-	uint64_t profile_ns;       /* length of the preceding profile; 0: there was none */
-	uint64_t stops;            /* number of stops of threads */
-	uint64_t late_ticks;       /* ticks that were late by more than half of tick_ns */
-	uint64_t unheld; /* sum over ticks of threads that were to be held but waited for a CPU */
-	double runnable; /* mean number of runnable threads at a tick */
-	unsigned cpus;   /* number of CPUs that the target may use; 0: not known */
+	char *command;       /* name of the target's program */
+	uint64_t started_ns; /* start of the run, by CLOCK_REALTIME; 0: not known */
+	/* Duration from the beginning of the first experiment, settling times (causal_run.c)
+	 * included, and the part of it in which threads were held. */
+	uint64_t wall_ns, held_ns;
+	uint64_t profile_ns; /* length of the preceding profile; 0: there was none */
+	uint64_t stops;      /* number of stops of threads */
+	uint64_t late_ticks; /* number of ticks that were late by more than half of tick_ns */
+	/* Sum over ticks of the number of threads that were to be held but did not stop at the
+	 * tick, because they waited for a CPU. */
+	uint64_t unheld;
+	double runnable;              /* mean number of runnable threads at a tick */
+	unsigned cpus;                /* number of CPUs that the target may use; 0: not known */
 	uint64_t own_cpu_ns;          /* CPU time of wallsample itself */
 	struct run_excluded excluded; /* threads excluded from the experiments by their names */
-	bool target_gone; /* the target ended or called exec before the experiments ended */
+	/* Before the experiments ended, the target ended or called exec, or its progress could no
+	 * longer be read. */
+	bool target_gone;
 };
 
 void causal_result_init(struct causal_result *result);

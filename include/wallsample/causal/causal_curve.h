@@ -10,8 +10,8 @@
  *
  * Each experiment is compared with experiments at 0 before and after it, so that drift cancels:
  * half of all experiments are at 0. The confidence intervals are computed by bootstrap over
- * experiments. They also contain an error common to all experiments: a tick costs the target some
- * 15 us that cannot be distinguished from work. Only WHOLE experiments count.
+ * experiments. They are widened for an error that all experiments share: a tick costs the target up
+ * to some 15 us that cannot be distinguished from work. Only WHOLE experiments count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
@@ -30,12 +30,13 @@ struct causal_gain {
 	double gain, low, high; /* gain, with the ends of its 95 % interval; 0.18: 18 % better */
 };
 
-/* X(NAME, word) */
+/* X(NAME, word). NOTHING: the interval of the slope contains 0 and is so narrow that a gain above
+ * the precision is unlikely. */
 #define CAUSAL_VERDICTS(X)                                                                         \
-	X(HELPS, "helps")     /* the interval of the slope is above 0 */                           \
-	X(NOTHING, "nothing") /* that interval contains 0; no gain exceeds the precision */        \
-	X(HURTS, "hurts")     /* the interval of the slope is below 0, as with contention */       \
-	X(UNSURE, "unsure")   /* not enough data: the candidate is not ranked */
+	X(HELPS, "helps") /* the interval of the slope is above 0 */                               \
+	X(NOTHING, "nothing")                                                                      \
+	X(HURTS, "hurts")   /* the interval of the slope is below 0, as with contention */         \
+	X(UNSURE, "unsure") /* none of these: not enough data, so the candidate is not ranked */
 
 enum causal_verdict {
 #define X(name, word) CAUSAL_##name,

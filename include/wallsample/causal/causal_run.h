@@ -3,8 +3,10 @@
  * causal_run.h - runs virtual speed-up experiments on a process that a sampler samples.
  *
  * Every second experiment is at a speed-up of 0; the others are in random order, until all gains
- * are known with the requested precision. An experiment begins and ends at a tick that has found
- * progress, so that both ends lie at an event: the experiment has a whole number of events.
+ * are known with the requested precision or abandoned (none of their experiments became WHOLE). An
+ * experiment begins and ends at a tick that has found progress, so that both ends lie at an event:
+ * the experiment has a whole number of events. Exceptions are experiments that reach the largest
+ * length (CAUSAL_LONGEST), and those that do not end WHOLE.
  *
  * At a tick all running threads are stopped. If at least one of them executes the candidate, the
  * threads that execute it are resumed at once, and the other stopped threads are held for a part of
@@ -57,7 +59,8 @@ void causal_run_tick(struct causal_run *run, bool held);
  * (sampler_pause). */
 bool causal_run_needs_time(const struct causal_run *run);
 
-/* True when all gains have the requested precision, or progress is no longer readable. */
+/* True when each gain has the requested precision or is abandoned, or when progress is no longer
+ * readable. */
 bool causal_run_is_over(const struct causal_run *run);
 
 /* Values for a status line, and for a warning when there is no progress. */
@@ -70,10 +73,11 @@ struct causal_status {
 };
 void causal_run_status(const struct causal_run *run, struct causal_status *out);
 
-/* Sets the totals of the result from all experiments so far and the sampler's `stats`. */
+/* Sets the totals of the result from all experiments so far and from the sampler's `stats`: the
+ * members of struct causal_result from wall_ns on, except profile_ns. May be called repeatedly. */
 void causal_run_sum_up(struct causal_run *run, const struct run_stats *stats);
-/* Ends the run: adds the current experiment as CUT, and sets the totals as causal_run_sum_up
- * does. */
+/* Ends the run: adds the current experiment as CUT if its settling time has ended, and sets the
+ * totals as causal_run_sum_up does. */
 void causal_run_finish(struct causal_run *run, const struct run_stats *stats);
 
 #endif

@@ -4,22 +4,25 @@
  * code.
  *
  * A point is specified by [NAME=]SPEC, where SPEC is
- *   var:[MODULE:]SYMBOL[+OFFSET][/SIZE]  an integer in memory, of SIZE bytes: 1, 2, 4 or 8;
- *                      without /SIZE the symbol's size if it is one of these, else 8; read
- *                      without a stop; also var:0xADDRESS/SIZE. Static and global variables, C++
- *                      names as demangled; thread-local variables are refused. MODULE is a
+ *   var:[MODULE:]SYMBOL[+OFFSET][/SIZE]  an integer in memory, of SIZE bytes: 1, 2, 4 or 8.
+ *                      Without /SIZE it has the symbol's size if that is one of these and no
+ *                      +OFFSET is given, else 8. The symbol is a static or global variable, in C++
+ *                      by its demangled name; thread-local variables are refused. MODULE is a
  *                      mapped file ("libssl" matches libssl.so.3), or the source file of a static
- *                      variable or function; without it the program's own symbols come first.
- *   coz:NAME           a progress point of coz.h in the program, by its name (progress_coz.h). A
- *                      point that the program has not executed yet is found when it does; if it
- *                      then has a COZ_BEGIN and a COZ_END, its kind becomes LATENCY.
+ *                      variable or function; without it the libraries are searched only if the
+ *                      program itself does not have the symbol.
+ *   var:0xADDRESS[/SIZE]  an integer at this address, of 8 bytes without /SIZE
+ *   coz:NAME           a progress point of coz.h in the program, by its name (progress_coz.h). If
+ *                      the program has not executed the point yet, it counts from its first
+ *                      execution on. A name with a COZ_BEGIN and a COZ_END is of kind LATENCY.
  *   io:FIELD           a field of /proc/PID/io: rchar, wchar, syscr, syscw, read_bytes, write_bytes
  *   syscalls:read      equal to io:syscr;  syscalls:write  equal to io:syscw
  *   func:[MODULE:]SYMBOL, line:FILE:N    executions of this code; see progress_counted
  *   begin:SPEC,end:SPEC  latency, from two counters
- * Counters may wrap: differences are modulo their size. A counter of 4 or 8 bytes that jumps by
- * more than half of its range was set back, and nothing is added. The target's memory is not
- * trusted: every number is checked.
+ * Counters may wrap: the difference of two readings is modulo 2^(8 * size). If a counter of 4 or 8
+ * bytes jumps by more than half of its range, it is assumed to have been set back, and no events
+ * are added. Memory is read without a stop of the target and is not trusted: every number is
+ * checked.
  */
 #ifndef WALLSAMPLE_CAUSAL_PROGRESS_H
 #define WALLSAMPLE_CAUSAL_PROGRESS_H
@@ -53,18 +56,18 @@ struct progress_value {
 struct progress;
 
 /*
- * Checks the syntax of `count` specs, without a process. Returns 0, or ERROR_USAGE, whose text
- * names the mistake and gives an example. Stores in *counted, unless it is NULL, the number of
- * breakpoints that the specs need.
+ * Checks `count` specs without a process: their syntax, number and names. Returns 0, or
+ * ERROR_USAGE, whose text names the mistake and what is permitted. On success stores in *counted,
+ * unless `counted` is NULL, the number of breakpoints that the specs need.
  */
 int progress_check(const char *const *spec, size_t count, size_t *counted, struct error *err);
 
 /*
  * Finds the counters of `count` specs in the target. If `count` is 0, takes the points of coz.h
- * that the program has executed, up to CAUSAL_POINTS_MOST. All arguments are borrowed. Returns 0,
- * and progress_free frees *out; or the error, which names what was not found, similar names, and
- * what to try. To be called when the program has loaded its libraries and has executed its points,
- * not just after its start.
+ * that the program has executed, up to CAUSAL_POINTS_MOST. All pointers are borrowed until
+ * progress_free. Returns 0, and progress_free frees *out; or the error, whose text names what was
+ * not found, similar names, and what to try. To be called when the program has loaded its libraries
+ * and, if `count` is 0, has executed its points: not just after its start.
  */
 int progress_open(const char *const *spec, size_t count, const struct process *process,
 		  struct maps *maps, struct symbols *symbols, struct progress **out,
@@ -80,9 +83,9 @@ size_t progress_left_out(const struct progress *progress);
 void progress_point(const struct progress *progress, size_t index, const char **name,
 		    const char **spec, enum causal_point_kind *kind);
 /*
- * Stores an array of the code whose executions the caller counts, valid until progress_free, and
- * returns the length of the array. Before each progress_read the caller passes the total number of
- * executions of each element to progress_set_counted, in the order of the array.
+ * Sets *out to an array of the code whose executions the caller counts, valid until progress_free,
+ * and returns the length of the array. Before each progress_read the caller passes the total number
+ * of executions of each element to progress_set_counted, in the order of the array.
  */
 size_t progress_counted(const struct progress *progress, const struct progress_counted **out);
 void progress_set_counted(struct progress *progress, const uint64_t *total, size_t count);
@@ -92,7 +95,7 @@ void progress_set_counted(struct progress *progress, const uint64_t *total, size
 bool progress_read(struct progress *progress, struct progress_value *value);
 
 /* Explains to the user a point that has no progress: appends to `out` its kind, its current value,
- * and what to try ("var:hits is an 8-byte counter at 0x4040 in server, which is 0 …"). */
+ * and what to try ("var:hits is an 8-byte counter at 0x4040 in server, which reads 0 …"). */
 void progress_explain(const struct progress *progress, size_t index, struct strbuf *out);
 
 #endif

@@ -15,9 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* File name of the small library. */
 #define PROGRESS_COZ_LIBRARY "libwallsample-progress.so"
 /* Name of the library's table, a struct progress_coz_table. */
 #define PROGRESS_COZ_TABLE "wallsample_progress_points"
+/* The function of the library that returns the address of a point's counter. */
 #define PROGRESS_COZ_FUNCTION "_coz_get_counter"
 
 #define PROGRESS_COZ_MAGIC "WSprog\r\n" /* 8 bytes, without the terminating 0 */
@@ -26,7 +28,7 @@
 #define PROGRESS_COZ_NAME_MOST                                                                     \
 	240 /* with the terminating 0; a longer name is cut at its beginning */
 
-/* Types of points; the values are those of coz.h. */
+/* Types of points, with the values of coz.h; THROUGHPUT: COZ_PROGRESS and COZ_PROGRESS_NAMED. */
 enum progress_coz_type {
 	PROGRESS_COZ_THROUGHPUT = 1,
 	PROGRESS_COZ_BEGIN = 2,
@@ -42,8 +44,8 @@ struct progress_coz_point {
 	char name[PROGRESS_COZ_NAME_MOST];
 };
 
-/* Numbers are little-endian. A name has several points if several threads executed it for the first
- * time at the same moment: the count of the name is the sum over its points. */
+/* Numbers are little-endian. There are several points of one name if several threads executed the
+ * program's point for the first time at the same moment: its count is the sum over these points. */
 struct progress_coz_table {
 	char magic[8];
 	uint32_t version;
@@ -56,15 +58,15 @@ struct progress_coz_table {
 };
 
 /*
- * True when the program's file contains the name of the function, so that it has points of coz.h.
- * If `executable` has no slash, it is searched in $PATH. False if the file cannot be read. The
- * program's libraries are not examined.
+ * True when the first 2 GiB of the program's file contain PROGRESS_COZ_FUNCTION, which shows that
+ * the program has points of coz.h. If `executable` has no slash, it is searched in $PATH. False if
+ * the file cannot be read. The program's libraries are not examined.
  */
 bool progress_wants_preload(const char *executable);
 
 /*
- * Returns the path of the library, which the caller frees: the library in the directory of the
- * running wallsample if there is one, else the installed library. NULL: neither file exists.
+ * Returns the path of PROGRESS_COZ_LIBRARY, which the caller frees: the file in the directory of
+ * the running wallsample if there is one, else the installed file. NULL: neither is readable.
  */
 char *progress_preload_path(void);
 

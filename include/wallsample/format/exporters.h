@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exporters.h - the registry of exporters, and the exporters of this directory.
+ * exporters.h - the registry of exporters, and the exporters that src/format/ defines.
  *
  * The report's exporters are declared in report/report.h, the HTML page's in web/html.h. A new
  * format is one file, its declaration here, and one row of the registry (format/export.c).
@@ -31,8 +31,8 @@ const struct exporter *exporter_by_name(const char *name);
 const struct exporter *exporter_by_file(const char *file);
 
 /*
- * Write a report, a comparison or a causal profile. The exporter must be able to write that kind of
- * output.
+ * Write a report, a comparison or a causal profile to `out`, which the caller checks for errors.
+ * The exporter must be able to write that kind of output: see struct exporter.
  */
 void export_write(const struct exporter *exporter, const struct export_input *input, FILE *out);
 void export_write_diff(const struct exporter *exporter, const struct diff_input *input, FILE *out);

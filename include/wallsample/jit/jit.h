@@ -3,13 +3,14 @@
  * jit.h - names of code that is generated at run time, from files that JIT compilers write for
  * profilers.
  *
- * There are two kinds of file: /tmp/perf-PID.map of the target's root directory, where PID is the
- * pid in the target's pid namespace, and jitdump files that the target has mapped. While sampling,
- * new files are searched for once a second, and known files are read as they grow. All files are
- * read once more for a report.
+ * There are two kinds of file: the perf map /tmp/perf-PID.map below the target's root directory,
+ * where PID is the pid in the target's pid namespace, and jitdump files that the target has mapped.
+ * While sampling, new files are searched for once a second, and known files are read as they grow.
+ * All files are read once more for a report.
  *
- * Code moves, and other code replaces it. An epoch is the time between two such replacements; a
- * sample stores the epoch in which it was taken.
+ * Code moves, and other code replaces it. When a read of the files finds that code has replaced
+ * other code, a new epoch begins. Epochs are numbered from 0 on; a sample stores the number of the
+ * epoch in which it was taken.
  */
 #ifndef WALLSAMPLE_JIT_JIT_H
 #define WALLSAMPLE_JIT_JIT_H
@@ -24,34 +25,31 @@
 
 struct jit;
 
-/* Creates the names of a process; opens no file yet. The arguments are borrowed until jit_free().
- * One warning for each incomplete file is written to `log`. The result must be freed with
- * jit_free(), which accepts NULL. */
+/* Makes an empty table of the names of a process's generated code; opens no file with names yet.
+ * The arguments are borrowed until jit_free(). One warning for each file that is incomplete or not
+ * accepted is written to `log`. The result must be freed with jit_free(), which accepts NULL. */
 struct jit *jit_create(const struct process *process, struct maps *maps, const struct log *log);
 void jit_free(struct jit *jit);
 
-/* Searches for files and reads them, for some tens of milliseconds at most. Must be called once
- * before the first tick. `now_ns` is the time as clock_now_ns() returns it. */
+/* Searches for files and reads them, for at most 50 ms of CPU time for each kind of file. Must be
+ * called once before the first tick. `now_ns` is the time as clock_now_ns() returns it. */
 void jit_begin(struct jit *jit, uint64_t now_ns);
-/* Searches for files and reads them when their intervals have passed, at a bounded cost. Must be
- * called once per tick. */
+/* Searches for new files if the last search was at least a second ago (less for the first
+ * searches), and reads known files if the last read was at least 10 ms ago, at a bounded cost. Must
+ * be called once per tick. */
 void jit_tick(struct jit *jit, uint64_t now_ns);
-/*
- * Reads all new entries. Must be called before a report, and may be called after the target has
- * exited. Takes some seconds at most for each kind of file; when that is not enough, a warning says
- * that names are missing.
- */
+/* Reads all entries that were added to the files. Must be called before a report, and may be called
+ * after the target has exited. Takes at most 5 seconds of CPU time for each kind of file; when that
+ * is not enough, a warning says that names are missing. */
 void jit_refresh(struct jit *jit);
 
 /* Returns the current epoch. The first epoch is 0; the number grows when code replaces other
  * code. */
 uint32_t jit_epoch(const struct jit *jit);
 
-/*
- * Returns the epoch in which the current code at the address was written; 0 when no code is known
- * there. jit_find() finds the same name in this epoch as in jit_epoch(). Samples store this epoch,
- * because it does not change when code at other addresses is replaced.
- */
+/* Returns the epoch in which the entry of the current code at the address was read from its file; 0
+ * when no code is known there. jit_find() finds the same name in this epoch as in jit_epoch().
+ * Samples store this epoch, because it does not change when code at other addresses is replaced. */
 uint32_t jit_epoch_at(const struct jit *jit, uint64_t address);
 
 struct jit_symbol {
@@ -62,10 +60,11 @@ struct jit_symbol {
 };
 
 /*
- * Finds the code at the address in the epoch; returns false when no code is known there. Of several
- * entries for the address, the last one that was written before the end of the epoch is chosen; if
- * there is none, the first one that was written later, because a compiler may write late. The texts
- * in *out are valid until jit_free().
+ * Finds the code at the address in the epoch; returns false when no code is known there. Entries of
+ * jitdump files are preferred to entries of a perf map, because they may have source lines. Of
+ * several entries for the address, the last one that was read before the end of the epoch is
+ * chosen; if there is none, the first one that was read later, because a compiler may write late.
+ * The texts in *out are valid until jit_free().
  */
 bool jit_find(const struct jit *jit, uint64_t address, uint32_t epoch, struct jit_symbol *out);
 
@@ -76,14 +75,15 @@ size_t jit_count(const struct jit *jit);
  * --- functions that V8 interprets (v8.c) ---
  *
  * V8 (Node, Chromium) interprets functions until they are hot. For such a function the perf map has
- * the address of its bytecode, which is never a program counter. A frame of the interpreter
- * contains the address of the object (the bytecode array) that includes the bytecode.
+ * the address of its bytecode, at which no program counter ever is. But a frame of the interpreter
+ * contains the address of the object that includes the bytecode: the bytecode array.
  */
 
 /*
- * Stores the code of V8's interpreters in *range, in ascending order, and returns the number of
- * ranges, which only grows, up to JIT_INTERPRETERS_MAX. From Node 22 on each worker thread has an
- * interpreter. *range is valid until the next call of jit_tick() or jit_refresh().
+ * Sets *range to an array of the address ranges of V8's interpreter code, ascending, and returns
+ * their number, which only grows, up to JIT_INTERPRETERS_MAX. There may be several: from Node 22 on
+ * each worker thread has its own copy, and with --interpreted-frames-native-stack each function.
+ * *range is valid until the next call of jit_tick() or jit_refresh().
  */
 #define JIT_INTERPRETERS_MAX 1024
 size_t jit_interpreters(const struct jit *jit, const struct address_range **range);
@@ -104,9 +104,10 @@ bool jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
 		      const uint8_t header[JIT_HEADER_SIZE]);
 
 /*
- * Like jit_find() and jit_epoch_at(), for bytecode. Since an entry was written, the bytecode array
- * may have moved, or another one may have replaced it. This is why an entry is considered only if
- * it begins one header size behind the start of the array and has the size of the bytecode.
+ * Like jit_find() and jit_epoch_at(), for the function with this bytecode. Since its entry was
+ * written, the bytecode array may have moved, or another array may be at its address. Therefore an
+ * entry is considered only if it begins at most 96 bytes after the start of the array (the header
+ * is not longer), has the size of the bytecode, and is that of an interpreted function.
  */
 bool jit_find_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode, uint32_t epoch,
 		       struct jit_symbol *out);

@@ -14,7 +14,7 @@
 
 /* The curves of one progress point, borrowed from struct causal_curves. */
 struct causal_ranking {
-	/* curves with any other verdict than CAUSAL_UNSURE, by descending slope */
+	/* curves with another verdict than CAUSAL_UNSURE, by descending slope */
 	const struct causal_curve *known;
 	size_t known_count;
 	const struct causal_curve *unsure; /* curves with the verdict CAUSAL_UNSURE */

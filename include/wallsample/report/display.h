@@ -2,8 +2,8 @@
 /*
  * display.h - measures, cuts and wraps text by its width on a terminal.
  *
- * All text is UTF-8 without control characters, invisible characters, and characters that change
- * the direction of text (strbuf_add_escaped ensures that).
+ * Text passed to these functions is UTF-8. It has no control characters, no invisible characters
+ * and none that change the direction of text: strbuf_add_escaped() has escaped them.
  */
 #ifndef WALLSAMPLE_REPORT_DISPLAY_H
 #define WALLSAMPLE_REPORT_DISPLAY_H

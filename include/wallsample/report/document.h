@@ -17,7 +17,7 @@
 #include "wallsample/report/export.h"
 
 struct document_style {
-	size_t width;       /* maximum width of a table in cells; 0: no limit */
+	size_t width;       /* maximum width of a table in cells; 0: 320 */
 	bool preformatted;  /* tables are blocks of aligned text */
 	bool bars;          /* the format can draw bars and plots */
 	bool ascii;         /* plots use ASCII characters only */
@@ -37,7 +37,7 @@ struct document {
 	cmark_node *item; /* the item of the last field in `list`; NULL if `list` is NULL */
 	/* the list of items below the last field; NULL: the field has no items */
 	cmark_node *items;
-	/* the node to add above the first part of the report; NULL: no figure */
+	/* the node to add at the first call of page_ops.section, before its heading; then NULL */
 	cmark_node *figure;
 };
 

@@ -33,13 +33,15 @@ enum export_time {
 
 struct export_input {
 	const struct view *view;
-	/* The loaded recordings of the view, for formats that show time; NULL for a live run. */
+	/* The loaded recordings of the view, for formats that show time. NULL: there are none, or
+	 * the view is of lock holders (filter.blame), whose samples have no times. */
 	struct recording *const *recordings;
 	size_t recording_count;
 	/* Exporters set this error if a recording cannot be read. Before the call its kind is
 	 * ERROR_NONE. */
 	struct error *error;
-	const struct view *functions; /* a view by function; NULL: `view` itself is by function */
+	/* A view by function. NULL: `view` is by function, or exporter.in_words is false. */
+	const struct view *functions;
 	const struct process *process;
 	const struct modules *modules; /* NULL: not known */
 	const char *names_hint; /* a sentence on how to get missing symbols; NULL: no advice */

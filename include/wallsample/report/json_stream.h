@@ -22,7 +22,7 @@ struct json_stream {
 	FILE *out;
 	bool first;   /* the innermost open list or object is still empty */
 	size_t depth; /* number of open lists and objects */
-	/* ends each open list or object, outermost first: ']' or '}' */
+	/* for each open list or object, outermost first, the character that ends it: ']' or '}' */
 	char closer[JSON_STREAM_DEEPEST];
 	struct strbuf scratch; /* a buffer that json_stream_text() uses */
 };

@@ -37,7 +37,10 @@ bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out
 
 /* Returns an object with the pid, name and command_line of the process. */
 json_t *json_process(struct json_stream *stream, const struct process *process);
-/* Sets object[key] to the number and CPU time of excluded threads, if there are any. */
+/*
+ * If threads are excluded, sets object[key] to an object with their number, the number of them that
+ * ended, and their CPU time. Otherwise does nothing.
+ */
 void json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded);
 /*
  * Adds the members "state" and "syscall" to the object. "syscall" is the name of the system call in
@@ -52,14 +55,17 @@ void json_add_thread(struct json_stream *stream, const struct view *view, uint32
 
 /* --- tables of the report as JSON ------------------------------------------------------------- */
 
-/* Writes the list "states". */
+/* Writes the list "states": the samples and the time of each state and system call. */
 void report_json_states(const struct view *view, struct json_stream *stream);
 /* Writes the object "scheduled", the states of a runtime's tasks. Writes nothing without tasks. */
 void report_json_tasks(const struct view *view, const struct run_stats *stats,
 		       struct json_stream *stream);
-/* Writes the list "waits". */
+/* Writes the list "waits": the awaited objects, with stacks of waiters and of lock holders. */
 void report_json_waiting(const struct view *view, struct json_stream *stream);
-/* Writes the object "gil". Writes nothing without an interpreter that has such a lock. */
+/*
+ * Writes the object "gil": how long threads held an interpreter's lock and waited for it. Writes
+ * nothing if no interpreter has a lock.
+ */
 void report_json_gil(const struct view *view, struct json_stream *stream);
 
 #endif

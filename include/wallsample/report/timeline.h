@@ -11,16 +11,16 @@
 /* A half-open range of time in which all samples of a thread are equal. */
 struct timeline_slice {
 	size_t recording; /* index in input->recordings */
-	uint32_t thread;  /* index in the profile */
+	uint32_t thread;  /* id in the profile */
 	enum run_state state;
 	int32_t syscall; /* number of the system call, or a constant SYSCALL_… */
-	uint32_t wait;   /* index in the profile; 0: no known wait */
+	uint32_t wait;   /* id in the profile; 0: no known wait */
 	enum gil gil;
 	const uint32_t *function; /* innermost first: indices of view_function() */
 	size_t depth;             /* number of functions */
 	/* index of the slice's first tick in the recording, and number of ticks */
 	uint64_t first_tick, ticks;
-	/* with RECORDING_BY_TIME: no later slice begins before this tick */
+	/* with RECORDING_BY_TIME: no slice of a later call of `each` begins before this tick */
 	uint64_t settled_tick;
 	uint64_t start_ns, end_ns; /* on a clock common to all recordings: see timeline_base() */
 };
@@ -46,7 +46,7 @@ void timeline_each(const struct export_input *input, enum recording_order order,
 /* A half-open range of time in which a thread held an interpreter's lock. */
 struct gil_span {
 	size_t recording;          /* index in input->recordings */
-	uint32_t thread;           /* index in the profile */
+	uint32_t thread;           /* id in the profile */
 	uint64_t start_ns, end_ns; /* as in struct timeline_slice */
 };
 

@@ -20,15 +20,15 @@ struct timeline_part {
 };
 
 /*
- * One state more than enum run_state has: the thread sleeps and waits for an interpreter's lock.
- * Such a sleep is not counted in its run_state.
+ * An additional state, after those of enum run_state: the thread sleeps and waits for an
+ * interpreter's lock. Such a sleep is not counted in the run_state that the thread has.
  */
 #define TIMELINE_GIL_WAIT ((size_t)RUN_STATE_COUNT)
 #define TIMELINE_STATES (TIMELINE_GIL_WAIT + 1)
 
 /* The time in each state: of one thread, or summed over several threads. */
 struct timeline_row {
-	uint32_t thread; /* index in the profile */
+	uint32_t thread; /* id in the profile; not used in timeline_bins.rest */
 	/* [bin * TIMELINE_STATES + state]. The sum over states is less than the length of the
 	 * bin if for part of the bin the thread did not exist or was not selected. */
 	double *ns;

@@ -5,7 +5,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/waiting.h"
 
-/* Number of threads outside of the ring that are named; further threads are only counted. */
+/* Largest number of threads outside of a deadlock's ring that are named; more are only counted. */
 #define OTHERS_MOST 10
 
 static void

@@ -29,18 +29,24 @@ struct diff_sums {
 struct summing {
 	const struct view *view;
 	enum weight weight;
-	const uint32_t *row_of;
+	const uint32_t *row_of; /* indexed by function of the view: index of its row in the diff */
 	double wall_ns;
 	struct diff_sums *out;
 	int64_t *flat, *cum; /* indexed by row: time of the thread that is being summed up */
-	/* indexed by row: 1 + last view row added to it; 0: none of the present thread yet */
+	/*
+	 * indexed by row: 1 + the index of the sample (row of the view) that was added to it last;
+	 * 0: none of the thread that is being summed up was added yet
+	 */
 	size_t *counted;
 	uint32_t *touched; /* rows to which the thread that is being summed up has added time */
 	size_t touched_count;
 	int64_t total[WEIGHT_COUNT]; /* times of the thread that is being summed up */
 };
 
-/* Returns the standard deviation of one sample of a thread that was in a function for `ns`. */
+/*
+ * Returns the standard deviation of one sample of a thread that was in a function for `ns` of
+ * `wall_ns`.
+ */
 static double
 thread_deviation(int64_t ns, double wall_ns)
 {
@@ -249,7 +255,7 @@ exceeds_margin(const struct diff_change *change)
 static void
 make_rows(const struct side side[DIFF_SIDES], enum view_key key, struct diff *diff)
 {
-	/* Threads and states have no callees: flat and cum are the same test. */
+	/* A thread, a state, a lock or a GIL has no callees: flat and cum are the same test. */
 	const bool calls = !view_key_is_of_sample(key);
 	size_t used = 0;
 

@@ -38,8 +38,9 @@ compare_members(const void *left, const void *right)
 }
 
 /*
- * Returns the rows that have samples, ordered by thread. Rows without samples are left out: their
- * real time was only charged to a wait. The caller frees the array of *count elements.
+ * Returns the rows that have samples, ordered by compare_members(), in an array of *count elements,
+ * which the caller frees. A row without samples has only Latency: real time without a runnable
+ * thread, which the sampler charges to a wait.
  */
 static struct member *
 list_members(const struct view *view, size_t *count)
@@ -92,7 +93,8 @@ find_waits(const struct profile *profile, struct member *member, size_t count)
 }
 
 /*
- * Sets the group of each member, and makes the groups. Tasks in one group also have the same wait.
+ * Sets the group of each member, and makes the groups. Members of a group have the same state,
+ * system call and stack; in a group of tasks they have the same wait, too.
  */
 static void
 find_groups(struct member *member, size_t count, struct dump *dump)
@@ -139,8 +141,8 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 }
 
 /*
- * The order of threads in a group: by wait, then by id. of_wait[wait] is the index of the first
- * member with this wait; waits are in the order of these indices.
+ * Threads of a group are ordered by wait, then by compare_ids(). Waits are in the order of of_wait:
+ * of_wait[wait] is the index of the first member with this wait.
  */
 struct order {
 	const struct profile *profile;

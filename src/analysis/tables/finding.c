@@ -107,7 +107,10 @@ waits_for_file(const struct view_row *row)
 	return false;
 }
 
-/* True if the row has real time without a runnable thread, which charge.c charges to a wait. */
+/*
+ * True if the row is a gap: real time without a runnable thread, which the sampler has charged to
+ * the wait that ended the gap.
+ */
 static bool
 is_gap(const struct view *view, const struct view_row *row)
 {
@@ -138,8 +141,8 @@ static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
 	/*
-	 * Functions of the program have priority over other functions of its file, which may be
-	 * those of its language's library.
+	 * In a compiled program the functions that belong to the program itself come first: the
+	 * other functions of its file may be those of its language's library.
 	 */
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);
@@ -176,8 +179,9 @@ static void
 add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
 {
 	/*
-	 * For LOCK, waiting_place() is used, because function_of() would be wrong if a library's
-	 * function that wraps the lock is inlined into the program.
+	 * For LOCK function_of() would be wrong: a library's function that wraps the lock may be
+	 * inlined into the program, and then seems to belong to the program. waiting_place() skips
+	 * such a function by its name.
 	 */
 	const uint32_t function =
 		kind == FINDING_GIL ?
@@ -199,8 +203,9 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 	const double wall = (double)row->ns[WEIGHT_WALL];
 
 	/*
-	 * The shares of SERIAL and CPU come from the histogram, which has no functions. The time by
-	 * function is an estimate: the row is assumed to have run either alone or on `most` CPUs.
+	 * The shares of SERIAL and CPU come from add_histogram(), which does not know functions.
+	 * The time of each function is an estimate: whenever the row ran, either one CPU or `most`
+	 * CPUs are assumed to have been busy.
 	 */
 	if (finder->most > 1) {
 		const double alone = (finder->most * latency - overhead) / (finder->most - 1);

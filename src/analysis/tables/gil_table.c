@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gil_table.c - sums up, by thread, the time that it held an interpreter's lock or waited for it.
+ * gil_table.c - sums up for each thread how long it held an interpreter's lock, and how long it
+ * waited for the lock.
  */
 #include "wallsample/analysis/gil_table.h"
 

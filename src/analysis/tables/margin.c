@@ -4,8 +4,10 @@
 
 #include <math.h>
 
-#define Z 1.959964   /* 95 % of a normal distribution lie within Z standard deviations */
-#define OUTSIDE 0.05 /* probability of a value beyond Z */
+/* 95 % of a normal distribution lie within Z standard deviations of its mean. */
+#define Z 1.959964
+/* Probability of a value further than Z standard deviations from the mean, on either side. */
+#define OUTSIDE 0.05
 
 double
 margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns)
@@ -42,7 +44,7 @@ margin_deviations(double questions)
 	const double outside = OUTSIDE / (questions > 1 ? questions : 1);
 	double low = 0, high = 40;
 
-	/* Bisection, which is possible because erfc decreases. */
+	/* Bisection for the value at which erfc(value / sqrt(2)), which decreases, is `outside`. */
 	for (int i = 0; i < 60; i++) {
 		const double middle = (low + high) / 2;
 

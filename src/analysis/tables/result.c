@@ -112,7 +112,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 	const struct top_order order = { view, sort };
 	const size_t functions = view_function_count(view);
 	struct top_row *row = xcalloc(functions + 1, sizeof(*row));
-	/* Indexed by function: 1 + the last view row in which it was counted; 0: none yet. */
+	/* Indexed by function: 1 + index of the last view row whose time was added; 0: none yet. */
 	size_t *counted = xcalloc(functions + 1, sizeof(*counted));
 	size_t used = 0;
 
@@ -226,7 +226,7 @@ state_table_make(const struct view *view, struct state_table *out)
 
 /* --- threads ----------------------------------------------------------------------- */
 
-/* The flat time of a function in a thread. */
+/* The flat wall time of a function in a thread, or in a unit if table rows are units. */
 struct own_time {
 	uint32_t thread, function;
 	int64_t flat_ns;
@@ -255,8 +255,8 @@ unit_or_thread(const struct view *view, uint32_t thread, bool by_unit)
 }
 
 /*
- * Sets top and top_ns of each row to the function with the most flat time in the row's thread or
- * unit.
+ * Sets `top` of each row to the function with the most flat wall time in the row's thread or unit,
+ * and `top_ns` to this time.
  */
 static void
 find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
@@ -293,7 +293,7 @@ find_top_functions(const struct view *view, bool by_unit, struct thread_row *row
 	free(own);
 }
 
-/* Sets `tasks` of each row to the unit's number of tasks that have samples. */
+/* Sets `tasks` of each row to the unit's number of tasks with samples, and sets `uncounted`. */
 static void
 count_tasks(const struct view *view, struct thread_row *row)
 {
@@ -414,7 +414,7 @@ unnamed_table_make(const struct view *view, struct unnamed_table *out)
 	size_t modules = 0, used = 0, *counted;
 	struct unnamed_row *row = list_bare_modules(view, of_function, &modules);
 
-	/* Indexed by module: 1 + the last view row in which it was counted; 0: none yet. */
+	/* Indexed by module: 1 + index of the last view row whose time was added; 0: none yet. */
 	counted = xcalloc(modules + 1, sizeof(*counted));
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);

@@ -36,7 +36,7 @@ compare_tasks(const void *left, const void *right, void *context)
 	return awaiters != 0 ? awaiters : (*a > *b) - (*a < *b);
 }
 
-/* Sets the group of each task, and the size of each group. */
+/* Sets group[i] to the group of task i, and fills out->group with `like` and `count`. */
 static void
 find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups *out)
 {

@@ -49,7 +49,7 @@ struct adding {
 	const struct view *view;
 	struct task_table *out;
 	size_t capacity;
-	struct table known; /* (doing; address of the reason) -> row */
+	struct table known; /* (doing; address of the reason's text) -> row of `out` */
 	/* indexed by thread of the profile: true if it is a task that was counted already */
 	bool *seen;
 };

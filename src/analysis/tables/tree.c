@@ -115,12 +115,13 @@ compare_nodes(const void *left, const void *right, void *context)
 }
 
 /*
- * Links between the shown nodes. The outermost frames are children of `root`, whose index is one
- * more than that of the last node.
+ * Links between the shown nodes. The outermost frames are children of a root that is no node: its
+ * index, `root`, is one more than that of the last node.
  */
 struct links {
 	/*
-	 * Indexed by node: its heaviest child; its next lighter sibling. TREE_NONE: there is none.
+	 * Indexed by node. first: its heaviest shown child; next: its sibling that is next in the
+	 * order of weights. TREE_NONE: there is none.
 	 */
 	uint32_t *first, *next;
 	uint32_t root;
@@ -181,7 +182,7 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	size_t count = 0, shown;
 
 	/*
-	 * Nodes below the bound are left out before sorting: of a million nodes, most are below it.
+	 * Nodes lighter than `least` are left out before sorting: of a million nodes, most are.
 	 */
 	for (uint32_t i = 0; i < nodes; i++)
 		if (tree->node[i].cum[order->weight] >= least)

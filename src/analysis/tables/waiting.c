@@ -122,7 +122,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 		.ns = blame->ns,
 	};
 
-	/* A holder counts only if a selected thread waited for the object it held. */
+	/* A holder counts only if a selected thread waited for the object that the holder held. */
 	if (!table_find(&summing->out->rows, kind_of_row(wait->kind),
 			waiting_name_of(view, wait->object), &stack.row))
 		return;
@@ -192,7 +192,7 @@ waiting_make(const struct view *view, struct waiting *out)
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
 		const struct profile_entry *entry = profile_entry(profile, i);
 
-		/* An entry of real time that is charged to a wait has no wall time. */
+		/* An entry of a gap (real time without a runnable thread) has no wall time. */
 		if (entry->wait != 0 && entry->ns[WEIGHT_WALL] > 0)
 			add_waiter(&summing, entry);
 	}
@@ -200,7 +200,7 @@ waiting_make(const struct view *view, struct waiting *out)
 		if (profile_blame(profile, i)->ns > 0)
 			add_holder(&summing, profile_blame(profile, i));
 	out->count = out->rows.count;
-	/* The mean number of waiters, too, is a lower bound of the largest number of waiters. */
+	/* The largest number of waiters at one time is at least their mean number. */
 	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++) {
 		struct waiting_row *row = &out->row[i];
 		const int64_t average = row->ns / profile_wall_ns(profile);

@@ -8,8 +8,8 @@
 #include "analysis/view/view_internal.h"
 
 /*
- * True if the filter selects the entry by its state, its relation to a GIL and its functions. `at`
- * is the path of the functions, or STACK_NONE. Threads are tested by view_wants_thread.
+ * True if the filter selects the entry by its state, GIL state and functions. `at` is the path of
+ * the functions, or STACK_NONE. The thread is not tested here, but by view_wants_thread.
  */
 static bool
 view_wants_entry(const struct view *view, const struct profile_entry *entry, uint32_t at)
@@ -17,7 +17,7 @@ view_wants_entry(const struct view *view, const struct profile_entry *entry, uin
 	const struct filter *filter = &view->filter;
 	const struct path *path = at != STACK_NONE ? &view->path[at] : NULL;
 
-	/* Without -X no path is excluded. */
+	/* filter->exclude needs no test: if it is NULL, no path is excluded. */
 	return (filter->states == 0 || (filter->states & 1u << entry->state) != 0) &&
 	       (filter->gils == 0 || (filter->gils & 1u << entry->gil) != 0) &&
 	       (filter->include == NULL || (path != NULL && path->included)) &&
@@ -52,7 +52,7 @@ entry_at(struct naming *naming, size_t index)
 			.state = blame->state,
 			.syscall = SYSCALL_NONE,
 			.wait = blame->wait,
-			/* The thread of a blame is the lock holder. */
+			/* The thread holds what is awaited: if that is a GIL, it has the GIL. */
 			.gil = profile_wait(view->profile, blame->wait)->kind == WAIT_GIL ?
 				       GIL_HAS :
 				       GIL_UNKNOWN,
@@ -76,8 +76,9 @@ entry_at(struct naming *naming, size_t index)
 }
 
 /*
- * Sums up the entries that are equal after their stacks were replaced by paths. Returns an array of
- * *count sums in the order of the first entry of each; the caller frees the array.
+ * Sums up the entries with equal thread, path, state, system call, GIL state and selection (the
+ * result of entry_at). Returns an array of *count sums, ordered by the index of the first entry in
+ * each sum; the caller frees the array.
  */
 static struct profile_entry *
 merge_entries(struct naming *naming, size_t *count)

@@ -7,7 +7,10 @@
 
 #include "analysis/view/view_internal.h"
 
-/* Returns the function that names the wait. `full` is the path of the waiter, or STACK_NONE. */
+/*
+ * Returns the index in view->function of the named frame for the wait: "[mutex table_lock]". `full`
+ * is the path of the waiter, or STACK_NONE.
+ */
 static uint32_t
 function_of_wait(struct naming *naming, uint32_t wait, uint32_t full)
 {
@@ -57,8 +60,8 @@ view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32
 	uint32_t path = STACK_NONE, kind = STACK_NONE;
 
 	/*
-	 * The path of a gap has two named frames outermost, which are kept: PROFILE_GAP, and a
-	 * frame such as "[sleeping in futex]".
+	 * The two outermost frames of a gap are named frames, which are kept: PROFILE_GAP, and one
+	 * for the wait, such as "[sleeping in futex]".
 	 */
 	while (full != STACK_NONE && view->path[full].caller != STACK_NONE) {
 		kind = full;

@@ -93,7 +93,7 @@ view_own_function(struct naming *naming, const char *text)
 	return id;
 }
 
-/* Returns the path of `caller` extended by one function. */
+/* Returns the path `caller` extended inwards by one function. */
 static uint32_t
 extend(struct naming *naming, uint32_t caller, uint32_t function, const struct path *matched)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_internal.h - structs and functions that the files of a view share. view_create.c calls the
- * functions of the other files in turn; all of these use the functions of view.c and view_extend.c.
+ * functions of the other files. -I and -X are the options that set filter.include and
+ * filter.exclude.
  */
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
 #define WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
@@ -12,12 +13,12 @@
 #include "wallsample/base/table.h"
 #include "wallsample/analysis/view.h"
 
-/* A stack of functions: its innermost function, and the path of the caller. */
+/* A stack of functions: its innermost function, and the path of the functions further outside. */
 struct path {
-	uint32_t function;
-	uint32_t caller; /* index of an earlier path; STACK_NONE for an outermost function */
-	uint32_t depth;
-	/* a function of the path matches -I; a function of the path matches -X */
+	uint32_t function; /* index in view->function */
+	uint32_t caller;   /* index in view->path, of an earlier path; STACK_NONE: outermost */
+	uint32_t depth;    /* number of functions */
+	/* included: a function of the path matches -I; excluded: one matches -X */
 	bool included, excluded;
 	/* all functions of the path, innermost first; NULL until it is first needed */
 	uint32_t *functions;
@@ -30,12 +31,12 @@ struct view {
 	/* indexed by frame of the profile: its innermost function, an index in `function` */
 	uint32_t *of_frame;
 	uint32_t *of_stack; /* indexed by stack of the profile: its path, an index in `path` */
-	/* Indexed by wait of the profile: its kind, or WAIT_MIXED of view_wait.c. */
+	/* Indexed by wait of the profile: its kind; WAIT_MIXED (view_wait.c) if it has several. */
 	enum wait_kind *wait_kind;
 	bool *thread_wanted; /* indexed by thread of the profile: true if the filter selects it */
 	/* indexed by thread of the profile: true if the filter excludes its name */
 	bool *thread_excluded;
-	bool only_threads; /* the filter has ids or names of threads */
+	bool only_threads; /* the filter selects threads by ids or names */
 	/* indexed by thread of the profile: name of the task's first function; NULL: not known */
 	const char **entry;
 	/* indexed by thread of the profile: function that created the task; NULL: not known */
@@ -71,11 +72,11 @@ struct naming {
 	/* indexed by symbol: true if -I matches its name; true if -X matches its name */
 	bool *included, *excluded;
 	struct table paths; /* (function; caller, included and excluded) -> path */
-	/* (task_id; name) -> thread of the profile; filled with filter.created_by. */
+	/* (task_id; name) -> thread of the profile; filled only if filter.created_by is set. */
 	struct table tasks;
 	/*
-	 * Indexed by thread of the profile: path of the code that created the task; NULL without
-	 * filter.created_by.
+	 * Indexed by thread of the profile: path of the code that created the task, as
+	 * creation_of() of view_tasks.c returns it. NULL unless filter.created_by is set.
 	 */
 	uint32_t *created;
 	/* (address of the interned text; 0) -> function that the view has made for it */
@@ -108,8 +109,10 @@ void view_name_threads(struct naming *naming);
 /* Fills view->thread_wanted, thread_excluded and only_threads by view->filter. */
 void view_choose_threads(struct view *view);
 /*
- * True if the filter selects the thread of the sample. For a sample of a task: true if the filter
- * selects the task, and the thread that ran it.
+ * True if the filter selects the thread of the sample; false for all threads if filter.tasks
+ * selects tasks. For a sample of a task: true if the filter selects the task and the thread that
+ * ran it; if no thread ran the task, true if the filter selects the task and does not select
+ * threads by ids or names.
  */
 bool view_wants_thread(const struct view *view, const struct profile_entry *entry);
 /*
@@ -146,27 +149,35 @@ const uint32_t *view_path_functions(const struct view *view, uint32_t path);
 
 /* --- view_paths.c, view_tasks.c, view_entry.c: which path a sample gets -------------------- */
 
-/* Fills view->of_stack. Hidden frames are not in the paths. To be called after naming_make. */
+/*
+ * Fills view->of_stack. The paths do not have the frames that filter.native and
+ * filter.interpreter_frames hide. To be called after naming_make.
+ */
 void view_make_paths(struct naming *naming);
 /* Sets view_function.program of all functions. To be called after naming_make. */
 void view_mark_program(struct view *view);
-/* Removes from the stacks of tasks the innermost functions that only park a task. */
+/*
+ * Changes view->of_stack for the stacks of tasks that no thread ran: removes the innermost
+ * functions that only suspend (park) a task. To be called after view_make_paths.
+ */
 void view_cut_parking(struct naming *naming);
 /*
- * For filter.created_by. view_begin_created is called once. view_created_path returns the path
- * `full` of a task, extended outwards by the path that created the task.
+ * Used if filter.created_by is set. view_begin_created is to be called once, before the first call
+ * of view_created_path, which returns the path `full` of a task, extended outwards by the path of
+ * the code that created the task. For a thread, and for a task whose creation is not known, it
+ * returns `full`.
  */
 void view_begin_created(struct naming *naming);
 uint32_t view_created_path(struct naming *naming, uint32_t thread, uint32_t full);
 /*
- * Returns the path of the entry if view_key_is_of_sample(naming->key): named frames instead of
- * functions. `full` is the path of the entry's functions; the result has the values of its
- * `included` and `excluded`.
+ * To be called only if view_key_is_of_sample(naming->key). Returns a path of named frames, made
+ * from the thread, state, wait or GIL state of the entry. `full` is the path of the entry's
+ * functions, or STACK_NONE; the result has the same values of `included` and `excluded`.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
 /*
- * Returns the path of a lock holder: a named frame for the lock, then the functions of the holder,
- * whose path is `full`.
+ * Returns the path of a lock holder: outermost a named frame for the lock, further inside the
+ * functions of the holder, whose path is `full` (STACK_NONE: only the named frame).
  */
 uint32_t view_blame_path(struct naming *naming, uint32_t wait, uint32_t full);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_names.c - resolves each frame of a profile to symbols, and numbers the functions of the
- * symbols.
+ * view_names.c - resolves each frame of a profile to symbols, and makes the list of functions of
+ * the view from the symbols.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 /*
  * Returns the short name of a script's file: the last part of its path, and for "__init__.py" and
- * "__main__.py" the last two parts. "<string>" and "<frozen importlib._bootstrap>" are not paths.
+ * "__main__.py" the last two parts. Names such as "<string>" and "<frozen importlib._bootstrap>"
+ * are not paths and are returned whole.
  */
 static const char *
 script_module(const char *file)
@@ -152,8 +153,9 @@ place_of_function(const struct naming *naming, const struct view_function *funct
 }
 
 /*
- * Numbers the function of each symbol in the order of the frames, so that the numbers do not depend
- * on addresses. Texts are interned: equal texts have equal pointers.
+ * Sets the function of each symbol, and adds the functions to view->function in the order of the
+ * frames' ids, which does not depend on addresses. Names and places are compared as pointers: they
+ * are interned, so that equal texts have equal pointers.
  */
 static void
 number_functions(struct naming *naming)
@@ -196,7 +198,10 @@ view_matches(const regex_t *regex, const char *name)
 	return regex != NULL && regexec(regex, name, 0, NULL, 0) == 0;
 }
 
-/* Matches -I and -X with the names of symbols, also if the frames of the view are not functions. */
+/*
+ * Matches -I and -X with the names of all symbols: always function names, even if the key of the
+ * view shows modules, files or others instead.
+ */
 static void
 match_symbols(struct naming *naming)
 {

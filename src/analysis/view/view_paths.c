@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_paths.c - turns the stacks of a profile into paths of functions. Stacks with the same
- * functions share a path, and hidden frames are left out.
+ * functions share a path. Frames that the filter hides are left out.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,8 @@
 #include "wallsample/runtime/language.h"
 
 /*
- * Returns the index of the outermost symbol, into which the other symbols of the frame are inlined.
+ * Returns the index in naming->symbol of the frame's outermost symbol: the function into which the
+ * functions of the frame's other symbols are inlined.
  */
 static size_t
 outermost_symbol(const struct naming *naming, uint32_t frame)
@@ -21,8 +22,9 @@ outermost_symbol(const struct naming *naming, uint32_t frame)
 /* --- plumbing: frames of the interpreter between two functions of the program -------------- */
 
 /*
- * Returns an array of *modules elements, indexed by module: true if the module is an interpreter,
- * because its code has called a function of a script. The caller frees the array.
+ * Returns an array of *modules elements, indexed by module: true if the module is an interpreter.
+ * This is so if in some stack a function of a script was called by code of the module that has no
+ * symbol, or whose function language_plumbing() knows as PLUMBING_CALL. The caller frees the array.
  */
 static bool *
 find_interpreters(const struct naming *naming, size_t *modules)
@@ -58,9 +60,10 @@ find_interpreters(const struct naming *naming, size_t *modules)
 }
 
 /*
- * Classifies a symbol. A symbol without a name is classified by its module: code of the interpreter
- * is plumbing, code of another module may have started the interpreter. `known` caches the result
- * by name.
+ * Classifies a symbol as language_plumbing() does. `interpreter` is true if its module is an
+ * interpreter. Code without a name is PLUMBING_ROOT, and so hidden, in an interpreter. In another
+ * module it is PLUMBING_START: it may have started the interpreter. `known` caches the results of
+ * language_plumbing().
  */
 static enum plumbing
 classify_symbol(const struct symbol *symbol, bool interpreter, struct table *known)
@@ -103,15 +106,21 @@ find_plumbing(const struct naming *naming)
 
 /* --- visible frames of stacks --------------------------------------------------------------- */
 
-/* The visible part of a stack, which grows from the outermost frame inwards. */
+/*
+ * What is known of a stack after its frames from the outermost one to a certain frame have been
+ * added.
+ */
 struct trail {
-	uint32_t path;
-	bool script;   /* the stack up to here has a function of a script */
-	bool native;   /* the stack up to here has native code */
-	bool starting; /* all frames up to here may have started an interpreter */
+	uint32_t path; /* the visible functions of these frames */
+	bool script;   /* these frames have a function of a script */
+	bool native;   /* these frames have native code */
+	bool starting; /* all these frames may have started an interpreter (PLUMBING_START) */
 };
 
-/* Returns the path up to its innermost named frame, without the functions further inside. */
+/*
+ * Returns the part of the path from its outermost function to its innermost named frame; STACK_NONE
+ * if it has no named frame.
+ */
 static uint32_t
 cut_to_named(const struct view *view, uint32_t path)
 {
@@ -120,7 +129,11 @@ cut_to_named(const struct view *view, uint32_t path)
 	return path;
 }
 
-/* Adds the visible symbols of a native frame to the trail. Used with NATIVE_MERGED. */
+/*
+ * Adds the symbols of a native frame to the trail, except those that enum plumbing (language.h)
+ * hides. If the frame is the outermost one of an interpreter, and all frames further outside may
+ * have started it, these are removed from the trail. Used with NATIVE_MERGED.
+ */
 static void
 extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t frame,
 	       struct trail *trail)
@@ -147,8 +160,9 @@ extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t fr
 }
 
 /*
- * Returns the trail of the caller extended by a frame. `caller` is NULL for an outermost frame.
- * `plumbing` is NULL with NATIVE_NONE, which hides all native frames.
+ * Returns the trail `caller` extended inwards by the frame `id`. `caller` is NULL for an outermost
+ * frame. `plumbing` is the result of find_plumbing(), or NULL with NATIVE_NONE, which hides all
+ * native frames.
  */
 static struct trail
 extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
@@ -174,8 +188,8 @@ extend_trail(struct naming *naming, const unsigned char *plumbing, uint32_t id,
 }
 
 /*
- * Adds the frame "[native]", which stands for the native frames of a stack without functions of a
- * script.
+ * Returns the path `caller` extended inwards by the frame "[native]", which stands for the native
+ * frames of a stack without functions of a script.
  */
 static uint32_t
 extend_by_native(struct naming *naming, uint32_t caller)
@@ -194,7 +208,7 @@ extend_by_native(struct naming *naming, uint32_t caller)
 	return view_extend_own(naming, caller, name, &matched);
 }
 
-/* Fills view->of_stack for filters that hide native frames. */
+/* Fills view->of_stack for NATIVE_NONE, and for NATIVE_MERGED without interpreter_frames. */
 static void
 make_trails(struct naming *naming)
 {
@@ -236,7 +250,8 @@ has_scripts(const struct profile *profile)
 }
 
 /*
- * True if the frame is an interpreted function or a marker of a runtime, which NATIVE_ONLY hides.
+ * True if NATIVE_ONLY hides the frame: it is an interpreted function, or a named frame that a
+ * runtime put in the place of functions that could not be read (runtime_language.marker).
  */
 static bool
 is_of_runtime(const struct profile *profile, uint32_t id)

@@ -11,21 +11,23 @@
 
 /* The largest number of creators in a path. */
 #define CREATORS_MOST 16
+/* Value in naming->created of a task whose path has not been made yet. */
 #define PATH_UNKNOWN (STACK_NONE - 1)
 
 /* --- the program's own functions ---------------------------------------------------------- */
 
-/* The library of a compiled language in this view. */
+/* Where the sources of a compiled language's standard library were when the program was built. */
 struct library {
-	/* the first `length` bytes of this text are the path of the library's sources */
+	/* the first `length` bytes of this text are the path of their directory */
 	const char *path;
 	size_t length; /* 0 if the path is not known, as in programs built without source paths */
 };
 
 /*
- * True if the function is not in the language's library. The path of its source file decides if it
- * is known. The function's name would be ambiguous, because a module whose path has no dot looks
- * like a package of the library.
+ * True if the function belongs to the program, not to its language's runtime or standard library.
+ * If the absolute path of its source file is known, the path decides. Otherwise the name does,
+ * which may be wrong: names of a package of the program can look like those of a package of the
+ * library.
  */
 static bool
 is_own(const struct view_function *function, const struct language_program *program,
@@ -37,8 +39,8 @@ is_own(const struct view_function *function, const struct language_program *prog
 }
 
 /*
- * Fills `modules`: (module; 0) -> index in languages[], for modules of programs in compiled
- * languages. Fills `library`, by index in languages[].
+ * Fills the table `modules`, (module; 0) -> index in languages[], for modules that have a function
+ * of a compiled language's runtime. Fills `library`, indexed as languages[].
  */
 static void
 find_programs(const struct view *view, struct table *modules, struct library *library)
@@ -208,7 +210,7 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 
 	if (task->created_at >= profile_frame_count(naming->view->profile))
 		return path;
-	/* The first task was created by the runtime itself. */
+	/* A task that the runtime itself created, as it does the first task, gets no such frame. */
 	where = naming->symbol[naming->of_frame[task->created_at].first].function;
 	if (task->creator == 0 && language_of_runtime(where) >= 0)
 		return path;
@@ -226,8 +228,9 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 }
 
 /*
- * Returns the path of the task's creators, at most CREATORS_MOST; STACK_NONE if no creator is
- * known.
+ * Returns the path of the code that created the task. Further outside it has the code that created
+ * the task's creator, and so on, for up to CREATORS_MOST creators. STACK_NONE if nothing of this is
+ * known. The result is cached in naming->created.
  */
 static uint32_t
 creation_of(struct naming *naming, uint32_t thread)

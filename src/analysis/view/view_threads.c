@@ -11,8 +11,8 @@
 #include "wallsample/runtime/language.h"
 
 /*
- * Up to this number of tasks, each task is a unit. If there are more tasks, tasks with the same
- * noun and the same entry function form a unit.
+ * Up to this number of tasks, each task is a unit. If there are more tasks, find_units() groups
+ * tasks into units.
  */
 #define APART_MOST 100
 /*
@@ -55,8 +55,9 @@ name_entries(const struct naming *naming)
 }
 
 /*
- * Returns the name of the function that `wrapper` has called in the stack, or NULL if the stack has
- * no such function.
+ * Returns the name of the function that the function `wrapper` has called in the stack. NULL if the
+ * stack does not have `wrapper`, if the function called has no name, or if it is a function of the
+ * language's runtime that a wrapper outside of the runtime has called.
  */
 static const char *
 find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)
@@ -111,7 +112,11 @@ unwrap_entries(const struct naming *naming)
 	free(callee);
 }
 
-/* Groups tasks into units by their name and their entry function. */
+/*
+ * Sets view->unit. If there are more than APART_MOST tasks, groups tasks into units: those of a
+ * unit have the same entry function and the same name, which is their runtime's word for a task,
+ * and either all or none of them belong to the runtime. Then sets view->unit_tasks, too.
+ */
 static void
 find_units(struct view *view)
 {

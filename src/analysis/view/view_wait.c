@@ -2,7 +2,7 @@
 /* view_wait.c - finds the kind and the name of a wait. */
 #include "analysis/view/view_internal.h"
 
-/* Number of innermost functions that are searched for the function that waits. */
+/* Largest number of innermost functions from which the kind of a wait is derived. */
 #define NAMES_MOST 8
 
 /*

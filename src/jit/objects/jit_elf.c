@@ -17,7 +17,7 @@
 
 #define CODE_FLAGS (SHF_ALLOC | SHF_EXECINSTR)
 
-/* A file that is being converted. The headers in it are copies. */
+/* A file that is being converted. `header` and `section` are copies of the file's headers. */
 struct maker {
 	uint8_t *bytes;
 	size_t size;
@@ -134,8 +134,8 @@ settle_cie(uint8_t *bytes, uint64_t size)
 	return true;
 }
 
-/* Changes the first word of a function's entry (FDE), which contains the start of the function.
- * `address` is the address of that word, `text` the address of the code. */
+/* Makes the start of the function, the first word of its entry (FDE), relative to the address of
+ * that word, `address`. `text`: start of the code. A start that does not fit is not changed. */
 static void
 settle_fde(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 {
@@ -152,7 +152,7 @@ settle_fde(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 	memcpy(bytes, &offset, sizeof(offset));
 }
 
-/* Changes the text-relative entries of an .eh_frame at `address`; `text`: start of the code. */
+/* Converts the text-relative entries of an .eh_frame at `address`; `text`: start of the code. */
 static void
 settle_frames(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 {
@@ -164,7 +164,8 @@ settle_frames(uint8_t *bytes, uint64_t size, uint64_t address, uint64_t text)
 		const uint32_t length = bytes_u32(bytes + at);
 		const uint32_t id = bytes_u32(bytes + at + sizeof(length));
 
-		/* The terminator (length 0), a damaged entry, or the form for more than 4 GiB. */
+		/* This is the terminator (length 0), a damaged entry, or one in the 64-bit
+		 * format. */
 		if (length < sizeof(id) || length > size - at - sizeof(length))
 			return;
 		if (id == 0) {
@@ -188,11 +189,9 @@ is_loaded_code(const Elf64_Shdr *section)
 	       section->sh_size <= HIGHEST_CODE - section->sh_addr;
 }
 
-/*
- * Sets the addresses of sections that are not loaded to 0: some compilers store there the address
- * at which they keep the section, but offsets into .debug_str and similar sections count from 0. An
- * .eh_frame that was not loaded gets an address behind the code, which its 32-bit distances reach.
- */
+/* Sets sh_addr of sections that are not loaded to 0: some compilers store the address at which they
+ * keep the section, but offsets into .debug_str and similar sections count from 0. An .eh_frame
+ * that was not loaded gets an address directly after the code, which its 32-bit distances reach. */
 static void
 settle_addresses(struct maker *maker)
 {
@@ -240,7 +239,7 @@ settle_symbols(struct maker *maker)
 		if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= maker->section_count)
 			continue;
 		section = &maker->section[symbol.st_shndx];
-		/* Such a large value includes the section's address already. */
+		/* A value above the section's size includes the section's address already. */
 		if (symbol.st_value > section->sh_size)
 			continue;
 		symbol.st_value += section->sh_addr;
@@ -263,7 +262,7 @@ symbol_value(const struct maker *maker, uint64_t index, uint64_t *value)
 	       (symbol.st_shndx < maker->section_count || symbol.st_shndx == SHN_ABS);
 }
 
-/* Applies a relocation to the section, if its kind is known and it is valid. */
+/* Applies a relocation to the section; ignores one that is damaged or of an unknown kind. */
 static void
 relocate_one(struct maker *maker, const Elf64_Shdr *section, const Elf64_Rela *rela)
 {
@@ -305,8 +304,8 @@ relocate_section(struct maker *maker, const Elf64_Shdr *relocations, uint64_t mo
 	return count;
 }
 
-/* Applies the relocations of unwind tables and DWARF. Their total is limited to the number that
- * fits into the file, because sections of a damaged file may overlap. */
+/* Applies the relocations of unwind tables and DWARF: at most as many as fit into a file of this
+ * size, because sections of a damaged file may overlap. */
 static void
 relocate(struct maker *maker)
 {
@@ -329,10 +328,8 @@ relocate(struct maker *maker)
 
 /* --- the form of a program ----------------------------------------------------------- */
 
-/*
- * Finds the unwind tables. LLVM sets the type of .eh_frame to that of the x86-64 psABI
- * (SHT_X86_64_UNWIND), with which libdw does not find it: SHT_PROGBITS replaces it.
- */
+/* Sets has_tables if the file has unwind tables. LLVM gives .eh_frame the type SHT_X86_64_UNWIND of
+ * the x86-64 psABI, with which libdw does not find it: SHT_PROGBITS replaces this type. */
 static void
 settle_tables(struct maker *maker)
 {
@@ -372,7 +369,8 @@ read_code(struct maker *maker, const Elf64_Shdr *section, const struct memory *m
 	memory_read(memory, section->sh_addr, maker->bytes + section->sh_offset, section->sh_size);
 }
 
-/* Appends a program header for each section of code to the file. */
+/* Converts the file into a program: adds its ranges of code, reads their code, and appends program
+ * headers for up to IMAGE_MAX_SEGMENTS of them. */
 static void
 add_segments(struct maker *maker, const struct memory *memory)
 {

@@ -19,7 +19,8 @@
 #include "wallsample/base/memory.h"
 #include "wallsample/elf/image.h"
 
-#define JIT_ELF_RANGES 256 /* further ranges of code are ignored */
+/* Most ranges of code that are kept of one file; further ones are ignored. */
+#define JIT_ELF_RANGES 256
 
 struct jit_elf_range { /* code at [start, end), addresses in the target */
 	uint64_t start, end;
@@ -35,9 +36,10 @@ struct jit_elf {
 };
 
 /*
- * Opens the file in `bytes`, which it takes over; the caller allocated them with xmalloc. The code
- * of an object file is replaced by the relocated code of the target, read from `memory` (NULL: it
- * is not replaced). Returns false, with `why` set, when the file cannot be used.
+ * Opens the file in `bytes`, which the caller has allocated with xmalloc, and which this function
+ * frees or moves into elf->image. The code in an object file is replaced by the relocated code at
+ * the same address of the target, read from `memory`; it is not if `memory` is NULL. Returns false,
+ * with elf->why set, when the file cannot be used.
  */
 bool jit_elf_open(struct jit_elf *elf, uint8_t *bytes, size_t size, const struct memory *memory);
 /* Frees the image. */

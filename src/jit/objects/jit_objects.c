@@ -11,17 +11,16 @@
 #include "jit/objects/jit_watch_internal.h"
 #include "wallsample/base/table.h"
 
-/* Time that one tick spends on copies of files, and the size of the pieces that are copied. */
+/* Most time that one tick spends on copying files, and bytes that are copied at once. */
 #define WORK_NS (2 * NS_PER_MS)
 #define PIECE_SIZE (UINT64_C(1) << 20)
-/*
- * A list is read when its head has changed, and at this interval. Reading takes 1 % of the time at
- * most: the pause after it is WALK_COST_FACTOR times its duration.
- */
+/* A list is read when its head has changed, and at least at intervals of WALK_INTERVAL_NS. The
+ * pause after a read is at least WALK_COST_FACTOR times its duration: reading takes at most 1% of
+ * the time. */
 #define WALK_INTERVAL_NS NS_PER_SEC
 #define WALK_COST_FACTOR 100
 
-/* Number of files that are compared with their copies after a list was read. */
+/* Most files that are compared with their copies after the read of one list. */
 #define VERIFY_MOST 256
 
 /* Largest number of pieces of code in all files: each new file causes a sort of all pieces. */
@@ -39,7 +38,7 @@
 struct content {
 	struct mapping *mapping;
 	size_t mapping_count;
-	bool passed; /* update_maps() has added `mapping` to the maps */
+	bool passed; /* update_maps() has already added `mapping` in its present call */
 };
 
 enum object_state {
@@ -50,11 +49,11 @@ enum object_state {
 
 /* An item of a list. */
 struct object {
-	uint64_t descriptor; /* address of the list's head */
+	uint64_t descriptor; /* `address` of the list's struct jit_watch */
 	struct jit_listed listed;
 	enum object_state state;
 	bool copied;          /* the file was copied: `fingerprint` is set */
-	uint64_t fingerprint; /* hash of the ends of the copy */
+	uint64_t fingerprint; /* hash of the beginning and the end of the copy */
 	uint32_t content;     /* index in `content` of struct jit_objects */
 };
 
@@ -68,7 +67,7 @@ struct jit_objects {
 
 	struct object *object; /* the items of all lists */
 	size_t count;
-	size_t verified;      /* number of comparisons of a file with its copy */
+	size_t verified;      /* number of objects that verify() has visited */
 	bool changed;         /* mappings have changed since the last maps_set_objects() */
 	struct jit_list list; /* the list that was read last */
 
@@ -153,8 +152,9 @@ fingerprint(const struct jit_objects *o, const struct jit_listed *listed, const 
 	return true;
 }
 
-/* Compares some files with their copies; a file that has changed is copied again. An allocator may
- * give the memory of an old file to a new one, often of the same size. */
+/* Compares up to VERIFY_MOST files with their copies, and continues with the others in the next
+ * call. A file that has changed is copied again: an allocator may give the memory of an old file to
+ * a new one, often of the same size. */
 static void
 verify(struct jit_objects *o)
 {
@@ -171,8 +171,8 @@ verify(struct jit_objects *o)
 	}
 }
 
-/* Replaces the objects of the watch by the items of o->list, which was read from it. Items that
- * were in the list before keep the state of their objects. */
+/* Replaces the objects of the watch's list by the items of o->list, which was read from that list.
+ * An item that was in the list before keeps the state of its object. */
 static void
 take_list(struct jit_objects *o, const struct jit_watch *watch)
 {
@@ -318,7 +318,8 @@ make_content(struct jit_objects *o, uint64_t size)
 	return (uint32_t)o->content_count++;
 }
 
-/* Sets the content of an object whose file has been copied. */
+/* Sets the content of an object whose file has been copied, or its state to OBJECT_BAD if the file
+ * cannot be used. */
 static void
 take_copy(struct jit_objects *o, struct object *object)
 {
@@ -358,8 +359,8 @@ why_refused(const struct jit_objects *o, const struct jit_listed *listed)
 	return NULL;
 }
 
-/* Continues the copy of an object's file by one piece. An incomplete copy of another file is
- * discarded. */
+/* Copies the next piece of an object's file; sets the object's state when the copy is complete or
+ * impossible. An incomplete copy of another file is discarded. */
 static void
 copy_piece(struct jit_objects *o, struct object *object)
 {
@@ -425,8 +426,9 @@ copy_files(struct jit_objects *o)
 	}
 }
 
-/* Passes the mappings of each content to the maps, once. Contents with names come before those that
- * have unwind tables only: of two mappings that overlap, the maps keep the first. */
+/* Passes the mappings of the contents of all objects to the maps, each content once. Contents with
+ * names come before those that have unwind tables only: of two mappings that overlap, the maps keep
+ * the first. */
 static void
 update_maps(struct jit_objects *o)
 {

@@ -2,12 +2,12 @@
 /*
  * jit_tree.c - finds and reads a runtime's tree of object files.
  *
- * Julia has such a tree for the names in backtraces, and registers nothing for debuggers. In Julia
- * 1.5 (tested) its listener to LLVM's compiler has a std::map from the start of code to the object
- * file that was loaded (debuginfo.cpp: ObjectInfo). A static variable of libjulia points to the
- * listener. The variable is found by its contents: nothing else in libjulia points to a tree of ELF
- * files. The structures are those of libstdc++ and LLVM; the object files are like those that other
- * runtimes register for debuggers.
+ * Julia keeps such a tree for the names in backtraces, and registers nothing for debuggers. In
+ * Julia 1.5, with which this was tested, the object that LLVM notifies of new code (the listener)
+ * has a std::map from the start of code to the object file that was loaded (debuginfo.cpp:
+ * ObjectInfo). A static variable of libjulia points to the listener. The variable is found by its
+ * contents: nothing else in libjulia points to a tree of ELF files. The structures are those of
+ * libstdc++ and LLVM; the object files are like those that other runtimes register for debuggers.
  */
 #include "jit/objects/jit_watch_internal.h"
 
@@ -18,7 +18,8 @@
 
 #define PAGE UINT64_C(4096)
 #define PAGE_WORDS (PAGE / sizeof(uint64_t))
-/* Limits of one call: pages of data that are read, and words in them that may be addresses. */
+/* Limits of one call of jit_tree_update(): pages of data that are read, and words in these pages
+ * that may be addresses. */
 #define PAGES_MOST 64
 #define WORDS_MOST 2048
 /* malloc returns addresses that are multiples of this number. */
@@ -148,8 +149,8 @@ may_have_tree(const struct module *module)
 	       strstr(module->name, "libjulia") != NULL;
 }
 
-/* Begins the search of a module: sets [at, end) to the data of a module that may have a tree, and
- * else to an empty range. */
+/* Begins the search of a module: sets [at, end) to its last writable segment if the module may have
+ * a tree, else to an empty range. */
 static void
 begin_module(struct jit_tree *tree, const struct maps *maps)
 {

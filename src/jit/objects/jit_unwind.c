@@ -18,11 +18,9 @@ struct list {
 	uint64_t first;
 };
 
-/*
- * The form of a table, as libunwind's UNW_INFO_FORMAT_…. The addresses in a table are distances
- * from `base` of struct info; with FORMAT_IP_OFFSET, the addresses of functions are distances from
- * `start` instead.
- */
+/* The values of info.format that are supported (UNW_INFO_FORMAT_… of libunwind): the form of a
+ * table. The addresses in a table are distances from `base` of struct info; with FORMAT_IP_OFFSET,
+ * those of functions are distances from `start` instead. */
 enum format { FORMAT_TABLE = 1, FORMAT_REMOTE_TABLE = 2, FORMAT_IP_OFFSET = 4 };
 
 /* struct unw_dyn_info: the code [start, end), with a table of `words` entries at `table`. */
@@ -102,8 +100,8 @@ add_frame_entry(const struct memory *memory, uint64_t address, struct jit_listed
 	return true;
 }
 
-/* Stores the range of all .eh_frame entries of the code. Returns false when they are not
- * plausible. */
+/* Stores in *listed the place of all .eh_frame entries of the code, and the range of the code.
+ * Returns false when they are unreadable or not plausible. */
 static bool
 find_frame_entries(const struct memory *memory, const struct info *info, struct jit_listed *listed)
 {
@@ -147,7 +145,7 @@ enum { NOTHING, TEXT, EH_FRAME, NAMES, SECTIONS };
 
 static const char names[] = "\0.text\0.eh_frame\0.shstrtab";
 
-/* The start of an object file. Behind it are the code, all zeros, and the unwind tables. */
+/* The start of an object file. The code, all zeros, and the unwind tables follow. */
 struct head {
 	Elf64_Ehdr header;
 	Elf64_Shdr section[SECTIONS];

@@ -12,7 +12,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* Bytes of symbol tables that one call reads: well below a millisecond from the page cache. */
+/* Bytes of symbol tables that one call of jit_watches_update() reads: well below a millisecond from
+ * the page cache. */
 #define SEARCH_BYTES (UINT64_C(1) << 20)
 
 enum { DESCRIPTOR, LIST_ADDRESS };
@@ -134,7 +135,7 @@ jit_watch_walk(const struct jit_watch *watch, const struct memory *memory,
 
 /* --- finding ------------------------------------------------------------------------------- */
 
-/* Stores the heads that the search of a module has found. */
+/* Stores the addresses of list heads that the search of a module has found. */
 static void
 take_found(struct jit_watches *w, const struct image *image)
 {
@@ -201,7 +202,8 @@ place_watch(struct jit_watches *w, const struct jit_watches *old, size_t kind, u
 				       (struct jit_watch){ .address = address, .kind = kind };
 }
 
-/* Sets the watches again: modules may have been mapped, unmapped or moved. */
+/* Sets the watches for the lists of all modules that are mapped now. A list that had a watch before
+ * keeps its state. */
 static void
 place_watches(struct jit_watches *w)
 {

@@ -3,9 +3,9 @@
  * jit_watch_internal.h - finds and reads the lists of generated code in a running target.
  *
  * Three kinds of list are read: that of the GDB JIT interface (GDB manual, "JIT Compilation
- * Interface"), a runtime's tree of object files, and libunwind's list. Each kind has a head in the
- * target, in which two numbers change whenever the list changes. The target may change a list while
- * it is read: the result is valid only when the head is the same before and after.
+ * Interface"), a runtime's tree of object files, and libunwind's list. A list has a head in the
+ * target, which contains numbers that change whenever the list changes. The target may change a
+ * list while it is read: the result is valid only when the head is the same before and after.
  *
  * The target's memory may have any contents.
  */
@@ -24,11 +24,9 @@
 
 /* --- contents of a list -------------------------------------------------------------------- */
 
-/*
- * The head of a list. For the GDB JIT interface it has the layout of __jit_debug_descriptor in a
- * 64-bit target; for the other kinds of list two or three members are set, and the other members
- * are 0.
- */
+/* The head of a list. For the GDB JIT interface it has the layout of __jit_debug_descriptor in a
+ * 64-bit target. For a tree, `relevant` is the number of objects and `first` the root; for
+ * libunwind's list, `version` is its generation; the other members are 0. */
 struct jit_descriptor {
 	uint32_t version, action;
 	uint64_t relevant;
@@ -69,26 +67,27 @@ struct jit_tree {
 	uint64_t bias;     /* bias of `module` when its search began */
 	bool begun;        /* the search of `module` has begun: `bias`, `at` and `end` are set */
 	uint64_t at, end;  /* the data of `module` that is still to be searched: [at, end) */
-	uint64_t not_before_ns; /* the next round of the search begins at this time or later */
-	unsigned rounds; /* number of rounds, each over all modules, in which nothing was found */
+	uint64_t not_before_ns; /* the next search of all modules begins at this time or later */
+	unsigned rounds;        /* searches of all modules that found nothing, counted up to 10 */
 };
 
 /*
- * Continues the search, at a bounded cost per call. After a round without a result it restarts,
- * at growing intervals, because the runtime may not have generated code yet. Returns true when the
- * variable was found, or when its module was unmapped or moved.
+ * Continues the search for the variable, at a bounded cost per call. After a round (a search of all
+ * modules) without a result it begins again, after pauses that grow from 1 s to 10 s, because the
+ * runtime may not have generated code yet. Returns true when the variable was found, or when its
+ * module was unmapped or moved.
  */
 bool jit_tree_update(struct jit_tree *tree, const struct maps *maps, const struct memory *memory,
 		     uint64_t now_ns);
 
-/* Reads the number of objects and the root of the tree. Returns false when there is no tree. */
+/* Reads the head of the tree (see struct jit_descriptor). Returns false when the variable does not
+ * point to a tree. */
 bool jit_tree_read_head(const struct memory *memory, uint64_t variable,
 			struct jit_descriptor *head);
 
-/*
- * Reads the node at listed->entry. Stores the addresses of its children in `next` (0: no child),
- * and in *listed the node's object file. Returns false when the node has no file.
- */
+/* Reads the node at listed->entry. Stores the addresses of its children in `next` (0: no child),
+ * and the place of the node's object file in *listed. Returns false when the node has no file; its
+ * children are stored even then, if it is readable. */
 bool jit_tree_read_node(const struct memory *memory, struct jit_listed *listed, uint64_t next[2]);
 
 /* --- libunwind's list (jit_unwind.c) ---------------------------------------------------------
@@ -119,34 +118,37 @@ uint8_t *jit_unwind_wrap(uint8_t *tables, const struct jit_listed *listed, uint6
 
 /* --- the lists of a target (jit_watch.c) ----------------------------------------------------- */
 
-/* Reads memory of a process even when its first thread has ended. `tid` is the thread whose id is
- * used first for reading; the user sets it to the process id. */
+/* Reads the memory of a process by process_vm_readv, even when the process's first thread has
+ * ended. `tid`: the thread whose id is tried first; the user sets it to the process id, and
+ * jit_read() to the id of a thread that has not ended. */
 struct jit_reader {
 	const struct process *process;
 	int tid;
 };
 
-/* The read function of a struct memory whose context is a struct jit_reader. */
+/* Implements `read` of struct memory; `reader` is a struct jit_reader. */
 bool jit_read(void *reader, uint64_t address, void *to, size_t size);
 
-/* Largest number of lists. A program has one list of the GDB JIT interface; a program that is
- * linked with two copies of LLVM has two. */
+/* Largest number of lists that are read in one target. A program has one list of the GDB JIT
+ * interface; a program that is linked with two copies of LLVM has two. */
 #define JIT_WATCHES_MAX 16
 
 enum jit_watch_kind { JIT_WATCH_DEBUGGERS, JIT_WATCH_TREE, JIT_WATCH_UNWIND, JIT_WATCH_KINDS };
 
-/* A list in the target. The members after `kind` belong to the user of the watches. */
+/* A list in the target that is read again and again. The members after `kind` are for the user of
+ * the watches, and are kept while the list exists. */
 struct jit_watch {
 	/* address of the list's head; for a tree, address of the variable that points to it */
 	uint64_t address;
 	enum jit_watch_kind kind;
-	struct jit_descriptor last; /* the head at the last valid walk */
-	bool walked;                /* a walk has been valid: `last` is set */
-	uint64_t not_before_ns;     /* earliest time of the next walk */
-	uint64_t due_ns;            /* time of the next walk when the head does not change */
+	struct jit_descriptor last; /* the head when the list was last read without a change */
+	bool walked;                /* the list was read without a change: `last` is set */
+	uint64_t not_before_ns;     /* earliest time of the next read of the list */
+	uint64_t due_ns;            /* time of the next read even if the head does not change */
 };
 
-/* Before the first update all members but `maps` are 0. The user frees `heads` at the end. */
+/* The watches of a target. Before the first jit_watches_update() all members but `maps` are 0. The
+ * user frees `heads` at the end. */
 struct jit_watches {
 	struct jit_watch watch[JIT_WATCHES_MAX];
 	size_t count;
@@ -176,11 +178,9 @@ const struct jit_watch *jit_watches_at(const struct jit_watches *watches, uint64
 bool jit_watch_read(const struct jit_watch *watch, const struct memory *memory,
 		    struct jit_descriptor *head);
 
-/*
- * Reads the list whose head was `head` into *list, replacing its contents: at most `most` nodes,
- * without those that cannot be read. Returns false when the list has changed meanwhile, so that
- * its items are not valid.
- */
+/* Reads the list into *list, whose contents it replaces: at most `most` nodes, without those that
+ * cannot be read. `head` is the head as jit_watch_read() has just returned it. Returns false when
+ * the list has changed since: then its items are not valid. */
 bool jit_watch_walk(const struct jit_watch *watch, const struct memory *memory,
 		    const struct jit_descriptor *head, size_t most, struct jit_list *list);
 

@@ -19,8 +19,8 @@
 #define CLOCKS_APART_NS (2 * NS_PER_SEC)
 
 /*
- * True if both recordings store CLOCK_MONOTONIC and were made on the same machine, as their times
- * show without a reboot between them.
+ * True if both recordings store CLOCK_MONOTONIC and come from one boot of one machine: they have
+ * the same host, and both clocks give about the same time from one recording to the other.
  */
 static bool
 has_clock_of(const struct recording_info *info, const struct recording_info *first)

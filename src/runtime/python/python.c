@@ -82,10 +82,9 @@ python_captured_release(void *memory)
 	free(captured->group);
 }
 
-/*
- * Captures the thread for the CPython that lists it. If none does, uses the first CPython, which
- * then reports that the thread neither holds its lock nor waits for it.
- */
+/* Captures the thread as one of the CPython whose lists contain it. If none does, captured->of is
+ * the first CPython, and captured->known is false: then python_gil returns GIL_NONE, if that
+ * CPython has locks. */
 static void
 python_capture_any(void *state, pid_t tid, uint64_t sp, void *memory)
 {
@@ -161,8 +160,8 @@ python_gil(const void *state, const void *memory, long number, const uint64_t ar
 	return GIL_NONE;
 }
 
-/* Returns the CPython with the lock that contains the word, and stores that lock; NULL: no lock
- * contains the word. */
+/* Returns the CPython with a lock that contains the futex at the address `word`, and stores that
+ * lock in *lock; NULL: no lock contains it. */
 static struct cpython *
 python_locate_lock(void *state, uint64_t word, const struct python_lock **lock)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* python_arch_aarch64.c - decodes branches of aarch64; has the size of CPython's global lock. */
+/* python_arch_aarch64.c - decodes branches of aarch64, and defines the size of CPython's global
+ * lock. */
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/bytes.h"
 
@@ -9,8 +10,8 @@ const uint32_t python_gil_rest = 208;
 
 const size_t python_branch_step = 4;
 
-/* Recognises B, B.cond, CBZ and CBNZ. TBZ and TBNZ reach only 32 KiB, too little to leave a part of
- * a function. */
+/* Recognises B, B.cond, CBZ and CBNZ, but not TBZ and TBNZ, which reach only 32 KiB: other parts of
+ * the function are further away. */
 bool
 python_branch_at(const uint8_t *code, size_t size, int64_t *distance)
 {
@@ -19,9 +20,10 @@ python_branch_at(const uint8_t *code, size_t size, int64_t *distance)
 	if (size < sizeof(word))
 		return false;
 	word = bytes_u32(code);
-	if ((word & 0xfc000000) == 0x14000000) /* B: distance in the lowest 26 bits, in words */
+	/* B: the lowest 26 bits are the distance in words of 4 bytes */
+	if ((word & 0xfc000000) == 0x14000000)
 		*distance = (int64_t)((uint64_t)word << 38) >> 36;
-	/* B.cond: distance in 19 bits from bit 5, in words */
+	/* B.cond, CBZ, CBNZ: 19 bits from bit 5 on are the distance in words of 4 bytes */
 	else if ((word & 0xff000010) == 0x54000000 || (word & 0x7e000000) == 0x34000000)
 		*distance = (int64_t)((uint64_t)(word >> 5) << 45) >> 43;
 	else

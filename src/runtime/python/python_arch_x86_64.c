@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* python_arch_x86_64.c - decodes branches of x86-64; has the size of CPython's global lock. */
+/* python_arch_x86_64.c - decodes branches of x86-64, and defines the size of CPython's global
+ * lock. */
 #include <string.h>
 
 #include "runtime/python/python_find_internal.h"
@@ -10,8 +11,8 @@ const uint32_t python_gil_rest = 192;
 
 const size_t python_branch_step = 1;
 
-/* Recognises jmp and jcc with 32-bit distances: branches with shorter distances do not leave a part
- * of a function. */
+/* Recognises jmp and jcc with 32-bit distances, but not those with 8-bit distances: other parts of
+ * the function are further away. */
 bool
 python_branch_at(const uint8_t *code, size_t size, int64_t *distance)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* python_asyncio.c - finds the offsets that the module _asyncio publishes. */
+/* python_asyncio.c - finds the layout of asyncio's tasks, which the module _asyncio publishes. */
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
 
 #define SECTION ".AsyncioDebug"
-/* Beginning of the name of the module's file: "_asyncio.cpython-314-x86_64-linux-gnu.so". */
+/* Beginning of the name of the file of _asyncio, such as
+ * "_asyncio.cpython-314-x86_64-linux-gnu.so". */
 #define FILE_NAME "_asyncio."
 
-/* Reads the offsets that the module of the mapping publishes, if it is an _asyncio. Returns false
- * when it is not, or publishes none. */
+/* Reads the offsets in the section .AsyncioDebug of the mapped file into *layout. Returns false,
+ * and changes nothing, when the file has no such section, or the offsets are not plausible. */
 static bool
 read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
 		    struct python_task_layout *layout)
@@ -22,7 +23,8 @@ read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
 }
 
 /* Reads the layout of tasks, which the interpreter and its module _asyncio publish, into
- * cpython->tasks. Returns false, and sets cpython->tasks_why, when it cannot be read. */
+ * cpython->tasks. Returns false when it cannot be read; then also sets cpython->tasks_why, but only
+ * if the file of _asyncio is mapped: without it the program has no tasks. */
 static bool
 find_layout(struct cpython *cpython)
 {

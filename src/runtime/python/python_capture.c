@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_capture.c - copies the frames of one thread of CPython while the thread is stopped.
+ * python_capture.c - copies the frames of one thread of CPython while the thread is stopped or
+ * asleep.
  *
  * Each call of the bytecode loop executes one Python function and, since 3.11, the Python functions
- * that this function calls without C functions between. The position of the call in the native
- * stack is known from an object that the call has put on that stack: since 3.12 a shim frame,
- * outside of the frames that the call executes; in 3.11 the _PyCFrame that points to the innermost
- * of these frames.
+ * that this function calls without C functions between. An object that the call has put on the
+ * native stack shows the position of the call in that stack: since 3.12 a shim frame, which is
+ * outside of the frames that the call executes; in 3.11 a _PyCFrame, which points to the innermost
+ * of these frames. Up to 3.10 there is no such object.
  *
  * In 3.11 and 3.12 a call installs its _PyCFrame in the thread a dozen instructions before it sets
- * its members: until then the _PyCFrame has the content of an earlier call. To find whether it is
- * valid, the frames of the call are followed outwards: they must lead to the frame that made the
- * call.
+ * the members of that _PyCFrame: until then they have the values of an earlier call. The frames of
+ * the innermost call are therefore followed outwards: its _PyCFrame is valid if they lead to the
+ * frame that made the call.
  */
 #include <string.h>
 
@@ -23,9 +24,11 @@
  */
 #define STATE_SUSPENDED 2
 
-/* Most greenlets that may be nested. */
+/* Most _PyCFrames that leads_to_thread() follows. More than one belong to greenlets (threads that
+ * the extension "greenlet" switches without the kernel), which may be nested. */
 #define GREENLETS_MOST 64
 
+/* A walk through the frames of one thread, from the innermost one outwards. */
 struct walk {
 	struct cpython *cpython;
 	const struct python_layout *layout;
@@ -35,17 +38,18 @@ struct walk {
 	uint64_t state; /* address of the PyThreadState */
 	uint64_t frame; /* address of the next frame to visit; 0: there is none */
 	/*
-	 * Addresses in 3.11 and 3.12: the _PyCFrame of the call that executes the next frame (in
-	 * 3.12 of the innermost call); the _PyCFrame of the call outside of it; the frame that made
-	 * the call.
+	 * Addresses, used in 3.11 and 3.12 only. `cframe`: the _PyCFrame of the call that executes
+	 * the next frame (in 3.12 always that of the innermost call). `outer_cframe`: the _PyCFrame
+	 * of the call outside of that call. `outer_frame`: the innermost frame of the outer call,
+	 * which made the call of `cframe`.
 	 */
 	uint64_t cframe, outer_cframe, outer_frame;
-	bool confirmed; /* the frames of the innermost call lead to the frame that made it */
+	bool confirmed; /* the _PyCFrame of the innermost call is valid */
 	size_t steps;   /* number of visited frames of all PyThreadStates of the thread */
 };
 
-/* Most frames that are visited for one PyThreadState and in a whole capture, because lists may be
- * circular. Half of the frames may be shims, which are not captured. */
+/* Most frames that are visited in the list of one PyThreadState, and in all lists of one thread: a
+ * list may be circular. Half of the frames may be shims, which are not captured. */
 #define STEPS_MOST ((size_t)2 * PYTHON_DEPTH_MOST)
 #define ALL_STEPS_MOST ((size_t)8 * PYTHON_DEPTH_MOST)
 
@@ -61,8 +65,8 @@ python_pages_memory(const struct cpython *cpython)
 	return (struct memory){ read_cached, cpython->base.tools->pages };
 }
 
-/* Makes a group of the frames that were captured since the last group. There may be no such frames:
- * since 3.15 a thread's outermost frame is a shim that no call executes. */
+/* Makes a group of the frames that were captured after the last group. Does nothing if there are
+ * none: since 3.15 a thread's outermost frame is a shim that belongs to no call. */
 static void
 end_group(struct python_captured *captured, uint64_t anchor)
 {
@@ -77,11 +81,9 @@ end_group(struct python_captured *captured, uint64_t anchor)
 	captured->grouped = captured->count;
 }
 
-/*
- * Returns true for the code of a trampoline frame, which 3.13 and later put between a function that
- * calls a class and the class's __init__. This code has the same object as name of the function and
- * of the file, which code of a program never has.
- */
+/* Returns true for the code of a trampoline frame. 3.13 and later put such a frame between a
+ * function that calls a class and the __init__ of that class. In its code one object is both the
+ * name of the function and that of the file, which is never so in code of a program. */
 static bool
 is_init_cleanup(const struct python_code_id *code)
 {
@@ -100,7 +102,7 @@ python_frame_pick(const struct cpython *cpython, const uint8_t *bytes, struct py
 	if (pages_read(cpython->base.tools->pages, code, object, layout->code_size))
 		frame->code = python_code_identify(layout, code, object);
 	else
-		/* address 0: reports show a marker in place of the frame's function */
+		/* address 0: reports show the text NO_CODE of python_merge.c */
 		frame->code = (struct python_code_id){ .address = 0 };
 	return !is_init_cleanup(&frame->code);
 }
@@ -116,11 +118,9 @@ capture_frame(struct walk *walk, const uint8_t *bytes)
 					     &captured->frame[captured->count]);
 }
 
-/*
- * Returns true when the list of _PyCFrames from `cframe` outwards leads to the one that is a member
- * of the PyThreadState: then no Python function made the call. Other _PyCFrames in the list belong
- * to greenlets.
- */
+/* Returns true when `cframe`, or a _PyCFrame that follows it outwards, is a member of the
+ * PyThreadState. This confirms that no Python function made a call whose outermost frame has no
+ * caller. The _PyCFrames between belong to greenlets. */
 static bool
 leads_to_thread(struct walk *walk, uint64_t cframe)
 {
@@ -152,11 +152,9 @@ enter_call(struct walk *walk, uint64_t cframe)
 						   walk->layout->cframe_frame);
 }
 
-/*
- * Ends the group if the frame that was visited last is the outermost frame of its call. `previous`:
- * the next frame outwards. Returns false when the frames of the innermost call lead to a frame that
- * did not make the call.
- */
+/* Ends the group of captured frames if the frame at walk->frame is the outermost frame of a call of
+ * the bytecode loop. `previous`: the next frame outwards. Returns false when, in 3.12, the frames
+ * of the innermost call do not lead to the frame that made it: its _PyCFrame is not valid. */
 static bool
 leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 {
@@ -180,8 +178,8 @@ leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 	return true;
 }
 
-/* Captures the frame at walk->frame and steps to the next frame outwards. Returns false when the
- * walk has ended. */
+/* Captures the frame at walk->frame unless it is a shim, and sets walk->frame to the next frame
+ * outwards. Returns false when there is no further frame, or it cannot be read or trusted. */
 static bool
 step_outwards(struct walk *walk)
 {
@@ -206,8 +204,8 @@ step_outwards(struct walk *walk)
 	return true;
 }
 
-/* Finds the innermost frame from the bytes of the PyThreadState. Returns false when memory is not
- * readable. */
+/* Sets walk->frame to the innermost frame, from a copy of the PyThreadState. Returns false when
+ * memory is not readable. */
 static bool
 begin_walk(struct walk *walk, const uint8_t *state)
 {
@@ -219,8 +217,7 @@ begin_walk(struct walk *walk, const uint8_t *state)
 	if (layout->cframe_frame == MEMBER_ABSENT || first == 0)
 		return true;
 	enter_call(walk, first);
-	/* A _PyCFrame that is a member of the PyThreadState belongs to no call, and needs no
-	 * confirmation. */
+	/* A _PyCFrame inside of the PyThreadState belongs to no call, and is always valid. */
 	walk->confirmed = first - walk->state < PYTHON_THREAD_BYTES;
 	return pages_read(walk->pages, first + layout->cframe_frame, &walk->frame,
 			  sizeof(walk->frame));
@@ -249,8 +246,8 @@ discard_state(struct walk *walk, const struct python_captured *before)
 	walk->captured->broken = before->broken;
 }
 
-/* Captures the frames from the caller of the innermost call on, because that call has not set the
- * members of its _PyCFrame yet. */
+/* Captures the frames from the caller of the innermost call outwards. Used when that call has not
+ * set the members of its _PyCFrame yet. */
 static void
 walk_from_caller(struct walk *walk)
 {
@@ -260,11 +257,9 @@ walk_from_caller(struct walk *walk)
 	walk_calls(walk);
 }
 
-/*
- * Returns true when the walk has ended at a frame that has no caller and is not a shim: the frame
- * of a suspended generator, or of one that is about to run. 3.12 may make it the current frame
- * before it sets its caller.
- */
+/* Returns true when the last captured frame has no caller and no shim follows it: it is the frame
+ * of a generator that is suspended or about to run. 3.12 and later may make such a frame the
+ * current frame of the thread before they set its caller. */
 static bool
 is_unlinked(const struct walk *walk)
 {
@@ -323,8 +318,9 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	pages_keep(walk->pages, &thread->memo);
 }
 
-/* Sorts the groups of a thread that uses several interpreters, one of which called the next. The
- * stack grows downwards: the anchor of an inner group is lower. */
+/* Sorts the groups of a thread that uses several interpreters, innermost first. The functions of
+ * one interpreter have called those of another. The stack grows downwards: the anchor of an inner
+ * group is lower. */
 static void
 sort_groups(struct python_captured *captured)
 {
@@ -358,11 +354,9 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->known = captured->has_lock = captured->paused = false;
 	captured->cut = captured->broken = false;
 	captured->lock = 0;
-	/*
-	 * The list begins with the youngest interpreter. Up to 3.10 memory does not show which
-	 * interpreter called another; the youngest is assumed to be the innermost, because the
-	 * others existed before it.
-	 */
+	/* The first struct python_thread is that of the youngest interpreter. Up to 3.10 memory
+	 * does not show which interpreter called another; the youngest is assumed to be the
+	 * innermost, because the others existed before it. */
 	for (int i = 0; thread != NULL && i < PYTHON_INTERPRETERS_MOST; i++) {
 		capture_thread(&walk, thread);
 		thread = python_threads_next(cpython, thread);

@@ -8,14 +8,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* Largest numbers of characters of a name and a path, and of bytes of a line table. CPython does
- * not bound names of nested classes and functions. */
+/* Most characters of a function's name and of a path, which are cut off there: CPython does not
+ * bound names of nested classes and functions. Most bytes of a line table; larger ones are not
+ * used. */
 #define NAME_MOST 1024
 #define FILE_MOST 4096
 #define LINE_TABLE_MOST (UINT64_C(1) << 20)
-/* Most bytes of line tables in the cache. At this bound the cache is emptied. */
+/* Most bytes of all cached line tables. When a table would exceed it, all others are removed. */
 #define LINE_TABLES_KEPT (UINT64_C(32) << 20)
 
+/* A cached code object. */
 struct record {
 	struct python_code_id id;
 	struct python_code code;
@@ -34,7 +36,7 @@ struct python_codes {
 		by_address;
 	struct table lines;  /* (index of a record, byte offset) -> line */
 	struct table copies; /* (index of a record, bytecode_index) -> index in copy[] */
-	uint64_t *copy;      /* addresses of the first instructions of copies; 0: not known */
+	uint64_t *copy;      /* addresses of copies of bytecode; 0: not known */
 	size_t copy_count, copy_capacity;
 	struct strbuf text; /* buffer for read_text() */
 	uint64_t code_type; /* address of the type "code"; 0: not known yet */
@@ -125,8 +127,9 @@ is_code_object(struct python_codes *codes, uint64_t address)
 	return true;
 }
 
-/* Returns true when this code object is still in memory. Must be called after the objects that it
- * refers to were read: they live as long as the code object does, so the texts are then valid. */
+/* Returns true when the memory at id->address still has this identity. The caller has read an
+ * object that the code object refers to: if the result is true, that object was valid when it was
+ * read, because it lives as long as the code object. */
 static bool
 is_unchanged(struct python_codes *codes, const struct python_code_id *id)
 {
@@ -148,8 +151,8 @@ read_text(struct python_codes *codes, uint64_t address, size_t most)
 	return strings_text(codes->texts, strings_intern(codes->texts, codes->text.data));
 }
 
-/* Returns the record of the code object, and stores its index in *number; NULL: the object is not
- * readable. */
+/* Returns the record of the code object, which is added if it is new, and stores its index in
+ * *number. NULL: the object is not readable, is no code object, or has changed. */
 static struct record *
 find_record(struct python_codes *codes, const struct python_code_id *id, uint32_t *number)
 {
@@ -211,7 +214,8 @@ read_line_table(struct python_codes *codes, struct record *record)
 }
 
 /* Returns the address of copy number `index` of the bytecode of the code object at `address`; 0:
- * there is no such copy. The array of copies begins with its length. */
+ * there is no such copy, or it is not known. code_bytecodes points to an array of addresses, whose
+ * first word is its length. */
 static uint64_t
 read_copy(const struct python_codes *codes, uint64_t address, uint32_t index)
 {
@@ -224,9 +228,10 @@ read_copy(const struct python_codes *codes, uint64_t address, uint32_t index)
 }
 
 /*
- * Returns the address of the bytecode that the frame executes; 0: not known. In a free-threaded
- * 3.14 threads execute copies of the bytecode; copy 0 is in the code object itself. Addresses of
- * copies are cached.
+ * Returns the address of the bytecode that a frame executes; 0: not known. `number`: index of the
+ * record of its code object; `index`: its bytecode_index. In free-threaded 3.14 threads execute
+ * copies of the bytecode; copy 0 is in the code object itself. Addresses of other copies are
+ * cached.
  */
 static uint64_t
 find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index)
@@ -252,9 +257,10 @@ find_bytecode(struct python_codes *codes, uint32_t number, uint32_t index)
 
 /*
  * Removes the address of a copy of the bytecode from the cache. Returns false when it was not
- * cached. A copy is freed some time after its thread has ended, and another copy may have been made
- * since. All copies of one code object have the same size, and an allocator does not place them
- * overlapping: an instruction of the new copy is outside of the old one, and has no line there.
+ * cached. Called when an instruction has no line: CPython frees a copy some time after the thread
+ * that used it has ended, and may then make a copy with the same index elsewhere. All copies of one
+ * code object have the same size, and an allocator does not place them overlapping: an instruction
+ * of the new copy is outside of the old one, and has no line there.
  */
 static bool
 forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
@@ -267,8 +273,9 @@ forget_copy(struct python_codes *codes, uint32_t number, uint32_t index)
 	return true;
 }
 
-/* Stores the offset in bytes of the frame's current or latest instruction; -1: the frame has not
- * begun. Returns false when the instruction is outside of this code. */
+/* Stores the offset in bytes, in the bytecode, of the frame's current or latest instruction; -1:
+ * the frame has not begun. Returns false when the instruction is outside of this bytecode, or the
+ * address of the bytecode is not known. */
 static bool
 instruction_offset(struct python_codes *codes, uint32_t number, uint64_t instruction,
 		   uint32_t bytecode_index, int64_t *offset)

@@ -15,7 +15,7 @@
 #include "runtime/python/python_internal.h"
 #include "wallsample/base/bytes.h"
 
-/* The members in which words are stored, and the state of the reader. */
+/* The members in which read_words() stores the words, and the state of read_words(). */
 struct published {
 	struct python_layout layout;
 	struct python_task_layout tasks;
@@ -26,22 +26,25 @@ struct published {
 	uint32_t list_next, list_previous; /* offsets in struct llist_node */
 	uint32_t other;                    /* a word that is checked and not used */
 	uint64_t size;                     /* bytes of the current structure */
-	bool in_tasks; /* only the layout of tasks (`tasks`) has members of the current structure */
-	bool invalid[2]; /* a word was refused: [0] of `layout`, [1] of `tasks` */
+	bool in_tasks;                     /* the size of the current structure was a TASK_SIZE */
+	/* a word was not plausible: [1] in a structure with a TASK_SIZE, [0] in another one */
+	bool invalid[2];
 };
 
 #define LAYOUT(name) offsetof(struct published, layout.name)
 #define TASKS(name) offsetof(struct published, tasks.name)
 #define OWN(name) offsetof(struct published, name)
 
-/* The meaning of a word. If the word is the offset of a member, its meaning is the number of bytes
- * of the member that must be inside of the current structure. */
+/* The meaning of a word. END, BYTE and WORD: the word is the offset of a member, of which 0, 1 or 8
+ * bytes must be inside of the current structure. */
 enum meaning {
-	END = 0, /* offset of an array, which may begin where the structure ends */
+	/* offset of an array, which may begin where the structure ends, or of a member whose size
+	 * is not checked */
+	END = 0,
 	BYTE = 1,
 	WORD = 8,
-	SIZE,      /* the word is the size of a structure, which becomes the current one */
-	TASK_SIZE, /* as SIZE, for a structure of which only the layout of tasks has members */
+	SIZE,      /* the word is the size of the structure whose members follow */
+	TASK_SIZE, /* as SIZE, at most PYTHON_TASK_PART_MOST: only `tasks` needs the structure */
 	SKIP,      /* one or more words that are not read */
 };
 
@@ -52,7 +55,8 @@ struct row {
 	uint16_t to;
 };
 
-/* The words of _Py_DebugOffsets. Comments name structures, and members that are skipped. */
+/* The words of _Py_DebugOffsets, in their order. Comments give the names in CPython of structures,
+ * and of members that are skipped. */
 /* clang-format off */
 static const struct row offsets[] = {
 	{ SKIP, 13, 3 }, /* cookie, version, free_threaded */
@@ -126,12 +130,12 @@ static const struct row asyncio[] = {
 /* Bytes that PyCompactUnicodeObject has in addition to PyASCIIObject: a length and a pointer. */
 #define COMPACT_MORE 16
 
-/* All members of the lock that are read are in its first LOCK_MOST bytes. */
+/* Members of struct _gil_runtime_state that are read have offsets below this bound. */
 #define LOCK_MOST 64
 
 /* --- words ------------------------------------------------------------------------------- */
 
-/* Stores a word, and sets to->invalid when it is not plausible. */
+/* Stores a word at the place that `row` gives, and sets to->invalid when it is not plausible. */
 static void
 take_word(struct published *to, const struct row *row, uint64_t word)
 {
@@ -149,8 +153,8 @@ take_word(struct published *to, const struct row *row, uint64_t word)
 	memcpy((char *)to + row->to, &value, sizeof(value));
 }
 
-/* Reads the words of all rows that this minor version has. Returns false when there are too few
- * bytes. */
+/* Reads the words of all rows that this minor version has from `bytes`. Returns false when the rows
+ * need more than `size` bytes. */
 static bool
 read_words(const struct row *row, size_t rows, const uint8_t *bytes, size_t size, unsigned minor,
 	   struct published *to)
@@ -211,10 +215,10 @@ read_offsets(const uint8_t *bytes, size_t size, struct published *to, const char
 /* --- frames, names and the lock ---------------------------------------------------------- */
 
 /*
- * Returns the distance in bytes from the member _status to the member state of PyThreadState: only
- * the offset of _status is published. The members are (Include/cpython/pystate.h): struct {
- * unsigned … : 1; } _status; int holds_gil (3.14); int gil_requested (3.15); int _whence; int
- * state.
+ * Returns the distance in bytes from the member _status to the member `state` of PyThreadState:
+ * CPython publishes the offset of _status alone. The members are (Include/cpython/pystate.h):
+ * struct { unsigned … : 1; } _status; int holds_gil (since 3.14); int gil_requested (since 3.15);
+ * int _whence; int state.
  */
 static uint32_t
 state_behind_status(unsigned minor)
@@ -222,7 +226,8 @@ state_behind_status(unsigned minor)
 	return minor == 13 ? 8 : minor == 14 ? 12 : 16;
 }
 
-/* Returns false when members overlap, which proves that the order of words is another one. */
+/* Returns false when two members that cannot have the same offset have it: then the words have
+ * another order than in offsets[]. */
 static bool
 are_apart(const struct python_layout *l)
 {

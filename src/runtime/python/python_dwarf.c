@@ -6,6 +6,7 @@
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
+/* Most time that the search for structures in DWARF may take. */
 #define TIME_MOST_NS (2 * NS_PER_SEC)
 
 enum structure {
@@ -27,7 +28,7 @@ enum structure {
 
 #define ALWAYS 0, 255
 
-/* Structures of CPython, and the first and last minor version that has each of them. */
+/* Tags and typedefs of CPython's structures, and the first and last minor version that has each. */
 static const struct {
 	struct dwarf_structure name;
 	uint8_t since, until;
@@ -47,11 +48,11 @@ static const struct {
 	[OBJECT] = { { "_object", "PyObject" }, ALWAYS },
 };
 
-/* A member of struct python_layout, and the member in DWARF whose offset it gets. */
+/* A member of struct python_layout, and the member of a structure whose offset is stored in it. */
 struct source {
 	size_t to; /* offset in struct python_layout */
 	enum structure structure;
-	/* path through nested members; NULL: the source is the size of the structure */
+	/* names of nested members, separated by dots; NULL: the size of the structure is stored */
 	const char *path;
 	uint8_t since, until; /* first and last minor version */
 };
@@ -142,7 +143,8 @@ python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout)
 		dwarf_structures_find(&found, alternate);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
 		python_read_member(&found, minor, &sources[i], layout);
-	/* Only free-threaded builds can enable and disable the lock, and have this member. */
+	/* Only free-threaded builds, which can enable and disable the lock, have the member
+	 * "enabled". */
 	layout->free_threaded = layout->gil_enabled != MEMBER_ABSENT;
 	python_layout_finish(layout);
 	return python_layout_is_sane(layout);

@@ -2,8 +2,8 @@
 /*
  * python_eval.c - finds the parts of a function by the branches between them.
  *
- * The code is not disassembled: bytes that look like a branch are treated as a branch. Such a false
- * branch may lead anywhere, also into a function from which another false branch leads back;
+ * The code is not disassembled: any bytes that look like a branch are treated as a branch. If they
+ * are not one, the branch may lead anywhere, also into another function that seems to branch back;
  * therefore several branches back are required.
  */
 #include "runtime/python/python_find_internal.h"
@@ -13,17 +13,19 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/code_ranges.h"
 
-/* Most bytes of code that are read: the bytecode loop has 90 KiB, seldom executed parts of it 20
- * KiB. */
+/* Most bytes of code that one call of python_eval_parts reads: the bytecode loop has 90 KiB, its
+ * seldom executed parts have 20 KiB. */
 #define CODE_MOST ((uint64_t)4 << 20)
-/* Code is read in pieces that overlap, because an instruction may cross the end of a piece. */
+/* Bytes of code that are read at once (a piece), and bytes by which two pieces overlap, because an
+ * instruction may cross the end of a piece. */
 #define PIECE ((size_t)64 << 10)
 #define OVERLAP ((size_t)8)
-/* Most ranges that may be parts, and most searches for the range of a branch target. */
+/* Most candidates (ranges that a known part branches to, and that may be parts) for each known
+ * part; most searches for the range around a branch target in one call of python_eval_parts. */
 #define CANDIDATES_MOST 512
 #define SEARCHES_MOST 2048
-/* Number of branches into known parts that prove a range to be a part: parts in released versions
- * have 156 and more. */
+/* Number of branches into the middle of known parts that prove a range to be a part: parts in
+ * released versions of CPython have 156 and more. */
 #define BACK_LEAST 3
 
 struct parts {
@@ -45,7 +47,7 @@ find_range(const struct address_range *range, size_t count, uint64_t vaddr)
 	return NULL;
 }
 
-/* Called for each branch target. If it returns true, the search ends. */
+/* Called for each address to which a branch leads. If it returns true, the search ends. */
 typedef bool visitor(struct parts *parts, uint64_t target);
 
 static bool
@@ -72,8 +74,9 @@ visit_branches(struct parts *parts, const struct address_range *code, visitor *v
 	return done;
 }
 
-/* Adds the code at the branch target as a candidate if the target is in the middle of that code,
- * and outside of all known ranges and candidates. Returns true when no more can be added. */
+/* Adds as a candidate the range of code (code_range) that contains the branch target, if the target
+ * is not its first byte, and is outside of all known parts and candidates. Returns true when a
+ * limit is reached, and the search must end. */
 static bool
 keep_candidate(struct parts *parts, uint64_t target)
 {
@@ -90,8 +93,8 @@ keep_candidate(struct parts *parts, uint64_t target)
 	return false;
 }
 
-/* Counts branches into the middle of known parts. Returns true when there are enough to prove a
- * part. */
+/* Counts the branch if it leads into the middle of a known part. Returns true when the candidate
+ * has BACK_LEAST such branches, and is a part. */
 static bool
 leads_back(struct parts *parts, uint64_t target)
 {
@@ -100,8 +103,8 @@ leads_back(struct parts *parts, uint64_t target)
 	return range != NULL && target != range->start && ++parts->back == BACK_LEAST;
 }
 
-/* Appends to parts->range further parts: ranges that a branch from parts->range[index] leads to,
- * and that have enough branches into known parts. */
+/* Appends to parts->range the ranges that a branch from parts->range[index] leads to, and that have
+ * at least BACK_LEAST branches into known parts. */
 static void
 search_range(struct parts *parts, size_t index)
 {

@@ -24,8 +24,9 @@ python_take(struct finder_candidate *base, const void *search)
 	return c->module.runtime != 0;
 }
 
-/* Reads page by page up to the first unreadable page, because a structure may end where its mapping
- * ends. Returns the number of bytes that were read. */
+/* Reads up to `size` bytes, page by page, and ends at the first unreadable page: the structure may
+ * be smaller than `size`, and its mapping may end directly after it. Returns the number of bytes
+ * that were read. */
 static size_t
 python_read_readable(const struct finder *finder, uint64_t address, uint8_t *to, size_t size)
 {
@@ -61,8 +62,8 @@ python_set_place(struct python_candidate *c)
 		place->eval[i].start += c->base.bias;
 }
 
-/* Returns the version in the variable Py_Version in memory, if the module has it; otherwise the
- * result of python_module_version. 0: not known. */
+/* Returns the value of the variable Py_Version in memory, if the module has it; otherwise the
+ * result of python_module_version. Returns 0 when the version is not known. */
 static uint32_t
 python_find_version(const struct finder *finder, const struct python_candidate *c)
 {
@@ -145,7 +146,8 @@ python_choose_layout(struct finder *finder, struct finder_candidate *base)
 		base->version = python_find_version(finder, c);
 		if (base->version != 0)
 			return python_choose_by_version(finder, c);
-		/* If the module has a Py_Version, the version will be known once that is mapped. */
+		/* If the module has the variable Py_Version, its value will be known once its page
+		 * is mapped. */
 		if (c->module.version == 0)
 			finder_refuse(finder, base, "its version is not known");
 		return false;

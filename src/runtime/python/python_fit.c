@@ -2,19 +2,21 @@
 /*
  * python_fit.c - checks whether a layout of CPython fits a process's memory.
  *
- * The lists must be consistent: threads point back to their interpreter and to each other. The lock
- * must have one of its three states (not created, free, locked). An object that a frame refers to
- * must have a type whose own type has the name "type".
+ * The list of an interpreter's threads must be consistent: threads point back to their interpreter
+ * and to each other. The interpreter's lock must have one of its three states (not created, free,
+ * locked). The code object of a thread's innermost frame must have a type whose own type has the
+ * name "type".
  */
 #include <string.h>
 
 #include "runtime/python/python_find_internal.h"
 
-/* Numbers of interpreters and threads that are checked. */
+/* Most interpreters that are searched for one with a thread, and most threads of it that are
+ * checked. */
 #define INTERPRETERS_CHECKED 16
 #define THREADS_CHECKED 8
 
-/* Since 3.14 the lowest bits of a reference in a frame are flags. */
+/* Flags in a frame's reference to an object: the lowest bits, since 3.14. */
 #define REFERENCE_FLAGS UINT64_C(3)
 
 struct view {
@@ -31,8 +33,8 @@ read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint6
 
 /* --- objects ----------------------------------------------------------------------------- */
 
-/* Returns true when the type of the object's type has the name "type". This is so for all code that
- * a frame executes. */
+/* Returns true when the type of the object's type has the name "type", as for any object that
+ * frame_code refers to. */
 static bool
 is_object(const struct view *view, uint64_t object)
 {
@@ -46,7 +48,8 @@ is_object(const struct view *view, uint64_t object)
 	       memcmp(name, "type", sizeof(name)) == 0;
 }
 
-/* Returns true when the thread has no frame, or its innermost frame executes an object. */
+/* Returns true when the thread has no frame, or when the frame_code of its innermost frame is NULL
+ * or refers to an object (is_object). */
 static bool
 has_good_frame(const struct view *view, uint64_t thread)
 {
@@ -89,7 +92,8 @@ python_check_lock(const struct view *view, uint64_t runtime, uint64_t interprete
 
 /* --- threads ----------------------------------------------------------------------------- */
 
-/* Returns true when `thread` is the head of a consistent list of the interpreter's threads. */
+/* Returns true when `thread` is the head of a list of the interpreter's threads that is consistent
+ * in its first THREADS_CHECKED elements. */
 static bool
 are_threads(const struct view *view, uint64_t interpreter, uint64_t thread)
 {
@@ -119,7 +123,7 @@ python_layout_check(const struct python_layout *layout, uint64_t runtime,
 
 	if (!read_pointer(&view, runtime, layout->runtime_interpreters, &interpreter))
 		return FINDER_FIT_NOT_YET;
-	/* The list begins with the newest interpreter, which may not have a thread yet. */
+	/* The list of interpreters begins with the newest one, which may not have a thread yet. */
 	for (int i = 0; i < INTERPRETERS_CHECKED && interpreter != 0; i++) {
 		if (!read_pointer(&view, interpreter, layout->interpreter_threads, &thread))
 			return FINDER_FIT_MISFIT;

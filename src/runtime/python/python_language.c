@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_language.c - the words, functions and markers of Python for reports and options.
+ * python_language.c - describes Python for reports and options (struct runtime_language).
  *
- * The table of plumbing was made from stacks of CPython 3.6 to 3.13, whose callables, operators,
- * generators, threads and callbacks were sampled. Functions that do work of their own are omitted:
- * built-in functions and methods (builtin_sorted, list_extend), operators (PyNumber_Add), imports,
- * destructors, callbacks of extensions (closure_fcn), waits for the GIL (take_gil), and functions
- * of memory and types that an instruction needs (_PyDict_LoadGlobal).
+ * The table `plumbing` has the functions of CPython that only lead from one Python function to the
+ * next, and that reports may omit. It was made from call chains of CPython 3.6 to 3.13, sampled
+ * while callables, operators, generators, threads and callbacks were used. It does not have
+ * functions that do work of their own: built-in functions and methods (builtin_sorted,
+ * list_extend), operators (PyNumber_Add), imports, destructors, callbacks of extensions
+ * (closure_fcn), waits for the GIL (take_gil), and functions of memory and types that an
+ * instruction needs (_PyDict_LoadGlobal).
  */
 #include <string.h>
 
 #include "runtime/python/python_internal.h"
 #include "wallsample/runtime/language.h"
 
+/* Values of is_common: LOCAL functions count only in the module of an interpreter. */
 #define ANYWHERE false
 #define LOCAL true
 
@@ -21,8 +24,9 @@ static const struct plumbing_function plumbing[] = {
 	/* --- the loop that executes a function's code --- */
 	{ "_PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE }, /* EvalFrameDefault: loop since 3.6 */
 	{ "PyEval_EvalFrame*", PLUMBING_CALL, ANYWHERE },  /* EvalFrameEx: loop up to 3.5 */
-	{ "_TAIL_CALL_*", PLUMBING_CALL, ANYWHERE },       /* 3.14: one instruction each */
-	{ "_PyEvalFrame*", PLUMBING_CALL, ANYWHERE },      /* 3.11, 3.12: push, pop a frame */
+	/* 3.14: one function for each instruction */
+	{ "_TAIL_CALL_*", PLUMBING_CALL, ANYWHERE },
+	{ "_PyEvalFrame*", PLUMBING_CALL, ANYWHERE }, /* 3.11, 3.12: add and remove a frame */
 	{ "_PyEval_FrameClearAndPop", PLUMBING_CALL, ANYWHERE }, /* 3.13 */
 	{ "_PyFrame_Clear*", PLUMBING_CALL, ANYWHERE },          /* 3.11 and later */
 	{ "frame_dealloc", PLUMBING_CALL, LOCAL },               /* up to 3.10 */
@@ -30,7 +34,7 @@ static const struct plumbing_function plumbing[] = {
 	{ "_Py_HandlePending", PLUMBING_CALL, ANYWHERE }, /* 3.12 and later: calls take_gil */
 	{ "eval_frame_handle_pending", PLUMBING_CALL, ANYWHERE }, /* 3.9 to 3.11 */
 
-	/* --- from its arguments to the loop --- */
+	/* --- from the arguments of a call to the loop --- */
 	{ "PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE },
 	{ "_PyEval_EvalCode*", PLUMBING_CALL, ANYWHERE }, /* up to 3.9 */
 	{ "_PyEval_Vector", PLUMBING_CALL, ANYWHERE },    /* 3.10 and later */
@@ -65,7 +69,7 @@ static const struct plumbing_function plumbing[] = {
 	{ "method_call", PLUMBING_CALL, LOCAL }, /* up to 3.8 */
 	{ "instancemethod_call", PLUMBING_CALL, LOCAL },
 
-	/* --- calls of C functions, which themselves stay --- */
+	/* --- calls of C functions, which are not in this table themselves --- */
 	{ "method_vectorcall*", PLUMBING_CALL, LOCAL },    /* 3.8 and later */
 	{ "cfunction_vectorcall*", PLUMBING_CALL, LOCAL }, /* 3.8 and later */
 	{ "cfunction_call*", PLUMBING_CALL, LOCAL },
@@ -118,7 +122,7 @@ static const struct plumbing_function plumbing[] = {
 	{ "run_eval_code_obj", PLUMBING_CALL, LOCAL }, /* 3.8 and later */
 	{ "run_pyc_file", PLUMBING_CALL, LOCAL },
 
-	/* --- the outermost of the program and of its threads --- */
+	/* --- the outermost functions of the program and of its threads --- */
 	{ "Py_Main", PLUMBING_ROOT, ANYWHERE },
 	{ "Py_BytesMain", PLUMBING_ROOT, ANYWHERE },     /* 3.8 and later */
 	{ "_Py_UnixMain", PLUMBING_ROOT, ANYWHERE },     /* 3.7 */
@@ -129,10 +133,8 @@ static const struct plumbing_function plumbing[] = {
 	{ "thread_run", PLUMBING_ROOT, LOCAL },          /* 3.11 and later */
 };
 
-/*
- * Returns true for code such as "py::leaf:/srv/app.py", which CPython 3.12 and later generates for
- * perf (-X perf): one piece for each Python function, which calls the bytecode loop.
- */
+/* Returns true for the name of a trampoline, such as "py::leaf:/srv/app.py": CPython 3.12 and later
+ * generates one for each Python function, for perf (-X perf). It calls the bytecode loop. */
 static bool
 is_trampoline(const char *name)
 {

@@ -9,8 +9,8 @@
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
 
-/* Largest plausible offset. The runtime of 3.14 has 300 KiB; the members that are read are in its
- * first kilobyte. */
+/* Largest plausible offset in all structures but PyInterpreterState. _PyRuntimeState of 3.14 has
+ * 300 KiB, but the members that are read are in its first kilobyte. */
 #define OFFSET_MOST ((uint32_t)64 << 10)
 /*
  * Largest plausible offset in PyInterpreterState: since 3.13 arrays precede its threads and its
@@ -42,9 +42,8 @@ python_layout_finish(struct python_layout *layout)
 	if (!layout->free_threaded)
 		layout->gil_enabled = layout->thread_state = layout->frame_bytecode_index =
 			layout->code_bytecodes = MEMBER_ABSENT;
-	/*
-	 * The instructions follow the other members of a code object, and are not read with them.
-	 */
+	/* A code object ends with its instructions, which are not read together with its other
+	 * members. */
 	size = end_of_member(layout->code_filename, 8, size);
 	size = end_of_member(layout->code_name, 8, size);
 	size = end_of_member(layout->code_qualified_name, 8, size);
@@ -123,8 +122,8 @@ has_common(const struct python_layout *l)
 	return true;
 }
 
-/* Returns true when the layout has the members that its version must have, of those that only some
- * versions have. */
+/* Some members exist only in some versions. Returns true when the layout has those that its version
+ * must have. */
 static bool
 has_versioned(const struct python_layout *l)
 {
@@ -155,8 +154,8 @@ python_layout_is_sane(const struct python_layout *layout)
 
 /* --- versions ---------------------------------------------------------------------------- */
 
-/* The number is a PY_VERSION_HEX: major, minor, patch level, release level (a, b, c or f in one
- * digit), serial. */
+/* `version` is a PY_VERSION_HEX: 8 bits each for major, minor and patch level, 4 for the release
+ * level (0xa alpha, 0xb beta, 0xc candidate, 0xf final), 4 for the serial. */
 void
 python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT])
 {
@@ -173,7 +172,8 @@ python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT])
 		snprintf(text, PYTHON_VERSION_TEXT, "%u.%u.%u", major, minor, micro);
 }
 
-/* Parses a number of at most three digits. */
+/* Parses a number from 0 to 255 of one to three digits at text[*at], and sets *at to its end.
+ * Returns false when there is none. */
 static bool
 parse_part(const char *text, size_t size, size_t *at, unsigned *part)
 {
@@ -185,7 +185,8 @@ parse_part(const char *text, size_t size, size_t *at, unsigned *part)
 	return *at > first && *part < 256;
 }
 
-/* Parses "a1", "b2" or "rc1" into release level and serial; any other text is a final release. */
+/* Parses "a1", "b2" or "rc1" at text[*at], and sets *at to its end; for any other text a final
+ * release is assumed. Returns the last byte of the PY_VERSION_HEX. */
 static uint32_t
 parse_level(const char *text, size_t size, size_t *at)
 {

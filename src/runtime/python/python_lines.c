@@ -9,25 +9,24 @@
  */
 #include "runtime/python/python_layout_internal.h"
 
-/* Returns `line`; 0 if it is not a positive int, as can be in a damaged table. */
+/* Returns `line`, or 0 if it is not in [1, INT32_MAX], which can occur in a damaged table. */
 static uint32_t
 bounded_line(int64_t line)
 {
 	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Converts co_firstlineno, an int that may be negative in code that a program constructs. */
+/* Converts co_firstlineno to a signed number: it may be negative in code that a program
+ * constructs. */
 static int64_t
 bounded_first_line(uint32_t first_line)
 {
 	return (int32_t)first_line;
 }
 
-/*
- * Reads the table of versions up to 3.9, pairs of bytes: the distance to the next entry in bytes of
- * bytecode, unsigned, and in lines, signed. A distance that does not fit into a byte takes several
- * pairs.
- */
+/* Reads the table of versions up to 3.9. Each entry is a pair of bytes: its distance from the
+ * previous entry in bytes of bytecode, unsigned, and in lines, signed. A distance that does not fit
+ * into a byte takes several entries. */
 uint32_t
 python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -43,8 +42,9 @@ python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return bounded_line(line);
 }
 
-/* Reads the table of 3.10, pairs of bytes: the length of a range in bytes of bytecode, and its
- * distance in lines from the previous range with a line; -128: the range has no line. */
+/* Reads the table of 3.10. Each entry is a pair of bytes for a range of bytecode: the length of the
+ * range in bytes, and its distance in lines from the previous range that has a line; -128: the
+ * range has no line. */
 uint32_t
 python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -63,8 +63,8 @@ python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint3
 	return 0;
 }
 
-/* Reads a number of which each byte has six bits, the lowest first. Bit 6 of a byte is set if
- * another byte follows. Bit 0 of the number is its sign. */
+/* Reads a number of up to six bytes. Each byte has six bits of it, the lowest first; bit 6 is set
+ * if another byte follows. Bit 0 of the number is its sign. */
 static int64_t
 read_signed_varint(const uint8_t *table, size_t size)
 {
@@ -79,6 +79,8 @@ read_signed_varint(const uint8_t *table, size_t size)
 	return (value & 1) != 0 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
+/* Codes of the entries in the table of 3.11 and later (Objects/locations.md). Codes 0 to 9 stand
+ * for the line of the previous entry. */
 enum location {
 	LOCATION_ONE_LINE = 10, /* values 10, 11 and 12: the distance in lines plus 10 */
 	LOCATION_NO_COLUMN = 13,
@@ -86,8 +88,8 @@ enum location {
 	LOCATION_NONE = 15,
 };
 
-/* Returns the distance in lines from the previous entry; the table ends `size` bytes after
- * `entry`. */
+/* Returns the distance in lines from the previous entry; 0 for codes without one. The table ends
+ * `size` bytes after `entry`. */
 static int64_t
 location_step(unsigned code, const uint8_t *entry, size_t size)
 {
@@ -99,9 +101,9 @@ location_step(unsigned code, const uint8_t *entry, size_t size)
 }
 
 /*
- * Reads the table of 3.11 and later. Each entry begins with a byte with bit 7 set: the code in bits
- * 3 to 6, and the number of code units (of two bytes) minus one in bits 0 to 2. Other bytes of the
- * entry have bit 7 clear.
+ * Reads the table of 3.11 and later. Each entry describes a range of bytecode, and begins with a
+ * byte with bit 7 set: its code (enum location) in bits 3 to 6, and in bits 0 to 2 the number of
+ * code units (of two bytes) in the range minus one. The other bytes of an entry have bit 7 clear.
  */
 uint32_t
 python_line_locations(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)

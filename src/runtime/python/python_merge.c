@@ -3,14 +3,17 @@
  * python_merge.c - inserts Python frames into a native call chain.
  *
  * A call of the bytecode loop is one native frame, and the Python frames that it executes are
- * placed inside of that frame. The call is identified by an address in its stack frame, if one is
- * known: this needs no function name, and works if the code of the loop is in several parts. If no
- * address is known (up to 3.10), the calls are recognised by their code and counted: each call
- * executes one Python frame.
+ * inserted as the callees of that frame. The native frame is found by an address in it, if one is
+ * known (python_group.anchor): this needs no function name, and works if the code of the loop is in
+ * several parts. Up to 3.10 no address is known: native frames of the bytecode loop are recognised
+ * by their code and counted, since each executes one Python frame.
  */
 #include "runtime/python/python_internal.h"
 
+/* Text of the frame that is inserted as the callee of frames whose position in the native call
+ * chain is not known. */
 #define UNMATCHED "[python: not matched with native frames]"
+/* Text in place of a function whose code object is not readable. */
 #define NO_CODE "[python: code not readable]"
 
 struct merge {
@@ -58,8 +61,9 @@ add_group(struct merge *merge, size_t before, size_t index)
 		merge_place(merge, before, python_frame_place(captured->of, &captured->frame[i]));
 }
 
-/* Returns the index of the native frame, at index `from` or further out, whose stack frame contains
- * the address; chain->count: there is none. The end of the outermost stack frame is not known. */
+/* Returns the index, not below `from`, of the native frame whose stack frame contains the address;
+ * chain->count: there is none. Never returns the outermost native frame, because the end of its
+ * stack frame is not known. */
 static size_t
 find_by_address(const struct chain *chain, size_t from, uint64_t address)
 {
@@ -100,11 +104,9 @@ next_eval(const struct merge *merge, size_t from)
 	return from;
 }
 
-/*
- * Places each group at its call, innermost first. Returns the number of groups that were placed. If
- * there are more calls than groups, the innermost calls have none: a call has no Python frame at
- * its beginning and its end.
- */
+/* Inserts each group at a native frame of the bytecode loop, innermost first. Returns the number of
+ * groups that were inserted. If the chain is whole and has more such frames than groups, the
+ * innermost ones get none: a call has no Python frame at its beginning and its end. */
 static size_t
 match_by_count(struct merge *merge)
 {
@@ -141,11 +143,9 @@ match_by_address(struct merge *merge)
 	return matched;
 }
 
-/*
- * Returns true when there are fewer groups than calls of the bytecode loop, so that the captured
- * frames are outdated or incomplete. A difference of one is normal: the innermost call may be at
- * its beginning, and have no frames yet.
- */
+/* Returns true when there are at least two groups fewer than native frames of the bytecode loop:
+ * then the captured frames are outdated or incomplete. A difference of one is normal, because the
+ * innermost call may be at its beginning, and have no frames yet. */
 static bool
 lacks_frames(const struct merge *merge)
 {
@@ -171,8 +171,8 @@ python_merge(void *state, const void *memory, const struct chain *chain,
 		matched = match_by_count(&merge);
 	else
 		matched = match_by_address(&merge);
-	/* A truncated chain lacks the calls of the groups that were not placed; its own marker says
-	 * so. */
+	/* A chain that is not whole lacks the native frames of the groups that remain, and has a
+	 * text of its own that says so. */
 	if (matched < captured->group_count && chain_end_is_whole(chain->end))
 		merge_place(&merge, chain->count, python_marker(UNMATCHED));
 	for (size_t i = matched; i < captured->group_count; i++)

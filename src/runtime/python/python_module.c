@@ -6,11 +6,14 @@
 
 #include "wallsample/base/base.h"
 
+/* Bytes of constants that are read at once. */
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".PyRuntime"
-/* Most bytes of constants that are searched for a version. */
+/* Most bytes of one segment that are searched for versions. At this bound the search ends, even if
+ * there are other segments. */
 #define TEXT_MOST (UINT64_C(256) << 20)
-/* Pieces overlap by the longest version text: "3.10.13rc1" and its terminating zero. */
+/* Bytes by which pieces overlap: more than the longest version, "3.10.13rc1" and a terminating
+ * zero. */
 #define TEXT_OVERLAP 16
 
 static const struct symbol_wanted wanted_runtime = { .name = "_PyRuntime" };
@@ -82,7 +85,8 @@ is_in_number(char c)
 	return (c >= '0' && c <= '9') || c == '.';
 }
 
-/* Adds the versions, such as "3.9.18", at the ends of strings in the piece. */
+/* Adds the versions, such as "3.9.18", at the ends of strings in the piece: those that have a patch
+ * level, from PYTHON_MINOR_OLDEST to the version after PYTHON_MINOR_TRIED. */
 static void
 scan_texts(struct python_module *found, const char *piece, size_t size)
 {
@@ -103,7 +107,8 @@ scan_texts(struct python_module *found, const char *piece, size_t size)
 	}
 }
 
-/* Searches one piece of the constants. Returns the number of bytes that were read. */
+/* Searches one piece of the segments that are not writable, or ends the stage PYTHON_MODULE_TEXT
+ * after the last one. Returns the number of bytes that were read. */
 static size_t
 python_module_scan_text(struct python_module_search *search)
 {
@@ -136,8 +141,8 @@ python_module_scan_text(struct python_module_search *search)
 	return size;
 }
 
-/* Returns the version in a file's name, such as "libpython3.9.so.1.0", "python3.9d" or "python3.9";
- * 0: there is none. */
+/* Returns the version in a file's name, such as "libpython3.9.so.1.0", "python3.9d" or "python3.9",
+ * without a patch level; 0: there is none. */
 static uint32_t
 version_of_name(const char *name)
 {
@@ -166,14 +171,16 @@ python_module_version(const struct python_module *module)
 		version = text;
 		count++;
 	}
-	/* If several texts match, or none, only the two numbers in the file's name are certain. */
+	/* If several versions agree with the file's name, or none, only the two numbers in the name
+	 * are certain. */
 	return count == 1 ? version : module->named;
 }
 
 /* --- stages ------------------------------------------------------------------------------ */
 
-/* Ends the stage PYTHON_MODULE_RUNTIME: stores the address of _PyRuntime, and begins the next
- * stage. */
+/* Ends the stage PYTHON_MODULE_RUNTIME: stores the address of _PyRuntime and the version in the
+ * file's name, and begins the stage PYTHON_MODULE_SYMBOLS. Ends the search if the file has no
+ * _PyRuntime. */
 static void
 take_runtime(struct python_module_search *search)
 {

@@ -3,9 +3,9 @@
  * python_table.c - layouts of CPython 3.8 to 3.12, which do not publish their layout.
  *
  * Offsets do not change within a minor version. They are the same on x86-64 and aarch64, because
- * the only types of a different size, pthread mutexes and conditions, are behind all members that
- * are read. tools/python-layout prints each column; tests/unit/runtime/test_python_layout.c
- * compares the table with DWARF.
+ * the members whose types differ in size (pthread_mutex_t) follow all members that are read.
+ * tools/python-layout prints each column; tests/unit/runtime/test_python_layout.c compares the
+ * table with DWARF.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define TO(name) offsetof(struct python_layout, name)
 #define NONE MEMBER_ABSENT
 
-/* The table. Members without a row are absent in all its versions. */
+/* A member of struct python_layout without a row is absent in all these versions. */
 /* clang-format off */
 static const struct {
 	size_t to; /* the member's offset in struct python_layout */

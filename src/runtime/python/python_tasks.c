@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_tasks.c - reads the asyncio tasks of a stopped thread.
+ * python_tasks.c - reads the asyncio tasks of a thread that is stopped or asleep, or has ended.
  *
  * A task has a coroutine. A coroutine awaits another coroutine, or an object that contains one, and
- * so on. Each coroutine contains its frame, and the object that it awaits is on top of that frame's
- * stack of values. While one of the coroutines executes, its frame is in the list of the thread's
- * frames, and the functions that it has called are further in.
+ * so on. Each coroutine contains its frame, and the object that it awaits is at the top of that
+ * frame's stack of values. While one of the coroutines executes, its frame is in the list of the
+ * thread's frames, and the frames of the functions that it has called are further in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,24 +32,28 @@ static const struct {
 	{ "coroutine", GENERATOR },
 	{ "generator", GENERATOR },
 	{ "async_generator", GENERATOR },
-	/* The first member of a wrapper is the wrapped object (Objects/genobject.c,
+	/* A wrapper refers to the wrapped object directly after its PyObject (Objects/genobject.c,
 	 * Objects/iterobject.c). */
 	{ "coroutine_wrapper", WRAPPER },
 	{ "async_generator_asend", WRAPPER },
 	{ "async_generator_athrow", WRAPPER },
 	{ "anext_awaitable", WRAPPER },
 };
+/* Bytes that are read of a type's name: more than the longest name in types[]. */
 #define TYPE_NAME_MOST 24
 
+/* States of generators and coroutines: FRAME_CREATED, FRAME_SUSPENDED, FRAME_SUSPENDED_YIELD_FROM
+ * (it awaits an object), FRAME_EXECUTING, and FRAME_COMPLETED or FRAME_CLEARED. */
 enum generator_state { CREATED, SUSPENDED, AWAITING, EXECUTING, DONE };
 
+/* The reading of the tasks of one thread, or of all threads that have ended. */
 struct walk {
 	struct cpython *cpython;
 	const struct python_task_layout *at;
 	struct pages *pages;
 	struct memory memory; /* the target's memory, read through `pages` */
 	struct async_tasks *to;
-	const struct python_thread *thread; /* NULL for tasks without a thread */
+	const struct python_thread *thread; /* NULL for the tasks of threads that have ended */
 	uint64_t until_ns;
 	size_t read;        /* number of tasks that were read */
 	struct table kinds; /* address of a type -> enum kind */
@@ -76,7 +80,7 @@ kind_of_type(struct walk *walk, uint64_t type)
 	const size_t left = MEMORY_PAGE - (size_t)(address % MEMORY_PAGE);
 	char name[TYPE_NAME_MOST + 1] = "";
 
-	/* Less than TYPE_NAME_MOST bytes may be readable, because mapped memory may end directly
+	/* Fewer than TYPE_NAME_MOST bytes may be readable, because mapped memory may end directly
 	 * after a short name. */
 	if (!pages_read(walk->pages, address, name, TYPE_NAME_MOST) &&
 	    (left >= TYPE_NAME_MOST || !pages_read(walk->pages, address, name, left)))
@@ -103,7 +107,9 @@ kind_of_object(struct walk *walk, uint64_t object)
 	return (enum kind) * kind;
 }
 
-/* Reads a Python int of at most two digits of 30 bits. The lowest bits of its tag are its sign. */
+/* Stores the value of a Python int that is not negative and has at most two digits of 30 bits.
+ * Returns false when it is negative, larger or not readable. The lowest two bits of its tag are its
+ * sign, the bits from 3 on the number of digits. */
 static bool
 read_small_int(struct walk *walk, uint64_t object, uint64_t *value)
 {
@@ -118,8 +124,8 @@ read_small_int(struct walk *walk, uint64_t object, uint64_t *value)
 	return true;
 }
 
-/* Returns the text of a task's name. Until the program reads the name, CPython stores a number in
- * its place. */
+/* Returns a task's name, valid until the next call; "?" if it is not readable. `object` is a str
+ * or, until the program reads the name of a task that it has not named, the int N of "Task-N". */
 static const char *
 read_name(struct walk *walk, uint64_t object)
 {
@@ -154,8 +160,8 @@ generator_of(struct walk *walk, uint64_t object)
 	return 0;
 }
 
-/* Reads the state of a generator, a value from FRAME_CREATED to FRAME_CLEARED of
- * Include/internal/pycore_frame.h. */
+/* Returns the state of a generator, which has a value FRAME_… of Include/internal/pycore_frame.h.
+ * Returns DONE also when it is not readable. */
 static enum generator_state
 generator_state(struct walk *walk, uint64_t generator)
 {
@@ -165,17 +171,16 @@ generator_state(struct walk *walk, uint64_t generator)
 		return DONE;
 	if (!python_since(&walk->cpython->place.layout, 3, 15))
 		return state >= -3 && state <= 0 ? (enum generator_state)(state + 3) : DONE;
-	/* Free-threaded builds of 3.15 have an additional state 3: another thread is about to await
-	 * the coroutine. */
+	/* 3.15 has an additional state 3, which free-threaded builds use while another thread is
+	 * about to await the coroutine. It counts as AWAITING. */
 	if (state >= 3)
 		state--;
 	return state >= 0 && state <= 3 ? (enum generator_state)state : DONE;
 }
 
-/*
- * Returns the object that the coroutine awaits. It is on the frame's stack of values, below the
- * value that was sent to the coroutine and, in 3.15, a NULL.
- */
+/* Returns the object that a suspended coroutine awaits; 0: not readable. The object is on the stack
+ * of values of the coroutine's frame, below the value that was sent to the coroutine and, in 3.15,
+ * a NULL. */
 static uint64_t
 awaited_object(struct walk *walk, uint64_t frame)
 {
@@ -211,11 +216,9 @@ read_task_frame(struct walk *walk, uint64_t frame, uint8_t bytes[PYTHON_FRAME_BY
 	return pages_read(walk->pages, frame, bytes, walk->cpython->place.layout.frame_size);
 }
 
-/*
- * Stores in walk->frame the frames that the thread executes, from its innermost frame out to
- * `frame`. Returns their number, at most ASYNC_TASK_DEPTH_MOST; 0: the thread does not execute
- * `frame`.
- */
+/* Stores in walk->frame the frames that the thread executes, from its innermost frame out to the
+ * frame at address `frame`. Returns their number, at most ASYNC_TASK_DEPTH_MOST; 0: the thread does
+ * not execute that frame, or a frame is not readable. */
 static size_t
 executing_frames(struct walk *walk, uint64_t frame)
 {
@@ -257,8 +260,8 @@ add_executing(struct walk *walk, uint64_t frame, uint32_t outer)
 	return outer;
 }
 
-/* Reads the stack and the state of a task, from its coroutine inwards. Returns false when the
- * coroutine has ended. */
+/* Reads the stack and the state of a task, from its coroutine `object` inwards. Returns false when
+ * that coroutine has ended. */
 static bool
 read_stack(struct walk *walk, uint64_t object, struct async_task *task)
 {
@@ -323,8 +326,8 @@ read_awaiters(struct walk *walk, const uint8_t *bytes)
 		async_tasks_add_awaiter(walk->to, by);
 }
 
-/* Adds the object at the address if it is a task. Returns false when there are too many tasks, or
- * the task was added before. */
+/* Adds the object at the address if it is a task that has not ended. Returns false, and adds a
+ * note, when there are too many tasks, or the task was added before. */
 static bool
 read_task(struct walk *walk, uint64_t address)
 {
@@ -340,8 +343,8 @@ read_task(struct walk *walk, uint64_t address)
 	if (!pages_read(walk->pages, address, bytes, at->size) || bytes[at->is_task] != 1 ||
 	    member_u64(bytes, at->coroutine) == 0)
 		return true;
-	/* The thread may run this task though read_stack() did not see that, when the coroutine is
-	 * of an extension type. */
+	/* read_stack() cannot see that the thread runs this task if the task's coroutine is of a
+	 * type that an extension defines. */
 	if (walk->thread != NULL &&
 	    python_pointer(&walk->memory, walk->thread->state, at->thread_running) == address)
 		task.state = ASYNC_TASK_RUNNING;
@@ -360,8 +363,8 @@ read_task(struct walk *walk, uint64_t address)
 	return true;
 }
 
-/* Adds the tasks of the list with this head. The list is circular: each node, and the head, has the
- * addresses of the next and the previous node. */
+/* Adds the tasks of the list whose head is at address `head`. Each node of the list, and the head,
+ * has the addresses of the next and the previous node; the last node points to the head. */
 static void
 read_list(struct walk *walk, uint64_t head)
 {

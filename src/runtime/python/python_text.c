@@ -7,7 +7,7 @@
 #include "wallsample/base/bytes.h"
 #include "wallsample/base/utf8.h"
 
-/* Decoded flags of a str object. */
+/* The flags of a str object, which describe how it stores its characters. */
 struct text_form {
 	uint32_t width; /* bytes per character: 1, 2 or 4 */
 	bool compact;   /* the characters follow the object; else a pointer to them follows it */
@@ -26,9 +26,10 @@ python_pointer(const struct memory *memory, uint64_t address, uint32_t offset)
 }
 
 /*
- * Decodes the flags, which follow the field `interned` in the word. That field has 2 bits, or in
- * free-threaded builds 8 or (3.14) 16 bits: the three positions of the flags are tried, lowest
- * first. At a position inside of `interned` the width is 0, because its value is below 4.
+ * Decodes the flags in `state` of a str object, which follow the bit field `interned`. That field
+ * has 2 bits, or in free-threaded builds 8 or (3.14) 16 bits: the three positions of the flags are
+ * tried, lowest first. At a position inside of `interned` the width reads as 0, because the value
+ * of `interned` is below 4. Returns false when the flags are not valid.
  */
 static bool
 decode_form(uint32_t state, struct text_form *form)
@@ -49,7 +50,7 @@ decode_form(uint32_t state, struct text_form *form)
 	return false;
 }
 
-/* Returns the address of the characters. */
+/* Returns the address of the characters; 0: not readable. */
 static uint64_t
 find_characters(const struct python_layout *layout, const struct memory *memory, uint64_t address,
 		const struct text_form *form)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* python_threads.c - reads CPython's lists of threads and locks, by interpreter. */
+/* python_threads.c - reads CPython's lists of interpreters and their threads, and their locks. */
 #include <inttypes.h>
 
 #include "runtime/python/python_internal.h"
 
-/* Most attempts to read the lists, which may be inconsistent while threads begin and end. */
+/* Most attempts to read the lists of threads, which may be inconsistent while threads begin and
+ * end. */
 #define LIST_ATTEMPTS 3
 
 /* --- the lists --------------------------------------------------------------------------- */
@@ -18,9 +19,10 @@ python_threads_clear(struct python_threads *threads)
 }
 
 /*
- * Returns the tid of the thread, which is found by its native id. Before 3.11 there is no native
- * id, and in a forked child of some versions it is still the id in the parent: then the tid is read
- * from the C library's structure of the thread. Returns 0 when it is not found.
+ * Returns the thread's tid; 0: not found. The tid is found by the native id, or by the pthread_t if
+ * no thread has the native id: versions before 3.11 have none, and in a forked child of some
+ * versions it is still the id in the parent. The C library's structure at the pthread_t contains a
+ * tid.
  */
 static pid_t
 python_thread_find_tid(const struct cpython *cpython, const struct python_thread *thread)
@@ -36,8 +38,8 @@ python_thread_find_tid(const struct cpython *cpython, const struct python_thread
 	return tid > 0 ? tid : 0;
 }
 
-/* Copies the tid from the previous list, where it is valid if the thread's ids are unchanged.
- * Returns false when the tid is not known from there. */
+/* Copies tid and memo from the previous list, if that has the PyThreadState with the same ids.
+ * Returns false when it does not, or the tid is not known there. */
 static bool
 python_thread_take_over(const struct cpython *cpython, struct python_thread *thread)
 {
@@ -50,7 +52,7 @@ python_thread_take_over(const struct cpython *cpython, struct python_thread *thr
 	old = &before->thread[at];
 	if (old->tid == 0 || old->native != thread->native || old->pthread != thread->pthread)
 		return false;
-	/* A pthread_t, the only id of old versions, may have been reused for another thread. */
+	/* The pthread_t, the only id before 3.11, may have been reused for another thread. */
 	if (thread->native == 0 && python_thread_find_tid(cpython, thread) != old->tid)
 		return false;
 	thread->tid = old->tid;
@@ -58,8 +60,9 @@ python_thread_take_over(const struct cpython *cpython, struct python_thread *thr
 	return true;
 }
 
-/* Adds a thread, and finds its tid. Returns false when the list contains the thread already, as in
- * a circular list. */
+/* Adds a thread, finds its tid, and reports a thread that was not in the previous list
+ * (instance_add_new). Returns false when the PyThreadState has already been added, as in a circular
+ * list. */
 static bool
 python_threads_add(struct cpython *cpython, struct python_thread *thread)
 {
@@ -80,8 +83,8 @@ python_threads_add(struct cpython *cpython, struct python_thread *thread)
 	return true;
 }
 
-/* Adds the threads of one interpreter. Returns false when its list is inconsistent, as when a
- * thread ends at this moment. */
+/* Adds the threads of one interpreter. Returns false when its list is unreadable or inconsistent,
+ * as when a thread ends during the reading. */
 static bool
 list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 {
@@ -107,9 +110,8 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 	return true;
 }
 
-/*
- * Returns the address of the interpreter's lock; 0: the build has no lock, or the lock is disabled.
- */
+/* Returns the address of the lock that the interpreter's threads use, up to 3.11 that of
+ * _PyRuntime. 0: there is none, it is disabled or it is not readable. */
 static uint64_t
 lock_of(const struct cpython *cpython, uint64_t interpreter)
 {
@@ -177,9 +179,10 @@ list_interpreters(struct cpython *cpython)
 }
 
 /*
- * Returns a hash of the heads of all lists. CPython puts a new thread at the head of its list: if
- * the heads are unchanged, no thread has been added. Threads that have ended do no harm in the
- * list.
+ * Returns a hash of the heads of all interpreters' lists of threads. CPython puts a new thread at
+ * the head of its list: if the heads are unchanged, no thread has been added. Threads that have
+ * ended stay in cpython->threads until the lists are read again, which does no harm: they are not
+ * captured.
  */
 static uint64_t
 hash_heads(const struct cpython *cpython)
@@ -198,7 +201,8 @@ hash_heads(const struct cpython *cpython)
 	return hash;
 }
 
-/* Keeps threads of the previous list that an incomplete reading did not reach. */
+/* Adds the threads of the previous list that the new one lacks, because its reading was
+ * incomplete. */
 static void
 python_threads_keep_others(struct cpython *cpython)
 {
@@ -211,7 +215,8 @@ python_threads_keep_others(struct cpython *cpython)
 	}
 }
 
-/* Links the threads with the same tid, in the order of the list. */
+/* Links the elements with the same tid, in their order in threads->thread, and fills
+ * threads->by_tid. */
 static void
 python_threads_link(struct python_threads *threads)
 {
