@@ -236,8 +236,8 @@ progress_read_memory(struct progress *progress, const struct memory_piece *piece
 	size_t capacity = 0, threads;
 	bool done;
 
-	/* All threads have the same memory: another one serves when the reader has exited, until none
-	 * of those that were listed is left. */
+	/* All threads have the same memory: when the reader has exited another one serves, until
+	 * all that were listed have been tried. */
 	errno = 0;
 	done = memory_read_pieces(progress->reader, piece, count, to) == count;
 	if (done || errno != ESRCH)

@@ -13,8 +13,8 @@
  */
 #define FINDER_MISFITS_MOST 20
 /*
- * Number of consecutive misfits that prove it although the process has used no CPU time meanwhile: a
- * process that sleeps looks like one that waits for a CPU, which it gets within that many ticks.
+ * Number of consecutive misfits that prove it although the process used no CPU time meanwhile: it
+ * sleeps, or it waits for a CPU, which it gets within that many ticks.
  */
 #define FINDER_MISFIT_CHECKS_MOST 200
 
@@ -110,8 +110,8 @@ finder_restart(struct finder_candidate *candidate)
 }
 
 /*
- * Counts a misfit. A misfit of a process that has used no CPU time since the last one proves little,
- * because its memory is unchanged. Returns true when the layout is proved wrong.
+ * Counts a misfit. It proves little if the process has used no CPU time since the last one, because
+ * its memory is unchanged then. Returns true when the layout is proved wrong.
  */
 static bool
 finder_count_misfit(const struct finder *finder, struct finder_candidate *candidate)

@@ -51,9 +51,8 @@ struct finder_candidate {
 		FINDER_PART,    /* belongs to another candidate's runtime; set by choose_layout */
 	} state;
 	unsigned looks; /* number of checks while the state was FINDER_NEW or FINDER_WAITING */
-	/* Number of consecutive checks that did not fit: between which the process has used CPU
-	 * time, and of all. */
-	unsigned misfits, misfit_checks;
+	unsigned misfit_checks; /* number of consecutive checks that did not fit */
+	unsigned misfits;       /* of these, those before which the process used CPU time */
 	uint64_t misfit_cpu_ns; /* CPU time of the process at the latest misfit */
 	bool dwarf_tried;       /* finder_try_dwarf was called */
 };

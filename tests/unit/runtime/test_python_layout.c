@@ -102,8 +102,8 @@ test_table(void **state)
 }
 
 /*
- * python_code_identify() and python_codes_find() use these members without a check: a layout without
- * one of them is refused, and code_size reaches to their ends.
+ * python_code_identify() and python_codes_find() use these members without a check: a layout
+ * without one of them is refused, and code_size reaches to their ends.
  */
 static void
 test_code_members(void **state)
