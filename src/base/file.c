@@ -11,10 +11,13 @@
 
 #include "wallsample/base/base.h"
 
-/* Initial size of the buffer in bytes. Most files of /proc are smaller. */
+/* Bytes by which a full buffer grows, at least. Most files of /proc are smaller. */
 #define FIRST_READ 4096
 
-/* Reads up to `limit` bytes of a file. Returns their number, or -1 with errno set. */
+/*
+ * Reads up to `limit` bytes into *text, which the caller frees even after an error. Returns the
+ * number of bytes, or -1 with errno set.
+ */
 static ssize_t
 read_all(int fd, size_t limit, char **text)
 {
@@ -84,8 +87,8 @@ file_read_at(int fd, uint64_t offset, void *to, size_t size)
 }
 
 /*
- * Returns true if the file system of the file has no data: the kernel generates the contents of its
- * files when they are read. The size of a file does not show this: /sys reports 4096 bytes.
+ * Returns true if the kernel generates the contents of the file at each read, or if this is not
+ * known. The type of the file system decides, not the file's size: files of /sys have 4096 bytes.
  */
 static bool
 file_is_generated(int fd)

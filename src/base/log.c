@@ -19,8 +19,10 @@ log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 		text[0] = '\0';
 	va_end(args);
 	strbuf_add_escaped(&line, text);
-	/* One call of stdio per line, so that lines of several programs on one terminal do not
-	 * mix. */
+	/*
+	 * The whole line is written by one call of stdio, so that the lines of several programs on
+	 * one terminal do not mix.
+	 */
 	if (log->before != NULL)
 		log->before(log->context);
 	fprintf(log->stream, "wallsample: %s\n", line.data);

@@ -30,7 +30,7 @@ skip_spaces(const char *at)
 	return at;
 }
 
-/* Parses digits at *cursor, which no space or sign precedes. */
+/* Parses an unsigned number at *cursor, which must begin with a digit. */
 static bool
 parse_digits(const char **cursor, int base, uint64_t *value)
 {
@@ -161,7 +161,10 @@ parse_size(const char *text, uint64_t *bytes)
 	return true;
 }
 
-/* Checks the characters because strtod(3) accepts "inf", "0x1p3", "1e300" and leading space. */
+/*
+ * Checks the characters first, because strtod(3) also accepts "inf", "0x1p3", "1e300" and leading
+ * spaces.
+ */
 bool
 parse_double(const char *text, double min, double max, double *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c - maps pairs of 64-bit numbers to 32-bit values by open addressing, and interns text in
- * such a map.
+ * table.c - hash tables with open addressing: from pairs of 64-bit numbers to 32-bit values, and
+ * from texts to ids.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,9 @@ table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t initial, bool
 {
 	struct table_slot *slot;
 
-	/* Grows before the search, so that the returned pointer stays valid. */
+	/*
+	 * Grows before the slot is searched: a later growth would move the value that is returned.
+	 */
 	if (table->count + 1 > table->capacity / 4 * 3)
 		table_grow(table);
 	slot = table_slot(table, a, b);

@@ -43,8 +43,9 @@ utf8_is_invisible(uint32_t c)
 	if (c >= 0xfe00 && c <= 0xfe0f)
 		return false;
 	/*
-	 * libutf8proc has no properties of unassigned characters. Of these the following are
-	 * Default_Ignorable_Code_Point: U+2065, U+FFF0 to U+FFF8, and plane 14 up to U+E0FFF.
+	 * libutf8proc has no properties of unassigned characters. These unassigned characters are
+	 * Default_Ignorable_Code_Point: U+2065, U+FFF0 to U+FFF8, and those of U+E0000 to U+E0FFF.
+	 * U+FFF9 to U+FFFB are the annotations.
 	 */
 	if (c == 0x2065 || (c >= 0xfff0 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff))
 		return true;

@@ -9,22 +9,22 @@
 #include "wallsample/causal/progress.h"
 
 struct causal_command {
-	/* the run that takes the profile; experiments use its target and output, too */
+	/* the run that takes the profile; the experiments have the same target and output */
 	struct run run;
 	struct progress *progress;
 	struct causal_result result;
 	struct profile *profile; /* samples taken during the experiments */
 	struct causal_run *experiments;
 	uint64_t tended_ns; /* time at which tend() last named frames and planned experiments */
-	bool over;          /* the experiments are complete */
+	bool over;          /* the experiments are complete, or the target has called exec */
 	size_t counted;     /* number of breakpoints that the progress points need */
 	bool warned;        /* the user was warned that there is no progress */
 	enum sample_status status;
 };
 
 /*
- * The phases in order: take the profile, choose candidates from it, run experiments on the
- * candidates.
+ * The three phases, to be called in this order: take the profile, choose candidates from it, run
+ * experiments on the candidates.
  */
 int causal_take_profile(struct causal_command *command, struct error *err);
 int causal_choose_candidates(struct causal_command *command, struct error *err);

@@ -25,7 +25,10 @@
 /* Number of functions that the error names if no function matches --select. */
 #define NAMED_MOST 5
 
-/* Seed of the bootstrap. It is constant: the same experiments always give the same report. */
+/*
+ * Seed of the random numbers by which curves are resampled. It is constant: the same experiments
+ * always give the same report.
+ */
 #define CURVES_SEED 1
 
 /* Default number of candidates in a report. */
@@ -128,9 +131,11 @@ candidate_is_wanted(const struct view_function *function, const regex_t *select)
 }
 
 /*
- * Stores the functions (or lines, or modules: the rows of the view) that ran and match `select`,
- * those with the most Latency without callees first, and returns their number. If `select` is NULL,
- * stores the script functions of an interpreted program, or all functions of any other program.
+ * Stores the candidates in `out`, those with the most Latency without callees first, and returns
+ * their number. Candidates are the rows of the view (functions, lines or modules) that ran and have
+ * a known name. With `select`, only rows whose name matches it are stored. Without it, only rows
+ * with Latency of their own are stored: the script functions of an interpreted program, or all
+ * functions of any other program.
  */
 static size_t
 candidates_rank(const struct view *view, const regex_t *select, struct ranked *out)
@@ -234,8 +239,8 @@ write_causal(void *context, FILE *out, struct error *err)
 }
 
 /*
- * Returns SAMPLE_NOTHING if no experiment is complete; SAMPLE_PARTIAL if the gain of a candidate is
- * unknown or the target has gone; else SAMPLE_WHOLE.
+ * Returns SAMPLE_NOTHING if no experiment is complete; SAMPLE_PARTIAL if the gain of a candidate at
+ * the first progress point is unknown, or if the target has exited; else SAMPLE_WHOLE.
  */
 static enum sample_status
 result_status(const struct causal_result *result, const struct causal_curves *curves)
@@ -304,8 +309,10 @@ tend(struct causal_command *command, bool held)
 
 	if (held && !overdue)
 		return;
-	/* Not too often: sampler_pause removes the breakpoints, so that no progress is counted
-	 * during this work. */
+	/*
+	 * At intervals of NAME_NS at least: sampler_pause removes the breakpoints, and while they
+	 * are removed no progress is counted.
+	 */
 	if (leaves && command->counted > 0 && now - command->tended_ns < NAME_NS)
 		return;
 	command->tended_ns = now;

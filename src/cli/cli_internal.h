@@ -26,7 +26,7 @@ struct command {
 	const char *name; /* the first argument of the call; "": the command without a name */
 	unsigned bit;     /* FOR_… of options.h: a bit that marks the options of this command */
 	const char *operands; /* operands as the help shows them: "FILE…"; NULL: it takes none */
-	const char *noun;     /* names the output: "report"; NULL: the output may be a recording */
+	const char *noun;     /* "report": what it writes instead of recordings; NULL: not needed */
 	/*
 	 * Runs the command. Returns 0 and stores the exit status in *status, which the caller has
 	 * set to 0; or sets *err and returns < 0.
@@ -55,7 +55,7 @@ int option_convert(const struct option_row *row, const char *label, const char *
 		   struct options *options, struct error *err);
 /* Appends a borrowed text to the list. */
 void option_add_text(struct text_list *list, const char *text);
-/* Frees a regular expression that OPTION_REGEX stored; accepts NULL. */
+/* Frees a regular expression that an option of type OPTION_REGEX has stored; accepts NULL. */
 void option_free_regex(regex_t *regex);
 
 /* --- help.c ------------------------------------------------------------- */
@@ -70,7 +70,7 @@ void say_error(const struct error *err);
 /* Returns `status` if `rc` is 0. Otherwise prints the error and returns its exit status. */
 int say_end(int rc, int status, const struct error *err);
 
-/* A value whose `text` is an argument for "%s", valid until the end of the full expression. */
+/* A short text, returned by value: `text` is valid only in the expression with the call. */
 struct say_text {
 	char text[32];
 };
@@ -82,15 +82,16 @@ struct say_text say_date(time_t when, bool compact);
 
 /* --- signals.c ---------------------------------------------------------- */
 
-/* The number of the signal that ended sampling; 0: no signal has arrived. */
+/* Not 0: sampling ends; the signal that arrived, or SIGTERM if wallsample itself ends it. */
 extern volatile sig_atomic_t signals_stop;
 /* Set by SIGUSR1, cleared by the code that writes the snapshot. */
 extern volatile sig_atomic_t signals_snapshot;
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP set signals_stop and interrupt system calls; a second such
- * signal ends the program at once. Call it after target_find: a started command must inherit the
- * original signal dispositions.
+ * From now on SIGINT, SIGTERM and SIGHUP set signals_stop and interrupt system calls; a second one
+ * ends the program at once, unless the target has breakpoints (guard.h). SIGUSR1 sets
+ * signals_snapshot. Job control signals, SIGPIPE and SIGXFSZ are ignored. Call it after
+ * target_find: a started command must inherit the original signal dispositions.
  */
 void signals_install(void);
 
@@ -105,7 +106,7 @@ struct target {
 	bool is_running;          /* the command was executed: target_release does not kill it */
 };
 
-/* Returns ERROR_USAGE unless exactly one of -p, --name and -- was given. */
+/* Returns ERROR_USAGE unless exactly one target is given, with options that fit it. */
 int target_check_usage(const struct options *options, struct error *err);
 
 /*
@@ -144,8 +145,8 @@ int output_name_check(const char *pattern, struct error *err);
 
 /*
  * Chooses the exporter by -f, else by the ending of the file name of -o, else the format text.
- * Returns ERROR_USAGE for an unknown format, and for a format that does not fit the command; the
- * error lists the possible formats.
+ * Returns ERROR_USAGE for a format or an ending that is unknown, and for a format that was not
+ * built in or does not fit the command; the error lists the possible formats.
  */
 int output_format_choose(const struct options *options, const struct exporter **out,
 			 struct error *err);

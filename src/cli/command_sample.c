@@ -5,8 +5,8 @@
 #include "cli/run_internal.h"
 
 /*
- * Checks the options before anything is opened. The pattern of -o is checked without its %p: the
- * process id is not known yet.
+ * Checks the options before anything is opened. In the pattern of -o, %p is replaced by 0 for this
+ * check, because the process id is not known yet.
  */
 static int
 sample_check_options(struct run *run, struct error *err)

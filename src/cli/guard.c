@@ -94,7 +94,10 @@ wait_for(pid_t child, const sigset_t *signals)
 	}
 }
 
-/* Ends this process by the signal that ended the child, so that the parent sees that signal. */
+/*
+ * Ends this process by the signal that ended the child, so that whoever waits for this process sees
+ * that signal.
+ */
 static void
 die_as(int signo)
 {

@@ -80,7 +80,8 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 }
 
 /*
- * Sets the source. Its members that describe a single process are taken from the first recording.
+ * Fills in loaded->source. Its members that describe a single process are taken from the first
+ * recording.
  */
 static void
 set_source(struct loaded *loaded, const struct request *request)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - the program wallsample: everything is in the library. */
+/* main.c - the program wallsample: everything else is in the library. */
 #include "wallsample/cli/command.h"
 
 int

@@ -126,8 +126,8 @@ name_distance(const char *known, const char *name)
 }
 
 /*
- * True if a misspelt name is long enough to guess which known name was meant, and shorter than
- * NAME_MOST.
+ * True if a misspelt name has at least two letters, so that a known name can be guessed from it,
+ * and is shorter than NAME_MOST.
  */
 static bool
 can_guess(const char *name)
@@ -136,8 +136,8 @@ can_guess(const char *name)
 }
 
 /*
- * Returns the name of the command's option that is nearest to a misspelt name; NULL if none is
- * near.
+ * Returns the name of the command's option that has the least edit distance from a misspelt name;
+ * NULL if this distance is more than a third of the name's length plus 1.
  */
 static const char *
 nearest_option(const char *name, const struct command *verb)
@@ -212,6 +212,7 @@ has_target(const struct options *options)
 
 /*
  * Sets the error for a word that is no option where an option is expected, and returns ERROR_USAGE.
+ * If `first` is true, the word is the first one, where a command is possible.
  */
 static int
 refuse_word(const char *word, bool first, const struct words *words, const struct options *options,

@@ -16,9 +16,9 @@
 /* --- the folder of a file ------------------------------------------------------------ */
 
 /*
- * With -o /tmp/x/report, another user could replace /tmp/x by a link and make root create files
- * anywhere. If wallsample runs as root, it therefore walks the path component by component, and
- * follows only links that root owns.
+ * Flags for opening a folder of an output path. As root, wallsample opens the path component by
+ * component, and follows only links that root owns: with -o /tmp/x/report, another user could
+ * replace /tmp/x by a link and make root create files anywhere.
  */
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
@@ -152,7 +152,7 @@ output_folder_open(const char *path, char **base, struct error *err)
 
 /* --- the output ---------------------------------------------------------------------- */
 
-/* Maximum number of attempts to create a file, each with another random name. */
+/* Most names that are tried for a temporary file; each name is random. */
 #define TEMPORARY_TRIES 8
 
 /* A larger value of $COLUMNS is ignored. */
@@ -251,8 +251,9 @@ open_named(struct output *output, struct error *err)
 }
 
 /*
- * Returns the descriptor of this process that `path` names, such as "/dev/fd/63", which a shell
- * makes of >(…); else -1. Such links have targets that are no paths.
+ * Returns the descriptor of this process that `path` names: stdout for NULL and "-", or a path such
+ * as "/dev/fd/63", which a shell makes of >(…); -1 for other paths. Such a path is not opened as a
+ * file: the link in /proc behind it may lead to a pipe, which has no path.
  */
 static int
 own_descriptor(const char *path)

@@ -50,8 +50,9 @@ void source_release(struct source *source);
 
 /* The part of the sampled time that a report covers. */
 struct part {
-	const struct profile *profile;      /* borrowed; NULL: the profile of the source */
-	struct recording *const *recording; /* borrowed; has the times of samples; or NULL */
+	const struct profile *profile; /* borrowed; NULL: the profile of the source */
+	/* borrowed recordings with the times of samples; or NULL */
+	struct recording *const *recording;
 	size_t recording_count;
 	struct strbuf text; /* describes the part; empty if the part is all the time */
 };
@@ -63,7 +64,7 @@ struct part {
 int source_write(const struct request *request, const struct source *source,
 		 const struct part *part, bool snapshot, struct error *err);
 
-/* Exit statuses of a run that was not refused. Only a dump has SAMPLE_DEADLOCK. */
+/* Exit statuses of a call without an error. Only a dump has SAMPLE_DEADLOCK. */
 enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
 
 /* Returns SAMPLE_NOTHING if no thread was captured; SAMPLE_PARTIAL, with the reason appended to
@@ -164,15 +165,15 @@ int sample_nothing(const struct run *run, struct error *err);
 
 /* True if the options select a part of the time. */
 bool part_is_wanted(const struct options *options);
-/* Returns ERROR_USAGE if the selected part of the time is empty. */
+/* Returns ERROR_USAGE if --from is not before --to, unless only one of them counts from the end. */
 int part_check_words(const struct options *options, struct error *err);
 struct recording_selection part_selection(const struct options *options);
 /* Stores "while 1 to 2 threads were on a CPU, from 3 s: 12% of the time". */
 void part_describe(const struct options *options, uint64_t selected_ns, uint64_t all_ns,
 		   struct strbuf *text);
 /*
- * Starts recording into an unnamed file if the options select a part of a live run, or if the
- * output has a time axis.
+ * Starts recording into an unnamed file if the report needs, or can show, the times of samples:
+ * with --from, --to or --parallelism, by lock, or in a format with a time axis.
  */
 int part_begin(struct run *run, struct error *err);
 /* Discards a recording that failed. Ends sampling, too, if the output needs the recording. */

@@ -72,8 +72,8 @@ part_is_needed(const struct run *run)
 }
 
 /*
- * Filters `rc`, the result of a call that writes the recording: returns `rc` if the output needs
- * the recording; otherwise prints the error, if any, and returns 0.
+ * Takes the result `rc` of a call that writes the recording. If the output needs the recording,
+ * returns `rc`. Otherwise prints the error, if any, clears it, and returns 0.
  */
 static int
 part_pass_error(struct run *run, int rc, struct error *err)

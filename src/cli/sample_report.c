@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_report.c - prints how a run of the sampler begins, goes and ends. */
+/*
+ * sample_report.c - prints messages at the beginning and at the end of a run of the sampler, and
+ * deadlocks.
+ */
 #include "cli/run_internal.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/analysis/waiting.h"
@@ -67,8 +70,8 @@ say_origins(const struct run *run)
 }
 
 /*
- * Prints numbers of the run, except the priority and the speed of the unwinder, which the sampler
- * logs.
+ * Prints statistics of the run (-v). The nice value of wallsample and the speed of the unwinder are
+ * not among them, because the sampler logs both.
  */
 static void
 say_numbers(const struct run *run)

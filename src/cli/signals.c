@@ -54,8 +54,9 @@ void
 signals_install(void)
 {
 	/*
-	 * Ctrl-Z and output from the background would suspend wallsample, and any thread of the
-	 * target that wallsample holds at that moment would stay stopped.
+	 * SIGTSTP (Ctrl-Z), and SIGTTIN and SIGTTOU (terminal access from the background), would
+	 * suspend wallsample, and any thread of the target that it holds at that moment would stay
+	 * stopped. With SIGPIPE and SIGXFSZ ignored, write(2) returns an error instead.
 	 */
 	static const int ignored[] = { SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ };
 	sigset_t ours;

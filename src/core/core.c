@@ -135,8 +135,10 @@ read_segments(struct core *core, const Elf64_Ehdr *header)
 		if (segment.p_type == PT_LOAD)
 			core_add_segment(core, &segment);
 	}
-	/* The notes are read in a second pass, so that the window does not move back and forth
-	 * between headers and notes. */
+	/*
+	 * The notes are read in a second pass. In a single pass the buffer (core_window) would be
+	 * filled again at each change between headers and notes.
+	 */
 	for (uint64_t i = 0; i < count; i++) {
 		if (!core_read_file(core, header->e_phoff + i * sizeof(segment), &segment,
 				    sizeof(segment)))
@@ -268,7 +270,7 @@ core_thread_id(const struct core *core, size_t index)
 	return core->thread[index].tid;
 }
 
-/* The core file has registers in the layout of ptrace(2). */
+/* The registers in a core file have the layout of ptrace(2). */
 bool
 core_thread_read(const struct core *core, size_t index, struct core_thread *out)
 {

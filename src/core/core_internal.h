@@ -16,7 +16,7 @@
 #include "wallsample/tracer/snapshot.h"
 #include "wallsample/wait/wait.h"
 
-/* The size of the buffer for small reads, such as those of notes. */
+/* Size in bytes of the buffer for small reads of the core file (struct core_window). */
 #define CORE_WINDOW ((size_t)4096)
 
 struct core_window {
@@ -113,7 +113,10 @@ void core_take_notes(struct core *core, const Elf64_Phdr *header);
 /* Completes the description of the process. To be called after the last note was read. */
 void core_finish_notes(struct core *core);
 
-/* --- core_waits.c: all waits are of one moment, so that a ring of waits is a deadlock --------- */
+/*
+ * --- core_waits.c: waits and locks of all threads at the end of the process. All waits are of the
+ * same moment; therefore a ring of waits is a deadlock.
+ */
 
 /* A thread, and the system call that it was in when the process ended. */
 struct core_waiter {

@@ -2,18 +2,20 @@
 /*
  * core_maps.c - the modules and the mappings of code of a process, from its core file.
  *
- * The kernel lists every mapping as a segment that is executable or not. gdb omits the segments of
- * mappings whose memory it has not written, among them the code of files. Whether such a mapping is
- * executable then follows from the ELF headers of the mapped file, which are in the core or in the
- * file itself.
+ * A core that the kernel has written has a segment for each mapping, executable or not. A core that
+ * gdb has written has segments only for mappings whose memory is in the core, and the code of files
+ * is not. Whether a mapping without a segment is executable then follows from the ELF headers of
+ * the mapped file, which are in the core or in the file itself.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/core_internal.h"
 
-/* Number of bytes that are read from the beginning of a mapped file: headers and build-id are in
- * its first two pages. */
+/*
+ * Most bytes that are read from the beginning of a mapped file, for its headers and its build-id.
+ * They are usually in the first 8 KiB; a bound of 64 KiB also finds them further back.
+ */
 #define HEAD_SIZE ((size_t)64 << 10)
 
 /* Bound on the size of the vdso, which has two to four pages. */
@@ -22,7 +24,10 @@
 /* Address of the legacy vsyscall page of x86-64. */
 #define VSYSCALL UINT64_C(0xffffffffff600000)
 
-/* Bound on modules: libdw searches its list of modules linearly. Linux has 65530 mappings. */
+/*
+ * Most mappings of code that are used; further ones are left out. The bound limits the time of
+ * libdw, which searches its list of modules linearly. Linux allows 65530 mappings by default.
+ */
 #define MAPPINGS_MAX ((size_t)32 << 10)
 
 /* Largest number of files that a line of the log names; further files are only counted. */
@@ -32,7 +37,8 @@
 
 /* A file that the core names. */
 struct file {
-	uint32_t head; /* index of the range that maps the first bytes of the file, or RANGE_NONE */
+	/* index in core.ranges of the range that maps the first bytes of the file, or RANGE_NONE */
+	uint32_t head;
 	bool head_read; /* `image` is valid */
 	/* Image made of the first bytes; NULL when the core lacks them or they are no ELF file. */
 	struct image *image;
@@ -50,7 +56,7 @@ struct builder {
 	uint8_t *head; /* a buffer of HEAD_SIZE bytes */
 	struct mapping *mapping;
 	size_t count, capacity;
-	/* There are too many modules or files: the remaining mappings have no names. */
+	/* true: mappings were left out, because there were too many mappings or modules */
 	bool too_many;
 };
 
@@ -231,8 +237,10 @@ compare_mappings(const void *left, const void *right)
 
 /* --- files that cannot be used ----------------------------------------------------- */
 
-/* Appends the paths of all modules that are not used for the same reason as module `first`, and
- * marks these modules as reported. */
+/*
+ * Appends the paths of the modules that are not used for the same reason as module `first`:
+ * NAMED_MOST paths, then the number of the other modules. Marks these modules as reported.
+ */
 static void
 add_names(const struct builder *builder, size_t first, bool *reported, struct strbuf *names)
 {

@@ -7,7 +7,7 @@
 
 #include "wallsample/base/search.h"
 
-/* Reads of more than this number of bytes bypass the window. */
+/* Reads of more than this number of bytes do not use the buffer core->window. */
 #define SMALL ((size_t)512)
 
 bool
@@ -60,8 +60,11 @@ core_spans_add(struct core_spans *spans, struct core_span span)
 	spans->span[spans->count++] = span;
 }
 
-/* Orders spans completely, so that the result does not depend on qsort, which is not stable, even
- * when spans of a hostile file start at one address. */
+/*
+ * Compares all members of two spans. The order of equal elements after qsort is not defined, so a
+ * comparison of `start` alone would make the result depend on the library if spans of a hostile
+ * file start at the same address.
+ */
 static int
 compare_spans(const void *left, const void *right)
 {

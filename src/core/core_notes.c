@@ -22,7 +22,10 @@
 /* Largest number of entries of the auxiliary vector; Linux has some twenty. */
 #define AUXV_MAX 256
 
-/* Names and descriptors of notes are padded to 4 bytes, also in segments aligned to 8. */
+/*
+ * Mask for rounding up to 4 bytes: names and descriptors of notes are padded to 4 bytes, even in
+ * segments that are aligned to 8.
+ */
 #define NOTE_PAD UINT64_C(3)
 
 struct note {
@@ -132,7 +135,7 @@ take_process(struct core *core, const struct note *note)
 	process->comm[sizeof(info.pr_fname)] = '\0';
 	process->cmdline = xstrndup(info.pr_psargs,
 				    strnlen(info.pr_psargs, sizeof(info.pr_psargs)));
-	/* The kernel puts a space after each argument: those at the end are removed. */
+	/* The kernel puts a space after each argument: the spaces at the end are removed. */
 	length = strlen(process->cmdline);
 	while (length > 0 && process->cmdline[length - 1] == ' ')
 		process->cmdline[--length] = '\0';
@@ -265,8 +268,10 @@ core_take_notes(struct core *core, const Elf64_Phdr *header)
 void
 core_finish_notes(struct core *core)
 {
-	/* With raise(3) and abort(3) the process sends the signal to itself: that is no other
-	 * sender. */
+	/*
+	 * With raise(3) and abort(3) the process has sent the signal to itself: there is no other
+	 * sender.
+	 */
 	if (core->end.sender == core->process->pid)
 		core->end.sender = 0;
 	if (core->process->cmdline == NULL || core->process->cmdline[0] == '\0') {

@@ -9,8 +9,10 @@
 #include "wallsample/thread/state.h"
 #include "wallsample/unwind/unwind.h"
 
-/* Number of bytes of a stack that are copied before it is unwound; the unwinder reads further bytes
- * on demand. */
+/*
+ * Most bytes of a stack that are copied before it is unwound; the unwinder reads further bytes from
+ * the core.
+ */
 #define STACK_AT_ONCE ((size_t)256 << 10)
 
 #define TASKS_MOST_NS (5 * NS_PER_SEC)
@@ -113,8 +115,10 @@ state_of(const struct core_thread *thread)
 	return thread->syscall == SYSCALL_NONE ? RUN_RUNNING : RUN_UNKNOWN;
 }
 
-/* Copies the registers and the top of the stack into the snapshot; the unwinder reads further
- * memory from the core. */
+/*
+ * Copies the registers and up to STACK_AT_ONCE bytes of the stack into the snapshot; the unwinder
+ * reads further memory from the core.
+ */
 static void
 take_snapshot(struct taking *taking, const struct core_thread *thread)
 {
@@ -125,8 +129,11 @@ take_snapshot(struct taking *taking, const struct core_thread *thread)
 	snapshot->stack_address = thread->regs.sp;
 	snapshot->stack_size = core_read_piece(taking->core, thread->regs.sp, snapshot->stack,
 					       STACK_AT_ONCE);
-	/* Marks the copy of the stack as complete: memory that neither the copy nor the core has
-	 * cannot be read. */
+	/*
+	 * A value larger than stack_size says that the copy ends at the end of the stack
+	 * (snapshot_is_whole). Memory that neither the copy nor the core has then counts as
+	 * unreadable.
+	 */
 	snapshot->stack_wanted = STACK_AT_ONCE + 1;
 	snapshot->live_limit = SIZE_MAX;
 	snapshot->memory = &taking->memory;
@@ -138,7 +145,10 @@ sample_thread(const struct taking *taking, size_t index)
 	const struct process *process = core_process(taking->core);
 	const pid_t tid = core_thread_id(taking->core, index);
 
-	/* A hostile core may repeat a thread id: the index distinguishes the threads. */
+	/*
+	 * The index takes the place of the start time: a hostile core may have several threads with
+	 * the same id.
+	 */
 	return profile_add_thread(taking->profile, tid, index,
 				  tid == process->pid ? process->comm : "");
 }
@@ -185,7 +195,10 @@ take_thread(struct taking *taking, size_t index)
 	profile_add(taking->profile, &sample);
 }
 
-/* Fills in the system calls of the threads. */
+/*
+ * Initializes taking->waits with the system calls of the threads, finds the language runtimes, and
+ * finds out what each thread waits for.
+ */
 static void
 read_waiters(struct taking *taking, const struct core_sample_config *config)
 {

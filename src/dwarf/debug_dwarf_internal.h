@@ -17,12 +17,14 @@
 /* A skeleton unit (CU): a unit whose debug information, the split unit, is in a .dwo file. */
 struct debug_skeleton {
 	uint64_t offset; /* offset of the unit's top entry in .debug_info */
-	char *path;      /* path of the .dwo file at compilation */
+	/* Path at which the compiler wrote the .dwo file. */
+	char *path;
 };
 
 /*
- * An ELF file for libdw. The debug sections that wallsample needs are in memory, the others are
- * hidden from libdw. `elf` has no descriptor, and the DWARF names no file that libdw would open.
+ * An ELF file that libdw can read safely. The debug sections that wallsample needs are in memory,
+ * the others are hidden from libdw. `elf` has no descriptor, and the DWARF names no file that libdw
+ * would open.
  */
 struct debug_dwarf {
 	Elf *elf;
@@ -30,11 +32,12 @@ struct debug_dwarf {
 	size_t buffer_count, buffer_capacity;
 	struct debug_skeleton *skeleton; /* ascending by offset */
 	size_t skeleton_count, skeleton_capacity;
-	/* The text in .debug_str that all skeleton units now name as their .dwo file; NULL when
-	 * there are no skeleton units. */
+	/* The text in .debug_str that is the name of the .dwo file of all skeleton units, after
+	 * debug_split_disarm(); NULL when there are no skeleton units. */
 	char *split_name;
-	bool split_missed;  /* a warning has reported a missing .dwo file */
-	bool split_refused; /* a warning has reported a .dwo file that exceeds the memory */
+	bool split_missed; /* a warning has reported a missing .dwo file */
+	/* A warning has reported a .dwo file for which there is not enough memory. */
+	bool split_refused;
 };
 
 /* --- debug_file_dwarf.c ------------------------------------------------ */
@@ -48,21 +51,22 @@ bool debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *ima
 		      const char **why);
 void debug_dwarf_release(struct debug_dwarf *dwarf);
 
-/* Returns the number of bytes of DWARF that may be read: the smaller of `left` and half of the free
- * memory. */
+/* Returns the number of bytes of unpacked DWARF that may be read: `left`, or half of the free
+ * memory if that is less. */
 uint64_t debug_dwarf_allowed(uint64_t left);
 
-/* Returns whether all DWARF sections together, unpacked, have at most `limit` bytes, and stores
- * their size in *bytes. */
+/* Stores the size in bytes of all debug sections together, unpacked, in *bytes. Returns false, and
+ * stores nothing, when they have more than `limit` bytes. */
 bool debug_dwarf_fits(Elf *elf, uint64_t limit, uint64_t *bytes);
 
 /* --- debug_file_split.c ------------------------------------------------ */
 
-/* Moves the section's bytes to a buffer that `dwarf` owns, and adds `extra` zero bytes behind
- * them. */
+/* Moves the bytes of a section to a buffer that `dwarf` owns, and adds `extra` zero bytes behind
+ * them, which data->d_size does not include. */
 void debug_dwarf_move(struct debug_dwarf *dwarf, Elf_Data *data, size_t extra);
 
-/* Returns whether the DWARF has few enough units for libdw. Reads only the headers of the units. */
+/* Returns whether .debug_info and .debug_types each have fewer than 2^20 units. Reads only the
+ * headers of the units. */
 bool debug_has_few_units(Dwarf *dwarf);
 
 /* Called with the top entry of each unit and the size of offsets in the unit (4 or 8 bytes).
@@ -72,12 +76,13 @@ typedef bool debug_unit_visitor(void *context, Dwarf_Die *die, uint8_t offset_si
 /* Visits every unit of .debug_info that libdw can find; false when the visitor ended the walk. */
 bool debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context);
 
-/* The name of a .dwo file that all skeleton units get: a path that cannot exist. */
+/* The path that all skeleton units get as the name of their .dwo file, and the size of its array.
+ * No file can have this path. */
 #define DEBUG_SPLIT_NAME_SIZE 32
 extern const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE];
 
-/* Changes the names of .dwo files, so that libdw opens none of them; false when a name cannot be
- * changed. */
+/* Changes the names of .dwo files in all units; libdw then opens none of these files. Returns false
+ * when a name cannot be changed. */
 bool debug_split_disarm(struct debug_dwarf *dwarf);
 
 #endif

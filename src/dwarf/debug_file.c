@@ -45,8 +45,8 @@ add_place(struct debug_files *files, const char *path, const char *prefix, bool 
 		files->place[files->place_count++] = make_place(path, prefix, trusted);
 }
 
-/* Adds a --debug-dir. The place has an absolute path, because links between files are compared with
- * the path. */
+/* Adds a --debug-dir directory, with its absolute path: find_below() compares this path with the
+ * paths in .gnu_debugaltlink. */
 static void
 add_directory(struct debug_files *files, const char *path)
 {
@@ -148,15 +148,16 @@ debug_files_servers(const struct debug_files *files)
 
 /* --- MiniDebugInfo --------------------------------------------------------------------- */
 
-/* Limits of packed and unpacked bytes of .gnu_debugdata: a hostile section can unpack to any size.
- * The largest real ones unpack to some ten MiB. */
+/* Largest packed and unpacked size in bytes of .gnu_debugdata: a hostile section can unpack to any
+ * size. The largest real ones unpack to some ten MiB. */
 #define PACKED_MAX ((size_t)64 << 20)
 #define UNPACKED_MAX ((size_t)256 << 20)
 
-/* Memory of the decoder's dictionary; files of xz -9 need 65 MiB. */
+/* Largest memory in bytes of the decoder; files of xz -9 need 65 MiB. */
 #define DECODER_MAX (UINT64_C(128) << 20)
 
-/* Unpacks the stream's input into memory that the caller frees; NULL, with *why, on failure. */
+/* Unpacks the stream's input into memory that the caller frees, and stores the size. Returns NULL,
+ * with the reason in *why, on failure. */
 static uint8_t *
 unpack(lzma_stream *stream, size_t *size, const char **why)
 {

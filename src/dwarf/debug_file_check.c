@@ -87,9 +87,9 @@ find_id_note(Elf_Data *notes, const uint8_t **id, size_t *size)
 }
 
 /*
- * Returns whether the file has the wanted build-id in its sections (debug files may lack the
- * contents of segments). A file without a build-id is accepted if a CRC identifies the file. Large
- * sections of notes, such as those of annobin in Fedora's files, are not read.
+ * Returns whether a section of the file has the wanted build-id (sections are read because debug
+ * files may lack the contents of segments). A file without a build-id is accepted if a CRC will be
+ * checked. Large sections of notes, such as those of annobin in Fedora's files, are not read.
  */
 static bool
 has_id(Elf *elf, const struct debug_want *want)
@@ -112,10 +112,8 @@ has_id(Elf *elf, const struct debug_want *want)
 	return want->has_crc;
 }
 
-/*
- * Compares the CRC of the whole file with that of .gnu_debuglink (IEEE 802.3). Returns NULL when
- * they are equal, else the reason why the file is refused.
- */
+/* Compares the CRC of the whole file (IEEE 802.3) with the CRC in .gnu_debuglink. Returns NULL when
+ * they are equal, else the reason why the file is refused. */
 static const char *
 check_crc(struct debug_files *files, int fd, uint32_t crc)
 {

@@ -112,7 +112,7 @@ load(struct debug_dwarf *dwarf, Elf_Scn *scn, const GElf_Shdr *header, bool by_g
 	/* Unpacked data that begins with "ZLIB" again is refused: libdw would try to unpack it. */
 	if (by_gnu && data->d_size >= 4 && memcmp(data->d_buf, "ZLIB", 4) == 0)
 		return false;
-	/* Adds zeros, so that every string ends in or directly behind its section. */
+	/* Zeros are added: every string then ends in its section or directly behind it. */
 	if (((const uint8_t *)data->d_buf)[data->d_size - 1] != 0)
 		debug_dwarf_move(dwarf, data, 8);
 	return true;
@@ -196,8 +196,8 @@ make_ready(struct debug_dwarf *dwarf, uint64_t *left)
 	return NULL;
 }
 
-/* Opens a private copy of the image, in which section headers and names of .dwo files can be
- * changed. */
+/* Opens a copy of the image's bytes, which `dwarf` owns: section headers and names of .dwo files
+ * are changed in it. */
 static Elf *
 open_copy(struct debug_dwarf *dwarf, const struct image *image, const char **why)
 {

@@ -18,8 +18,8 @@
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Bounds on the size of a .dwo file, which has the DWARF of one source file, and on the unpacked
- * size of this DWARF. */
+/* Largest size in bytes of a .dwo file, which has the DWARF of one source file, and of this DWARF
+ * when unpacked. */
 #define DWO_MAX_SIZE (UINT64_C(256) << 20)
 #define DWO_MAX_UNPACKED (UINT64_C(1) << 30)
 
@@ -29,7 +29,8 @@ static const char no_memory[] =
 /* A .dwo file that has been checked. */
 struct dwo {
 	int fd;
-	uint64_t size; /* bytes of memory that the file and its copy in libdw take */
+	/* Bytes of memory that the copy of the file, and libdw for the unpacked sections, take. */
+	uint64_t size;
 };
 
 /* Prevents all further changes of a file in memory. */
@@ -125,8 +126,8 @@ what_is_wrong(Elf *elf, uint64_t id, uint64_t *unpacked)
 	return check.has_id ? NULL : "its DWO id is another";
 }
 
-/* Logs a warning about a file. For each module, only the first file that exceeds the memory gets a
- * warning. */
+/* Logs a warning about a file. Of the files of a module for which there is not enough memory, only
+ * the first gets a warning. */
 static void
 dwo_warn(struct debug_files *files, struct debug_file_rest *rest, const char *path, const char *why)
 {
@@ -158,8 +159,11 @@ check_copy(struct dwo *dwo, uint64_t id, uint64_t allowed)
 	return dwo->size <= allowed ? NULL : no_memory;
 }
 
-/* Checks the file dwo->fd, and replaces it by a sealed copy unless it is already one (`copied`).
- * True when the file can be used; otherwise closes the file and logs a warning. */
+/*
+ * Checks the file dwo->fd, and replaces it by a sealed copy unless it is one already (`copied`).
+ * Returns true when the file can be used; otherwise closes the file, logs a warning, and returns
+ * false.
+ */
 static bool
 accept_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *path, uint64_t id,
 	   struct dwo *dwo, bool copied)
@@ -203,8 +207,11 @@ open_dwo(struct debug_files *files, struct debug_file_rest *rest, const char *pa
 	return false;
 }
 
-/* Makes a .dwo file in memory from the unit with this id in the module's package, which the first
- * call searches. False when there is no package, or the unit is not in it or cannot be used. */
+/*
+ * Makes a .dwo file in memory from the unit with this id in the module's package. The first call
+ * searches for the package. Returns false when there is no package, or it lacks the unit, or the
+ * unit cannot be used.
+ */
 static bool
 open_packed(struct debug_files *files, struct debug_file_rest *rest, uint64_t id, struct dwo *dwo)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_find.c - opens regular files below a directory, and searches the directories of
- * debug files in order.
+ * debug_file_find.c - opens regular files below a directory, and searches for debug files in the
+ * order that debug_file.h describes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,19 +13,20 @@
 
 #include "dwarf/debug_file_internal.h"
 
-/* Size of a path with the hexadecimal digits of a build-id and a few directories. */
+/* Size of the text of a path that consists of the hexadecimal digits of a build-id and a few
+ * directories. */
 #define ID_PATH_MAX (2 * IMAGE_BUILD_ID_MAX + 64)
 
-/* Least number of bytes of a usable build-id: elfutils, too, requires three. */
+/* Least number of bytes of a build-id by which a file is searched; elfutils requires three, too. */
 #define ID_MIN 3
 
-/* Limit of the size of a section with a debug link: a path and a build-id. */
+/* Largest size in bytes of .gnu_debuglink and .gnu_debugaltlink: a path and a build-id. */
 #define LINK_MAX_SIZE (PATH_MAX + IMAGE_BUILD_ID_MAX)
 
 /* --- files below a directory ------------------------------------------------------------ */
 
 /* Opens for reading the file of the O_PATH descriptor `named`, if it is a regular file that is not
- * empty. Closes `named`. */
+ * empty, and closes `named`. Returns a descriptor, or -1 with errno. */
 static int
 open_regular(int named)
 {
@@ -39,7 +40,8 @@ open_regular(int named)
 	return file_open_named(named);
 }
 
-/* Opens (O_PATH) the file `below` a directory, following no symbolic link. */
+/* Opens with O_PATH the file with the path `below` relative to the directory `top`, following no
+ * symbolic link. Returns a descriptor, or -1 with errno. */
 static int
 walk_down(int top, const char *below)
 {
@@ -97,8 +99,8 @@ debug_place_open(const struct debug_place *place, const char *below, struct strb
 					     walk_down(place->top, path->data + start));
 }
 
-/* Returns the path without "." and "..", and without a slash in front; NULL when the path leaves
- * the root. The caller frees it. */
+/* Returns the path without "." and "..", and without a slash at the beginning; the caller frees it.
+ * Returns NULL when ".." leads above the first directory. */
 static char *
 plain_path(const char *path)
 {
@@ -183,8 +185,8 @@ id_text(char to[2 * IMAGE_BUILD_ID_MAX + 1], const struct debug_want *want)
 		snprintf(to + 2 * i, 3, "%02x", want->id[i]);
 }
 
-/* Tries .build-id/ab/cdef….debug in all places, and ab/cdef….debug in directories that the user
- * named. */
+/* Tries .build-id/ab/cdef….debug in all places, and ab/cdef….debug in trusted places (--debug-dir,
+ * /usr/lib/debug). */
 static bool
 find_by_id(struct debug_files *files, const struct debug_want *want, struct debug_found *found)
 {
@@ -220,7 +222,8 @@ find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 		return false;
 	id_text(id, want);
 	snprintf(name, sizeof(name), "%s/debuginfo", id);
-	/* An empty file in the cache means that no server had the file: no warning. */
+	/* An empty file in the cache means that no server had the file. debug_place_open() refuses
+	 * it, and no warning is logged. */
 	if (files->cache.path != NULL)
 		fd = debug_place_open(&files->cache, name, &cached);
 	if (fd >= 0)
@@ -238,9 +241,9 @@ find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 /* --- .gnu_debuglink ----------------------------------------------------------------- */
 
 /*
- * Reads .gnu_debuglink, which has a file name, a zero, padding to four bytes, and a CRC (GDB
- * manual, "Separate Debug Files"). Returns the name and stores the CRC; NULL without a valid
- * section.
+ * Reads .gnu_debuglink, which has a file name, a zero, padding to a multiple of four bytes, and a
+ * CRC (GDB manual, "Separate Debug Files"). Returns the name and stores the CRC in *want; NULL when
+ * there is no valid section.
  */
 static const char *
 read_link(Elf *own, struct debug_want *want)
@@ -261,8 +264,8 @@ read_link(Elf *own, struct debug_want *want)
 	return name;
 }
 
-/* Tries the file `name` in the module's directory below the place, or, if `sub` is ".debug/", in
- * that subdirectory of the directory. */
+/* Tries the file `name` in the directory of the module's path, below the place; if `sub` is
+ * ".debug/", in that subdirectory of the directory. */
 static bool
 try_link(struct debug_files *files, const struct debug_place *place, const struct module *module,
 	 const char *sub, const char *name, const struct debug_want *want,
@@ -329,9 +332,9 @@ debug_find(struct debug_files *files, const struct module *module, Elf *own,
 /* --- .gnu_debugaltlink ---------------------------------------------------------------- */
 
 /*
- * Returns the path of the link without "." and "..". A relative link starts in the directory of the
- * file that contains the link; this file is open as `fd`. NULL when the directory is not known. The
- * caller frees the path.
+ * Returns the path in .gnu_debugaltlink (`link`) without "." and ".."; the caller frees it. A
+ * relative path starts in the directory of the file that has the section, which is open as `fd`.
+ * Returns NULL when this directory is not known.
  */
 static char *
 path_of_link(const char *link, int fd)
@@ -355,8 +358,8 @@ path_of_link(const char *link, int fd)
 	return plain;
 }
 
-/* Tries the path only if it lies below a directory of debug files: it comes from a foreign link,
- * which could name any file. */
+/* Tries the path from .gnu_debugaltlink, but only if it is below a directory of debug files: the
+ * section could name any file. */
 static bool
 find_below(struct debug_files *files, const char *path, const struct debug_want *want,
 	   struct debug_found *found)
@@ -376,8 +379,11 @@ find_below(struct debug_files *files, const char *path, const struct debug_want 
 	return false;
 }
 
-/* Tries DIR/.dwz/… with the end of the link's path in each directory DIR of debug files: DIR may
- * have been moved after dwz ran. */
+/*
+ * In each directory of debug files, tries the part of the link (.gnu_debugaltlink) from ".dwz/" on,
+ * then ".dwz/" with the last component of the link: the directories may have been moved after dwz
+ * ran.
+ */
 static bool
 find_in_dwz(struct debug_files *files, const char *link, const struct debug_want *want,
 	    struct debug_found *found)
@@ -442,7 +448,8 @@ debug_find_by_path(struct debug_files *files, const char *path)
 	slash = strrchr(below, '/');
 	for (size_t i = 0; i < files->root_count && fd < 0; i++)
 		fd = debug_place_open(&files->root[i], below, &opened);
-	/* A --debug-dir directory has the files either at their whole paths or directly in it. */
+	/* A --debug-dir directory has the files either at their whole paths or, without any
+	 * directories, in itself. */
 	for (size_t i = 0; i < files->place_count && fd < 0; i++) {
 		if (!files->place[i].trusted)
 			continue;

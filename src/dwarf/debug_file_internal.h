@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_internal.h - search, opening and checks of debug files, and the state of an open debug
- * file.
+ * debug_file_internal.h - finds, opens and checks debug files; describes an open debug file.
  */
 #ifndef WALLSAMPLE_DWARF_DEBUG_FILE_INTERNAL_H
 #define WALLSAMPLE_DWARF_DEBUG_FILE_INTERNAL_H
@@ -16,29 +15,32 @@
 /* --- search (debug_file_find.c) --------------------------------------------------------------- */
 
 /*
- * A directory to search. Links in a trusted directory are the administrator's and are followed
- * (Fedora's .build-id is made of links); in other directories the target could have created them.
+ * A directory to search. A trusted directory is --debug-dir or /usr/lib/debug: symbolic links in it
+ * are the administrator's and are followed (Fedora's .build-id is made of links). In other
+ * directories the target could have created links.
  */
 struct debug_place {
 	char *path;
-	const char *prefix; /* put before every searched path: "usr/lib/debug/", or "" */
+	/* Comes before every searched path: "usr/lib/debug/", or "". */
+	const char *prefix;
 	bool trusted;
 	/* Descriptor of the directory if it is not trusted; it stays valid when the target ends. */
 	int top;
 };
 
-/* Limit of the bytes of DWARF that a run reads, which are kept in memory. The largest browsers have
- * 4 GiB. */
+/* Limit of the bytes of DWARF that are read with one struct debug_files; they are kept in memory.
+ * The largest browsers have 4 GiB. */
 #define DEBUG_DWARF_MOST (UINT64_C(6) << 30)
 
 /*
- * Limit of the bytes that a run reads to compute CRCs for debug links, which takes about ten
- * seconds. The largest debug files have a few GiB; larger files are sparse, and a target can create
- * any number of sparse files.
+ * Limit of the bytes that are read with one struct debug_files to compute CRCs for debug links:
+ * about ten seconds. The largest debug files have a few GiB; larger files are sparse, and a target
+ * can create any number of sparse files.
  */
 #define DEBUG_CRC_MOST (UINT64_C(16) << 30)
 
-/* Largest number of directories to search; --debug-dir directories beyond it are ignored. */
+/* Largest number of directories with the layout of /usr/lib/debug. Three are kept free for other
+ * directories than --debug-dir; further --debug-dir directories are ignored. */
 #define DEBUG_PLACES_MAX 64
 
 struct debug_server;
@@ -68,7 +70,7 @@ struct debug_want {
 	uint32_t crc;
 };
 
-/* An open debug file. */
+/* An open debug file, or none. */
 struct debug_found {
 	Elf *elf;
 	int fd; /* owned; -1 when no file was found */
@@ -83,21 +85,21 @@ struct debug_found {
  */
 int debug_place_open(const struct debug_place *place, const char *below, struct strbuf *path);
 
-/* Finds the debug file of a module that `want` describes; false when there is none. `own` is the
- * ELF file of the module itself, or NULL when that file cannot be read. */
+/* Finds the debug file of a module that `want` describes. Returns false when there is none. `own`
+ * is the ELF file of the module itself, or NULL when that file cannot be read. */
 bool debug_find(struct debug_files *files, const struct module *module, Elf *own,
 		const struct debug_want *want, struct debug_found *found);
 
 /*
- * Finds the alternate (dwz) file that .gnu_debugaltlink of `elf` names. `elf` is open as `fd`, or
- * `fd` is -1; `user` describes `elf`. Returns false when `elf` has no such section, or the file was
- * not found.
+ * Finds the alternate (dwz) file that .gnu_debugaltlink of `elf` names. `fd` is the descriptor of
+ * the file of `elf`, or -1 when it is not known; `user` is what `elf` was searched for. Returns
+ * false when `elf` has no such section, or the file was not found.
  */
 bool debug_find_alternate(struct debug_files *files, const struct debug_want *user, Elf *elf,
 			  int fd, struct debug_found *found);
 
-/* Opens the file that a path in the DWARF names, below the first directory that has it; -1 when no
- * directory has it. */
+/* Opens the file with a path from the DWARF, in the first of the directories that has it: the
+ * target's root, --symfs, then the trusted places. Returns -1 when no directory has it. */
 int debug_find_by_path(struct debug_files *files, const char *path);
 
 /* --- checks (debug_file_check.c) -------------------------------------------------------------- */
@@ -160,21 +162,22 @@ void debug_package_close(struct debug_package *package);
 const char *debug_package_path(const struct debug_package *package);
 
 /*
- * Makes a .dwo file in memory from the unit with this id. Its contents are foreign. Returns its
- * descriptor, which the caller closes; -1 when the package lacks the unit (*why is NULL) or is
- * damaged (*why is the reason).
+ * Makes a .dwo file in memory from the unit with this id; the contents of the unit are not checked.
+ * Returns its descriptor, which the caller closes; -1 when the package lacks the unit (*why is
+ * NULL) or is damaged (*why is the reason).
  */
 int debug_package_unit(const struct debug_package *package, uint64_t id, const char **why);
 
-/* The private part of a struct debug_file. */
+/* What debug_file.rest points to. */
 struct debug_file_rest {
 	const struct module *module;
 	/*
 	 * The module is an object that the target generated. No other files are searched for such
-	 * an object: its links could name any files, and servers would learn of these names.
+	 * an object: its links could name any files, and servers would be asked for any build-id.
 	 */
 	bool standalone;
-	struct debug_want want; /* what the module's debug files must be */
+	/* What a debug file must have to be used for the module. */
+	struct debug_want want;
 	struct debug_found separate, alternate_found;
 	void *mini_bytes; /* the unpacked .gnu_debugdata, freed after debug_file.mini */
 	bool dwarf_tried, package_tried;

@@ -10,10 +10,10 @@
 #include "dwarf/dwp_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Bound on the index, which has some 80 bytes for each unit. */
+/* Largest size in bytes of the index, which has some 80 bytes for each unit. */
 #define INDEX_MAX_SIZE (UINT64_C(128) << 20)
-/* Bound on the unpacked size of all compressed sections, which are kept in memory. Neither dwp nor
- * llvm-dwp writes compressed sections. */
+/* Largest size in bytes of all sections, unpacked, if one of them is compressed: they are kept in
+ * memory. Neither dwp nor llvm-dwp writes compressed sections. */
 #define UNPACKED_MAX_SIZE (UINT64_C(1) << 30)
 
 struct debug_package {
@@ -22,12 +22,14 @@ struct debug_package {
 	struct dwp_source source;
 	uint8_t *index;
 	size_t index_size;
-	uint64_t unpacked; /* bytes of all sections if at least one of them is compressed, else 0 */
+	/* Size of all sections, unpacked, if one of them is compressed; else 0. */
+	uint64_t unpacked;
 };
 
 /* --- opening ------------------------------------------------------------------------- */
 
-/* Takes `size` bytes from *left; false when they exceed `limit` or the free memory. */
+/* Subtracts `size` bytes from *left. Returns false, and subtracts nothing, when they are more than
+ * `limit` or than debug_dwarf_allowed(*left). */
 static bool
 take_memory(uint64_t *left, uint64_t size, uint64_t limit)
 {
@@ -37,8 +39,8 @@ take_memory(uint64_t *left, uint64_t size, uint64_t limit)
 	return true;
 }
 
-/* Finds a section and unpacks it if it is compressed. Returns NULL, or the reason of a failure. A
- * missing section is no failure: it gets the size 0. */
+/* Finds a section and unpacks it if it is compressed. Returns NULL, or the reason of a failure, a
+ * constant text. A missing section is no failure: its size is 0. */
 static const char *
 take_section(struct debug_package *package, const char *name, uint64_t *left,
 	     struct dwp_section *section)
@@ -124,8 +126,8 @@ debug_package_close(struct debug_package *package)
 
 /* --- finding ------------------------------------------------------------------------- */
 
-/* Opens the package with the path `below` relative to the place. NULL when there is none, or, with
- * a warning, when it cannot be used. */
+/* Opens the package with the path `below` relative to the place. Returns NULL when there is none,
+ * or it cannot be used, of which a warning is logged. */
 static struct debug_package *
 try_package(struct debug_files *files, const struct debug_place *place, const char *below,
 	    const char *module)
@@ -153,7 +155,8 @@ try_package(struct debug_files *files, const struct debug_place *place, const ch
 	return NULL;
 }
 
-/* Tries the path in all places, and its base name in places that the user named. */
+/* Tries the path in all places, its last component in trusted places (--debug-dir, /usr/lib/debug),
+ * and then the path below the target's root and --symfs. */
 static struct debug_package *
 find_by_path(struct debug_files *files, const struct module *module, const char *path)
 {
@@ -172,8 +175,8 @@ find_by_path(struct debug_files *files, const struct module *module, const char 
 	return package;
 }
 
-/* Tries PATH.dwp and, for a PATH that ends in ".debug", that path with ".dwp" in place of ".debug".
- * PATH is the path of a debug file in the place. */
+/* Tries the packages beside a debug file of the place, whose path is `path`: with ".dwp" added to
+ * the path, and if the path ends in ".debug", with ".dwp" in place of ".debug". */
 static struct debug_package *
 find_beside(struct debug_files *files, const struct module *module, const struct debug_place *place,
 	    const char *path)

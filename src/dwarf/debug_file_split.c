@@ -16,8 +16,8 @@
 
 const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE] = "/dev/null/none";
 
-/* Largest number of units: libdw allocates a kilobyte for each, and a unit can have as few as
- * eleven bytes. The largest browsers have 100,000 units. */
+/* Largest number of units. libdw allocates a kilobyte for each, and in a hostile file a unit can
+ * have as few as eleven bytes. The largest browsers have 100,000 units. */
 #define UNITS_MOST (1 << 20)
 
 static bool
@@ -46,8 +46,8 @@ debug_has_few_units(Dwarf *dwarf)
 	return has_few(dwarf, false) && has_few(dwarf, true);
 }
 
-/* Walks from unit header to unit header, as lookups in libdw do; dwarf_get_units could stop
- * earlier. */
+/* Goes from unit header to unit header, as libdw's searches do. dwarf_get_units() could end earlier
+ * and leave out units that these searches find. */
 bool
 debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context)
 {
@@ -118,7 +118,7 @@ has_no_name(void *context, Dwarf_Die *die, uint8_t offset_size)
 	return !find_dwo_name(die, &name);
 }
 
-/* Reads the value of an attribute of a form DW_FORM_strx*: an index into the unit's part of
+/* Reads the value of a DW_FORM_strx* attribute: an index into the unit's part of
  * .debug_str_offsets. dwarf_formstring has checked that the value lies in the unit. */
 static bool
 read_index(const Dwarf_Attribute *name, uint64_t *index)
@@ -133,8 +133,8 @@ read_index(const Dwarf_Attribute *name, uint64_t *index)
 	       dwarf_read_uleb(&at, at + 5, index);
 }
 
-/* Returns the address in .debug_str_offsets that holds the offset of the text; NULL when the
- * section does not hold it. */
+/* Returns the place in .debug_str_offsets that has the offset of the text; NULL when no place has
+ * it. */
 static uint8_t *
 find_offset(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_Attribute *name,
 	    const char *text, uint8_t offset_size)
@@ -158,7 +158,7 @@ find_offset(const struct disarming *disarming, Dwarf_Die *die, const Dwarf_Attri
 	return bytes_little(place, offset_size) == (uint64_t)(text - start) ? place : NULL;
 }
 
-/* Overwrites the text with slashes. The new text is the path of a directory, which libdw can open
+/* Overwrites the text with slashes. It is then the path of the root directory, which libdw can open
  * but not read. */
 static void
 wipe(const char *text)
@@ -167,7 +167,7 @@ wipe(const char *text)
 		memset((char *)(uintptr_t)text, '/', strlen(text));
 }
 
-/* Adds a skeleton unit and the path of its .dwo file to the list. */
+/* Adds a skeleton unit, and the path of its .dwo file as the compiler wrote it, to the list. */
 static void
 add_skeleton(struct debug_dwarf *dwarf, Dwarf_Die *die, const char *name)
 {
@@ -195,7 +195,7 @@ rename_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 
 	if (!find_dwo_name(die, &name))
 		return true;
-	/* A text of the dwz file cannot be changed here: that file is not open yet. */
+	/* A text in the dwz file cannot be changed here: that file is not open yet. */
 	if (name.form == DW_FORM_GNU_strp_alt || name.form == DW_FORM_strp_sup)
 		return false;
 	text = dwarf_formstring(&name);
@@ -216,8 +216,8 @@ rename_unit(void *context, Dwarf_Die *die, uint8_t offset_size)
 	return true;
 }
 
-/* Checks that a unit names no file that libdw would open. Done after all changes, because units
- * share texts. */
+/* Returns whether the unit names no file that libdw would open. Checked after all units were
+ * changed, because units share texts. */
 static bool
 is_harmless(void *context, Dwarf_Die *die, uint8_t offset_size)
 {
@@ -269,8 +269,8 @@ debug_split_disarm(struct debug_dwarf *dwarf)
 	if (disarming.text == NULL ||
 	    disarming.text->d_size > UINT32_MAX - DEBUG_SPLIT_NAME_SIZE - 1)
 		return false;
-	/* The new name follows one zero byte, which terminates the last text of the section if that
-	 * has no zero. */
+	/* The new name comes after one zero byte, which ends the last text of the section if that
+	 * text has no zero of its own. */
 	debug_dwarf_move(dwarf, disarming.text, DEBUG_SPLIT_NAME_SIZE + 1);
 	disarming.name = disarming.text->d_size + 1;
 	disarming.text->d_size += DEBUG_SPLIT_NAME_SIZE + 1;

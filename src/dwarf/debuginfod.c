@@ -39,10 +39,10 @@ struct debug_server {
 	debuginfod_client *client;
 	const struct log *log;
 	const char *name;     /* name of the module whose debug file is requested */
-	uint64_t limit_ns;    /* time that one file may take */
-	uint64_t deadline_ns; /* deadline of the present request */
+	uint64_t limit_ns;    /* limit of the time for one request */
+	uint64_t deadline_ns; /* time at which the current request is ended */
 	uint64_t say_ns;      /* time of the next progress line */
-	bool late;            /* the present request has reached its deadline */
+	bool late;            /* the current request has reached its deadline */
 	bool silent;          /* no server is asked any more */
 };
 
@@ -73,8 +73,8 @@ on_progress(debuginfod_client *client, long done, long all)
 	const uint64_t now = clock_now_ns();
 	struct library library;
 
-	/* The functions of the library are looked up again, because a callback gets only the
-	 * client. */
+	/* A callback of the client gets only the client, so the functions of the library are looked
+	 * up again to find the server. */
 	if (!library_load(&library))
 		return 1;
 	server = library.get_user_data(client);
@@ -85,7 +85,8 @@ on_progress(debuginfod_client *client, long done, long all)
 	if (now < server->say_ns)
 		return 0;
 	server->say_ns = now + NEXT_WORD_NS;
-	/* Before the first byte arrives, `done` and `all` count servers, not bytes. */
+	/* Before the first byte arrives, `done` and `all` count servers: a number above 64 Ki is a
+	 * number of bytes. */
 	if (all > 64 * 1024)
 		log_say(server->log, LOG_NORMAL,
 			"debuginfod: %ld of %ld KiB of the debug file of %s", done / 1024,
@@ -171,7 +172,7 @@ debug_server_fetch(struct debug_server *server, const uint8_t *id, size_t size, 
 	*path = NULL;
 	if (fd == -ENOENT && !server->late) /* the servers do not have the file */
 		return -1;
-	/* No server is asked again: later requests would probably wait as long as this one. */
+	/* No server is asked again: further requests would probably fail or take as long. */
 	server->silent = true;
 	if (server->late)
 		log_say(server->log, LOG_NORMAL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_entries.c - limits of CPU time, the walk over all units, and names and paths of entries.
+ * dwarf_entries.c - limits CPU time, visits all units of a module, and finds names and paths of
+ * entries.
  */
 #include "wallsample/dwarf/dwarf_entries.h"
 
@@ -113,8 +114,8 @@ dwarf_each_unit(const struct debug_files_config *config, const struct module *mo
 bool
 dwarf_each_is_code(const struct image *image, uint64_t vaddr)
 {
-	/* Functions that the linker has dropped have the address 0 or 1, where images have headers,
-	 * not code. */
+	/* Functions that the linker has dropped have the address 0 or 1, at which images have
+	 * headers, not code. */
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct image_segment *segment = &image->segment[i];
 
@@ -184,7 +185,7 @@ dwarf_name_function(const Dwarf_Die *die)
 struct dwarf_paths {
 	/* Directory of the compilation; NULL when the unit does not name it. */
 	const char *directory;
-	struct strings *joined; /* all paths that were returned */
+	struct strings *joined; /* all paths that were joined */
 	struct table numbers;   /* address of libdw's name -> number of the path in `joined` */
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.c - an index of the units by address, and the memory of units.
+ * dwarf_lines.c - finds the unit that contains an address by an index, and limits the memory of the
+ * units that were read.
  *
  * libdw keeps in memory all that it has read until its handle is closed. So the handle is closed
  * and opened again when this memory exceeds the limit; only the index of units is kept.
  *
- * The index comes from the top entries of units. .debug_aranges is not used: clang does not write
+ * The index is made from the top entries of units. .debug_aranges is not used: clang does not write
  * it, and old linkers damaged it.
  */
 #include "wallsample/dwarf/dwarf_lines.h"
@@ -22,22 +23,25 @@
  * files take ten. */
 #define UNIT_NS (10 * NS_PER_SEC)
 #define FILE_NS (60 * NS_PER_SEC)
-/* Largest number of units that are read for one address. */
+/* Largest number of units that are read to find one address. */
 #define TRIES_MAX 16
-/* Bounds for damaged files on the number of units, sections of code, and address ranges of all
+/* Limits for damaged files: numbers of units, of sections of code, and of address ranges of all
  * units together. */
 #define UNITS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX ((size_t)1 << 20)
 #define SPANS_MAX ((size_t)16 << 20)
-/* Largest number of units that are considered for one address. Units share an address when a linker
- * has folded identical code. */
+/* Largest number of address ranges of units that are considered for one address. Ranges overlap
+ * when a linker has folded identical code. */
 #define SHARING_MAX 64
 
 struct index {
 	Dwarf_Off *tops; /* for each unit, the offset of its top entry in .debug_info */
 	size_t count, capacity;
-	/* Numbers of the silent units. The top entry of a silent unit has no addresses, so that
-	 * the addresses of its functions are read instead. */
+	/*
+	 * Numbers of the silent units: units whose top entry has no addresses. Instead, the
+	 * addresses of their functions are read, as soon as an address is searched that no unit in
+	 * the index contains.
+	 */
 	uint32_t *silent;
 	size_t silent_count, silent_capacity;
 	size_t silent_read;       /* number of silent units that were read */
@@ -52,10 +56,12 @@ struct dwarf_lines {
 	bool indexed;              /* `index` is valid */
 	struct index index;        /* kept while the handle is closed */
 	struct dwarf_unit **units; /* by number of the unit; NULL when the unit is not in memory */
-	size_t spent, limit;       /* bytes of memory that units take, and their limit */
-	uint64_t unit_ns, left_ns; /* CPU time that a unit, and the file, may still take */
-	struct dwarf_time time;    /* limit of the reading that is under way */
-	bool slow;                 /* opener.slow has been called */
+	/* Bytes of memory that the units that were read take, and the limit of these bytes. */
+	size_t spent, limit;
+	/* Limit of CPU time for a unit; CPU time that is left for the file. */
+	uint64_t unit_ns, left_ns;
+	struct dwarf_time time; /* limit for the current reading */
+	bool slow;              /* opener.slow has been called */
 };
 
 /* --- the index ------------------------------------------------------------------------- */
@@ -131,8 +137,8 @@ compare_sizes(const void *left, const void *right)
 	return (*a)->what < (*b)->what ? -1 : (*a)->what > (*b)->what;
 }
 
-/* Stores the numbers of at most TRIES_MAX units that may contain the address, beginning with the
- * unit that has the smallest span around the address. Returns how many were stored. */
+/* Stores the numbers of at most TRIES_MAX units that may contain the address, and returns how many.
+ * The unit with the smallest range around the address comes first. */
 static size_t
 index_find(const struct index *index, uint64_t vaddr, uint32_t *out)
 {
@@ -194,7 +200,7 @@ end_reading(struct dwarf_lines *lines)
 		lines->opener.slow(lines->opener.context);
 }
 
-/* Frees all units, and closes the handle whose memory they point into. */
+/* Frees all units and closes the handle, into whose memory they point. */
 static void
 close_units(struct dwarf_lines *lines)
 {
@@ -295,8 +301,8 @@ find_in_unit(struct dwarf_lines *lines, uint32_t number, uint64_t vaddr, struct 
 	return count;
 }
 
-/* Adds the functions of the next silent unit to the index; false when no silent unit is left, or
- * the time is over. */
+/* Adds the address ranges of the functions of the next silent unit to the index. Returns false when
+ * no silent unit is left, or the limit of time or of ranges is reached. */
 static bool
 read_silent(struct dwarf_lines *lines)
 {
@@ -324,8 +330,8 @@ read_silent(struct dwarf_lines *lines)
 	return true;
 }
 
-/* Does what index_find does. If it finds no unit, reads all silent units, as far as time permits,
- * and searches again. */
+/* Does what index_find does. If it finds no unit, reads the silent units, as far as the time
+ * permits, and searches again. */
 static size_t
 find_units(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
 {
@@ -338,7 +344,8 @@ find_units(struct dwarf_lines *lines, uint64_t vaddr, uint32_t *out)
 		more = true;
 	if (!more)
 		return 0;
-	/* Also done after a failure, so that the silent units read so far can be found. */
+	/* The ranges are also sorted when not all silent units could be read: those that were read
+	 * can be found. */
 	dwarf_spans_order(&lines->index.spans);
 	return index_find(&lines->index, vaddr, out);
 }

@@ -68,7 +68,7 @@ dwarf_spans_order(struct dwarf_spans *spans)
 {
 	size_t i = 1;
 
-	/* Compilers nearly always write spans in order: then sorting is skipped. */
+	/* Compilers nearly always write spans in this order: then they need not be sorted. */
 	while (i < spans->count && span_compare(&spans->all[i - 1], &spans->all[i]) <= 0)
 		i++;
 	if (i < spans->count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf_structures.c - structures and their members in DWARF. */
+/* dwarf_structures.c - finds structures and the offsets of their members in DWARF. */
 #include "wallsample/dwarf/dwarf_structures.h"
 
 #include <dwarf.h>
@@ -7,10 +7,10 @@
 
 #include "wallsample/base/base.h"
 
-/* Largest number of entries that are read: in damaged files entries form rings. Large libraries
- * have some 600,000 outermost entries. */
+/* Largest number of entries that are read: in damaged files entries may refer to each other in
+ * rings. Large libraries have some 600,000 outermost entries. */
 #define ENTRIES_MOST (UINT64_C(8) << 20)
-/* Bounds on the length of chains of typedefs and qualifiers, and on the nesting of unnamed
+/* Largest length of a chain of typedefs and qualifiers, and largest nesting of unnamed
  * structures. */
 #define TYPES_MOST 16
 #define DEPTH_MOST 4
@@ -23,8 +23,8 @@ search_continues(struct dwarf_structures *structures)
 	       (structures->entries % 1024 != 0 || clock_now_ns() < structures->until_ns);
 }
 
-/* Replaces *die by the type that remains without typedefs and qualifiers; false when this type is
- * not known. */
+/* Replaces *die by its type without typedefs and qualifiers. Returns false when this type is not
+ * known. */
 static bool
 peel(Dwarf_Die *die)
 {
@@ -46,7 +46,8 @@ peel(Dwarf_Die *die)
 
 /* --- structures -------------------------------------------------------------------------- */
 
-/* Returns whether the entry defines a structure or union with its members; stores its size. */
+/* Returns whether the entry defines a structure or union completely, with a size; stores the size
+ * in bytes. */
 static bool
 is_complete(Dwarf_Die *die, uint64_t *size)
 {
@@ -63,7 +64,8 @@ is_complete(Dwarf_Die *die, uint64_t *size)
 	return true;
 }
 
-/* Keeps the entry `die`, which has this name, for each wanted structure that it defines. */
+/* Stores the structure or union that the entry `die` defines, for each wanted structure with this
+ * name (`is_typedef`: the name of its typedef) that has not been found. */
 static void
 structures_keep(struct dwarf_structures *structures, Dwarf_Die *die, const char *name,
 		bool is_typedef)
@@ -136,8 +138,11 @@ struct member {
 	uint64_t offset; /* bytes from the start of the structure that was searched */
 };
 
-/* Stores the offset of a member in bytes: 0 for a member of a union; for a bit-field the offset of
- * the byte with the field. */
+/*
+ * Stores the offset in bytes of a member in its structure: 0 for a member of a union; for a
+ * bit-field the offset of the byte in which it begins. Returns false when the offset is not a
+ * number.
+ */
 static bool
 member_offset(Dwarf_Die *member, uint64_t *offset)
 {
@@ -168,8 +173,11 @@ member_type(Dwarf_Die *member, Dwarf_Die *type)
 static bool find_member(struct dwarf_structures *structures, Dwarf_Die *in, const char *name,
 			size_t length, int depth, struct member *out);
 
-/* Returns whether the member has the name, or is an unnamed structure that contains a member with
- * the name; stores the member with the name. */
+/*
+ * Searches a member with the name: `member` itself, or, if it is an unnamed structure, a member of
+ * this structure (at most `depth` levels down). Stores the member in *out. Returns false when
+ * neither has the name.
+ */
 static bool
 is_member(struct dwarf_structures *structures, Dwarf_Die *member, const char *name, size_t length,
 	  int depth, struct member *out)

@@ -10,9 +10,10 @@
 #include "wallsample/dwarf/dwarf_entries.h"
 #include "wallsample/base/base.h"
 
-/* Bound on the address ranges of a unit, for damaged files. */
+/* Largest number of address ranges of a unit; only damaged files have more. */
 #define SPANS_MAX ((size_t)4 << 20)
-/* Bound on functions that contain one address; compilers nest some ten inlined functions. */
+/* Largest number of functions that contain one address; compilers nest some ten inlined
+ * functions. */
 #define NESTING_MAX 256
 #define NO_SCOPE UINT32_MAX
 
@@ -27,13 +28,15 @@ struct scope {
 };
 
 struct dwarf_unit {
-	Dwarf_Die top;  /* the top entry, which has the lines */
-	Dwarf_Die tree; /* the top entry of the functions: `top`, or that of the split unit */
+	Dwarf_Die top; /* top entry of the unit, to which the lines belong */
+	/* Top entry to which the functions belong: `top`, or that of the split unit. */
+	Dwarf_Die tree;
 	/* In the order of the file: a scope comes before the scopes that it encloses. */
 	struct scope *scopes;
 	size_t scope_count, scope_capacity;
-	struct dwarf_spans spans; /* addresses of all scopes; `what` is the number of a scope */
-	Dwarf_Lines *lines;       /* ascending by address */
+	/* Addresses of all scopes; `what` is the index of the scope. */
+	struct dwarf_spans spans;
+	Dwarf_Lines *lines; /* ascending by address */
 	size_t line_count;
 	/* Source files, to which the file numbers in `tree` refer; NULL when there are none. */
 	Dwarf_Files *files;
@@ -83,7 +86,7 @@ read_scopes(struct dwarf_unit *unit, const struct dwarf_spans *code, struct dwar
 {
 	struct dwarf_walk *walk = dwarf_walk_create(&unit->tree);
 	struct dwarf_entry entry;
-	uint32_t current = NO_SCOPE; /* the innermost scope that encloses the present entry */
+	uint32_t current = NO_SCOPE; /* the innermost scope that encloses the current entry */
 
 	if (walk == NULL)
 		return;
@@ -137,8 +140,8 @@ read_lines(struct dwarf_unit *unit)
 		files = 0;
 	}
 	unit->paths = dwarf_paths_create(&unit->top);
-	/* In libdw 0.188 a line takes 56 bytes, and a file with its path 160, both with unused
-	 * capacity. */
+	/* In libdw 0.188 a line takes 56 bytes, and a file with its path 160 bytes, with the memory
+	 * that libdw allocates in advance. */
 	unit->cost += unit->line_count * 56 + files * 160;
 }
 
@@ -167,8 +170,8 @@ dwarf_unit_spans(const struct dwarf_unit *unit)
 
 /* --- finding ------------------------------------------------------------------------- */
 
-/* Stores file and line of the last line entry at or before the address. An entry that ends a
- * sequence has no line. */
+/* Stores file and line of the last row of the line table at or before the address; nothing if that
+ * row ends a sequence of rows, because then no row has the address. */
 static void
 find_line(const struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *place)
 {
@@ -178,7 +181,7 @@ find_line(const struct dwarf_unit *unit, uint64_t vaddr, struct dwarf_place *pla
 	bool ends;
 	int number;
 
-	/* Entries below `from` are at or before the address, entries from `to` on are behind it. */
+	/* Rows below `from` are at or before the address, rows from `to` on are behind it. */
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
@@ -209,9 +212,9 @@ compare_scopes(const void *left, const void *right)
 }
 
 /*
- * Returns the innermost scope at an address, or NO_SCOPE. The search goes from a function to the
- * functions inlined into it; if one level has several scopes at the address, it takes the first in
- * the file.
+ * Returns the number of the innermost scope at an address, or NO_SCOPE. Goes from a function to the
+ * functions inlined into it, as far as their code contains the address. If two functions that are
+ * inlined into the same function contain the address, the first in the file is taken.
  */
 static uint32_t
 find_scope(const struct dwarf_unit *unit, uint64_t vaddr)

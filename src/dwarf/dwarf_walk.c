@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_walk.c - walks from entry to entry of a unit by the abbreviations.
+ * dwarf_walk.c - goes from entry to entry of a unit by its abbreviations, which describe the
+ * attributes of entries.
  *
  * Each abbreviation is converted once to a shape: the list of steps that skip the attributes of an
  * entry. Adjacent attributes of fixed size are one step.
@@ -15,8 +16,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* Bounds for damaged files on the abbreviations of a unit and the attributes of one; compilers
- * write fewer. The walk ends at an entry whose shape is missing. */
+/* Largest numbers of abbreviations of a unit and of attributes of an abbreviation; only damaged
+ * files have more. The walk ends at an entry whose abbreviation was not converted. */
 #define SHAPES_MAX 100000
 #define ATTRIBUTES_MAX 256
 
@@ -41,8 +42,8 @@ struct shape {
 	bool inlined;
 };
 
-/* Stand in step.size for sizes that depend on the unit, until form_step replaces them by the bytes
- * in walk->unit_size[]. */
+/* Values of `size` in forms[] that stand for sizes that depend on the unit. form_step() replaces
+ * them by the sizes in walk->unit_size[]. */
 enum { OF_ADDRESS = 100, OF_OFFSET, OF_REFERENCE, OF_NOTHING, OF_END };
 
 struct dwarf_walk {
@@ -112,7 +113,8 @@ static const struct step forms[] = {
 	[DW_FORM_addrx4] = FORM(FIXED, 4),
 };
 
-/* Stores the step over an attribute of this form; false when the form is not known. */
+/* Stores the step that skips an attribute of this form. Returns false when the form is not
+ * known. */
 static bool
 form_step(const struct dwarf_walk *walk, unsigned int form, struct step *step)
 {
@@ -157,7 +159,8 @@ skip_bytes(struct dwarf_walk *walk, uint64_t count)
 	return true;
 }
 
-/* Moves walk->at behind one attribute; false when the attribute does not end in the unit. */
+/* Moves walk->at behind one attribute. Returns false when the attribute does not end in the
+ * unit. */
 static bool
 skip_attribute(struct dwarf_walk *walk, const struct step *step)
 {
@@ -209,8 +212,11 @@ add_step(struct dwarf_walk *walk, struct shape *shape, struct step step)
 	shape->steps++;
 }
 
-/* Converts one abbreviation to a shape; false when it has an unknown form. (dwarf_getattrcnt of
- * libdw counts attributes after an implicit_const wrongly.) */
+/*
+ * Converts one abbreviation to a shape. Returns false when it has an unknown form or more than
+ * ATTRIBUTES_MAX attributes. (dwarf_getattrcnt of libdw is not used: it miscounts the attributes
+ * after an implicit_const.)
+ */
 static bool
 make_shape(struct dwarf_walk *walk, Dwarf_Abbrev *abbrev, struct shape *shape)
 {
@@ -245,7 +251,8 @@ compare_shapes(const void *left, const void *right)
 	return a->code < b->code ? -1 : a->code > b->code;
 }
 
-/* Converts the abbreviations of the unit up to the first with an unknown form. */
+/* Converts the abbreviations of the unit up to the first that cannot be converted, at most
+ * SHAPES_MAX. */
 static void
 make_shapes(struct dwarf_walk *walk)
 {
@@ -283,7 +290,8 @@ shape_of(const struct dwarf_walk *walk, uint64_t code)
 
 /* --- the entries ------------------------------------------------------------------- */
 
-/* Sets walk->end from the header of the unit; false when the unit does not end in the section. */
+/* Sets walk->at and walk->end by the header of the unit. Returns false when the unit does not end
+ * in the section, or is larger than 4 GiB. */
 static bool
 find_end(struct dwarf_walk *walk)
 {

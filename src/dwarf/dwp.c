@@ -24,7 +24,8 @@ struct header {
 	uint32_t version, columns, units, slots;
 };
 
-/* The version is stored in two bytes and two zeros (version 5), or in four bytes (version 2). */
+/* The version has two bytes, which are followed by two zeros (version 5), or four bytes (version
+ * 2). In both cases reading four bytes gives the version. */
 static struct header
 index_read_header(const uint8_t *bytes)
 {
@@ -63,8 +64,8 @@ dwp_index_check(const uint8_t *bytes, size_t size)
 	return NULL;
 }
 
-/* Returns the part whose piece a column of this kind locates; DWP_PART_COUNT when the part is not
- * needed. */
+/* Returns the part that the section number at the head of a column (DW_SECT_…) stands for;
+ * DWP_PART_COUNT when the part is not needed. */
 static enum dwp_part
 part_of(uint32_t version, uint32_t column)
 {
@@ -84,7 +85,8 @@ part_of(uint32_t version, uint32_t column)
 	}
 }
 
-/* Reads a row; false when the unit lacks a part that every unit has. */
+/* Reads the row with this number, counted from 1. Returns false when the unit has no DWP_INFO or no
+ * DWP_ABBREV, which every unit must have. */
 static bool
 read_row(const uint8_t *tables, const struct header *header, uint32_t number, struct dwp_row *row)
 {
@@ -142,7 +144,7 @@ dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *r
 static const char too_large[] = "a unit in it is larger than can be read";
 static const char damaged[] = "its index, or what that points to, is damaged";
 
-/* The bytes of a piece that was read, or of the texts of a unit. */
+/* The bytes of a piece that was read; also of the texts, and of the names of sections. */
 struct bytes {
 	uint8_t *data;
 	size_t size;
@@ -184,8 +186,8 @@ read_pieces(const struct dwp_source *source, const struct dwp_row *row, struct b
 
 		if (piece.size == 0)
 			continue;
-		/* Checked before the allocation, whose size a damaged index could otherwise
-		 * choose. */
+		/* Checked before the memory is allocated: otherwise a damaged index could choose
+		 * its size. */
 		if (piece.offset > source->part[i].size ||
 		    piece.size > source->part[i].size - piece.offset)
 			return damaged;
@@ -199,8 +201,8 @@ read_pieces(const struct dwp_source *source, const struct dwp_row *row, struct b
 
 /* --- texts --------------------------------------------------------------------------- */
 
-/* The offset of a text in .debug_str.dwo, and the position, in bytes, of this offset in the unit's
- * piece of .debug_str_offsets.dwo. */
+/* A reference to a text: the offset of the text in .debug_str.dwo, and the position of this offset,
+ * in bytes, in the unit's piece of .debug_str_offsets.dwo. */
 struct use {
 	uint32_t text, place;
 };
@@ -221,8 +223,11 @@ struct window {
 	uint8_t block[BLOCK_SIZE];
 };
 
-/* Returns the bytes of the section from an offset to the end of the window, which moves if
- * necessary; NULL when the section has no such bytes. */
+/*
+ * Returns the bytes of .debug_str.dwo from the offset `at` to the end of the window, and stores
+ * their number. Moves the window if it does not contain the offset. Returns NULL when the section
+ * has no such bytes.
+ */
 static const uint8_t *
 window_at(struct window *window, uint64_t at, size_t *size)
 {
@@ -243,8 +248,8 @@ window_at(struct window *window, uint64_t at, size_t *size)
 	return window->block + (at - window->start);
 }
 
-/* Adds the text and a terminating zero (even if the section has none) to `to`. Returns the offset
- * of the end of the text in the section. */
+/* Adds the text at the offset `at` of the section, with a terminating zero (even if the section has
+ * none), to `to`. Returns the offset of the byte behind the text. */
 static uint64_t
 copy_text(struct window *window, uint64_t at, struct strbuf *to)
 {
@@ -265,9 +270,9 @@ copy_text(struct window *window, uint64_t at, struct strbuf *to)
 }
 
 /*
- * Copies the texts in the order of the section, so that a text that is the end of another text is
- * not copied again: all copies together are no larger than the section. An offset outside of the
- * section gives the empty text.
+ * Copies the texts to `to` and stores their new offsets in `offsets`. The order is that of the
+ * section: then a text that is the end of another text can share its copy, and all copies together
+ * are no larger than the section. An offset outside of the section gives the empty text.
  */
 static void
 copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint8_t *offsets,
@@ -298,8 +303,11 @@ copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint
 	free(window);
 }
 
-/* Copies the texts of a unit and changes their offsets in .debug_str_offsets.dwo: a unit refers to
- * texts only by the indices of these offsets. */
+/*
+ * Copies the texts of a unit and changes their offsets in its piece of .debug_str_offsets.dwo. No
+ * other bytes need to be changed: a unit refers to texts only by the indices of these offsets.
+ * Returns NULL, or the reason of a failure.
+ */
 static const char *
 take_texts(const struct dwp_source *source, const struct bytes *info, struct bytes *offsets,
 	   struct strbuf *to)
@@ -322,7 +330,8 @@ take_texts(const struct dwp_source *source, const struct bytes *info, struct byt
 
 /* --- the file ------------------------------------------------------------------------ */
 
-/* The names of all sections, in order. */
+/* The names of the sections, in the order in which they are written; the zero at the beginning is
+ * the empty name. */
 static const char names[] = "\0"
 #define X(name, section) section "\0"
 	DWP_PARTS(X)

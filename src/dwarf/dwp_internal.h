@@ -4,9 +4,9 @@
  * single units of them.
  *
  * Needed until elfutils 0.191 is the oldest supported version: libdw reads packages since then.
- * libdw 0.188 (Debian 12) reads only .dwo files, so that it gets each unit as a .dwo file. This
- * file has copies of the pieces of the unit. All units of a package share the texts, which can have
- * some hundred MiB: only the texts that the unit refers to are copied.
+ * libdw 0.188 (Debian 12) reads only .dwo files. So a .dwo file is made for it from each unit, with
+ * copies of the unit's pieces of the sections. All units of a package share the texts, which can
+ * have some hundred MiB: only the texts that the unit refers to are copied.
  *
  * .debug_cu_index is a hash table from a unit's id (DWO id) to a row, which locates the piece of
  * the unit in each section. Version 2 of the table is GNU's, for DWARF 4
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(name, section): the sections that functions, lines and inlined functions are read from. */
+/* X(name, section): the sections from which functions, inlined functions and lines are read. */
 #define DWP_PARTS(X)                                                                               \
 	X(INFO, ".debug_info.dwo")                                                                 \
 	X(ABBREV, ".debug_abbrev.dwo")                                                             \
@@ -45,7 +45,8 @@ struct dwp_row {
 /* A section of a package; its size is 0 when the package lacks the section. */
 struct dwp_section {
 	uint64_t offset, size; /* file offset and size in bytes */
-	/* The unpacked bytes; NULL when the section is not compressed and is read from the file. */
+	/* The unpacked bytes if the section is compressed; NULL: its bytes are read from the
+	 * file. */
 	const uint8_t *bytes;
 };
 
@@ -60,8 +61,8 @@ struct dwp_source {
 bool dwp_section_read(const struct dwp_source *source, const struct dwp_section *section,
 		      uint64_t at, uint8_t *to, size_t size);
 
-/* Checks the `size` foreign bytes of an index. Returns NULL when the index is valid, else the
- * reason why not, a fixed text. */
+/* Checks an index of `size` bytes. Returns NULL when it is valid, else a constant text with the
+ * reason why not. */
 const char *dwp_index_check(const uint8_t *bytes, size_t size);
 
 /* Finds the row of a unit by the unit's id in an index; false when the index lacks the unit or
@@ -70,7 +71,8 @@ bool dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_r
 
 /*
  * Makes a .dwo file in memory from the pieces that a row locates. Returns its descriptor, which the
- * caller closes; -1, with *why a fixed text, when the row is damaged or too large.
+ * caller closes; -1, with the reason in *why, a constant text, when the unit is damaged or too
+ * large, or memory is missing.
  */
 int dwp_image_make(const struct dwp_source *source, const struct dwp_row *row, const char **why);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_ranges.c - searches the table of .eh_frame_hdr, and reads the range of the function from
- * the entry (FDE) found.
+ * code_ranges.c - searches the table of .eh_frame_hdr, and reads the address range of the function
+ * from the entry of .eh_frame (FDE) that the table leads to.
  *
  * The formats are those of the Linux Standard Base 5.0, Core, chapter 10.6.
  */
@@ -9,19 +9,20 @@
 
 #include <dwarf.h>
 
-/* The encoding of table entries: signed 32 bits, relative to the header. No other encoding is in
- * use. */
+/* The encoding of the entries of .eh_frame_hdr's table: signed 32 bits, relative to .eh_frame_hdr.
+ * No linker writes another encoding. */
 #define TABLE_ENCODING (DW_EH_PE_datarel | DW_EH_PE_sdata4)
 
-/* An encoding has the format of a number in its low half, and in its high half the base that is
- * added. */
+/* An encoding (DW_EH_PE_…) is a byte. Its low four bits are the format of a number; the next three
+ * say to which base the number is relative. */
 #define FORMAT_MASK 0x0f
 #define BASE_MASK 0x70
 
-/* Largest length of an augmentation string, such as "zPLRSB". */
+/* Largest length of an augmentation string, such as "zPLRSB", with its terminating zero. */
 #define AUGMENTATION_MOST 16
 
-/* A position in the image, from which fields are read one after the other. */
+/* A position in the image, from which fields are read one after the other. `bad` is set when a
+ * field cannot be read or has an unknown form; all further reads then give 0. */
 struct cursor {
 	const struct image *image;
 	uint64_t at;
@@ -52,7 +53,7 @@ skip_leb128(struct cursor *cursor)
 			cursor->bad = true;
 }
 
-/* Returns the bytes of a number of this format; 0 for unknown formats. */
+/* Returns the size in bytes of a number with this encoding; 0 for unknown formats. */
 static size_t
 format_size(unsigned encoding)
 {
@@ -63,7 +64,8 @@ format_size(unsigned encoding)
 	return size[encoding & FORMAT_MASK & ~(unsigned)DW_EH_PE_signed];
 }
 
-/* Reads an encoded address, or if `is_length` a length, to which no base is added. */
+/* Reads an address with this encoding, or if `is_length` a length, to which no base is added. Sets
+ * `bad` when the encoding is not supported. */
 static uint64_t
 take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 {
@@ -87,9 +89,9 @@ take_encoded(struct cursor *cursor, unsigned encoding, bool is_length)
 }
 
 /*
- * Reads the length of a CIE or FDE and stores the end of the entry; false for the length 0,
- * which ends the section, and for the long form (0xffffffff), which is for sections of more than
- * 4 GiB.
+ * Reads the length field of a CIE or FDE and stores the address of the end of the entry. Returns
+ * false for the length 0, which ends the section, and for the long form (0xffffffff and 64 bits),
+ * which only sections of more than 4 GiB need.
  */
 static bool
 take_length(struct cursor *cursor, uint64_t *end)
@@ -102,8 +104,11 @@ take_length(struct cursor *cursor, uint64_t *end)
 	return true;
 }
 
-/* Walks the letters of the augmentation and their data up to the encoding of addresses in FDEs, and
- * returns this encoding. */
+/*
+ * Reads the augmentation data up to the encoding of addresses in FDEs, which it returns. `letter`
+ * is the augmentation string without its 'z': each letter describes one part of the data. Without a
+ * letter 'R', addresses have the encoding DW_EH_PE_absptr.
+ */
 static unsigned
 take_augmentation(struct cursor *cursor, const char *letter)
 {
@@ -129,7 +134,8 @@ take_augmentation(struct cursor *cursor, const char *letter)
 	return DW_EH_PE_absptr;
 }
 
-/* Reads from a CIE the encoding of addresses in its FDEs; false when the CIE is not valid. */
+/* Reads from a CIE the encoding of addresses in its FDEs. Returns false when the CIE is not valid
+ * or has an unknown form. */
 static bool
 cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 {
@@ -165,7 +171,8 @@ cie_encoding(const struct image *image, uint64_t cie, unsigned *encoding)
 	return !cursor.bad && cursor.at <= end;
 }
 
-/* Reads the address range of an FDE; false when the FDE or its CIE is not valid. */
+/* Reads the first address and the length of an FDE. Returns false when the FDE or its CIE is not
+ * valid. */
 static bool
 fde_range(const struct image *image, uint64_t fde, uint64_t *start, uint64_t *length)
 {
@@ -191,7 +198,8 @@ struct table_entry {
 	int32_t start, fde; /* distances of the function and of the FDE from .eh_frame_hdr */
 };
 
-/* Stores the address of the table of .eh_frame_hdr and the number of its entries. */
+/* Stores the address of the table of .eh_frame_hdr and the number of its entries. Returns false
+ * when there is no table, or it is empty or has another encoding than TABLE_ENCODING. */
 static bool
 find_table(const struct image *image, uint64_t *table, uint64_t *count)
 {

@@ -50,7 +50,8 @@ distance_at(const char *digit, size_t most)
 	return distance <= most ? distance : 0;
 }
 
-/* Reads the decimal length that precedes an identifier; returns at most `most`. */
+/* Reads the decimal length that precedes an identifier. Returns the length, or `most` if it is
+ * larger. */
 static size_t
 length_at(const char *digit, size_t most)
 {
@@ -64,8 +65,8 @@ length_at(const char *digit, size_t most)
 	return length;
 }
 
-/* Returns the bound on the readable text of a reference at `at` to the text at `to`; `before` has
- * the `count` references that precede it. */
+/* Returns a bound on the bytes of readable text for a back reference: `at` is the position of its
+ * 'Q', `to` that of the identifier or type. `before` has the `count` references before this one. */
 static size_t
 reference_size(const char *name, size_t to, size_t at, const struct reference *before, size_t count)
 {

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bound on the size of the table of section names, into which LLVM also puts the names of
- * symbols. */
+/* Largest size in bytes of the table of section names. LLVM puts the names of symbols into the same
+ * table. */
 #define NAMES_MAX (UINT64_C(64) << 20)
 
-/* What is opened: a file, or bytes in memory. */
+/* The bytes to open: a file, or a range of memory. */
 struct source {
 	int fd;
 	const uint8_t *bytes; /* NULL when the source is the file `fd` */
@@ -53,7 +53,8 @@ has_sound_names(const struct source *source, const Elf64_Ehdr *header)
 	       read_at(source, names.sh_offset + names.sh_size - 1, &last, 1) && last == '\0';
 }
 
-/* Returns whether the counts of the header are plausible. */
+/* Returns whether libelf can read the ELF header safely. Otherwise sets *why to the reason; NULL
+ * for a valid file without sections. */
 static bool
 is_sound(const struct source *source, const Elf64_Ehdr *header, const char **why)
 {
@@ -95,7 +96,8 @@ is_openable(const struct source *source, const char **why)
 	return elf_version(EV_CURRENT) != EV_NONE;
 }
 
-/* Opens the source with libelf. */
+/* Opens the source with libelf. Returns NULL, with the reason in *why, when libelf must not or
+ * cannot open it. */
 static Elf *
 open_source(struct source *source, const char **why)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image.c - reads ELF files block by block and checks all values in them.
+ * image.c - reads ELF files block by block, and checks offsets and sizes from a file before it uses
+ * them.
  */
 #include "wallsample/elf/image.h"
 
@@ -15,13 +16,14 @@
 #define BLOCK_SHIFT 16
 #define BLOCK_SIZE (UINT64_C(1) << BLOCK_SHIFT)
 
-/* Bound on the size of files, for the table of blocks: a sparse file can have any size. */
+/* Largest size of a file in bytes. It bounds the table of blocks, which has an entry for every
+ * block of the file: a sparse file can have any size. */
 #define IMAGE_MAX_SIZE (UINT64_C(64) << 30)
 
-/* Bound on sections; a linked program has some forty. */
+/* Largest number of sections; a linked program has some forty. */
 #define SECTIONS_MOST 4096
 
-/* Bound on the bytes of notes that are searched; notes of real files have some hundred bytes. */
+/* Number of bytes of notes that are searched; real files have some hundred bytes of notes. */
 #define NOTES_MOST (UINT64_C(64) << 10)
 
 struct image_block {
@@ -87,7 +89,8 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 		memcpy(to, image->blocks->memory + offset, size);
 		return true;
 	}
-	/* Large reads, such as of a symbol table, happen once: their blocks are not kept. */
+	/* Large reads, such as that of a symbol table, happen once, so what they read is not
+	 * kept. */
 	if (size >= BLOCK_SIZE)
 		return file_read_at(image->fd, offset, to, size) == size;
 	return read_blocks(image, offset, to, size);
@@ -128,7 +131,7 @@ segment_holds(const struct image_segment *segment, uint64_t vaddr, size_t size)
 	       size <= segment->file_size - within && !segment->writable;
 }
 
-/* Reads a range that the segment contains. */
+/* Reads a range that the segment contains; false when it cannot be read. */
 static bool
 read_segment(const struct image *image, const struct image_segment *segment, uint64_t vaddr,
 	     void *to, size_t size)
@@ -246,7 +249,8 @@ image_next_header(const struct image *image, uint32_t type, uint64_t *index, Elf
 	return false;
 }
 
-/* Searches one PT_NOTE segment up to the first damaged note. */
+/* Searches the first `left` bytes of the PT_NOTE segment `ph` for the note of image_find_note(), up
+ * to the first damaged note. */
 static bool
 find_in_notes(const struct image *image, const Elf64_Phdr *ph, uint64_t left, const char owner[4],
 	      uint32_t type, uint64_t *at, uint64_t *size)
@@ -299,8 +303,11 @@ image_find_note(const struct image *image, const char owner[4], uint32_t type, u
 
 /* --- opening --------------------------------------------------------------------------- */
 
-/* Adds a segment; false when its header is malformed, so that no loader would have mapped the
- * file. */
+/*
+ * Adds the segment of a program header, unless it is empty. Returns false when the image already
+ * has IMAGE_MAX_SEGMENTS segments, or the header is malformed (no loader would have mapped such a
+ * file).
+ */
 static bool
 add_segment(struct image *image, const Elf64_Phdr *ph)
 {

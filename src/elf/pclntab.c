@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* pclntab.c - opens Go's function table, and finds functions and texts in it. */
+/*
+ * pclntab.c - opens the function table of Go programs, and finds functions, names and paths in it.
+ */
 #include "elf/pclntab_internal.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Bound on names, for damaged files; the longest real names are those of generic functions and
- * closures. */
+/* Largest size in bytes of a name or path that is read; only damaged files have longer ones. */
 #define TEXT_MOST ((size_t)64 << 10)
 
-/* Bound on the size of a table, whose offsets have 32 bits. */
+/* Largest size of a table in bytes: its offsets have 32 bits. */
 #define TABLE_MOST (UINT64_C(4) << 30)
 
-/* Largest number of bytes of the file that are searched when no section locates the table. */
+/* Number of bytes of the file that are searched for the table when no section locates it. */
 #define SEARCH_MOST (UINT64_C(256) << 20)
-/* Largest number of plausible headers that are tried: each can cost a search of all data. */
+/* Number of valid headers that are tried in this search. For each of them, all data and relocations
+ * may have to be searched for the start of the code. */
 #define HEADERS_MOST 16
 
-/* Type of the note with Go's build ID: cmd/link/internal/ld/elf.go. */
+/* Type of the note that has Go's build ID: cmd/link/internal/ld/elf.go. */
 #define NOTE_GO 4
 
 /* First word of the table, by versions of Go: internal/abi/symtab.go. */
@@ -31,7 +33,9 @@ struct header {
 	uint8_t pad[2];
 	uint8_t quantum, pointer_size;
 	uint64_t functions, files;
-	uint64_t text; /* address of the first code, up to Go 1.25; relocated */
+	/* Address of the start of Go's code, up to Go 1.25. In position-independent programs it may
+	 * be 0 in the file, because a relocation sets it. */
+	uint64_t text;
 	uint64_t name_part, unit_part, file_part, value_part, function_part;
 };
 
@@ -65,8 +69,8 @@ use_header(struct pclntab *table, const struct header *header)
 	return true;
 }
 
-/* Reads the header of a table at a file offset, where the table can have at most `size` bytes;
- * false when there is no valid header. */
+/* Reads the header of the table that is assumed at the file offset `offset`, with at most `size`
+ * bytes. Returns false when there is no valid header. */
 static bool
 try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 {
@@ -81,9 +85,11 @@ try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 
 /* --- the table by sections ------------------------------------------------------------- */
 
-/* Sections of Go programs (cmd/link/internal/ld/data.go). The first TABLE_SECTIONS of them contain
- * the table itself, which some linkers put into .data.rel.ro. The others show that Go's linker made
- * the program. */
+/*
+ * Sections of Go programs (cmd/link/internal/ld/data.go). The first TABLE_SECTIONS of them contain
+ * the table; search_table() finds a table that the linker has merged into another section. The
+ * others show that Go's linker made the program.
+ */
 #define TABLE_SECTIONS 2
 static const char *const sections[] = {
 	".gopclntab",
@@ -92,7 +98,8 @@ static const char *const sections[] = {
 	".note.go.buildid",
 };
 
-/* Finds the first of the first `count` sections in sections[] that the image has. */
+/* Stores the header of a section that the image has: the first that exists of the first `count`
+ * sections of sections[]. Returns false when it has none of them. */
 static bool
 find_section(const struct image *image, size_t count, Elf64_Shdr *found)
 {
@@ -108,8 +115,8 @@ pclntab_is_likely(const struct image *image)
 	uint64_t at, size;
 	Elf64_Shdr section;
 
-	/* Go's tools, too, recognise a program without sections by the note with its build ID
-	 * (ld/elf.go). */
+	/* A program without section headers still has the note with Go's build ID, by which Go's
+	 * tools recognise it (cmd/link/internal/ld/elf.go). */
 	return find_section(image, ARRAY_SIZE(sections), &section) ||
 	       image_find_note(image, "Go\0", NOTE_GO, &at, &size);
 }
@@ -192,17 +199,20 @@ pclntab_free(struct pclntab *table)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/* Finds the last function that begins at or before the address; stores the offset of its record and
- * the address of the next function. */
+/*
+ * Finds the function that contains `address`, which is relative to the start of Go's code. Stores
+ * the offset of its record and the address of the next function. Returns false when there is none.
+ */
 static bool
 find_entry(const struct pclntab *table, uint32_t address, uint32_t *at, uint32_t *end)
 {
 	uint32_t low = 0, high = table->count;
-	uint32_t entry
-		[3]; /* address of a function, offset of its record, address of the next function */
+	/* In this order: the address of a function, the offset of its record, the address of the
+	 * next function. */
+	uint32_t entry[3];
 
-	/* Invariant in a sorted table: entry[low] <= address < entry[high]. The loop ends for
-	 * damaged tables, too. */
+	/* Invariant in a sorted table: function `low` begins at or before the address, function
+	 * `high` after it. In a damaged table the loop ends, too. */
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;
 
@@ -257,8 +267,8 @@ pclntab_find(const struct pclntab *table, uint64_t vaddr, struct pclntab_functio
 
 /* --- texts -------------------------------------------------------------------------------- */
 
-/* Adds to `to` the text at the position `from` + `at` of the table; false unless the text ends
- * before `end`. */
+/* Adds to `to` the text at the position `from` + `at` of the table. Returns false, with nothing
+ * added, when the text is empty, has more than TEXT_MOST bytes, or does not end before `end`. */
 static bool
 add_text(const struct pclntab *table, uint64_t from, uint64_t end, uint32_t at, struct strbuf *to)
 {

@@ -6,26 +6,31 @@
 #include "wallsample/elf/pclntab.h"
 
 /*
- * The parts of the table have this order (cmd/link/internal/ld/pcln.go). Their positions are
- * offsets from the beginning of the table.
+ * An open function table. Its parts begin at the positions `names` to `functions`, which are
+ * offsets in bytes from the beginning of the table, in ascending order
+ * (cmd/link/internal/ld/pcln.go).
  */
 struct pclntab {
 	const struct image *image;
 	uint64_t offset; /* file offset of the table */
+	/* Address and size in bytes of the table. */
 	uint64_t vaddr, size;
-	bool is_old;        /* the table is of Go 1.18 or 1.19 */
-	uint8_t quantum;    /* unit of addresses: bytes of the smallest instruction */
-	uint32_t count;     /* number of functions */
-	uint64_t names;     /* position of the names of functions */
-	uint64_t units;     /* position of the offsets of file names, by compilation unit */
-	uint64_t files;     /* position of the file names */
-	uint64_t values;    /* position of the packed values by address */
-	uint64_t functions; /* position of the sorted addresses of functions, and their records */
-	/* Vaddr of the start of Go's code, from moduledata or the header: addresses of functions
-	 * are relative to it. */
+	bool is_old; /* the table is of Go 1.18 or 1.19 */
+	/* Size in bytes of the smallest instruction (1 or 4), the unit of code lengths. */
+	uint8_t quantum;
+	uint32_t count; /* number of functions */
+	uint64_t names; /* position of the names of functions */
+	/* Position of the array of offsets of file names, which is divided by compilation unit. */
+	uint64_t units;
+	uint64_t files;  /* position of the file names */
+	uint64_t values; /* position of the packed tables, see pclntab_value() */
+	/* Position of the addresses of functions, ascending, and of the records behind them. */
+	uint64_t functions;
+	/* Address in the image of the start of Go's code, from moduledata or from the table's
+	 * header. The addresses of functions are relative to it. */
 	uint64_t text;
-	/* Vaddr, from moduledata, to which offsets of tables of inlined functions are relative; 0:
-	 * not known. */
+	/* Address in the image, from moduledata, to which the offsets of the arrays of inlined
+	 * calls are relative; 0 when not known. */
 	uint64_t funcdata;
 };
 
@@ -33,14 +38,15 @@ struct pclntab {
  * table. */
 bool pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size);
 
-/* Copies bytes at an address as they are in the file, also from writable segments (which
- * image_read_vaddr refuses). False when no segment contains all of them. */
+/* Copies `size` bytes at the address `vaddr` as they are in the file. Unlike image_read_vaddr(),
+ * also reads writable segments. Returns false unless one segment has all of the bytes. */
 bool pclntab_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
 /*
- * Reads the bytes [offset, offset + size) of the file in pieces that the image does not cache, and
- * calls `visit` with each piece until `visit` returns false. Each piece begins at a multiple of 24
- * bytes from `offset`, so that no word or relocation is split.
+ * Reads the bytes [offset, offset + size) of the file in pieces of 96 KiB, which are too large to
+ * be kept by the image, and calls `visit` with each piece. Stops when `visit` returns false or a
+ * piece cannot be read. Each piece begins at a multiple of 24 bytes from `offset`, so no relocation
+ * (24 bytes) and no aligned word is split between two pieces.
  */
 struct pclntab_scan {
 	bool (*visit)(void *context, uint64_t offset, const uint8_t *bytes, size_t size);
@@ -49,29 +55,36 @@ struct pclntab_scan {
 void pclntab_image_scan(const struct image *image, uint64_t offset, uint64_t size,
 			const struct pclntab_scan *scan);
 
-/* Sets `text` and `funcdata` (pclntab_module.c); false when `text` is not known. */
+/* Finds the start of Go's code, and sets `text` and, if it is known, `funcdata`; the header of the
+ * table must have been read (pclntab_module.c). Returns false when the start is not known. */
 bool pclntab_find_text(struct pclntab *table);
 
 /*
- * Stores the value of the packed table at `values` + `at` for the address; false when the packed
- * table has no value for it. By convention -1 means that the value is not known (pclntab_values.c).
+ * Looks up the address `vaddr`, which is in `function`, in the packed table at the position
+ * `values` + `at`. A packed table gives each range of the function's code a value; its format is
+ * described in pclntab_values.c. Stores the value; a negative one stands for "none" or "not known".
+ * Returns false when the table has no value for the address.
  */
 bool pclntab_value(const struct pclntab *table, uint32_t at,
 		   const struct pclntab_function *function, uint64_t vaddr, int32_t *value);
 
 /*
  * The record of a function: struct _func (runtime/runtime2.go), 44 bytes (40 in old tables, without
- * start_line). Behind the record are `pcdata_count` words for tables by address, then
- * `funcdata_count` words for other data.
+ * start_line). It is followed by `pcdata_count` offsets of packed tables, then by `funcdata_count`
+ * offsets of other data; each offset has 4 bytes.
  */
 struct pclntab_record {
 	uint32_t entry, name, arguments, deferreturn;
-	uint32_t stack, file, line; /* offsets of packed tables, for pclntab_value */
+	/* Offsets of packed tables: arguments for pclntab_value. */
+	uint32_t stack, file, line;
 	uint32_t pcdata_count;
-	uint32_t unit; /* index in `units` of the first file of the function's compilation unit */
+	/* Index, in the array at `units`, of the first file of the function's compilation unit. */
+	uint32_t unit;
 	uint32_t start_line;
 	uint8_t id, flags, unused, funcdata_count;
 };
+/* Reads the record at the position `functions` + `at`. Returns false when it is outside of the
+ * table. */
 bool pclntab_record(const struct pclntab *table, uint32_t at, struct pclntab_record *record);
 
 #endif

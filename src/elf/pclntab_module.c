@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pclntab_module.c - finds the start of Go's code in the runtime's description of the module.
+ * pclntab_module.c - finds the start of Go's code in the runtime's description of the module
+ * (struct moduledata).
  *
- * The words of the description are pointers. A program at a fixed address has them in the file. In
- * a position-independent program the file may have zeros, and the relocations have the values.
+ * The description has pointers to parts of the function table. A program at a fixed address has
+ * them in the file. In a position-independent program the file may have zeros in their place, and
+ * the relocations have the values.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -11,9 +13,10 @@
 
 #include "elf/pclntab_internal.h"
 
-/* Indices of words in the description: runtime/symtab.go, moduledata. */
+/* Indices of words in struct moduledata: runtime/symtab.go. */
 #define WORD_HEADER 0 /* address of the header of the table */
-/* First of the slices, which have three words each: address, length, capacity. */
+/* The slice of names: the first of several slices, each of three words (address, length,
+ * capacity). */
 #define WORD_NAMES 1
 #define WORD_FUNCTIONS 16
 #define WORD_LOW 20  /* start of the first function */
@@ -23,8 +26,8 @@
 #define WORD_FUNCDATA_OLD 38
 #define WORDS 41
 
-/* Bounds on the bytes of data and of relocations that are searched, and on the number of candidates
- * found. */
+/* Number of bytes of data and of relocations that are searched, and number of candidates that are
+ * tried: places with a pointer to the table, where a description may begin. */
 #define DATA_MOST (UINT64_C(256) << 20)
 #define RELOCATIONS_MOST (UINT64_C(512) << 20)
 #define CANDIDATES_MOST 16
@@ -33,8 +36,8 @@
  * by the image. */
 #define PIECE ((size_t)24 << 12)
 
-/* True when a relocation of this type has an address of the image as its value: psABIs of x86-64
- * and AArch64. */
+/* True when a relocation of this type stores an address of the image, which is the addend plus the
+ * load address (psABIs of x86-64 and AArch64). */
 #define IS_RELATIVE(image, type)                                                                   \
 	((type) == ((image)->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE))
 
@@ -77,8 +80,8 @@ pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t size)
 
 /* --- checks of a description ------------------------------------------------------------ */
 
-/* Reads the start of the first function and the end of the last one, relative to the start of the
- * code. */
+/* Reads the start of the first function and the end of the last one, relative to the start of Go's
+ * code. Returns false when they are outside of the table. */
 static bool
 read_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
 {
@@ -87,8 +90,12 @@ read_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
 			    sizeof(*high));
 }
 
-/* Checks every word of a candidate against the table, and if all agree, uses them. No other data
- * agrees with the table in all words. */
+/*
+ * Compares the words of a candidate with the function table: the addresses of its header, names and
+ * functions, their number, and the bounds of the code. If all of them agree, stores the start of
+ * the code and the base of inlined functions in *table and returns true. No other data agrees in
+ * all of these words.
+ */
 static bool
 use_words(struct pclntab *table, const uint64_t word[WORDS])
 {
@@ -162,15 +169,16 @@ find_in_data(struct pclntab *table)
 struct relocations {
 	struct pclntab *table;
 	uint64_t offset, size; /* file offset and size of the relocations */
-	/* Addresses of pointers to the table: a description may begin at each. */
+	/* Addresses of pointers to the table. A description may begin at each of them. */
 	uint64_t candidate[CANDIDATES_MOST];
-	size_t count;  /* number of candidates */
-	bool complete; /* all candidates have been collected: now the words of one are read */
-	uint64_t vaddr, word[WORDS]; /* address and words of the present candidate */
+	size_t count; /* number of candidates */
+	/* False while candidates are collected, true while the words of one candidate are read. */
+	bool complete;
+	uint64_t vaddr, word[WORDS]; /* address and words of this candidate */
 };
 
 /* Finds the relocations by the PT_DYNAMIC segment, as the loader does, because the file may have no
- * section headers. False when there are none. */
+ * section headers. Returns false when there are none. */
 static bool
 find_relocations(struct relocations *relocations)
 {
@@ -204,8 +212,8 @@ find_relocations(struct relocations *relocations)
 	return false;
 }
 
-/* Visits a piece of the relocations: collects candidates, or when `complete` is set, the words of
- * the present candidate. */
+/* Visits a piece of the relocations for pclntab_image_scan(): collects candidates, or when
+ * `complete` is set, the words of the candidate at `vaddr`. */
 static bool
 visit_relocations(void *context, uint64_t offset, const uint8_t *bytes, size_t size)
 {
@@ -257,8 +265,11 @@ find_in_relocations(struct pclntab *table)
 
 /* --- the start of the code ------------------------------------------------------------- */
 
-/* Returns whether the address in the header of the table at which the code starts is in an
- * executable segment. This address is sufficient for all but inlined functions. */
+/*
+ * Returns whether the header of the table has the start of Go's code, and all functions are then in
+ * an executable segment. With this address alone (without moduledata) everything but inlined
+ * functions can be found.
+ */
 static bool
 text_is_code(const struct pclntab *table)
 {

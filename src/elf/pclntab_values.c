@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pclntab_values.c - reads what the table has for each instruction: depth of the stack, file, line,
- * inlined functions.
+ * pclntab_values.c - reads what the function table stores for each instruction: depth of the stack,
+ * file, line, inlined functions.
  */
 #include <string.h>
 
 #include "elf/pclntab_internal.h"
 
-/* Largest number of steps in a packed table, for damaged files. */
+/* Number of pairs that are read from a packed table; only damaged tables have more. */
 #define STEPS_MOST (1U << 20)
 
-/* Largest number of bytes of a packed number; numbers of 32 bits have at most 5 bytes. */
+/* Largest number of bytes of a packed number that is accepted. Five bytes hold 32 bits; the bits of
+ * further bytes are ignored. */
 #define VARINT_MOST 10
 
-/* The largest stack: runtime/stack.go, maxstacksize. */
+/* Largest depth of a stack in bytes: the limit of Go's runtime, 10^9 (runtime/stack.go,
+ * maxstacksize), rounded up. */
 #define DEPTH_MOST (1 << 30)
 
-/* Indices of tables behind a record: internal/abi/symtab.go. */
+/* Indices of the offsets behind a record (internal/abi/symtab.go), and the offset that stands for
+ * missing data. */
 #define PCDATA_INLINED 2
 #define FUNCDATA_INLINED 3
 #define FUNCDATA_NONE UINT32_MAX
 
-/* Reads packed bytes one by one, from pieces of the file. */
+/* Reads the bytes of a packed table one by one; the file is read in pieces. */
 struct reader {
 	const struct pclntab *table;
-	/* Position in the table of the first byte behind the piece that was read last. */
+	/* Position in the table of the first byte behind the current piece. */
 	uint64_t at;
 	uint8_t piece[64];
 	size_t used, size;
@@ -66,8 +69,11 @@ next_number(struct reader *reader, uint32_t *number)
 	return byte < 0x80;
 }
 
-/* A packed table has pairs of numbers: the change of the value (odd: negative), and the number of
- * units of `quantum` bytes of code for which the new value holds. */
+/*
+ * A packed table is a sequence of pairs of numbers: the change of the value (n / 2 if n is even,
+ * else -(n + 1) / 2), and the number of units of `quantum` bytes of code for which the new value
+ * holds. The numbers have 7 bits in each byte, the lowest first; the last byte is below 0x80.
+ */
 bool
 pclntab_value(const struct pclntab *table, uint32_t at, const struct pclntab_function *function,
 	      uint64_t vaddr, int32_t *value)
@@ -110,16 +116,17 @@ pclntab_stack_depth(const struct pclntab *table, const struct pclntab_function *
 
 /* --- files, lines and inlined functions ------------------------------------------------ */
 
-/* A function, its record, and the tables of its inlined functions. */
+/* A function, its record, and where the data of its inlined calls is. */
 struct body {
 	const struct pclntab *table;
 	struct pclntab_function function;
 	struct pclntab_record record;
-	uint32_t inlined_at; /* offset of the table of indices of inlined calls; 0: none */
-	uint64_t inlined;    /* vaddr of the array of inlined calls; 0 when not known */
+	/* Offset of the packed table that gives the index of the inlined call; 0: none. */
+	uint32_t inlined_at;
+	uint64_t inlined; /* vaddr of the array of inlined calls; 0 when not known */
 };
 
-/* Returns the word with this index behind the record; 0 when it cannot be read. */
+/* Returns the offset with this index behind the function's record; 0 when it cannot be read. */
 static uint32_t
 word_behind(const struct body *body, uint64_t index)
 {
@@ -152,9 +159,10 @@ open_body(struct body *body, const struct pclntab *table, uint64_t vaddr)
 }
 
 /*
- * Reads an element of the array of inlined calls (runtime/symtabinl.go: inlinedCall, which up to Go
- * 1.19 has also file and line). *parent is the offset, from the function's entry, of an instruction
- * in the caller whose file and line are those of the call.
+ * Reads the element `index` of the array of inlined calls (runtime/symtabinl.go, struct
+ * inlinedCall; up to Go 1.19 it also has file and line) and sets name and start_line of *place.
+ * Stores in *parent the distance from the function's entry to an instruction that has the file and
+ * the line of the call. Returns false when there is no such element.
  */
 static bool
 read_inlined(const struct body *body, int32_t index, struct pclntab_place *place, uint32_t *parent)
@@ -211,8 +219,8 @@ pclntab_places(const struct pclntab *table, uint64_t vaddr, struct pclntab_place
 		       read_inlined(&body, index, &inner, &parent);
 		if (more)
 			vaddr = body.function.entry + parent;
-		/* The last place is kept for the outermost function. This also ends the walk when
-		 * damaged calls form a ring. */
+		/* The last element is kept for the outermost function. This also ends the loop when
+		 * calls of a damaged table form a ring. */
 		if (more && count + 1 == most)
 			break;
 		place[count++] = inner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relocate_aarch64.c - relocation types of ELF for the Arm 64-bit architecture, "Data
- * relocations".
+ * relocate_aarch64.c - the data relocations of 32 and 64 bits from the document "ELF for the Arm
+ * 64-bit Architecture", section "Data relocations".
  */
 #include <elf.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relocate_x86_64.c - relocation types of the x86-64 psABI, table 4.9, that data has.
+ * relocate_x86_64.c - the relocations of 32 and 64 bits that sections of data have, from table 4.9
+ * of the x86-64 psABI.
  */
 #include <elf.h>
 #include <stddef.h>

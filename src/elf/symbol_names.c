@@ -15,12 +15,16 @@
 #include "elf/symbol_names_internal.h"
 
 /*
- * libiberty takes its working memory from the stack, and refuses C++ names of more than 1,024 bytes
- * unless an option removes that limit. Templates of real programs have names of several thousand
- * bytes. So libiberty runs on a separate stack of this size. For a name of n bytes libiberty needs
- * 72 n bytes for the parsed parts (struct demangle_component and substitutions), one or more frames
- * of the parser for every byte, and 16 bytes for each pair of a template and a reference to a
- * template's parameter, each counted twice.
+ * Limits for C++ and Rust names. libiberty takes its working memory from the stack, and refuses C++
+ * names of more than 1,024 bytes unless an option removes that limit. Templates of real programs
+ * have names of several thousand bytes. So names of more than CXX_SHORT bytes are demangled with
+ * that option, on a separate stack of CXX_STACK bytes; names of more than CXX_MOST bytes are not
+ * demangled.
+ *
+ * For a name of n bytes libiberty needs 72 n bytes for the parsed parts (struct demangle_component
+ * and substitutions), one or more frames of the parser for every byte, and a table with 16 bytes
+ * for each pair of a template and a reference to a template's parameter, of which it counts each
+ * twice. A name whose table needs more than CXX_PAIRS_MOST bytes is not demangled.
  */
 #define CXX_SHORT 1024
 #define CXX_MOST 16384
@@ -30,8 +34,8 @@
 #define DMGL_NO_RECURSE_LIMIT 0 /* libiberty before 2019 has neither the limit nor the option */
 #endif
 
-/* Longest D name in bytes, because the parser recurses for each byte; and the limit of its
- * demangled size. */
+/* Longest D name in bytes that is demangled (the parser recurses for each byte), and the largest
+ * bound on its demangled size. */
 #define D_MOST 4096
 #define D_SIZE_MOST ((size_t)4 << 20)
 
@@ -76,7 +80,7 @@ rust_legacy_length(const char *name)
 	return 0;
 }
 
-/* Returns the suffix of the compiler in a mangled name: ".part.0", ".cold"; "" without a suffix. */
+/* Returns the compiler's suffix of a mangled name (".part.0", ".cold"); "" when there is none. */
 static const char *
 compiler_suffix(const char *name)
 {
@@ -85,8 +89,8 @@ compiler_suffix(const char *name)
 	return rust > 0 ? name + rust : name + strcspn(name, ".");
 }
 
-/* Returns the length of a suffix without its end ".llvm.8397458", which is a hash of the build and
- * not shown. */
+/* Returns the length of the compiler's suffix without a part such as ".llvm.8397458", which is a
+ * hash of the build and is not shown. */
 static size_t
 suffix_length(const char *suffix)
 {
@@ -106,10 +110,13 @@ take_piece(const char *piece, size_t length, void *opaque)
 }
 
 /*
+ * Demangles demangled->name into demangled->out; sets `good` if it is a Rust or C++ name.
+ *
  * A mangled name of 254 bytes can expand to 140 MB of text, because each part may refer to earlier
- * parts twice. libiberty passes the text to this callback in pieces, and a callback cannot stop it.
- * So the callback leaves by longjmp when the text is too long. This is safe, because libiberty has
- * nothing on the heap at that time (except for a few bytes for Rust's punycode).
+ * parts twice. libiberty passes the text to take_piece() in pieces, which cannot ask it to stop. So
+ * take_piece() leaves libiberty by longjmp when the text is too long. This is safe, because
+ * libiberty has no memory from the heap at that time (except for a few bytes for Rust's punycode,
+ * which are lost).
  */
 static void
 demangle_pieces(void *opaque)
@@ -140,9 +147,9 @@ run_call(void *opaque)
 }
 
 /*
- * Calls function(context) on the stack of a new thread, which has `size` bytes (the kernel
- * allocates them on first use) and handles no signals. Does not call the function when there is no
- * memory for the stack.
+ * Calls function(context) on the stack of a new thread, which blocks all signals, and waits for its
+ * end. The stack has `size` bytes (the kernel allocates them on first use). Does not call the
+ * function when there is no memory for the stack.
  */
 static void
 own_stack_call(size_t size, void (*function)(void *context), void *context)
@@ -163,8 +170,8 @@ own_stack_call(size_t size, void (*function)(void *context), void *context)
 	pthread_attr_destroy(&attributes);
 }
 
-/* Returns whether the parser's table of pairs (template, reference to its parameter) for this name
- * fits on the stack. */
+/* Returns whether libiberty's table of pairs (template, reference to a template's parameter) for
+ * this name has at most CXX_PAIRS_MOST bytes. */
 static bool
 pairs_fit(const char *name)
 {
@@ -194,8 +201,11 @@ demangle_cxx_or_rust(struct strbuf *out, const char *name)
 	return demangled.good;
 }
 
-/* Back references make D names expand as C++ names do, and libiberty has no limit for D names: the
- * size is computed first. */
+/*
+ * Demangles a D name and adds it to `out`. Returns false when it cannot be demangled. Back
+ * references can make the text very long, and libiberty has no limit for D names, so a bound on the
+ * size is computed first.
+ */
 static bool
 demangle_d(struct strbuf *out, const char *name)
 {
@@ -212,8 +222,7 @@ demangle_d(struct strbuf *out, const char *name)
 	return true;
 }
 
-/* Returns whether the name has a prefix of C++ or Rust: libiberty would demangle names of further
- * languages. */
+/* Returns whether the name has the prefix of mangled C++ names (_Z) or Rust names (_Z, _R). */
 static bool
 is_cxx_or_rust(const char *name)
 {

@@ -9,11 +9,12 @@
 
 #include "wallsample/base/base.h"
 
-/* Bytes of one read. It is the size of a block of an image, because an image does not cache blocks
- * that are read whole. */
+/* Number of bytes of one read: the smallest that image_read_offset() reads without keeping the
+ * bytes in the image. */
 #define PIECE ((size_t)64 << 10)
 
-/* Limits in bytes; larger tables are in damaged or sparse files: see symbol_table.c. */
+/* Largest sizes in bytes of a table of symbols and of its names. Only damaged or sparse files have
+ * larger ones; src/symbol/symbol_table.c has the same limits. */
 #define SYMBOLS_MAX_SIZE (UINT64_C(256) << 20)
 #define NAMES_MAX_SIZE (UINT64_C(1) << 30)
 
@@ -72,8 +73,11 @@ find_tables(struct symbol_search *search)
 	}
 }
 
-/* Reads the next piece of [from, from + size), of which search->at bytes were read. Returns its
- * size; 0 when nothing is left. */
+/*
+ * Reads the next piece of the file's bytes [from, from + size), of which the first search->at bytes
+ * have been read, and returns its size, at most PIECE. Returns 0 when nothing is left or the file
+ * cannot be read.
+ */
 static size_t
 read_piece(struct symbol_search *search, uint64_t from, uint64_t size, uint8_t *to)
 {
@@ -117,7 +121,7 @@ next_table(struct symbol_search *search)
 }
 
 /* Returns whether a symbol's name ends at `end`, or, if parts are wanted, the suffix of a part
- * (".cold") begins there. */
+ * (".cold") begins there. False at the end of the piece, where the next byte is not known. */
 static bool
 ends_at(const struct symbol_wanted *wanted, const uint8_t *end, const uint8_t *piece_end)
 {
@@ -151,7 +155,8 @@ keep_names(struct symbol_search *search, size_t wanted, const uint8_t *piece, si
 	}
 }
 
-/* Searches one piece of the table of names for wanted names; returns the number of bytes read. */
+/* Searches the next piece of the current table's names for wanted names, and returns the number of
+ * bytes read. After the last piece, continues with the symbols or with the next table. */
 static size_t
 step_names(struct symbol_search *search, uint8_t *piece)
 {
@@ -207,8 +212,8 @@ match_names(struct symbol_search *search, const Elf64_Sym *symbol)
 	}
 }
 
-/* Searches one piece of the table of symbols for symbols with the names found; returns the number
- * of bytes read. */
+/* Searches the next piece of the current table's symbols for symbols with the names that were
+ * found, and returns the number of bytes read. */
 static size_t
 step_symbols(struct symbol_search *search, uint8_t *piece)
 {

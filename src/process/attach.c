@@ -29,7 +29,7 @@
  */
 #define TRACED_ROUNDS 64
 
-/* Most threads that are tried; if the kernel refuses all, the process cannot be traced. */
+/* Most threads for which the kernel is asked; if it refuses all, the process cannot be traced. */
 #define ATTEMPTS 8
 
 /* The facts that decide which refusal is reported. */
@@ -39,9 +39,10 @@ struct refusal {
 	struct task_status target; /* status of the target */
 	struct task_status own;    /* status of wallsample */
 	bool may_stop;             /* wallsample will stop threads */
-	bool descendant;           /* wallsample started the target: Yama's scope 1 allows it */
-	unsigned yama_scope;       /* kernel.yama.ptrace_scope; 0 also without Yama */
-	int error;                 /* errno of the refused request; 0: permitted */
+	/* The target is a descendant of wallsample, so ptrace_scope 1 does not forbid tracing. */
+	bool descendant;
+	unsigned yama_scope; /* kernel.yama.ptrace_scope; 0 also without Yama */
+	int error;           /* errno of the refused request; 0: permitted */
 };
 
 /* Sets the error "process 17 (redis-server) " followed by the formatted text. */
@@ -140,8 +141,8 @@ explain_first(const struct refusal *r, const struct reason *reason, size_t count
 	return 0;
 }
 
-/* Explains a refusal by settings of the machine. No privilege overrides the first reason, so it
- * precedes the reasons that privileges resolve. */
+/* Explains a refusal by ptrace_scope 3, or by the missing capability of root in a container. They
+ * are checked before the reasons for which the text advises sudo, which would not help here. */
 static int
 explain_machine(const struct refusal *r, struct error *err)
 {
@@ -176,8 +177,8 @@ explain_other_user(const struct refusal *r, struct error *err)
 }
 
 /*
- * Returns true when the process is not dumpable: then root owns the files below /proc/PID
- * (task_dump_owner in fs/proc/base.c), while the directory itself keeps its owner.
+ * Returns true when the process, which must belong to wallsample's user, is not dumpable: then root
+ * owns the files below /proc/PID (task_dump_owner in fs/proc/base.c), though not the directory.
  */
 static bool
 is_not_dumpable(const struct refusal *r)
@@ -247,7 +248,7 @@ explain(struct refusal *r, struct error *err)
 	return rc;
 }
 
-/* Reads the state of the target, of wallsample and of the machine. */
+/* Reads the statuses of the target and of wallsample, and Yama's setting. */
 static void
 refusal_init(struct refusal *r, const struct process *process)
 {
@@ -309,8 +310,8 @@ ask_about(const struct refusal *r, pid_t tid)
 
 	/*
 	 * The child that tries to seize the thread is not an ancestor of a target that wallsample
-	 * has started, so Yama's scope 1 would refuse it. The read above has checked the same
-	 * permission.
+	 * has started, so Yama would refuse it if ptrace_scope is 1. The read above has checked the
+	 * same permission.
 	 */
 	if (error == 0 && r->may_stop && !r->descendant)
 		error = attach_probe_seize(tid);

@@ -75,8 +75,8 @@ limit_v2(int dirfd)
 	return cpus;
 }
 
-/* Reads the CPU limit of a cgroup v1. Returns a number of CPUs; UINT_MAX: no limit, which is the
- * quota -1. */
+/* Reads the CPU limit of a cgroup v1. Returns a number of CPUs; UINT_MAX: no limit (the file of the
+ * quota contains -1). */
 static unsigned
 limit_v1(int dirfd)
 {

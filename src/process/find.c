@@ -41,8 +41,9 @@ matches_first_word(int dirfd, const char *glob)
 	return matches;
 }
 
-/* Returns true when the command name, or the first word of the command line, of the process matches
- * `glob`. `dirfd`: its directory in /proc. */
+/* Returns true when the command name of the process, or the base name of the first word of its
+ * command line, matches `glob`; false for a kernel thread or a zombie. `dirfd`: the directory of
+ * the process in /proc. */
 static bool
 name_matches(int dirfd, const char *glob)
 {

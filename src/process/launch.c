@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.c - forks a child that waits for permission and then executes the command. */
+/* launch.c - forks a child that waits for a byte from wallsample and then executes the command. */
 #include "wallsample/process/launch.h"
 
 #include <errno.h>
@@ -17,9 +17,10 @@
 #define GROUPS_MAX 65536
 
 /*
- * The parent and the child share a socket pair. The parent writes to it to let the child execute
- * the command (the gate); the child writes a launch_report if that fails. The child's socket closes
- * on exec: the parent reads end of file instead of a report when exec has succeeded.
+ * The parent and the child each have one end of a socket pair, called the gate. The parent writes a
+ * byte to it, and then the child executes the command. If the child cannot, it writes a
+ * launch_report. If exec succeeds, it closes the child's end: the parent reads end of file instead
+ * of a report.
  */
 
 /* The step at which the child failed; struct launch_report adds its errno. */
@@ -44,8 +45,8 @@ parse_id(const char *text, uint32_t *id)
 {
 	uint64_t value;
 
-	/* The id -1, as an unsigned number the largest, means "unchanged" to setresuid(2) and
-	 * setregid(2). */
+	/* UINT32_MAX is not accepted: it is the id -1, which means "unchanged" to setresuid(2) and
+	 * setresgid(2). */
 	if (!text || !parse_whole_u64(text, 0, UINT32_MAX - 1, &value))
 		return false;
 	*id = (uint32_t)value;
@@ -115,7 +116,8 @@ become(const struct identity *identity, enum launch_step *step)
 	return setresuid(identity->uid, identity->uid, identity->uid) == 0;
 }
 
-/* Runs in the child from fork to exec, and makes only async-signal-safe calls. */
+/* What the child does from fork to exec. It calls no function that may take a lock of another
+ * thread, such as malloc. */
 static void __attribute__((noreturn))
 run_child(int gate, char *const argv[], const struct identity *identity)
 {
@@ -181,7 +183,8 @@ reap(pid_t pid)
 		continue;
 }
 
-/* Reads the child's report. Returns false at end of file, which means that exec has succeeded. */
+/* Reads the child's report. Returns false at end of file: exec has succeeded, or a signal has ended
+ * the child. */
 static bool
 read_report(int gate, struct launch_report *report)
 {
@@ -240,7 +243,8 @@ launch_cancel(struct launched *launched)
 {
 	if (launched->gate < 0)
 		return;
-	/* Closing the gate ends a child that runs, but not one that is stopped: it is killed. */
+	/* A running child exits when the gate is closed, but a stopped one does not: so the child
+	 * is killed. */
 	kill(launched->pid, SIGKILL);
 	close(launched->gate);
 	reap(launched->pid);

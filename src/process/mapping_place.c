@@ -3,10 +3,10 @@
 #include "wallsample/process/maps.h"
 
 /*
- * Returns the segment of the image that the mapping belongs to, or NULL. Segments are mapped in
- * whole pages, so the mapping's offset may be up to a page before the segment's, and the page at
- * the border of two segments belongs to both. An executable segment is preferred, then one that
- * begins where the mapping does.
+ * Returns the segment of the image to which a mapping with this file offset belongs, or NULL.
+ * Segments are mapped in whole pages, so the mapping's offset may be up to a page before the
+ * segment's, and the page at the border of two segments belongs to both. An executable segment is
+ * preferred, then one that begins in the page at the offset.
  */
 static const struct image_segment *
 segment_of(const struct image *image, uint64_t offset, uint64_t page_size)
@@ -46,8 +46,8 @@ place_image(struct mapping *mapping, const struct image *image, uint64_t page_si
 	mapping->low = (image->low & ~(page_size - 1)) + mapping->bias;
 	mapping->high = image->high + mapping->bias;
 	if (mapping->low > mapping->start || mapping->high <= mapping->start) {
-		/* If the image does not contain the mapping, its headers are wrong: the image then
-		 * counts for the addresses of this mapping only. */
+		/* The image must contain the mapping. If it does not, its headers are wrong, and
+		 * the range of the image is set to that of the mapping. */
 		mapping->low = mapping->start;
 		mapping->high = mapping->end;
 	}
@@ -73,8 +73,8 @@ mapping_is_of_code(const struct image *image, const struct mapping *mapping, uin
 		const uint64_t size = segment->offset + segment->file_size - first;
 		const uint64_t mapped = mapping->end - mapping->start;
 
-		/* The page at the border of two segments is mapped twice, with different sizes of
-		 * mappings. */
+		/* The offset alone is not enough: the page at the border of two segments is mapped
+		 * for both, at one offset but with different sizes. */
 		if (segment->executable && first == mapping->offset && size > 0 &&
 		    (size - 1) / page_size == (mapped - 1) / page_size)
 			return true;

@@ -37,10 +37,11 @@ struct maps {
 	size_t object_count;
 
 	uint64_t tick; /* number of the current tick, from 1 */
-	/* numbers of calls in this tick: query_address for unknown addresses, and checks of known
-	 * mappings in confirm */
+	/* queries: unknown addresses for which the kernel was asked in this tick; checks: known
+	 * mappings that confirm() has checked in this tick */
 	unsigned queries, checks;
-	bool was_read; /* all mappings were read in this tick */
+	/* All mappings were read in this tick for an unknown address: they are not read again. */
+	bool was_read;
 	uint64_t unknown
 		[UNKNOWN_SLOTS]; /* pages known to have no executable memory, in slots by hash */
 
@@ -75,9 +76,8 @@ collect_line(void *context, const struct maps_line *line)
 {
 	struct collector *new = context;
 
-	/*
-	 * The file is not read atomically: a mapping made during the read may overlap earlier ones.
-	 */
+	/* The file is not read atomically: a mapping made during the read may overlap the previous
+	 * line, and is then skipped. */
 	if (new->count > 0 && line->start < new->mapping[new->count - 1].end)
 		return;
 	new->mapping = xgrow(new->mapping, &new->capacity, new->count + 1, sizeof(*new->mapping));
@@ -142,7 +142,8 @@ forget_unknown(struct maps *maps)
 		maps->unknown[i] = 1;
 }
 
-/* A mapping with its original position, for a sort that keeps the order of equal elements. */
+/* A mapping with its original position, for a sort that keeps the order of mappings with equal
+ * addresses. */
 struct ranked {
 	struct mapping mapping;
 	size_t rank; /* index in the unsorted array */
@@ -216,7 +217,8 @@ maps_create_fixed(const struct process *process, struct modules *modules,
 {
 	struct maps *maps = maps_create_empty(process, modules);
 
-	/* The mappings never change: this prevents all reads and queries. */
+	/* The mappings never change: was_read prevents reads for unknown addresses, and can_query,
+	 * which is false, prevents queries. */
 	maps->was_read = true;
 	maps->mapping = sort_mappings(mapping, count, &maps->count);
 	maps->capacity = count + 1;
@@ -323,7 +325,8 @@ still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t add
 /*
  * Checks once per tick that a known mapping is unchanged: a library may have replaced another since
  * the last tick (dlclose, dlopen). A mapping that was removed without replacement is kept, because
- * the snapshot to unwind may be older. Returns the current mapping at the address.
+ * the stack to unwind may have been copied before. At most CHECKS_PER_TICK mappings are checked in
+ * a tick. Returns the current mapping at the address.
  */
 static const struct mapping *
 confirm(struct maps *maps, const struct mapping *known, uint64_t address)
@@ -347,7 +350,8 @@ confirm(struct maps *maps, const struct mapping *known, uint64_t address)
 	return find_known(maps, address);
 }
 
-/* Asks the kernel for an address that no known mapping contains. */
+/* Finds the mapping of an address that no known mapping contains, by asking the kernel. Returns
+ * NULL if there is none, or if the limits of this tick are reached. */
 static const struct mapping *
 find_unknown(struct maps *maps, uint64_t address)
 {
@@ -369,8 +373,8 @@ find_unknown(struct maps *maps, uint64_t address)
 	return find_known(maps, address);
 }
 
-/* Returns the object (maps_set_objects) that lies over the mapping at the address; without an
- * object, the mapping itself. */
+/* Returns the object (maps_set_objects) that contains the address, if there is one and the mapping
+ * has no image; otherwise the mapping, which may be NULL. */
 static const struct mapping *
 find_over(const struct maps *maps, const struct mapping *mapping, uint64_t address)
 {

@@ -72,9 +72,8 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 			path[0] = '\0';
 		path[PATH_MAX - 1] = '\0';
 		/*
-		 * The text of /proc/PID/maps has "\012" for a newline. A mapping whose name has a
-		 * newline is left to the reader of that text, so that both sources give the same
-		 * name.
+		 * The text of /proc/PID/maps has "\012" for a newline. If a name has a newline, the
+		 * query fails, and the caller reads that text: a mapping has only one name then.
 		 */
 		if (strchr(path, '\n'))
 			return MAPS_QUERY_FAILED;

@@ -75,9 +75,10 @@ is_named_memory(const char *path)
 }
 
 /*
- * Returns true for memory without a file: anonymous memory, also when the target has named it by
- * prctl(2), with any number of different names; and shared memory without a name, for which the
- * kernel uses an internal file.
+ * Returns true for memory without a file. The path of anonymous memory is empty, or in brackets:
+ * "[heap]", or "[anon:NAME]" with any NAME that the target has set by prctl(2). Paths that begin
+ * with "[v" are those of the kernel's code ("[vdso]"). For shared memory without a name the kernel
+ * shows the path of an internal file.
  */
 static bool
 is_anonymous(const char *path)
@@ -87,8 +88,9 @@ is_anonymous(const char *path)
 	       strcmp(path, "/anon_hugepage" MODULE_DELETED) == 0;
 }
 
-/* Returns the line reduced to what identifies its module: memory without a file gets no device and
- * inode, and all anonymous memory the same path. */
+/* Returns the line reduced to what identifies its module. Device and inode of memory without a file
+ * become 0. The path of anonymous memory becomes "[anon]", except the names of
+ * is_named_memory(). */
 static struct maps_line
 identity_of(const struct maps_line *line)
 {
@@ -172,8 +174,8 @@ append(struct modules *modules, struct module *module)
 	return module->id;
 }
 
-/* Replaces the identity by that of "[more modules]", which all mappings share that come after the
- * table is full. */
+/* Replaces the identity by that of the module "[more modules]", to which all mappings belong that
+ * are read after the table has MODULES_MAX modules. */
 static void
 be_the_rest(struct maps_line *identity)
 {

@@ -70,7 +70,8 @@ same_bytes(const struct process *process, int fd, uint64_t address, uint64_t off
 	uint8_t ours[COMPARE_SIZE], theirs[COMPARE_SIZE];
 	ssize_t n = pread(fd, ours, size, (off_t)offset);
 
-	/* The last page of a mapping may reach beyond the end of the file. */
+	/* The last page of a mapping may reach beyond the end of the file: then only the bytes of
+	 * the file are compared, if there are at least 64. */
 	if (n < (ssize_t)size && n < 64)
 		return false;
 	return module_read_memory(process, address, theirs, size) &&
@@ -96,8 +97,9 @@ has_mapped_bytes(const struct process *process, int fd, const struct maps_line *
 /*
  * Opens a candidate for the mapped file, `named`, for reading. It is accepted if `is_kernel_link`
  * is set (the descriptor was opened by the kernel's link to the mapped file), or if the file has
- * the inode or the bytes of the mapping. `named` is a descriptor from O_PATH, which is closed, or
- * -1. Returns a descriptor, which the caller closes, or -1 with *why set.
+ * the device and inode, or the bytes, of the mapping. `named` is a descriptor opened with O_PATH,
+ * which this function closes, or -1 with errno set. Returns a descriptor, which the caller closes,
+ * or -1 with *why set.
  */
 static int
 accept_candidate(const struct process *process, const struct maps_line *line, int named,
@@ -165,7 +167,8 @@ name_descriptor(int folder, const char *link, const struct maps_line *line)
 
 /*
  * Opens the mapped file, with O_PATH, by a descriptor that the target has open: programs that map
- * code from memfd_create(2) often keep the descriptor. Returns a descriptor, or -1.
+ * code from memfd_create(2) often keep the descriptor. Searches DESCRIPTORS_MOST directory entries.
+ * Returns a descriptor, or -1.
  */
 static int
 name_by_descriptor(const struct process *process, const struct maps_line *line)
@@ -199,10 +202,10 @@ module_file_name_below(int root, const char *path)
 }
 
 /*
- * Opens the mapping's path below the directory `rootfd`, which it closes. The path in maps is
- * relative to the root of the target's mount namespace or, for a program in a chroot of
- * wallsample's namespace, to wallsample's root. On kernels before 5.6 this fails, and only
- * map_files and exe can be used. Returns a descriptor, or -1 with *why set.
+ * Opens the mapping's path below the directory `rootfd`, and closes rootfd. The path in maps begins
+ * at the root of the target's mount namespace or, for a program in a chroot of wallsample's mount
+ * namespace, at wallsample's root. On kernels before 5.6 this fails, and only map_files, exe and fd
+ * can be used. Returns a descriptor, or -1 with *why set.
  */
 static int
 try_below(const struct process *process, const struct maps_line *line, int rootfd, const char **why)

@@ -77,7 +77,8 @@ open_same(const struct evidence *evidence, int named, const char **why)
 	return image;
 }
 
-/* Opens a path of the core file without following links. */
+/* Opens a path of the core file without following symbolic links. Before Linux 5.6 only a link in
+ * the last component is refused. */
 static struct image *
 open_strictly(const struct evidence *evidence, const char *path, const char **why)
 {
@@ -117,7 +118,8 @@ find_dumped(const struct evidence *evidence, const struct dumped_module *dumped,
 	struct image *image = NULL;
 
 	/*
-	 * A file that the user has named is tried first, and may have been deleted in the target.
+	 * If the user has named a file, only that file is tried. Without a build-id or first bytes
+	 * to compare it is used even if the mapped file was deleted.
 	 */
 	of_named.deleted = false;
 	if (dumped->file != NULL)

@@ -20,7 +20,8 @@ bool task_read_stat(int dirfd, const char *name, struct task_stat *stat);
 
 /* Returns true for a thread of the kernel, which has no user space. */
 bool task_is_kernel_thread(const struct task_stat *stat);
-/* Returns true when the process has exited. Its first thread may be a zombie while others live. */
+/* Returns true when the whole process has exited. `stat` must be that of its first thread, which
+ * may be a zombie while other threads still run: then the result is false. */
 bool task_is_zombie_process(const struct task_stat *stat);
 
 /* Fields of /proc/PID/status, see proc_pid_status(5). A missing field is 0. */
@@ -48,7 +49,8 @@ const char *task_printable(const char *text, char *to, size_t size);
 /* Size of the buffer for a printable command name. */
 #define TASK_NAME_SIZE 80
 
-/* Copies the printable command name of process `pid`, or "?". Returns `to`. */
+/* Copies the printable command name of process `pid` to `to`, or "?" if it cannot be read. Returns
+ * `to`. */
 const char *task_name_of(pid_t pid, char *to, size_t size);
 
 /* Compares two pid_t, for qsort. */
@@ -56,7 +58,8 @@ int task_compare_ids(const void *left, const void *right);
 
 #define LINEAGE_MAX 256
 
-/* A process and all its ancestors in wallsample's pid namespace. */
+/* A process and its ancestors in wallsample's pid namespace, from the process upwards; at most the
+ * first LINEAGE_MAX. */
 struct lineage {
 	pid_t pid[LINEAGE_MAX];
 	size_t count;
@@ -79,8 +82,9 @@ int attach_probe_read(const struct process *process, pid_t tid);
  * target is never interrupted, its system calls continue, and a signal that arrives in those
  * microseconds is delivered after the child has exited. No error can leave the target seized.
  *
- * Returns 0, the errno of PTRACE_SEIZE, or ETIMEDOUT when the kernel did not answer within two
- * seconds because it waits for an exec of the target to end.
+ * Returns 0, or an errno: that of PTRACE_SEIZE, fork or pipe; EINTR when a signal has ended the
+ * child; ETIMEDOUT when the kernel did not answer within two seconds, because it waits for an exec
+ * of the target to end.
  */
 int attach_probe_seize(pid_t tid);
 
@@ -94,8 +98,9 @@ int attach_probe_seize(pid_t tid);
 int maps_source_open(const struct process *process);
 
 /*
- * Calls `each` for every executable mapping. Uses bounded memory: a line that is too long or
- * malformed is skipped. Returns false when nothing could be read.
+ * Calls `each` for every executable mapping; the line is valid only during the call. Uses bounded
+ * memory: a line of 64 KiB or more, or a malformed one, is skipped. Returns false when nothing
+ * could be read.
  */
 bool maps_source_read(int fd, void (*each)(void *context, const struct maps_line *line),
 		      void *context);
@@ -107,12 +112,14 @@ enum maps_query {
 	MAPS_QUERY_FOUND,
 	MAPS_QUERY_NONE,   /* no executable mapping contains the address */
 	MAPS_QUERY_FAILED, /* the kernel has not answered; /proc/PID/maps may have the mapping */
-	MAPS_QUERY_UNSUPPORTED, /* the kernel has no PROCMAP_QUERY: all later queries fail, too */
+	/* the kernel has no PROCMAP_QUERY or does not permit it: all later queries fail, too */
+	MAPS_QUERY_UNSUPPORTED,
 };
 
 /*
- * Asks the kernel for the mapping at the address (PROCMAP_QUERY). Fills *line, whose path is stored
- * in `path`. If `path` is NULL, the kernel is not asked for the path, and answers in half the time.
+ * Asks the kernel for the executable mapping at the address (PROCMAP_QUERY). If found, fills *line,
+ * whose path is stored in `path`. If `path` is NULL, line->path is NULL: the kernel is not asked
+ * for the path, and answers in half the time.
  */
 enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *line,
 				  char path[PATH_MAX]);
@@ -122,10 +129,11 @@ enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *li
 /*
  * Opens the file of a mapping. Tried in this order: /proc/PID/map_files (needs privileges),
  * /proc/PID/exe, for a deleted file the descriptors in /proc/PID/fd, else the path below the
- * target's root and the path below wallsample's root. A file is accepted only when it is a regular
- * one and has the device and inode of the mapping or, on file systems whose mappings show other
- * numbers than stat (overlayfs, btrfs), the same bytes as the target's memory. Only regular files
- * are opened for reading, so that no device is touched and no open waits for a peer.
+ * target's root and the path below wallsample's root. The file in map_files is the mapped one. Any
+ * other is accepted only when it has the device and inode of the mapping or, because the numbers in
+ * maps may differ from those of stat(2) (overlayfs, btrfs), the same bytes as the target's memory.
+ * Only regular files are opened for reading: an open of a device may have an effect, and an open of
+ * a FIFO may wait for a writer.
  *
  * Returns a descriptor that the caller closes, or -1. Then *why is a fixed text, to be reported
  * with the mapping's path.
@@ -133,12 +141,14 @@ enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *li
 int module_file_open(const struct process *process, const struct maps_line *line, const char **why);
 
 /*
- * Opens the path below the directory `root` with O_PATH, without following any link. Returns a
- * descriptor for file_open_named, or -1 with errno, ENOSYS before Linux 5.6.
+ * Opens the path below the directory `root` with O_PATH. Fails when a component of the path is a
+ * symbolic link. Returns a descriptor for file_open_named, or -1 with errno set (ENOSYS before
+ * Linux 5.6).
  */
 int module_file_name_below(int root, const char *path);
 
-/* Returns true when the path ends with MODULE_DELETED, which the kernel appends. */
+/* Returns true when the path ends with MODULE_DELETED, which the kernel appends in /proc/PID/maps
+ * to the path of a deleted file. */
 #define MODULE_DELETED " (deleted)"
 bool module_path_is_deleted(const char *path);
 

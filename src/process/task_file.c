@@ -187,8 +187,9 @@ status_pid(const char *text, const char *key)
 }
 
 /*
- * The command name in the first line cannot forge another line, because the kernel writes a newline
- * in it as "\n": a key that begins with a newline matches only at the beginning of a line.
+ * The command name in the first line cannot imitate another line, because the kernel writes a
+ * newline in the name as a backslash and "n". The keys begin with a newline, and so match only at
+ * the beginning of a line.
  */
 void
 task_parse_status(const char *text, struct task_status *status)

@@ -11,10 +11,10 @@
 #include "wallsample/base/table.h"
 #include "wallsample/profile/profile.h"
 
-/* Tables of struct profile_names, with their keys. */
+/* Tables of struct profile_names. Each maps a pair of numbers, written (a; b), to an id. */
 enum names_table {
 	NAMES_FRAME,    /* (module, epoch and origin; address) -> frame */
-	NAMES_BYTECODE, /* (frame of NAMES_FRAME and size; bytecode) -> frame */
+	NAMES_BYTECODE, /* (id in NAMES_FRAME and bytecode_size; bytecode) -> frame */
 	NAMES_SCRIPT,   /* (name and file; line) -> frame */
 	NAMES_STACK,    /* (frame; caller) -> stack */
 	NAMES_THREAD,   /* (tid; start time) -> thread; profile_add_task has the keys of tasks */
@@ -25,8 +25,8 @@ enum names_table {
 
 /*
  * All objects of a profile that have an id. Each kind of object has an array, and a table that
- * finds an id by key. No id reaches UINT32_MAX, which stands for no frame and no stack: memory is
- * exhausted before.
+ * finds an id by the object's contents. No id reaches UINT32_MAX, the value of FRAME_NONE and
+ * STACK_NONE: memory is exhausted before.
  */
 struct profile_names {
 	struct strings *texts;
@@ -74,7 +74,10 @@ struct profile {
 	struct profile_names *names;
 	bool is_window; /* made by profile_since: the names belong to another profile */
 	struct profile_sums sums;
-	/* Sums of additions since the last mark; NULL if there is no mark. */
+	/*
+	 * Sums of the additions since the last mark, a member of that mark; NULL if there is no
+	 * mark.
+	 */
 	struct profile_sums *since_mark;
 	/* the oldest and the latest mark; NULL if there is no mark */
 	struct profile_mark *first, *last;
@@ -100,7 +103,7 @@ void sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame
 void sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick);
 void sums_add_deadlock(struct profile_sums *sums, const struct profile_stuck *stuck, size_t count,
 		       size_t ring);
-/* Adds the sums in `more`, which are of later additions to the same profile. */
+/* Adds the sums in `more`, which belong to later additions to the same profile, to `sums`. */
 void sums_merge(struct profile_sums *sums, struct profile_names *names,
 		const struct profile_sums *more);
 

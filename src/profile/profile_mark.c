@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile_mark.c - marks, each with the sums of what was added after it, and windows, which add up
- * the sums of several marks.
+ * profile_mark.c - marks and windows. A mark has the sums of the additions between it and the next
+ * mark. A window has the total of the sums of several marks.
  */
 #include "wallsample/profile/profile_mark.h"
 

@@ -54,7 +54,7 @@ profile_text(const struct profile *profile, uint32_t id)
 uint32_t
 profile_intern_frame(struct profile *profile, const struct profile_frame *frame)
 {
-	/* There are few epochs: 24 bits of their number are enough. */
+	/* A profile has few epochs: the lowest 24 bits of an epoch identify it. */
 	const uint64_t epoch = frame->epoch & 0xffffff;
 	const uint64_t a = (uint64_t)frame->module << 32 | epoch << 8 | frame->origin;
 	struct profile_names *names = profile->names;
@@ -253,8 +253,9 @@ uint32_t
 profile_add_task(struct profile *profile, const struct profile_thread *task, uint64_t address)
 {
 	/*
-	 * Name and entry frame are hashed because tasks that reuse an address have similar ids and
-	 * entry frames, which could cancel out.
+	 * Name and entry frame are hashed before they are combined with task_id by XOR: tasks that
+	 * reuse an address have similar ids and entry frames, and without the hash two different
+	 * pairs could give the same result.
 	 */
 	const uint64_t kind = hash_u64((uint64_t)task->name << 32 | task->entry);
 
@@ -267,8 +268,8 @@ uint32_t
 profile_nobody(struct profile *profile)
 {
 	/*
-	 * No other thread has tid 0 and start time 1: only sums of threads have tid 0, and their
-	 * start time is 0.
+	 * No other thread has tid 0 and start time 1: apart from this one, only shared records have
+	 * tid 0, and their start time is 0.
 	 */
 	return profile_add_thread(profile, 0, 1, "[nobody]");
 }

@@ -116,7 +116,9 @@ sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick)
 		sums->ready_most = tick->ready;
 }
 
-/* Returns a key of a ring of threads. The key does not depend on which of them comes first. */
+/*
+ * Returns a key of a ring of threads. The key is the same whichever thread of the ring comes first.
+ */
 static uint64_t
 sum_of_ring(const struct profile_stuck *stuck, size_t ring)
 {

@@ -16,8 +16,8 @@
 #define NUMBER_MOST (INT64_C(1) << 60)
 #define COUNT_MOST (INT64_C(1) << 50)
 /*
- * Bound on the number of threads on CPUs at one tick. A profile allocates a row for each number up
- * to the highest one.
+ * Most threads on CPUs at one tick. A profile allocates a row for each number of threads from 0 to
+ * the highest, so that a larger bound would let a hostile recording exhaust the memory.
  */
 #define PARALLELISM_MOST (1 << 16)
 
@@ -37,12 +37,13 @@
 
 /*
  * X(NAME, class, SQL type, least, most, table): the types of columns. The reader refuses a number
- * outside of [least, most], and a reference to a row of the table that it has not read yet.
+ * outside of [least, most]. `table` is the table to whose rows a reference refers; the reader
+ * refuses a reference to a row that it has not read yet.
  *
  * The values of a KEY column are 0, 1, 2, ... without a gap; the values of an ASCENDING column
  * ascend, but may have gaps. In a row struct a reference is an id of the profile, and UINT32_MAX,
  * which equals FRAME_NONE and STACK_NONE, stands for no row. A REFERENCE may be -1 only if `least`
- * is -1. The bounds of IN_PROGRESS keep the square of a value finite.
+ * is -1. The square of a value of IN_PROGRESS is a finite double.
  */
 /* clang-format off */
 #define COLUMN_TYPES(X)                                                                         \

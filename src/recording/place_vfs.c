@@ -85,8 +85,8 @@ place_delete(sqlite3_vfs *base, const char *name, int sync)
 }
 
 /*
- * Answers whether a file exists. SQLite asks for the journal to learn whether a commit must be
- * rolled back; a journal that must not be used is reported as missing.
+ * Stores in *out whether the file exists. SQLite calls this for the journal, to learn whether a
+ * commit must be rolled back: a journal is reported as missing unless old_journal is set.
  */
 static int
 place_access(sqlite3_vfs *base, const char *name, int flags, int *out)

@@ -126,8 +126,8 @@ numbers_differ(uint64_t meta, int64_t number)
 }
 
 /*
- * Table meta describes the first process, too. A recording whose two descriptions differ is
- * refused. Values that table meta does not have are taken from table processes.
+ * Row 0 of table processes describes the same process as table meta. The row is refused if they
+ * differ in a value that both have. Values that table meta does not have are taken from the row.
  */
 static void
 read_process(struct rows *rows, void *context)
@@ -192,8 +192,8 @@ read_counts(struct recording *recording, struct error *err)
 	if (rc != 0)
 		return rc;
 	/*
-	 * The rows are counted one by one: SQLite runs count(*) in a single step, which does not
-	 * end if the pages of a hostile file form a ring.
+	 * The rows of table symbols are counted one by one: SQLite runs count(*) in a single step,
+	 * which does not end if the pages of a hostile file form a ring.
 	 */
 	rows_begin_sql(&rows, recording, "SELECT frame FROM symbols");
 	while (rows_next(&rows))

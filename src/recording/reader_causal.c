@@ -98,7 +98,10 @@ struct readings {
 	size_t count;
 };
 
-/* Requires exactly one reading of each progress point in each experiment. */
+/*
+ * Refuses the row unless it is the next reading: readings are ordered by experiment, then by
+ * progress point, and each experiment has one reading of each progress point.
+ */
 static void
 read_reading(struct rows *rows, void *context)
 {

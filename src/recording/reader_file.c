@@ -13,11 +13,11 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* Bound on the bytes of one value. A command line may have 2 MiB. */
+/* Most bytes of one value. The longest is a command line, which may have 2 MiB. */
 #define VALUE_MOST (16 << 20)
 /*
- * Bound on the steps of a query, in steps per byte of the file. Reading a table of the smallest
- * rows takes several times fewer steps.
+ * Most steps of SQLite's virtual machine in a query, for each byte of the file. Reading a table of
+ * the smallest rows takes a fraction of these steps.
  */
 #define STEPS_PER_BYTE 8
 /* Bound on the heap of SQLite, which a hostile schema or sorting could fill. */
@@ -144,7 +144,7 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 
 /* --- the database ---------------------------------------------------------------------------- */
 
-/* SQLite calls count_steps after this number of steps of a query. */
+/* Number of steps after which SQLite calls count_steps. */
 #define STEPS 1000
 
 static int
@@ -157,8 +157,9 @@ count_steps(void *context)
 }
 
 /*
- * Forbids SQLite to run code that the file contains, and bounds the steps and the memory of a query
- * by the size of the file. To be called before the first query.
+ * Forbids SQLite to run code that the file contains. Bounds the steps of a query by the size of the
+ * file, the memory of SQLite by HEAP_MOST, and a value by VALUE_MOST. To be called before the first
+ * query.
  */
 static void
 limit_database(struct recording *recording)
@@ -219,7 +220,7 @@ copy_range(int from, int to, off_t at, off_t end)
 	return true;
 }
 
-/* Copies a file and its holes: a hostile sparse file must not fill the disk. */
+/* Copies a file. Holes stay holes, so that a hostile sparse file cannot fill the disk. */
 static bool
 copy_all(int from, int to, off_t size)
 {
@@ -234,7 +235,10 @@ copy_all(int from, int to, off_t size)
 	return errno == ENXIO && ftruncate(to, size) == 0;
 }
 
-/* Copies a regular file; any other kind of file is refused. */
+/*
+ * Copies the file whose name is `path` with the ending appended to a new file `base` in the
+ * directory. Returns false if that fails, or if the source is not a regular file.
+ */
 static bool
 copy_file(const char *path, const char *ending, int dirfd, const char *base)
 {

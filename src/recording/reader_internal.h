@@ -45,7 +45,7 @@ struct recording {
 	struct recording_info info;
 	sqlite3 *db;
 	unsigned version;    /* schema version of the recording */
-	uint64_t start_time; /* start of the process, in clock ticks after the boot */
+	uint64_t start_time; /* start of the process after the boot, in the kernel's clock ticks */
 	uint64_t steps;      /* steps of SQLite in the present query */
 	bool borrowed;       /* the database belongs to a recorder and stays open */
 	/* file system of the private copy; NULL if the file was not copied */
@@ -91,9 +91,16 @@ int reader_file_check(const char *path, struct reader_file *file, struct error *
 int reader_file_open(struct recording *recording, const struct reader_file *file,
 		     struct error *err);
 
-/* --- reader_rows.c: errors. "PATH is damaged: its WHAT cannot be right" */
+/* --- reader_rows.c: errors */
+/*
+ * Sets ERROR_FORMAT with the text "PATH is damaged: its WHAT cannot be right", and returns
+ * -ERROR_FORMAT.
+ */
 int reader_damaged(const struct recording *recording, const char *what, struct error *err);
-/* Sets `err` to the last error of SQLite, and returns its code. */
+/*
+ * Sets an error for SQLite's last error: ERROR_FORMAT if the file is damaged, else ERROR_SYSTEM.
+ * Returns the negated kind.
+ */
 int reader_refuse(const struct recording *recording, struct error *err);
 
 /* --- reader_rows.c: rows of one query */
@@ -132,8 +139,9 @@ bool rows_next(struct rows *rows);
 int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
 bool rows_is_null(const struct rows *rows, int column);
 /*
- * Returns the text in the column up to its first zero byte; "" for NULL. If all texts that the
- * query has read have too many bytes, sets rows->bad and returns "".
+ * Returns the text in the column up to its first zero byte; "" for NULL. If the texts that the
+ * query has read have more bytes together than a whole recording of this size can have, sets
+ * rows->bad and returns "".
  */
 const char *rows_text(struct rows *rows, int column);
 /*
@@ -142,7 +150,7 @@ const char *rows_text(struct rows *rows, int column);
  */
 int rows_end(struct rows *rows, const char *what, struct error *err);
 
-/* A function that is called with each row of a table, in the order of the keys. */
+/* `each` is called with each row of the table, in the order of the keys. */
 struct row_reader {
 	enum recording_table table;
 	const char *what;                               /* name of the rows for rows_end */

@@ -8,12 +8,13 @@
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 
-/* Bound on the sum of the absolute weights, so that no sum of weights overflows. */
+/* Largest sum of the absolute values of all samples and weights, so that no sum overflows. */
 #define SUM_MOST 0x1p61
 
 /*
- * recording_load.number is stored in a start time from this bit on, because threads of several
- * recordings may have the same id and start time.
+ * Threads of several recordings may have the same tid and start time. To keep them separate,
+ * recording_load.number, shifted left by this number of bits, is combined with the start time by
+ * XOR.
  */
 #define START_TIME_BITS 48
 
@@ -28,7 +29,7 @@ struct loading {
 	struct recording *recording;
 	struct recording_load *load;
 	struct tick_sum *sums; /* NULL if all ticks are selected */
-	double total;          /* sum of the absolute weights that were read */
+	double total; /* sum of the absolute values of samples and weights that were read */
 	struct deadlock deadlock;
 };
 
@@ -93,8 +94,8 @@ origin_of(const char *text)
 #define FRAMES_MODULE 1
 
 /*
- * A frame is code or data, which has a module, an address and an epoch; an interpreted function,
- * which has a line and no module; or a named frame, which has neither.
+ * Adds a frame: code or data, which has a module, an address and an epoch; an interpreted function,
+ * which has a line and no module; or a named frame, which has neither. Other rows are refused.
  */
 static void
 load_frame(struct rows *rows, void *context)
@@ -123,14 +124,17 @@ load_frame(struct rows *rows, void *context)
 		id = profile_intern_script(profile, profile_intern_text(profile, row->name),
 					   profile_intern_text(profile, row->file),
 					   (uint32_t)row->line.number);
-	else if (frame.module == MODULE_NONE) /* no module, or the profile has too many */
+	else if (frame.module == MODULE_NONE) /* no module, or load->modules was full */
 		id = profile_intern_named(profile, has_module ? "[unknown]" : row->name);
 	else
 		id = profile_intern_frame(profile, &frame);
 	map_add(loading, TABLE_FRAMES, id);
 }
 
-/* The caller of a stack is an earlier row of the table, so that there is no cycle. */
+/*
+ * Adds a stack. The caller is an earlier row of the table, because read_reference refuses any
+ * other; therefore the stacks have no cycle.
+ */
 static void
 load_stack(struct rows *rows, void *context)
 {
@@ -323,8 +327,8 @@ end_deadlock(struct loading *loading)
 }
 
 /*
- * Adds a thread to a deadlock. Deadlocks, and the threads in each, are numbered from 0 without a
- * gap; the threads of the ring come first.
+ * Adds a thread to a deadlock. Refuses the row unless deadlocks, and the threads in each, are
+ * numbered from 0 without a gap, and the threads of the ring come first.
  */
 static void
 load_deadlock(struct rows *rows, void *context)

@@ -71,7 +71,7 @@ recorded_names_find(const void *context, const struct symbol_place *place, struc
 		out[i] = names->symbol[chain->first + i];
 	/*
 	 * The last symbol of the chain is the function into which the other symbols are inlined. It
-	 * is returned even if `most` is smaller than the chain.
+	 * is always the last symbol that is returned, even if `most` is smaller than the chain.
 	 */
 	if (count > 0)
 		out[count - 1] = names->symbol[chain->first + chain->count - 1];
@@ -116,8 +116,8 @@ struct naming_of_frames {
 	struct recorded_names *names;
 	int64_t last; /* id of the frame in the previous row; -1 before the first row */
 	/*
-	 * chain that gets the names of the frame `last`; NULL if the chain was complete before this
-	 * frame
+	 * chain that gets the names of the frame `last`; NULL if another frame at the same place
+	 * has already given the chain its names
 	 */
 	struct name_chain *chain;
 };

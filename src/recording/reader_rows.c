@@ -4,7 +4,7 @@
 #include "wallsample/base/base.h"
 
 /*
- * Bound on the bytes of texts of a query, whatever the size of the file: a sparse file may be very
+ * Most bytes of texts that a query may read, however large the file is: a sparse file may be very
  * large.
  */
 #define TEXT_MOST (UINT64_C(1) << 29)
@@ -81,7 +81,8 @@ rows_text(struct rows *rows, int column)
 		return "";
 	/*
 	 * In a hostile file many rows may share pages, and each of their texts may be as long as
-	 * the file. Text in UTF-16 becomes longer when SQLite converts it.
+	 * the file, hence a bound on the sum. It is twice the file's size, because text in UTF-16
+	 * becomes longer when SQLite converts it.
 	 */
 	rows->bytes += (uint64_t)sqlite3_column_bytes(rows->query, column);
 	if (!rows->recording->borrowed &&
@@ -198,8 +199,8 @@ rows_next(struct rows *rows)
 	if (rows->rc != SQLITE_ROW)
 		return false;
 	/*
-	 * If the pages of a hostile file form a ring, the rows do not end. A row takes more than
-	 * one byte of the file.
+	 * If the pages of a hostile file form a ring, the rows do not end. The query is refused
+	 * when it has more rows than the file has bytes: a row takes more than one byte.
 	 */
 	if (++rows->count > rows->recording->info.size && !rows->recording->borrowed)
 		rows->bad = true;

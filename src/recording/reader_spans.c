@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_spans.c - reads spans in the order of time, for timelines. */
+/* reader_spans.c - reads spans for timelines, in one of three orders (recording_order). */
 #include <stdlib.h>
 
 #include "recording/reader_internal.h"
@@ -73,7 +73,7 @@ read_span(const struct rows *rows, uint64_t *next, struct recording_span *span)
 	const struct recording *recording = rows->recording;
 
 	*span = reader_span_of(recording, &rows->row.spans);
-	span->settled_tick = span->first_tick; /* RECORDING_BY_TIME sorts the rows by it */
+	span->settled_tick = span->first_tick; /* RECORDING_BY_TIME sorts the rows by first_tick */
 	if (recording->threads_only &&
 	    !reader_is_of_thread(recording->profile, &span->thread, &span->carrier))
 		return false;

@@ -152,8 +152,9 @@ reader_sum_ticks(struct recording *recording, struct recording_load *load)
 }
 
 /*
- * Returns the share of selected ticks in the range that begins at the sum `from` and ends at the
- * sum `to`; `otherwise` if the range adds nothing to the sum of all ticks.
+ * `from` and `to` are the same member of struct tick_sum, at the beginning and at the end of a
+ * range of ticks. Returns the part of the range's sum that its selected ticks have; `otherwise` if
+ * the sum over the range is 0.
  */
 static double
 part_of(const double from[2], const double to[2], double otherwise)

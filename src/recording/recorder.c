@@ -56,9 +56,10 @@ put_target(struct recorder *recorder)
 
 /* What a transaction writes. A member that is NULL writes nothing. */
 struct contents {
-	const struct run_stats *stats; /* unless NULL, additions to the profile are written, too */
-	const char *end;               /* word for the reason why the run ended */
-	struct symbols *symbols;       /* source of the names of all frames */
+	/* the statistics, and with them the additions to the profile */
+	const struct run_stats *stats;
+	const char *end;         /* word for the reason why the run ended */
+	struct symbols *symbols; /* source of the names of all frames */
 	const struct causal_result *causal;
 };
 
@@ -171,8 +172,8 @@ roll_back(struct recorder *recorder)
 }
 
 /*
- * True if the transaction failed because another process is reading the file. Does not call SQLite,
- * because recorder_refuse needs the last error of SQLite.
+ * True if the result `rc` of a transaction means that another process is reading the file. Does not
+ * call SQLite, because recorder_refuse needs the last error of SQLite.
  */
 static bool
 is_busy(int rc)
@@ -216,8 +217,8 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 }
 
 /*
- * Time in ms for which the last transactions wait until other processes have read the file. A
- * report may read the file for this time.
+ * Longest time in ms that the last transactions wait for other processes that read the file. A
+ * report may take this long to read it.
  */
 #define LAST_WAIT_MS 30000
 
@@ -261,8 +262,8 @@ recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum r
 	if (rc == 0 && symbols != NULL)
 		rc = transact_last(recorder, &(struct contents){ .symbols = symbols }, err);
 	/*
-	 * Other processes see the data without fsync, which protects against a crash of the
-	 * machine.
+	 * fsync protects the data against a crash of the machine. Other processes see the data
+	 * without it.
 	 */
 	if (rc == 0 && !recorder->failed && recorder->fd >= 0 && fsync(recorder->fd) != 0)
 		rc = error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path,

@@ -30,9 +30,11 @@
 struct span {
 	int64_t id; /* 0, 1, 2, ... in the order in which the spans began */
 	struct profile_entry sum;
+	/* the ticks [first, first + ticks) */
 	uint64_t first, ticks;
 };
 
+/* The latest span of a thread: samples that are equal to its samples extend it. */
 struct open_span {
 	struct span span;
 	bool is_open, changed; /* changed: the span differs from its last written row */
@@ -42,7 +44,7 @@ struct open_span {
 	int64_t extra; /* number of samples that were added, minus number of ticks they occupy */
 };
 
-/* Blame of one lock holder, added since the last commit, during the ticks [first, end). */
+/* Sum of the equal blame (profile_find_blame) since the last commit, in ticks [first, end). */
 struct blame_span {
 	struct profile_blame sum;
 	uint64_t first, end;
@@ -53,9 +55,9 @@ struct spans {
 	struct open_span *open;        /* indexed by thread of the profile: its latest span */
 	size_t open_count, open_capacity;
 	/*
-	 * Latest spans of profile threads that stand for a sum of threads (tid 0) or of tasks
-	 * (task_id 0). A sum may have several stacks and states at one tick, and has a span for
-	 * each. The members first_added and extra are not used here.
+	 * Latest spans of shared records (profile.h: tid 0, or task_id 0 of a task). Such a record
+	 * may have several stacks and states at one tick, and has a span for each. The members
+	 * first_added and extra are not used here.
 	 */
 	struct open_span *side;
 	size_t side_count, side_capacity;
@@ -71,6 +73,7 @@ struct spans {
 	uint64_t blame_written;   /* number of rows of table blame that have been written */
 	uint64_t ticks;           /* number of the tick in progress */
 	uint64_t written;         /* `ticks` at the last commit */
+	/* sum of the spans of all ticks */
 	uint64_t wall_ns;
 	/* CLOCK_MONOTONIC and CLOCK_REALTIME at the beginning of tick 0. */
 	uint64_t clock_ns, date_ns;

@@ -21,7 +21,7 @@
 /* How field_merge merges the values that a member has in several recordings. */
 enum field_merge { MERGE_SUM, MERGE_MAX, MERGE_MIN, MERGE_FIRST };
 
-/* A member of a struct that is stored as a row of its name and its value. */
+/* A member of a struct. Its name and its value are stored as a row of a table. */
 struct field {
 	const char *name;
 	enum { FIELD_U64, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT } type;
@@ -31,8 +31,8 @@ struct field {
 };
 
 /*
- * Each array ends with a NULL name. Counters by reason and the histogram of stops are not fields:
- * they are stored in the tables losses and stops.
+ * Each array ends with a NULL name. Counters by reason are in loss_kinds. The buckets of the
+ * histogram of stops have no fields: they are stored in table stops.
  */
 extern const struct field run_fields[];    /* table cost: struct run_stats */
 extern const struct field causal_fields[]; /* table causal: struct causal_result */

@@ -104,8 +104,8 @@ const char *const recording_views[] = {
 	"ELSE w.kind || coalesce(' ' || n.function, '') END AS what, w.most AS most "
 	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
 	/*
-	 * The name of each thread. Of a task it is, for example, "task 17 main.taker"; of a sum of
-	 * tasks, "tasks main.taker".
+	 * The name of each thread. The name of a task is, for example, "task 17 main.taker"; that
+	 * of a shared record of tasks, "tasks main.taker".
 	 */
 	"CREATE VIEW thread_names AS SELECT t.id AS thread, t.tid AS tid, t.task AS task, "
 	"CASE WHEN t.task IS NULL THEN t.name "
@@ -130,8 +130,9 @@ const char *const recording_views[] = {
 	"SELECT l.stack AS stack, l.depth AS depth, s.frame AS frame "
 	"FROM level l JOIN stacks s ON s.id = l.at",
 	/*
-	 * Time by function: flat excludes and total includes the functions that it called. A frame
-	 * with inlined functions counts for each of them, the innermost first.
+	 * Time by function: flat time excludes, and total time includes, the functions that the
+	 * function called. In a frame with inlined functions each function gets total time; flat
+	 * time goes only to the innermost function of the leaf frame.
 	 */
 	"CREATE VIEW top_functions AS WITH "
 	"own AS (SELECT stack, sum(wall_ns) AS wall, sum(overhead_ns) AS overhead, "
@@ -155,8 +156,8 @@ const char *const recording_views[] = {
 	"FROM spans p JOIN thread_names t ON t.thread = p.thread GROUP BY t.thread "
 	"ORDER BY running_s DESC, wall_s DESC, tid",
 	/*
-	 * Time by thread and by the thread's relation to an interpreter's lock. Samples with an
-	 * unknown relation are left out.
+	 * Time by thread and by its state with respect to an interpreter's lock (gil.h). Samples
+	 * whose state is unknown are left out.
 	 */
 	"CREATE VIEW gil_by_thread AS SELECT t.tid AS tid, t.name AS thread, "
 	"sum(p.wall_ns) / 1e9 AS total_s, "

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema_internal.h - generated from the lists in columns_internal.h: a struct for the rows of each
- * table, the ranges that the reader checks, and the SQL that creates, fills and reads a table.
+ * schema_internal.h - what the macros below make of the lists in columns_internal.h: a struct for
+ * the rows of each table, the ranges that the reader checks, and the SQL that creates, fills and
+ * reads a table.
  */
 #ifndef WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
 #define WALLSAMPLE_RECORDING_SCHEMA_INTERNAL_H
@@ -14,9 +15,7 @@
 
 struct strbuf;
 
-/*
- * A value of a column without an SQL type: the tables meta, cost and causal hold numbers and texts.
- */
+/* A value of a column without an SQL type, such as `value` in the tables meta, cost and causal. */
 struct recording_value {
 	enum { VALUE_INT, VALUE_REAL, VALUE_TEXT } type;
 	int64_t number;   /* 0 unless the type is VALUE_INT */

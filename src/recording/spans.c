@@ -6,9 +6,14 @@
 
 #include "wallsample/base/base.h"
 
-/* Number of the latest closed spans to which latency can be charged. */
+/*
+ * Number of closed spans, from the latest back, that are searched for the one to charge latency to.
+ */
 #define LOOK_BACK 64
-/* Number of the latest closed spans that can be moved to earlier ticks. */
+/*
+ * Number of closed spans, from the latest back, that are moved to earlier ticks if they belong to a
+ * new thread.
+ */
 #define MOVE_BACK 1024
 
 void
@@ -25,7 +30,7 @@ spans_release(struct spans *spans)
 	*spans = (struct spans){ 0 };
 }
 
-/* True if the sample belongs to a sum of several threads or tasks. */
+/* True if the sample belongs to a shared record of threads or tasks (profile.h). */
 static bool
 is_shared(const struct spans *spans, const struct profile_entry *sample)
 {
@@ -82,9 +87,9 @@ add_closed(struct spans *spans, const struct span *span)
 }
 
 /*
- * Adds a span of time without a runnable thread, which is charged to the wait that ended it. Such a
- * span has no samples and no wall time. Its ticks are [gap_first, gap_end), or the tick in progress
- * if this range is empty.
+ * Adds a span for a gap: time without a runnable thread, whose latency belongs to the thread whose
+ * wait ended it. Such a span has no samples and no wall time. Its ticks are [gap_first, gap_end),
+ * or the tick in progress if this range is empty.
  */
 static void
 add_gap(struct spans *spans, const struct profile_entry *sample)
@@ -111,9 +116,9 @@ least(uint64_t a, uint64_t b)
 }
 
 /*
- * Moves the spans of a new thread to earlier ticks. The first samples of a thread are added late,
- * when the thread can be stopped; if there are more samples than ticks since the first of them was
- * added, the excess belongs to earlier ticks.
+ * Moves the spans of a new thread back by `ticks` ticks. The first samples of a thread are added
+ * late, when the thread can be stopped. If the thread then has more samples than there are ticks
+ * since its first sample was added, the excess samples belong to earlier ticks.
  */
 static void
 move_back(struct spans *spans, struct open_span *open, uint64_t ticks)
@@ -144,9 +149,9 @@ carried_up_to(const struct spans *spans, const struct profile_entry *sample)
 
 /*
  * Sets the ticks of a sample, [*first, *first + *ticks): from the thread's previous sample up to
- * the tick in progress. A parked task may have no samples for some ticks, so that its samples get
- * the last ticks. The samples of a task that a thread ran begin, at the earliest, after the
- * last sample of this thread.
+ * the tick in progress. A parked task, one that no thread runs, may have no samples for some ticks;
+ * its samples therefore get the last ticks. The samples of a task that a thread ran begin, at the
+ * earliest, after the last sample of this thread.
  */
 static void
 place_samples(struct spans *spans, struct open_span *open, const struct profile_entry *sample,
@@ -202,8 +207,8 @@ span_begin(struct spans *spans, struct open_span *open, const struct profile_ent
 }
 
 /*
- * Adds a sample of a sum of threads or tasks, which may have several samples at one tick. The span
- * lasts as long as any thread or task of the sum has this stack and state. A sum has one span for
+ * Adds a sample of a shared record, which may have several samples at one tick. The span lasts as
+ * long as any thread or task of the record has this stack and state. The record has one span for
  * each stack, because in a single span each sample with another stack would begin a new row.
  */
 static void

@@ -20,8 +20,10 @@ struct stack {
 
 struct entry {
 	struct async_task task;
-	/* index in awaiter[] of its first awaiter; its awaiters end where those of the next entry
-	 * begin */
+	/*
+	 * index in awaiter[] of the task's first awaiter, after async_tasks_finish in awaited_by[];
+	 * the awaiters end where those of the next entry begin
+	 */
 	size_t awaiters;
 };
 

@@ -8,8 +8,9 @@
 #include "wallsample/dwarf/debug_file.h"
 
 /*
- * Number of consecutive misfits that prove a layout wrong. Single misfits are normal while a
- * runtime is initialised, or while its list of threads changes during the check.
+ * A layout is taken for wrong after this number of consecutive checks with the result
+ * FINDER_FIT_MISFIT. Single misfits are normal while a runtime is initialised, or while its list of
+ * threads changes during the check.
  */
 #define FINDER_MISFITS_MOST 20
 /*
@@ -131,8 +132,8 @@ finder_count_misfit(const struct finder *finder, struct finder_candidate *candid
 }
 
 /*
- * Checks a candidate in the state FINDER_READY again: after an exec of the same file another
- * runtime may be initialised at the same address.
+ * Checks a candidate in the state FINDER_READY again: after an exec of the same file, the runtime
+ * of the new program may be at the same address and not yet initialised.
  */
 static void
 finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
@@ -218,8 +219,10 @@ finder_add_candidate(struct finder *finder, uint32_t module)
 		free(candidate);
 }
 
-/* Searches the modules that have not been searched yet, until the budget is used up. Returns true
- * when all modules have been searched. */
+/*
+ * Searches the modules that have not been searched yet, until finder->budget is used up. Returns
+ * true when all modules have been searched.
+ */
 static bool
 finder_search_modules(struct finder *finder)
 {

@@ -20,11 +20,9 @@
 #define FINDER_CANDIDATES_MOST 16
 /* Most bytes that one call of finder_look reads of files and memory: 2 ms from the page cache. */
 #define FINDER_BUDGET (UINT64_C(4) << 20)
-/*
- * Number of calls of finder_look for which a runtime that is not initialised is checked in each
- * call; afterwards it is checked only when the mappings have changed. Initialisation takes 10 ms or
- * so from exec, but a program may load a runtime and begin to use it at any time.
- */
+/* A runtime that is not initialised is checked at this number of calls of finder_look; afterwards
+ * only when the mappings have changed. Initialisation takes 10 ms or so from exec, but a program
+ * may load a runtime and begin to use it at any time. */
 #define FINDER_LOOKS_MOST 2000
 #define FINDER_VERSION_TEXT 48
 
@@ -38,8 +36,9 @@ enum finder_fit {
 /* A module with a runtime. Each language has its own struct, whose first member this is. */
 struct finder_candidate {
 	uint32_t module;
-	uint64_t bias;    /* bias of the module's mappings */
-	uint64_t address; /* address of the runtime; module and address identify an instance */
+	uint64_t bias; /* bias of the module's mappings */
+	/* address of the runtime's data; module and address identify an instance */
+	uint64_t address;
 	/* number of the version, in an encoding of the language; set by choose_layout */
 	uint32_t version;
 	bool mapped; /* the process has mapped the module */
@@ -111,7 +110,7 @@ void finder_free(struct finder *finder);
 bool finder_look(struct finder *finder);
 /* Returns the next candidate that is ready and mapped, or NULL; *at is 0 before the first call. */
 const struct finder_candidate *finder_next(const struct finder *finder, size_t *at);
-/* Returns the language's description of the candidate; valid until the next finder_look. */
+/* Returns the member at place_offset of the candidate; valid until the next finder_look. */
 const void *finder_place(const struct finder *finder, const struct finder_candidate *candidate);
 /* Returns the reason of the latest refusal, or NULL if there was none since the last call. */
 const char *finder_why(struct finder *finder);
@@ -185,7 +184,7 @@ const char *instances_describe(const void *state, size_t index);
  * first call. */
 struct instance *instances_next(const struct instances *instances, size_t *at);
 
-/* Adds a thread for instances_next_new, which returns at most a bounded number of them. */
+/* Adds a thread for instances_next_new; dropped if too many threads (NEW_MOST) wait for it. */
 void instance_add_new(struct instance *instance, pid_t tid);
 /*
  * Decide when an instance's lists of threads are read again, so that readings take at most 1% of

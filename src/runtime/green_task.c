@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* green_task.c - green tasks of all runtimes, and reads of many pieces of memory at once. */
+/*
+ * green_task.c - what all kinds of green tasks share: texts, comparison, reads of many pieces of
+ * memory.
+ */
 #include "wallsample/runtime/green_task.h"
 
 #include "runtime/runtime_kind_internal.h"
@@ -27,7 +30,8 @@ green_task_is_same(const struct green_task *one, const struct green_task *other)
 }
 
 /*
- * A call of read_pieces ends at an unreadable piece; the next call begins with the piece after it.
+ * A call of config->read_pieces ends at the first unreadable piece; the next call begins with the
+ * piece after that one.
  */
 void
 runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* language.c - questions about functions and runtimes, answered from all rows of languages[]. */
+/* language.c - answers questions about functions and runtimes from all rows of languages[]. */
 #include "wallsample/runtime/language.h"
 
 #include <string.h>
@@ -106,7 +106,10 @@ language_is_marker(const char *text)
 enum plumbing
 language_plumbing(const char *function, bool interpreter)
 {
-	/* Without suffixes: "gen_send_ex.isra.0", "PyObject_Call@plt", "clone@@GLIBC_2.2.5". */
+	/*
+	 * The suffix is not compared: "gen_send_ex.isra.0", "PyObject_Call@plt",
+	 * "clone@@GLIBC_2.2.5".
+	 */
 	const size_t length = strcspn(function, ".@");
 
 	FOR_EACH_LANGUAGE(language)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pages_internal.h - a cache of the target's memory pages, for one walk through its structures.
+ * pages_internal.h - a cache of the target's memory pages, for one walk. A walk is one reading of
+ * linked structures of a runtime, from object to object.
  *
  * A walk through some fifty objects reads from ten or twenty pages, mostly the pages of the
  * previous walk for the same thread. A memo of these pages lets one system call read all of them in
@@ -47,7 +48,10 @@ void pages_begin_capture(struct pages *pages, bool held);
 bool pages_are_used_up(const struct pages *pages);
 /* Begins a walk: empties the cache, and reads the pages of the memo into it. `memo` may be NULL. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
-/* Copies all `size` bytes. Returns false if one cannot be read, or only with a page fault. */
+/*
+ * Copies all `size` bytes. Returns false if a byte cannot be read, or only with a page fault, or if
+ * the capture has used up PAGES_READ_MOST.
+ */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
 /* Stores in the memo which pages the current walk has read from. */
 void pages_keep(const struct pages *pages, struct pages_memo *memo);

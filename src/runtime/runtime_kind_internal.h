@@ -74,9 +74,9 @@ struct runtime_tools {
 };
 
 /*
- * Reads all pieces into `to`, contiguously, and sets got[n] when piece n was read whole. For
- * functions of struct runtime_scheduler only: while all threads are stopped it reads only resident
- * pages.
+ * Reads all pieces into `to`, contiguously, and sets got[n] when piece n was read whole. While all
+ * threads are kept stopped, or a stop request is outstanding, config->read_pieces reads only pages
+ * that cause no page fault. Captures use tools->pages instead.
  */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
@@ -92,16 +92,23 @@ void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t p
 /* The functions of a kind that schedules green tasks (green_task.h). */
 struct runtime_scheduler {
 	struct green_task_words words;
-	/* Reads the array of slots, once a tick. Returns the number of slots; they are numbered
-	 * from 0. */
+	/*
+	 * Called once a tick: reads the array of slots. Returns the number of slots; they are
+	 * numbered from 0.
+	 */
 	size_t (*slots)(void *state);
-	/* Reads the tasks of ascending slots by runtime_read_pieces, in few system calls: the
-	 * budget is below 1 us per task. Sets every field of out[0 … count - 1]. */
+	/*
+	 * Reads the tasks of ascending slots by runtime_read_pieces, in few system calls: it must
+	 * take less than 1 us per task. Sets every field of out[0 … count - 1].
+	 */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
 	/* Returns the text of a reason to wait, or NULL if it is not known. The function may be
 	 * NULL. */
 	const char *(*reason)(const void *state, uint32_t reason);
-	/* Implements runtime_capture_green_task for a thread that `capture` has read. */
+	/*
+	 * Implements runtime_capture_green_task for a thread that `capture` of struct runtime_kind
+	 * has read.
+	 */
 	bool (*running)(void *state, const void *captured, struct green_task *task,
 			const uint8_t **stack, size_t *stack_size);
 };

@@ -10,8 +10,10 @@
 #include "wallsample/tracer/resident.h"
 #include "wallsample/runtime/language.h"
 
-/* Each kind numbers its wait reasons separately. In the numbers that callers get, the bits from
- * REASON_BITS on are the index in kind[]. */
+/*
+ * Number of bits of a wait reason as a kind numbers it. In the numbers that callers get, the higher
+ * bits are the index in kind[].
+ */
 #define REASON_BITS 16
 
 /* Most kinds of runtimes: one for each language, and one that a test adds. */
@@ -45,8 +47,8 @@ runtimes_place(const struct runtimes *runtimes, uint32_t place)
 
 /*
  * Returns true when no thread of the target has to handle a page fault for a read of the page: the
- * page is in memory, in swap or in a mapped file. While threads are held the page must be in
- * memory.
+ * page is in memory, in swap or in a mapped file. While all threads are kept stopped
+ * (runtimes_hold), only a page in memory counts.
  */
 static bool
 page_is_readable(const struct runtimes *runtimes, uint64_t page)

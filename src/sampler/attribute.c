@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attribute.c - adds samples to the profile, with their weight. */
+/* attribute.c - adds samples to the profile, with their weight (sampler.h), and makes each the
+ * thread's last observation. */
 #include "sampler/pipeline_internal.h"
 
 static uint32_t
@@ -51,7 +52,8 @@ void
 attribute_exit(struct run *run, struct sampled_thread *thread)
 {
 	thread->gone = true;
-	thread->seen = false; /* attribute_removed adds no more time to this thread */
+	/* so that attribute_removed adds no more time to this thread */
+	thread->seen = false;
 	thread->next_tick = UINT32_MAX;
 	run->threads.relist = true;
 }
@@ -93,8 +95,9 @@ attribute_failed(struct charging *charging, const struct observation *observatio
 
 /*
  * True if the thread sleeps because a free-threaded interpreter, which has no lock, has stopped all
- * its threads. When the interpreter resumes them, a sleeping thread stays in its system call but no
- * longer waits for the interpreter, so that its observation cannot be reused.
+ * its threads. When the interpreter resumes them, a thread that sleeps in a system call stays there
+ * but no longer waits for the interpreter: the observation cannot be reused, although the thread
+ * has not run.
  */
 static bool
 waits_for_moment(const struct sampled_thread *thread)
@@ -102,7 +105,8 @@ waits_for_moment(const struct sampled_thread *thread)
 	return thread->gil == GIL_WAIT && thread->wait.what.kind != WAIT_GIL;
 }
 
-/* Stores the result of unwinding as the thread's last observation. */
+/* Makes the result of unwinding the thread's last observation, and adds the sample to the
+ * profile. */
 static void
 attribute_unwound(struct charging *charging, const struct observation *observation)
 {
@@ -167,8 +171,9 @@ attribute_unselected(struct charging *charging, const struct observation *observ
 	select_settle(charging->run, thread, observation->state == RUN_SLEEPING);
 }
 
-/* Attributes an observation of a thread that has run since its last observation, so that a sleep
- * observed then has ended. */
+/* Handles an observation of a thread that has run since its last observation: a sleep that was
+ * observed then has ended, and gets its remaining time. If the new sample needs no stack, it is
+ * attributed. */
 static void
 attribute_changed(struct charging *charging, struct observation *observation)
 {

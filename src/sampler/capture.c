@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* capture.c - stops the running threads of a tick together, and reads what the stops have found. */
+/* capture.c - stops the running threads of a tick together, copies their registers and stacks
+ * (captures them), and takes over what the stops have found. */
 #include "sampler/pipeline_internal.h"
 
 /* Most threads whose data are read before the stop to fill the CPU caches: the data of more threads
  * would not stay in the caches until the stop. */
 #define REHEARSALS_MOST 8
 
-/* Number of stop requests after which the threads that have stopped are released. A request takes 3
- * us. */
+/* Number of stop requests after which the threads that have stopped already are captured and
+ * released. A request takes 3 us. */
 #define ASKS_UNSERVED 16
 
-/* Shortest wait for the stops of a tick, in which nearly every thread on a CPU stops; and the wait
- * in runs that hold threads between ticks. Both are at most 1/8 of a tick interval. */
+/* LEAST_BOUND_NS: shortest time for which a tick waits for its stops; in that time nearly every
+ * thread on a CPU stops. HOLD_BOUND_NS: time for which a tick of a run that holds threads between
+ * ticks waits. Each is reduced to 1/8 of a tick interval if that is less. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
@@ -20,15 +22,15 @@
 
 /* --- requests ---------------------------------------------------------------------------- */
 
-/* Reads the data of language runtimes. A callback of the stop request: the thread is stopped. */
+/* Reads the data of language runtimes. The callback stop_request.stopped: the thread is stopped. */
 static void
 capture_runtimes(void *context, pid_t tid, uint64_t sp)
 {
 	struct capture_buffer *buffer = context;
 
 	runtime_capture_take(buffer->runtime, tid, sp, true);
-	/* coroutines_of_held reads the coroutines of threads that stop in time, but not those of
-	 * late threads. */
+	/* Of threads that stop in time, coroutines_of_held reads the coroutines; of late threads
+	 * they are read here. */
 	if (buffer->thread->late != NULL)
 		coroutines_of_stopped(buffer->run, buffer->thread);
 }
@@ -53,8 +55,8 @@ fill_request(struct run *run, const struct observation *observation)
 	request->counters_ns = observation->counters_ns;
 }
 
-/* Reads the data that the stop will read, to fill the CPU caches, which makes the stop a fifth
- * shorter. The data are not used, because the thread runs while they are read. */
+/* Reads the data that the stop will read, so that they are in the CPU caches, which makes the stop
+ * a fifth shorter. What is read is not used, because the thread runs meanwhile. */
 static void
 rehearse(const struct observation *observation)
 {
@@ -67,8 +69,8 @@ rehearse(const struct observation *observation)
 
 /*
  * If threads are held between ticks, no data are read before the stop: all threads are stopped
- * anyway, and the time of a stop is counted as hold time, whereas the CPU time that such reads take
- * from running threads would not be counted.
+ * anyway, and the time of a stop is counted as hold time. CPU time that the reading took from
+ * running threads would not be counted.
  */
 void
 capture_prepare(struct run *run, struct observation *observation, size_t count)
@@ -96,15 +98,15 @@ capture_prepare(struct run *run, struct observation *observation, size_t count)
 
 /* --- stops ------------------------------------------------------------------------------- */
 
-/* The arguments of capture_running, for the callback of tracer_collect. */
+/* The arguments of capture_running, for use_stop, the callback of tracer_collect. */
 struct while_stopped {
 	struct run *run;
 	struct observation *observation;
 	size_t count;
 };
 
-/* Copies the stack of a thread again that has run since the last copy. Returns false if the thread
- * is not asleep or cannot be read. */
+/* Copies again the stack of a sleeping thread that has run since the last copy. Returns false if
+ * the thread is not asleep or cannot be read. */
 static bool
 copy_again(struct observation *observation)
 {
@@ -119,8 +121,8 @@ copy_again(struct observation *observation)
 	return observe_runtimes(observation, true);
 }
 
-/* With stop_all, while every running thread is stopped: reads coroutines and green tasks, and
- * copies sleeping threads again that have run since they were copied. */
+/* Called with stop_all, while every running thread is stopped: reads coroutines and green tasks,
+ * and copies again those sleeping threads that have run since they were copied. */
 static void
 use_stop(void *context)
 {
@@ -148,9 +150,10 @@ use_stop(void *context)
 }
 
 /*
- * Returns how long the tick waits for stops: until the next tick is due, within limits. A thread
- * that has not stopped by then is captured later, while the sampler sleeps, so that a thread that
- * waits for a CPU does not delay the next tick.
+ * Returns the longest time for which the tick waits for stops: until the next tick is due, but at
+ * least LEAST_BOUND_NS, and at most half a tick interval or SAMPLER_STOP_BOUND_NS, which it always
+ * is with stop_all. A thread that stops later is captured while the sampler sleeps, so that a
+ * thread that waits for a CPU does not delay the next tick.
  */
 static uint64_t
 stop_bound(const struct run *run)
@@ -162,7 +165,8 @@ stop_bound(const struct run *run)
 
 	if (run->config.stop_all)
 		return SAMPLER_STOP_BOUND_NS;
-	/* With holds, threads stay stopped until this wait ends: it has to be short. */
+	/* If threads are held between ticks, those that have stopped wait until this time has
+	 * passed: it has to be short. */
 	if (run->holds)
 		return tick / 8 < HOLD_BOUND_NS ? tick / 8 : HOLD_BOUND_NS;
 	if (due < now + bound)
@@ -180,14 +184,14 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 		if (observation[i].outcome != OUTCOME_RUNNING)
 			continue;
 		/*
-		 * An exec kills the other threads of the process, and waits until their tracer has
-		 * reaped those that it holds. tracer_poll reaps them: otherwise tracer_ask would
-		 * wait for the exec, and the exec for this tracer.
+		 * An exec kills the other threads of the process, and waits until each of them that
+		 * is traced was reaped by its tracer. tracer_poll reaps them: otherwise tracer_ask
+		 * would wait for the exec, and the exec for this tracer.
 		 */
 		if (held)
 			tracer_poll(run->tracer);
 		tracer_ask(run->tracer, &observation[i].capture->request);
-		/* Releases the threads that have stopped before the remaining requests are made. */
+		/* Releases the threads that have stopped, before the other requests are made. */
 		if (++asked % ASKS_UNSERVED == 0 && !run->config.stop_all && !run->holds)
 			tracer_poll(run->tracer);
 	}
@@ -290,7 +294,8 @@ capture_registers(struct run *run, struct observation *observation)
 		observation_fail(observation, FAILURE_MOVED);
 	} else if (request->snapshot.regs.sp != observation->info.sp ||
 		   request->snapshot.regs.pc != observation->info.pc) {
-		/* The thread woke after it was read: the sample is that of a running thread. */
+		/* The thread woke after it was observed asleep: the sample is that of a running
+		 * thread. */
 		observation->state = RUN_RUNNING;
 		settle_captured(run, observation);
 	} else {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * charge.c - charges the real time of a tick to threads, once all are observed and the number of
- * runnable ones is known.
+ * charge.c - charges the real time of a tick (weight LATENCY, charge_internal.h) to threads, when
+ * all threads are observed and the number of runnable ones is known.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "sampler/threads_internal.h"
 
-/* Number of late threads in the running mean late_ran. */
+/* Number of late threads (late.c) over which late_ran is the running mean. */
 #define LATE_MEMORY 16
 
 void
@@ -18,13 +18,14 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 	if (thread->late != NULL) {
 		struct late_charge *late = &thread->late->charge;
 
-		/* The real time of all ticks of the late stop is divided among all its samples. */
+		/* The real time of all ticks since the stop request is divided among all samples of
+		 * the late thread. */
 		if (late->samples > 0)
 			profile_charge(charging->run->profile, entry,
 				       (int64_t)(late->latency_ns * (double)samples /
 						 (double)(late->samples + late->new_samples)));
-		/* A sample that stands for several ticks is of a hidden thread, whose CPU time
-		 * count_hidden has counted. */
+		/* A thread whose sample stands for several ticks is hidden (charge_internal.h): it
+		 * is among those that count_hidden has counted as on a CPU. */
 		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
 			charging->on_cpu_missed += (double)samples;
 		if (!late->settled)
@@ -56,7 +57,8 @@ charge_late_begin(struct charging *charging, const struct observation *observati
 	if (queued > 1 - charging->late_ran)
 		queued = 1 - charging->late_ran;
 	if (observation->samples != 1)
-		queued = 1; /* a hidden thread: count_hidden estimates those on a CPU */
+		/* a hidden thread: count_hidden estimates how many of these are on a CPU */
+		queued = 1;
 	/* A sleeping thread that was stopped for its registers is not runnable. */
 	if (run_state_runnable(observation->state))
 		new_samples = observation->samples;
@@ -81,8 +83,8 @@ charge_unselected(struct charging *charging, int64_t samples)
 
 /* --- hidden threads: not observed at each tick -------------------------------------------- */
 
-/* Estimates the number of hidden threads on a CPU. The CPU time that this number does not account
- * for is kept in balance_ns for the next tick. */
+/* Returns an estimate of the number of hidden threads on a CPU. Their CPU time that this number
+ * does not account for is kept in balance_ns for the next tick. */
 static double
 count_hidden(struct charging *charging)
 {
@@ -100,8 +102,8 @@ count_hidden(struct charging *charging)
 	}
 	if (before != 0)
 		hidden->balance_ns += (int64_t)(hidden->cpu_ns - before - hidden->known_ns);
-	/* CPU times of running threads lag by some milliseconds: a balance of less than one tick
-	 * counts as no thread. */
+	/* The CPU time that the kernel reports of a running thread lags by some milliseconds: a
+	 * balance of less than one tick counts as no thread. */
 	if (hidden->balance_ns > 0)
 		count = floor((double)hidden->balance_ns / (span_ns > tick_ns ? span_ns : tick_ns));
 	if (count > run->stats.cpus)
@@ -115,7 +117,7 @@ count_hidden(struct charging *charging)
 }
 
 /* Charges the real time of hidden threads that is not charged yet (uncharged_ns) to the runnable
- * hidden threads that this tick observed. */
+ * hidden threads that this tick observed, by their numbers of samples. */
 static void
 charge_hidden(struct charging *charging)
 {
@@ -139,8 +141,9 @@ charge_hidden(struct charging *charging)
 	}
 }
 
-/* Adds the real time of this tick to each late thread that counts as runnable. `latency_ns`: real
- * time of the tick per runnable thread. */
+/* Adds to each late thread that counts as runnable its share of the real time of this tick, which
+ * is charged when the thread has stopped. `latency_ns`: real time of the tick per runnable
+ * thread. */
 static void
 charge_all_late(struct charging *charging, double latency_ns)
 {
@@ -179,16 +182,16 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
 	holder = threads_find(&charging->run->threads, thread->wait.holder);
-	/* A holder that shares its record with other threads is not named, so that the number of
-	 * stacks is bounded. */
+	/* A lock holder that shares its record in the profile with other threads is not named, so
+	 * that the number of different stacks is bounded. */
 	if (holder != NULL && !holder->shared)
 		strbuf_add_format(out, ", which %s-%jd had", holder->name,
 				  (intmax_t)holder->watch.tid);
 	strbuf_add_text(out, "]");
 }
 
-/* Returns the stack that consists, from the outermost frame, of PROFILE_GAP, the kind of wait, and
- * the call chain of the waiting thread. */
+/* Returns the stack that consists, from the outermost frame on, of the frame PROFILE_GAP, a frame
+ * for the kind of wait, and the call chain of the waiting thread. */
 static uint32_t
 stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 {
@@ -266,10 +269,10 @@ charge_rest(struct charging *charging)
 /* --- the tick ------------------------------------------------------------------------ */
 
 /*
- * Returns the number of threads on a CPU, rounded; `hidden`: the number of hidden threads among
- * them. The state of a late thread becomes known at a later tick: on_cpu_missed carries the error
- * of the count, and of the rounding, to the next ticks, so that the sum over all ticks equals the
- * number of samples on a CPU.
+ * Returns the number of threads on a CPU at this tick, rounded. `all`: number of runnable threads;
+ * `hidden`: number of hidden threads on a CPU. The state of a late thread becomes known at a later
+ * tick: on_cpu_missed carries the error of the count, and that of the rounding, to the next ticks,
+ * so that the sum over all ticks equals the number of samples on a CPU.
  */
 static uint32_t
 parallelism(struct charging *charging, double all, double hidden)
@@ -318,8 +321,8 @@ charge_tick(struct charging *charging)
 	if (runnable > 0)
 		charge_runnables(charging, all, others);
 	else
-		/* Less than one runnable thread counts as none: charge_end_of_wait charges this
-		 * time. */
+		/* Less than one runnable thread (the number is an estimate) counts as none. The
+		 * time is charged by charge_end_of_wait. */
 		charging->gap_ns += span_ns;
 	profile_add_tick(charging->run->profile, span_ns, parallelism(charging, all, on_cpu),
 			 runnable);

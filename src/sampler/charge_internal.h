@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * charge_internal.h - a consumer of attributed samples: divides the real time of each tick (weight
- * LATENCY) among the threads that were runnable.
+ * charge_internal.h - divides the elapsed time ("real time") of each tick among the threads that
+ * were runnable at the tick: charges it to their entries of the profile, as weight LATENCY
+ * (profile.h). Runs at the end of the tick, when its samples are in the profile.
  */
 #ifndef WALLSAMPLE_SAMPLER_CHARGE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_CHARGE_INTERNAL_H
@@ -16,7 +17,8 @@ struct observation;
 struct run;
 struct sampled_thread;
 
-/* Samples of a runnable thread in the present tick, and their entry of the profile. */
+/* A runnable thread of the present tick that is not late: its entry of the profile, and the number
+ * of its samples there. */
 struct charged {
 	uint32_t entry;
 	int64_t samples;
@@ -25,66 +27,83 @@ struct charged {
 /*
  * Hidden threads are the threads that are not observed at each tick. How many of them are on a CPU
  * at a tick is not known: few are observed, and a sample of one stands for many ticks, not for many
- * threads. The number is estimated as the CPU time of all processes minus that of the threads
- * observed at each tick. The real time of hidden threads is kept until one of them is observed
- * running.
+ * threads. The number is estimated as the CPU time that all processes used since the last tick,
+ * minus that of the threads observed at each tick, divided by the length of a tick. The real time
+ * of hidden threads is kept until one of them is observed runnable.
  */
 struct hidden {
-	double on_cpu; /* hidden threads that this tick observed on a CPU */
-	double queued; /* samples of hidden threads that this tick observed waiting for a CPU */
-	/* Samples of hidden threads that are observed at this tick and not selected */
+	double on_cpu; /* number of hidden threads that this tick observed on a CPU */
+	/* number of samples of hidden threads that this tick observed waiting for a CPU */
+	double queued;
+	/* Number of samples of hidden threads that this tick observed running and that are not
+	 * selected (sampler_context.selected). */
 	int64_t unselected;
-	/* CPU time that threads observed at each tick used since the last tick */
+	/* CPU time that the threads observed at each tick used since the last tick. */
 	uint64_t known_ns;
-	uint64_t cpu_ns;     /* CPU time of all processes at the last tick; 0: not known */
-	int64_t balance_ns;  /* CPU time of hidden threads that no tick has counted yet */
-	double uncharged_ns; /* real time of hidden threads that is not charged yet */
-	uint32_t last_entry; /* the profile entry charged last; UINT32_MAX: none */
+	uint64_t cpu_ns; /* CPU time of all processes at the last tick; 0: not known */
+	/* CPU time of hidden threads that no tick has counted yet; negative: counted in excess */
+	int64_t balance_ns;
+	/* real time of hidden threads that is not charged yet, in ns */
+	double uncharged_ns;
+	/* profile entry of the hidden thread charged last; UINT32_MAX: none */
+	uint32_t last_entry;
 };
 
-/* Samples of a late thread at ticks at which it was runnable, or is assumed to have been. */
+/* The samples of a late thread (its stop was requested and has not happened, late.c) at ticks at
+ * which it was runnable, or is assumed to have been. */
 struct late_charge {
-	int64_t samples;     /* samples of earlier ticks */
-	int64_t new_samples; /* samples of this tick */
+	int64_t samples;     /* number of samples of earlier ticks */
+	int64_t new_samples; /* number of samples of this tick */
 	double queued; /* estimated number of new_samples in which the thread waited for a CPU */
 	double on_cpu; /* number of samples that parallelism() counted as on a CPU */
-	double latency_ns; /* real time of all samples */
-	bool settled;      /* its state at the tick that requested the stop is known */
+	/* real time of all these samples, in ns; charged when the thread has stopped */
+	double latency_ns;
+	/* the state of the thread at the tick that requested the stop is known */
+	bool settled;
 };
 
 struct charging {
-	struct run *run;      /* borrowed */
-	struct charged *item; /* charges of this tick */
+	struct run *run; /* borrowed */
+	/* array of `count` elements: the runnable threads of this tick */
+	struct charged *item;
 	size_t count, capacity;
-	double runnable; /* threads that are observed at each tick and runnable at this one */
-	double queued;   /* estimated number of the `runnable` threads that waited for a CPU */
-	/* Running mean: share of late threads that were on a CPU at the stop request */
+	/* number of runnable threads that are observed at each tick or late */
+	double runnable;
+	double queued; /* estimated number of the `runnable` threads that waited for a CPU */
+	/* Running mean over late threads: share that was on a CPU when the stop was requested */
 	double late_ran;
-	/* By how many threads earlier ticks counted too few on a CPU; negative: too many. */
+	/* Number of threads on a CPU that earlier ticks failed to count; negative: that they
+	 * counted in excess */
 	double on_cpu_missed;
 	struct hidden hidden;
-	uint64_t gap_ns; /* real time in which no thread was runnable, not charged yet */
+	/* real time, not charged yet, of ticks at which no thread was runnable */
+	uint64_t gap_ns;
 };
 
-/* Counts samples of a runnable thread that is not selected. */
+/* Counts samples of a running thread that is not selected and so has no entry in the profile. */
 void charge_unselected(struct charging *charging, int64_t samples);
-/* Counts samples of a runnable thread, which are in the entry `entry` of the profile. */
+/* Counts samples of a runnable thread, which are in the entry `entry` of the profile; charge_tick
+ * will charge them. Samples of a late thread that has stopped are charged at once. */
 void charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 		     int64_t samples);
-/* Initialises *late for a thread whose stop has become late. `queued`: share of the time since the
- * thread's counters were read for which it waited for a CPU, 0 to 1. */
+/* Initialises *late for a thread whose stop has become late. `queued`: the share, 0 to 1, of the
+ * time since the thread's counters were read for which the thread waited for a CPU. */
 void charge_late_begin(struct charging *charging, const struct observation *observation,
 		       double queued, struct late_charge *late);
-/* Charges the time in which no thread was runnable to `thread`, which was the first to wake up.
- * `selected`: the thread was selected during its sleep; otherwise the time is dropped. */
+/* To be called for each thread that has run since its last observation: if it slept then, and no
+ * thread was runnable at the ticks before, it is taken for the first to wake, and the real time of
+ * these ticks is charged to its sleep. `selected`: the thread was selected during the sleep;
+ * otherwise the time is dropped. */
 void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread, bool selected);
 /*
- * Charges the real time of the tick, when all its observations are attributed. Excluded threads
- * have no samples: their share of the real time, estimated from their number, is dropped, as is
- * that of unselected threads.
+ * Charges the real time of the tick, when all its observations are attributed (added to the
+ * profile). Excluded threads have no samples: their share of the real time, estimated from their
+ * number, is dropped. So is the share of unselected threads.
  */
 void charge_tick(struct charging *charging);
-/* At the end of the run, charges the real time that is not charged yet. */
+/* At the end of the run, charges the real time that is not charged yet: that of hidden threads to
+ * the hidden thread charged last, that of ticks without a runnable thread to the first selected
+ * thread of the list. */
 void charge_rest(struct charging *charging);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * late.c - threads whose stop was requested and has not happened: they wait for a CPU, are in a
- * long system call, or in uninterruptible sleep.
+ * late.c - late threads: their stop was requested and has not happened, because they wait for a
+ * CPU, are in a long system call, or in an uninterruptible sleep.
  *
- * Such a thread executes no code of the program until it stops, so that one stack stands for all
+ * A late thread executes no code of the program until it stops, so that one stack stands for all
  * ticks since the request. Each of these ticks finds the thread in a state; late_stop.part has the
  * total weight of the ticks for each state.
  */
@@ -12,8 +12,8 @@
 #include "sampler/pipeline_internal.h"
 
 /*
- * Returns the part of `elapsed_ns` in which a runnable thread waited for a CPU: the scheduler has
- * counted CPU time for the other part.
+ * Returns the share, 0 to 1, of `elapsed_ns` in which a runnable thread waited for a CPU. The
+ * scheduler has counted the other part as CPU time.
  */
 static double
 queued_share(const struct sched *before, const struct sched *now, uint64_t elapsed_ns)
@@ -94,8 +94,9 @@ late_observe(struct charging *charging, struct sampled_thread *thread)
 
 	late_extend(charging, thread, disk ? RUN_DISK : RUN_QUEUED);
 	if (known && (stat.state == 'Z' || stat.state == 'X')) {
-		/* The kernel does not report the exit of a process's first thread while other
-		 * threads of the process live. */
+		/* Without this check the exit would not be noticed: the kernel does not report the
+		 * exit of a process's first thread to the tracer while other threads of the process
+		 * live. */
 		late_drop(charging, thread);
 		attribute_exit(charging->run, thread);
 		return;
@@ -111,17 +112,16 @@ late_has_ended(struct charging *charging, struct sampled_thread *thread, bool gi
 
 	if (late == NULL || (request_of(late)->end == STOP_LATE && !give_up))
 		return false;
-	/* From the last tick until it stopped, the thread was in the state that the last tick
-	 * found. */
+	/* The thread counts as in the state that the last tick found until it stopped. */
 	late_extend(charging, thread, late->part_state);
 	return true;
 }
 
 /*
- * Returns the samples and the weight of that part of the late sample's runnable time
- * (part[RUN_QUEUED]) in which the thread was on a CPU. It is as long as the CPU time that the
- * scheduler has counted since the request: the whole time in a long system call, nothing for a
- * thread that waited for a CPU.
+ * Returns the samples and the weight of the part of the late sample's runnable time
+ * (part[RUN_QUEUED]) in which the thread was on a CPU: as long as the CPU time that the scheduler
+ * has counted since the request. It is the whole time if the thread was in a long system call, and
+ * nothing if it waited for a CPU.
  */
 static struct late_part
 running_part(const struct late_stop *late)
@@ -156,9 +156,9 @@ attribute_part(struct charging *charging, struct sampled_thread *thread, enum ru
 }
 
 /*
- * Attributes the samples of the ticks after the one that requested the stop; the sample of that one
- * is attributed already. A thread that turned out to have been asleep, or stopped by job control,
- * at the request was in that state at the later ticks, too.
+ * Attributes the samples of the ticks after the one that requested the stop, whose own sample is
+ * attributed already. A thread that turned out to have been asleep, or stopped by job control, at
+ * the request counts as in that state at the later ticks, too.
  */
 static void
 attribute_parts(struct charging *charging, struct sampled_thread *thread)
@@ -194,12 +194,12 @@ count_samples(const struct late_stop *late)
 	return samples;
 }
 
-/* Frees the late sample of the thread. */
+/* Abandons the stop request, and frees thread->late. */
 static void
 late_discard(struct charging *charging, struct sampled_thread *thread)
 {
-	/* Earlier ticks counted the thread as on a CPU by an estimate, on_cpu. It is taken back,
-	 * because the attributed samples are counted in its place. */
+	/* Earlier ticks counted the thread as on a CPU in `on_cpu` samples, by an estimate. That is
+	 * taken back: the attributed samples are counted instead (charge_runnable). */
 	charging->on_cpu_missed -= thread->late->charge.on_cpu;
 	tracer_forget(charging->run->tracer, request_of(thread->late));
 	capture_return(&thread->late->observation);

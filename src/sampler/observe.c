@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* observe.c - reads a thread's counters and state without a stop. */
+/* observe.c - reads the counters, the state and the system call of threads, and copies the stacks
+ * of sleeping ones, without a stop. */
 #include "sampler/pipeline_internal.h"
 
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
@@ -13,9 +14,9 @@ observe_failed(struct observation *observation, enum sample_failure failure, enu
 }
 
 /*
- * Returns the state of a sleeping thread: SLEEPING, DISK or STOPPED. The thread's stat file is read
- * only if job control may have stopped the process, or if the system call may sleep
- * uninterruptibly.
+ * Returns the state of a sleeping thread: SLEEPING, DISK, STOPPED or UNKNOWN. The thread's stat
+ * file is read only if job control may have stopped the process, or if the sleep in this system
+ * call may be uninterruptible.
  */
 static enum run_state
 sleep_state(const struct sampled_thread *thread, const struct syscall_info *info)
@@ -28,7 +29,7 @@ sleep_state(const struct sampled_thread *thread, const struct syscall_info *info
 	if (!process_read_task_stat(thread->process->process, thread->watch.tid, &stat))
 		return RUN_SLEEPING;
 	state = run_state_from_letter(stat.state);
-	/* A thread that runs now has woken since its stack was copied: the sample shows the
+	/* A thread that runs now has woken since its stack was copied: the sample is of its
 	 * sleep. */
 	return state == RUN_RUNNING ? RUN_SLEEPING : state;
 }
@@ -47,7 +48,8 @@ observe_runtimes(const struct observation *observation, bool stopped)
 }
 
 /* Copies the stack of a sleeping thread and sets the outcome: SLEEPING, or FAILED if the thread has
- * exited or is not readable. Returns false, without an outcome, if the thread has run meanwhile. */
+ * exited or is not readable. Returns false, without an outcome, if the thread has run since its
+ * counters were read. */
 static bool
 copy_sleeping(struct run *run, struct observation *observation)
 {
@@ -80,8 +82,8 @@ copy_sleeping(struct run *run, struct observation *observation)
 	return true;
 }
 
-/* Reads whether a running thread holds an interpreter's lock, and which green task it runs. Frames
- * of the interpreter are not read, because they would change during the read. */
+/* Reads whether a running thread that is not stopped holds an interpreter's lock, and which green
+ * task it runs. Frames of the interpreter are not read, because they would change meanwhile. */
 static void
 observe_lock(struct observation *observation)
 {
@@ -115,8 +117,9 @@ observe_running(struct run *run, struct observation *observation)
 	observation->counters_ns = clock_now_ns();
 }
 
-/* Observes a sleeping thread without its stack. For runs that hold threads: these do not use the
- * stacks of sleeping threads, and reading them would take CPU time from running threads. */
+/* Observes a sleeping thread without its stack. For runs that hold threads between ticks: they do
+ * not use the stacks of sleeping threads, and reading these would take CPU time from running
+ * threads. */
 static void
 observe_without_stack(struct observation *observation)
 {
@@ -130,7 +133,7 @@ observe_without_stack(struct observation *observation)
 }
 
 /* Reads the thread's system call, copies its stack if it sleeps, and sets the outcome. Returns
- * false, without an outcome, if the thread ran or fell asleep between these reads. */
+ * false, without an outcome, if the thread woke or fell asleep while it was read. */
 static bool
 observe_call(struct run *run, struct observation *observation)
 {
@@ -147,7 +150,7 @@ observe_call(struct run *run, struct observation *observation)
 		observe_failed(observation, FAILURE_EXITED, RUN_UNKNOWN);
 		observation->exited = true;
 		return true;
-	default: /* EPERM: an exiting thread has given up its memory */
+	default: /* usually EPERM: an exiting thread has given up its memory */
 		observe_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
 		return true;
 	}
@@ -177,9 +180,9 @@ observe_closely(struct run *run, struct observation *observation)
 }
 
 /*
- * Reads the state and the system call of a thread that is not selected: the state, because runnable
- * threads are counted, and the call, because the thread may hold a lock that a selected thread
- * waits for, and wait itself.
+ * Reads the state and the system call of a thread that is not selected: the state, because it
+ * counts if it is runnable, and the call, because it may hold a lock that a selected thread waits
+ * for, and may itself wait for one.
  */
 static void
 observe_unselected(struct observation *observation)
@@ -193,8 +196,8 @@ observe_unselected(struct observation *observation)
 		observation->state = observation->info.running ? RUN_RUNNING : RUN_SLEEPING;
 }
 
-/* Sets the weights of an observation of a thread that has run since the last one (see
- * begin_observation). */
+/* Sets the weights of an observation of a thread that has run since its last observation, as the
+ * comment on begin_observation (select.c) explains. */
 static void
 weigh_changed(const struct run *run, struct observation *observation)
 {
@@ -220,7 +223,7 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 
 	observation->changed = true;
 	if (end == WATCH_GONE) {
-		/* The thread was alive at the previous tick: its time up to that tick is
+		/* The thread has exited since the previous tick: its time up to that tick is
 		 * attributed. */
 		observation->outcome = OUTCOME_GONE;
 		if (thread->seen && thread->selected) {

@@ -1,57 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* pace.c - when the next tick is due, and how often a sleeping thread is observed. */
+/* pace.c - decides when the next tick is due, and how often a sleeping thread is observed. */
 #include "sampler/pace_internal.h"
 
-/* Length of a window, after which the cost is compared with the limit. */
+/* Length of a window. At its end the cost of sampling is compared with the limit of
+ * --max-overhead. */
 #define WINDOW_NS (250 * NS_PER_MS)
 
-/* A lowered rate is chosen so that the cost is this share of the limit of --max-overhead. */
+/* Share of the limit of --max-overhead that sampling is to cost after the rate was lowered. */
 #define AIM 0.9
 
-/* Most unused CPU time that is saved for later: what --max-overhead allows in this number of
- * seconds. The run starts with that amount. */
+/* CPU time that --max-overhead allows and that was not used is saved for later, up to the amount
+ * that it allows in this number of seconds. The run starts with that amount. */
 #define SAVINGS_S 2.0
 
-/* CPU time in seconds that a stop takes from the target, with the switches from and to the stopped
- * thread. */
+/* CPU time in seconds that a stop takes from the target, including the switches from the stopped
+ * thread to the sampler and back. */
 #define STOP_COST_S 10e-6
 
-/* Running threads are not observed less often if a tick has at most THIN_READS observations, which
- * would save little. THINNEST: largest value of pace.thin. */
+/* If a tick has at most THIN_READS observations, running threads are not observed less often
+ * (pace.thin is not raised): that would save little. THINNEST is the largest value of pace.thin. */
 #define THIN_READS 16.0
 #define THINNEST 64
 
-/* If the cost is below this share of the limit, running threads are observed twice as often, which
- * at most doubles the cost. */
+/* If the cost is below this share of the limit, running threads that are not observed at each tick
+ * are observed twice as often. That at most doubles the cost. */
 #define THICKEN 0.4
 
-/* The lowest rate, used even if it exceeds the limit: with fewer ticks a profile is meaningless. */
+/* Lowest number of ticks per second, used even if its cost exceeds the limit: with fewer ticks a
+ * profile is meaningless. */
 #define LOWEST_HZ 1.0
 
 /* Number of observations per second above which sleeping threads are observed less often. An
  * observation costs 1 to 1.5 us, so that this number takes less than 1 % of a CPU. */
 #define READS_PER_SECOND 5000.0
 
+/* Largest number of ticks between two observations of a sleeping thread, on average. */
 #define LONGEST_PERIOD 256
 
-/* Number of ticks in the running mean busy_ns. */
+/* Number of ticks over which busy_ns is the running mean. */
 #define BUSY_MEMORY 16.0
 
 /*
- * The time of SPARE_TICKS ticks, but at most SPARE_PART of the sampled time, is left for later
- * ticks to account for, so that the weight of a tick hardly varies. If more or less than that is
- * left, each tick corrects the difference by the share SPARE_MENDED.
+ * Each tick leaves some time to later ticks to account for (pace_weigh): the time of SPARE_TICKS
+ * mean intervals, but at most the share SPARE_PART of the time since pace_start. Then the weight of
+ * a tick hardly varies, though the intervals do. If more or less time is left, each tick corrects
+ * SPARE_MENDED of the difference.
  */
 #define SPARE_TICKS 3.0
 #define SPARE_PART (1.0 / 32.0)
 #define SPARE_MENDED (1.0 / 8.0)
 
 /*
- * Draws the interval to the next tick. With jitter the interval is exponentially distributed, so
- * that any moment is as likely as any other. A tick that would begin within the duration d of the
- * previous tick is delayed to the end of d, so that the mean interval m becomes d + m exp(-d/m). To
- * compensate, the interval is drawn with a smaller mean; the mean of all intervals is then m,
- * within 1 % as long as d is at most m.
+ * Returns the interval to the next tick, drawn at random. With jitter it is exponentially
+ * distributed, so that any moment is as likely as any other to have a tick. A tick that would begin
+ * within the duration d of the previous tick is delayed to the end of d, so that a mean interval m
+ * would become d + m exp(-d/m). To compensate, the interval is drawn with a smaller mean; the mean
+ * of all intervals is then m, within 1 % as long as d is at most m.
  */
 static uint64_t
 draw_interval(const struct pace *pace)
@@ -80,7 +84,7 @@ pace_start(struct pace *pace, const struct sampler_config *config,
 		.max_share = config->max_overhead / 100.0,
 		.thin = 1,
 		.thinnest = 1,
-		/* The first window begins after the first tick, which copies every stack */
+		/* The first window begins after the first tick, which copies every stack. */
 		.window_ns = 0,
 	};
 	pace->start_ns = pace->began_ns = clock_now_ns();
@@ -88,8 +92,8 @@ pace_start(struct pace *pace, const struct sampler_config *config,
 	pace->tick_cpu_ns = clock_own_cpu_ns();
 }
 
-/* Sets now_hz and thin from the cost of the last window: `share` of a CPU, CPU seconds `per_tick`,
- * and observations per tick, `reads`. */
+/* Sets now_hz and thin from the cost of the last window. `share`: number of CPUs that sampling
+ * used; `per_tick`: its CPU seconds per tick; `reads`: observations per tick. */
 static void
 adjust(struct pace *pace, double share, double per_tick, double reads)
 {
@@ -115,10 +119,10 @@ adjust(struct pace *pace, double share, double per_tick, double reads)
 }
 
 /*
- * Keeps the cost within --max-overhead. Allowed CPU time that is not used is saved, so that neither
- * the beginning of the run, when every stack and table is new, nor a burst has an effect. If the
- * cost lasts and many threads run, each of them is observed at fewer ticks; with few threads there
- * are fewer ticks.
+ * At the end of a window, keeps the cost of sampling within --max-overhead. Allowed CPU time that
+ * was not used is saved, so that neither the beginning of the run, when every stack and table is
+ * new, nor a burst lowers the rate. If the cost stays high and many threads run, each of them is
+ * observed at fewer ticks; with few threads there are fewer ticks.
  */
 static void
 limit_cost(struct pace *pace, uint64_t now, const struct run_stats *stats)
@@ -172,14 +176,14 @@ void
 pace_end(struct pace *pace, const struct run_stats *stats)
 {
 	const uint64_t now = clock_now_ns(), cpu = clock_own_cpu_ns();
-	/* Nearly all CPU time is used in ticks, not between them. */
+	/* CPU time since the last tick ended. Nearly all of it was used in this tick. */
 	const uint64_t used = cpu - pace->tick_cpu_ns;
 	uint64_t earliest = now;
 
 	pace->tick_cpu_ns = cpu;
 	limit_cost(pace, now, stats);
-	/* After a tick no other begins for as long as the CPU time that the tick used. The first
-	 * tick, which copies every stack, is an exception. */
+	/* After a tick the next one may begin when as much time has passed as the tick used CPU
+	 * time. The first tick, which copies every stack, is an exception. */
 	if (stats->ticks > 1) {
 		earliest += used;
 		pace->busy_ns += ((double)(earliest - pace->began_ns) - pace->busy_ns) /

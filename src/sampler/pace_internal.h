@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pace_internal.h - sets the times of ticks, within the CPU time of --max-overhead. */
+/* pace_internal.h - decides when ticks begin, and keeps the CPU time of sampling within
+ * --max-overhead. */
 #ifndef WALLSAMPLE_SAMPLER_PACE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_PACE_INTERNAL_H
 
@@ -12,40 +13,49 @@
 struct pace {
 	/* Borrowed. */
 	const struct sampler_config *config;
-	const struct sampler_control *control; /* NULL: `config` sets the intervals */
+	/* NULL: the intervals follow from `config` */
+	const struct sampler_control *control;
 	struct rng *rng;
-	double now_hz, lowest_hz; /* the present rate, and the lowest of the run */
-	double max_share;         /* limit of CPU time, in CPUs; 1 or more: no limit */
-	double saved_s;           /* CPU time saved earlier, which may be used beyond max_share */
-	uint64_t start_ns;        /* when sampled time began */
-	uint64_t began_ns;        /* when the present tick began; start_ns before the first */
-	uint64_t due_ns;          /* when the next tick is due */
-	uint64_t tick_cpu_ns;     /* CPU time of wallsample after the last tick */
-	/* Running mean: time from the beginning of a tick to the earliest next tick */
+	/* present number of ticks per second, and the lowest of the run */
+	double now_hz, lowest_hz;
+	/* limit of --max-overhead as a number of CPUs; 1 or more: no limit */
+	double max_share;
+	/* allowed CPU time that was not used and may be used later; negative: overdrawn */
+	double saved_s;
+	/* when pace_start was called: the profile accounts for the time from then on */
+	uint64_t start_ns;
+	uint64_t began_ns; /* when the present tick began; start_ns before the first */
+	uint64_t due_ns;   /* when the next tick is due */
+	/* CPU time that wallsample had used at the end of the last tick */
+	uint64_t tick_cpu_ns;
+	/* Running mean: time from the beginning of a tick until the next tick may begin */
 	double busy_ns;
-	uint32_t thin, thinnest; /* a running thread is observed once in `thin` ticks, on average;
-				   * thinnest is the largest value of the run */
+	/* A running thread is observed at one in `thin` ticks on average; `thinnest` is the largest
+	 * value of `thin` in the run. */
+	uint32_t thin, thinnest;
 	/*
-	 * The present window, at whose end the cost is compared with the limit: when it began, and
-	 * what wallsample's CPU time and the run's numbers of ticks, observations and stops were
-	 * then.
+	 * The present window, a period of 250 ms at whose end the cost of sampling is compared with
+	 * the limit: when it began (0: no window has begun), and the values that wallsample's CPU
+	 * time and the run's numbers of ticks, observations and stops had at that moment.
 	 */
 	uint64_t window_ns, window_cpu_ns, window_ticks, window_reads, window_stops;
 };
 
-/* Begins sampled time. All arguments but `pace` are borrowed; `control` may be NULL. */
+/* Initialises *pace. The time for which ticks account begins now. The arguments other than `pace`
+ * are borrowed; `control` may be NULL. */
 void pace_start(struct pace *pace, const struct sampler_config *config,
 		const struct sampler_control *control, struct rng *rng);
 
 /*
- * Begins a tick: sets due_ns to the time of the next tick. That time is drawn before any thread is
- * observed, so that it depends neither on what threads do nor on waits for their stops.
+ * Begins a tick at the time `now`: sets due_ns to the moment at which the next tick is due. The
+ * interval is chosen before any thread is observed, so that it depends neither on what threads do
+ * nor on how long the tick waits for stops.
  */
 void pace_begin(struct pace *pace, uint64_t now);
-/* Returns for which part of `open_ns`, the time that no tick has accounted for yet, this tick
- * accounts: about the mean interval, at most open_ns. With `last` it is all of open_ns. */
+/* Returns the time for which this tick accounts: about the mean interval, at most open_ns, which is
+ * the time for which no tick has accounted yet. With `last` it is all of open_ns. */
 uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
-/* Ends a tick: delays the next one if it is due too early for --max-overhead. `stats` has the cost
+/* Ends a tick: delays the next tick if it is due too early for --max-overhead. `stats` has the cost
  * of the run up to now. */
 void pace_end(struct pace *pace, const struct run_stats *stats);
 /* Returns the longest mean number of ticks between observations of a sleeping thread: a power of

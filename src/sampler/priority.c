@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* priority.c - the scheduling priority of the sampler. */
+/* priority.c - sets the nice value, time slice, scheduling class and timer slack of the sampler. */
 #include "sampler/priority_internal.h"
 
 #include <errno.h>
@@ -11,15 +11,15 @@
 
 #include "wallsample/base/base.h"
 
-/* The nice value of the sampler. In runs that hold threads the sampler also enters a real-time
- * class. */
+/* The nice value that priority_raise sets, if permitted. Runs that hold threads between ticks also
+ * use a real-time class (priority_urgent). */
 #define NICE (-15)
 
 /*
- * Time slice of sched_setattr(2). Since Linux 6.12 a thread that wakes preempts a running thread
- * with a longer slice. Without a short slice a thread that has just got the CPU keeps it for 3 ms,
- * and a tick that is due in that time is late. This is the shortest slice; older kernels accept and
- * ignore it.
+ * The time slice that is set by sched_setattr(2), the shortest that the kernel allows. Since Linux
+ * 6.12 a thread that wakes preempts a running thread with a longer slice. Without a short slice,
+ * another thread that has just got the CPU keeps it for 3 ms, and a tick that is due in that time
+ * is late. Older kernels accept the value and ignore it.
  */
 #define SLICE_NS (100 * NS_PER_US)
 
@@ -35,8 +35,8 @@ struct attributes {
 #define POLICY_OTHER 0
 #define POLICY_FIFO 1
 
-/* True if the user has set neither a scheduling class nor flags for this process. Otherwise those
- * that the user has set are kept. */
+/* True if the user has set neither a scheduling class nor scheduling flags for this process. What
+ * the user has set is kept. */
 static bool
 is_usual(void)
 {
@@ -46,8 +46,8 @@ is_usual(void)
 	       own.policy == POLICY_OTHER && own.flags == 0;
 }
 
-/* Sets the usual class with this nice value and time slice (slice_ns 0: the default slice). Returns
- * false if the kernel refuses it. */
+/* Sets the usual scheduling class (SCHED_OTHER) with this nice value and time slice; slice_ns 0:
+ * the default slice. Returns false if the kernel refuses it. */
 static bool
 set_usual(int nice, uint64_t slice_ns)
 {

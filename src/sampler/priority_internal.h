@@ -9,25 +9,31 @@
 #include <stdbool.h>
 
 struct priority {
-	int nice;           /* present nice value of the sampler */
-	int old_nice;       /* nice value before priority_raise */
-	bool short_slice;   /* a short time slice is set; priority_restore sets the default one */
-	bool may_be_urgent; /* a real-time class was not tried yet, or was granted */
-	bool urgent;        /* in a real-time class now */
-	int old_slack_ns;   /* timer slack before priority_raise */
+	int nice;     /* present nice value of the sampler */
+	int old_nice; /* nice value before priority_raise */
+	/* a short time slice is set; priority_restore sets the default slice */
+	bool short_slice;
+	/* A real-time class may be entered: the user has set no class, and the kernel has not
+	 * refused it. */
+	bool may_be_urgent;
+	bool urgent;      /* the sampler is in a real-time class now */
+	int old_slack_ns; /* timer slack before priority_raise */
 };
 
-/* Raises the priority as far as the kernel permits and supports that. */
+/* Sets a low nice value, a short time slice and a short timer slack, each as far as the kernel
+ * permits and supports it. */
 void priority_raise(struct priority *priority);
-/* Sets priority, time slice and timer slack to what they were before priority_raise. */
+/* Sets the nice value and the timer slack to the values before priority_raise, and the time slice
+ * to the default. The sampler must not be in a real-time class. */
 void priority_restore(const struct priority *priority);
 
 /*
  * Enters or leaves a real-time class, where permitted. The sampler enters the class at the first
  * tick that holds threads, and leaves it only for work that may take long (hold_pause). Outside the
- * class, the first of several resumed threads preempts the sampler one time in forty; the threads
- * that are to be resumed next, and those whose hold ends meanwhile, then wait for 3 ms. A sampler
- * that left the class before it sleeps would be late for the next tick.
+ * class, one time in forty the first of several resumed threads preempts the sampler: the threads
+ * that are to be resumed next, or whose hold ends in that time, then wait for 3 ms. The sampler
+ * does not leave the class for its sleep between ticks, because it would then be late for the next
+ * tick.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampled_process.c - one process of the target: the readers of its memory, buffers, and what the
- * stat file of its first thread says: whether it is alive and still the same program.
+ * sampled_process.c - one process of the target: the functions that read its memory, the buffers
+ * for captures of its threads, and the stat file of its first thread, which shows whether the
+ * process is alive and still executes the same program.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -167,11 +168,11 @@ sampled_process_read(struct sampled_process *process)
 	if (!sampled_process_is_alive(process, &leader))
 		return false;
 	process->leader_state = leader.state;
-	/* The kernel's count includes a first thread that has exited; the list of threads does
-	 * not. */
+	/* The kernel's count includes a first thread that has exited (state Z); the list of threads
+	 * does not. */
 	process->thread_count = leader.num_threads - (leader.state == 'Z');
-	/* Without these addresses an exec cannot be noticed: the kernel does not show them, or the
-	 * first thread has exited. */
+	/* start_stack and arg_start are not shown if the kernel does not permit it or the first
+	 * thread has exited. An exec cannot be noticed then. */
 	if (leader.start_stack <= 1 || leader.arg_start == 0)
 		return true;
 	process->execed = process->start_stack != 0 &&
@@ -184,7 +185,8 @@ sampled_process_read(struct sampled_process *process)
 
 /* --- thread ids in the target's memory --------------------------------------------------- */
 
-/* Reads, for all threads of the process, the id that the thread has in the target's namespace. */
+/* Reads, for all threads of the process, the id that the thread has in the target's PID namespace,
+ * into process->inner. */
 static void
 read_inner_tids(struct sampled_process *process)
 {

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.c - creates a sampler, runs ticks until the end of a run, and reads what they cost. */
+/* sampler.c - creates a sampler, runs ticks from the beginning to the end of a run, and reads what
+ * the run has cost. */
 #include <stdlib.h>
 #include <sys/resource.h>
 
 #include "sampler/sampler_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
-/* How long a snapshot waits for late stops on an overloaded machine. */
+/* Longest time for which a snapshot waits for late stops. Reached on an overloaded machine only. */
 #define SNAPSHOT_BOUND_NS (500 * NS_PER_MS)
 
-/* Most readings of the GDB JIT objects before sampled time begins; later they are read once a
- * tick. */
+/* Most readings of the GDB JIT objects (jit_objects_tick) before the first tick; from then on there
+ * is one a tick. */
 #define JIT_READS 20
 
+/* Longest single sleep between ticks, and shortest time between two progress reports. */
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
-/* Longest time for which a progress report is delayed while a stop is late: the sampler pauses for
- * a report, and so would lose the sample of the late thread. */
+/* Longest time for which a progress report is delayed while a stop is late. The sampler pauses for
+ * a report, and a late thread that stops during the pause loses its sample. */
 #define PROGRESS_LATE_NS NS_PER_SEC
 
-/* Number of descriptors that are not used for threads, but kept for modules and output. */
+/* Number of file descriptors that are not used for the files of threads, but kept for modules and
+ * output. */
 #define FD_RESERVE 256
 
 /* --- creation ---------------------------------------------------------------------------- */
@@ -168,8 +171,9 @@ is_alive(struct sampler *sampler)
 }
 
 /*
- * Sleeps until the next tick. Returns false if sampling ends. A single sleep lasts NAP_NS at most,
- * because a signal that arrives between the read of its flag and the sleep does not end the sleep.
+ * Sleeps until the next tick is due, or returns early for a snapshot. Returns false if sampling
+ * ends. A single sleep lasts NAP_NS at most: a signal that arrives between the read of its flag and
+ * the sleep does not end the sleep.
  */
 static bool
 wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
@@ -190,8 +194,9 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			wake = now + NAP_NS;
 		tracer_sleep_until(sampler->run.tracer, wake);
 		hold_serve(&sampler->hold, clock_now_ns());
-		/* At a low rate this finds the exit of the target before the next tick; at higher
-		 * rates the check would take a CPU from threads that were just resumed. */
+		/* At a low rate this notices the exit of the target before the next tick. At higher
+		 * rates the condition is false, because the check would take a CPU from threads
+		 * that were just resumed. */
 		if (clock_now_ns() + NAP_NS < until && !is_alive(sampler))
 			sampler->run.pace.due_ns = until = clock_now_ns();
 	}
@@ -216,7 +221,8 @@ nothing_stopped(const struct sampler *sampler)
 	return tracer_outstanding(sampler->run.tracer) == 0;
 }
 
-/* Calls on_snapshot after a wait for late stops: the samples of those still late are lost. */
+/* Waits for late stops, then calls on_snapshot. The samples of threads that are still late are
+ * lost. */
 static void
 call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
@@ -237,7 +243,8 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	sampler_resume(sampler);
 }
 
-/* Runs a tick that is not the last. Returns false if the target has exited. */
+/* Runs a tick that is not the last one, and names a descriptor if no thread is stopped. Returns
+ * false if the target has exited. */
 static bool
 run_tick(struct sampler *sampler)
 {
@@ -278,13 +285,14 @@ run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 			call_snapshot(sampler, hooks);
 		}
 	}
-	/* The last tick observes all threads, so that every sleep is accounted for. */
+	/* The last tick observes all threads, so that the time of every sleep is attributed. */
 	if (!tick_run(sampler, true))
 		return RUN_END_EXITED;
 	return clock_now_ns() >= end_ns ? RUN_END_DURATION : RUN_END_STOPPED;
 }
 
-/* Opens the files of all threads, and finds the futexes that they wait for. */
+/* Opens the files in /proc of all threads whose descriptors may stay open, and finds the futexes
+ * that the threads wait for. */
 static void
 read_first_waits(const struct thread_list *threads)
 {
@@ -314,8 +322,9 @@ read_first_code(const struct sampled_process *process)
 		jit_begin(process->jit, clock_now_ns());
 }
 
-/* Lists the threads and opens their files, then begins sampled time: with thousands of threads the
- * preparation takes as long as many ticks. */
+/* Prepares the run: lists the threads, opens their files and reads code and runtimes. Then the time
+ * begins for which ticks account: with thousands of threads the preparation takes as long as many
+ * ticks. */
 static void
 start_clock(struct sampler *sampler)
 {

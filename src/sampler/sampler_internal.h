@@ -2,7 +2,7 @@
 /*
  * sampler_internal.h - the driver: sampler.c runs ticks from the beginning to the end of a run,
  * tick.c runs one tick. Only the files that include this header use struct sampler; a stage or
- * consumer gets struct run, and the context of its own if it has one.
+ * consumer (pipeline_internal.h) gets struct run, and a struct of its own if it keeps other data.
  */
 #ifndef WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
@@ -14,8 +14,8 @@
 struct sampler {
 	struct run run;
 	struct priority priority;
-	/* Contexts of those stages and consumers that exist once per run; struct sampled_process
-	 * has those that exist once per process. */
+	/* The structs of stages and consumers that exist once per run; struct sampled_process has
+	 * those that exist once per process. */
 	struct unwinding unwinding;
 	struct charging charging;
 	struct hold hold;
@@ -30,13 +30,17 @@ struct sampler {
 
 /* Runs one tick; `last`: no other follows. Returns false if the target has exited. */
 bool tick_run(struct sampler *sampler, bool last);
-/* Reads the processes, and notes an exec. Returns false if the target has exited. */
+/* Reads the state of all processes. After an exec reads the new mappings and forgets the green
+ * tasks. Requests a new listing of threads if they have changed. Returns false if the target has
+ * exited. */
 bool tick_read_processes(struct sampler *sampler);
-/* Lists the threads again, and removes those that have exited from the list. */
+/* Lists the threads again. Threads that have exited are removed from the list, and their remaining
+ * time is attributed. */
 void tick_list_threads(struct sampler *sampler);
-/* Reads the language runtimes, and notes the threads that they have found. */
+/* Reads the language runtimes of all processes. A thread that a runtime has newly discovered is
+ * captured again even if it has slept since its last observation. */
 void tick_read_runtimes(struct sampler *sampler, uint64_t now);
-/* Removes all threads from the list. */
+/* Removes and frees all threads, and attributes their remaining time. */
 void tick_remove_threads(struct sampler *sampler);
 
 #endif

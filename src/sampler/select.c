@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - chooses the threads that a tick observes, and draws their next ticks. */
+/* select.c - chooses the threads that a tick observes, and draws at random the ticks that will
+ * observe them next. */
 #include "sampler/threads_internal.h"
 
 /*
  * Number of ticks for which a lock holder is observed at every tick, counted from the last tick at
- * which another thread waited for it. Applies only if holders are few, because each observation
- * costs CPU time.
+ * which another thread waited for the lock. Applies only if there are few lock holders, because
+ * each observation costs CPU time.
  */
 #define HOLDER_TICKS 256
 
@@ -45,11 +46,11 @@ select_settle(struct run *run, struct sampled_thread *thread, bool asleep)
 
 /*
  * Returns an observation whose weight is the time since the thread's last observation. That weight
- * is correct if the choice of this tick does not depend on what the thread did. For a sleeping
- * thread that has run since, weigh_changed in observe.c replaces it: such a thread is observed at
- * each tick with a chance of 1/period, so that the sample weighs `period` ticks, and the remaining
- * time since the last observation goes to the old sleep (sampler.h). If the remainder is negative,
- * it takes back time that earlier ticks attributed.
+ * is correct if the choice of this tick does not depend on what the thread did since then. For a
+ * sleeping thread that has run since then, weigh_changed in observe.c replaces the weight: such a
+ * thread is observed at each tick with a probability of 1/period, so that the sample weighs
+ * `period` ticks, and the remaining time since the last observation goes to the old sleep
+ * (sampler.h). A negative remainder takes back time that earlier ticks attributed.
  */
 static struct observation
 begin_observation(const struct tick *tick, struct sampled_thread *thread)
@@ -91,8 +92,9 @@ select_threads(struct run *run, bool all, struct observation *out)
 			tick->skipped++;
 			continue;
 		}
-		/* This tick observes all threads, due or not: the chance of an observation is 1,
-		 * and the period for weigh_changed is 1, too. */
+		/* If the thread is not due, this tick observes it because it observes all threads:
+		 * the probability of the observation is 1, and so is the period that weigh_changed
+		 * uses. */
 		if (thread->next_tick > tick->number)
 			thread->period = 1;
 		out[count++] = begin_observation(tick, thread);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stack.c - from a call chain of addresses to an interned stack of (module, address). */
+/* stack.c - turns a call chain of addresses into a stack of the profile, whose frames are pairs of
+ * a module and an address. */
 #include "wallsample/sampler/stack.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ stacks_release(struct stack_state *stacks)
 	free(stacks->script);
 }
 
-/* Returns the frame of an address. An address without a mapping becomes a named frame. */
+/* Returns the frame of an address in native code. If no mapping has the address, it is a named
+ * frame. */
 static uint32_t
 frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 {
@@ -50,10 +52,10 @@ frame_at(struct stack_state *stacks, uint64_t address, uint8_t origin)
 }
 
 /*
- * Returns the size of the bytecode in the object at `address`, from the object's header in the
- * target's memory; 0 if the header shows no bytecode. Objects move, so the header is read once a
- * tick. If the object has moved since the capture, a wrong size is read, and the bytecode gets no
- * name.
+ * Returns the size of the bytecode in the bytecode array (jit.h) at `address`, from the array's
+ * header in the target's memory; 0 if the header is not one of bytecode. Arrays move, so the header
+ * is read again at each tick. If the array has moved since the capture, a wrong size is read, and
+ * the bytecode gets no name.
  */
 static uint32_t
 bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
@@ -76,8 +78,8 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 	return *size;
 }
 
-/* Returns a copy of the interpreter's frame `id` to which the bytecode that `executes` refers to is
- * added; `id` itself if there is no such bytecode. */
+/* Returns the frame `id` of the interpreter with the bytecode that it executes, which the word
+ * `executes` refers to (chain.h); `id` itself if there is no such bytecode. */
 static uint32_t
 interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64_t executes)
 {
@@ -95,7 +97,8 @@ interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64
 	return profile_intern_frame(stacks->profile, &frame);
 }
 
-/* Returns the frame of a place in an interpreted program. */
+/* Returns the frame of the place with this number (struct runtime_place): a function and line of an
+ * interpreted program. */
 static uint32_t
 script_frame(struct stack_state *stacks, uint32_t number)
 {
@@ -119,7 +122,8 @@ script_frame(struct stack_state *stacks, uint32_t number)
 	return frame;
 }
 
-/* Returns the frame of native code; bytecode is added if the code is an interpreter's. */
+/* Returns the frame of native code. If the code is an interpreter's, the frame includes the
+ * bytecode that it executes. */
 static uint32_t
 native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32_t tick)
 {
@@ -135,9 +139,9 @@ native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32
 }
 
 /*
- * Adds to `stack` those of the remaining script frames (the first *left of `frames`) that belong
- * outside the frame `at` of the chain, the outermost first, and reduces *left. Returns the new
- * stack.
+ * Adds to `stack` frames of interpreted code, the outermost first: those of the first *left
+ * elements of `frames` whose native caller (runtime_frame.before) is the frame number `at` of the
+ * chain or one further out. Reduces *left by their number. Returns the new stack.
  */
 static uint32_t
 intern_scripts(struct stack_state *stacks, const struct runtime_frame *frames, size_t *left,

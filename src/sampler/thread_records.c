@@ -3,8 +3,9 @@
 #include "sampler/threads_internal.h"
 
 /*
- * Most threads that have a record of their own, because a program may create threads without end.
- * Further threads share a record with others of the same name, under the thread id 0.
+ * Most threads that have a record of their own in the profile: there is a limit because a program
+ * may create threads without end. Further threads share a record with others of the same name; its
+ * thread id is 0.
  */
 #define RECORDS_MOST 10000
 
@@ -15,8 +16,8 @@ enter_thread(struct run *run, struct sampled_thread *thread)
 	uint32_t name, *shared;
 	bool added;
 
-	/* Green tasks do not count: a program with a task per request would soon reach the
-	 * limit. */
+	/* The records of green tasks (green_task.h) do not count: a program with a task per request
+	 * would soon reach the limit. */
 	thread->shared = profile_thread_count(profile) - run->records.green_tasks >= RECORDS_MOST;
 	if (!thread->shared) {
 		thread->record = profile_add_thread(profile, thread->watch.tid, thread->start_time,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - the list of the target's threads, which is read again when something indicates that
+ * threads.c - the list of the target's threads, which is made again when something indicates that
  * they have changed; and the threads that the configuration excludes by name.
  *
- * An excluded thread is never stopped, and nothing is read of it but its name and CPU time. Both
- * are read when the thread is first seen, 1, 2, 4, … ticks later, from then on about once a second,
- * and at the end of the run. The CPU time of a thread that ends is counted up to the last of these
- * readings.
+ * An excluded thread is never stopped, and only its name and CPU time are read: when the thread is
+ * first seen, 1, 2, 4, … ticks later, from then on about once a second, and at the end of the run.
+ * The CPU time of a thread that ends is counted up to the last of these readings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ struct listed_thread {
 	struct sampled_process *process;
 };
 
-/* Sets whether the thread's descriptors stay open between reads. */
+/* Sets whether the thread's descriptors on /proc stay open between reads. If not, closes them. */
 static void
 set_keep_open(struct thread_list *threads, struct sampled_thread *thread, bool keep_open)
 {
@@ -36,7 +35,8 @@ set_keep_open(struct thread_list *threads, struct sampled_thread *thread, bool k
 		watch_release(&thread->watch);
 }
 
-/* Counts the thread as excluded, and sets excluded_cpu_ns: only CPU time beyond that is counted. */
+/* Counts the thread as excluded. Sets excluded_cpu_ns to the CPU time that it has used so far: only
+ * what it uses from now on is counted. */
 static void
 begin_excluded(struct run *run, struct sampled_thread *thread)
 {
@@ -55,7 +55,8 @@ begin_excluded(struct run *run, struct sampled_thread *thread)
 	thread->next_tick = now + 1;
 }
 
-/* Sets `selected` and `excluded` by the thread's name, as the callbacks of the context decide. */
+/* Sets `selected` and `excluded` of the thread as the callbacks of sampler_context decide for its
+ * name. */
 static void
 select_by_name(struct run *run, struct sampled_thread *thread)
 {
@@ -97,7 +98,8 @@ thread_create(struct run *run, const struct listed_thread *listed)
 	thread->record = thread->green_task = THREAD_NONE;
 	thread->stack = stacks_failure(&listed->process->stacks, FAILURE_EXITED);
 	thread->period = 1;
-	/* The thread was created since the last tick: its time begins at that tick. */
+	/* The thread was created since the last tick: the time for which it is sampled begins at
+	 * that tick. */
 	thread->last_tick = tick->number > 0 ? tick->number - 1 : 0;
 	thread->last_ns = tick->time_ns - tick->span_ns;
 	thread->next_tick = tick->number;
@@ -158,7 +160,7 @@ add_removed(struct thread_list *threads, struct sampled_thread *thread)
 	threads->removed[threads->removed_count++] = thread;
 }
 
-/* Both lists are in ascending order: one pass merges them. */
+/* The old list and the new one are both in ascending order of thread ids: one pass merges them. */
 void
 threads_refresh(struct run *run)
 {
@@ -244,8 +246,8 @@ thread_read_name(struct sampled_thread *thread)
 	return true;
 }
 
-/* The name is read ever more rarely: threads name themselves soon after they were created, and
- * seldom later. */
+/* The name is read at the 2nd, 4th, 8th, ... call: threads name themselves soon after they were
+ * created, and seldom later. */
 bool
 threads_count_capture(struct run *run, struct sampled_thread *thread)
 {
@@ -297,9 +299,9 @@ excluded_observe(struct run *run, struct sampled_thread *thread)
 }
 
 /*
- * After a restart the kernel shows restart_syscall(2). The system call of the last observation is
- * still valid if the thread sleeps at the same place; otherwise the call is found from the code
- * that made it, or from the arguments.
+ * After the kernel has restarted a system call, /proc shows restart_syscall(2) in its place. The
+ * call of the last observation is still valid if the thread sleeps at the same place; otherwise the
+ * call is found from the code that made it, or from the arguments.
  */
 long
 thread_syscall(const struct sampled_thread *thread, const struct syscall_info *info)

@@ -14,17 +14,19 @@
 struct thread_list {
 	struct sampled_thread **thread;
 	size_t count;
-	bool relist; /* the next tick must list threads again */
-	/* Threads that the last listing did not find; the caller attributes their remaining time
-	 * and frees them. */
+	bool relist; /* the next tick must list the threads again */
+	/* Threads that the last listing did not find. The caller of threads_refresh attributes
+	 * their remaining time and frees them. */
 	struct sampled_thread **removed;
 	size_t removed_count, removed_capacity;
+	/* where the counters of threads are read */
 	enum sched_source sched_source;
-	size_t fd_budget; /* largest number of threads whose descriptors stay open */
-	size_t fd_users;  /* threads whose descriptors stay open */
-	size_t excluded;  /* threads that are excluded by name */
-	uint64_t seen;    /* threads that were in the list since the run began */
-	/* Buffers of the listing. */
+	/* largest number of threads whose descriptors on /proc stay open */
+	size_t fd_budget;
+	size_t fd_users; /* number of threads whose descriptors stay open */
+	size_t excluded; /* number of threads that are excluded by name */
+	uint64_t seen;   /* number of threads that have ever been added to the list */
+	/* Buffers of threads_refresh. */
 	struct listed_thread *listed;
 	size_t listed_capacity;
 	pid_t *tids;
@@ -33,29 +35,33 @@ struct thread_list {
 
 /* The records of threads in the profile. */
 struct thread_records {
-	struct table shared; /* interned name -> record that threads of this name share */
-	size_t green_tasks;  /* number of records that are green tasks */
+	/* number of an interned name -> record that threads of this name share */
+	struct table shared;
+	size_t green_tasks; /* number of records that are green tasks */
 };
 
-/* What all stages and consumers of a run share: configuration, processes, threads, the tick,
- * statistics. Data that only one stage or consumer uses are not here, but in its own context. */
+/* What all stages and consumers (pipeline_internal.h) share: configuration, processes, threads, the
+ * tick, statistics. Data that only one stage or consumer uses are in a struct of its own
+ * instead. */
 struct run {
 	struct sampler_config config;
 	struct sampler_context context;
 	struct profile *profile; /* borrowed: gets the samples */
 	struct tracer *tracer;   /* NULL: no thread is ever stopped */
-	bool holds; /* running threads are held between ticks, as context.control decides */
+	bool holds;              /* context.control may keep threads stopped between ticks */
 	struct tick tick;
 	struct process_list processes;
 	struct thread_list threads;
-	size_t late_count; /* threads whose stop is late */
+	/* number of threads whose requested stop has not happened yet (late.c) */
+	size_t late_count;
 	struct thread_records records;
 	struct rng rng;
 	struct pace pace;
 	struct run_stats stats;
 };
 
-/* Releases late threads that have stopped by now. Called between steps that take 50 us or more. */
+/* Captures and releases late threads that have stopped by now. To be called between steps that take
+ * 50 us or more. */
 static inline void
 late_serve(const struct run *run)
 {
@@ -78,17 +84,19 @@ void sampled_process_free(struct sampled_process *process);
 /* Reads `size` bytes of the memory of a process; `context` is its struct sampled_process. Returns
  * false if not all of them are readable. For use as the callback `read` of struct memory. */
 bool sampled_process_read_memory(void *context, uint64_t address, void *to, size_t size);
-/* Reads the first thread's stat file into *leader. Returns false if the process has exited. */
+/* Reads the stat file of the process's first thread into *leader. Returns false if the process has
+ * exited. */
 bool sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader);
-/* As sampled_process_is_alive; sets leader_state, thread_count and, after an exec, execed. */
+/* As sampled_process_is_alive, and sets leader_state, thread_count and execed. */
 bool sampled_process_read(struct sampled_process *process);
-/* Returns wallsample's id of a living thread whose id in the target's namespace is `inner`; 0 if
- * there is none. `context` is a struct sampled_process. */
+/* Returns the id, in wallsample's PID namespace, of the living thread whose id in the target's PID
+ * namespace is `inner`; 0 if there is none. `context` is a struct sampled_process. */
 pid_t sampled_process_thread(void *context, pid_t inner);
-/* Sets *cpu_ns to the CPU time of all processes. Returns false if it cannot be read. */
+/* Sets *cpu_ns to the sum of the CPU times that the processes have used. Returns false if one
+ * cannot be read. */
 bool processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns);
-/* Takes a buffer out of the pool of the thread's process, or creates one. capture_return puts it
- * back. */
+/* Returns a buffer from the pool of the thread's process, or a new one. capture_return puts the
+ * buffer into the pool. */
 struct capture_buffer *capture_acquire(struct sampled_thread *thread);
 /* Puts observation->capture back into its pool, and sets it to NULL. */
 void capture_return(struct observation *observation);
@@ -98,55 +106,59 @@ void capture_return(struct observation *observation);
 /* True if the thread has not run since thread->sched was read. False if it has run or its counters
  * cannot be read. */
 bool thread_is_unmoved(struct sampled_thread *thread);
-/* Lists the threads of all processes: creates new ones, and moves those that have exited to
+/* Lists the threads of all processes: adds new ones, and moves those that have exited to
  * threads.removed. */
 void threads_refresh(struct run *run);
-/* Returns the index of the thread in `thread`; RINGS_NONE if it is not in the list. */
+/* Returns the index of the thread in thread_list.thread; RINGS_NONE if it is not in the list. */
 uint32_t threads_index(const struct thread_list *threads, pid_t tid);
 /* Returns the thread; NULL if it is not in the list. */
 struct sampled_thread *threads_find(const struct thread_list *threads, pid_t tid);
-/* Closes and frees a thread that is no longer in the list. */
+/* Closes the descriptors of a thread that is no longer in the list, and frees the thread. */
 void thread_free(struct thread_list *threads, struct sampled_thread *thread);
 void threads_release(struct thread_list *threads);
 /* Reads the thread's name again. Returns true if it has changed. */
 bool thread_read_name(struct sampled_thread *thread);
-/* Counts a capture that is about to be made; at the 2nd, 4th, 8th, ... it reads the thread's name.
- * Returns true if the name has changed; then `selected` and `excluded` follow the new name. */
+/* Counts an observation that has found the thread to have run. At the 2nd, 4th, 8th, ... of these
+ * the thread's name is read. Returns true if the name has changed; `selected` and `excluded` then
+ * follow the new name. */
 bool threads_count_capture(struct run *run, struct sampled_thread *thread);
-/* Returns the system call of `info`. For restart_syscall(2) it returns the restarted call, found
- * from the last observation, the code or the arguments. */
+/* Returns the number of the system call of `info`; for restart_syscall(2) that of the restarted
+ * call, found from the last observation, the code or the arguments, or SYSCALL_UNKNOWN. */
 long thread_syscall(const struct sampled_thread *thread, const struct syscall_info *info);
 
-/* Reads the CPU time and the name of an excluded thread that is due at this tick. If the name is
- * not excluded any more, the thread becomes due like a new one. */
+/* Reads the CPU time and the name of an excluded thread that is due at this tick. If the new name
+ * is not excluded, the next tick observes the thread as a new one. */
 void excluded_observe(struct run *run, struct sampled_thread *thread);
-/* Reads the CPU time of an excluded thread. */
+/* Adds to run_stats.excluded the CPU time that an excluded thread has used since the last call. */
 void excluded_read_cpu(struct run *run, struct sampled_thread *thread);
 
 /* --- thread_records.c: threads of the profile ------------------------------------------- */
 
-/* Returns the thread's own record, after adding it if there is none. */
+/* Returns the thread's record in the profile, after adding it if there is none. Threads of the same
+ * name share a record when there are too many. */
 uint32_t thread_record(struct run *run, struct sampled_thread *thread);
 /* Returns the record to which samples of the thread belong: that of the green task that the thread
  * ran, or the thread's own. Sets *carrier as in struct profile_entry. */
 uint32_t thread_record_of_sample(struct run *run, struct sampled_thread *thread, uint32_t *carrier);
-/* Stores the thread's changed name in its record. */
+/* Stores the thread's changed name in its record, unless threads share the record. */
 void thread_record_rename(struct run *run, const struct sampled_thread *thread);
 
 /* --- select.c --------------------------------------------------------------------------- */
 
 /*
  * Fills `out`, which has room for all threads, with observations of the threads that are due at
- * this tick, or, with `all`, of every thread that has not exited. Excluded threads are left out,
- * except one that is held or whose stop is late. The order is that of the list, starting at a
- * random thread and wrapping around. Sets thread, samples and weight_ns of the observations.
- * Returns their number.
+ * this tick, or, with `all`, of every thread that has not exited. Of an excluded thread that is
+ * due, the CPU time and the name are read instead, unless it is held or its stop is late. The order
+ * is that of the list, starting at a random thread and wrapping around. Sets thread, samples,
+ * weight_ns and selected of the observations, and tick.skipped and tick.excluded. Returns the
+ * number of observations.
  */
 size_t select_threads(struct run *run, bool all, struct observation *out);
-/* Draws the tick of the next observation of a thread that was observed at this tick. */
+/* Sets the number of the tick that will observe the thread next, drawn at random, for a thread that
+ * was observed at this tick. */
 void select_schedule(struct run *run, struct sampled_thread *thread);
-/* As select_schedule, for a thread with a new stack. `asleep`: the thread sleeps at that stack,
- * which is valid until it runs. */
+/* As select_schedule, after the thread's last observation was replaced. `asleep`: the thread
+ * sleeps, and its stack is valid until it runs. */
 void select_settle(struct run *run, struct sampled_thread *thread, bool asleep);
 
 #endif

@@ -4,25 +4,26 @@
 
 #include "sampler/sampler_internal.h"
 
-/* How long the last tick waits for late stops on an overloaded machine. */
+/* Longest time for which the last tick waits for late stops. Reached on an overloaded machine
+ * only. */
 #define LAST_BOUND_NS (500 * NS_PER_MS)
 
-/* Number of threads observed between two releases of late threads: most observations take 1 us,
- * some take 10 us. */
+/* Number of threads observed between two calls of late_serve, which releases late threads: most
+ * observations take 1 us, some take 10 us. */
 #define OBSERVED_AT_ONCE 32
 
-/* Number of copied stacks of sleeping threads at which they are unwound, which bounds the memory of
- * the copies. */
+/* Number of copied stacks of sleeping threads after which the copies are unwound, which bounds
+ * their memory. */
 #define SLEEPING_MOST 64
 
-/* A run that holds threads observes all threads at each tick if there are at most this number, so
- * that a thread that has woken is held, too. */
+/* If there are at most this number of threads, a run that holds threads between ticks observes all
+ * of them at each tick, so that a thread that has woken is held, too. */
 #define HOLD_THREADS_MOST 500
 
 /* --- from an observation to a sample -------------------------------------------------------- */
 
-/* Attributes an observation that is unwound or has failed; keeps one whose stop is late. `stopped`:
- * a stop of the thread was requested for this observation. */
+/* Attributes an observation that is unwound or has failed; keeps one whose stop is late (late.c).
+ * `stopped`: the thread was running, and this tick has requested its stop. */
 static void
 finish_observation(struct sampler *sampler, struct observation *observation, bool stopped)
 {
@@ -36,7 +37,8 @@ finish_observation(struct sampler *sampler, struct observation *observation, boo
 	capture_return(observation);
 }
 
-/* Unwinds a thread whose stop was requested, if it has stopped. */
+/* Sets the outcome of an observation whose stop was requested, and unwinds the thread if it has
+ * stopped. */
 static void
 finish_stop(struct sampler *sampler, struct observation *observation)
 {
@@ -89,7 +91,8 @@ finish_late(struct sampler *sampler, struct sampled_thread *thread)
 	late_end(&sampler->charging, thread);
 }
 
-/* Completes the samples of late stops that have happened; with `give_up`, of all late stops. */
+/* Completes the samples of late threads (late.c) that have stopped; with `give_up`, of all late
+ * threads. */
 static void
 collect_late(struct sampler *sampler, bool give_up)
 {
@@ -124,8 +127,8 @@ tick_read_processes(struct sampler *sampler)
 		threads += process->thread_count;
 		if (!process->execed)
 			continue;
-		/* The process executes another program: what was known about its memory is no
-		 * longer true. */
+		/* The process executes another program: what was read from its memory is no longer
+		 * valid. */
 		run->stats.execed = true;
 		run->threads.relist = true;
 		maps_refresh(process->maps);
@@ -169,8 +172,9 @@ tick_remove_threads(struct sampler *sampler)
 	sampler->run.threads.count = 0;
 }
 
-/* Reads code made at run time. Returns true if the stacks of sleeping threads have to be unwound
- * again, because some of their frames had no name before. */
+/* Reads the names of code generated at run time. Returns true if the address ranges of an
+ * interpreter have changed: then all threads have to be observed, because the stacks of sleeping
+ * ones lack the names of its functions. */
 static bool
 read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 {
@@ -191,8 +195,8 @@ read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 	return true;
 }
 
-/* Reads the language runtimes of a process. A thread that fell asleep before a runtime knew it is
- * captured again. */
+/* Reads the language runtimes of a process. A thread that fell asleep before a runtime had
+ * discovered it is captured again. */
 static void
 read_runtimes(struct run *run, struct sampled_process *process, uint64_t now)
 {
@@ -217,8 +221,8 @@ tick_read_runtimes(struct sampler *sampler, uint64_t now)
 		read_runtimes(&sampler->run, sampler->run.processes.item[i], now);
 }
 
-/* Reads mappings, code and runtimes of all processes. Returns true if all threads are to be
- * observed at this tick. */
+/* Reads mappings, names of code and language runtimes of all processes. Returns true if all threads
+ * are to be observed at this tick. */
 static bool
 read_programs(struct run *run, uint64_t now)
 {
@@ -243,8 +247,9 @@ read_programs(struct run *run, uint64_t now)
 
 /* --- observations ----------------------------------------------------------------------- */
 
-/* Selects and observes threads, and attributes the observations that need no stack. Returns the
- * number of observations. */
+/* Chooses the threads of this tick and observes them, attributes the observations that need no
+ * stack, and completes samples of sleeping threads as soon as SLEEPING_MOST stacks are copied.
+ * Returns the number of observations. */
 static size_t
 observe_all(struct sampler *sampler, bool all)
 {
@@ -290,8 +295,8 @@ count_spared(const struct observation *all, size_t count)
 	return spared;
 }
 
-/* Completes the samples of all observations. Running threads come first, so that they are captured
- * soon after the tick began. */
+/* Completes the samples of all observations that need a stack. Running threads come first, so that
+ * they are captured soon after the tick began. */
 static void
 capture_all(struct sampler *sampler, struct observation *all, size_t count)
 {
@@ -328,9 +333,9 @@ run_consumers(struct sampler *sampler)
 }
 
 /*
- * Ends the last tick: waits for late stops, up to LAST_BOUND_NS, and reads the names of all
- * threads. A thread that has got an excluded name only now was sampled, and does not count as
- * excluded.
+ * Ends the last tick: waits for late stops, up to LAST_BOUND_NS, reads the names of all threads,
+ * and the coroutines that are wanted and not read yet. A thread whose new name is an excluded one
+ * was sampled, and does not count as excluded.
  */
 static void
 finish_last(struct sampler *sampler)
@@ -342,7 +347,8 @@ finish_last(struct sampler *sampler)
 		tracer_finish(run->tracer, LAST_BOUND_NS);
 	collect_late(sampler, true);
 	for (size_t i = 0; i < run->processes.count; i++)
-		waits_tick(run->processes.item[i]->waits); /* attributes waits of late samples */
+		/* attributes the waiting time of late samples */
+		waits_tick(run->processes.item[i]->waits);
 	charge_rest(&sampler->charging);
 	for (size_t i = 0; i < run->threads.count; i++) {
 		struct sampled_thread *thread = run->threads.thread[i];
@@ -372,8 +378,8 @@ tick_run(struct sampler *sampler, bool last)
 	bool all = last || run->config.stop_all || holds, alive;
 	size_t count;
 
-	/* A late stop that has happened since the last tick completes the sample of the tick that
-	 * requested it. */
+	/* A late thread that has stopped since the last tick: the sample of the tick that requested
+	 * the stop is completed. */
 	collect_late(sampler, false);
 	pace_begin(&run->pace, now);
 	tick->number++;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_sample.c - unwinds the copied stack of a thread, to a stack of the profile. */
+/* unwind_sample.c - unwinds the copied stack of a thread into a call chain, and makes a stack of
+ * the profile of it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sampler/pipeline_internal.h"
 
-/* Fewest bytes of stack that are copied, and the bytes copied beyond those that the last unwinding
- * needed. */
+/* STACK_LEAST: fewest bytes of stack that are copied. STACK_MARGIN: bytes that are copied beyond
+ * those that the last unwinding needed; sizes are multiples of it. */
 #define STACK_LEAST ((size_t)8 << 10)
 #define STACK_MARGIN ((size_t)4 << 10)
 
@@ -22,9 +23,9 @@ unwind_snapshot(struct unwinding *unwinding, const struct observation *observati
 }
 
 /*
- * Sets the bytes of stack that the next capture of the thread copies: those that were needed and a
- * margin. The value grows at once to what was needed, or to 4 times its value if the copy was too
- * short; it shrinks by at most 1/64 for each unwound stack.
+ * Sets the number of bytes of stack that the next capture of the thread copies: those that this
+ * unwinding needed and a margin. The number grows at once to what was needed, or to 4 times its
+ * value if the copy was too short; it shrinks by at most 1/64 for each unwound stack.
  */
 static void
 learn_stack_need(const struct unwinding *unwinding, struct sampled_thread *thread)
@@ -44,7 +45,8 @@ learn_stack_need(const struct unwinding *unwinding, struct sampled_thread *threa
 	thread->stack_need = need < limit ? need : limit;
 }
 
-/* Sets the observation's stack from the call chain. */
+/* Sets the results of the observation from the call chain: stack, green task, state of the
+ * interpreter's lock. `asleep`: the thread still sleeps at that stack. */
 static void
 finish_unwinding(struct unwinding *unwinding, struct observation *observation, bool asleep)
 {
@@ -89,8 +91,9 @@ sleeps_again(struct observation *observation)
 	return true;
 }
 
-/* True if this sleeping thread may be stopped for its registers: not in a system call that a stop
- * would disturb. */
+/* True if this sleeping thread may be stopped for its registers: its sleep is interruptible, a stop
+ * does not disturb its system call, no earlier stop has read its registers (memo), and it is not a
+ * thread that must not be stopped. */
 static bool
 may_stop_sleeping(const struct unwinding *unwinding, const struct observation *observation)
 {
@@ -102,8 +105,8 @@ may_stop_sleeping(const struct unwinding *unwinding, const struct observation *o
 	       thread->late == NULL;
 }
 
-/* Unwinds the stack of a sleeping thread; bytes beyond the copy are read from its memory. Returns
- * false if the thread has run meanwhile. */
+/* Unwinds the stack of a sleeping thread. Bytes beyond the copy are read from the thread's memory.
+ * Returns false if such bytes were read and the thread has run since it was copied. */
 static bool
 unwind_asleep(struct unwinding *unwinding, struct observation *observation, bool may_stop)
 {
@@ -129,8 +132,8 @@ unwind_sleeping(struct unwinding *unwinding, struct observation *observation)
 	finish_unwinding(unwinding, observation, true);
 }
 
-/* Unwinds a thread whose sleep was interrupted by the stop, after which it goes back to sleep.
- * Keeps its registers, which are used for later sleeps at the same place. */
+/* Unwinds a thread whose sleep was interrupted by the stop, and that goes back to sleep after it.
+ * Keeps the registers in thread->memo, for later sleeps at the same place. */
 static void
 unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * values_internal.h - the values that stages and consumers pass on: the tick, the sampled
- * processes, their threads, and observations of threads. pipeline_internal.h describes the stages.
+ * values_internal.h - the values that the stages of a tick (pipeline_internal.h) pass on: the tick,
+ * the sampled processes, their threads, and observations of threads.
  */
 #ifndef WALLSAMPLE_SAMPLER_VALUES_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_VALUES_INTERNAL_H
@@ -26,12 +26,13 @@ struct tick {
 	uint64_t began_ns; /* when the tick began, CLOCK_MONOTONIC */
 	uint64_t time_ns;  /* the ticks up to this one account for all time before this moment */
 	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
-	size_t skipped;    /* threads that this tick does not observe */
+	size_t skipped;    /* number of threads that this tick does not observe */
 	size_t excluded;   /* number of the skipped threads that are excluded by name */
-	bool few_holders;  /* lock holders are so few that each is observed at every tick */
+	bool few_holders;  /* there are few lock holders: each is observed at every tick */
 };
 
-/* Buffers of one capture. The tracer keeps a pointer to the request while the stop is late. */
+/* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). The tracer
+ * keeps a pointer to the request while the stop is late. */
 struct capture_buffer {
 	struct stop_request request;
 	struct runtime_capture *runtime; /* NULL when no language runtime is read */
@@ -51,7 +52,7 @@ struct sampled_process {
 	/* Borrowed. */
 	const struct process *process;
 	struct maps *maps;
-	struct jit *jit;                 /* NULL: code made at run time has no names */
+	struct jit *jit;                 /* NULL: code generated at run time has no names */
 	struct jit_objects *jit_objects; /* NULL: GDB JIT objects are not read */
 	struct run *run;
 	struct hold *hold;
@@ -60,7 +61,7 @@ struct sampled_process {
 	struct stack_state stacks;
 	struct runtimes *runtimes;            /* NULL: language runtimes are not read */
 	struct resident resident;             /* not initialised when runtimes is NULL */
-	struct runtime_capture *lock_capture; /* for reads of a running thread */
+	struct runtime_capture *lock_capture; /* buffer of observe_lock (observe.c) */
 	struct waits *waits;
 	struct green_tasks *green;
 	struct capture_pool captures;
@@ -68,12 +69,12 @@ struct sampled_process {
 	int leader_fd;                   /* descriptor of that file; -1: not open */
 	char leader_state;               /* state letter of proc_pid_stat(5) */
 	uint64_t start_stack, arg_start; /* both change with an exec; 0: not known */
-	bool execed;           /* an exec happened between the last two sampled_process_read */
-	uint32_t thread_count; /* threads that the kernel counts */
+	bool execed;                     /* the last sampled_process_read has found an exec */
+	uint32_t thread_count;           /* number of living threads, by the kernel */
 	/* For translating thread ids found in the target's memory, which are ids of its PID
 	 * namespace. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
-	struct table inner;  /* if not own_namespace: id in the target -> id for wallsample */
+	struct table inner;  /* if not own_namespace: such an id -> wallsample's id */
 	uint64_t inner_seen; /* thread_list.seen when `inner` was filled */
 };
 
@@ -89,27 +90,27 @@ struct sampled_thread {
 	uint64_t start_time;      /* field 22 of proc_pid_stat(5) */
 	bool gone;                /* it has exited; the next listing of threads removes it */
 	bool held;                /* kept stopped since an earlier tick */
-	struct hold_mark mark;    /* its counters when a tick kept it stopped */
+	struct hold_mark mark;    /* its counters at the last tick that kept it stopped */
 	uint64_t spared_ns;       /* it must not be stopped before this moment */
 	bool untouchable;         /* it runs 32-bit code and is never stopped again */
-	bool coroutines_read;     /* its coroutines were read in this run */
-	bool selected;            /* it is sampled; other threads are only counted */
+	bool coroutines_read;     /* its coroutines were read, or noted as missing */
+	bool selected;            /* sampler_context.selected has chosen it */
 	bool excluded;            /* only its name and CPU time are read */
 	bool was_excluded;        /* run_stats counts it among the excluded threads */
-	bool listed;              /* thread_create has returned it */
+	bool listed;              /* false only during thread_create */
 	uint64_t excluded_cpu_ns; /* CPU time at the last reading, while it is excluded */
 	uint32_t record;          /* number in the profile; THREAD_NONE: it has none yet */
 	bool shared;              /* threads of the same name share its record */
 	char name[64];
-	uint32_t captures; /* times it was found to have run; name is read at powers of two */
+	uint32_t captures; /* number of observations that found it to have run */
 
 	/* The schedule of its observations. */
 	uint32_t next_tick;   /* number of the tick that observes it next */
-	uint32_t period;      /* each tick observes the thread with a chance of 1/period */
+	uint32_t period;      /* each tick observes it with a probability of 1/period */
 	bool backed_off;      /* the period is longer because the thread sleeps */
 	uint32_t last_tick;   /* number of the tick of the last observation */
 	uint64_t last_ns;     /* tick.time_ns at the last observation */
-	uint32_t since_tick;  /* first tick that observed the present sleep */
+	uint32_t since_tick;  /* tick that first observed its present sleep or exclusion */
 	uint32_t holder_tick; /* last tick at which a thread waited for its lock; 0: none */
 
 	/* Its last observation. */
@@ -126,21 +127,21 @@ struct sampled_thread {
 
 	size_t stack_need;      /* bytes of stack that its next capture copies */
 	struct late_stop *late; /* the sample whose stop is late; NULL: no stop is late */
-	struct regs *memo; /* registers from a stop in a sleep at the same sp and pc; NULL: none */
+	struct regs *memo; /* registers from a stop that interrupted a sleep; NULL: none; owned */
 };
 
 /*
- * What has become of an observation. With every outcome these members are valid: thread, outcome,
- * changed, renamed, and the weights. `state` and `info` are valid from SLEEPING on, and with
- * UNSELECTED; `capture` is set with SLEEPING to UNWOUND and with DEFERRED; the results of unwinding
- * are valid with UNWOUND.
+ * What has become of an observation. With every outcome thread, outcome, changed, renamed and the
+ * weights are valid. `state` is valid with UNSELECTED, SLEEPING and the outcomes after SLEEPING,
+ * `info` with UNSELECTED, SLEEPING, REGISTERS, CAPTURED and UNWOUND; the results of unwinding with
+ * UNWOUND. `capture` is set with SLEEPING to UNWOUND, and with DEFERRED until late_begin.
  */
 enum outcome {
 	OUTCOME_UNCHANGED,  /* asleep since the last observation: the stack is known */
 	OUTCOME_HELD,       /* still held since an earlier tick */
 	OUTCOME_LATE,       /* an earlier tick requested its stop, which has not happened */
 	OUTCOME_GONE,       /* exited since the last tick: only past time is attributed */
-	OUTCOME_UNSELECTED, /* the filter does not select the thread */
+	OUTCOME_UNSELECTED, /* sampler_context.selected has not chosen the thread */
 	OUTCOME_SLEEPING,   /* asleep: its stack is copied, but not unwound */
 	OUTCOME_REGISTERS,  /* asleep: unwinding needs registers, which only a stop gives */
 	OUTCOME_RUNNING,    /* to be stopped: `state` is valid, `capture` is an empty buffer */
@@ -164,15 +165,15 @@ struct observation {
 	bool renamed;  /* its name was read again and differs */
 	/* Weight of the sample: ticks, and nanoseconds. */
 	int64_t samples, weight_ns;
-	/* Weight that the sleep before the sample gets in addition to the part already attributed;
-	 * negative: too much was attributed. */
+	/* Correction of the weight of the sleep before the sample: what earlier ticks attributed to
+	 * it too little; negative: too much. */
 	int64_t past_samples, past_ns;
 	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
 	uint64_t counters_ns; /* when thread->sched was read */
 	enum run_state state;
 	struct syscall_info info;
 	struct capture_buffer *capture; /* taken from the pool of the process; NULL: none */
-	bool moved;       /* the thread slept, and ran before all running threads were stopped */
+	bool moved;       /* the thread ran after its stack was copied; a second copy failed */
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
 	bool fell_asleep; /* as in_sleep, and the thread was runnable when observed */
 	/* Results of unwinding. */
@@ -182,15 +183,16 @@ struct observation {
 	uint32_t green_task; /* record of the green task that it runs; THREAD_NONE: none */
 };
 
-/* A sample whose stop is late. The thread executes no code of the program until it stops. */
+/* A sample whose stop was requested by a tick and has not happened yet. The thread executes no code
+ * of the program until it stops. */
 struct late_stop {
-	struct observation observation; /* of the tick that requested the stop */
-	/* Weight of the ticks after that one, by the state in which they found the thread. */
+	struct observation observation; /* from the tick that requested the stop */
+	/* Weights of the later ticks, by the state in which they found the thread. */
 	struct late_part {
 		int64_t samples, weight_ns;
 	} part[RUN_STATE_COUNT];
-	enum run_state part_state; /* state at the last of these ticks */
-	struct sched latest;       /* counters at the last of these ticks */
+	enum run_state part_state; /* state at the last of the later ticks */
+	struct sched latest;       /* counters at the last of the later ticks */
 	uint64_t latest_ns;        /* when `latest` was read */
 	struct late_charge charge;
 };

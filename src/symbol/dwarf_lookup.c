@@ -12,15 +12,15 @@
 #include "wallsample/symbol/symbol_lookup.h"
 
 /*
- * Limits of CPU time for one module. The search for inlined copies gets less time, because the
- * copies only add a remark to a message: programs of hundreds of megabytes need not be read to
- * their end for it.
+ * Limits of CPU time in ns for one module. The search for inlined copies gets less time: its result
+ * is only a remark in a message, for which a program of hundreds of megabytes need not be read to
+ * its end.
  */
 #define LINE_TIME_NS (10 * NS_PER_SEC)
 #define INLINED_TIME_NS (3 * NS_PER_SEC)
 
-/* Adds an address to an ascending array of at most `most` addresses, each once; returns the new
- * number of addresses. A full array keeps the lowest ones. */
+/* Adds an address to an ascending array of at most `most` different addresses, and returns the new
+ * number of addresses. A full array keeps the lowest addresses. */
 static size_t
 add_address(uint64_t *list, size_t count, size_t most, uint64_t vaddr)
 {
@@ -66,7 +66,8 @@ inlined_keep(struct inlined_search *search, Dwarf_Die *die)
 {
 	Dwarf_Addr vaddr, base, end;
 
-	/* An inlined copy that consists of several pieces of code begins with its first piece. */
+	/* The address of an inlined copy that consists of several pieces of code is that of its
+	 * first piece. */
 	if ((dwarf_entrypc(die, &vaddr) == 0 || dwarf_ranges(die, 0, &base, &vaddr, &end) > 0) &&
 	    dwarf_each_is_code(search->image, vaddr))
 		search->count = add_address(search->vaddr, search->count, search->most, vaddr);
@@ -115,7 +116,8 @@ struct row {
 	Dwarf_Addr address;
 	int line;
 	bool statement, end;
-	const char *file; /* libdw's name of the file; rows of one file have one pointer */
+	/* Name that libdw has for the file; all rows of a file have the same pointer. */
+	const char *file;
 };
 
 struct line_search {
@@ -125,9 +127,10 @@ struct line_search {
 	struct symbol_line *out;
 	bool any_lines; /* at least one unit has a line table */
 	bool any_code;  /* the addresses in out->vaddr are of statements that have code */
-	struct dwarf_paths *paths; /* paths of the present unit */
-	const char *last;          /* file of the row that was examined last in the present unit */
-	bool last_wanted;          /* `last` is the wanted file */
+	struct dwarf_paths *paths; /* paths of the source files of the current unit */
+	/* File of the row that was examined last in the current unit. */
+	const char *last;
+	bool last_wanted; /* `last` is the wanted file */
 };
 
 /* Returns whether the path ends in `end`, and `end` begins where a name of a directory or file in
@@ -175,8 +178,9 @@ note_near(struct symbol_line *out, uint32_t wanted, uint32_t line)
 }
 
 /*
- * Returns whether the statement at the row has code. If several rows have one address, only the
- * last row has code: the code of the other rows was moved into code of other lines.
+ * Returns whether code of the wanted line begins at the row's address. If several rows have this
+ * address, only the last one has code: the code of the other rows was moved into code of other
+ * lines.
  */
 static bool
 has_code(const struct line_search *search, Dwarf_Lines *lines, size_t count, size_t index)
@@ -191,8 +195,8 @@ has_code(const struct line_search *search, Dwarf_Lines *lines, size_t count, siz
 	return (uint32_t)row.line == search->line;
 }
 
-/* Adds the beginning of a statement of the line. Statements without code are kept only as long
- * as no statement with code was found. */
+/* Adds the address of a statement of the wanted line. Addresses of statements without code are kept
+ * only until the first statement with code is found. */
 static void
 line_keep(struct line_search *search, Dwarf_Lines *lines, size_t count, size_t index,
 	  uint64_t vaddr)
@@ -241,7 +245,7 @@ line_visit_unit(void *context, Dwarf_Die *top, struct dwarf_time *time)
 	search->last_wanted = false;
 	line_visit_rows(search, lines, count, time);
 	dwarf_paths_free(search->paths);
-	return count * 56; /* see dwarf_unit.c */
+	return count * 56; /* bytes that libdw keeps for a row, see dwarf_unit.c */
 }
 
 void

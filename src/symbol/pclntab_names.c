@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pclntab_names.c - names, files and lines of addresses by Go's own function table. */
+/*
+ * pclntab_names.c - finds names, files and lines of addresses in the function table of Go programs.
+ */
 #include "symbol/symbol_internal.h"
 
 #include "wallsample/base/base.h"
 
-/* Interns the text that `add` reads at the offset `at` of the table; NULL when `add` finds no text
- * there. */
+/* Returns the text at the offset `at`, which `add` (pclntab_name or pclntab_file) reads from the
+ * table, interned in `texts`; NULL when there is no text. */
 static const char *
 intern_text(const struct pclntab *table, struct strings *texts, uint32_t at,
 	    bool (*add)(const struct pclntab *table, uint32_t at, struct strbuf *to))

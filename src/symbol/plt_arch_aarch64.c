@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt_arch_aarch64.c - stubs of linkers for aarch64: plain, with branch target identification (bti
- * c at the beginning), and with pointer authentication (an instruction before the br).
+ * plt_arch_aarch64.c - decodes the stubs that linkers write for aarch64: plain ones, those with
+ * branch target identification (they begin with bti c), and those with pointer authentication (an
+ * instruction before the br).
  *
  * Instruction words are little-endian, whatever the byte order of data is (Arm ARM, B2.6.2).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt_arch_x86_64.c - stubs as the linkers for x86-64 write them (GNU ld, gold, lld, mold).
+ * plt_arch_x86_64.c - decodes the stubs that linkers write for x86-64 (GNU ld, gold, lld, mold).
  */
 #include "symbol/plt_internal.h"
 
@@ -10,20 +10,22 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
 
-/* The bytes of an instruction, without the immediate operand that follows them. */
+/* The first bytes of an instruction, their number, and the size of the operand that follows
+ * them. */
 struct prelude {
 	uint8_t bytes[4];
 	size_t length, operand;
 };
 
+/* Instructions that may precede the jump or push of a stub, in this order. */
 static const struct prelude prelude[] = {
 	{ { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 0 }, /* endbr64: with -fcf-protection */
 	{ { 0x41, 0xbb }, 2, 4 },             /* mov $number, %r11d: mold */
 	{ { 0xf2 }, 1, 0 },                   /* bnd */
 };
 
-/* Instructions that read the GOT slot. Their operand, of 32 bits, is the distance of the slot from
- * the end of the instruction. */
+/* Instructions that read the GOT slot. Their operand is the distance in bytes, 32 bits with sign,
+ * from the end of the instruction to the slot. */
 static const struct prelude reader[] = {
 	{ { 0xff, 0x25 }, 2, 4 },       /* jmp *slot(%rip) */
 	{ { 0x4c, 0x8b, 0x1d }, 3, 4 }, /* mov slot(%rip), %r11: lld's stubs with retpolines */
@@ -36,7 +38,7 @@ is_at(const struct prelude *wanted, const uint8_t *code, size_t size)
 	       memcmp(code, wanted->bytes, wanted->length) == 0;
 }
 
-/* Returns the length of the instructions that precede the jump or push. */
+/* Returns the size in bytes of the instructions that precede the jump or push. */
 static size_t
 prelude_length(const uint8_t *code, size_t size)
 {
@@ -48,10 +50,8 @@ prelude_length(const uint8_t *code, size_t size)
 	return at;
 }
 
-/*
- * Decodes a stub of .plt of a program with -fcf-protection: such a stub pushes the number of its
- * relocation and jumps to a part that all stubs share; the jump through the slot is in .plt.sec.
- */
+/* Decodes a stub of .plt in a program with -fcf-protection. Such a stub pushes the number of its
+ * relocation and jumps to code that all stubs share; the jump through the slot is in .plt.sec. */
 static bool
 decode_push(const uint8_t *code, size_t size, struct plt_jump *jump)
 {

@@ -2,9 +2,9 @@
 /*
  * plt_internal.h - names of the stubs through which a module calls other modules: "puts@plt".
  *
- * The relocations of .rela.plt (and of .rela.dyn for .plt.got) give the symbol of each slot of the
- * GOT. The code of a stub is decoded to find the slot that its jump reads. This works for .plt,
- * .plt.sec (IBT) and .plt.got, with lazy and with immediate binding.
+ * The relocations of .rela.plt (and those of .rela.dyn for .plt.got) give the symbol for each slot
+ * of the global offset table (GOT). The code of a stub is decoded to find the slot that its jump
+ * reads. This works for .plt, .plt.sec (IBT) and .plt.got, with lazy and with immediate binding.
  */
 #ifndef WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
 #define WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
@@ -43,8 +43,10 @@ struct plt_jump {
 struct plt_arch {
 	uint16_t machine;                        /* e_machine */
 	uint32_t jump_slot, glob_dat, irelative; /* types of relocation */
-	size_t step;                             /* stubs begin at multiples of this size */
-	size_t size; /* size of a stub, if the section header does not give it */
+	/* A stub may begin at each multiple of this number of bytes in its section. */
+	size_t step;
+	/* Size of a stub in bytes, if the section header does not have it. */
+	size_t size;
 	/*
 	 * Decodes the stub that begins with `code`, at `vaddr`, from at most `size` bytes; false
 	 * when no stub begins there.

@@ -15,18 +15,16 @@
 #include "wallsample/base/search.h"
 #include "wallsample/elf/elf_open.h"
 
-/*
- * Bounds for damaged and hostile files. The largest browsers have some thousand stubs in two
- * sections, and a million relocations.
- */
+/* Limits for damaged and hostile files. The largest browsers have some thousand stubs in two
+ * sections, and a million relocations. */
 #define SECTIONS_MOST 16 /* number of sections of stubs, and of sections of relocations */
 #define STUB_BYTES_MOST (UINT64_C(16) << 20)
 #define RELOCATION_BYTES_MOST (UINT64_C(512) << 20)
 #define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)
 #define SYMBOL_NAME_BYTES_MOST (UINT64_C(1) << 30)
-#define NAME_MOST 16384
+#define NAME_MOST 16384                 /* bytes of a name */
 #define NAMES_MOST (UINT64_C(64) << 20) /* bytes of all names */
-#define RESOLVERS_MOST 16384
+#define RESOLVERS_MOST 16384            /* number of resolvers, see below */
 #define RESOLVER_NAME_MOST 4096
 
 #define ENDING "@plt"
@@ -36,8 +34,10 @@ struct slot {
 	uint64_t vaddr;
 	const char *name;  /* borrowed from the file; NULL when the slot has a `resolver` instead */
 	uint64_t resolver; /* vaddr of the resolver of an IRELATIVE relocation */
-	size_t order;      /* number of the relocation in the file, which makes sorting stable */
-	bool is_weak;      /* the symbol is weak: "rindex" beside "strrchr" */
+	/* Number of the relocation in the file; slots at one address are sorted by it. */
+	size_t order;
+	/* The symbol of a resolver is weak: names of other symbols at its address are preferred. */
+	bool is_weak;
 };
 
 struct reader {
@@ -68,8 +68,8 @@ arch_of(Elf *elf)
 	return NULL;
 }
 
-/* Returns the bytes of a section and subtracts their number from *left; NULL when the section has
- * more than *left bytes. */
+/* Returns the bytes of a section and subtracts their number from *left; NULL when they cannot be
+ * read or are more than *left. */
 static Elf_Data *
 section_data(Elf_Scn *scn, uint64_t *left)
 {
@@ -108,7 +108,7 @@ find_slot(const struct slot *slot, size_t count, uint64_t vaddr)
 
 /* --- relocations ------------------------------------------------------------------- */
 
-/* A table of symbols; both members are NULL when the table cannot be used. */
+/* A table of symbols and its names; both members are NULL when the table cannot be used. */
 struct dynamic {
 	Elf_Data *symbols, *names;
 };
@@ -127,7 +127,7 @@ read_table(Elf *elf, Elf_Scn *scn)
 	return table;
 }
 
-/* Returns the name of symbol `index` of a table, or NULL. */
+/* Returns the name of the symbol with this number in the table; NULL when it has none. */
 static const char *
 symbol_name(const struct dynamic *table, size_t index)
 {
@@ -139,8 +139,8 @@ symbol_name(const struct dynamic *table, size_t index)
 	return elf_text_at(table->names, sym.st_name, NAME_MOST);
 }
 
-/* Makes the slot that a relocation fills; false when no stub reads slots of this type of
- * relocation. */
+/* Sets *slot to the slot that a relocation fills. Returns false for types of relocation whose slots
+ * no stub reads, and for symbols without a name. */
 static bool
 make_slot(const struct reader *reader, const GElf_Rela *rela, const struct dynamic *table,
 	  struct slot *slot)
@@ -206,7 +206,7 @@ is_better_name(const struct slot *a, const struct slot *b)
 	return before_a != before_b ? before_a < before_b : strcmp(a->name, b->name) < 0;
 }
 
-/* Sorts the resolvers, and keeps only the one with the best name at each address. */
+/* Sorts the resolvers, and keeps only one of those at an address: the first by is_better_name(). */
 static void
 settle_resolvers(struct reader *reader)
 {
@@ -242,9 +242,10 @@ add_resolver(void *context, const struct symbol_entry *entry)
 /* --- stubs --------------------------------------------------------------------------- */
 
 /*
- * Makes the name of a stub: "puts@plt". A slot that a resolver of this file fills has no name: the
- * stub gets the name of the resolver, which callers in the source use, or else the resolver's
- * address, as disassemblers write it. NULL when the names have too many bytes.
+ * Returns the name of a stub: "puts@plt". A slot that a resolver of this file fills has no symbol:
+ * the stub gets the name of the resolver, by which source code calls it, or if it has none, the
+ * resolver's address, as disassemblers write it. Returns NULL when the name or all names together
+ * have too many bytes. The caller frees the name.
  */
 static char *
 make_name(struct reader *reader, const struct slot *slot)
@@ -319,7 +320,8 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 	const struct plt_arch *arch = reader->arch;
 	const size_t size = stub_size(arch, header);
 	Elf_Data *data = section_data(scn, &reader->stub_bytes_left);
-	/* Slot of the stub that begins at `start`; NULL: no stub is open. */
+	/* Slot of the stub that begins at `start` and whose end is not known yet; NULL: there is no
+	 * such stub. */
 	const struct slot *slot = NULL;
 	uint64_t start = 0;
 
@@ -336,7 +338,8 @@ read_stubs(struct reader *reader, Elf_Scn *scn, const GElf_Shdr *header)
 		}
 		if (!arch->decode(code, data->d_size - at, vaddr, &jump))
 			continue;
-		/* The open stub begins with a bti instruction: this is still the same stub. */
+		/* The current stub begins with a bti instruction: the instruction after it decodes
+		 * as the same stub. */
 		if (slot != NULL && slot == slot_of(reader, &jump))
 			continue;
 		if (slot != NULL)
@@ -397,8 +400,8 @@ compare_stubs(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Sorts the stubs, and removes stubs that overlap others, because their sections overlap in a
- * damaged file. */
+/* Sorts the stubs, and removes each stub that overlaps the one before it: in a damaged file,
+ * sections of stubs may overlap. */
 static void
 settle_stubs(struct plt_stubs *stubs)
 {

@@ -25,7 +25,8 @@ struct known_module {
 	const char *name; /* base name of the module, interned */
 	struct debug_file file;
 	struct dwarf_lines *lines; /* names by DWARF; NULL when the image cannot be used */
-	struct pclntab *pclntab;   /* NULL when the module has no such table */
+	/* Function table (pclntab.h); NULL when the module has none. */
+	struct pclntab *pclntab;
 	bool data_read;            /* `data` is valid */
 	struct symbol_table data;  /* variables */
 	bool table_read;           /* `table` and `stubs` are valid */
@@ -224,17 +225,17 @@ readable(struct symbols *symbols, const char *raw, enum symbol_source source)
 }
 
 /*
- * Returns the text of an address without a name. If the unwind tables have the start of the
- * function, all its addresses get the text of the start, so that the function is one row in a
- * report.
+ * Returns the text for an address without a name: "libfoo.so+0x1234". If the unwind tables have the
+ * start of the function, all its addresses get the text of the start: the function is then one row
+ * in a report.
  */
 static const char *
 address_text(struct symbols *symbols, const struct known_module *known, uint64_t vaddr)
 {
 	uint64_t start, size;
 
-	/* Code made at run time may move, and with a text for each address each address would be a
-	 * row in a report: all addresses get the name of the module. */
+	/* Code made at run time may move, and if each address had its own text, it would be a row
+	 * of its own in a report. So all of these addresses get the name of the module. */
 	if (known->module->kind == MODULE_ANONYMOUS || known->module->kind == MODULE_JIT)
 		return known->name;
 	if (known->module->image != NULL && code_range(known->module->image, vaddr, &start, &size))
@@ -261,7 +262,8 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 				       address_text(symbols, known, vaddr);
 }
 
-/* Names the variable that contains the address, and the offset of the address in it. */
+/* Names a variable by the address `vaddr`: the variable that contains the address, and the offset
+ * of the address in it. */
 static void
 find_variable(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
 	      struct symbol *out)
@@ -312,10 +314,11 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 }
 
 /*
- * Removes places that are not to be reported, and returns the number of the remaining places. If
- * inlined functions are not reported, only the function that contains the address remains, with the
- * line of the address. When a function is inlined into a function of the same name (a part that the
- * compiler has split off), only the inner one of the two remains.
+ * Removes the functions that are not to be reported from the chain `place`, innermost first, and
+ * returns the number of those that remain. If inlined functions are not reported, only the function
+ * that contains the address remains, with the line of the address. When a function is inlined into
+ * a function of the same name (a part that the compiler has split off), only the inner one of the
+ * two remains.
  */
 static size_t
 drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t count)

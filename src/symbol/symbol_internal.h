@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbol_internal.h - two of the sources of names: symbol tables and pclntab. */
+/*
+ * symbol_internal.h - two of the sources of names: symbol tables, and the function table of
+ * pclntab.h.
+ */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_INTERNAL_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_INTERNAL_H
 
@@ -14,12 +17,14 @@
 
 /* --- symbols and ranges of functions or variables (symbol_table.c) ---------------------------- */
 
-/* A symbol that is defined in a section of its file. Texts are borrowed from the file. */
+/* A symbol that is defined in a section of its file. Its names are borrowed from the file. */
 struct symbol_entry {
 	GElf_Sym sym;
-	GElf_Shdr section;     /* header of the section that contains the symbol */
-	const Elf_Data *names; /* contains the name at sym.st_name, see elf_text_at */
-	const char *file;      /* name of the last symbol of type STT_FILE; NULL before the first */
+	GElf_Shdr section; /* header of the section that contains the symbol */
+	/* Contains the name of the symbol, at sym.st_name; see elf_text_at. */
+	const Elf_Data *names;
+	/* Source file of a local symbol: name of the preceding STT_FILE symbol, or NULL. */
+	const char *file;
 	enum symbol_source source;
 };
 
@@ -30,15 +35,15 @@ void symbol_files_walk(const struct debug_file *files,
 		       void *context);
 
 /*
- * Symbols overlap, nest, share addresses and lack sizes. A table converts them to ranges that do
- * not overlap, each with one name.
+ * The symbols of a file may overlap, may contain each other, may have the same address or no size.
+ * A table converts them to ranges that do not overlap, each with one name:
  *
- * An address inside [value, value + size) of a symbol has the name of the symbol. If several
- * symbols contain the address, the symbol that starts last gives the name; of symbols that start at
- * one address, the best: a function or variable before a label, then fewer leading underscores,
- * then global before weak before local, then first by strcmp. A symbol without a size (a label of
- * an assembler file) gives the name of addresses that are in no sized symbol, up to the next symbol
- * or the end of the section.
+ * The name of an address is that of a symbol whose bytes [value, value + size) contain the address.
+ * If there are several, the symbol that starts last is taken; of several that start at one address,
+ * a function or variable before a label, then the name with fewer leading underscores, then global
+ * before weak before local, then the first name in byte order. A symbol without a size (a label of
+ * an assembler file) gives the name of addresses that are in no symbol with a size, up to the next
+ * symbol or the end of the section.
  */
 
 struct symbol_range {
@@ -55,8 +60,8 @@ struct symbol_table {
 struct plt_stubs;
 
 /*
- * Makes a table of variables if `data`, else of functions and `stubs` (which may be NULL). Damaged
- * and missing symbol tables give fewer ranges. Files and stubs are borrowed until
+ * Makes a table of variables if `data`, else of functions and `stubs` (which may be NULL). Symbol
+ * tables that are damaged or missing give no ranges. Files and stubs are borrowed until
  * symbol_table_release.
  */
 void symbol_table_init(struct symbol_table *table, const struct debug_file *files,
@@ -68,13 +73,13 @@ const struct symbol_range *symbol_table_find(const struct symbol_table *table, u
 
 /* --- pclntab (pclntab_names.c) -----------------------------------------------------------------
  *
- * This source is used before DWARF, which has the same names: stripped programs get the names that
- * other programs have, and DWARF need not be read. The table may be NULL. Texts are interned in
- * `texts`.
+ * This source is used before DWARF, which has the same names: stripped and unstripped programs get
+ * the same names, and DWARF need not be read. The table may be NULL: then nothing is found. Names
+ * and paths are interned in `texts`, from which they are borrowed.
  */
 
-/* Does what dwarf_lines_find does. Returns 0 also for code of other compilers (C, assembler), of
- * which the table has only the name. */
+/* Does what dwarf_lines_find does. Returns 0 also when the table does not have the line, as for
+ * functions of other compilers. */
 size_t pclntab_names_find(const struct pclntab *table, struct strings *texts, uint64_t vaddr,
 			  struct dwarf_place *out, size_t most);
 

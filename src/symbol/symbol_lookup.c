@@ -34,7 +34,8 @@ walk_module(struct symbols *symbols, const struct module *module,
 	debug_files_free(files);
 }
 
-/* Stores the kind of a symbol; false for symbols without an address in memory. */
+/* Stores the kind of a symbol. Returns false for symbols without an address in memory, and for
+ * symbols that are neither code nor data. */
 static bool
 symbol_kind(const struct symbol_entry *entry, enum symbol_named_kind *kind)
 {
@@ -66,14 +67,16 @@ symbol_kind(const struct symbol_entry *entry, enum symbol_named_kind *kind)
 
 enum match {
 	MATCH_NONE,
-	MATCH_ENDING, /* the symbol is the name with a suffix of the compiler */
+	/* The symbol's name is the wanted name with a suffix of the compiler. */
+	MATCH_ENDING,
 	MATCH_WHOLE,
 };
 
 struct lookup {
 	const char *name;
-	const char *file; /* base name of the wanted source file; NULL: any symbol matches */
-	char *word;       /* part of the name that every matching symbol contains */
+	/* Base name of the wanted source file; NULL: symbols of all files match. */
+	const char *file;
+	char *word; /* part of the name that every matching symbol contains */
 	struct strbuf readable;
 	struct symbol_named *out;
 	size_t count, most;
@@ -95,10 +98,11 @@ is_word_byte(char c)
 }
 
 /*
- * Returns the last identifier of a name, which the caller frees. A mangled name contains its
- * identifiers unchanged, so that only symbols that contain this word are demangled: to demangle all
- * names of a program would take seconds. Returns "", which all symbols contain, when mangled names
- * may contain the identifier in another form.
+ * Returns the last identifier of a name; the caller frees it. A mangled name contains the
+ * identifiers of the name unchanged, so only symbols with this identifier need to be demangled:
+ * demangling all names of a program would take seconds. Returns "", which all symbols contain, when
+ * the name does not end in an identifier, or mangled names may contain the identifier in another
+ * form.
  */
 static char *
 last_word(const char *name)
@@ -115,8 +119,8 @@ last_word(const char *name)
 	return xstrndup(name + start, end - start);
 }
 
-/* Returns whether a suffix of the compiler marks a whole function or variable; false for suffixes
- * of parts of functions (".cold", ".part.0"). */
+/* Returns whether `ending` is a suffix that the compiler gives to a whole function or variable;
+ * false for the suffixes of parts of functions (".cold", ".part.0"). */
 static bool
 is_whole_ending(const char *ending)
 {
@@ -225,10 +229,11 @@ symbol_lookup(struct symbols *symbols, const struct module *module, const char *
 
 /* --- similar names ----------------------------------------------------------------------- */
 
-/* Largest length of names whose edit distance is computed; longer names are similar only when one
- * contains the other. */
+/* Largest length in bytes of names whose edit distance is computed. A longer name is similar only
+ * when it contains the wanted name. */
 #define COMPARED_MOST 64
-/* CPU time for one module: demangling the names of a large program can take longer. */
+/* Limit of CPU time in ns for one module: demangling the names of a large program can take
+ * longer. */
 #define TIME_NS NS_PER_SEC
 
 struct similar_search {
@@ -247,7 +252,7 @@ least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance of two texts of at most COMPARED_MOST bytes, ignoring the case of
+/* Returns Levenshtein's distance of two names of at most COMPARED_MOST bytes, ignoring the case of
  * letters. */
 static unsigned
 edit_distance(const char *a, const char *b)
@@ -273,7 +278,8 @@ edit_distance(const char *a, const char *b)
 	return row[width];
 }
 
-/* Returns a measure of the difference of two names; UINT32_MAX when they are not similar. */
+/* Returns a measure of the difference of a name from the wanted name, larger for less similar
+ * names; UINT32_MAX when they are not similar. */
 static unsigned
 name_distance(const char *name, const char *wanted)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbol_place.c - the texts that denote the sources of names (SYMBOL_SOURCES). */
+/*
+ * symbol_place.c - the texts of SYMBOL_SOURCES, by which reports and recordings call the sources of
+ * names.
+ */
 #include "wallsample/symbol/symbol.h"
 
 const char *

@@ -16,9 +16,11 @@
 #include "wallsample/elf/elf_open.h"
 
 /*
- * Bounds for damaged and sparse files; the largest browsers have 60 MB of symbols and 300 MB of
- * names. MAX_NAME_BYTES also bounds the sum of the lengths of all names, because names are compared
- * when they are sorted, and names of a hostile table overlap: each byte can belong to 65,536 names.
+ * Largest sizes in bytes of a symbol table and of its names that are read; larger ones are in
+ * damaged or sparse files. The largest browsers have 60 MB of symbols and 300 MB of names.
+ * MAX_NAME_BYTES is also the limit of the sum of the lengths of all names, because names are
+ * compared when they are sorted, and names of a hostile table may overlap: each byte can belong to
+ * 65,536 names.
  */
 #define MAX_SYMBOL_BYTES (UINT64_C(256) << 20)
 #define MAX_NAME_BYTES (UINT64_C(1) << 30)
@@ -38,19 +40,20 @@ struct reader {
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
 	uint64_t names_left; /* bytes of names that may still be read */
-	bool data;           /* variables are wanted, not functions */
+	bool data;           /* true: reads variables; false: reads functions */
 };
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* Finds the table of this type in a file and calls `each`; false when `each` has ended the walk. */
+/* Finds the symbol table of this type in a file, and calls `each` for each symbol that is defined
+ * in a section. Returns false when `each` has returned false. */
 static bool
 walk_table(Elf *elf, uint32_t type, enum symbol_source source,
 	   bool (*each)(void *context, const struct symbol_entry *entry), void *context)
 {
 	struct symbol_entry entry = { .source = source };
 	GElf_Shdr header = { .sh_type = SHT_NULL };
-	/* `section`: index of the section whose header is in entry.section. */
+	/* Index of the section whose header is in entry.section. */
 	size_t section = SHN_UNDEF, count;
 	Elf_Data *symbols;
 	Elf_Scn *scn = NULL;
@@ -85,10 +88,8 @@ walk_table(Elf *elf, uint32_t type, enum symbol_source source,
 	return true;
 }
 
-/*
- * .dynsym is read besides .symtab: some distributions reduce .symtab to the symbols that debuggers
- * need, which are fewer than those of .dynsym.
- */
+/* .dynsym is read in addition to .symtab: some distributions remove from .symtab all symbols but
+ * those that debuggers need, and then .dynsym has more. */
 void
 symbol_files_walk(const struct debug_file *files,
 		  bool (*each)(void *context, const struct symbol_entry *entry), void *context)
@@ -100,8 +101,9 @@ symbol_files_walk(const struct debug_file *files,
 }
 
 /*
- * Returns whether the name is that of an assembler's label, or one of the marks "$x" and "$d.12"
- * at the beginnings of code and data (ELF for the Arm 64-bit architecture, "Mapping symbols").
+ * Returns whether the name is that of an assembler's local label (".L12"), or a mapping symbol such
+ * as "$x" or "$d.12", which marks the beginning of code or data (ELF for the Arm 64-bit
+ * architecture, "Mapping symbols").
  */
 static bool
 is_mark(const char *name)
@@ -112,7 +114,8 @@ is_mark(const char *name)
 	return strncmp(name, ".L", 2) == 0;
 }
 
-/* Returns whether the symbol is a variable or a function, as the reader wants. */
+/* Returns whether the symbol is a variable, if the reader wants variables, or a function, if it
+ * wants functions. */
 static bool
 symbol_is_wanted(const struct reader *reader, const struct symbol_entry *entry)
 {
@@ -187,8 +190,8 @@ compare_names(const struct candidate *a, const struct candidate *b)
 	return order != 0 ? order : compare_numbers(a->name_length, b->name_length);
 }
 
-/* Orders symbols by address, and those at one address by quality: the symbol with the best name
- * comes last. */
+/* Orders symbols by address. Of symbols at one address, the symbol whose name the address gets
+ * comes last (symbol_internal.h). */
 static int
 compare_candidates(const void *left, const void *right)
 {
@@ -206,10 +209,11 @@ compare_candidates(const void *left, const void *right)
 		order = compare_numbers(a->binding, b->binding);
 	if (order == 0)
 		order = compare_names(b, a);
-	/* If a name is in two tables, the symbol of the better table comes last. */
+	/* If a name is in two tables, the symbol of the table that SYMBOL_SOURCES lists first comes
+	 * last. */
 	if (order == 0)
 		order = compare_numbers(b->source, a->source);
-	/* Comparing sizes has no other purpose than a total order. */
+	/* Sizes are compared only to make the order complete: it must not depend on qsort(). */
 	if (order == 0)
 		order = compare_numbers(a->size, b->size);
 	return order;
@@ -220,14 +224,15 @@ compare_candidates(const void *left, const void *right)
 struct sweep {
 	struct symbol_table *table;
 	size_t capacity;
-	/* Stack of sized symbols that start at or before `at`, the last started on top; symbols
-	 * that have ended are removed when they come to the top. */
+	/* Stack of symbols with a size that start at or before `at`; the symbol that started last
+	 * is on top. A symbol that has ended is removed when it comes to the top. */
 	const struct candidate **open;
 	size_t open_count;
-	const struct candidate *label; /* the symbol without a size that contains `at`; NULL when
-					* there is none */
-	uint64_t label_end;            /* end of the section of `label` */
-	uint64_t at;                   /* the ranges of all addresses below this one are made */
+	/* The symbol without a size that contains `at`; NULL when there is none. */
+	const struct candidate *label;
+	uint64_t label_end; /* end of the section of `label` */
+	/* The ranges of all addresses below this one have been made. */
+	uint64_t at;
 };
 
 static uint64_t

@@ -52,8 +52,9 @@
 /* clang-format on */
 
 /*
- * Macros to pass as X to SYSCALL_NAMES (the first two) and SYSCALL_ATTRIBUTES (the third). They
- * make enumerators NR_NAME, an array of names, and an array of attributes, both indexed by number.
+ * Macros to use as X: the first two when syscall_names_ARCH.def is included, for enumerators
+ * NR_NAME and for an array of names; the third with SYSCALL_ATTRIBUTES, for an array of attributes.
+ * The arrays are indexed by the number of the call.
  */
 #define SYSCALL_NUMBER(number, name) name = (number),
 #define SYSCALL_NAME(number, name) [number] = &#name[sizeof("NR_") - 1],

@@ -88,8 +88,8 @@ is_address(uint64_t arg)
 	return arg >= ADDRESS_LEAST && arg < ADDRESS_END;
 }
 
-/* True for arguments of a futex wait with a time-out. FUTEX_WAIT has no mask; FUTEX_WAIT_BITSET
- * with an empty mask could never be woken. */
+/* True for arguments of a private futex wait with a time-out. The mask, args[5], is used only by
+ * FUTEX_WAIT_BITSET, and the kernel refuses an empty one. */
 static bool
 is_futex_wait(const uint64_t args[6])
 {
@@ -121,8 +121,9 @@ is_clock_nanosleep(const uint64_t args[6])
 long
 syscall_from_args(const uint64_t args[6])
 {
-	/* A poll of 128 descriptors has the operation of a private FUTEX_WAIT, but args[3] is no
-	 * address of a time. */
+	/* args[1] == 128 is both a private FUTEX_WAIT and a poll of 128 descriptors.
+	 * is_futex_wait() also requires that args[3] looks like an address: poll has no such
+	 * argument, and the register, which keeps an earlier value, rarely looks like one. */
 	if (is_futex_wait(args))
 		return syscall_number("futex");
 	if (is_poll(args))

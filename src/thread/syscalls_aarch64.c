@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* syscalls_aarch64.c - the system calls of aarch64: names, and which a stop interrupts. */
+/* syscalls_aarch64.c - the system calls of aarch64: names and attributes. */
 #include "thread/syscall_table_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* syscalls_x86_64.c - the system calls of x86-64: names, and which a stop interrupts. */
+/* syscalls_x86_64.c - the system calls of x86-64: names and attributes. */
 #include "thread/syscall_table_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"

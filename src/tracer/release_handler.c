@@ -24,8 +24,9 @@ release_stopped(int options)
 {
 	int saved = errno;
 
-	/* Only the thread that has seized a tracee may release it. If another thread, such as one
-	 * of a library, has received the signal, it is passed on to the first thread. */
+	/* Only the thread that has seized a tracee may release it, and that is wallsample's first
+	 * thread. If another thread of wallsample (a library may create some) has received SIGCHLD,
+	 * it sends the signal to the first thread. */
 	if (gettid() != getpid()) {
 		tgkill(getpid(), getpid(), SIGCHLD);
 		errno = saved;

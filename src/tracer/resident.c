@@ -29,8 +29,8 @@ resident_renew(struct resident *resident)
 {
 	uint64_t entry;
 
-	/* Nothing is opened if the open file is still that of the program: after an exec a read of
-	 * the old pagemap returns 0 bytes. */
+	/* The open file is kept if it can still be read: after an exec a read of the pagemap of the
+	 * old program returns 0 bytes. */
 	if (resident->unknown ||
 	    (resident->fd >= 0 && pread(resident->fd, &entry, sizeof(entry), 0) > 0))
 		return;

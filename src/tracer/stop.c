@@ -161,10 +161,12 @@ read_counters(const struct process *process, struct stop_request *request)
 }
 
 /*
- * The thread was waiting for a CPU if it has been scheduled in since `before` was read, and its
- * wait, whose length schedstat gives, began before that reading. A wait that began with the tick
- * does not count: wallsample itself took the CPU to make the tick. That exception does not apply to
- * a thread that is still in the system call in which it slept: it was woken and has waited since.
+ * The thread was waiting for a CPU at the tick if it has been scheduled in since `before` was read,
+ * and its wait, whose duration schedstat gives, began before `before` was read. A thread whose
+ * sleep the stop has interrupted was not waiting. Nor does a wait count that began within
+ * OWN_WAKE_NS of the tick, because wallsample itself took the CPU then; but it does count for a
+ * thread in a system call that only sleeps (syscall_only_waits), because such a thread was woken
+ * and has waited since.
  */
 bool
 stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
@@ -186,8 +188,9 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
-	/* The status file counts the switch from the CPU only when it has happened: as the fallback
-	 * source of counters it is read after the registers. */
+	/* If the counters come from the status file (SCHED_FROM_STATUS), they are read after the
+	 * registers: that file counts the thread's switch away from the CPU, which stopping it
+	 * causes, only when the switch has happened. */
 	bool counters_first = request->watch->source == SCHED_FROM_SCHEDSTAT;
 	bool repaired = false;
 	enum watch_end look = WATCH_FAILED;
@@ -211,9 +214,9 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	}
 	request->syscall = kernel_regs_syscall(&kernel);
 	/*
-	 * The system call is repaired at a stop for a signal, too: the kernel does not drop a
-	 * signal that a tracee ignores, and it interrupts the call. If a handler of the program
-	 * runs, the kernel returns EINTR nevertheless.
+	 * The system call is repaired at a stop for a signal, too: a signal that the program
+	 * ignores is not dropped while the thread is traced, but stops the thread and interrupts
+	 * its call. If a handler of the program runs, the kernel still returns EINTR.
 	 */
 	request->fell_asleep = (kind == KIND_INTERRUPTED || kind == KIND_SIGNAL) &&
 			       kernel_regs_cut_short(&kernel);

@@ -77,8 +77,9 @@ bool stop_awaits_trap(pid_t tid);
 bool stop_repair(pid_t tid, int status);
 
 /*
- * Fills in the request of a stopped thread, apart from `queued` and `stopped_ns`. Returns true when
- * its system call had to be repaired (stop_repair).
+ * Sets `end`, `fell_asleep`, `group_stopped`, `syscall`, `during` and `snapshot` of the request of
+ * a stopped thread. Returns true when the system call of the thread had to be repaired
+ * (stop_repair).
  */
 bool stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind);
 
@@ -89,8 +90,9 @@ bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);
 /*
  * Releases a stopped thread that has no request: repairs its system call (stop_repair), clears its
  * breakpoints, and detaches it with the signal it has stopped for; the signal of a breakpoint is
- * dropped. Returns false if the thread was killed in its stop. Makes system calls only, so that a
- * signal handler may call it.
+ * dropped. If such a signal is still pending, the thread is not detached but continued, and stops
+ * again for that signal: then this function must be called again. Returns false if the thread was
+ * killed in its stop. Makes only system calls, and so may be called by a signal handler.
  */
 bool stop_release(pid_t tid, int status);
 
@@ -98,11 +100,12 @@ bool stop_release(pid_t tid, int status);
 
 /*
  * Copies up to `size` bytes from the stack pointer to the end of the mapping that contains it.
+ * Before Linux 6.11 the end is not known, and the copy ends at the first page that is not readable.
  * Returns the number of bytes.
  *
- * Memory above the stack is not read: a page of it may have to come from a file, over a network,
- * or from userfaultfd(2), whose page a thread of the target has to provide, which may be the very
- * thread that is stopped.
+ * Memory above the mapping of the stack must not be read: a page there may have to come from a
+ * file, over a network, or by userfaultfd(2) from a thread of the target, perhaps from the one that
+ * is stopped.
  */
 size_t stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void *to,
 		  size_t size);

@@ -20,7 +20,7 @@
 /* Longest poll while breakpoints are hit faster than they are served. */
 #define POLL_NS (200 * NS_PER_US)
 
-/* Number of short waits for a tracee that is not in the list of seized threads. */
+/* Most short waits of tracer_finish for a tracee that is not in the list of seized threads. */
 #define FINISH_ROUNDS 5
 
 int
@@ -51,9 +51,9 @@ tracer_forget(struct tracer *tracer, const struct stop_request *request)
 }
 
 /*
- * True if this tracer has seized the thread already. That happens when a seized thread calls exec,
- * which takes over the id of the first thread: a seize of that id is refused then, but an interrupt
- * succeeds.
+ * Returns true if this tracer has seized the thread already, and then removes it from the list. A
+ * thread that calls exec gets the id of the first thread. If the thread was seized before, another
+ * seize, of the new id, is refused, but an interrupt succeeds.
  */
 static bool
 is_ours_already(struct tracer *tracer, pid_t tid)
@@ -155,9 +155,9 @@ tracer_resume(struct tracer *tracer)
 }
 
 /*
- * Serves all stops until `until_ns`. Returns false when there was no tracee or child any more,
- * otherwise true. It does not rely on the list of seized threads: an exec gives a tracee another
- * id, and a tracee that is not waited for would stay stopped.
+ * Handles all stops (tracer_serve) until `until_ns`, and returns true then. Returns false earlier
+ * when there is no tracee or child any more. Does not rely on the list of seized threads: an exec
+ * gives a tracee another id, and a tracee that is not waited for would stay stopped.
  */
 static bool
 serve_until(struct tracer *tracer, uint64_t until_ns)
@@ -175,8 +175,8 @@ serve_until(struct tracer *tracer, uint64_t until_ns)
 }
 
 /*
- * Serves tracees that have stopped, without blocking. Returns true when there may be tracees: a
- * child that is not a tracee counts as one.
+ * Handles the tracees that have stopped (tracer_serve), without blocking. Returns true when there
+ * may be further tracees: a child of wallsample that is not a tracee counts as one.
  */
 static bool
 has_tracees(struct tracer *tracer)
@@ -193,7 +193,7 @@ has_tracees(struct tracer *tracer)
 			return false;
 		}
 		if (end.tid == 0) {
-			tracer->waited_ns = end.at_ns; /* all stopped tracees had been served */
+			tracer->waited_ns = end.at_ns; /* no stopped tracee was left then */
 			return true;
 		}
 		tracer_serve(tracer, &end, &waiting);

@@ -23,19 +23,22 @@ struct watchdog {
 /* Installs a handler of SIGRTMAX that does nothing, and unblocks the signal. */
 int watchdog_create(struct watchdog *watchdog, struct error *err);
 void watchdog_free(struct watchdog *watchdog);
-/* Ends waits with EINTR from `at_ns` (CLOCK_MONOTONIC) on, until it is called again; 0: never. */
+/* Makes waits end with EINTR from `at_ns` (CLOCK_MONOTONIC) on, until the next call of this
+ * function; 0: never. */
 void watchdog_set(struct watchdog *watchdog, uint64_t at_ns);
 
 /* --- release_handler.c ------------------------------------------------------------------ */
 
 /*
- * Installs a handler of SIGCHLD that releases tracees as they stop, for a paused tracer: while a
- * report is written, whose reader may take an hour. A thread that was interrupted in a sleep which
- * no signal ends (vfork(2), a disk or a server that does not answer) cannot be detached before it
- * stops; the kernel sends SIGCHLD when it does.
+ * Installs a handler of SIGCHLD that releases tracees as they stop, for the time in which the
+ * tracer is paused: wallsample may wait an hour to write a report to a pager, and does not call the
+ * tracer then. A thread that was interrupted in a sleep which no signal ends (vfork(2), a disk or a
+ * server that does not answer) cannot be detached before it stops; the kernel sends SIGCHLD when it
+ * does.
  *
  * Tracees that have stopped already are released at once. With `reap` the handler also reaps
- * tracees that have exited; it must not reap a child of wallsample, whose exit status is needed.
+ * tracees that have exited. `reap` must be false if the target is a child of wallsample, because
+ * the target's exit status is needed.
  */
 void release_handler_install(bool reap);
 /* Restores the default action of SIGCHLD. */
@@ -79,7 +82,7 @@ struct tracer {
 	bool is_parent; /* the process is a child of wallsample */
 	bool exited;    /* the process has exited, with exit_status as wait status */
 	int exit_status;
-	uint64_t waited_ns; /* last moment at which all stopped tracees had been served */
+	uint64_t waited_ns; /* last time at which no stopped tracee waited for tracer_serve() */
 	int own_delay_fd;   /* schedstat of wallsample's thread; -1 where the kernel has none */
 	/* Total time that wallsample had waited for a CPU (schedstat) when its last blocking wait
 	 * began; read after waited_ns was set. */
@@ -112,10 +115,11 @@ struct waiting {
 	size_t pending; /* new requests that have not ended */
 };
 
-/* Waits once, spinning for `spin_ns` first, and serves the result. Returns false when the deadline
- * has passed (errno EINTR) or there is no child or tracee (ECHILD). */
+/* Waits once, spinning for `spin_ns` first, and calls tracer_serve with the result. Returns false
+ * when the deadline has passed (errno EINTR) or there is no child or tracee (ECHILD). */
 bool tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_ns);
-/* Serves a stop or an exit. */
+/* Handles the stop or exit that a wait has returned: captures, releases or holds a stopped thread,
+ * and ends the request of a thread that has exited. */
 void tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
 /* Releases a thread that was removed from the list, with a signal if it is not 0; a thread in a
  * group stop stays in it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_wait.c - waits for stops and serves them: captures threads, then releases or holds
- * them. */
+/* tracer_wait.c - waits until threads stop; captures each thread that has stopped, then releases or
+ * holds it. */
 #include <errno.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -82,7 +82,8 @@ release_request(struct tracer *tracer, struct stop_request *request, uint64_t be
 	tracer->stats.signals_passed += request->signal != 0;
 }
 
-/* As stop_wait, but spins until `spin_until` before it sleeps. */
+/* As stop_wait, but spins until `spin_until` before it sleeps, and ends with EINTR at
+ * deadline_ns. */
 static struct wait_end
 wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 {
@@ -110,8 +111,9 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 }
 
 /*
- * Returns when the kernel woke wallsample: at that moment no other tracee was stopped. wallsample
- * may have got a CPU only later, because other programs used it; read_own_delay gives that delay.
+ * Returns the time at which the kernel woke wallsample: no other tracee was stopped then.
+ * wallsample may have got a CPU only later, because other programs used it: the delay, from
+ * read_own_delay, is subtracted.
  */
 static uint64_t
 woken_ns(const struct tracer *tracer, const struct wait_end *end)
@@ -122,10 +124,10 @@ woken_ns(const struct tracer *tracer, const struct wait_end *end)
 }
 
 /*
- * Returns the earliest time at which the thread can have stopped. If the wait slept and the thread
- * was scheduled in to stop, the stop is what woke wallsample. Any other thread cannot have stopped
- * before the last moment at which all stopped tracees had been served. No thread has stopped before
- * it was interrupted.
+ * Returns the earliest time at which the thread can have stopped. If the wait slept, and the thread
+ * was scheduled in since its counters were read, its stop woke wallsample: the result is
+ * woken_ns(). Otherwise it is tracer->waited_ns, when no stopped tracee was left. It is never
+ * before asked_ns, when the thread was interrupted.
  */
 static uint64_t
 stopped_since(const struct tracer *tracer, const struct stop_request *request,
@@ -160,7 +162,7 @@ hold_entry(struct seized *entry)
 	entry->is_new = false;
 }
 
-/* Captures and releases a seized thread that has stopped, or records its exit. */
+/* Captures a seized thread that has stopped, and releases or holds it; or records its exit. */
 static void
 serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiting,
 	      const struct wait_end *end)
@@ -169,8 +171,8 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 	enum stop_kind kind = stop_classify(end->status);
 	uint64_t since;
 
-	/* A captured thread that is killed in its stop is served a second time, which does not
-	 * count. */
+	/* A thread that is killed while it is captured and held comes here a second time, for its
+	 * exit: it is no longer one of the pending. */
 	if (request == NULL || request->end == STOP_LATE)
 		waiting->pending -= entry->is_new;
 	if (kind == KIND_EXITED) {
@@ -208,7 +210,7 @@ tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *
 	if (!served)
 		entry = seized_find(&tracer->seized, end->tid);
 	if (served)
-		; /* the stop was not for a request */
+		; /* counting_serve has handled the stop */
 	else if (entry != NULL)
 		serve_request(tracer, entry, waiting, end);
 	else if (WIFSTOPPED(end->status))
@@ -249,8 +251,8 @@ wait_for_new(struct tracer *tracer, struct waiting *waiting)
 	watchdog_set(&tracer->watchdog, 0);
 }
 
-/* Releases the threads stopped since wait_for_new; those that have not stopped become
- * outstanding. */
+/* Releases the captured threads that wait_for_new has left stopped. Requests of threads that have
+ * not stopped become outstanding. */
 static void
 release_new(struct tracer *tracer)
 {

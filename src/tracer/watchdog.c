@@ -21,7 +21,8 @@ watchdog_create(struct watchdog *watchdog, struct error *err)
 
 	watchdog->armed = false;
 	sigemptyset(&action.sa_mask);
-	/* The parent process may have blocked the signal, and waits would have no bound. */
+	/* wallsample may have inherited a signal mask that blocks the signal: then the timer could
+	 * not end a wait. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGRTMAX);
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* arch_aarch64.c - aarch64 code that the unwinder recognises by its bytes. */
+/*
+ * arch_aarch64.c - recognises aarch64 code by its bytes, and reads the registers of the code to
+ * which it returns.
+ */
 #include "unwind/unwind_method_internal.h"
 
-/* A return address is an address that follows a call instruction, BL or BLR (Arm ARM C6.2). */
+/* A return address follows a call instruction, BL or BLR (Arm ARM C6.2). */
 bool
 arch_is_return_address(const struct image *image, uint64_t vaddr)
 {
@@ -25,8 +28,8 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 	return true;
 }
 
-/* Never true on aarch64: a frame with a return address has a frame record, to which the frame
- * pointer points. */
+/* Always returns false: on aarch64, code that has saved its return address has also set up a frame
+ * record, which by_pointer.c follows. */
 bool
 arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
 {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* arch_x86_64.c - x86-64 code that the unwinder recognises by its bytes. */
+/*
+ * arch_x86_64.c - recognises x86-64 code by its bytes, and reads the registers of the code to which
+ * it returns.
+ */
 #include <string.h>
 
 #include "unwind/unwind_method_internal.h"
 
 /*
- * A return address is an address that follows a call instruction: E8 with four bytes, or FF /2 with
- * a ModRM byte and its operands, 2 to 7 bytes in all, 8 with a prefix (Intel SDM vol. 2, CALL).
+ * A return address follows a call instruction: E8 with four bytes, or FF /2 with a ModRM byte and
+ * its operands, 2 to 7 bytes in all (Intel SDM vol. 2, CALL). A prefix before FF makes no
+ * difference here.
  */
 bool
 arch_is_return_address(const struct image *image, uint64_t vaddr)
@@ -42,9 +46,9 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 }
 
 /*
- * The epilogue is add $size, %rsp; ret. It ends the trampolines that interpreters generate for
- * perf, for example sub $8, %rsp; call *%rcx; add $8, %rsp; ret. These trampolines have no unwind
- * tables, and preserve all other registers.
+ * The epilogue is add $size, %rsp; ret. The trampolines that interpreters generate for perf end in
+ * it, for example sub $8, %rsp; call *%rcx; add $8, %rsp; ret. They have no unwind tables, and
+ * preserve all other registers.
  */
 bool
 arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame)
@@ -74,8 +78,11 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 	       (memcmp(code, wide, sizeof(wide)) == 0 || memcmp(code, narrow, sizeof(narrow)) == 0);
 }
 
-/* struct ucontext is at the stack pointer. After its first 40 bytes, struct sigcontext
- * (arch/x86/include/uapi/asm/sigcontext.h) has the registers in this order, as DWARF numbers. */
+/*
+ * struct ucontext is at the stack pointer. Its first 40 bytes are followed by struct sigcontext
+ * (arch/x86/include/uapi/asm/sigcontext.h), which has the registers in the order of this array of
+ * DWARF register numbers.
+ */
 #define SIGCONTEXT 40
 static const uint8_t sigcontext_order[] = {
 	8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16
@@ -98,10 +105,11 @@ arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted)
 }
 
 /*
- * The frame record is one word below the return address, if the function has a frame record and has
- * set it up; the frame pointer then points to the record. Otherwise the frame pointer is still the
- * caller's. Compiled code that calls another function has a record, although its frame pointer
- * points below the record during a call of runtime.duffcopy.
+ * A function that has set up a frame record has it one word below the return address, and the frame
+ * pointer points to it. In a leaf or in assembler code, the record is used only if the frame
+ * pointer points there; otherwise the frame pointer is taken to be the caller's. Compiled code that
+ * has called another function always has a record, even when the frame pointer points below it, as
+ * during a call of runtime.duffcopy.
  */
 bool
 arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller)

@@ -3,7 +3,8 @@
  * by_epilogue.c - unwinds JIT code that is about to return, by decoding its instructions.
  *
  * Small trampolines of JIT code have neither unwind tables nor a frame pointer, and only return
- * after their call: the instructions at the return address describe the frame.
+ * after the call that they make: the instructions at the return address of this call show the size
+ * of the frame.
  */
 #include "unwind/unwind_method_internal.h"
 

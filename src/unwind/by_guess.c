@@ -2,10 +2,13 @@
 /* by_guess.c - searches the stack for possible frames where no other method finds the caller. */
 #include "unwind/unwind_method_internal.h"
 
-/* Number of words that are searched: the frames of system call wrappers are small. */
+/*
+ * Number of words above the stack pointer that are searched. The frames of system call wrappers,
+ * where guesses are needed most, are small.
+ */
 #define GUESS_WORDS 2048
 
-/* Largest size of a function that sets up no frame. */
+/* Largest distance in bytes from the start of a function without a frame to an address in it. */
 #define FUNCTION_BYTES 1024
 
 static bool
@@ -25,7 +28,7 @@ is_return_address(struct walk *walk, uint64_t address)
 				   arch_is_return_address(mapping->image, address - mapping->bias));
 }
 
-/* Returns the end of the part of the stack that is searched. */
+/* Returns the end of the part of the copied stack that is searched. */
 static uint64_t
 scan_end(const struct walk *walk)
 {
@@ -140,7 +143,7 @@ guess_frameless(struct walk *walk)
 
 		if (!snapshot_read(walk->snapshot, at, &value, sizeof(value)))
 			break;
-		/* Only calls within one file are considered. */
+		/* Only calls of a function in the file of the caller are considered. */
 		if (value < mapping->low || value >= mapping->high ||
 		    !arch_call_target(mapping->image, value - mapping->bias, &target))
 			continue;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_interpreter.c - frames of V8's interpreter: the bytecode array that they execute, and the step
- * from the code of a single bytecode to the interpreter's frame.
+ * by_interpreter.c - frames of V8's interpreter: finds the bytecode array that a frame executes,
+ * and steps from the code of a single bytecode to the interpreter's frame.
  */
 #include "unwind/unwind_method_internal.h"
 
 #include "wallsample/base/search.h"
 
 /*
- * The words below the frame pointer (V8, src/execution/frame-constants.h): context, function,
- * number of arguments (since V8 8.9, Node 16), bytecode array, offset in the bytecode array. The
- * first two and the array are references to objects, whose lowest two bits are 01. The offset is a
- * small integer, whose lowest bit is 0 (include/v8-internal.h, kHeapObjectTag and kSmiTag).
+ * The words below the frame pointer of an interpreter frame (V8, src/execution/frame-constants.h),
+ * from the frame pointer down: context, function, number of arguments (since V8 8.9, Node 16),
+ * bytecode array, offset in the bytecode array. Context, function and array are references to
+ * objects, whose lowest two bits are 01. The offset is a small integer, whose lowest bit is 0
+ * (include/v8-internal.h, kHeapObjectTag and kSmiTag).
  */
 #define FRAME_WORDS 5
 enum { OFFSET, ARRAY, ARGUMENTS, FUNCTION, CONTEXT }; /* in ascending order of addresses */
+/* Without the number of arguments, these two words are one place higher. */
 enum { OLD_OFFSET = OFFSET + 1, OLD_ARRAY = ARRAY + 1 };
 
 /* Number of words that are searched for the return address. Measured: the return address is at the
@@ -72,8 +74,8 @@ interpreter_keep(struct walk *walk)
 		frame->executes = word[OLD_ARRAY];
 }
 
-/* Returns true when the frame pointer points to a frame of the interpreter. Frames of other code
- * rarely have such words. */
+/* Returns true when the words below the frame pointer have the tags that they have in a frame of
+ * the interpreter: frames of other code rarely do. */
 static bool
 is_interpreted(struct walk *walk)
 {
@@ -87,8 +89,9 @@ is_interpreted(struct walk *walk)
 }
 
 /*
- * The interpreter calls the code of a bytecode, which jumps to the code of the next one. The code
- * of simple bytecodes sets up no frame: the return address is at or near the stack pointer.
+ * The interpreter calls the code of a bytecode, which jumps to the code of the next bytecode. The
+ * code of simple bytecodes sets up no frame: the return address into the interpreter is at or near
+ * the stack pointer.
  */
 static enum advance
 advance_one(void *state, struct walk *walk)

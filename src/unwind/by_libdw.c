@@ -2,10 +2,10 @@
 /*
  * by_libdw.c - unwinds a snapshot by CFI with libdw, which reads the snapshot through callbacks.
  *
- * It is the fallback for modules that libunwind cannot unwind: those without .eh_frame_hdr (static
- * programs), those with .debug_frame only, and those whose CFI has expressions of newer compilers.
- * libdw also follows frame pointers where it has no CFI; such a frame is discarded, because
- * by_pointer.c finds it and marks its origin.
+ * This is the fallback for modules that libunwind cannot unwind: those without .eh_frame_hdr
+ * (static programs), those with .debug_frame only, and those whose CFI has expressions of newer
+ * compilers. libdw itself follows frame pointers where it has no CFI. That is prevented here,
+ * because by_pointer.c does it and marks the origin of the frame.
  */
 #include <elfutils/libdwfl.h>
 
@@ -13,12 +13,13 @@
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* A direct-mapped cache of the addresses that have CFI. */
+/* A direct-mapped cache that keeps for addresses whether they have CFI. */
 #define COVER_SLOTS 4096
 struct cover_slot {
 	uint64_t address;
 	bool used, covered;
-	bool end; /* the CFI marks the return address as undefined */
+	/* The CFI marks the return address as undefined: the outermost frame. */
+	bool end;
 };
 
 struct state {
@@ -32,8 +33,11 @@ struct state {
 	struct regs next; /* registers of the frame that was added last */
 	bool next_exact;  /* the address of the frame that was added last is exact */
 	size_t seen;      /* number of frames that libdw has reported, including the first */
-	bool last_end;    /* the CFI marks the last reported frame as the outermost */
-	bool read_zero;   /* the last word read for that frame is 0; it may be the return address */
+	/* The CFI marks the last reported frame as the outermost one. */
+	bool last_end;
+	/* The word that libdw read last after it reported this frame is 0. When libdw then stops,
+	 * the word was the return address. */
+	bool read_zero;
 	enum advance result;
 };
 
@@ -54,8 +58,8 @@ find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base
 	return fd;
 }
 
-/* Callback of libdw: finds no separate debug file. Such a file adds symbols, which are not needed,
- * and its CFI is the same as that of the ELF file. */
+/* Callback of libdw: finds no separate debug file. Such a file would add symbols, which are not
+ * needed, and the same CFI as the ELF file has. */
 static int
 find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 	       const char *file, const char *link, GElf_Word crc, char **debug)
@@ -201,7 +205,7 @@ is_end(Dwarf_Frame *frame)
 	       count == 0 && ops == memory;
 }
 
-/* Finds the CFI for `address` and stores the result in the slot of the cache. */
+/* Searches the CFI for `address` and stores the result in *slot. */
 static void
 cover_slot_fill(struct state *state, uint64_t address, struct cover_slot *slot)
 {
@@ -251,8 +255,8 @@ keep_registers(struct state *state, Dwfl_Frame *frame, uint64_t pc)
 		regs->sp = 0;
 }
 
-/* Callback of libdw, called with the frame that the walk started from, then with each frame that
- * libdw finds. */
+/* Callback of libdw, called first with the frame from which the walk starts, then with each caller
+ * that libdw finds. Appends the callers to the chain. */
 static int
 on_frame(Dwfl_Frame *frame, void *arg)
 {

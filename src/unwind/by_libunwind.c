@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_libunwind.c - libunwind's remote interface over a snapshot.
+ * by_libunwind.c - unwinds a snapshot with libunwind's interface for other processes (remote
+ * unwinding).
  *
- * The accessors read the stack from the copy and the unwind tables from the module's file, so that
- * a frame costs a third of a microsecond. libunwind's own accessors take ten times as long, during
- * which the thread must be stopped.
+ * The accessors here read the stack from the copy and the unwind tables from the module's file: a
+ * frame takes a third of a microsecond. With libunwind's own accessors it would take ten times as
+ * long, during which the thread must be stopped.
  */
 #include <libunwind.h>
 
@@ -14,7 +15,7 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 				       unw_proc_info_t *, int, void *);
 
-/* Number of parsed rules in libunwind's cache, which finds them by address: a large server has some
+/* Number of entries of libunwind's cache of parsed unwind rules by address; a large server has some
  * thousand live call sites. */
 #define CACHE_SIZE 8192
 
@@ -29,7 +30,7 @@ struct search_table {
 	uint64_t count; /* number of entries */
 };
 
-/* A direct-mapped cache of the addresses whose code returns from a signal handler. */
+/* A direct-mapped cache that keeps for addresses whether they are those of signal trampolines. */
 #define TRAMPOLINE_SLOTS 1024
 struct trampoline_slot {
 	uint64_t address;
@@ -43,11 +44,13 @@ struct state {
 	struct search_table *table; /* indexed by module number */
 	size_t table_count;
 	struct trampoline_slot trampoline[TRAMPOLINE_SLOTS];
-	struct walk *walk;   /* the walk in progress */
-	struct mapping code; /* mapping of the image that image_around() returned last */
+	struct walk *walk; /* the walk in progress */
+	/* A copy of the mapping that image_around() returned last. */
+	struct mapping code;
 };
 
-/* Returns the table of the mapping's module. */
+/* Returns the search table of the mapping's module; its `vaddr` is 0 when the module has none that
+ * libunwind can search. */
 static const struct search_table *
 search_table(struct state *state, const struct mapping *mapping)
 {
@@ -68,8 +71,8 @@ search_table(struct state *state, const struct mapping *mapping)
 	if (image == NULL || image->eh_frame_hdr == 0 ||
 	    !image_read_vaddr(image, image->eh_frame_hdr, &header, sizeof(header)))
 		return table;
-	/* This is the only form that linkers write and that libunwind can search. The pointer to
-	 * .eh_frame is four bytes long in all encodings that linkers use. */
+	/* libunwind can search only a table of this form, which is the one that linkers write. The
+	 * pointer to .eh_frame is four bytes long in all encodings that linkers use. */
 	if (header.version != 1 || header.count_encoding != DW_EH_PE_UDATA4 ||
 	    header.table_encoding != DW_EH_PE_DATAREL_SDATA4 ||
 	    (header.pointer_encoding & 0x0f & ~0x08) != DW_EH_PE_UDATA4 || header.count == 0 ||
@@ -122,9 +125,11 @@ get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
 	return -UNW_ENOINFO;
 }
 
-/* Returns a mapping of the image that contains the address, or NULL when no image contains it.
- * access_mem() must search for the image: when a rule is in its cache, libunwind reads unwind
- * tables without looking up the code first. */
+/*
+ * Returns a mapping whose image contains the address, or NULL when no image contains it.
+ * access_mem() must search for the image itself: libunwind has looked up the code first only when
+ * the rule is not in its cache.
+ */
 static const struct mapping *
 image_around(struct state *state, uint64_t address)
 {
@@ -158,8 +163,9 @@ access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int wr
 	code = image_around(state, address);
 	if (code != NULL) {
 		/*
-		 * The only word outside read-only segments is the pointer to a personality
-		 * routine, which is parsed with the tables and never called.
+		 * The only word of the tables that is outside read-only segments is the pointer to
+		 * a personality routine. libunwind reads this pointer but does not call the
+		 * routine.
 		 */
 		if (!image_read_vaddr(code->image, address - code->bias, value, sizeof(*value)))
 			*value = 0;
@@ -237,7 +243,7 @@ state_free(void *opaque)
 	free(state);
 }
 
-/* Clears the caches, which are keyed by address, when mappings have changed. */
+/* Clears the caches, which find entries by address, when mappings have changed. */
 static void
 forget_if_stale(struct state *state)
 {
@@ -268,9 +274,9 @@ is_trampoline(struct state *state, uint64_t address)
 }
 
 /*
- * Makes up to `most` steps from the walk's registers, which are not changed. With `add`, appends
- * the frames to the chain. Stores the number of steps made. The cursor is valid only when the
- * result is ADVANCE_FULL, which means that all steps were made.
+ * Makes up to `most` steps from the walk's registers, which are not changed, and stores the number
+ * of steps made. With `add`, appends the frames to the chain. Returns ADVANCE_FULL when all steps
+ * were made or the chain is full; only then is the cursor valid.
  */
 static enum advance
 step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *steps)
@@ -286,8 +292,8 @@ step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *s
 		bool exact = in_trampoline;
 		unw_word_t pc, sp;
 
-		/* Without tables libunwind follows frame pointers; by_pointer.c does that and marks
-		 * the origin of such frames. */
+		/* Without tables libunwind would follow frame pointers. That is left to
+		 * by_pointer.c, which marks the origin of such frames. */
 		if (walk->no_info || result < 0)
 			return ADVANCE_STUCK;
 		if (result == 0)
@@ -339,8 +345,9 @@ advance(void *opaque, struct walk *walk)
 	if (result != ADVANCE_STUCK || steps == 0)
 		return result;
 	/*
-	 * A failed step leaves the cursor invalid. A copy of the cursor before each step would slow
-	 * down all walks, so the few walks that fail repeat the successful steps.
+	 * A failed step leaves the cursor invalid. Saving the cursor before each step would slow
+	 * down all walks. So the few walks in which a step fails repeat the successful steps, for
+	 * the registers of the last frame.
 	 */
 	flags = *walk;
 	if (step(state, &cursor, steps, false, &again) == ADVANCE_FULL) {

@@ -2,22 +2,22 @@
 /*
  * by_pclntab.c - unwinds Go code by its own tables, which have the stack depth at each instruction.
  *
- * Stripped programs have these tables too. They need no register but the stack pointer, so that
+ * Stripped programs have these tables, too. The tables need no register but the stack pointer, so
  * sleeping threads are unwound without a stop. They do not describe functions that set the stack
- * pointer: such a function switches to another stack (systemstack, mcall, asmcgocall, morestack,
- * the functions that read the clock). It is taken for the first function of the current stack,
- * unless the word at the depth given in the tables is the return address of a direct call of this
- * function.
+ * pointer to another stack (systemstack, mcall, asmcgocall, morestack, the functions that read the
+ * clock). Such a function is taken for the first function of the current stack, unless the word at
+ * the depth given in the tables is the return address of a direct call of this function.
  */
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/base/table.h"
 #include "wallsample/elf/pclntab.h"
 
-/* Number of rules at which all are discarded: a bound on memory. */
+/* When there are this many rules, all are discarded: a bound on memory. */
 #define MOST_RULES ((size_t)1 << 17)
 
 enum kind {
-	KIND_NONE, /* not Go code, or not described by the table */
+	/* Not Go code, or code that the table does not describe. */
+	KIND_NONE,
 	KIND_STEP,
 	KIND_TOP,       /* the first function of its stack */
 	KIND_SWITCH,    /* sets the stack pointer */
@@ -26,7 +26,9 @@ enum kind {
 
 struct pclntab_rule {
 	uint8_t kind;
-	bool interrupts; /* the function interrupted its caller, whose address is therefore exact */
+	/* The function was not called but entered in the middle of its caller, whose address is
+	 * therefore exact. */
+	bool interrupts;
 	bool is_assembler;
 	bool is_morestack;
 	uint32_t depth; /* size of the frame in bytes; see pclntab_stack_depth() */
@@ -40,7 +42,7 @@ struct state {
 	size_t count, capacity;
 	struct table by_address; /* (address, exact) -> index of a rule */
 	struct module_slot {
-		bool tried;            /* the module's table was opened or is missing */
+		bool tried;            /* pclntab_open() was called for the module */
 		struct pclntab *table; /* NULL: the module has no table */
 	} * module;                    /* indexed by module number */
 	size_t module_count;
@@ -73,8 +75,8 @@ state_free(void *opaque)
 	free(state);
 }
 
-/* Returns the table of the mapping's module, or NULL when it has none. The table is opened at its
- * first use. */
+/* Returns the function table of the mapping's module, or NULL when it has none. The table is opened
+ * when it is needed first. */
 static const struct pclntab *
 table_of(struct state *state, const struct mapping *mapping)
 {
@@ -97,9 +99,9 @@ table_of(struct state *state, const struct mapping *mapping)
 /*
  * Functions for which the flags in the table are missing or misleading. The first instructions of a
  * program (_rt0_…) have no caller. A signal handler (sigtramp) has a caller, whatever its flags
- * are. runtime.cgocallback, through which C calls Go, has callers too, on both stacks. Functions
- * for preemption and faults (asyncPreempt, sigpanic) have a frame as if the interrupted code had
- * called them.
+ * are. At runtime.sigreturn the stack has the kernel's signal frame. runtime.cgocallback, through
+ * which C calls Go, has callers on both stacks. Functions for preemption and faults (asyncPreempt,
+ * sigpanic) have a frame as if the interrupted code had called them.
  */
 static const struct {
 	const char *name;
@@ -148,7 +150,8 @@ compile(struct state *state, const struct mapping *mapping, const struct pclntab
 	struct pclntab_function function;
 
 	*rule = (struct pclntab_rule){ .kind = KIND_NONE };
-	/* No call precedes a trampoline, so the address before it belongs to another function. */
+	/* A signal handler returns to the beginning of the trampoline, which no call precedes.
+	 * Unless `exact`, `vaddr` is then one byte before the trampoline, in another function. */
 	if (arch_is_signal_trampoline(mapping->image, exact ? vaddr : vaddr + 1) ||
 	    !pclntab_find(table, vaddr, &function))
 		return;
@@ -189,8 +192,8 @@ find_rule(struct state *state, uint64_t address, bool exact)
 
 /* --- steps -------------------------------------------------------------------------- */
 
-/* Returns true when `caller` is the return address of a direct call of the function. The stack is
- * then the caller's stack: it was not switched yet, or was switched back. */
+/* Returns true when `caller` is the return address of a direct call of the rule's function. Then
+ * the function has not switched to another stack yet, or has switched back. */
 static bool
 is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 {
@@ -204,7 +207,8 @@ is_called(struct state *state, const struct pclntab_rule *rule, uint64_t caller)
 		return false;
 	if (target + mapping->bias == entry)
 		return true;
-	/* Nearly all callers call morestack_noctxt, which only jumps to morestack. */
+	/* Nearly all functions call runtime.morestack through morestack_noctxt, which only jumps
+	 * there. */
 	strbuf_clear(&state->name);
 	return rule->is_morestack && table_of(state, mapping) != NULL &&
 	       pclntab_find(table_of(state, mapping), target, &function) &&

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* by_pointer.c - follows the frame pointers of generated code and of code without unwind tables. */
+/* by_pointer.c - follows the frame pointers of JIT code and of code without unwind tables. */
 #include "unwind/unwind_method_internal.h"
 
 /*
- * Returns true when the frame pointer register may have another value: the walk's last frame was
- * not found by frame pointer, and its address is either outside of code or in code of a file that
- * could not be opened (a deleted file whose mapping may not be opened). Code of such a file most
- * likely has unwind tables that cannot be read, and uses the frame pointer register for other
- * values.
+ * Returns true when the register may contain something else than a frame pointer: the walk's last
+ * frame was not found by frame pointer, and its address is either outside of code or in code of a
+ * file that could not be opened (a deleted file whose mapping may not be opened). Code of such a
+ * file most likely has unwind tables, which cannot be read, and uses the register for other values.
  */
 static bool
 is_unproven(struct walk *walk)
@@ -22,15 +21,15 @@ is_unproven(struct walk *walk)
 		modules_at(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER);
 }
 
-/* Reads a frame record. Leaves beyond_copy set, which requests a larger copy of the stack, only
- * when the frame pointer is proven. */
+/* Reads the two words of a frame record. When they are not in the copied stack, beyond_copy is set,
+ * and the next samples copy more of the stack; is_unproven() prevents that. */
 static bool
 read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 {
 	if (walk_read_word(walk, fp, saved) && walk_read_word(walk, fp + 8, address))
 		return true;
-	/* An unproven frame pointer would request a larger copy in each sample, which would rarely
-	 * contain a frame record. */
+	/* If the register contains another value, each sample would ask for a larger copy, which
+	 * would rarely contain a frame record. */
 	if (walk->beyond_copy && is_unproven(walk)) {
 		walk->beyond_copy = false;
 		walk->no_info = true;
@@ -38,9 +37,11 @@ read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 	return false;
 }
 
-/* Ends the walk at a frame pointer or return address of zero, which marks the thread's first
- * function. If the frame pointer is unproven, a zero proves nothing: sets no_info, and the walk is
- * stuck. */
+/*
+ * Ends the walk at a frame pointer or return address of zero, which marks the thread's first
+ * function. When is_unproven(), a zero shows nothing: no_info is set, and the result is
+ * ADVANCE_STUCK.
+ */
 static enum advance
 end_at_zero(struct walk *walk)
 {
@@ -69,7 +70,7 @@ advance_one(void *state, struct walk *walk)
 		return ADVANCE_STUCK;
 	if (fp == 0)
 		return end_at_zero(walk);
-	/* The stack grows down: the caller's record is above. */
+	/* The stack grows down, so the record is above the stack pointer. */
 	if (fp < walk->regs.sp || fp % sizeof(uint64_t) != 0)
 		return ADVANCE_STUCK;
 	if (!read_record(walk, fp, &saved, &address))

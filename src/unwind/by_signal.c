@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_signal.c - the step from a signal handler's return trampoline to the interrupted code.
+ * by_signal.c - steps from a signal handler's return trampoline to the interrupted code.
  *
  * The kernel defines the layout of the signal frame, so this step needs neither unwind tables (musl
  * has none for its trampoline) nor CFI expressions (glibc's tables have them for its trampoline).
@@ -17,8 +17,7 @@ advance(void *state, struct walk *walk)
 	if (mapping == NULL || mapping->image == NULL ||
 	    !arch_is_signal_trampoline(mapping->image, walk->regs.pc - mapping->bias))
 		return ADVANCE_STUCK;
-	/* The address of the trampoline is not the return address of a call: the kernel
-	 * pushed it. */
+	/* The trampoline was not called: the kernel pushed its address. So the address is exact. */
 	walk->chain->frame[walk->chain->count - 1].exact = true;
 	if (!arch_signal_registers(walk, walk->regs.sp, &interrupted))
 		return ADVANCE_STUCK;

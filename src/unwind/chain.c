@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chain.c - a call chain: an array of frames up to a limit. */
+/* chain.c - call chains: arrays of frames that grow up to a limit. */
 #include <string.h>
 
 #include "wallsample/base/base.h"

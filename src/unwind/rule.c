@@ -17,7 +17,8 @@ struct rule_source {
 	const struct image *image;
 	int fd;
 	Elf *elf;
-	/* handle for .debug_frame; NULL: the file has none, or it was not opened yet */
+	/* Handle for .debug_frame. NULL: the file has none that may be used, or it was not opened
+	 * yet. */
 	Dwarf *dwarf;
 	bool dwarf_tried;
 	Dwarf_CFI *eh_frame;    /* owned by this struct */
@@ -71,8 +72,8 @@ is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
 	return *offset >= INT32_MIN && *offset <= INT32_MAX;
 }
 
-/* Adds a register of the caller to the rule. Returns false when a rule cannot represent the
- * register. */
+/* Adds a register of the caller to the rule. Sets the kind RULE_END when the register is the return
+ * address and is undefined. Returns false when a rule cannot represent the register. */
 static bool
 compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
 {
@@ -151,8 +152,8 @@ compile(Dwarf_Frame *frame, struct rule *rule)
 	rule->kind = RULE_PLAIN;
 }
 
-/* Returns true when the image has the table of pclntab.h, which is more precise than
- * .debug_frame where stacks are switched. */
+/* Returns true when the image has a function table (pclntab.h), by which unwinding is more precise
+ * than by .debug_frame where code switches stacks. */
 static bool
 has_pclntab(const struct image *image)
 {
@@ -193,12 +194,15 @@ rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule)
 
 /* --- the size of debug information ----------------------------------------------------------- */
 
-/* Largest unpacked size of a file's debug sections. libdw reads this size in about a fifth of a
- * second. The debug sections of programs whose only unwind tables are in .debug_frame have a tenth
- * of this size. */
+/*
+ * Largest size in bytes of a file's debug sections, when unpacked, that libdw may read. Reading
+ * this size takes about a fifth of a second. The debug sections of programs whose only unwind
+ * tables are in .debug_frame have a tenth of this size.
+ */
 #define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
 
-/* A section ".zdebug_…" begins with "ZLIB" and its unpacked size, big-endian. */
+/* Number of bytes at the beginning of a section ".zdebug_…": "ZLIB" and its unpacked size,
+ * big-endian. */
 #define OLD_HEADER_BYTES 12
 
 static uint64_t
@@ -212,7 +216,7 @@ old_unpacked_size(Elf *elf, const GElf_Shdr *header)
 	return bytes_big((const uint8_t *)data->d_buf + 4, sizeof(uint64_t));
 }
 
-/* Returns the size of the section after libdw has unpacked it. */
+/* Returns the size in bytes of the section when unpacked; UINT64_MAX when it is not known. */
 static uint64_t
 unpacked_size(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, bool old)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rule_internal.h - how to find the caller of code at one address, in a form that is fast to
- * apply.
+ * rule_internal.h - rules: how to find the caller of the code at one address, in a form that is
+ * fast to apply.
  *
  * Nearly all entries that compilers write into unwind tables have one form: the caller's stack
  * pointer is a register plus an offset, and the return address and some registers are saved at
- * fixed offsets below it. libdw reads the tables, a rule keeps these values, and a walk applies
- * them with a few loads. Any other form is RULE_COMPLEX and is left to libunwind and libdw.
+ * fixed offsets below it. libdw reads the tables, a rule keeps these values, and the unwinder
+ * applies them with a few loads. An entry of another form becomes RULE_COMPLEX and is left to
+ * libunwind and libdw.
  */
 #ifndef WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 #define WALLSAMPLE_UNWIND_RULE_INTERNAL_H
@@ -37,7 +38,7 @@ struct rule {
 		uint8_t number;
 		bool saved; /* the value is at CFA + offset; otherwise the register is unchanged */
 		int32_t offset;
-	} reg[RULE_REGISTERS]; /* includes the return address */
+	} reg[RULE_REGISTERS]; /* among them the one with the return address */
 };
 
 /* The unwind tables of one image. */
@@ -47,14 +48,15 @@ struct rule_source;
  * rule_source_free(), which accepts NULL. Returns NULL when the image cannot be opened. */
 struct rule_source *rule_source_open(const struct image *image);
 void rule_source_free(struct rule_source *source);
-/* Stores the rule for code at `vaddr`, an address in the image's file; RULE_NONE if no table covers
- * it. */
+/* Sets *rule for the code at `vaddr`, an address in the image before relocation; its kind is
+ * RULE_NONE if no table covers the address. */
 void rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule);
 
 /*
- * Returns true when the file has a .debug_frame and its debug sections are small when unpacked. To
- * reach .debug_frame, libdw reads and unpacks all debug sections; for some programs this would take
- * seconds and gigabytes, in the middle of a tick. `elf` is borrowed.
+ * Returns true when the file has a .debug_frame, and all of its debug sections together have at
+ * most 256 MiB when unpacked. To reach .debug_frame, libdw reads and unpacks all debug sections;
+ * for some programs this would take seconds and gigabytes while samples are taken. `elf` is
+ * borrowed.
  */
 bool debug_frame_is_cheap(Elf *elf);
 

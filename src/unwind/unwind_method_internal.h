@@ -17,13 +17,13 @@
 #include "wallsample/unwind/chain.h"
 #include "wallsample/unwind/unwind.h"
 
-/* Pages of the target's memory that are not in the copied stack: a direct-mapped cache. */
+/* A direct-mapped cache of pages of the target's memory, for what is not in the copied stack. */
 #define LIVE_PAGE ((uint64_t)4096)
 #define LIVE_PAGES 16
 struct live_cache {
 	struct {
 		uint64_t address;
-		size_t size;   /* 0: not readable */
+		size_t size;   /* number of bytes that were read; 0: not readable */
 		uint64_t walk; /* number of the walk that read the page */
 		uint8_t bytes[LIVE_PAGE];
 	} page[LIVE_PAGES];
@@ -34,9 +34,9 @@ struct walk {
 	struct maps *maps;
 	const struct snapshot *snapshot;
 	struct chain *chain;
-	/* cache of the process's stack; NULL: the stack must not be read */
+	/* Cache of stack memory of the live process; NULL: only the copied stack may be read. */
 	struct live_cache *live;
-	/* cache of code without a file; NULL: such code must not be read */
+	/* Cache of code that is in no file; NULL: such code must not be read. */
 	struct live_cache *code;
 	const struct address_range *interpreter; /* see unwinder_set_interpreters() */
 	size_t interpreter_count;
@@ -46,7 +46,7 @@ struct walk {
 	bool beyond_copy;      /* the needed part of the stack was not copied */
 	bool bad_memory;       /* the needed memory is not readable */
 	bool missing_register; /* the value of a needed register is not known */
-	bool no_info;          /* there are no unwind tables for the address */
+	bool no_info;          /* no unwind tables cover the address */
 	/* The unwinder does not clear the next two members. */
 	bool read_live;    /* memory of the live process was read */
 	size_t stack_used; /* bytes of the copy up to the highest byte that was read */
@@ -107,9 +107,9 @@ bool walk_add_caller(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_ori
 bool walk_add_return(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_origin origin);
 
 /*
- * Extends an array of *count elements, which is indexed by module number, so that it has an element
- * for the module. New elements are zero. Returns the new array, which replaces `array` and which
- * the caller frees.
+ * Makes an array, which is indexed by module number, large enough to have an element for `module`,
+ * and returns the array that replaces `array`; the caller frees it. *count is the number of its
+ * elements, `size` the size of one. New elements are zero.
  */
 static inline void *
 array_for_module(void *array, size_t *count, uint32_t module, size_t size)
@@ -140,8 +140,8 @@ size_t walk_read_code(struct walk *walk, uint64_t address, void *to, size_t size
  * is a return address. */
 uint64_t walk_lookup(const struct walk *walk);
 
-/* Sets `executes` of the chain's last frame if it is an interpreter frame; otherwise sets it to
- * 0. */
+/* Sets `executes` of the chain's last frame: if it is a frame of V8's interpreter, to the reference
+ * to the bytecode that it executes, else to 0. */
 void interpreter_keep(struct walk *walk);
 
 /* True when the instruction before `vaddr` is a call, so that `vaddr` may be a return address. */
@@ -151,14 +151,12 @@ bool arch_is_return_address(const struct image *image, uint64_t vaddr);
  * it calls. Returns false when there is no direct call. */
 bool arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target);
 
-/*
- * Returns true when the code only removes its frame from the stack and returns. *frame is then the
- * distance in bytes from the stack pointer up to the return address.
- */
+/* Returns true when `code` only removes its frame from the stack and returns; never on aarch64.
+ * *frame is then the distance in bytes from the stack pointer up to the return address. */
 #define ARCH_EPILOGUE_BYTES 8 /* number of bytes that are examined */
 bool arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame);
 
-/* True when the code at `vaddr` returns from a signal handler. */
+/* True when the code at `vaddr` is the trampoline to which a signal handler returns. */
 bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 
 /* Reads the registers at the interrupted instruction from the signal frame that the kernel pushed;
@@ -167,34 +165,35 @@ bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
 /*
- * Finds the registers of the caller of a function of pclntab.h whose frame has `depth` bytes. The
- * place of the saved frame pointer is known unless the function is assembler code. Returns false,
- * with a flag of the walk set, when the return address is not known.
+ * Finds the registers of the caller of a function that pclntab.h describes, whose frame has `depth`
+ * bytes. The saved frame pointer is read if its place is known: rarely in a leaf or in assembler
+ * code. Returns false, with a flag of the walk set, when the return address is not known.
  */
 bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
 
 /*
- * Guesses (by_guess.c). All search the copied stack from the stack pointer upwards.
+ * The next three functions (by_guess.c) search the copied stack up to 16 KiB above walk->regs.sp.
  *
- * Finds the next possible frame record at or above *cursor, stores its address, and moves *cursor
- * one word above it. `function` is the address of the function of the walk's last frame: a record
- * is then any two words of which the second is the return address of a direct call of `function`.
- * If `function` is 0, the first word must look like a frame pointer and the second must follow any
- * call. Returns false when there is no such record.
+ * guess_frame_record() finds the next possible frame record (the caller's frame pointer, then the
+ * return address) at or above *cursor, stores its address in *record, and moves *cursor to the word
+ * above this address. If `function` is the first address of the last frame's function, any two
+ * words are accepted of which the second is the return address of a direct call of it. If
+ * `function` is 0, the first word must look like a frame pointer and the second must follow any
+ * call. Returns false when there is no further record.
  */
 bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint64_t *record);
 
 /*
- * Appends the caller of a function that has not set up a frame, or whose frame pointer is not
- * known. The return address is the first word above the stack pointer that follows a direct call of
- * this function; if the caller's frame record is known, only words below it are tried. Returns
- * false when there is no such word.
+ * Appends the caller of a function that has set up no frame, or whose frame pointer is not known.
+ * As return address it takes the first word from the stack pointer on that follows a direct call,
+ * in the same file, of an address up to 1 KiB before the pc; if the frame pointer is known, only
+ * words below its value. Returns false when there is no such word, or the chain is full.
  */
 bool guess_frameless(struct walk *walk);
 
 /* Finds the next word at or above *cursor that may be a return address. If the frame pointer is
  * known and points to a frame record, only words below this record are searched. Stores the word in
- * *address and moves *cursor behind it. Returns false when there is no such word. */
+ * *address and moves *cursor above it. Returns false when there is no such word. */
 bool guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address);
 
 #endif

@@ -2,10 +2,10 @@
 /* unwinder.c - runs the unwind methods on a snapshot and determines why the walk ended. */
 #include "unwind/unwind_method_internal.h"
 
-/* Largest number of guesses of one kind that are tried. */
+/* Number of frame records, and of return addresses, that are tried as guesses for one frame. */
 #define GUESSES 8
 
-/* A direct-mapped cache of the addresses that have unwind tables. */
+/* A direct-mapped cache that keeps for addresses whether they have unwind tables. */
 #define COVER_SLOTS 1024
 struct cover_slot {
 	uint64_t address;
@@ -102,7 +102,7 @@ has_tables(struct unwinder *unwinder, uint64_t address)
 }
 
 /* Returns true when the walk's last frame is in code of a file that has no unwind tables for this
- * code, such as the C library musl. Code without a file is JIT code and does not count. */
+ * code, such as the C library musl; false for code without a file. */
 static bool
 in_bare_file(struct unwinder *unwinder, const struct walk *walk)
 {
@@ -131,8 +131,8 @@ clear_flags(struct walk *walk)
 	walk->no_info = false;
 }
 
-/* Returns true when the last frame's address is not in code and so cannot be a return address. This
- * occurs where a runtime switches stacks, because unwind tables are wrong there (pclntab.h). */
+/* Returns true when the last frame's address is not in code, and so cannot be a return address.
+ * This occurs where a runtime switches stacks: unwind tables lead to a wrong address there. */
 static bool
 is_outside_code(const struct walk *walk)
 {
@@ -142,9 +142,9 @@ is_outside_code(const struct walk *walk)
 }
 
 /*
- * Runs the methods in order until none can append a frame. When a method other than the first has
- * appended a frame, the order starts again at the first, because the caller may be in another
- * language.
+ * Runs the methods in the order of unwinder->slot until none can append a frame. When a method has
+ * appended a frame, the order starts again, because the caller may be in another language: at the
+ * second method if the first has appended the frame, otherwise at the first.
  */
 static enum advance
 run(struct unwinder *unwinder, struct walk *walk)
@@ -156,15 +156,16 @@ run(struct unwinder *unwinder, struct walk *walk)
 		struct slot *slot = &unwinder->slot[i];
 		size_t before = walk->chain->count;
 
-		/* Interpreter frames have no unwind tables, so each of them is the last
-		 * frame here. */
+		/* Interpreter frames have no unwind tables, so each of them is the last frame of
+		 * the chain at some time at this place. */
 		if (walk->interpreter_count > 0)
 			interpreter_keep(walk);
 		if (i < unwinder->table_count && in_fileless_code(walk)) {
 			i = unwinder->table_count;
 			continue;
 		}
-		/* In code that has unwind tables the frame pointer may have any value. */
+		/* Code that has unwind tables may use the frame pointer register for other
+		 * values. */
 		if (i >= unwinder->table_count && has_tables(unwinder, walk_lookup(walk))) {
 			walk->no_info = false;
 			break;
@@ -209,8 +210,8 @@ chain_end_of(const struct walk *walk, enum advance result)
 	return walk->bad_memory && !walk->no_info ? CHAIN_BAD_MEMORY : CHAIN_NO_UNWIND_INFO;
 }
 
-/* Restores the walk to the state *to, with the first `count` frames of its chain, for another
- * attempt from there. read_live and stack_used keep their values. */
+/* Restores the walk to the state *to, with the first `count` frames of its chain, so that another
+ * guess can be tried. read_live and stack_used keep their values. */
 static void
 rewind_walk(struct walk *walk, const struct walk *to, size_t count)
 {
@@ -233,8 +234,8 @@ next_candidate(struct unwinder *unwinder, struct walk *walk, uint64_t *cursor, u
 	return false;
 }
 
-/* Returns true when the frame pointer is known, or the chain has a guessed frame. Stopping the
- * thread to read the register would not help then. */
+/* Returns true when the frame pointer is known, or the chain has a guessed frame. In both cases it
+ * would not help to stop the thread in order to read the register. */
 static bool
 has_frame_pointer(const struct walk *walk)
 {
@@ -250,8 +251,8 @@ has_frame_pointer(const struct walk *walk)
 
 /*
  * Returns true when the last frame is in a file without unwind tables, its callee has tables, and
- * the stack above has no return address into code with tables. The frame is then the start of a
- * thread in a C library without tables.
+ * the stack above has no return address into code with tables. The last frame is then the function
+ * in which a C library without tables starts threads.
  */
 static bool
 is_bare_start(struct unwinder *unwinder, struct walk *walk)
@@ -264,9 +265,11 @@ is_bare_start(struct unwinder *unwinder, struct walk *walk)
 	       in_bare_file(unwinder, walk) && !next_candidate(unwinder, walk, &cursor, &address);
 }
 
-/* Returns true when the walk has ended as it does after a correct guess: complete, at the depth
- * limit, at the end of the copied stack, or at a thread start without tables. Wrong guesses rarely
- * do. */
+/*
+ * Returns true when the walk has ended as it does after a correct guess: at the thread's first
+ * function, at the depth limit, at the end of the copied stack, or at a thread start in a file
+ * without tables. After wrong guesses walks rarely end like this.
+ */
 static bool
 is_good_end(struct unwinder *unwinder, struct walk *walk, enum advance result)
 {
@@ -288,8 +291,11 @@ function_start(struct unwinder *unwinder, uint64_t address)
 	return start;
 }
 
-/* Returns true when the record's return address follows a direct call of another function than
- * `function`, or cannot be read. Indirect calls are accepted, because their target is not known. */
+/*
+ * Returns true when the return address in the frame record cannot be read, or follows a direct call
+ * of another function than `function`. Indirect calls are accepted, because their target is not
+ * known.
+ */
 static bool
 contradicts(struct unwinder *unwinder, struct walk *walk, uint64_t record, uint64_t function)
 {
@@ -306,9 +312,12 @@ contradicts(struct unwinder *unwinder, struct walk *walk, uint64_t record, uint6
 	return target != function && function_start(unwinder, target) == target;
 }
 
-/* Tries the frame records that guess_frame_record() finds with `function`. `here` is the first
+/*
+ * Tries as frame pointer the addresses of the frame records that guess_frame_record() finds with
+ * `function`, and continues the walk with each, until is_good_end() is true. `here` is the first
  * address of the last frame's function; 0: not known. If `function` is 0, the caller is marked as
- * guessed. */
+ * guessed. Returns false, with the walk unchanged, when no record is accepted.
+ */
 static bool
 try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uint64_t here,
 	    enum advance *result)
@@ -334,10 +343,11 @@ try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uin
 }
 
 /*
- * Guesses the frame pointer, which is not known for a sleeping thread. Most code does not need it.
- * The frame records on the stack are tried from the innermost outwards, and the first record with
- * which the walk has a good end is accepted. A record is reliable if its return address follows a
- * call of the last frame's function; with `sure`, only such records are tried.
+ * Guesses the frame pointer, which is not known for a sleeping thread, and continues the walk; most
+ * code does not need it. The frame records on the stack are tried from the innermost outwards, and
+ * the first with which is_good_end() is true is accepted. Records whose return address follows a
+ * direct call of the last frame's function are tried first; with `sure`, only these are tried.
+ * Returns false, with the walk unchanged, when no record is accepted.
  */
 static bool
 guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure, enum advance *result)
@@ -361,9 +371,10 @@ run_guessing(struct unwinder *unwinder, struct walk *walk)
 }
 
 /*
- * Guesses the caller where no method finds it. The guess is the first word on the stack that may be
- * a return address into code with unwind tables, and with which the walk has a good end. With
- * `any_end`, the walk need only find one more frame.
+ * Guesses the caller where no method finds it, and continues the walk. Words on the stack that may
+ * be return addresses into code with unwind tables are tried from the innermost outwards. The first
+ * with which is_good_end() is true is accepted; with `any_end`, the first with which the walk finds
+ * one more frame. Returns false when no word is accepted.
  */
 static bool
 guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum advance *result)
@@ -373,7 +384,8 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 	uint64_t cursor = walk->regs.sp, address;
 
 	for (int i = 0; i < GUESSES && next_candidate(unwinder, walk, &cursor, &address); i++) {
-		/* The cursor is above the return address, which is the caller's stack pointer. */
+		/* The cursor is one word above the return address: it is the caller's stack
+		 * pointer. */
 		if (!walk_add_caller(walk, cursor, address, FRAME_GUESS))
 			return false;
 		*result = run_guessing(unwinder, walk);
@@ -386,10 +398,8 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 	return false;
 }
 
-/*
- * Steps out of a call of an address without code, such as a null pointer: the return address is at
- * the stack pointer, where the call pushed it, and no register has changed since.
- */
+/* Appends the caller of an address without code that was called, such as a null pointer. The call
+ * pushed the return address, which is at the stack pointer, and no register has changed since. */
 static void
 leave_bad_call(struct walk *walk)
 {
@@ -400,25 +410,25 @@ leave_bad_call(struct walk *walk)
 		walk_add_return(walk, cursor, address, FRAME_GUESS);
 }
 
-/*
- * Makes the whole walk. If the unwind tables and frame pointers end early, the missing information
- * determines which guess is tried first.
- */
+/* Unwinds the whole snapshot. If the methods end early, the missing information determines which
+ * guess is tried first. */
 static enum chain_end
 walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 {
 	enum advance result = ADVANCE_STUCK;
 	uint64_t fp;
 
-	/* If a thread sleeps in code without tables, its callers are found by their direct
-	 * calls. */
+	/* If a thread sleeps in a file without tables and its frame pointer is not known, its
+	 * callers are found by their direct calls. */
 	while (!regs_get(&walk->regs, regs_fp_number, &fp) && in_bare_file(unwinder, walk) &&
 	       guess_frameless(walk))
 		;
 	leave_bad_call(walk);
-	/* In a system call wrapper of a library without tables, the frame pointer is that of a
-	 * caller; following it would skip one frame, so the caller is guessed from the stack
-	 * first. */
+	/*
+	 * In a system call wrapper of a library without tables, the frame pointer is that of a
+	 * caller, and following it would leave out one frame. So the caller is guessed from the
+	 * stack first.
+	 */
 	if (!in_bare_file(unwinder, walk) || !guess_caller(unwinder, walk, false, &result))
 		result = run(unwinder, walk);
 	if (result == ADVANCE_STUCK && walk->missing_register && !walk->beyond_copy &&

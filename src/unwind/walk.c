@@ -4,7 +4,8 @@
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Addresses up to this number of bytes above the stack pointer may belong to the same stack. */
+/* Addresses up to this number of bytes above the start of the copied stack are taken to be in the
+ * same stack. */
 #define STACK_FAR (UINT64_C(1) << 30)
 
 static size_t
@@ -17,8 +18,8 @@ read_page(const struct snapshot *snapshot, uint64_t address, uint8_t *to)
 	return memory_read(memory, address, to, LIVE_PAGE) ? LIVE_PAGE : 0;
 }
 
-/* Returns the bytes of a page from `address` on, through the cache. Stores their number in *size; 0
- * when the page is not readable. */
+/* Returns the bytes of a page from `address` on, from the cache if this walk has put the page
+ * there, and stores their number in *size; 0 when the page is not readable. */
 static const uint8_t *
 cached_page(const struct walk *walk, struct live_cache *cache, uint64_t address, size_t *size)
 {

@@ -57,7 +57,8 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	if (!reads || !writes)
 		wanted = reads ? HOLDER_WRITES : HOLDER_READS;
 	descriptors_find_holders(descriptors, id, wanted, &found);
-	/* Any process can open a fifo at any time: that none has it open now proves nothing. */
+	/* Any process can open a fifo at any time: the text of a fifo that no process has open is
+	 * only its path. */
 	if (found.count == 0 && (named || !found.sure)) {
 		if (named)
 			strbuf_add_format(out, "fifo %s", id);
@@ -108,7 +109,7 @@ read_info(const struct descriptors *descriptors, int fd, struct fdinfo *info)
 }
 
 /* Returns true when descriptor `fd` still has the inode that it had when it was added to the epoll.
- * Not proof of the same object: descriptors without a file, such as eventfds, share one inode. */
+ * That does not prove that it is the same object: all eventfds, for example, have one inode. */
 static bool
 is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 {

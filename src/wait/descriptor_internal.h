@@ -20,10 +20,10 @@ struct fdinfo {
 	bool has_signals;     /* the descriptor is a signalfd: `signals` is set */
 	uint64_t signals;     /* bit n: signal n + 1 */
 	size_t watches;       /* number of watches of an inotify descriptor */
-	uint64_t pid;         /* process of a pidfd; 0: it has ended, or this is no pidfd */
-	size_t watched;       /* number of descriptors that an epoll watches */
+	uint64_t pid;   /* process of a pidfd; 0: it has ended, or the descriptor is not a pidfd */
+	size_t watched; /* number of descriptors that an epoll watches */
 	struct {
-		int fd; /* number when it was added to the epoll; may be another file by now */
+		int fd; /* number at the time of epoll_ctl; it may belong to another file now */
 		uint64_t inode;
 	} first[FDINFO_WATCHED]; /* the watched descriptors with the lowest numbers, ascending */
 };
@@ -39,9 +39,9 @@ void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 struct holders;
 
 /*
- * Lists the descriptors of all processes that may be read, to find what process `own` is connected
- * to. Takes about 5 us for each descriptor, mostly in the kernel. Ends after 200,000 descriptors,
- * which take 1 s. The caller frees the result.
+ * Lists the pipes, sockets and files that all processes have open, if wallsample may read them.
+ * `own`: the process whose connections are searched. Takes about 5 us per descriptor, mostly in the
+ * kernel. From 200,000 descriptors (1 s) on the list stays empty. The caller frees the list.
  */
 struct holders *holders_scan(pid_t own);
 void holders_free(struct holders *holders);
@@ -52,16 +52,17 @@ enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
 #define HOLDERS_NAMED 2
 
 struct holders_found {
-	size_t count; /* number of processes that have the link open, `own` included */
-	bool own;     /* `own`, as in holders_scan, has the link open; pid[] does not contain it */
+	size_t count; /* processes that have the link of holders_find open, with `own` */
+	bool own;     /* `own` of holders_scan has the link open; pid[] does not contain it */
 	pid_t pid[HOLDERS_NAMED];
 	size_t named; /* number of elements of pid[] */
-	bool sure;    /* every process was read, so that no further one has the link open */
+	bool sure;    /* all processes were read: no other process has the link open */
 };
 
 /*
  * Finds the processes that have `link`, the text of a link /proc/PID/fd/N, open with this access.
- * Descriptors that were closed or reused since holders_scan are not reported.
+ * Descriptors that were closed or reused since holders_scan are not reported. A path is found only
+ * if `own` has it open: in another mount namespace it may name another file.
  */
 void holders_find(const struct holders *holders, const char *link, enum holder_access access,
 		  struct holders_found *found);
@@ -157,7 +158,7 @@ struct described {
 	} end[2]; /* element 1: a descriptor open only for writing; element 0: any other */
 };
 
-/* When the processes or the socket tables were last read, and how long that took. */
+/* When the holders or the socket tables were last read, and how long that took. */
 struct reading {
 	uint64_t at_ns, took_ns;
 };
@@ -176,10 +177,8 @@ struct descriptors {
 	size_t known_capacity;
 };
 
-/*
- * The holders and the socket tables are read on first use and cached. descriptors_find_* read them
- * again, for at most a twentieth of the time, when they do not contain what is asked for.
- */
+/* The holders and the socket tables are read on first use and kept. If descriptors_find_* do not
+ * find the link or inode there, they read again, but not before 20 times the last duration. */
 void descriptors_find_holders(struct descriptors *descriptors, const char *link,
 			      enum holder_access access, struct holders_found *found);
 const struct net_socket *descriptors_find_socket(struct descriptors *descriptors,

@@ -13,9 +13,10 @@
 
 #include "wallsample/base/search.h"
 
-/* Most descriptors read in a walk. On a machine with more descriptors no process is named. */
+/* Most descriptors that holders_scan reads. On a machine with more descriptors it reports none. */
 #define WALK_MOST 200000
-/* Most threads of a process whose descriptors are tried when its first thread has exited. */
+/* Most entries of /proc/PID/task that are read to find a thread whose descriptors can be listed,
+ * when the first thread has exited. */
 #define THREADS_MOST 64
 /* The inode of the first pid namespace: PROC_PID_INIT_INO of Linux's proc_ns.h. */
 #define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
@@ -111,8 +112,9 @@ walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 
 /*
  * Reads the descriptors of a process from the /proc directory of a thread other than the first: the
- * directory of a first thread that has exited is closed to users other than root. Returns false
- * when no thread's directory may be read.
+ * directory of a first thread that has exited is closed to users other than root. Stops at the
+ * first directory that contains descriptors. Returns false when it came to a directory that
+ * wallsample may not read.
  */
 static bool
 walk_threads(struct holders *holders, pid_t pid)
@@ -155,7 +157,9 @@ walk_process(struct holders *holders, pid_t pid)
 		return;
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
 		return;
-	/* Kernel threads have no descriptors. A task directory has two links more than threads. */
+	/* No descriptor was found: the process has none, its first thread has exited, or reading is
+	 * not permitted. If the process has several threads, their directories are tried; the link
+	 * count of /proc/PID/task is the number of threads plus two. */
 	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
 	if (stat(name, &st) == 0 && st.st_nlink > 3)
 		holders->all &= walk_threads(holders, pid);
@@ -270,7 +274,7 @@ holder_is_current(const struct holder *holder, const char *link, enum holder_acc
 }
 
 /*
- * The result is certain when the descriptors of all processes were read at a time when the process
+ * found->sure is set when the descriptors of all processes were read at a time when the process
  * `own` had an end of the pipe open: an end that no process has open cannot be opened again.
  */
 void

@@ -254,8 +254,9 @@ is_same_address(const struct net_address *a, const struct net_address *b)
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* Handles a further line for a socket that is already in the list: the kernel repeats lines when
- * the table changes during the reading. */
+/* Handles a further line for a socket that is already in the list. The kernel repeats lines when
+ * the table changes during the reading; but if the line of a UNIX socket differs from the first,
+ * one of them may be forged, and the socket is marked as doubtful. */
 static void
 add_second_line(struct net_tables *tables, uint32_t at, const struct net_socket *socket,
 		const char *path)
@@ -276,7 +277,7 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 	uint32_t at = (uint32_t)tables->count;
 	bool added;
 
-	/* Connections that no process has open, or that are not accepted yet, have no inode. */
+	/* Connections that no process has open, or that are not accepted yet, have the inode 0. */
 	if (!parse_socket(file, line, &socket, &path) || socket.inode == 0)
 		return;
 	place = table_insert(&tables->inodes, socket.inode, socket.protocol, at, &added);

@@ -91,7 +91,8 @@ of_clock_nanosleep(const struct wait_source *source, const struct wait_call *cal
 
 /* --- several descriptors ----------------------------------------------------------------- */
 
-/* Classifies a wait without descriptors: a sleep, or a wait for a signal. */
+/* Classifies a wait without descriptors: with a time-out it is a sleep, without one a wait for a
+ * signal. */
 static void
 set_no_descriptor(struct wait *out)
 {
@@ -273,8 +274,9 @@ of_futex_wait(const struct wait_source *source, const struct wait_call *call, st
 }
 
 /*
- * The system calls that wait, in ascending order of strcmp. A call that uses two descriptors is
- * classified by the one that blocks more often: the input of splice, the output of sendfile.
+ * The system calls that wait, in ascending order of their names (strcmp). A call that uses two
+ * descriptors is classified by the one that blocks more often: the input of splice, the output of
+ * sendfile.
  */
 static const struct call_row rows[] = {
 	{ "accept", WAIT_ACCEPT, READS_FD, NO_LIMIT, 0, NULL },

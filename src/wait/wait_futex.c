@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wait_futex.c - classifies a sleep on a futex by the arguments of the call and the memory around
- * its word. Arguments: linux/futex.h, futex(2).
+ * the futex word. Arguments: linux/futex.h, futex(2).
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -81,8 +81,8 @@ wait_futex_word(const struct wait_call *call)
 	}
 }
 
-/* Returns the clock of the time-out, the fourth argument of the call, which is relative for
- * FUTEX_WAIT. */
+/* Returns the clock of the time-out, which is the fourth argument of the call: CLOCK_OF_LENGTH for
+ * FUTEX_WAIT, whose time-out is relative. */
 static clockid_t
 clock_of(const struct futex_wait *wait)
 {
@@ -122,9 +122,10 @@ recognise_lock(struct futex_wait *wait, struct wait *out)
 }
 
 /*
- * A language runtime's lock consists of a mutex and condition variables, and would otherwise be
- * classified as one of these. A wait for it has a time-out (some 5 ms), and is repeated until the
- * thread owns the lock.
+ * Returns true, and sets kind, object and layout, when the futex word is part of a lock of a
+ * language runtime. This is tried first, because such a lock consists of a mutex and condition
+ * variables, and would be classified as one of these. The time-out of the call (some 5 ms) is not
+ * stored, because the thread repeats the call until it owns the lock.
  */
 static bool
 wait_of_runtime(const struct wait_source *source, const struct futex_wait *wait, struct wait *out)

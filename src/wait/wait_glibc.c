@@ -28,9 +28,9 @@
 
 /*
  * Returns true when the system call can come from a library function that has a variant with a
- * deadline, such as pthread_rwlock_rdlock. Such functions use FUTEX_WAIT_BITSET and, without a
- * deadline, pass CLOCK_REALTIME, which is 0. Before glibc 2.32 some used FUTEX_WAIT without a
- * deadline.
+ * deadline, such as pthread_rwlock_rdlock. Such functions use FUTEX_WAIT_BITSET. Without a deadline
+ * they set the flag FUTEX_CLOCK_REALTIME, because they pass CLOCK_REALTIME as the clock. Before
+ * glibc 2.32 some used FUTEX_WAIT when there was no deadline.
  */
 static bool
 can_be_timed_function(const struct futex_wait *wait)
@@ -128,9 +128,10 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 /* --- the lock of a FILE ----------------------------------------------------------------- */
 
 /*
- * Offsets in struct pthread. The tid is behind the header, which is the tcbhead_t of 704 bytes or
- * 24 pointers, and a list entry. The libraries' symbol _thread_db_pthread_tid has the offset of the
- * tid: 720 in 2.36 and 2.43 of x86-64, 208 in 2.36 of aarch64.
+ * Offsets in struct pthread. The tid is behind a header and a list entry of 16 bytes. On x86-64 the
+ * header is tcbhead_t, 704 bytes, and the tid is at 720 (glibc 2.36 and 2.43); on aarch64 it is 24
+ * pointers, and the tid is at 208 (2.36). The symbol _thread_db_pthread_tid of glibc has the offset
+ * of the tid.
  */
 static const struct thread_layout {
 	uint64_t tid;
@@ -235,8 +236,8 @@ static const struct condition_layout {
 	/* __g_refs: for each of the two groups, twice the number of threads that use its futex word
 	 */
 	int references;
-	int size;    /* __g1_orig_size: number of waiters, shifted left by two bits of a lock */
-	int waiters; /* __wrefs: the number of waiters, shifted left by 3 for three flags */
+	int size;    /* __g1_orig_size: number of waiters << 2; the lowest two bits are a lock */
+	int waiters; /* __wrefs: number of waiters << 3; the lowest three bits are flags */
 	int signals; /* __g_signals: the futex words of both groups */
 	int zeros;   /* 8 bytes that are always 0 */
 } condition_layouts[] = {
@@ -355,8 +356,8 @@ is_barrier(const struct futex_wait *wait, struct wait *out)
 	return blocked <= entered && lock_found(out, WAIT_BARRIER, wait->word - 4);
 }
 
-/* pthread_join waits on the tid of struct pthread, which the kernel clears, waking the waiter, when
- * the thread exits (CLONE_CHILD_CLEARTID). */
+/* pthread_join of glibc 2.36 waits on the tid of struct pthread. When the thread exits, the kernel
+ * clears the tid and wakes the waiter (CLONE_CHILD_CLEARTID). */
 static bool
 is_join(const struct futex_wait *wait, struct wait *out)
 {
@@ -368,7 +369,7 @@ is_join(const struct futex_wait *wait, struct wait *out)
 
 /*
  * pthread_join of glibc 2.43 sleeps on the state word of struct pthread, whose distance from the
- * tid varies. The structure is found by its pointer to itself (x86-64).
+ * tid varies. The structure is found by the pointer to itself that it has on x86-64.
  */
 #define STATE_EXITING 1
 #define STATE_JOINABLE 2

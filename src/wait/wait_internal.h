@@ -71,7 +71,8 @@ bool around_has(const struct futex_wait *wait, int from, int to);
 uint32_t around_u32(const struct futex_wait *wait, int offset);
 uint64_t around_u64(const struct futex_wait *wait, int offset);
 
-/* Sets kind and object of the wait. Always returns true, as a shorthand for its callers. */
+/* Sets kind and object of the wait. Always returns true, for callers that end with
+ * `return … && lock_found(…)`. */
 bool lock_found(struct wait *out, enum wait_kind kind, uint64_t object);
 /*
  * Recognise the locks of a C library: set kind and object and return true, or leave `out`

@@ -90,8 +90,9 @@ wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor
 /* --- refinement by names of functions ------------------------------------------------------ */
 
 /*
- * Number of frames, from the leaf on, in which a function of a lock is searched. That function
- * calls the one that waits; its own callers do other work.
+ * Number of frames, from the leaf on, whose names are compared with those of lock functions. A lock
+ * function is only a few frames from the leaf, which makes the system call; a lock function further
+ * out has called other code, and is not what the thread waits in.
  */
 #define FRAMES_MOST 8
 

@@ -65,7 +65,8 @@ is_semaphore(const struct futex_wait *wait, struct wait *out)
 	       lock_found(out, WAIT_SEMAPHORE, wait->word);
 }
 
-/* The lock of a FILE holds the owner's tid and a bit; the members around it are mode and lbf. */
+/* The lock of a FILE holds the owner's tid, and a bit that is set while threads wait. The member
+ * before it is `mode`, the one behind it `lbf`. */
 static bool
 is_stdio(const struct futex_wait *wait, struct wait *out)
 {
@@ -82,11 +83,11 @@ is_stdio(const struct futex_wait *wait, struct wait *out)
 }
 
 /*
- * pthread_join sleeps on detach_state of struct pthread, which begins with its own address; the tid
- * is two words before the state. The structure begins 56 bytes before the state on x86-64 (with dtv
- * and canary), and 40 on aarch64. __dso_handle begins with its own address, too, and the first lock
- * of a module's data may lie at the same distance from it: there the value two words before the
- * lock is not a thread id.
+ * pthread_join sleeps on detach_state of struct pthread, which begins with its own address. The tid
+ * is 8 bytes before detach_state. The structure begins 56 bytes before detach_state on x86-64 (with
+ * dtv and canary), and 40 on aarch64. The variable __dso_handle of a module contains its own
+ * address, too, and a lock in the module's data may be at the same distance behind it. But then the
+ * value 8 bytes before the lock is not a thread id.
  */
 static bool
 is_join(const struct futex_wait *wait, struct wait *out)
@@ -109,7 +110,7 @@ is_join(const struct futex_wait *wait, struct wait *out)
  * barrier, notify} on the stack of the waiting thread. Memory near it does not identify the
  * condition variable.
  */
-/* most bytes from sp to a word in the stack frame of pthread_cond_timedwait */
+/* most bytes from the stack pointer to a futex word in the frame of pthread_cond_timedwait */
 #define NODE_NEAR 512
 
 static bool

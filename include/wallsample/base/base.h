@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base.h - allocation that never fails, time, text buffers, parsers of numbers, small files,
- * random numbers and the log.
+ * base.h - allocation that ends the program when memory is exhausted, time, text buffers, parsers
+ * of numbers, small files, random numbers and the log.
  *
- * Time is uint64_t nanoseconds of CLOCK_MONOTONIC, with _ns in the name.
+ * Time is uint64_t nanoseconds of CLOCK_MONOTONIC, in variables whose names end in _ns.
  */
 #ifndef WALLSAMPLE_BASE_BASE_H
 #define WALLSAMPLE_BASE_BASE_H
@@ -54,7 +54,10 @@ bool parse_u64(const char **cursor, int base, uint64_t *value);
 /* Like parse_u64, for a decimal number with an optional minus sign. */
 bool parse_i64(const char **cursor, int64_t *value);
 
-/* The parsers below return false unless the whole text is one number in the stated range. */
+/*
+ * The parsers below return false, and store nothing, unless the whole text is one number in the
+ * range that the comment states.
+ */
 
 /* Parses a decimal number in [min, max]. */
 bool parse_whole_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
@@ -65,7 +68,7 @@ bool parse_duration_ns(const char *text, uint64_t *ns);
 /* Parses a number of bytes such as "65536", "64K", "1M", "2G"; the units are powers of 1024. */
 bool parse_size(const char *text, uint64_t *bytes);
 
-/* Parses a decimal fraction in [min, max], such as "99.5", in the C locale. */
+/* Parses a decimal number such as "99.5" or "-2" in [min, max]. The decimal point is ".". */
 bool parse_double(const char *text, double min, double max, double *value);
 
 /* --- text that grows ----------------------------------------------------- */
@@ -107,10 +110,10 @@ void strbuf_add_one_line(struct strbuf *sb, const char *text);
 /* --- small files ----------------------------------------------------------- */
 
 /*
- * Reads at most `limit` bytes of the file `name` below the directory descriptor `dirfd` (or
- * AT_FDCWD), up to the end of the file: for files of /proc, stat(2) gives no size. Returns
- * zero-terminated text, which the caller frees, or NULL with errno set. Stores the length without
- * the zero in *length, which may be NULL.
+ * Reads the file `name` below the directory descriptor `dirfd` (or AT_FDCWD) up to its end, at most
+ * `limit` bytes: stat(2) reports no size for files of /proc. Returns zero-terminated text, which
+ * the caller frees, or NULL with errno set. Stores the length without the zero in *length, which
+ * may be NULL.
  */
 char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 
@@ -122,10 +125,10 @@ size_t file_read_at(int fd, uint64_t offset, void *to, size_t size);
 
 /*
  * Opens the file of the O_PATH descriptor `named` for reading. The target chose the name of the
- * file, so only regular files on file systems with data are opened: reading an attribute of /sys or
- * a file of /proc can make the kernel or a device act. Closes `named`, which may be -1, in every
- * case. Returns a descriptor, which the caller closes, or -1 with errno: ELOOP for a symbolic link,
- * EINVAL for other files that are not opened.
+ * file, so only regular files on file systems that store data are opened: reading an attribute of
+ * /sys or a file of /proc can make the kernel or a device act. Closes `named`, which may be -1, in
+ * every case. Returns a descriptor, which the caller closes, or -1 with errno: ELOOP for a symbolic
+ * link, EINVAL for other files that are not opened, unchanged if `named` is -1.
  */
 int file_open_named(int named);
 
@@ -162,7 +165,8 @@ struct log {
 
 /*
  * Writes one line "wallsample: …" to log->stream if log->level >= level. Writes nothing if the log
- * is NULL. The line is escaped as by strbuf_add_escaped: callers need not escape names.
+ * is NULL. The message, of which at most 1023 bytes are used, is escaped by strbuf_add_escaped:
+ * callers need not escape names.
  */
 void log_say(const struct log *log, enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

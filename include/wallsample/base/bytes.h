@@ -14,7 +14,7 @@ uint16_t bytes_u16(const void *bytes);
 uint32_t bytes_u32(const void *bytes);
 uint64_t bytes_u64(const void *bytes);
 
-/* Read a number of `size` bytes (at most 8): little-endian, big-endian. */
+/* Read a number of `size` bytes, at most 8: bytes_little little-endian, bytes_big big-endian. */
 uint64_t bytes_little(const void *bytes, size_t size);
 uint64_t bytes_big(const void *bytes, size_t size);
 

@@ -10,8 +10,8 @@
 #define WALLSAMPLE_BASE_ERROR_H
 
 /*
- * X(name, exit status). A command that fails with the error exits with this status: 2 nothing
- * sampled, 3 not permitted, 64 usage error (EX_USAGE of sysexits.h).
+ * X(name, exit status). A command that fails with the error exits with this status: 3 the target
+ * cannot or must not be traced, 64 usage error (EX_USAGE of sysexits.h), 2 any other failure.
  */
 #define ERROR_KINDS(X)                                                                             \
 	X(USAGE, 64)        /* usage error: invalid options or arguments */                        \
@@ -47,7 +47,10 @@ struct error {
 	char text[768]; /* one or more sentences, without a newline at the end */
 };
 
-/* Fills in *err, which may be NULL, and returns -kind. An argument may be err->text. */
+/*
+ * Fills in *err, which may be NULL, and returns -kind. A longer text is cut to fit err->text. The
+ * arguments may point into err->text.
+ */
 int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

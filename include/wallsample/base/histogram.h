@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * histogram.h - the distribution of durations in constant memory.
+ * histogram.h - the distribution of durations, in memory of constant size.
  *
- * Each power of two has 16 buckets, so that a quantile is within 1/16 of the true value at any
- * scale. Count, minimum and maximum are exact; the sum stops at UINT64_MAX.
+ * Each power of two has 16 buckets, so that the error of a quantile is at most 1/16 of its value.
+ * Count, minimum and maximum are exact; the sum stops at UINT64_MAX.
  */
 #ifndef WALLSAMPLE_BASE_HISTOGRAM_H
 #define WALLSAMPLE_BASE_HISTOGRAM_H

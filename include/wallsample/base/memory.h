@@ -12,7 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Size of a page of the target's memory. Either all bytes of a page are readable, or none is. */
+/*
+ * Smallest size of a page of memory. Either all bytes of an aligned block of this size are
+ * readable, or none is.
+ */
 #define MEMORY_PAGE ((size_t)4096)
 
 struct memory {

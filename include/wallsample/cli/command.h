@@ -6,10 +6,10 @@
 #define WALLSAMPLE_CLI_COMMAND_H
 
 /*
- * Parses the arguments, runs the command and returns the exit status: 0 complete, 1 partial,
- * 2 nothing sampled or not written, 3 not permitted, 4 a dump with a deadlock, 64 usage error.
- * Reports go to stdout, everything else to stderr. Installs signal handlers: call it once, from
- * main.
+ * Parses the arguments, runs the command and returns the exit status: 0 complete, 1 partial, 2
+ * nothing sampled or not written, 3 not permitted, 4 a dump with a deadlock, 64 usage error.
+ * Reports go to stdout or to the file of -o, help to stdout, messages to stderr. Installs signal
+ * handlers: call it once, from main.
  */
 int command_main(int argc, char **argv);
 

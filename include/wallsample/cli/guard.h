@@ -3,12 +3,12 @@
  * guard.h - runs a command in a child process, so that breakpoints are cleared even if the parent
  * or the child is killed.
  *
- * Breakpoints stay in the target when their tracer dies (tracer_count.h). A child does the work;
- * its parent, the process that the user started, only waits. When the parent is killed, even by
- * SIGKILL, the child gets SIGTERM and clears the breakpoints, as it does at any SIGTERM. When the
- * child is killed, the parent clears them; a breakpoint that the target hits before that, within
- * about a millisecond, ends the target. If both parent and child are killed by SIGKILL at once,
- * breakpoints remain.
+ * Breakpoints stay in the target when their tracer dies (tracer_count.h). Therefore a child does
+ * the work; its parent, the process that the user started, only waits. When the parent is killed,
+ * even by SIGKILL, the kernel sends SIGTERM to the child, which clears the breakpoints and exits,
+ * as after any SIGTERM. When the child is killed, the parent clears the breakpoints. This takes
+ * about a millisecond; a breakpoint that the target hits in this time ends the target. If parent
+ * and child are killed by SIGKILL at the same time, breakpoints remain.
  */
 #ifndef WALLSAMPLE_CLI_GUARD_H
 #define WALLSAMPLE_CLI_GUARD_H

@@ -19,7 +19,7 @@
 
 struct command;
 
-/* X(NAME, word): --tasks, whether green tasks (green_task.h) are sampled instead of threads */
+/* X(NAME, word): --tasks, whether green tasks (green_task.h) have samples of their own */
 #define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
 /* X(NAME, word): --match, whether a thread runs all functions of its stack or only the innermost */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
@@ -54,13 +54,13 @@ struct option_speedups {
 	size_t count;
 };
 
-/* Texts are borrowed from the arguments of the call; the struct owns everything else. */
+/* All options. Texts are borrowed from the program's arguments; the struct owns the rest. */
 struct options {
 	const struct command *verb; /* the command; not NULL after options_parse */
 	struct text_list files;     /* operands */
 	bool *given;          /* by row of option_table: true if given; NULL: no option was given */
-	char *words;          /* all arguments of the call, joined by spaces */
-	char *const *command; /* arguments after "--", ended by NULL; NULL: no "--" */
+	char *words;          /* the program's arguments, joined by spaces */
+	char *const *command; /* command to start: after "--", ended by NULL; NULL: no "--" */
 	uint64_t pid;         /* 0: not given */
 	const char *name;
 	const char *core; /* the path of a core file; NULL: the target is a process */
@@ -186,11 +186,11 @@ bool options_are_filtered(const struct options *options);
 void options_add_thread_filters(const struct options *options, struct strbuf *text);
 
 /*
- * Fills *options from the arguments of the call. `commands` is ended by a row without a name; its
+ * Fills *options from the program's arguments. `commands` is ended by a row without a name; its
  * first row is the command without a name. Returns 0 or ERROR_USAGE, whose text names the wrong
  * argument and what it should be, or for an unknown option or command, the nearest known name.
- * Letters may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options;
- * the command to start follows it. Prints nothing. After an error *options owns nothing.
+ * Letters may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options; a
+ * command to start or operands follow. Prints nothing. After an error *options owns nothing.
  */
 int options_parse(int argc, char **argv, const struct command *commands, struct options *options,
 		  struct error *err);

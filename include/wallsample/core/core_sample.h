@@ -13,22 +13,23 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/unwind/unwind.h"
 
-/* See the members with these names in struct sampler_config. */
+/* `unwinder` and `runtimes` are as in struct sampler_config. */
 struct core_sample_config {
 	enum unwind_choice unwinder;
 	uint32_t runtimes;
-	struct async_tasks *tasks; /* receives the tasks of all threads; NULL: tasks are not read */
+	struct async_tasks *tasks; /* gets the coroutines of all threads; NULL: they are not read */
 };
 
 /*
- * Unwinds all threads, and adds one tick with a sample of each thread to the profile. A core does
- * not record the states of threads, so that they follow from system calls: a thread that was
- * interrupted in a system call is SLEEPING, a thread that was in no system call is RUNNING (though
- * it may have waited for a CPU or a page), other threads are UNKNOWN. A core has no names of
- * threads: only the main thread gets a name, the name of the process.
+ * Unwinds all threads, and adds one tick with a sample of each thread to the profile; each sample
+ * has a wall time of 1 ns. A core does not record the states of threads; they are inferred from
+ * system calls: a thread that was interrupted in a system call is SLEEPING, a thread that was in no
+ * system call is RUNNING (though it may have waited for a CPU or a page), other threads are
+ * UNKNOWN. A core has no names of threads: only the main thread gets a name, the name of the
+ * process.
  *
- * `maps` comes from core_maps. Fills in ticks, thread_samples, threads, chains, failed and runtimes
- * of `stats`.
+ * `maps` comes from core_maps. Clears *stats and fills in ticks, thread_samples, threads_seen,
+ * threads_most, chains, unwind_frames, failed and runtimes.
  */
 void core_sample(const struct core *core, struct maps *maps,
 		 const struct core_sample_config *config, struct profile *profile,

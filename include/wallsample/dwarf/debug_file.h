@@ -3,16 +3,18 @@
  * debug_file.h - finds and opens the file with a module's DWARF and full symbol table: the module
  * itself, or a separate file found by build-id, by debug link with its CRC, or by debuginfod.
  *
- * The order of the search: --debug-dir directories, /usr/lib/debug, beside the module's file (below
- * the target's root and --symfs), debuginfod. A file with another build-id or another CRC is
- * refused, with a warning. Only regular files are opened. Links that the target could have created
- * are not followed. A file that was checked is passed on as a descriptor, not as a path.
+ * The file is searched in this order: by build-id, and then by debug link, in the --debug-dir
+ * directories and in /usr/lib/debug (that of this system, of the target's root, and of --symfs); by
+ * debug link beside the module's file, below the target's root and --symfs; at the module's own
+ * path below --symfs; by debuginfod. A file with another build-id or another CRC is refused, with a
+ * warning. Only regular files are opened. Links that the target could have created are not
+ * followed. A file that was checked is passed on as a descriptor, not as a path.
  *
- * libdwfl's search is not used, because libdw itself opens files that the DWARF names: the dwz file
- * of .gnu_debugaltlink, and .dwo files (0.188: DW_AT_dwo_name beside the file and below
- * DW_AT_comp_dir), which it also maps. In a hostile file these names can be links, pipes or
- * devices. So a Dwarf handle is made from an Elf without a descriptor, in which .gnu_debugaltlink
- * is hidden and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.
+ * libdwfl's search is not used, because libdw by itself opens further files that the DWARF names:
+ * the dwz file of .gnu_debugaltlink, and .dwo files, which it maps (0.188: DW_AT_dwo_name beside
+ * the file and below DW_AT_comp_dir). In a hostile file these names can be links, pipes or devices.
+ * So a Dwarf handle is made from an Elf without a descriptor, in which .gnu_debugaltlink is hidden
+ * and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.
  *
  * Packages of .dwo files (.dwp), which libdw 0.188 cannot read, are tried before .dwo files:
  * FILE.dwp beside the separate debug file, in the directories of debug files, and beside the
@@ -30,7 +32,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
-/* X(NAME, word) */
+/* How debuginfod is used. X(NAME, word of the option). */
 #define DEBUGINFOD_USES(X)                                                                         \
 	X(OFF, "off")                                                                              \
 	X(CACHE, "cache") /* only files that an earlier request left in the client's cache */      \
@@ -47,9 +49,10 @@ enum debuginfod_state {
 	DEBUGINFOD_NOT_BUILT,  /* built without libdebuginfod */
 	DEBUGINFOD_NOT_WANTED, /* the configuration's debuginfod is not DEBUGINFOD_NET */
 	DEBUGINFOD_NO_ADDRESS, /* $DEBUGINFOD_URLS is not set */
-	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded */
-	DEBUGINFOD_GIVEN_UP,   /* a server did not answer, so that no server is asked any more */
-	DEBUGINFOD_IN_USE,     /* the servers answer */
+	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded or used */
+	/* A request failed or took too long, so no server is asked any more. */
+	DEBUGINFOD_GIVEN_UP,
+	DEBUGINFOD_IN_USE, /* the servers can be asked */
 };
 
 /* Where debug files are searched. The texts and the log are borrowed. A zeroed configuration
@@ -64,7 +67,8 @@ struct debug_files_config {
 	const char *root;
 	const char *symfs; /* a directory with a copy of the target's files; NULL: none */
 	enum debuginfod_use debuginfod;
-	const struct log *log; /* gets one warning for each file that is refused; NULL: no log */
+	/* Gets one warning for each file that is refused; NULL: no warnings. */
+	const struct log *log;
 };
 
 struct debug_files;
@@ -79,7 +83,7 @@ struct debug_file {
 	Elf *mini;  /* the unpacked .gnu_debugdata; NULL when there is none */
 	Elf *own;   /* the module's image; NULL when it cannot be read */
 	char *path; /* path of the separate file, for messages; NULL when there is none */
-	struct debug_file_rest *rest; /* private */
+	struct debug_file_rest *rest; /* only for the files of src/dwarf */
 };
 
 /*
@@ -114,9 +118,9 @@ struct debug_info;
 
 /*
  * Finds and opens the DWARF of a module; NULL when there is none. Reads all sections of the DWARF,
- * which takes 10 ms for 30 MiB in the page cache. The contents are foreign: entries may form rings,
- * and sizes may have any value. The module, and the texts and the log of `config`, are borrowed
- * until debug_info_close.
+ * which takes 10 ms for 30 MiB in the page cache. The contents are not checked: entries may refer
+ * to each other in rings, and sizes may have any value. The module, and the texts and the log of
+ * `config`, are borrowed until debug_info_close.
  */
 struct debug_info *debug_info_open(const struct module *module,
 				   const struct debug_files_config *config);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_entries.h - the units of a module's DWARF and their entries (DIEs), read within a limit
- * of CPU time.
+ * dwarf_entries.h - reads the units of a module's DWARF and their entries (DIEs) within a limit of
+ * CPU time.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_ENTRIES_H
 #define WALLSAMPLE_DWARF_DWARF_ENTRIES_H
@@ -29,8 +29,11 @@ struct dwarf_time {
 
 /* Starts a limit of `most_ns` of CPU time, counted from now. */
 void dwarf_time_start(struct dwarf_time *time, uint64_t most_ns);
-/* Returns whether the limit is reached. To be called at each step of reading. To save system calls
- * it reads the CPU clock only at each 256th call and when 10 ms have passed. */
+/*
+ * Returns whether the limit is reached; called at each step of reading. To save system calls, the
+ * function reads the CPU clock only at every 256th call, or when 10 ms have passed since it was
+ * read.
+ */
 bool dwarf_time_is_over(struct dwarf_time *time);
 /* Returns the CPU time used since dwarf_time_start, in ns. */
 uint64_t dwarf_time_used_ns(const struct dwarf_time *time);
@@ -38,10 +41,10 @@ uint64_t dwarf_time_used_ns(const struct dwarf_time *time);
 /* --- units ------------------------------------------------------------------------------------ */
 
 /*
- * Calls `each` with the top entry of every compilation unit of the module, whose split unit, if it
- * has one, debug_file_split() has found. `each` returns an estimate of the bytes that libdw keeps
- * because of the call, and may check `time`. The walk ends when `most_ns` of CPU time are used.
- * Returns false when the module has no DWARF.
+ * Calls `each` with the top entry of every compilation unit of the module, in the order of the
+ * file. debug_file_split() has been called for the unit. `each` returns an estimate of the bytes
+ * that libdw keeps because of the call; it may check `time` and return early. Ends when `most_ns`
+ * of CPU time are used. Returns false when the module has no DWARF that can be read.
  */
 bool dwarf_each_unit(const struct debug_files_config *config, const struct module *module,
 		     uint64_t most_ns,
@@ -76,7 +79,8 @@ struct dwarf_entry {
 	Dwarf_Die die;
 	uint32_t offset; /* bytes from the unit's top entry to this entry */
 	uint32_t depth;  /* number of entries that enclose this one; 0 for the top entry */
-	/* Entries of this depth or deeper have ended since the previously returned entry. */
+	/* Of the entries that enclosed the previously returned entry, and of that entry itself,
+	 * those with this depth or a greater one do not enclose this entry. */
 	uint32_t left;
 	bool inlined;
 };
@@ -84,7 +88,8 @@ struct dwarf_entry {
 /* Creates a walk that starts at the top entry of a unit; NULL when the unit cannot be walked. */
 struct dwarf_walk *dwarf_walk_create(const Dwarf_Die *top);
 void dwarf_walk_free(struct dwarf_walk *walk);
-/* Stores the next entry; false at the end, which comes early in a damaged unit. */
+/* Stores the next entry that has code. Returns false at the end of the unit, which comes early when
+ * the unit is damaged. */
 bool dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_entry *entry);
 /* Returns an estimate of the bytes that libdw keeps because of this walk. */
 size_t dwarf_walk_cost(const struct dwarf_walk *walk);
@@ -98,7 +103,7 @@ const char *dwarf_name_function(const Dwarf_Die *die);
 
 struct dwarf_paths;
 
-/* Creates the set of paths of the source files of the unit with this top entry. */
+/* Creates a set of paths for the source files of the unit with this top entry. */
 struct dwarf_paths *dwarf_paths_create(Dwarf_Die *top);
 void dwarf_paths_free(struct dwarf_paths *paths);
 /*

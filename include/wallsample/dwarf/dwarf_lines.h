@@ -2,9 +2,9 @@
 /*
  * dwarf_lines.h - finds function, file, line and inlined functions of an address in DWARF.
  *
- * A unit (CU) is read when its first address is searched. The memory of all units is freed when it
- * exceeds a limit: addresses should be searched in ascending order, so that few units are read
- * twice.
+ * A unit (CU) is read when an address in it is searched for the first time. When the units that
+ * were read take more memory than a limit, all of them are freed, and read again when they are
+ * needed. So addresses should be searched in ascending order: then few units are read twice.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_LINES_H
 #define WALLSAMPLE_DWARF_DWARF_LINES_H
@@ -18,8 +18,9 @@ struct dwarf_lines;
 
 /* One function at an address; texts are valid until the next call with the same lines. */
 struct dwarf_place {
-	const char *function; /* linkage name if mangled, else source name; NULL when not known */
-	const char *file;     /* path at compilation; NULL when not known */
+	/* Linkage name if it is mangled, else name in the source; NULL when not known. */
+	const char *function;
+	const char *file; /* path at compilation; NULL when not known */
 	/* In the innermost function, the line of the address; in an outer function, the line that
 	 * calls the next inner function; 0 when not known. */
 	uint32_t line;
@@ -45,7 +46,8 @@ struct dwarf_opener {
 
 struct dwarf_lines *dwarf_lines_create(const struct dwarf_opener *opener);
 void dwarf_lines_free(struct dwarf_lines *lines);
-/* Sets the limit in bytes above which the memory of units is freed; default 200 MiB. */
+/* Sets the limit in bytes: when the units that were read take more memory, they are freed. Default:
+ * 200 MiB. */
 void dwarf_lines_set_limit(struct dwarf_lines *lines, size_t bytes);
 
 /* Sets the limits of CPU time for one unit and for the whole file; defaults 10 s and 60 s. */

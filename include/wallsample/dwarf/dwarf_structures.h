@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_structures.h - offsets of members of C structures, from a module's debug information.
+ * dwarf_structures.h - finds the offsets of members of C structures in a module's debug
+ * information.
  *
  * Structures are searched among the outermost entries of all units: any unit may define a
- * structure, and dwz moves types to separate units. The DWARF is foreign and its entries may form
- * rings, so that the time is limited.
+ * structure, and dwz moves types to separate units. In a damaged file entries may refer to each
+ * other in rings, so the time is limited.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_STRUCTURES_H
 #define WALLSAMPLE_DWARF_DWARF_STRUCTURES_H
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Largest number of structures that are searched together. */
 #define DWARF_STRUCTURES_MOST 16
 
 /* A structure, identified by its tag or by a typedef of it. */
@@ -23,9 +25,10 @@ struct dwarf_structure {
 };
 
 struct dwarf_structures {
-	/* Structures to search; calls refer to them by their indices. */
+	/* Structures to search. A structure is referred to by its index in this array. */
 	struct dwarf_structure wanted[DWARF_STRUCTURES_MOST];
-	uint64_t time_ns; /* limit of the time of all calls of dwarf_structures_find together */
+	/* Limit of the elapsed time in ns of all calls of dwarf_structures_find together. */
+	uint64_t time_ns;
 	bool found[DWARF_STRUCTURES_MOST];
 	uint64_t size[DWARF_STRUCTURES_MOST]; /* bytes; valid for structures that were found */
 	/* Private. */
@@ -34,14 +37,18 @@ struct dwarf_structures {
 };
 
 /*
- * Searches the structures and uses the first complete definition of each. Before the first call all
- * members but `wanted` and `time_ns` must be zero. A further call searches, in another handle, the
- * structures that are still missing.
+ * Searches `wanted` and uses the first complete definition of each structure. Before the first call
+ * all members but `wanted` and `time_ns` must be zero. A further call, with another handle,
+ * searches only the structures that were not found yet. The handles must be open until the last
+ * call of dwarf_structures_member.
  */
 void dwarf_structures_find(struct dwarf_structures *structures, Dwarf *dwarf);
 
-/* Stores the offset in bytes of a member of the structure; `path` separates nested members by
- * dots. False: there is no such member. */
+/*
+ * Stores the offset in bytes of a member of the structure with this index. `path` is the member's
+ * name, or names of nested members separated by dots. Returns false when the structure was not
+ * found or has no such member.
+ */
 bool dwarf_structures_member(struct dwarf_structures *structures, size_t structure,
 			     const char *path, uint64_t *offset);
 

@@ -21,9 +21,9 @@
 #include "wallsample/elf/image.h"
 
 /*
- * These functions return NULL when the file cannot be used; *why (`why` may be NULL) is then the
- * reason, a fixed text, or NULL for a valid file without sections. The caller closes the Elf with
- * elf_end().
+ * The three functions with a parameter `why` return NULL when the file cannot be used; *why is then
+ * a constant text with the reason, or NULL for a valid file without sections. After success *why is
+ * NULL. `why` may be NULL. The caller closes the Elf with elf_end().
  */
 
 /* The descriptor is borrowed until elf_end(). */
@@ -36,9 +36,10 @@ Elf *elf_open_memory(const void *bytes, size_t size, const char **why);
 Elf *elf_open_image(const struct image *image, const char **why);
 
 /*
- * Opens the image for readers of unwind tables, which program headers locate: a file without
- * sections is accepted. *fd is a descriptor of this Elf alone, which the caller closes after
- * elf_end(); -1 for an image in memory, and when NULL is returned.
+ * Opens the image for readers of unwind tables. Program headers locate these tables, so a file
+ * without sections is accepted. *fd is a new descriptor, used by this Elf only, which the caller
+ * closes after elf_end(); it is -1 for an image in memory, and when NULL is returned. Returns NULL
+ * when the file cannot be used.
  */
 Elf *elf_open_unwind(const struct image *image, int *fd);
 
@@ -51,9 +52,10 @@ const char *elf_section_name(Elf *elf, const GElf_Shdr *header);
 Elf_Data *elf_section_data(Elf_Scn *scn, uint64_t limit);
 
 /*
- * Returns the text at `offset`, borrowed from `texts`; NULL when the offset is outside of the
- * section, or the text is empty or has no terminating zero in its first `most` bytes. Unlike
- * elf_strptr(), this function does not search the whole section for the terminating zero.
+ * Returns the zero-terminated text at `offset` in the section data `texts`, from which it is
+ * borrowed. Returns NULL when the offset is outside of the section, or the text is empty or has no
+ * terminating zero in its first `most` bytes. Unlike elf_strptr(), this function does not search
+ * the whole section for the terminating zero.
  */
 const char *elf_text_at(const Elf_Data *texts, uint64_t offset, size_t most);
 

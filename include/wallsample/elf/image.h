@@ -3,8 +3,9 @@
  * image.h - the bytes of one ELF file, for the unwinder and the symbol reader.
  *
  * The owner of the file may truncate or change it at any time. So it is never mapped (access to a
- * mapping of a file that has shrunk raises SIGBUS): blocks are read with pread(2) on demand and
- * kept. An image can also be in wallsample's memory (the vdso, copied from the target).
+ * mapping of a file that has shrunk raises SIGBUS): blocks of 64 KiB are read with pread(2) when
+ * they are needed, and are kept; larger reads are not kept. An image can also be in wallsample's
+ * memory (the vdso, copied from the target).
  */
 #ifndef WALLSAMPLE_ELF_IMAGE_H
 #define WALLSAMPLE_ELF_IMAGE_H
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Largest number of segments (PT_LOAD) of an image, and largest size of a build-id in bytes. */
 #define IMAGE_MAX_SEGMENTS 64
 #define IMAGE_BUILD_ID_MAX 64
 
@@ -28,20 +30,21 @@ struct image {
 	int64_t written_ns; /* modification time of the file when it was opened */
 	size_t segment_count;
 	struct image_segment segment[IMAGE_MAX_SEGMENTS];
-	uint64_t low, high;    /* lowest and highest vaddr of all segments */
-	uint64_t eh_frame_hdr; /* vaddr of PT_GNU_EH_FRAME; 0 when there is none */
+	uint64_t low, high;    /* lowest vaddr of a segment, highest end of one */
+	uint64_t eh_frame_hdr; /* address of PT_GNU_EH_FRAME in the image; 0: none */
 	uint64_t eh_frame_hdr_size;
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	size_t build_id_size;        /* 0 when the file has no build-id */
 	uint16_t machine;            /* e_machine */
-	bool fixed_address;          /* ET_EXEC */
+	bool fixed_address;          /* e_type is ET_EXEC, not ET_DYN */
 	struct image_blocks *blocks; /* the blocks read so far */
 };
 
 /*
  * Takes over the descriptor of a regular file (and closes it on failure, too), and reads headers,
- * segments and build-id. NULL when the file is damaged or is not a 64-bit little-endian ELF file
- * with segments. The caller frees the image with image_free().
+ * segments and build-id. Returns NULL when the file is damaged, is larger than 64 GiB, or is not a
+ * 64-bit little-endian ELF program or library (ET_EXEC or ET_DYN) with 1 to IMAGE_MAX_SEGMENTS
+ * segments. The caller frees the image with image_free().
  */
 struct image *image_open_fd(int fd);
 
@@ -49,8 +52,8 @@ struct image *image_open_fd(int fd);
  * image_open_fd. */
 struct image *image_open_memory(const void *bytes, size_t size);
 
-/* Makes an image of bytes from xmalloc, which it takes over (and frees on failure, too). Returns
- * NULL in the cases of image_open_fd. */
+/* Makes an image of bytes in memory, which were allocated with xmalloc() and whose ownership the
+ * image takes (they are freed on failure, too). Returns NULL in the cases of image_open_fd. */
 struct image *image_take_memory(void *bytes, size_t size);
 
 void image_free(struct image *image);
@@ -60,8 +63,9 @@ void image_free(struct image *image);
 bool image_read_offset(const struct image *image, uint64_t offset, void *to, size_t size);
 
 /*
- * Copies `size` bytes at the virtual address `vaddr` (before relocation); false unless they are
- * all in one segment that is not writable.
+ * Copies `size` bytes from the virtual address `vaddr` (as in the file's headers, before
+ * relocation). Returns false unless all of them are in one segment of the file that is not
+ * writable.
  */
 bool image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
@@ -69,26 +73,31 @@ bool image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_
 bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr);
 
 /*
- * Stores the header of the section with this number, or this name; false when there is no such
- * section (a file may have no section headers at all). The values of the header are not checked.
+ * Stores the header of the section with this number, or with this name. Returns false when there is
+ * no such section; a file may have no section headers at all, and in a file with more than 4096
+ * sections none is found. The values of the header are not checked.
  */
 bool image_section(const struct image *image, uint64_t index, Elf64_Shdr *to);
 bool image_find_section(const struct image *image, const char *name, Elf64_Shdr *to);
-/* Returns the vaddr of a section that is loaded and has at least `size` bytes, or 0. */
+/* Returns the vaddr of the section with this name if it is loaded (SHF_ALLOC) and has at least
+ * `size` bytes; else 0. */
 uint64_t image_section_vaddr(const struct image *image, const char *name, uint64_t size);
-/* Largest size of a section name with its zero; image_find_section does not find longer names. */
+/* Largest size of a section name, with its terminating zero, that image_find_section and
+ * image_section_vaddr find. */
 #define IMAGE_SECTION_NAME_MOST 64
 
 /*
- * Stores the next program header of the type; the caller sets *index to 0 before the first call.
- * Returns false when there is no further header of the type. The values of the header are not
- * checked.
+ * Stores the next program header of the type `type`. *index is the number of the header at which
+ * the search begins: the caller sets it to 0 before the first call. Returns false when there is no
+ * further header of the type. The values of the header are not checked.
  */
 bool image_next_header(const struct image *image, uint32_t type, uint64_t *index, Elf64_Phdr *to);
 
 /*
- * Finds a note of this type whose owner has these four bytes (the last one is zero), and stores
- * file offset and size of the note's descriptor; false when there is no such note.
+ * Finds a note of this type whose owner is these four bytes (the last one is zero), and stores the
+ * file offset and the size of the note's descriptor. Searches the first 64 KiB of all PT_NOTE
+ * segments, and each segment up to its first damaged note. Returns false when there is no such
+ * note.
  */
 bool image_find_note(const struct image *image, const char owner[4], uint32_t type, uint64_t *at,
 		     uint64_t *size);
@@ -97,8 +106,9 @@ bool image_find_note(const struct image *image, const char owner[4], uint32_t ty
 const void *image_memory(const struct image *image);
 
 /*
- * True when the file has not been written to since it was opened, or its build-id is the same.
- * Otherwise bytes that are read now may differ from those that the target has mapped.
+ * Returns true when size and modification time of the file are those that it had when it was
+ * opened, or its build-id is the same. Otherwise bytes that are read now may differ from those that
+ * the target has mapped. Always true for an image in memory.
  */
 bool image_is_unchanged(const struct image *image);
 

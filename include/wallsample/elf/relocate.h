@@ -13,8 +13,9 @@
 
 struct relocation {
 	uint32_t type; /* ELF64_R_TYPE */
-	uint8_t size;  /* bytes that are written: 4 or 8 */
-	/* The value is S + A - P (symbol + addend - place that is written); else S + A. */
+	uint8_t size;  /* number of bytes that are written: 4 or 8 */
+	/* True when the value is S + A - P (symbol + addend - address that is written to); false
+	 * when it is S + A. */
 	bool relative;
 };
 
@@ -22,7 +23,8 @@ struct relocation {
  * for. */
 extern const uint16_t relocate_machine;
 
-/* Returns the description of a type of relocation; NULL for types that data sections do not use. */
+/* Returns the description of a relocation type; NULL for types that .eh_frame and .debug_* do not
+ * use. */
 const struct relocation *relocate_find(uint32_t type);
 
 #endif

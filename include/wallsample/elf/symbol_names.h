@@ -11,18 +11,22 @@
 /* Limit in bytes of raw and of demangled names. Only damaged files have longer names. */
 #define SYMBOL_NAME_MAX 65536
 
-/* Returns the length of a raw name without its symbol version, 6 for "memcpy@@GLIBC_2.14", and
- * without the ';' that some compilers append in debug information: 5 for "take!;". */
+/*
+ * Returns the length of a name from a symbol table or from debug information, without the symbol
+ * version (6 for "memcpy@@GLIBC_2.14") and without the ';' that some compilers append in debug
+ * information (5 for "take!;").
+ */
 size_t symbol_name_length(const char *raw);
 
 /*
- * Adds the readable form of a raw name: without its version and, if `demangle`, demangled: C++ and
- * Rust names without parameters and hashes, D names as messages of the D compiler show them.
- * Suffixes of the compiler (".cold", ".part.0") are kept. A name that is not mangled, or is
- * malformed, is added unchanged, cut at SYMBOL_NAME_MAX.
+ * Adds the readable form of a name: without its symbol version and, if `demangle`, demangled. C++
+ * and Rust names are shown without parameters and hashes, D names as the D compiler's messages show
+ * them. Suffixes of the compiler (".cold", ".part.0") are kept, except for ".llvm." and a hash. A
+ * name that is not mangled, is malformed, or is too long to be demangled is added without its
+ * version, cut at SYMBOL_NAME_MAX.
  *
- * The added text is foreign: it may contain control characters and bytes that are not UTF-8.
- * Writers escape it with strbuf_add_escaped().
+ * The added text may contain control characters and bytes that are not UTF-8. Code that writes it
+ * escapes it with strbuf_add_escaped().
  */
 void symbol_name_add_readable(struct strbuf *out, const char *raw, bool demangle);
 

@@ -11,15 +11,18 @@
  * Checks the state of the process in /proc, then the kernel's permission:
  * /proc/PID/task/TID/syscall of one thread must be readable, and a child of wallsample must be able
  * to seize the thread. The child exits at once, which detaches the thread without a stop. A command
- * that wallsample has started is not seized: Yama refuses the child, which is not an ancestor of
- * the command, and the read checks the same permission.
+ * that wallsample has started is not seized: with ptrace_scope 1, Yama would refuse the child,
+ * which is not an ancestor of the command. The read has checked the same permission.
  *
- * Returns 0, or a negative error whose text explains the refusal and what helps: the process has a
- * tracer; it is wallsample itself or an ancestor; it belongs to another user; wallsample has no
- * CAP_SYS_PTRACE (in a container: how to grant it); Yama's ptrace_scope is 1, 2 or 3; the process
- * is not dumpable; a seccomp filter is in force on wallsample. The advice is never to disable Yama
- * permanently. Waits at most 0.2 s for a tracer to detach, which may be another wallsample: it
- * traces for short times only.
+ * Returns 0, or a negative error whose text explains the refusal and what helps: the process is
+ * wallsample itself or an ancestor; it is a 32-bit program; it has a tracer; it has exited; it
+ * belongs to another user; wallsample has no CAP_SYS_PTRACE (in a container: how to grant it);
+ * Yama's ptrace_scope is 1, 2 or 3; the process is not dumpable; a seccomp filter is in force on
+ * wallsample; SELinux denies tracing; an exec of the process does not end. The text never advises
+ * to disable Yama.
+ *
+ * May wait: about 0.2 s for a tracer to detach, because another wallsample traces the process for
+ * short times only, and 2 s for an exec of the process to end.
  *
  * With `may_stop` false (--nonblocking) the thread is not seized, and a tracer is no reason to
  * refuse.

@@ -11,8 +11,10 @@
 #include "wallsample/base/error.h"
 
 struct launched {
-	pid_t pid; /* -1 when the child has been reaped */
-	int gate;  /* socket on which the child waits; -1 after launch_go or launch_cancel */
+	pid_t pid; /* the child; -1 when it has been reaped */
+	/* wallsample's end of a socket pair: the child waits at the other end for one byte; -1
+	 * after launch_go or launch_cancel */
+	int gate;
 	const char *command; /* argv[0], borrowed */
 };
 
@@ -25,14 +27,16 @@ struct launched {
  * wallsample changes them, so that the command starts with those that wallsample was started with.
  * If wallsample dies before launch_go(), the command never runs.
  *
- * Returns 0 when the child waits, so that the caller can inspect it; a negative error otherwise. A
- * command that cannot be executed is reported by launch_go().
+ * Returns 0 after the fork, or a negative error. Until launch_go() the caller can open the child as
+ * a process (process_open) and check the permission to trace it. A command that cannot be executed
+ * is reported by launch_go().
  */
 int launch_prepare(char *const argv[], bool keep_root, struct launched *out, struct error *err);
 
 /*
- * Lets the child execute the command and waits until exec is done. Returns 0, or ERROR_EXEC
- * (negated) when exec failed; then the child has exited and is reaped.
+ * Lets the child execute the command and waits until exec has succeeded or failed. Returns 0, or
+ * ERROR_EXEC (negated) when exec failed, when the child could not change to the user that invoked
+ * sudo, or when the child had already been killed. After an error the child has been reaped.
  */
 int launch_go(struct launched *launched, struct error *err);
 

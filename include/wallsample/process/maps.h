@@ -3,9 +3,10 @@
  * maps.h - the executable mappings of the target and their modules.
  *
  * Reading /proc/PID/maps takes 20 us for a small program and milliseconds for one with thousands
- * of threads (each stack is a line), so it is read when an address is unknown, not in each tick.
- * Linux 6.11 and later answer for one address in 0.4 us (PROCMAP_QUERY), so that an invalid
- * address does not cost a read of all mappings.
+ * of threads (each stack is a line). So it is not read in each tick (sampler.h: at a tick the
+ * sampler observes all threads once), but when an address is unknown, and about once per second.
+ * Linux 6.11 and later answer for one address in 0.4 us (PROCMAP_QUERY): then an unknown address
+ * does not cost a read of all mappings.
  */
 #ifndef WALLSAMPLE_PROCESS_MAPS_H
 #define WALLSAMPLE_PROCESS_MAPS_H
@@ -24,7 +25,7 @@ struct mapping {
 	uint64_t bias;       /* address in the target minus vaddr in the image */
 	uint64_t low, high;  /* [low, high): whole image in the target; empty without an image */
 	const struct image *image; /* image of the module; NULL when it has none */
-	uint64_t checked; /* private to maps.c: tick in which the kernel last confirmed it */
+	uint64_t checked; /* private to maps.c: number of the tick in which it was last checked */
 };
 
 struct address_range {
@@ -49,8 +50,9 @@ void maps_free(struct maps *maps);
 
 /*
  * Returns the mapping that contains the address, or NULL. If no known mapping contains it, asks the
- * kernel at a bounded cost: with PROCMAP_QUERY, or by reading all mappings, which is done at most
- * once between two calls of maps_tick. The pointer is valid until maps_generation changes.
+ * kernel at a bounded cost: with PROCMAP_QUERY, or by reading all mappings, which unknown addresses
+ * cause at most once between two calls of maps_tick. The pointer is valid until the result of
+ * maps_generation changes, which any later call of maps_find may do.
  */
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
@@ -62,30 +64,34 @@ const struct mapping *maps_find(struct maps *maps, uint64_t address);
 const struct mapping *maps_find_data(const struct maps *maps, uint64_t address);
 
 /*
- * Must be called once per tick, because the number of queries to the kernel is bounded for each
- * tick. With PROCMAP_QUERY the first use of a mapping in a tick checks that it is unchanged, so
- * that a library which has replaced another is noticed. All mappings are also read again at
- * intervals of 1 s (100 ms on kernels without PROCMAP_QUERY), or of 100 times the duration of such
- * a read if that is longer.
+ * Begins a tick: must be called once per tick, with the time of clock_now_ns(). With PROCMAP_QUERY,
+ * maps_find asks the kernel about at most 64 unknown addresses per tick. It also checks a known
+ * mapping when it first returns it in a tick (at most 64 mappings per tick), because a library may
+ * have replaced another at the same address.
+ *
+ * This function reads all mappings again when the last read was 1 s ago (100 ms on kernels without
+ * PROCMAP_QUERY), or 100 times its duration if that is longer.
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 
 /*
- * Reads all mappings now, for use after an exec. /proc shows no mappings of an exiting process:
- * then the last known mappings are kept, to unwind the last snapshots of the process.
+ * Reads all mappings now, for example after an exec. /proc shows no mappings of an exiting process:
+ * then the last known mappings are kept, because stacks that were copied earlier (snapshot.h) are
+ * still to be unwound with them.
  */
 void maps_refresh(struct maps *maps);
 
 /*
  * Sets the objects, and removes those of an earlier call. An object is a mapping of a module of
  * kind JIT: code that the target has generated, and has described by an ELF file in its memory. The
- * array is copied. For an address in an object maps_find returns the object, but only if a mapping
- * without an image contains the address, too. If two objects overlap, the first in the array is
- * kept.
+ * array is copied. For an address in an object, maps_find returns the object instead of the mapping
+ * that the kernel lists, but only if the kernel lists one there and it has no image. If two objects
+ * overlap, the first in the array is kept.
  */
 void maps_set_objects(struct maps *maps, const struct mapping *object, size_t count);
 
-/* Returns a number that changes with every change of a mapping, for caches to compare. */
+/* Returns a number that increases when any mapping or object changes. A cache of lookups stores the
+ * number, and is valid until the number has changed. */
 uint64_t maps_generation(const struct maps *maps);
 
 /* Number of mappings, objects included. The mappings that the kernel lists come first, then the
@@ -98,13 +104,15 @@ const struct process *maps_process(const struct maps *maps);
 /* --- mapping_place.c: the position of a module's image ---------------------------------------- */
 
 /*
- * Sets image, bias, low and high of a mapping of the module, from its start, end and offset.
+ * Sets image, bias, low and high of a mapping of the module from the mapping's start, end and
+ * offset. Also sets the offset of the vdso to 0: the kernel's value is not an offset in the image.
  * `page_size`: page size of the machine on which the module was mapped, a power of two.
  */
 void mapping_place(struct mapping *mapping, const struct module *module, uint64_t page_size);
 
 /*
- * Returns true when start, end and offset of the mapping match an executable segment of the image.
+ * Returns true when the image has an executable segment with the offset and the size, in whole
+ * pages, of the mapping.
  */
 bool mapping_is_of_code(const struct image *image, const struct mapping *mapping,
 			uint64_t page_size);

@@ -23,7 +23,7 @@
 	X(VDSO, "vdso")           /* the kernel's image in the process */                          \
 	X(ANONYMOUS, "anonymous") /* executable memory without a file: JIT code */                 \
 	X(JIT, "JIT object")      /* JIT code described by an ELF file in memory */                \
-	X(OTHER, "other")         /* a file that could not be opened or is no ELF */
+	X(OTHER, "other")         /* a file that could not be opened or is not an ELF file */
 
 enum module_kind {
 #define X(name, text) MODULE_##name,
@@ -38,9 +38,12 @@ struct module {
 	const char *name;    /* base name: "libc.so.6", "[vdso]", "[anon]", "[jit]" */
 	bool deleted;        /* the path had the suffix " (deleted)" */
 	uint64_t dev, inode; /* as in /proc/PID/maps; 0 without a file */
-	struct image *image; /* NULL for ANONYMOUS and OTHER */
+	/* Owned. NULL for ANONYMOUS and OTHER, and in a recording for VDSO and JIT. */
+	struct image *image;
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1]; /* in hexadecimal digits; "": not known */
-	const char *why; /* OTHER: a fixed text that says why there is no image; otherwise NULL */
+	/* OTHER: a fixed text that says why there is no image, or NULL if the module was also OTHER
+	 * in the recording. NULL for other kinds. */
+	const char *why;
 };
 
 struct modules;
@@ -50,10 +53,11 @@ void modules_free(struct modules *modules);
 size_t modules_count(const struct modules *modules);
 /* Returns module number `id`, or NULL if there is none. */
 struct module *modules_get(const struct modules *modules, uint32_t id);
-/* Returns module number `id`, never NULL. `id` must be below modules_count(), as in mappings. */
+/* Returns module number `id`, never NULL. `id` must be below modules_count(), which is true of the
+ * ids in struct mapping. */
 struct module *modules_at(const struct modules *modules, uint32_t id);
 
-/* One executable line of /proc/PID/maps. */
+/* A line of /proc/PID/maps that describes an executable mapping. */
 struct maps_line {
 	uint64_t start, end, offset;
 	uint64_t dev,
@@ -62,43 +66,47 @@ struct maps_line {
 };
 
 /*
- * Returns the id of the module of a mapping, which is added if it is new. Its file is the one that
- * the target has mapped: /proc/PID/map_files/…, for the executable /proc/PID/exe, else the path
- * below /proc/PID/root without following links. The file is used only when it is a regular file
- * with the mapping's inode, or with the same bytes as the target's memory.
+ * Returns the id of the module of a mapping. A module that is not in the table yet is added. If the
+ * table already has 16,384 modules, returns instead the id of one module "[more modules]".
+ *
+ * The image of a new module is read from the file that the target has mapped: /proc/PID/map_files,
+ * /proc/PID/exe, for a deleted file a descriptor in /proc/PID/fd, otherwise the path below
+ * /proc/PID/root or "/", without following symbolic links. Only a regular file is used. Unless
+ * map_files led to it, it must have the mapping's device and inode, or the same bytes as the
+ * target's memory.
  */
 uint32_t modules_add(struct modules *modules, const struct process *process,
 		     const struct maps_line *line);
 
 /*
- * Adds a module of kind JIT, named "[jit]", and takes over the image, whose addresses must be those
- * of the target. Returns the id; MODULE_NONE when there are too many modules, and then the caller
- * still owns the image.
+ * Adds a module of kind JIT, named "[jit]", and takes over the image. The virtual addresses in the
+ * image must be addresses in the target. Returns the id; MODULE_NONE when the table has 16,384
+ * modules, and then the caller still owns the image.
  */
 uint32_t modules_add_object(struct modules *modules, struct image *image);
 
-/* A module in a recording. Pointers are borrowed. */
+/* A module as a recording describes it. Pointers are borrowed. */
 struct recorded_module {
 	const char *path;
 	const char *build_id; /* in hexadecimal digits; "": not known */
 	enum module_kind kind;
 	bool deleted;
-	const char *symfs; /* directory that is searched for files first, or NULL */
+	const char *symfs; /* directory below which `path` is tried before "/", or NULL */
 };
 
 /*
- * Adds a module, even when an equal one exists. Its file is used only when it is a regular file
- * with the same build-id; otherwise the kind is OTHER. Returns the id; MODULE_NONE when there are
- * too many modules.
+ * Adds a module, even when an equal one exists. For the kind FILE, opens `path` on this machine; if
+ * it is not a regular file with the same build-id, the kind becomes OTHER. A module of another kind
+ * gets no image. Returns the id; MODULE_NONE when the table has 16,384 modules.
  */
 uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
 
-/* A module in a core file. Pointers are borrowed. */
+/* A module as a core file describes it. Pointers are borrowed. */
 struct dumped_module {
 	const char *path; /* path in the core file */
 	const char
 		*file; /* file that the user has chosen to use instead of `path`; NULL: no choice */
-	const char *symfs;     /* directory that is searched for files first, or NULL */
+	const char *symfs;     /* directory below which `path` is tried before "/", or NULL */
 	enum module_kind kind; /* FILE, VDSO, ANONYMOUS or OTHER */
 	/* First head_size bytes of the file as they were in memory; VDSO: the whole image. */
 	const void *head;
@@ -106,10 +114,12 @@ struct dumped_module {
 };
 
 /*
- * Adds a module, even when an equal one exists. A file is used only when it is a regular file with
- * the build-id found in memory or, if memory has no build-id, with the same first bytes; otherwise
- * the kind is OTHER and `why` is the reason. Returns the id; MODULE_NONE when there are too many
- * modules.
+ * Adds a module, even when an equal one exists. For the kind FILE, opens `file`, or `path` if that
+ * is NULL. The opened file is used only when it is a regular file with the build-id that `head`
+ * contains or, if `head` contains no build-id, with the same first bytes. If head_size is 0,
+ * `file` is used, and `path` is used unless it was deleted. If no file is used, the kind becomes
+ * OTHER, and `why` of the module is the reason. For the kind VDSO, the image is `head`. Returns the
+ * id; MODULE_NONE when the table has 16,384 modules.
  */
 uint32_t modules_add_dumped(struct modules *modules, const struct dumped_module *dumped);
 

@@ -4,7 +4,9 @@
  *
  * A struct process keeps a directory descriptor of /proc/PID, which the kernel ties to the
  * process, not to its pid: when the process has exited and the pid is reused, reads through the
- * descriptor fail with ESRCH. All reads of /proc below use it.
+ * descriptor fail with ESRCH. The functions of this header read /proc through this descriptor;
+ * process_open_file() may also open /proc/TID of a thread, and then checks that the thread belongs
+ * to the process.
  */
 #ifndef WALLSAMPLE_PROCESS_PROCESS_H
 #define WALLSAMPLE_PROCESS_PROCESS_H
@@ -22,14 +24,15 @@ struct process {
 	int taskfd;          /* descriptor of /proc/PID/task */
 	uint64_t start_time; /* time of its start in clock ticks since boot, field 22 of stat */
 	char comm[64];       /* command name, raw bytes */
-	char *cmdline;       /* words of the command line, joined by spaces; "[comm]" if empty */
-	char *exe;           /* target of the link /proc/PID/exe; "" if not readable */
+	/* first 4 KiB of the command line, its words joined by spaces; "[comm]" if it is empty */
+	char *cmdline;
+	char *exe; /* target of the link /proc/PID/exe; "" if not readable */
 };
 
 /*
- * Opens process `pid`; the caller frees *out. Returns 0. Otherwise sets *out to NULL and returns a
- * negative error, for everything that can be detected without attaching: no such process, a thread
- * id (the text names its process), a kernel thread, a zombie.
+ * Opens process `pid` and returns 0; the caller frees *out. If there is no such process, or `pid`
+ * is a thread id (the error's text names its process), a kernel thread or a zombie, or /proc cannot
+ * be read, sets *out to NULL and returns a negative error.
  */
 int process_open(pid_t pid, struct process **out, struct error *err);
 void process_free(struct process *process);
@@ -44,7 +47,7 @@ struct task_stat {
 	uint64_t user_ticks, system_ticks; /* fields 14, 15: CPU time in 1/_SC_CLK_TCK s */
 	uint64_t start_time;  /* field 22: time of its start in clock ticks since boot */
 	uint64_t flags;       /* field 9: PF_KTHREAD is 0x00200000 */
-	uint64_t start_stack; /* field 28: bottom of the stack; 0: unknown */
+	uint64_t start_stack; /* field 28: bottom of the first thread's stack; 0: unknown */
 	uint32_t processor;   /* field 39: CPU on which the thread ran last */
 	uint64_t arg_start;   /* field 48: address of the command line; 0: unknown */
 };
@@ -59,8 +62,8 @@ bool task_stat_parse(const char *line, struct task_stat *stat);
  * read. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
 
-/* Returns true when the process is in wallsample's pid namespace: thread ids in its memory are then
- * also valid in wallsample. */
+/* Returns true when the process is in wallsample's pid namespace, or when that cannot be read:
+ * thread ids in the memory of the process are then taken as valid in wallsample, too. */
 bool process_shares_pid_namespace(const struct process *process);
 /* Returns the id of the thread in the innermost of its pid namespaces; 0: not known. */
 pid_t process_inner_tid(const struct process *process, pid_t tid);
@@ -70,16 +73,17 @@ pid_t process_inner_tid(const struct process *process, pid_t tid);
 bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 
 /*
- * Stores the thread ids of the process in ascending order in *tids, an array from xgrow with
- * *capacity elements, which later calls can reuse and the caller frees. Returns their number; 0
- * when the process has exited.
+ * Stores the thread ids of the process in ascending order in *tids, an array from xgrow with room
+ * for *capacity elements (NULL and 0 before the first call), which later calls reuse and the caller
+ * frees. Returns the number of ids; 0 when the process has exited.
  */
 size_t process_list_threads(const struct process *process, pid_t **tids, size_t *capacity);
 
 /*
- * Opens a file of the process that depends on its memory: "maps", "map_files/…", "exe", "root".
- * Such files are empty or missing in /proc/PID when the first thread has ended while others run:
- * then the file of another thread is opened. Returns a descriptor, or -1 with errno set.
+ * Opens a file in /proc/PID that needs what an exited thread has released (memory, descriptors,
+ * root directory): "maps", "map_files/…", "exe", "root", "fd". In /proc/PID these files are empty
+ * or missing when the first thread has ended while others run: then the file of another thread is
+ * opened. Returns a descriptor, or -1 with errno set.
  */
 int process_open_file(const struct process *process, const char *name, int flags);
 
@@ -92,9 +96,9 @@ int process_mapping_at(const struct process *process, pid_t tid, uint64_t addres
 		       uint64_t *end);
 
 /*
- * Returns the number of CPUs that the process may use at once: the CPUs of its affinity mask,
- * limited by the CPU quota of its cgroups (v2 cpu.max, v1 cpu.cfs_quota_us), rounded up; at least
- * 1.
+ * Returns the number of CPUs that the process may use at once, at least 1: the number of CPUs in
+ * the affinity masks of its threads (of the first 256), or the CPU quota of its cgroups (v2
+ * cpu.max, v1 cpu.cfs_quota_us), rounded up, if that is less.
  */
 unsigned process_allowed_cpus(const struct process *process);
 

@@ -2,12 +2,14 @@
 /*
  * profile.h - the result of sampling: threads, and the sums of their samples and of the ticks.
  *
- * Samples of the same thread, stack, state, system call, wait, GIL state and carrier are summed up
- * in one entry. A profile takes memory for entries that differ, not for time: ten minutes of a
- * thousand sleeping threads take no more than ten seconds.
+ * Samples of the same thread, stack, state, system call, wait, GIL state and carrier (the thread
+ * that ran a task) are summed up in one entry. The memory of a profile grows with the number of
+ * different entries, not with time: a thousand sleeping threads need as much memory after ten
+ * minutes as after ten seconds.
  *
  * Texts, frames, stacks, threads, waits and entries have ids 0, 1, 2, ... that never change. A
- * pointer to one of them is valid until another of the same kind is added.
+ * pointer to a text is valid until profile_free, a pointer to another of these objects until the
+ * next object of its kind is added.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_H
 #define WALLSAMPLE_PROFILE_PROFILE_H
@@ -25,18 +27,19 @@
 #define THREAD_NONE UINT32_MAX
 
 /*
- * A thread, or a task that a runtime schedules on threads (green_task.h). The samples of a thread
- * that runs a task are samples of the task.
+ * A thread, or a green task, which a language runtime schedules on threads (green_task.h). The
+ * samples of a thread that runs a task are samples of the task. When there are too many for records
+ * of their own, threads of the same name, or tasks with the same first function, share a record.
  */
 struct profile_thread {
-	pid_t tid;           /* 0 for a task, and for a sum of several threads */
+	pid_t tid;           /* 0 for a task and for a shared record */
 	uint64_t start_time; /* distinguishes threads with the same tid */
-	/* id of a text: the thread's last name; for a task, the noun of its runtime */
+	/* id of a text: the thread's last name; for a task, green_task_words.noun of its runtime */
 	uint32_t name;
 	/* The members below are used for tasks only. */
 	bool is_task;
 	bool system;         /* the task belongs to the runtime */
-	uint64_t task_id;    /* 0 for a sum of tasks that began with the same function */
+	uint64_t task_id;    /* 0 for a shared record of tasks */
 	uint32_t entry;      /* frame of the task's first function, or FRAME_NONE */
 	uint32_t created_at; /* frame that created the task, or FRAME_NONE */
 	uint64_t creator;    /* task_id of the task that created it; 0: not known */
@@ -48,13 +51,15 @@ struct profile_thread {
 };
 
 /*
- * X(NAME, title, word): the weights of a sample. Let dt be the span of its tick, r the number of
- * runnable threads, and p the number of these on a CPU, which is the parallelism.
+ * X(NAME, title, word): the weights of a sample. `title` is for readers, `word` for options and
+ * formats. Let dt be the span of the sample's tick (the time for which the tick accounts, see
+ * sampler.h), and r the number of runnable threads at that tick. The parallelism is the number of
+ * threads that are on a CPU.
  *
- * WALL is dt in any state. Its sum is threads times time.
+ * WALL is dt in any state. Its sum is the number of threads times the elapsed time.
  * OVERHEAD is dt for a thread on a CPU, else 0. Its sum is the CPU time.
- * LATENCY is dt / r for a runnable thread, else 0. Its sum is the real time. If no thread is
- * runnable, the sampler charges dt to the wait that ends this time (sampler.h).
+ * LATENCY is dt / r for a runnable thread, else 0. Its sum is the elapsed time. If no thread is
+ * runnable, the sampler adds dt to the thread whose wait ends first (PROFILE_GAP).
  *
  * Overhead divided by Latency of a function is the average parallelism while the function ran.
  */
@@ -69,7 +74,7 @@ enum weight {
 #undef X
 };
 
-const char *weight_word(enum weight weight); /* returns the word of WEIGHTS: "wall" */
+const char *weight_word(enum weight weight); /* returns its `word` in WEIGHTS: "wall" */
 
 /* Adds the weights in `ns` to the weights in `to`. */
 void weights_add(int64_t to[WEIGHT_COUNT], const int64_t ns[WEIGHT_COUNT]);
@@ -100,12 +105,14 @@ struct profile_parallelism {
 struct profile;
 
 /*
- * Callbacks for everything that is added to a profile, in the order of the additions. The tick in
- * progress has the number profile_tick_count. The callbacks must not add to the profile.
+ * Callbacks for the samples, charges, blame and ticks that are added to a profile, in the order of
+ * the additions. Deadlocks and names are not passed on. The first tick has the number 0, the tick
+ * in progress the number that profile_tick_count returns. The callbacks must not add to the
+ * profile.
  */
 struct profile_recorder {
 	void (*sample)(void *context, const struct profile_entry *sample);
-	/* Adds latency to an entry whose samples were added before. */
+	/* latency_ns was added to an entry whose samples were added before */
 	void (*charge)(void *context, const struct profile_entry *entry, int64_t latency_ns);
 	void (*blame)(void *context, const struct profile_blame *blame); /* may be NULL */
 	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
@@ -116,33 +123,36 @@ struct profile_recorder {
 struct table;
 
 /*
- * Return the index at which a caller's array of sums has the sum for this sample, or for this
- * blame. Samples belong to the same sum if their members except `samples` and `ns` are equal. The
- * sums are numbered 0, 1, 2, ... in the order in which they are first found. *added is set to true
- * if the sum is new. Several `entries` may share `doings`.
+ * Each returns the index at which a caller's array of sums has the sum for this sample or blame,
+ * and sets *added to true if that sum is new; new sums get the indices 0, 1, 2, ... Samples belong
+ * to the same sum if they are equal in all members except `samples` and `ns`.
+ *
+ * The caller owns the tables, which begin empty. `doings` numbers the combinations of state, system
+ * call, wait, GIL state and carrier; `entries` maps thread, stack and such a number to the index.
+ * Several arrays of sums, with `entries` of their own, may use the same `doings`.
  */
 uint32_t profile_find_entry(struct table *doings, struct table *entries,
 			    const struct profile_entry *sample, bool *added);
 uint32_t profile_find_blame(struct table *blames, const struct profile_blame *blame, bool *added);
 
 struct profile *profile_create(void);
-/*
- * Frees a profile, which may be NULL. Its marks and windows (profile_mark.h) must have been freed.
- */
+/* Frees a profile, or NULL. Its marks and windows (profile_mark.h) must have been freed. */
 void profile_free(struct profile *profile);
 
 /* Sets the recorder, which is borrowed; NULL removes it. */
 void profile_set_recorder(struct profile *profile, const struct profile_recorder *recorder);
 
 /*
- * Returns the id of the thread with this tid and start time, and sets its name. A new thread is
- * added.
+ * Returns the id of the thread with this tid and start time, and sets its name. A thread that the
+ * profile does not have is added.
  */
 uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
 			    const char *name);
 /*
- * Returns the id of the task with the name, entry and task_id in `task`, whose structure in its
- * runtime has this address. The task is added if there is none.
+ * Returns the id of the record for a task. Tasks have the same record if their name, entry and
+ * task_id, and the address of the task's structure in the target, are equal; the address is ignored
+ * if task_id is 0, which makes a shared record. A record that the profile does not have is added as
+ * a copy of *task.
  */
 uint32_t profile_add_task(struct profile *profile, const struct profile_thread *task,
 			  uint64_t address);
@@ -151,34 +161,32 @@ void profile_rename_thread(struct profile *profile, uint32_t thread, const char 
 
 /*
  * Adds samples and returns the id of their entry. Samples and weights, and so the sums, may be
- * negative: a thread that is not read at each tick is credited for its last known state, which the
- * next read corrects (sampler.h).
+ * negative: if a thread that is not observed at each tick has run since its last observation, the
+ * new sample gets the mean interval between observations as weight, and the earlier entry the rest
+ * of the elapsed time, which may be negative (sampler.h).
  */
 uint32_t profile_add(struct profile *profile, const struct profile_entry *sample);
 /* Adds samples and wall time to an existing entry. */
 void profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int64_t wall_ns);
-/*
- * Adds latency to an existing entry. The sampler calls it when all threads of the tick are known.
- */
+/* Adds latency, which depends on all threads of a tick, to an existing entry. */
 void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns);
 
 /*
- * Adds a tick with its span and the numbers of threads on a CPU and of runnable threads, which are
- * estimates (sampler.h). A number is 0 if no such thread is known.
+ * Adds a tick: its span, and estimates of the numbers of threads on a CPU and of runnable threads
+ * (sampler.h), 0 if no thread was found in that state.
  */
 void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		      uint32_t runnable);
-/* Sets the number of tasks that wait for a thread at the next tick to be added. */
+/* Sets the number of tasks that wait for a thread to run them, for the next tick only. */
 void profile_set_ready(struct profile *profile, uint32_t ready);
 
 size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
 uint64_t profile_wall_ns(const struct profile *profile); /* sum of the spans of all ticks */
-double profile_ready_ns(
-	const struct profile *profile); /* integral of the number of ready tasks over time, in ns */
-uint32_t profile_ready_most(
-	const struct profile *profile); /* largest number of ready tasks at one tick */
+/* The number of ready tasks (profile_set_ready): its integral over time, in ns; its maximum. */
+double profile_ready_ns(const struct profile *profile);
+uint32_t profile_ready_most(const struct profile *profile);
 /* One more than the highest parallelism of a tick; 0 before the first tick. */
 size_t profile_parallelism_count(const struct profile *profile);
 const struct profile_parallelism *profile_parallelism(const struct profile *profile,

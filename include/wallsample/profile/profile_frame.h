@@ -13,12 +13,13 @@
 #define FRAME_NONE UINT32_MAX
 #define STACK_NONE UINT32_MAX /* caller of an outermost frame */
 
-/* Text of the outermost frame of gaps: real time in which no thread was runnable. */
+/* Text of the outermost frame of a gap. A gap is time in which no thread was runnable. */
 #define PROFILE_GAP "[waiting]"
 
 /*
- * Kinds of named frames. X(NAME, text): `text` is the whole text of such a frame if it ends in "]",
- * else the beginning of the text. The first row that matches decides.
+ * X(NAME, text): the kinds of named frames. A named frame has a text in place of code. If `text`
+ * ends in "]", a frame of this kind has exactly this text, otherwise its text begins with `text`.
+ * The first row that matches decides.
  */
 #define NAMED_FRAMES(X)                                                                            \
 	X(GAP, PROFILE_GAP)      /* no thread was runnable */                                      \
@@ -26,8 +27,8 @@
 	X(DISK, "[disk")                                                                           \
 	X(IDLE, "[nothing ran until the end]")                                                     \
 	X(TASK_FINISHED, "[failed: task already finished]")                                        \
-	X(FAILED, "[failed: ")       /* texts of SAMPLE_FAILURES */                                \
-	X(TRUNCATED, "[truncated: ") /* texts of CHAIN_ENDS */
+	X(FAILED, "[failed: ")       /* SAMPLE_FAILURES in run_stats.h */                          \
+	X(TRUNCATED, "[truncated: ") /* CHAIN_ENDS in chain.h */
 
 enum named_frame {
 	NAMED_NONE,  /* the frame is code, data or an interpreted function */
@@ -51,20 +52,25 @@ struct profile_frame {
 	uint8_t named;   /* enum named_frame, derived from the text when the frame is interned */
 	uint32_t epoch;  /* epoch of code made at run time (jit.h); else 0 */
 	/*
-	 * For code: the address of the call, as symbols_find takes it. For a named frame and for an
-	 * interpreted function: the id of its text.
+	 * For code: the address of the call in the module, as symbols_find takes it. For data: the
+	 * address in the module. For a named frame and for an interpreted function: the id of its
+	 * text.
 	 */
 	uint64_t address;
-	uint64_t bytecode; /* for a frame of an interpreter: jit_bytecode.object; else 0 */
+	/*
+	 * for a frame of V8's interpreter that executes known bytecode: jit_bytecode.object
+	 * (jit.h); else 0
+	 */
+	uint64_t bytecode;
 	uint32_t bytecode_size;
 	/*
-	 * For an interpreted function: the id of the text with the path of its file, and the line,
-	 * 0 if it is not known. For other frames 0.
+	 * For an interpreted function (FRAME_SCRIPT): the id of the text with the path of its file,
+	 * and the number of the line, 0 if the line is not known. For other frames both are 0.
 	 */
 	uint32_t file, line;
 };
 
-/* A stack is its innermost frame and the stack of the caller. */
+/* A stack is stored as its innermost frame and the stack of the caller. */
 struct profile_stack {
 	uint32_t frame;  /* id of a frame */
 	uint32_t caller; /* id of a stack; STACK_NONE for an outermost frame */
@@ -82,7 +88,8 @@ uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t 
 
 /*
  * Replaces the text of a named frame. profile_intern_named still finds the frame by its first text.
- * profile_renamed returns the renamed frames in the order of the calls.
+ * profile_renamed returns the id of the frame of the call with this index: index 0 is the first
+ * call of profile_rename_frame.
  */
 void profile_rename_frame(struct profile *profile, uint32_t frame, const char *text);
 size_t profile_renamed_count(const struct profile *profile);

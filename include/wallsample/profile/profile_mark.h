@@ -2,10 +2,10 @@
 /*
  * profile_mark.h - time windows of a profile that is still being filled.
  *
- * A mark is a moment of the profile. The difference of two marks, a window, is a profile with the
- * samples, charges, blame, ticks and deadlocks that were added between the two moments, in the
- * order in which their keys first occurred. A live view of the last seconds takes a mark once a
- * second, frees the marks that have left its window, and makes a view of
+ * A mark is a moment of the profile. A window, the difference of two marks, is a profile with the
+ * samples, charges, blame, ticks and deadlocks that were added between the two moments. Its entries
+ * are in the order in which they first occurred. A live view of the last seconds takes a mark once
+ * a second, frees each mark that is older than its window, and makes a view of
  * profile_since(oldest, NULL):
  *
  *	mark[n] = profile_mark(profile);
@@ -14,12 +14,13 @@
  *	profile_mark_free(mark[n - 5]);
  *
  * A window shares texts, frames, stacks, threads and waits with its profile, under the same ids, so
- * that names that were resolved for one are valid for the other. Their values are those of the
- * whole run: a thread has its last name in the run, and a wait its largest number of waiters.
+ * that names that were resolved for one are valid for the other. The members of these objects
+ * describe the whole run: a thread has its last name in the run, and a wait its largest number of
+ * waiters.
  *
- * A sum of a window is negative if a correction (profile_add) concerns time before the window. The
- * sums of adjacent windows add up to those of the whole time, and this is why a window keeps
- * negative sums; view_create sets them to 0 after it has merged equal rows.
+ * A sum of a window may be negative: a correction (see profile_add) may concern time before the
+ * window. A window keeps negative sums, because only then the sums of adjacent windows add up to
+ * those of the whole time. view_create sets them to 0 after it has merged equal rows.
  *
  * Cost: while there are marks, each addition to the profile is added a second time, to the sums of
  * the last mark. A mark takes memory for the different entries that were added between it and the
@@ -34,10 +35,7 @@ struct profile_mark;
 
 /* Marks the present moment. The caller frees the mark before the profile. */
 struct profile_mark *profile_mark(struct profile *profile);
-/*
- * Frees a mark, which may be NULL. Marks may be freed in any order; windows that were made of them
- * stay valid.
- */
+/* Frees a mark, which may be NULL. Marks may be freed in any order; existing windows stay valid. */
 void profile_mark_free(struct profile_mark *mark);
 
 /*

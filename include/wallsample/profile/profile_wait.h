@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * profile_wait.h - the waits of a profile: what threads waited for, what the holders of awaited
- * objects did meanwhile, and deadlocks.
+ * objects did at the same time, and deadlocks.
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_WAIT_H
 #define WALLSAMPLE_PROFILE_PROFILE_WAIT_H
@@ -27,12 +27,14 @@ struct profile_wait {
 	uint32_t most; /* largest number of threads that were seen waiting for the object at once */
 };
 
-/* Time that threads waited for an object, by the stack that the object's holder had meanwhile. */
+/*
+ * Time that threads waited for an object, by the stack that the object's holder had at that time.
+ */
 struct profile_blame {
 	uint32_t wait;
 	/*
-	 * The holder of the object. profile_nobody() if it is not known; `stack` then names the
-	 * reason.
+	 * The holder of the object; profile_nobody() if the holder is not known. `stack` is then
+	 * one named frame with the reason.
 	 */
 	uint32_t thread;
 	uint32_t stack; /* stack of the holder */

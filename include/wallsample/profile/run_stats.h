@@ -17,8 +17,8 @@ enum run_end {
 };
 
 /*
- * Reasons why a sample has no stack of code. X(NAME, text of the named frame that replaces the
- * stack)
+ * X(NAME, text): the reasons why a sample has no call chain. `text` is the text of the named frame
+ * that replaces the chain.
  */
 #define SAMPLE_FAILURES(X)                                                                         \
 	X(EXITED, "[failed: thread exited]")                                                       \
@@ -40,18 +40,21 @@ enum sample_failure {
 /* Returns the text of the named frame of a failure below FAILURE_COUNT. */
 const char *sample_failure_text(enum sample_failure failure);
 
-/* Threads that were excluded from sampling by their names. */
+/* Threads that were excluded from sampling by their names (--exclude-thread). */
 struct run_excluded {
 	uint64_t threads;
-	uint64_t ended; /* number of these threads that ended during the run */
+	uint64_t ended; /* number of excluded threads that ended during the run */
 	/*
-	 * CPU time of these threads in the run. The CPU time of a thread that ended was last read
-	 * up to about a second before its end.
+	 * CPU time that the excluded threads used during the run. For a thread that ended, the
+	 * counter was last read up to about a second before its end.
 	 */
 	uint64_t cpu_ns;
 };
 
-/* A thread sample is one thread at one tick. A task is a green task (green_task.h). */
+/*
+ * A thread sample is one thread at one tick. "Task" means a green task (green_task.h); a sample of
+ * a waiting task counts as a thread sample.
+ */
 struct run_stats {
 	uint64_t ticks;
 	uint64_t elapsed_ns; /* time from the first to the last tick */
@@ -64,30 +67,43 @@ struct run_stats {
 	uint64_t threads_seen;
 	uint32_t threads_most;        /* largest number of threads at one tick */
 	struct run_excluded excluded; /* these threads are part of threads_seen */
-	/* The members task_... are about tasks that no thread ran. */
-	uint64_t task_samples; /* number of samples of such tasks; part of thread_samples */
-	/* task samples that are counted in `failed`, except those of tasks that had ended */
+	/*
+	 * task_samples, task_failures, task_stacks: only for tasks that no thread ran at the tick
+	 */
+	uint64_t task_samples; /* part of thread_samples */
+	/*
+	 * number of task samples that are also counted in `failed`, except those of tasks that had
+	 * ended
+	 */
 	uint64_t task_failures;
 	uint64_t task_looks;  /* number of reads of task structures in the target */
 	uint64_t task_stacks; /* number of task stacks that were unwound because they had changed */
 	uint64_t tasks_seen;
 	uint32_t tasks_most; /* estimate of the largest number of tasks at one tick */
-	/* at the lowest rate, one of this number of tasks was read at a tick */
+	/*
+	 * 1 if each task was read at each tick; n if at some tick only one of n tasks was read
+	 * (largest n)
+	 */
 	uint32_t tasks_thinnest;
-	unsigned cpus;    /* CPUs that the target may use; 0: not known */
-	uint64_t looks;   /* number of reads of a thread's counters */
+	unsigned cpus; /* CPUs that the target may use; 0: not known */
+	/* number of observations of threads; most read the thread's counters in /proc */
+	uint64_t looks;
 	uint64_t reused;  /* thread samples that took the stack of the thread's previous sample */
 	uint64_t read;    /* number of stacks that were read without a stop */
 	uint64_t stopped; /* number of stacks that were read in a stop */
 	uint64_t failed[FAILURE_COUNT];   /* thread samples without a stack, by reason */
 	uint64_t chains[CHAIN_END_COUNT]; /* number of call chains, by the reason for their end */
-	struct histogram stop_ns;         /* how long a thread was stopped for one sample */
+	struct histogram stop_ns;         /* durations of the stops of threads for samples */
 	uint64_t repaired;       /* system calls that were restarted instead of ending with EINTR */
 	uint64_t signals_passed; /* signals that were passed on to the target */
-	/* Ticks per second: requested, and lowest under --max-overhead. */
+	/* Ticks per second: the requested rate, and the lowest rate that --max-overhead caused. */
 	double rate_wanted, rate_lowest;
-	/* at the lowest rate, a running thread was read once in this number of ticks */
+	/*
+	 * 1 if running threads were read at each tick; n if for some time a running thread was read
+	 * once in n ticks, on average (largest n)
+	 */
 	uint32_t thinnest;
+	/* time that unwinding took, and number of frames that it found */
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;     /* nice value of wallsample while it sampled */
 	bool execed;        /* the target called exec during the run */

@@ -2,9 +2,9 @@
 /*
  * recording.h - writes a recording: an SQLite database of everything that is added to a profile.
  *
- * Samples are stored as spans: as long as the stack and the state of a thread do not change, its
- * samples are one row. Rows are written about once a second, in one transaction, so that a killed
- * wallsample loses about a second.
+ * Consecutive samples of a thread with the same stack, state, system call, wait, GIL state and
+ * carrier (profile.h) are stored in one row, a span. Rows are written once or twice a second, in
+ * one transaction, so that a wallsample that is killed loses about a second.
  *
  * recording_read.h reads recordings; wallsample-recording(5) describes the tables.
  */
@@ -30,10 +30,7 @@
 #define RECORDING_SCHEMA 6
 #define RECORDING_SCHEMA_OLDEST 5
 
-/*
- * Bound on the number of experiments that are stored, which is more than a day of experiments.
- * Later experiments are not stored.
- */
+/* Most experiments that are stored, more than are made in a day. Later ones are not stored. */
 #define RECORDING_EXPERIMENTS_MOST 100000
 
 struct recording_config {
@@ -49,10 +46,10 @@ struct recording_config {
 struct recorder;
 
 /*
- * Creates the file and becomes the recorder of the profile, which must be empty. The members of
- * `config` and the profile are borrowed until recorder_free. A regular file of the same name is
- * replaced, unless another recorder writes it. Symbolic links are not followed. ERROR_OUTPUT: the
- * file cannot be written.
+ * Creates the file and a recorder, which becomes the recorder of the profile; the profile must be
+ * empty. The members of `config` and the profile are borrowed until recorder_free. A regular file
+ * of the same name is replaced, unless another recorder writes it. Symbolic links are not followed.
+ * ERROR_OUTPUT: the file cannot be written. After an error *out is NULL.
  *
  * The replaced file is kept in the same directory, as ".wallsample-...-old", until samples have
  * been written. recorder_free restores it if there are no samples.
@@ -78,9 +75,9 @@ bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held
 int recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err);
 
 /*
- * Writes a causal profile. To be called at most once, before recorder_finish. The recording also
- * holds the profile that was sampled before the experiments. ERROR_OUTPUT: the file cannot be
- * written. After an earlier error does nothing and returns 0.
+ * Writes a causal profile, the results of experiments, next to the profile that was sampled before
+ * the experiments. To be called at most once, before recorder_finish. ERROR_OUTPUT: the file cannot
+ * be written. After an earlier error does nothing and returns 0.
  */
 int recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
 			struct error *err);

@@ -4,9 +4,9 @@
  *
  * Recordings are hostile input. The file is opened for reading only. The CREATE statements of its
  * tables must be exactly those of its schema version; views, triggers and other objects are not
- * used. The range of each number is checked, ids ascend, the caller of a stack has a lower id, so
- * that there is no cycle, and the two descriptions of the process are equal. A recording that
- * breaks one of these rules gives ERROR_FORMAT.
+ * used. The range of each number is checked. Ids must ascend, the caller of a stack must have a
+ * lower id than the stack, so that there is no cycle, and the tables meta and processes must
+ * describe the same process. A recording that breaks one of these rules gives ERROR_FORMAT.
  */
 #ifndef WALLSAMPLE_RECORDING_RECORDING_READ_H
 #define WALLSAMPLE_RECORDING_RECORDING_READ_H
@@ -31,8 +31,8 @@ void recording_close(struct recording *recording);
 
 struct recording_info {
 	const char *path;
-	int64_t pid, began; /* began: date of the first tick, in seconds since 1970 */
-	uint64_t clock_ns;  /* CLOCK_MONOTONIC at the first tick; 0: not known */
+	int64_t pid, began; /* began: date of the beginning of the first tick, in s since 1970 */
+	uint64_t clock_ns;  /* CLOCK_MONOTONIC at the beginning of the first tick; 0: not known */
 	/* Each text is "" if it is not known. */
 	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command, *runtime;
 	double rate_hz;
@@ -51,14 +51,16 @@ const struct recording_info *recording_info(const struct recording *recording);
 /* --- as a profile --------------------------------------------------------------------- */
 
 /*
- * A selection of ticks. A zeroed selection has all ticks. A tick is selected by the moment at which
- * it ends. The weight of a span is divided among its ticks in proportion to the weights of the
- * ticks.
+ * A selection of ticks. A zeroed selection has all ticks. The times select the ticks that end in
+ * (from_ns, to_ns]. If only some ticks of a span are selected, its samples, wall and overhead are
+ * scaled by the selected part of its time; its latency is scaled by the part that the selected
+ * ticks have in the sum of tick span / number of runnable threads.
  */
 struct recording_selection {
 	bool has_from, has_to;
 	/*
-	 * In ns since the beginning of the first tick; negative: before the end of the last tick.
+	 * In ns since the beginning of the first tick. A negative time counts back from the end of
+	 * the last tick.
 	 */
 	int64_t from_ns, to_ns;
 	bool has_parallelism;
@@ -90,11 +92,17 @@ struct recording_load {
 	uint32_t number;
 	const char *label; /* prefix of the names of threads; NULL: no prefix */
 	const struct recording_selection *selection; /* NULL: all ticks */
-	bool threads_only;       /* samples of a task become samples of the thread that ran it */
-	struct run_stats *stats; /* gets the added cost and losses; NULL: not needed */
-	uint64_t selected_ns;    /* set by recording_load: sum of the spans of the selected ticks */
+	bool threads_only; /* samples of a task become samples of the thread that ran it */
+	/* gets the cost and losses of the recording, added to its own; NULL: not needed */
+	struct run_stats *stats;
+	uint64_t selected_ns; /* set by recording_load: sum of the spans of the selected ticks */
 };
 
+/*
+ * Adds the selected part of a recording to load->profile. Returns 0; ERROR_FORMAT if the recording
+ * is damaged, ERROR_SYSTEM if it cannot be read. After an error the profile has a part of the
+ * samples.
+ */
 int recording_load(struct recording *recording, struct recording_load *load, struct error *err);
 
 /* --- as a timeline ---------------------------------------------------------------------- */
@@ -107,7 +115,8 @@ struct recording_span {
 	uint32_t wait; /* id in the profile of the last recording_load; 0: none */
 	enum gil gil;
 	uint64_t first_tick, ticks;
-	uint64_t settled_tick;     /* RECORDING_BY_TIME: no later span begins before this tick */
+	/* RECORDING_BY_TIME: no span of a later call begins before this tick */
+	uint64_t settled_tick;
 	uint64_t start_ns, end_ns; /* in ns since the beginning of the first tick */
 };
 
@@ -119,16 +128,18 @@ enum recording_order {
 };
 
 /*
- * Calls `each` with each span, until `each` returns false, which is no error. Spans of a thread are
- * in the order of time and do not overlap. Charges and corrections, which have no place in time,
- * are left out. To be called after recording_load: ids are ids of the profile of the last load, and
- * a span is split into the parts that this load has selected.
+ * Calls `each` with each span, until `each` returns false, which is no error. The spans of one
+ * thread are passed in the order of time and do not overlap. Charges and corrections, which have no
+ * place in time, are left out. To be called after recording_load: ids are ids of the profile of the
+ * last load, and of each span only the parts that this load has selected are passed, one call for
+ * each contiguous part.
  */
 int recording_each_span(struct recording *recording, enum recording_order order,
 			bool (*each)(void *context, const struct recording_span *span),
 			void *context, struct error *err);
 
 struct recording_tick {
+	/* start_ns: since the beginning of the first tick */
 	uint64_t start_ns, span_ns;
 	uint32_t parallelism, runnable;
 	uint32_t ready; /* number of tasks that waited for a thread to run them */

@@ -3,10 +3,10 @@
  * async_tasks.h - the coroutines that an event loop runs ("tasks"): where each is suspended, and
  * which tasks await it.
  *
- * Tasks are read from the target's memory, one thread at a time, while the thread is stopped or
- * sleeps. The caller ensures that, and calls async_tasks_undo if the thread has run during a
- * reading. After the last reading async_tasks_finish resolves the awaiters of each task; from then
- * on neither the target nor the runtimes are needed.
+ * Tasks are read from the target's memory, one thread at a time. The caller makes sure that the
+ * thread is stopped or sleeps during its reading, and calls async_tasks_undo if the thread has run.
+ * After the last reading async_tasks_finish resolves the awaiters of each task; from then on
+ * neither the target nor the runtimes are needed.
  */
 #ifndef WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
 #define WALLSAMPLE_RUNTIME_ASYNC_TASKS_H
@@ -45,7 +45,10 @@ struct async_task {
 	const char *name; /* name of the task, borrowed */
 	pid_t tid;        /* thread of its event loop; 0: that thread has ended */
 	enum async_task_state state;
-	/* number of its stack, or ASYNC_STACK_NONE; tasks with equal stacks have equal numbers */
+	/*
+	 * number of its stack for async_tasks_place, or ASYNC_STACK_NONE; tasks with equal stacks
+	 * have equal numbers
+	 */
 	uint32_t stack;
 };
 
@@ -74,8 +77,11 @@ void async_tasks_note(struct async_tasks *tasks, const char *text);
 
 /* --- results, after async_tasks_finish --------------------------------------------------- */
 
-/* Return the number of tasks, and task number `index`. Tasks are ordered by thread, then by
- * creation. The result lives as long as `tasks`. */
+/*
+ * Return the number of tasks, and task number `index`. Tasks are in the order in which they were
+ * read: thread by thread, the tasks of a thread in the order of the runtime's own list, which is
+ * the order of their creation if that list has an order. The result lives as long as `tasks`.
+ */
 size_t async_tasks_count(const struct async_tasks *tasks);
 const struct async_task *async_tasks_get(const struct async_tasks *tasks, size_t index);
 /* Stores an array of the indices of the tasks that await task number `index`, ascending, borrowed.

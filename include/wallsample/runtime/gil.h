@@ -10,9 +10,9 @@
 
 /*
  * States of a thread: X(NAME, word, text). UNKNOWN: the process has no such lock, or the state
- * could not be read. HANDOVER: the thread has just released the lock to a waiter, and is runnable
- * but off-CPU because the waiter took its CPU. Reports add that time to the
- * time of waits for the lock.
+ * could not be read. NONE: the thread neither holds the lock nor waits for it. HANDOVER: the thread
+ * has just released the lock to a waiter, and is runnable but off-CPU because the waiter took its
+ * CPU; reports add this time to the time of waits for the lock.
  */
 #define GILS(X)                                                                                    \
 	X(UNKNOWN, "unknown", "")                                                                  \

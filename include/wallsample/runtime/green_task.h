@@ -2,12 +2,13 @@
 /*
  * green_task.h - green tasks: tasks that a language runtime schedules on kernel threads, each with
  * a stack of its own. Thousands of waiting green tasks occupy no thread. In this header "task"
- * means a green task; elsewhere "task" alone means the kernel's.
+ * means a green task.
  *
  * A runtime keeps its green tasks in slots, some of which are empty. The sampler reads the slots
- * once a tick without a stop: the structure of a waiting green task holds the place where it
- * continues, its stack is copied, and the structure is read a second time and must be unchanged. A
- * running green task is captured with its thread (runtime_capture_green_task).
+ * once a tick without a stop. The structure of a waiting green task has the registers with which
+ * the task continues. The sampler copies the task's stack, and reads the structure again: only if
+ * it is unchanged is the copy used. A running green task is captured with its thread
+ * (runtime_capture_green_task).
  */
 #ifndef WALLSAMPLE_RUNTIME_GREEN_TASK_H
 #define WALLSAMPLE_RUNTIME_GREEN_TASK_H
@@ -21,7 +22,7 @@
 #define GREEN_TASK_STATES(X)                                                                       \
 	X(NONE, "")             /* an empty slot: the task has ended, or not begun */              \
 	X(RUNNING, "running")   /* a thread runs it */                                             \
-	X(CALLING, "in a call") /* it occupies its thread, in a system call or foreign code */     \
+	X(CALLING, "in a call") /* it occupies its thread, in a system call or C code */           \
 	X(READY, "runnable")    /* it waits for a thread to run on */                              \
 	X(WAITING, "waiting")   /* it waits for another event */                                   \
 	X(MOVING, "moving")     /* its stack is being moved and cannot be read */
@@ -48,9 +49,9 @@ struct green_task {
 	pid_t tid;       /* RUNNING and CALLING: its thread, in wallsample's pid namespace */
 	/*
 	 * READY and WAITING: registers with which the task continues. RUNNING and CALLING: while
-	 * the thread is on another stack than the task's (of the runtime, foreign code, the vdso),
-	 * the registers of the task's leaf, which has called the code on the other stack; otherwise
-	 * 0.
+	 * the thread is on another stack than the task's (a stack for the runtime, C code or the
+	 * vdso), the registers of the task's leaf, which has called the code on the other stack;
+	 * otherwise 0.
 	 */
 	uint64_t pc, sp, fp;
 	uint64_t stack_low, stack_high; /* the task's stack is [stack_low, stack_high) */
@@ -58,7 +59,7 @@ struct green_task {
 	/*
 	 * READY and WAITING, if counts_runs is set: low bits of the number of times that the task
 	 * was scheduled. A change shows that the task has run since, even if it waits in the same
-	 * place again; wrapping can hide that.
+	 * place again. If the low bits wrap around to the same value, the run is not noticed.
 	 */
 	bool counts_runs;
 	uint32_t runs;
@@ -93,9 +94,9 @@ size_t runtimes_green_task_slots(struct runtimes *runtimes);
 void runtimes_read_green_tasks(struct runtimes *runtimes, const uint32_t *slot, size_t count,
 			       struct green_task *out);
 /*
- * Must be called with `held` true after all threads were stopped, and with false before they
- * resume. Between these calls runtimes_green_task_slots and runtimes_read_green_tasks read only
- * resident pages and open no file.
+ * Must be called with `held` true after all threads of the target were stopped, and with false
+ * before they resume. Between these calls runtimes_green_task_slots and runtimes_read_green_tasks
+ * read only pages that are in memory, and open no file.
  */
 void runtimes_hold(struct runtimes *runtimes, bool held);
 /* Returns the text of the wait reason of a green task, such as "chan receive"; "" for 0. The text

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * language.h - what the program knows about each language that has a runtime in the target.
+ * language.h - what wallsample knows about each language whose runtime it can read.
  *
  * Everything outside of src/runtime/LANGUAGE/ that depends on a language reads it from languages[]:
  * the sampler through runtime.h; reports, analysis, exporters and --runtime through the functions
@@ -20,16 +20,20 @@
 
 struct runtime_kind;
 
-/* The role of a native function that is between two functions of an interpreted program in a call
- * chain. */
+/*
+ * The role of a native function in a call chain: between two functions of an interpreted program,
+ * or outside of the outermost one. Plumbing are the functions that only lead from one to the other.
+ */
 enum plumbing {
 	/* the function does work of its own: functions of the C library and of extensions, and of
 	 * the interpreter if the program asked for them, such as a sort or a sleep */
 	PLUMBING_NONE,
 	PLUMBING_CALL, /* evaluates code, or calls a function that does */
 	PLUMBING_ROOT, /* the interpreter's outermost function of a process or thread */
-	/* may be the caller of a PLUMBING_ROOT: "_start", "main", "clone". It counts as plumbing
-	 * only if it calls the root without another function between */
+	/*
+	 * may be a caller of a PLUMBING_ROOT: "_start", "main", "clone". It counts as plumbing only
+	 * if no other function is between it and the root
+	 */
 	PLUMBING_START,
 };
 
@@ -60,11 +64,15 @@ struct language_program {
 };
 
 struct runtime_language {
-	const char *name;   /* word for --runtime: "python" */
-	const char *title;  /* name in reports: "Python" */
-	const char *engine; /* first word of the descriptions of its runtimes: "CPython" */
-	const char *lock;   /* word for its interpreter lock: "GIL"; NULL: it has no such lock */
-	/* first characters of the texts of its markers: "[python: "; NULL: it has none */
+	const char *name;  /* word for --runtime: "python" */
+	const char *title; /* name in reports: "Python" */
+	/* first word of its descriptions in run_stats.runtimes ("CPython 3.11.7"): "CPython" */
+	const char *engine;
+	const char *lock; /* word for its interpreter lock: "GIL"; NULL: it has no such lock */
+	/*
+	 * beginning of the texts that its runtime puts in place of frames that could not be read
+	 * (markers): "[python: "; NULL: it has none
+	 */
 	const char *marker;
 
 	/* Native functions of the interpreter that only call other functions. */
@@ -82,9 +90,9 @@ struct runtime_language {
 	bool (*module_only_parks)(const char *module);
 
 	/*
-	 * Patterns, each list ended by NULL. lock_functions: native functions that return when a
-	 * lock is taken. wait_functions: those between the program's code and the system call of a
-	 * wait. Both may be NULL.
+	 * Patterns, each list ended by NULL; both may be NULL. lock_functions: native functions
+	 * that take a lock of the runtime and then return. wait_functions: native functions between
+	 * the program's code and the system call of a wait.
 	 */
 	const char *const *lock_functions;
 	const char *const *wait_functions;

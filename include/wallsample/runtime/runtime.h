@@ -50,14 +50,17 @@ struct runtimes_config {
 	 */
 	size_t (*read_pieces)(void *context, const struct memory_piece *piece, size_t count,
 			      void *to);
-	/* Returns a bit set of the pages that can be read without a page fault, as resident_pages
-	 * does. If it is NULL, all pages count as such. */
+	/*
+	 * Returns a bit set of the pages that can be read without a page fault; parameters and
+	 * result are those of resident_pages (wallsample/tracer/resident.h). NULL: all pages count
+	 * as readable.
+	 */
 	uint32_t (*resident)(void *context, uint64_t address, bool swapped);
 	/* Converts a thread id of the target's pid namespace to wallsample's; 0: no live thread. */
 	pid_t (*thread)(void *context, pid_t inner);
 	/*
 	 * `leave` is called before work that may take long, such as searching a file, and `back`
-	 * after it: a thread with an outstanding stop request must not stay stopped meanwhile. May
+	 * after it: during this work no thread may stay stopped by an outstanding stop request. May
 	 * be NULL.
 	 */
 	void (*leave)(void *context);
@@ -79,10 +82,13 @@ void runtimes_free(struct runtimes *runtimes);
  * a process with a thousand threads a new one is found some ticks later.
  */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
-/* Number of ticks that suffice to search the mappings of a large program. */
+/* Number of calls of runtimes_tick that suffice to search the mappings of a large program. */
 #define RUNTIME_LOOKS 16
-/* Returns a thread that a runtime has discovered, each thread once; 0: no more. The caller must
- * capture the thread again even if it has not run. */
+/*
+ * Returns a thread that a runtime has discovered, each thread once; 0: no more. The caller must
+ * capture the thread again even if it has not run, because earlier captures did not know the
+ * thread's runtime.
+ */
 pid_t runtimes_next_new(struct runtimes *runtimes);
 
 /*

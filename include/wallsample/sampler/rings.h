@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rings.h - the graph of waiters and lock holders: each thread points to the holder of the lock
- * that it waits for. Finds the rings, which are deadlocks.
+ * rings.h - finds the rings (cycles) in the graph of lock waiters: each thread points to the thread
+ * that holds the lock that it waits for. If all these waits exist at the same moment, a ring is a
+ * deadlock.
  */
 #ifndef WALLSAMPLE_SAMPLER_RINGS_H
 #define WALLSAMPLE_SAMPLER_RINGS_H
@@ -10,17 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RINGS_NONE UINT32_MAX /* no thread, no ring */
+/* In place of the number of a thread or of a ring: there is none. */
+#define RINGS_NONE UINT32_MAX
 
-/* Threads have numbers below `count`. */
+/* Threads have the numbers 0 to count - 1, and rings the numbers 0 to rings - 1. "By thread" and
+ * "by ring" mean: an array with this number as its index. */
 struct rings {
-	/* By thread: the holder of the lock that it waits for, set by the caller; RINGS_NONE:
-	 * none. */
+	/* By thread: number of the thread that holds the lock for which it waits, set by the
+	 * caller; RINGS_NONE: it waits for no lock, or the holder is not known. */
 	uint32_t *next;
-	/* By thread: number of the ring in which its path ends; RINGS_NONE: none. */
+	/* By thread: number of the ring that is reached from the thread by following `next`;
+	 * RINGS_NONE: no ring is reached. */
 	uint32_t *ring;
-	bool *in_ring;   /* by thread: it is part of that ring */
-	uint32_t *first; /* by ring: one of its threads */
+	bool *in_ring;   /* by thread: it is part of the ring ring[thread] */
+	uint32_t *first; /* by ring: number of one of its threads */
 	uint32_t rings;
 	size_t count, first_capacity;
 };
@@ -28,11 +32,14 @@ struct rings {
 /* Initialises the graph of `count` threads, none of which waits; to be freed with rings_release. */
 void rings_init(struct rings *rings, size_t count);
 void rings_release(struct rings *rings);
-/* Fills in all but `next`, in time proportional to `count`. */
+/* Finds the rings, from `next`: sets all other members. Takes a time proportional to `count`. May
+ * be called once after rings_init. */
 void rings_find(struct rings *rings);
 /*
- * Fills `out`, which has room for all threads, with the threads of the ring in its order, then
- * those whose path ends in it. Returns their number; the first *in_ring are the ring.
+ * Fills `out`, which has room for all threads, with the numbers of the threads of the ring, each
+ * followed by the holder of its lock; then, ascending, those of the threads outside the ring from
+ * which it is reached by following `next`. Returns the number of all these threads, and sets
+ * *in_ring to the number of those in the ring.
  */
 size_t rings_list(const struct rings *rings, uint32_t ring, uint32_t *out, size_t *in_ring);
 

@@ -38,7 +38,7 @@ enum symbol_source {
 const char *symbol_source_text(enum symbol_source source);
 
 struct symbol {
-	/* "main", "ns::f<int>", or "libfoo.so+0x1234" without a name; never NULL. */
+	/* "main", "ns::f<int>"; "libfoo.so+0x1234" when no name is known; never NULL. */
 	const char *function;
 	const char *module; /* base name of the module */
 	const char *file;   /* path of the source file at compilation; NULL when not known */
@@ -48,7 +48,7 @@ struct symbol {
 	bool inlined; /* the function is inlined into the next symbol of the chain */
 };
 
-/* The longest chain of names that is reported. */
+/* Largest number of names of an address that symbols_find() stores. */
 #define SYMBOL_CHAIN_MAX 64
 
 struct symbol_place;
@@ -59,13 +59,16 @@ struct symbols_config {
 	bool demangle;
 	bool inlines; /* inlined functions are reported */
 	struct debug_files_config files;
-	/* Finds the names that a recording has stored, which precede all other sources. Fills `out`
-	 * as symbols_find does and returns the number of names; 0 when none are stored. May be
-	 * NULL. */
+	/*
+	 * Stores the names that a recording has for the place; they precede all other sources.
+	 * Fills `out` as symbols_find does and returns the number of names; 0 when the recording
+	 * has none. May be NULL.
+	 */
 	size_t (*stored)(const void *context, const struct symbol_place *place, struct symbol *out,
 			 size_t most);
 	const void *stored_context;
-	const struct jit *jit; /* names of code made at run time; NULL: none */
+	/* Names of code that was made at run time; NULL: such code has no names. */
+	const struct jit *jit;
 };
 
 struct symbols;
@@ -77,8 +80,8 @@ void symbols_free(struct symbols *symbols);
 /* Returns the configuration of symbols_create. */
 const struct symbols_config *symbols_settings(const struct symbols *symbols);
 
-/* The address of code, as samples store it; or the address of a variable, whose name is
- * "table_lock", or "cache+0x40" for an address inside of the variable. */
+/* What is to be named: the address of code, as samples store it, or the address of a variable. A
+ * variable has the name "table_lock", or "cache+0x40" for an address inside of it. */
 struct symbol_place {
 	uint32_t module; /* id of the module */
 	bool data;       /* the address is that of a variable */
@@ -86,7 +89,7 @@ struct symbol_place {
 	/* Address in the image; in a module without an image, the offset in the file; in anonymous
 	 * memory, the address in the process. */
 	uint64_t vaddr;
-	/* In code of an interpreter, the bytecode that the code executes, which gives the name;
+	/* In code of an interpreter, the bytecode that it executes, by which the function is found;
 	 * elsewhere zero. */
 	struct jit_bytecode bytecode;
 };
@@ -97,7 +100,7 @@ struct symbol_place {
  * functions have to be omitted. Equal texts have the same pointer, which is valid until
  * symbols_free.
  *
- * To be called for places in the order of their modules and addresses: then each part of a large
+ * Places should be named in the order of their modules and addresses: then each part of a large
  * file is read only once.
  */
 size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
@@ -106,7 +109,7 @@ size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, s
 /* Returns the state of the debuginfod servers. */
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
 
-/* Returns true when no symbol of the module names code. */
+/* Returns true when the module has neither symbols of code nor a function table (pclntab.h). */
 bool symbols_module_is_bare(struct symbols *symbols, uint32_t module);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_lookup.h - finds the addresses of variables, functions and lines of a module by name, in
- * the symbol tables and the DWARF from which reports name the module's code.
+ * symbol_lookup.h - finds the addresses of variables and functions of a module by their names, and
+ * those of source lines, in the symbol tables and the DWARF from which reports name the module's
+ * code.
  *
  * Nothing is cached: each call reads the module's files, which takes milliseconds, or a second for
  * the largest programs. Names may be readable ("ns::hits") or mangled.
@@ -24,55 +25,66 @@ enum symbol_named_kind {
 	SYMBOL_NAMED_RESOLVER,
 };
 
+/* Size of the array for the base name of a source file, with its terminating zero. */
 #define SYMBOL_NAMED_FILE_MOST 64
 
 struct symbol_named {
 	enum symbol_named_kind kind;
-	uint64_t vaddr, size; /* address, and size in bytes, 0 when not known */
-	/* Base name of the source file of a local symbol, or the end of a long base name; "" for a
-	 * global symbol and when the file is not known. */
+	/* Address in the image; size in bytes, 0 when not known. */
+	uint64_t vaddr, size;
+	/* Base name of the source file of a local symbol (the end of a base name that is too long);
+	 * "" for a global symbol, and when the file is not known. */
 	char file[SYMBOL_NAMED_FILE_MOST];
 };
 
 /*
- * Finds the symbols of this name in the module: at most `most`, in ascending order of address, each
- * address once. Returns their number. If no symbol has the name, symbols with a suffix of the
- * compiler ("hits.0", "parse.isra.0") match, but not parts of functions ("parse.cold"). Unless
- * `file` is NULL, only local symbols of the source file with this base name match.
+ * Finds the symbols of this name in the module: at most `most`, in ascending order of address, one
+ * symbol of each kind at an address. Returns their number. If no symbol has the name itself,
+ * symbols with a suffix of the compiler match ("hits.0", "parse.isra.0"), but not parts of
+ * functions ("parse.cold"). Unless `file` is NULL, only local symbols of the source file with this
+ * base name match.
  */
 size_t symbol_lookup(struct symbols *symbols, const struct module *module, const char *name,
 		     const char *file, struct symbol_named *out, size_t most);
 
 /*
- * Finds by DWARF the start addresses of inlined copies of the function `name`: at most `most`,
- * ascending, each address once. Returns their number.
+ * Finds by DWARF the start addresses of inlined copies of the function `name`: the lowest `most` of
+ * them, ascending, each once. Returns their number. Ends after 3 s of CPU time with the addresses
+ * found so far.
  */
 size_t symbol_lookup_inlined(struct symbols *symbols, const struct module *module, const char *name,
 			     uint64_t *vaddr, size_t most);
 
-/* The code of a source line; largest number of its addresses that are stored. */
+/* Largest number of addresses of a source line that are stored: the lowest ones. */
 #define SYMBOL_LINE_MOST 64
 
 struct symbol_line {
-	uint64_t vaddr[SYMBOL_LINE_MOST]; /* first addresses of statements, ascending, each once */
-	size_t count;                     /* number of addresses */
-	bool file_known;                  /* the module has code of the source file */
-	bool lines_known;                 /* the module has DWARF with lines */
-	uint32_t before, after;           /* nearest lines with code before and after it; 0: none */
+	/* Addresses at which statements of the line begin, ascending, each once. */
+	uint64_t vaddr[SYMBOL_LINE_MOST];
+	size_t count;     /* number of addresses */
+	bool file_known;  /* the module has code of the source file */
+	bool lines_known; /* the module has DWARF with lines */
+	/* Nearest lines before and after the wanted line that have code; 0: none. */
+	uint32_t before, after;
 };
 
-/* Adds the code of a line in one module to *out, which must be zeroed before the first module.
- * `file` is the end of the path of the source file: "server.c", "net/server.c". */
+/*
+ * Adds the code of a line in one module to *out, which must be zeroed before the first module.
+ * `file` is the end of the path of the source file: "server.c", "net/server.c". Ends after 10 s of
+ * CPU time with the code found so far.
+ */
 void symbol_lookup_line(struct symbols *symbols, const struct module *module, const char *file,
 			uint32_t line, struct symbol_line *out);
 
-/* Largest number of names that are kept as similar to a name that was not found. */
+/* Number of similar names that are kept, the most similar ones. */
 #define SYMBOL_SIMILAR_MOST 4
 
 struct symbol_similar {
 	struct symbol_similar_name {
-		char *name;        /* readable; owned */
-		unsigned distance; /* measure of difference; it grows with the difference */
+		char *name; /* readable; owned */
+		/* Measure of the difference from the wanted name: the most similar name has the
+		 * least. */
+		unsigned distance;
 	} best[SYMBOL_SIMILAR_MOST];
 	size_t count;
 };
@@ -80,7 +92,7 @@ struct symbol_similar {
 /*
  * Adds names of one module that are similar to `name` to *similar, which must be zeroed before the
  * first module; symbol_similar_release frees the names. Compares names of functions if `code`, else
- * of variables.
+ * of variables. Ends after 1 s of CPU time.
  */
 void symbol_lookup_similar(struct symbols *symbols, const struct module *module, const char *name,
 			   bool code, struct symbol_similar *similar);

@@ -21,15 +21,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
 
-/* X(name, short text for columns and --state, letter) */
+/* The states of threads and tasks: X(name, text for reports and the option --state, letter for
+ * both) */
 #define RUN_STATES(X)                                                                              \
 	X(RUNNING, "running", 'R')          /* on a CPU */                                         \
 	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */                          \
 	X(SLEEPING, "sleeping", 'S')        /* in an interruptible sleep */                        \
 	X(DISK, "disk", 'D')                /* in an uninterruptible sleep: disk or page fault */  \
 	X(STOPPED, "stopped", 'T')          /* by a job-control signal */                          \
-	X(READY, "ready", 'Y')              /* a task of a runtime that is not on a thread */      \
-	X(UNKNOWN, "unknown", '?')          /* the thread exited before it was read */
+	X(READY, "ready", 'Y')     /* a runnable task of a language runtime, not on a thread */    \
+	X(UNKNOWN, "unknown", '?') /* for example, the thread exited before it was read */
 
 enum run_state {
 #define X(name, text, letter) RUN_##name,
@@ -48,18 +49,23 @@ bool run_state_runnable(enum run_state state);
 
 /* The scheduler's counters of one thread. */
 struct sched {
-	uint64_t cpu_ns;   /* time on a CPU; up to a scheduler tick (4 ms) stale while on one */
-	uint64_t delay_ns; /* time waiting for a CPU */
-	uint64_t switches; /* number of times scheduled in: the kernel's pcount */
+	/* Time on a CPU. While the thread runs, the kernel updates it only at each scheduler tick
+	 * (4 ms at 250 Hz). 0 with SCHED_FROM_STATUS. */
+	uint64_t cpu_ns;
+	uint64_t delay_ns; /* time waiting for a CPU; 0 with SCHED_FROM_STATUS */
+	/* Number of times scheduled in: the kernel's pcount. With SCHED_FROM_STATUS: number of
+	 * times scheduled out. */
+	uint64_t switches;
 };
 
-/* In place of a system call number: the thread is in no system call. If it sleeps, it waits in a
- * page fault or the like. */
+/* In place of a system call number: the thread is in no system call. If it sleeps, it sleeps in an
+ * exception, such as a page fault. */
 #define SYSCALL_NONE (-1L)
-/* The number of the call is not known: restart_syscall hides it, and no earlier observation has
- * shown it. */
+/* The number of the call is not known: restart_syscall(2) hides it, and neither an earlier
+ * observation nor the thread's code has shown it; or the thread was stopped on aarch64. */
 #define SYSCALL_UNKNOWN (-2L)
-/* The sample is of a sleeping green task, which is in no system call. */
+/* In place of a system call number, for a sleeping task of a language runtime (green_task.h): the
+ * task is not on a thread, and so in no system call. */
 #define SYSCALL_TASK (-3L)
 
 struct syscall_info {
@@ -82,7 +88,8 @@ struct watch {
 	int sched_fd, syscall_fd; /* -1 while not open */
 	enum sched_source source;
 	bool keep_open; /* descriptors stay open between reads */
-	/* [start, end) of the mapping that had the stack at the last copy; empty: not known. */
+	/* [start, end) of the mapping that contained the stack pointer when the stack was last
+	 * copied; empty: not known. */
 	uint64_t stack_start, stack_end;
 };
 
@@ -105,7 +112,8 @@ enum watch_end watch_read_sched(struct watch *watch, const struct process *proce
 enum watch_end watch_read_syscall(struct watch *watch, const struct process *process,
 				  struct syscall_info *out);
 
-/* Parsers of these files, public for tests. They return false for malformed text. */
+/* Parsers of the files "schedstat", "status" and "syscall" of a thread, public for tests. They
+ * return false for malformed text. */
 bool sched_parse_schedstat(const char *text, struct sched *out);
 bool sched_parse_status(const char *text, struct sched *out);
 bool syscall_parse(const char *text, struct syscall_info *out);
@@ -117,8 +125,8 @@ const char *syscall_name(long number);
 /* Returns SYSCALL_UNKNOWN if there is no call of this name. */
 long syscall_number(const char *name);
 /*
- * True when a stop by a tracer makes this call return EINTR to the program (measured, listed in
- * syscalls_*.c), so that the tracer has to repair it.
+ * True when a stop by a tracer makes this call return EINTR to the program (measured, see BREAKS in
+ * syscall_table_internal.h): the tracer then has to make the kernel restart the call.
  */
 bool syscall_breaks_on_stop(long number);
 /* True when a stop in this call should be avoided although the tracer can have the call restarted:
@@ -132,15 +140,17 @@ bool syscall_only_waits(long number);
 /* True for restart_syscall(2), which hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
 /*
- * Returns the number that restart_syscall hides, from the bytes before the program counter: the C
- * library loads it just before the call. SYSCALL_UNKNOWN for other instructions.
+ * Returns the number that restart_syscall hides. `code`: the bytes before the program counter. They
+ * are usually two instructions of the C library, which load the number and make the call; for other
+ * instructions returns SYSCALL_UNKNOWN.
  */
 #define SYSCALL_CODE_SIZE 8
 long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
 /*
- * Returns the number that restart_syscall hides, from the arguments, which a restart keeps. For C
- * libraries in which one function makes all calls (glibc since 2.41, musl). Linux hides only futex,
- * poll and relative sleeps (restart blocks). SYSCALL_UNKNOWN when the arguments fit none of them.
+ * Returns the number that restart_syscall hides, inferred from the arguments, which a restart does
+ * not change. Needed for C libraries in which one function makes all calls, with the number in a
+ * variable (glibc since 2.41, musl). Linux restarts only futex, poll and relative sleeps in this
+ * way. SYSCALL_UNKNOWN when the arguments are not those of one of these.
  */
 long syscall_from_args(const uint64_t args[6]);
 

@@ -9,7 +9,8 @@
 
 #include "wallsample/tracer/snapshot.h"
 
-/* NT_PRSTATUS as the kernel fills it in: 27 words on x86-64, 34 on aarch64. */
+/* The registers of a thread as PTRACE_GETREGSET stores them for NT_PRSTATUS: 27 words on x86-64, 34
+ * on aarch64. */
 struct kernel_regs {
 	uint64_t word[64];
 	size_t size; /* bytes that the kernel filled in */
@@ -22,19 +23,20 @@ bool kernel_regs_complete(const struct kernel_regs *kernel);
 void kernel_regs_read(const struct kernel_regs *kernel, struct regs *out);
 
 /* Returns the number of the system call that the thread is in or returns from; SYSCALL_NONE in user
- * code. */
+ * code; SYSCALL_UNKNOWN always on aarch64, whose registers do not show it. */
 long kernel_regs_syscall(const struct kernel_regs *kernel);
 
 /* Sets *tls to the thread pointer. Returns false on architectures whose NT_PRSTATUS lacks it. */
 bool kernel_regs_tls(const struct kernel_regs *kernel, uint64_t *tls);
 
-/* Returns true when the interrupt has ended a sleep in a system call. */
+/* Returns true when the stop has interrupted a sleep in a system call: the call is about to return
+ * EINTR or to be restarted. Always false on aarch64, where that is not known. */
 bool kernel_regs_cut_short(const struct kernel_regs *kernel);
 
 /*
- * When the system call is about to return EINTR because of a stop, changes the registers so that
- * the kernel restarts the call (see stop.c). Returns true when they were changed and must be
- * written back.
+ * If the system call is about to return EINTR because of the stop, changes the registers in *kernel
+ * so that the kernel restarts the call (see stop.c). Returns true when the registers were changed:
+ * the caller must write them to the thread. Never changes them on aarch64.
  */
 bool kernel_regs_repair(struct kernel_regs *kernel);
 

@@ -17,7 +17,9 @@
 
 struct resident {
 	const struct process *process; /* borrowed */
-	int fd;       /* pagemap of the program that the process executed at the open; -1: none */
+	/* /proc/PID/pagemap; -1: not open. After an exec it has to be opened again, because it
+	 * belongs to the address space of the old program. */
+	int fd;
 	bool unknown; /* this kernel has no pagemap, or does not permit to read it */
 };
 
@@ -27,14 +29,14 @@ struct resident {
 
 void resident_init(struct resident *resident, const struct process *process);
 void resident_release(struct resident *resident);
-/* Opens pagemap again if the process has called exec. To be called periodically, while no thread is
- * held. */
+/* Opens pagemap again if the process has called exec. To be called periodically, while the tracer
+ * keeps no thread stopped. */
 void resident_renew(struct resident *resident);
 
 /*
  * Returns a set of bits: bit n is set if page n from `address` on, a multiple of RESIDENT_BYTES, is
- * in memory or, with `swapped`, in swap. All bits are set if `unknown` is, none if the read fails.
- * Takes 0.4 us.
+ * in memory or, with `swapped`, in swap. Returns all bits set if resident->unknown is true, and
+ * none if pagemap cannot be read. Takes 0.4 us.
  */
 uint32_t resident_pages(const struct resident *resident, uint64_t address, bool swapped);
 

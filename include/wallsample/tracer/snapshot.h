@@ -2,7 +2,8 @@
 /*
  * snapshot.h - registers and stack bytes of a thread at one moment.
  *
- * Unwinding reads the snapshot while the thread runs.
+ * The thread is stopped only while the snapshot is made: the stack is unwound afterwards, from the
+ * copy. A sleeping thread is not stopped at all.
  */
 #ifndef WALLSAMPLE_TRACER_SNAPSHOT_H
 #define WALLSAMPLE_TRACER_SNAPSHOT_H
@@ -15,9 +16,9 @@
 #include "wallsample/base/memory.h"
 
 /*
- * Registers by DWARF number of the architecture (x86-64 psABI figure 3.36: 0 rax
- * 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address).
- * A register is valid only when its bit in `known` is set. Of a thread that is read without a stop
+ * Most registers of struct regs. The index is the DWARF number of the architecture (x86-64 psABI
+ * figure 3.36: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address). A
+ * register is valid only when its bit in `known` is set. Of a thread that is read without a stop
  * only sp, pc and the arguments of the system call are known.
  */
 #define REGS_MAX 33
@@ -38,7 +39,8 @@ extern const uint8_t regs_argument[6]; /* arguments of a system call */
 /* Sets sp and pc; all other registers become unknown. */
 void regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc);
 /* Replaces the registers of a function by those of its caller that are known without unwind tables:
- * `sp`, `pc`, and the frame pointer, which few callees leave changed. All others become unknown. */
+ * `sp`, `pc`, and the frame pointer, which keeps its value because most functions restore it. All
+ * others become unknown. */
 void regs_set_caller(struct regs *regs, uint64_t sp, uint64_t pc);
 /* Sets the value of a register; ignores a number of REGS_MAX or more. */
 void regs_set(struct regs *regs, unsigned number, uint64_t value);
@@ -70,7 +72,8 @@ void snapshot_release(struct snapshot *snapshot);
 /* Makes room for `size` bytes of stack; the bytes of the old copy are lost. */
 void snapshot_reserve(struct snapshot *snapshot, size_t size);
 
-/* Returns true when the copy ended at the end of the stack, not at stack_wanted. */
+/* Returns true when the copy is shorter than stack_wanted, because the stack, or its readable part,
+ * ends there. */
 bool snapshot_is_whole(const struct snapshot *snapshot);
 
 /* Copies `size` bytes of the copied stack, from `address` on. Returns false when any of them is not

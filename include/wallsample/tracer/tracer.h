@@ -2,18 +2,19 @@
 /*
  * tracer.h - takes snapshots of threads: seizes, stops, captures and releases them.
  *
- * A sleeping thread is read without a stop. A running thread is seized, interrupted, copied and
- * detached: between samples nothing is traced, and a stopped thread is released before anything
- * else is done. tracer_count.h adds a mode in which threads stay seized.
+ * A sleeping thread is read without a stop. A running thread is seized and interrupted; when it
+ * stops, its registers and stack are copied (captured), and it is detached at once, unless it is to
+ * be held (tracer_collect_held). So between samples nothing is traced. tracer_count.h adds a mode
+ * in which threads stay seized.
  *
- * All stops of one tick are requested first (tracer_ask), then collected in the order in which
- * the threads stop (tracer_collect). A thread that does not stop in time is waiting for a CPU, and
- * executes nothing meanwhile, or is in a long system call: its request stays outstanding. Later
- * calls capture and release the thread as soon as it stops; there must be no second request for
- * it until then.
+ * All stops of one tick (sampler.h) are requested first (tracer_ask), then collected in the order
+ * in which the threads stop (tracer_collect). A thread that does not stop in time is waiting for a
+ * CPU, and executes nothing meanwhile, or is in a long system call: its request stays outstanding.
+ * Later calls capture and release the thread as soon as it stops; until then the caller must not
+ * make a second request for it.
  *
- * If wallsample dies, the kernel detaches all seized threads and the target continues: that is
- * why PTRACE_SEIZE is used.
+ * If wallsample dies, the kernel detaches all seized threads and the target continues.
+ * PTRACE_ATTACH, which sends SIGSTOP, could leave it stopped; therefore PTRACE_SEIZE is used.
  */
 #ifndef WALLSAMPLE_TRACER_TRACER_H
 #define WALLSAMPLE_TRACER_TRACER_H
@@ -29,11 +30,13 @@
 
 /* Outcome of a stop request. */
 enum stop_end {
-	STOP_CAPTURED,   /* the snapshot is valid */
-	STOP_EXITED,     /* the thread exited before it could stop */
-	STOP_DENIED,     /* EPERM: the thread is exiting, or another tracer traces it */
-	STOP_LATE,       /* the thread has not stopped yet: the request is outstanding */
-	STOP_MISSED,     /* released without a snapshot, between tracer_pause and tracer_resume */
+	STOP_CAPTURED, /* the snapshot is valid */
+	STOP_EXITED,   /* the thread exited before it could stop */
+	STOP_DENIED,   /* EPERM: the thread is exiting, or another tracer traces it */
+	STOP_LATE,     /* the thread has not stopped yet: the request is outstanding */
+	/* released without a snapshot: it stopped between tracer_pause and tracer_resume, or when
+	 * tracer_count_stop detached it */
+	STOP_MISSED,
 	STOP_COMPAT32,   /* the thread runs 32-bit code; released, not to be stopped again */
 	STOP_UNREADABLE, /* registers or counters were not readable; released */
 };
@@ -59,9 +62,11 @@ struct stop_request {
 	bool fell_asleep;    /* the interrupt ended a sleep in `syscall` */
 	bool group_stopped;  /* job control has stopped the thread, and keeps it stopped */
 	bool held;           /* tracer_collect_held keeps the thread stopped */
-	long syscall;        /* system call that it is in; SYSCALL_NONE in user code */
-	struct sched during; /* counters while it was stopped */
-	uint64_t stopped_ns; /* upper bound of the length of the stop */
+	long syscall;        /* as returned by kernel_regs_syscall (regs_arch.h) */
+	struct sched during; /* counters that were read while the thread was stopped */
+	/* Upper bound of the duration of the stop, in ns. For a held thread: until the end of the
+	 * tracer_collect_held in which it stopped. */
+	uint64_t stopped_ns;
 	/* private to the tracer */
 	uint64_t asked_ns; /* when the thread was interrupted */
 	int signal;        /* signal to be delivered with the release; 0: none */
@@ -83,9 +88,10 @@ struct tracer_stats {
 int tracer_create(const struct process *process, struct tracer **out, struct error *err);
 
 /*
- * Releases all seized threads: waits up to two seconds for outstanding stops. A thread that does
- * not stop by then is released when it does, by a handler of SIGCHLD, or by the kernel when
- * wallsample ends. NULL is allowed.
+ * Releases all seized threads and frees the tracer; NULL is allowed. Waits up to two seconds for
+ * threads with an outstanding request to stop, and without a bound for threads with breakpoints
+ * (tracer_count.h). A thread that stops later is released by a handler of SIGCHLD, or by the kernel
+ * when wallsample ends.
  */
 void tracer_free(struct tracer *tracer);
 
@@ -93,27 +99,28 @@ void tracer_free(struct tracer *tracer);
  * when it stops. */
 void tracer_forget(struct tracer *tracer, const struct stop_request *request);
 
-/* Reads the memory that the stop will read, to fill the caches, which shortens the stop. To be
- * called shortly before tracer_ask, for few requests. */
+/* Reads the stack from request->sp_before on, to fill the CPU caches: the copy during the stop then
+ * takes less time. To be called shortly before tracer_ask, for few requests. */
 void tracer_prefetch(struct stop_request *request);
 
-/* Seizes and interrupts the thread. The request's end is STOP_LATE, or the reason of a failure. */
+/* Seizes and interrupts the thread. Sets the request's end to STOP_LATE; if that fails, to
+ * STOP_EXITED or STOP_DENIED. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
 
 /*
- * Waits until all requests made since the previous call have ended, or `bound_ns` has passed;
- * captures and releases each thread as it stops. With `hold` all threads stay stopped until the
- * last is captured and held(context) has returned (`held` may be NULL), and are then released
- * together.
+ * Waits until all requests made since the previous call of this function or of tracer_collect_held
+ * have ended, or `bound_ns` has passed; captures and releases each thread as it stops. With `hold`
+ * all threads stay stopped until the last is captured and held(context) has returned (`held` may be
+ * NULL), and are then released together.
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
 
 /*
- * As tracer_collect, but threads that were running stay stopped (held) until they are released:
- * `held` of the request is set, and the request may be used for the next stop. A thread that was
- * asleep, that has a pending signal or that job control has stopped is released at once; so is a
- * thread that stops later than `bound_ns`.
+ * As tracer_collect, but threads that were running stay stopped (held) until the caller calls
+ * tracer_release_held or tracer_release_all_held. `held` of the request is set, and the caller may
+ * use the request for another stop. A thread that was asleep, that has a pending signal or that job
+ * control has stopped is released at once; so is a thread that stops later than `bound_ns`.
  *
  * Threads may be held for milliseconds only. Before it waits for anything but this tracer, the
  * caller must release them, as tracer_pause does. A held thread that is killed is no longer held.
@@ -130,35 +137,40 @@ void tracer_release_all_held(struct tracer *tracer);
 size_t tracer_held_count(const struct tracer *tracer);
 
 /*
- * Sleeps until `until_ns` (CLOCK_MONOTONIC), capturing and releasing outstanding threads as they
- * stop. A signal handler may end the sleep early. With a tracer of NULL it only sleeps.
+ * Sleeps until `until_ns` (CLOCK_MONOTONIC). Threads with an outstanding request that stop in this
+ * time are captured and released. A signal handler may end the sleep early. If `tracer` is NULL,
+ * this function only sleeps.
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
 
-/* Captures and releases outstanding threads that have stopped. Does not wait. */
+/* Captures and releases the threads with an outstanding request that have stopped. Does not
+ * wait. */
 void tracer_poll(struct tracer *tracer);
 
 /*
- * Ends requests for threads that will never stop, because another thread has called exec and
- * taken their place, which the kernel does not report: their end becomes STOP_EXITED.
+ * Ends requests for threads that will never stop: when a thread calls exec, the kernel removes the
+ * other threads, and does not always report that to the tracer. The end of these requests becomes
+ * STOP_EXITED.
  */
 void tracer_check(struct tracer *tracer);
 
-/* Waits up to `bound_ns` for outstanding threads; captures and releases them. */
+/* Waits up to `bound_ns` for threads with an outstanding request to stop; captures and releases
+ * them. */
 void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 
 /*
- * To be called around work outside the tracer that may take long (a report, a line on a terminal
- * that Ctrl-S has stopped). tracer_pause releases all held threads. An outstanding thread that
- * stops before tracer_resume is released at once, by a handler of SIGCHLD, and its end becomes
- * STOP_MISSED. Meanwhile system calls that SA_RESTART does not restart may fail with EINTR. Calls
- * nest.
+ * The caller must call tracer_pause before anything that may take long without calls of the tracer
+ * (a report, a line on a terminal that Ctrl-S has stopped), and tracer_resume after it.
+ * tracer_pause releases all held threads and stops counting (tracer_count_stop). A thread with an
+ * outstanding request that stops before tracer_resume is released at once, by a handler of SIGCHLD,
+ * and the end of the request becomes STOP_MISSED. Because of that handler, system calls that
+ * SA_RESTART does not restart may fail with EINTR meanwhile. Calls nest.
  */
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer);
 
-/* Returns the number of seized threads: those that are held, and those with an outstanding request,
- * which stop as soon as they run. 0 for a tracer of NULL. */
+/* Returns the number of threads that are held or have an outstanding stop (also a stop whose
+ * request was forgotten). 0 if `tracer` is NULL. */
 size_t tracer_outstanding(const struct tracer *tracer);
 
 /* Sets *status to the wait status and returns true when the process is a child of wallsample and
@@ -170,8 +182,8 @@ const struct tracer_stats *tracer_stats(const struct tracer *tracer);
 /* --- reading without a stop ---------------------------------------------------------- */
 
 enum read_end {
-	READ_CAPTURED, /* consistent: the thread did not run in between */
-	READ_MOVED,    /* the thread ran meanwhile, or was running */
+	READ_CAPTURED, /* the copy is consistent: the thread did not run during the reads */
+	READ_MOVED,    /* the thread was running, or ran during the reads */
 	READ_GONE,     /* the thread has exited */
 	READ_FAILED,   /* the stack could not be read */
 };

@@ -4,18 +4,20 @@
  *
  * While it counts, a tracer keeps all threads of the process seized: each execution of a counted
  * address stops the thread (tens of microseconds), and so does each signal and each new thread.
- * Every function of tracer.h that waits or polls serves these stops: one of them must be running,
- * or be called within a millisecond, at all times. The rest of the tracer works as without
- * counting.
+ * Every function of tracer.h that waits or polls counts and resumes the stopped threads. The caller
+ * must call one of these functions at least every millisecond, because until then a thread that has
+ * stopped stays stopped. Stops can be requested as without counting.
  *
  * A breakpoint belongs to its thread and not to the tracer. The kernel does not clear it when the
  * tracer dies; the next execution of the address then ends the target with SIGTRAP. Therefore
- * every exit path clears the breakpoints: tracer_free, tracer_pause, the end by a signal that is
- * handled. guard.h covers the end by SIGKILL.
+ * tracer_free and tracer_pause clear the breakpoints, and wallsample calls one of them before it
+ * exits, also after SIGINT or SIGTERM. wallsample/cli/guard.h is for an end without that, such as
+ * by SIGKILL.
  *
  * The exception of a breakpoint is a forced signal: in a thread that blocks or ignores SIGTRAP the
  * kernel unblocks the signal and resets its handler to the default, which cannot be undone from
- * outside. That affects programs that handle SIGTRAP and execute the address while it is blocked.
+ * outside. That affects programs that handle SIGTRAP, and execute a counted address while they
+ * block or ignore it.
  */
 #ifndef WALLSAMPLE_TRACER_TRACER_COUNT_H
 #define WALLSAMPLE_TRACER_TRACER_COUNT_H
@@ -27,7 +29,8 @@
 #include "wallsample/base/error.h"
 #include "wallsample/tracer/tracer.h"
 
-/* x86-64 has four breakpoint registers; aarch64 may have no more. */
+/* Most addresses that can be counted at once. x86-64 has four breakpoint registers; processors of
+ * aarch64 have two or more. */
 #define TRACER_COUNT_MOST 4
 
 /* State of the counting, or why it has ended. */
@@ -40,10 +43,13 @@ enum tracer_count_end {
 
 /*
  * Seizes all threads and sets breakpoints at `count` addresses (0 to TRACER_COUNT_MOST); a new
- * thread gets them before its first instruction. Children of fork are not traced and have none.
- * With a count of 0 nothing is counted, and tracer_free clears breakpoints that a killed tracer has
- * left. ERROR_NOT_PERMITTED, ERROR_SYSTEM (no free breakpoints, no such address) and
- * ERROR_NO_PROCESS leave the process as it was. To be called once, with no request outstanding.
+ * thread gets the breakpoints before its first instruction. Child processes are not traced and have
+ * no breakpoints. With a count of 0 nothing is counted; tracer_free then clears breakpoints that a
+ * killed tracer has left.
+ *
+ * Returns 0, or a negative error: ERROR_NOT_PERMITTED, ERROR_SYSTEM (all breakpoint registers are
+ * in use, or an address is not possible) or ERROR_NO_PROCESS. After an error the process is as it
+ * was before. To be called at most once per tracer, with no request outstanding.
  */
 int tracer_count(struct tracer *tracer, const uint64_t *address, size_t count, struct error *err);
 
@@ -54,10 +60,10 @@ void tracer_counts(const struct tracer *tracer, uint64_t total[TRACER_COUNT_MOST
 enum tracer_count_end tracer_count_state(const struct tracer *tracer);
 
 /*
- * Clears all breakpoints and detaches, within `bound_ns`: a thread in an uninterruptible sleep
- * stops only when the sleep ends. Returns the number of threads that still have breakpoints;
- * tracer_free waits for these without a bound. tracer_pause calls it, and tracer_resume sets the
- * breakpoints again.
+ * Clears all breakpoints and detaches all threads. A thread in an uninterruptible sleep stops only
+ * when the sleep ends, so this function returns after `bound_ns` at the latest. Returns the number
+ * of threads that still have breakpoints; tracer_free waits for these without a bound. tracer_pause
+ * calls this function, and tracer_resume sets the breakpoints again.
  */
 size_t tracer_count_stop(struct tracer *tracer, uint64_t bound_ns);
 

@@ -14,9 +14,9 @@
 	X(REGISTERS, "registers") /* the leaf: the thread's own pc */                              \
 	X(CFI, "unwind tables")   /* .eh_frame or .debug_frame */                                  \
 	X(POINTER, "frame pointer")                                                                \
-	X(EPILOGUE, "epilogue")  /* JIT code that only returns after its call */                   \
-	X(GUESS, "guess")        /* a return address found by scanning */                          \
-	X(DATA, "data")          /* not code: the address of an object in memory */                \
+	X(EPILOGUE, "epilogue")  /* decoded code of a JIT trampoline */                            \
+	X(GUESS, "guess")        /* a return address found by scanning the stack */                \
+	X(DATA, "data")          /* not code: address of a lock or other data */                   \
 	X(SCRIPT, "interpreter") /* not native code: an interpreted function */
 
 enum frame_origin {
@@ -26,8 +26,8 @@ enum frame_origin {
 };
 
 /*
- * Why a chain ended. X(name, whole, frame text). Reports show the frame text as the outermost
- * frame of a chain that is not whole.
+ * Why a chain ended. X(name, whole, frame text): the chain is whole when it reaches the thread's
+ * first function. Reports show the frame text as the outermost frame of a chain that is not whole.
  */
 #define CHAIN_ENDS(X)                                                                              \
 	X(OUTERMOST, true, "")                                                                     \
@@ -43,7 +43,7 @@ enum chain_end {
 #undef X
 };
 
-/* True when the chain reaches the thread's first function. */
+/* True when a chain with this end reaches the thread's first function. */
 bool chain_end_is_whole(enum chain_end end);
 /* Return the frame text of an end and the text of an origin, as constant strings. */
 const char *chain_end_text(enum chain_end end);
@@ -53,14 +53,19 @@ const char *frame_origin_text(enum frame_origin origin);
 #define CHAIN_MAX_DEPTH 16384
 
 struct chain_frame {
-	uint64_t address;  /* the pc; for a caller, the return address */
-	uint8_t origin;    /* enum frame_origin */
-	bool exact;        /* address is of the next instruction to run, not a return address:
-			   * true for the leaf and for frames that a signal interrupted */
-	uint64_t sp;       /* the frame's stack pointer: the frame occupies the stack from here to
-			   * the caller's sp; 0: not known */
-	uint64_t executes; /* interpreter frame: the word that identifies the function that it
-			    * executes, see unwinder_set_interpreters; else 0 */
+	uint64_t address; /* the pc; for a caller, the return address */
+	uint8_t origin;   /* enum frame_origin */
+	/*
+	 * The address is that of the next instruction to run, not a return address: true for the
+	 * leaf, for code that a signal interrupted, and for a signal handler's return trampoline.
+	 */
+	bool exact;
+	/* The frame's stack pointer: the frame occupies the stack from here to the caller's sp. 0
+	 * when not known. */
+	uint64_t sp;
+	/* In a frame of V8's interpreter, the reference to the bytecode that the frame executes,
+	 * see unwinder_set_interpreters(); else 0. */
+	uint64_t executes;
 };
 
 struct chain { /* innermost first */
@@ -68,21 +73,25 @@ struct chain { /* innermost first */
 	size_t count, capacity;
 	enum chain_end end;
 	uint64_t end_address; /* the pc that could not be unwound; 0 if whole */
-	size_t stack_used;    /* bytes from the start of the copied stack to the last one read */
-	bool read_live;       /* memory of the running process was read: the chain is valid
-			       * only if the thread slept throughout */
+	/* Number of bytes from the start of the copied stack up to the highest byte that was
+	 * read. */
+	size_t stack_used;
+	/* Memory of the running process was read: the chain is valid only if the thread slept
+	 * during the whole walk. */
+	bool read_live;
 };
 
 void chain_init(struct chain *chain);
-void chain_release(struct chain *chain); /* frees the frames; chain as after chain_init() */
-void chain_clear(struct chain *chain);   /* removes all frames, keeps the memory */
+/* Frees the frames; the chain is then as after chain_init(). */
+void chain_release(struct chain *chain);
+void chain_clear(struct chain *chain); /* removes all frames, keeps the memory */
 /* Appends a frame as the outermost one, with `executes` 0. Returns false, with `end` set to
  * CHAIN_DEPTH, when the chain has CHAIN_MAX_DEPTH frames. */
 bool chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin origin,
 	       bool exact);
 
-/* Returns the address by which to look up symbols: the frame's address, minus 1 for a return
- * address, because a return address may be the first one after the calling function. */
+/* Returns the address by which to look up symbols: the frame's address, minus 1 if it is a return
+ * address, because that may be the first address behind the calling function. */
 uint64_t chain_frame_lookup(const struct chain_frame *frame);
 
 #endif

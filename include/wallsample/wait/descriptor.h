@@ -38,19 +38,23 @@ void descriptors_free(struct descriptors *descriptors);
 
 /*
  * Returns the kind of the descriptor, from its link in /proc, in some microseconds. Stores in *id
- * the text of the link, which is constant for a pipe or socket and is borrowed until the next call.
+ * the text of the link ("" for DESCRIPTOR_GONE), which does not change while a pipe or socket is
+ * open. The text is borrowed until the next call of this function.
  */
 enum descriptor_kind descriptor_look(struct descriptors *descriptors, int fd, const char **id);
 
 /*
- * Adds a text that describes the descriptor `fd` with this id: "/var/log/x", "pipe to sort (1234)",
- * "tcp 127.0.0.1:5432 from 127.0.0.1:40022, psql (1235)", "tcp to 10.0.0.7:443", "tcp port 8080",
- * "unix to /run/x.sock, systemd (1)", "epoll of 3: …". The two ends of a pipe have the same id: the
- * text describes the pipe as seen from `fd`. Bytes of the target are not escaped.
+ * Adds a text that describes the descriptor `fd`, whose id descriptor_look() has returned:
+ * "/var/log/x", "pipe to sort (1234)", "tcp 127.0.0.1:5432 from 127.0.0.1:40022, psql (1235)",
+ * "tcp to 10.0.0.7:443", "tcp port 8080", "unix to /run/x.sock, systemd (1)", "epoll of 3: …". The
+ * two ends of a pipe have the same id: the text describes the pipe as seen from `fd`. Bytes of the
+ * target are not escaped.
  *
- * May walk the descriptors of all processes (cached for a second), so it must not be called while a
- * thread is held, or in a tick. For a pipe or socket that was closed the last known text is added.
- * Returns false, and adds nothing, when nothing beyond the id is known.
+ * If `fd` no longer has this id, adds the last known text of the pipe or socket. Returns false, and
+ * adds nothing, when nothing beyond the id is known.
+ *
+ * May read the descriptors of all processes, which takes up to 1 s (the result is kept for a
+ * second). So it must not be called while the sampler observes the target or has a thread stopped.
  */
 bool descriptor_describe(struct descriptors *descriptors, int fd, const char *id,
 			 struct strbuf *out);

@@ -73,7 +73,7 @@
 	X(FAULT, "page fault")                                                                     \
 	X(DISK, "disk")            /* uninterruptible sleep in a system call */                    \
 	X(STOPPED, "continuation") /* stopped by a job-control signal */                           \
-	X(TASK, "task") /* wait of a green task; the object is a text from its runtime */          \
+	X(TASK, "task") /* wait of a task of a language runtime; the object is a text from it */   \
 	X(OTHER, "system call")
 
 enum wait_kind {
@@ -85,9 +85,9 @@ enum wait_kind {
 /* Returns the text of the kind in WAIT_KINDS, a static string. */
 const char *wait_kind_text(enum wait_kind kind);
 /*
- * Adds `text`, which is the text of the kind or a translation of it, and the object, which is not
- * escaped: "mutex table_lock", "rwlock cache (to read)", "socket receive: tcp to 10.0.0.7:443". The
- * object is omitted when it is "".
+ * Adds `text`, which is the text of the kind or a similar one, and the object, which is not
+ * escaped: "mutex table_lock", "rwlock cache (to read)", "socket receive: tcp to 10.0.0.7:443". If
+ * the object is "", adds only `text`; otherwise, for the kind TASK, only the object.
  */
 void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
 /* Returns true when the object of the kind is an address in the target's memory. */
@@ -99,7 +99,7 @@ bool wait_kind_has_owner(enum wait_kind kind);
 enum wait_holder {
 	HOLDER_NOBODY,  /* the object has no owner at the moment, or its owner is unknown */
 	HOLDER_THREAD,  /* a thread of the process */
-	HOLDER_GONE,    /* a thread that has exited, or held the lock when its process forked */
+	HOLDER_GONE,    /* a thread that exited, or held the lock in the parent before a fork */
 	HOLDER_READERS, /* readers of an rwlock, which does not record their ids */
 	HOLDER_FOREIGN, /* probably a thread of another process: the lock is process-shared */
 	HOLDER_UNTOLD,  /* unknown: this type of lock does not record its owner */
@@ -114,9 +114,9 @@ struct wait_owner {
 /* The system call of a thread. */
 struct wait_call {
 	enum run_state state;
-	long number; /* for restart_syscall the number of the interrupted call (true_syscall) */
+	long number; /* never restart_syscall, but the call that it restarts, or SYSCALL_UNKNOWN */
 	uint64_t args[6];
-	uint64_t sp; /* user stack pointer; 0: unknown, and musl's conditions are not recognised */
+	uint64_t sp; /* user stack pointer; 0: unknown, no musl condition variable is recognised */
 };
 
 /* The library that has defined the layout of the object, for wait_owner. */
@@ -140,7 +140,7 @@ struct wait {
 	/* Descriptor, or -1 if the wait has none. POLL and SELECT: the descriptor if there is only
 	 * one. */
 	int fd;
-	bool writes;  /* DESCRIPTOR, and POLL or SELECT of one: the thread waits to write */
+	bool writes;  /* the thread waits only to write, to `fd`; false with several descriptors */
 	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
 	pid_t child;  /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
 	/*
@@ -180,20 +180,20 @@ void wait_classify(const struct wait_source *source, const struct wait_call *cal
 /* Returns the kind of the wait; refines DESCRIPTOR by the kind of the descriptor. */
 enum wait_kind wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor);
 
-/* Reads the current owner of wait->object: one read of memory, up to four for a stdio lock. */
+/* Reads the current owner of wait->object: one read of memory, up to four for a stdio lock; the
+ * kind GIL calls runtime_owner. HOLDER_NOBODY if the kind has no owner or the layout is unknown. */
 void wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out);
 
 /*
- * Refines a kind that memory alone does not determine, by the names of the waiting functions: FUTEX
- * and LOCK by names such as pthread_once or malloc; SEMAPHORE becomes FUTEX when the function is
- * not one of the C library's semaphores. `function` has `count` names, leaf first; NULL: no name.
- * Returns the kind, which may be unchanged.
+ * Refines a kind that memory alone does not determine, by the names of the functions in the call
+ * chain of the waiting thread. FUTEX and LOCK become the kind of the lock whose function is in the
+ * innermost 8 frames: ONCE for pthread_once, ALLOCATOR for malloc. SEMAPHORE becomes FUTEX when the
+ * leaf is syscall(), which the C library's semaphores do not call. `function` has `count` names,
+ * leaf first; NULL: no name. Returns the kind, which may be unchanged.
  */
 enum wait_kind wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count);
 
-/*
- * Returns the address of the futex that the call sleeps on; 0 when the call does not sleep on one.
- */
+/* Returns the address of the futex word on which the call sleeps; 0 when it sleeps on none. */
 uint64_t wait_futex_word(const struct wait_call *call);
 
 #endif

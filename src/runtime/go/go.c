@@ -88,7 +88,7 @@ go_create(const struct runtime_tools *tools)
  * goroutine's structure, or for the vdso in the thread's structure.
  */
 
-/* The structures of a thread (m) and its goroutine (g), as one walk has read them. */
+/* The structures of a thread (m) and its goroutine (g), as they were read for one capture. */
 struct glance {
 	struct go_runtime *go;
 	struct pages *pages;
@@ -119,8 +119,8 @@ set_vdso_caller(const struct glance *glance, struct green_task *task)
 
 /*
  * If the thread is on another stack than its goroutine's, sets the registers of the leaf on the
- * goroutine's stack. The thread may also be in a signal handler on the goroutine's stack: then
- * nothing is set, and unwinding passes through the handler's frame.
+ * goroutine's stack. If `sp` is on the goroutine's stack or not known, sets nothing. A signal
+ * handler on the goroutine's stack is such a case: unwinding passes through its frame.
  */
 static void
 find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task)
@@ -147,7 +147,8 @@ find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task
 }
 
 /*
- * Copies the goroutine's stack from its sp on, a page at a time, up to the first unreadable page.
+ * Copies the goroutine's stack from captured->task.sp on, a page at a time, up to the first
+ * unreadable page. Copies nothing if this sp is 0.
  */
 static void
 copy_stack(const struct glance *glance, struct go_captured *captured)
@@ -169,8 +170,10 @@ copy_stack(const struct glance *glance, struct go_captured *captured)
 	}
 }
 
-/* Captures the goroutine that the thread runs, unless the runtime is about to switch to another
- * one. */
+/*
+ * Captures the goroutine that the thread runs. If the goroutine's structure does not refer back to
+ * the thread, the runtime is about to switch goroutines; captured->task is then left empty.
+ */
 static void
 capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_t sp,
 		  struct go_captured *captured)

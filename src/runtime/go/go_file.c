@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* go_file.c - searches a file for Go, one piece per call; reads the version of Go. */
+/*
+ * go_file.c - searches a module's file for the version and the variables of Go's runtime, in steps
+ * of a bounded number of bytes; reads the version.
+ */
 #include <string.h>
 
 #include "runtime/go/go_find_internal.h"
@@ -75,8 +78,8 @@ is_version(const struct image *image, const char *bytes)
 }
 
 /*
- * Searches one piece of the writable data for an offset that is a multiple of `step` and where
- * `matches` returns true for the 16 bytes; stores its address in found.build. Returns true when the
+ * Searches one piece of the writable data for 16 bytes, at an offset that is a multiple of `step`,
+ * for which `matches` returns true; stores their address in found.build. Returns true when the
  * search is finished.
  */
 static bool

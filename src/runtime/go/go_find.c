@@ -114,8 +114,11 @@ go_choose_layout(struct finder *finder, struct finder_candidate *base)
 
 /* --- check ------------------------------------------------------------------------------- */
 
-/* Continues the scan of memory for the variables, and returns true when it has found them. A scan
- * that found nothing is repeated at growing intervals. */
+/*
+ * Continues the scan of memory for the variables, and returns true when it has found them. If a
+ * scan finds nothing, the next one begins when base.looks reaches a power of two, so that the
+ * intervals grow.
+ */
 static bool
 go_scan_more(struct finder *finder, struct go_candidate *c)
 {

@@ -100,7 +100,7 @@ struct go_home {
 	char version[GO_VERSION_TEXT]; /* "1.26.8" */
 };
 
-/* The description of a candidate (finder_place) is a struct go_home. */
+/* For a candidate of this kind finder_place returns a struct go_home. */
 extern const struct finder_kind go_finder;
 
 /* --- go_file.c: the section .go.buildinfo, and symbols of the runtime's variables -------- */
@@ -119,7 +119,8 @@ struct go_file_search {
 	enum go_file_stage {
 		GO_FILE_SECTION, /* looks for the section .go.buildinfo */
 		GO_FILE_DATA,    /* without sections: scans data for .go.buildinfo */
-		GO_FILE_STRING,  /* without .go.buildinfo: scans data for runtime.buildVersion */
+		/* with .gopclntab but without .go.buildinfo: scans for runtime.buildVersion */
+		GO_FILE_STRING,
 		GO_FILE_SYMBOLS, /* looks for the symbols of the variables */
 		GO_FILE_DONE,
 	} stage;
@@ -151,7 +152,8 @@ bool go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *
 /*
  * Checks whether the slice at this address is the list of all goroutines. With `first` its first
  * element must be goroutine 1, as in nearly all programs: only such a slice is accepted in a scan.
- * The result may also be FINDER_FIT_MISFIT because the list is changing.
+ * FINDER_FIT_NOT_YET: the list is not readable or has no goroutine yet. FINDER_FIT_MISFIT: it is no
+ * such list, or it is changing at this moment.
  */
 enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout,
 			   uint64_t address, bool first);

@@ -5,8 +5,10 @@
 
 /* Number of goroutines, from the beginning of the list, that are checked. */
 #define FIRST_MOST 8
-/* Most plausible bytes of a goroutine's stack. The largest stack has 1 GB; runtime.maxstackceiling
- * is twice that. */
+/*
+ * Most plausible bytes of a goroutine's stack: four times the largest stack that Go allows by
+ * default (1 GB), and twice the most that a program can set (runtime.maxstackceiling).
+ */
 #define STACK_MOST (UINT64_C(4) << 30)
 #define STATUS_MOST 11
 #define STATUS_SCAN 0x1000

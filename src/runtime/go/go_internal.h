@@ -55,7 +55,10 @@ struct go_runtime {
 	/* texts of reasons by number; "": there is no such reason */
 	char reason[GO_REASONS_MOST][GO_REASON_TEXT];
 	bool reasons_read; /* reason[] was read; it is read only once */
-	/* address of a goroutine's entry function -> 1: such goroutines belong to the runtime */
+	/*
+	 * address of an entry function -> 1 if goroutines that begin with it belong to the runtime,
+	 * else 0
+	 */
 	struct table own;
 	struct pclntab *table; /* names of functions; NULL: the module has none */
 	bool table_sought;     /* the module was searched for `table` */
@@ -90,8 +93,9 @@ void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count,
  * Fills all members of *task except tid and system from the bytes of a goroutine, which may have
  * changed while they were read, and stores the address of its thread in *m. Returns false when the
  * bytes are no goroutine. A goroutine with the status "waiting" that has a thread counts as
- * running: goroutines of the garbage collector have that status while they run, and so have
- * goroutines whose stack it scans. A goroutine that waits for an event has no thread.
+ * running: goroutines of the garbage collector have this status while they run, and so have
+ * goroutines whose stack the garbage collector scans. A goroutine that waits for an event has no
+ * thread.
  */
 bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
 		  struct green_task *task, uint64_t *m);
@@ -115,7 +119,7 @@ void go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_capture
 
 /* --- go_words.c -------------------------------------------------------------------------- */
 
-/* Reads the texts of the reasons to wait, once. */
+/* Reads the texts of the reasons to wait from the target's memory; later calls do nothing. */
 void go_words_read_reasons(struct go_runtime *go);
 /* Returns true when goroutines with this entry function are started by the runtime itself. */
 bool go_words_is_own(struct go_runtime *go, uint64_t entry);

@@ -19,7 +19,7 @@ static const char *const parking[] = {
 	/* channels; runtime.chanrecv1, chanrecv2 and chansend1 are not listed */
 	"runtime.chanrecv",
 	"runtime.chansend",
-	/* locks; functions of sync that take a lock are not listed */
+	/* locks; the functions of package sync that programs call are not listed */
 	"runtime.semacquire",
 	"runtime.semacquire1",
 	"sync.runtime_Semacquire*",
@@ -28,7 +28,7 @@ static const char *const parking[] = {
 	"internal/sync.runtime_Semacquire*",
 	"internal/sync.(*Mutex).lockSlow",
 	"internal/sync.(*Mutex).Lock",
-	/* descriptors; internal/poll.(*FD) is not listed */
+	/* descriptors; the methods of internal/poll.(*FD) are not listed */
 	"runtime.netpollblock",
 	"internal/poll.runtime_pollWait",
 	"internal/poll.(*pollDesc).wait*",
@@ -78,8 +78,12 @@ is_wrapper(const char *function)
 	return strstr(function, ".gowrap") != NULL;
 }
 
-/* The path of a function's package ends at the first dot behind the last slash of the name:
- * "net/http.(*conn).serve", "slices.Sort[go.shape.int]", "main.Map[example.org/x.T]". */
+/*
+ * Package main, and packages whose path begins with the name of a domain, which has a dot before
+ * the first slash ("example.org/x"), do not belong to Go. Brackets in the name may contain paths of
+ * other packages and are not searched: "slices.Sort[go.shape.int]", "main.Map[example.org/x.T]".
+ * Names with a colon are made by the compiler.
+ */
 static bool
 is_own(const char *function)
 {
@@ -93,8 +97,11 @@ is_own(const char *function)
 	return strncmp(function, "main.", strlen("main.")) == 0;
 }
 
-/* The sources of the standard library are in a directory such as "/usr/local/go/src/"; programs
- * built with -trimpath have no paths of directories. */
+/*
+ * A file of the runtime has a path such as "/usr/local/go/src/runtime/proc.go":
+ * "/usr/local/go/src/" is the directory of the standard library. In programs built with -trimpath,
+ * paths have no directories before "runtime/", and the result is 0.
+ */
 static size_t
 library(const char *file)
 {

@@ -3,9 +3,9 @@
  * go_scan.c - finds the variables of Go's runtime in a program without symbols.
  *
  * The list of all goroutines is the slice whose first element is goroutine 1. The list of all
- * threads begins at a word that points to a thread; other words may point to threads, too, and the
- * word that begins the longest list is the right one. The reasons to wait are an array of strings,
- * of which the first ones are the same in all versions.
+ * threads begins at a word that points to a thread. Other words may point to threads, too: up to
+ * GO_HEADS_MOST such words are kept, and go_threads.c reads a list from each. The reasons to wait
+ * are an array of strings, of which the first ones are the same in all versions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 	};
 }
 
-/* Returns true for an address outside of the module's image, where allocated objects are. */
+/* Returns true for an address outside of the module's image: allocated objects are outside. */
 static bool
 is_outside_image(const struct go_scan *scan, uint64_t address)
 {

@@ -105,8 +105,11 @@ head_size(const struct go_layout *layout)
 	return last + sizeof(uint64_t);
 }
 
-/* Reads the linked list of threads whose first thread is at the address. A thread that is being
- * created is in the list before its structure is complete. */
+/*
+ * Reads the linked list of threads whose first thread is at the address. A thread that is being
+ * created is the first of the list before its structure is complete; it is skipped, and the list is
+ * read again later.
+ */
 static void
 go_threads_list_from(struct go_runtime *go, uint64_t address)
 {
@@ -136,8 +139,9 @@ go_threads_list_from(struct go_runtime *go, uint64_t address)
 }
 
 /*
- * Keeps live threads of the previous list that no list in memory contains but a goroutine referred
- * to: in programs without symbols the right head of the list may not be known.
+ * Keeps live threads of the previous reading that are in no list of this reading. They were added
+ * because a goroutine referred to them (go_threads_tid): in programs without symbols the right head
+ * of the list may not be known.
  */
 static void
 go_threads_keep_others(struct go_runtime *go)

@@ -7,8 +7,10 @@
 
 /* --- reasons ----------------------------------------------------------------------------- */
 
-/* Reads reason number `index` from its string header, an address and a length. Returns false when
- * they are not plausible. */
+/*
+ * Reads reason number `index` from its string header, an address and a length. Returns false when
+ * there is no readable and plausible text; only reason 0 may be empty.
+ */
 static bool
 read_reason(struct go_runtime *go, size_t index)
 {
@@ -94,8 +96,10 @@ go_words_is_own(struct go_runtime *go, uint64_t entry)
 	if (entry == 0)
 		return false;
 	if (!table_find(&go->own, entry, 0, &own)) {
-		/* While threads are held, only the cache is used: a look-up of a name reads the
-		 * file. */
+		/*
+		 * While all threads are kept stopped (tools->held), only the cache is used: a
+		 * look-up of a name reads the file.
+		 */
 		if (go->base.tools->held)
 			return false;
 		own = look_up_entry(go, entry);

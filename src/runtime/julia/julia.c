@@ -39,8 +39,10 @@ julia_init(struct instance *instance, const void *place)
 	((struct julia *)instance)->tasks = julia_tasks_create(instance->tools);
 }
 
-/* Reads the list of threads immediately, because captures need it before the scheduler asks for
- * slots. */
+/*
+ * Reads the list of threads immediately: captures need it, and the first of them may come before
+ * the sampler asks for the slots.
+ */
 static void
 julia_found(struct instance *instance, const void *place, bool remapped)
 {
@@ -126,8 +128,10 @@ julia_look(void *state, const uint32_t *slot, size_t count, struct green_task *o
 		memset(out, 0, count * sizeof(*out));
 }
 
-/* Always sets *stack to NULL: a thread leaves its task's stack only for signal handlers, so that
- * the task's own stack need not be copied. */
+/*
+ * Always sets *stack to NULL: the task's own stack need not be copied, because a thread leaves the
+ * stack of its task only for signal handlers.
+ */
 static bool
 julia_running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
 	      size_t *stack_size)

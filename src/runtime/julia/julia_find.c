@@ -18,7 +18,7 @@
 
 /*
  * The variables and the version that a file of Julia contains. Up to Julia 1.5 libjulia has all of
- * them; since then libjulia has the variables that programs may use, and libjulia-internal the
+ * them. Later, libjulia has only the variables that programs may use, and libjulia-internal has the
  * others. Files with other names are not searched: no program links Julia statically. Addresses are
  * those in the image; 0: the file does not have the variable.
  */
@@ -40,7 +40,7 @@ struct julia_search {
 /* State of the scan of a file's variables. */
 struct scan {
 	uint64_t at;        /* address in the target of the next page */
-	uint64_t left;      /* bytes that are left to scan; 0: no scan has begun */
+	uint64_t left;      /* bytes that are left to scan; 0: the next call begins a new scan */
 	uint64_t low, high; /* the variables are in [low, high) */
 };
 
@@ -209,8 +209,8 @@ julia_read_tag(const struct memory *memory, uint64_t object, uint64_t *tag)
 
 /*
  * Returns true when `thread` is the address of the structure of thread number n, and its tasks have
- * the type tag *tag. If *tag is 0, it is set to the tag of the first task. Threads of the garbage
- * collector have no tasks.
+ * the type tag *tag. If *tag is 0, it is set to the tag of the first task. A thread without a task,
+ * other than thread 0, is accepted: threads of the garbage collector have no tasks.
  */
 static bool
 julia_is_thread(const struct julia_layout *layout, const struct memory *memory, uint64_t thread,
@@ -275,7 +275,10 @@ julia_learn_runnable(struct julia_place *place, const struct memory *memory, uin
 	return true;
 }
 
-/* Returns true when place->threads points to an array of threads that are all plausible. */
+/*
+ * Returns true when place->threads points to an array of threads that are all plausible. Sets
+ * place->tag and place->runnable.
+ */
 static bool
 julia_fits(const struct memory *memory, struct julia_place *place)
 {

@@ -88,7 +88,7 @@ struct julia_place {
 	uint64_t runnable; /* state of a task that has not ended */
 };
 
-/* The description of a candidate (finder_place) is a struct julia_place. */
+/* For a candidate of this kind finder_place returns a struct julia_place. */
 extern const struct finder_kind julia_finder;
 
 /* Writes "1.10.4". */
@@ -136,8 +136,8 @@ bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task
 /*
  * A task points to the queue that contains it. Queues of runnable tasks and queues of conditions
  * are lists of the same type. Base.Workqueues is the array of the queues of runnable tasks, one for
- * each thread. Its address is searched once, by its name among the variables of the module Base; if
- * it is not found, all tasks in queues count as waiting.
+ * each thread. It is found by its name among the variables of the module Base, and is then not
+ * searched again; while it is not found, all tasks in queues count as waiting.
  */
 struct julia_queues {
 	uint64_t base;        /* place->base for which the other members are valid */

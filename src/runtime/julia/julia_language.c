@@ -22,8 +22,8 @@ static const char *const parking[] = {
 /* clang-format on */
 
 /*
- * Returns the name of the function of a symbol, and its length: "wait" for "julia_wait_1234",
- * "jfptr_wait_12" and "#wait#731".
+ * Returns the part of a symbol's name that is the name of the function in the program, and its
+ * length: "wait" for "julia_wait_1234", "jfptr_wait_12" and "#wait#731".
  */
 static const char *
 plain_name(const char *name, size_t *length)

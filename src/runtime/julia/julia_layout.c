@@ -95,9 +95,9 @@ julia_read_member(struct dwarf_structures *structures, size_t source, struct jul
 }
 
 /*
- * Completes a layout: makes the offsets of the list relative to the list, which were relative to
- * the thread's structure, and sets the members that follow from others. Returns false when a member
- * is implausible.
+ * Completes a layout: makes the offsets of the list's members, which are relative to the thread's
+ * structure, relative to the list, and sets the members that follow from others. Returns false when
+ * a member is implausible.
  */
 static bool
 julia_layout_finish(struct julia_layout *layout)

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table is an htable_t: pairs of pointers to a symbol and a binding; the binding of an empty
- * pair is 1. */
+/*
+ * The table of names is an htable_t: pairs of two words, pointers to a symbol and to a binding. The
+ * second word of an empty pair is NO_BINDING.
+ */
 #define PAIR_WORDS 2
 #define PAIRS_MOST 256 /* most pairs that are read at once */
 #define STEPS 32 /* most reads of PAIRS_MOST pairs per call, which together take a millisecond */

@@ -69,7 +69,9 @@ body_size(const struct julia_tasks *tasks)
 	return TAG_SIZE + tasks->place.layout.task_size;
 }
 
-/* Sets the place. If it has changed, and with it the offsets, resets all other state. */
+/*
+ * Sets the place. If it has changed, the offsets may have changed, too: all other state is reset.
+ */
 static void
 set_place(struct julia_tasks *tasks, const struct julia_place *place)
 {
@@ -204,7 +206,8 @@ thread_of_slot(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 
 /*
  * Reads the addresses of the tasks in the slots, 0 for an empty slot, and in the same system call
- * the current task of each thread: if two reads agree, the task has not run between them.
+ * the current task of each thread. Thus each of the two readings of a task that the sampler
+ * compares (green_task.h) shows whether a thread ran the task.
  */
 static void
 read_addresses(struct julia_tasks *tasks, const uint32_t *slot, size_t count)
@@ -361,9 +364,9 @@ set_continuation(const struct julia_tasks *tasks, const uint8_t *bytes, struct g
 }
 
 /*
- * Fills the task from the bytes of its structure. If its context is outside of the structure,
- * stores the address of that jmp_buf in *context, otherwise 0. Returns false when the bytes are no
- * task.
+ * Fills the task from the bytes of its structure. If the registers of the task are in a jmp_buf
+ * outside of the structure, stores the address of that jmp_buf in *context, otherwise 0. Returns
+ * false when the bytes are no task.
  */
 static bool
 set_task(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task,

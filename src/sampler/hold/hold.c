@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hold.c - stops, resumes and accounts for threads that are held from one tick to the next. */
+/* hold.c - keeps threads stopped from one tick to the next (holds them), resumes them, and counts
+ * the hold time (hold_internal.h). */
 #include "sampler/hold/hold_internal.h"
 
 #include <math.h>
@@ -8,21 +9,22 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
-/* Number of ticks in the running mean lag_ns, and the largest lag that enters it, as a share of the
- * tick interval. */
+/* Number of ticks in the running mean lag_ns (learn_lag), and the largest time that enters it, as a
+ * share of the tick interval. */
 #define LAG_MEMORY 16.0
 #define LAG_MOST 0.5
 
-/* Most hold time that one tick adds or omits to reduce the debt, as a share of the tick
- * interval. */
+/* Largest debt (learn_debt), as a share of the tick interval: one tick adds or omits no more hold
+ * time than that to compensate for earlier ticks. */
 #define DEBT_MOST 0.5
 
 /*
- * A thread that shares its CPU gets it for some 3 ms at a time, and a stop ends that turn. If it
- * were stopped every millisecond or two it would hardly ever run: so after such a stop it is not
- * stopped for the length of one turn. A pause of two turns would make ordinary ticks miss too many
- * samples: in a pipeline of three threads that sometimes want the same CPU, the gain measured for
- * the slowest thread was then 73 to 77 % where the true gain is 67 %.
+ * Time for which a thread that shares its CPU is not stopped again after a stop. Such a thread gets
+ * the CPU for some 3 ms at a time, its turn, and a stop ends the turn. If it were stopped every
+ * millisecond or two it would hardly ever run, so it is spared for the length of one turn. A pause
+ * of two turns would make ordinary ticks miss too many samples: in a pipeline of three threads that
+ * sometimes want the same CPU, the gain measured for a speed-up of the slowest thread was then 73
+ * to 77 %, where the true gain is 67 %.
  */
 #define SPARE_NS (3 * NS_PER_MS)
 
@@ -33,9 +35,9 @@ hold_spares(const struct run *run, const struct sampled_thread *thread)
 }
 
 /*
- * Updates lag_ns, the mean time from the moment at which a tick is due to its first stop, in which
- * the sampler wakes and observes all threads. It is 2 % of a tick interval of 5 ms; a hold that
- * ended when the tick is due would let held threads run in that time.
+ * Updates lag_ns, the mean time from the moment at which a tick is due to its first stop; in that
+ * time the sampler wakes and observes all threads. It is 2 % of a tick interval of 5 ms. A hold
+ * that ended at the moment at which the next tick is due would let held threads run for that time.
  */
 static void
 learn_lag(struct hold *hold)
@@ -53,9 +55,9 @@ void
 hold_begin(struct hold *hold)
 {
 	/*
-	 * `before` excludes the `count` threads that became held as late stops of this tick; one of
-	 * these may have been killed since, so that the count may exceed the number of held
-	 * threads.
+	 * `before` excludes the `count` threads that were late, have stopped since the last tick,
+	 * and are held since. One of them may have been killed meanwhile, so that `count` may
+	 * exceed the number of held threads.
 	 */
 	hold->before = tracer_held_count(hold->run->tracer);
 	hold->before -= hold->count < hold->before ? hold->count : hold->before;
@@ -90,7 +92,7 @@ hold_observe(struct hold *hold, const struct stop_request *request, struct sampl
 		add_stopped(hold, thread);
 }
 
-/* Ends the hold, and counts its time. */
+/* Ends the hold, and reports its length to control->held. */
 static void
 end_count(struct hold *hold, uint64_t now_ns)
 {
@@ -127,7 +129,9 @@ hold_end(struct hold *hold)
 	resume_all(hold);
 }
 
-/* Counts the resume delays as hold time: all threads were stopped until the resumed ones ran. */
+/* Reports the mean resume delay of the last tick as hold time, because threads are stopped until
+ * they run again: that of the resumed threads if the tick held none, or that of the held threads if
+ * it held them for a part of the interval. */
 static void
 count_delays(struct hold *hold)
 {
@@ -152,10 +156,10 @@ hold_debt(double debt_ns, double part, double length_ns, double held_ns, double 
 }
 
 /*
- * Updates the debt. The last tick had to forecast when this tick would stop the threads; now that
- * moment is known, and so is when each thread resumed or fell asleep. This tick compensates for a
- * hold that was too short or too long, so that over all ticks threads are held for the share of the
- * time that control->decide returned.
+ * Updates debt_ns. The last tick had to forecast when this tick would stop the threads. Now that
+ * moment is known, and so are estimates of the resume delays and of the time in which the hold had
+ * an effect. Later holds compensate for one that was too short or too long, so that over all ticks
+ * threads are held for the share of the time that control->decide returned.
  */
 static void
 learn_debt(struct hold *hold, double used_ns)
@@ -192,10 +196,10 @@ report_counts(struct hold *hold)
 }
 
 /*
- * Resumes the stopped threads except those that are to be held. Returns the mean moment at which
- * threads were resumed. These moments may differ by milliseconds: a resumed thread may take the
- * sampler's CPU, if the sampler cannot preempt it (priority_internal.h), and the next threads wait
- * for the sampler.
+ * Resumes the stopped threads, with `holds` only those that control->decide chose. Returns the mean
+ * moment at which threads were resumed. These moments may differ by milliseconds: a resumed thread
+ * may take the sampler's CPU, if the sampler cannot preempt it (priority_internal.h), and the next
+ * threads wait for the sampler.
  */
 static uint64_t
 resume_chosen(struct hold *hold, bool holds)
@@ -254,14 +258,14 @@ hold_decide(struct hold *hold)
 	if (part <= 0)
 		resume_all(hold);
 	hold->count = hold->spared = 0;
-	/* The threads were also stopped while the sampler decided and resumed them. */
+	/* standing_ns ended before `decide`: here the time from then to the mean moment of resuming
+	 * is added, in which the threads were stopped, too. */
 	hold->decided_ns = now - hold->asked_ns - snapshot.standing_ns;
 	control->held(control->context, (int64_t)hold->decided_ns);
 	hold->from_ns = now;
 	if (part <= 0)
 		return;
-	/* A thread whose stop is late may get a CPU and stop during the hold: it is then held,
-	 * too. */
+	/* A late thread may get a CPU and stop during the hold: it is then held, too. */
 	tracer_hold_late(hold->run->tracer);
 	hold->on = true;
 	hold->until_ns = part < 1 ? end_of_part(hold, part) : UINT64_MAX;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold_internal.h - a consumer of observations: keeps threads stopped from one tick to the next as
- * struct sampler_control decides (virtual speed-ups).
+ * hold_internal.h - keeps threads stopped ("held") from one tick to the next, as struct
+ * sampler_control decides (virtual speed-ups, sampler_control.h).
  *
- * A tick that holds stops all running threads, unwinds them, calls control->decide, resumes the
- * threads that `decide` chose, and resumes the others ("held" threads) after the share of the tick
- * that `decide` returned. The time for which held threads were stopped is the hold time;
- * control->held accumulates it.
+ * A tick of a run with such a control stops all running threads, unwinds them, calls
+ * control->decide, and resumes the threads that `decide` chose. The others are held until the share
+ * of the time to the next tick that `decide` returned has passed. The time for which threads are
+ * held is the hold time; control->held gets each part of it.
  *
- * Resuming takes 20 to 100 us a tick: a stopped thread has to get a CPU, which may be idle or in
- * use by the sampler. By that time a held thread is stopped longer, and a resumed one runs shorter.
- * hold_late.c estimates this resume delay from the CPU times of a few threads (schedstat; without
- * it the delay is not known and all means are 0).
+ * After the sampler has resumed the threads of a tick, 20 to 100 us pass until they run: each has
+ * to get a CPU, which may have to wake from idle or be released by the sampler. This resume delay
+ * makes a held thread stop for longer, and a resumed one run for shorter, than counted. hold_late.c
+ * estimates the delay from the CPU times of a few threads. Without /proc/PID/schedstat these are
+ * not known, and the delay counts as 0.
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
@@ -30,49 +31,56 @@ struct stop_request;
 
 /* --- resume delays: hold_late.c ------------------------------------------------------------- */
 
-/* Role of a thread that a tick had stopped. */
+/* What a tick did with a thread that it had stopped. */
 enum hold_role {
-	HOLD_NONE,    /* its counters were not read */
-	HOLD_HELD,    /* stopped after the decision, too */
-	HOLD_RESUMED, /* resumed right after the decision */
+	HOLD_NONE,    /* not known, because its counters were not read */
+	HOLD_HELD,    /* kept stopped after control->decide */
+	HOLD_RESUMED, /* resumed right after control->decide */
 	HOLD_ROLES    /* number of roles */
 };
 
-/* A thread's counters while a tick kept it stopped. */
+/* A thread's counters at the last tick that kept it stopped. */
 struct hold_mark {
 	enum hold_role role;
-	uint32_t tick;             /* number of that tick */
+	uint32_t tick;             /* number of the tick */
 	uint64_t cpu_ns, switches; /* members of struct sched */
-	bool waits;                /* the last observation found the thread asleep on a futex */
+	bool waits;                /* the last observation found the thread waiting for a futex */
 };
 
-/* Most stopped threads, and most resumed threads, whose CPU times are read at a tick: each read
- * takes a microsecond in which all threads are stopped. */
+/* Most threads whose CPU times are read at a tick: this number of the threads that it has stopped,
+ * and this number of those that it resumes. Each read takes a microsecond in which all threads are
+ * stopped. */
 #define HOLD_MARKS 4
 
-/* Times of one thread from a tick's decision to the thread's stop at the next tick. */
+/* Times of one thread between two readings of its CPU time, at the last tick and at this one, right
+ * before control->decide. */
 struct hold_run {
 	double between_ns; /* time between the two readings of its CPU time */
-	double stopped_ns; /* part of between_ns in which it was stopped while the last tick decided
-			    * and this one stopped all threads */
+	/* Part of between_ns in which the thread was stopped: while the last tick called
+	 * control->decide and resumed threads, and since this tick began to stop threads. */
+	double stopped_ns;
 	double held_ns;    /* part of between_ns in which it was held */
 	double cpu_ns;     /* CPU time that it used in between_ns */
 	uint64_t switches; /* times that it was scheduled in */
 };
 
 /*
- * Sets *delay_ns to the time for which the thread was stopped minus the hold time that was counted.
- * Returns false if that cannot be known: the thread has slept, or other threads used the CPUs.
+ * Sets *delay_ns to the resume delay: the part of between_ns in which the thread neither ran nor is
+ * known to have been stopped or held. Returns false if the value is not a resume delay: it is too
+ * large, or the thread was scheduled in too often, because it slept or other threads used the CPUs.
  * `tick_ns`: the mean time between ticks.
  */
 bool hold_resume_delay(const struct hold_run *run, double tick_ns, double *delay_ns);
 
 struct hold_delays {
-	uint64_t read_ns, last_read_ns; /* when CPU times were read at this tick and the last */
-	/* The threads that the last tick resumed; none if there are more than HOLD_MARKS. */
+	/* when CPU times were read at this tick, and at the last tick */
+	uint64_t read_ns, last_read_ns;
+	/* The threads that the last tick resumed while it held others; none if there are more than
+	 * HOLD_MARKS of them, or if CPU times cannot be read. */
 	pid_t resumed[HOLD_MARKS];
 	size_t resumed_count;
-	/* Results of hold_resume_delay at this tick, by role. */
+	/* Sum and number of the resume delays found at this tick, by enum hold_role of the thread
+	 * at the last tick. */
 	struct {
 		double sum_ns;
 		size_t count;
@@ -86,73 +94,88 @@ struct hold {
 	struct run *run;
 	struct priority *priority;
 
-	/* Threads that this tick stopped, and late ones that were held when they stopped. */
+	/* Threads that this tick stopped and keeps stopped until hold_decide; and late threads
+	 * (late.c) that stopped during the last hold and are held since. */
 	struct stopped_thread *stopped;
 	size_t count, capacity;
-	size_t before;       /* threads held since an earlier tick, which are not in `stopped` */
-	size_t spared;       /* running threads that this tick does not stop: see hold_spares */
-	bool on;             /* hold time is counted, from from_ns until until_ns */
-	uint64_t from_ns;    /* mean moment at which the last decision resumed threads */
-	uint64_t until_ns;   /* end of the hold; UINT64_MAX: when the next tick has decided */
-	uint64_t asked_ns;   /* when this tick began to stop threads */
-	uint64_t due_ns;     /* when this tick was due; 0: there was none before */
-	uint64_t decided_ns; /* duration of the decision, up to from_ns */
-	double lag_ns;       /* running mean of asked_ns - due_ns */
-	double part;         /* share of the last tick for which threads were to be held */
-	double counted_ns;   /* hold time that was counted for the last tick */
-	double debt_ns;      /* hold time missing so far; negative: hold time in excess */
-	size_t others;       /* number of threads held after the last decision */
+	/* number of threads held since an earlier tick, which are not in `stopped` */
+	size_t before;
+	/* number of running threads that this tick does not stop: see hold_spares */
+	size_t spared;
+	/* hold time is being counted: it began at from_ns and ends at until_ns */
+	bool on;
+	/* mean moment at which threads were resumed after the last control->decide */
+	uint64_t from_ns;
+	/* end of the hold; UINT64_MAX: when the next tick has called control->decide */
+	uint64_t until_ns;
+	uint64_t asked_ns; /* when this tick began to stop threads */
+	/* when the next tick is due (before hold_begin: this tick); 0: not known */
+	uint64_t due_ns;
+	uint64_t decided_ns; /* time from the last call of control->decide to from_ns */
+	/* running mean: time from the moment at which a tick was due to its first stop */
+	double lag_ns;
+	double part;       /* what the last control->decide returned */
+	double counted_ns; /* hold time that was counted for the last hold */
+	/* hold time that is missing in all holds so far; negative: in excess */
+	double debt_ns;
+	size_t others; /* number of threads held after the last control->decide */
 	struct hold_delays delays;
 };
 
 void hold_release(struct hold *hold);
 
 /*
- * Returns the debt after a tick of `length_ns` that should have held threads for `part` of it, and
- * held them for `held_ns`. The result is in [-most_ns, most_ns].
+ * Returns the debt (hold.debt_ns) after a tick of `length_ns` that should have held threads for the
+ * share `part` of it and held them for `held_ns`, if the debt before was `debt_ns`. The result is
+ * limited to [-most_ns, most_ns].
  */
 double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
 
-/* True if this tick must not stop the thread, because a recent stop ended the thread's turn on a
- * shared CPU (SPARE_NS). */
+/* True if this tick must not stop the thread, because a stop less than SPARE_NS ago ended the
+ * thread's turn on a CPU that it shares with others. */
 bool hold_spares(const struct run *run, const struct sampled_thread *thread);
-/* Counts the threads that are held. Must be called right before the tick stops threads. */
+/* Records how many threads are held, and the present time. Must be called right before the tick
+ * stops threads. */
 void hold_begin(struct hold *hold);
-/* Called for each stop, late or not, when its stack is unwound: adds the thread, if it is still
- * stopped, to those about which hold_decide decides. */
+/* To be called for each stop, late or not, after its stack was unwound: adds the thread, if it is
+ * still stopped, to those about which hold_decide decides. */
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
-/* Called when all stopped threads are unwound: calls control->decide, resumes the threads that it
- * chose, and sets the moment at which the others are resumed. */
+/* To be called when all stopped threads are unwound: calls control->decide, resumes the threads
+ * that it chose, and sets the moment at which the others are resumed. */
 void hold_decide(struct hold *hold);
-/* Returns the moment at which held threads are to be resumed; UINT64_MAX if none are held. */
+/* Returns the moment at which held threads are to be resumed, CLOCK_MONOTONIC; UINT64_MAX: not
+ * before the next tick, or there is no hold. */
 uint64_t hold_due(const struct hold *hold);
-/* Resumes all held threads if hold_due has come. */
+/* Resumes all held threads if the moment of hold_due has come. */
 void hold_serve(struct hold *hold, uint64_t now_ns);
-/* Resumes all held threads now. */
+/* Resumes all held threads now, and counts the hold time. */
 void hold_end(struct hold *hold);
 
 /*
- * hold_pause and hold_resume must enclose any work during the run that may take long: no thread of
- * the target stays stopped in between. They nest. Both may be called without control or tracer.
+ * Must be called before (hold_pause) and after (hold_resume) any work during the run that may take
+ * long: no thread of the target stays stopped in between. Pairs of calls nest. Both may be called
+ * without control or tracer.
  */
 void hold_pause(struct hold *hold);
 void hold_resume(struct hold *hold);
 
 /* --- hold_late.c ---------------------------------------------------------------------------- */
 
-/* Computes the resume delays of threads that the last tick stopped. All threads must be stopped. */
+/* Computes the resume delays of the threads that the last tick stopped, from their CPU times since
+ * then, and reads the CPU times of those stopped now. All threads must be stopped. */
 void hold_measure_delays(struct hold *hold);
-/* Returns the mean resume delay of threads of the role, in ns; 0: not known. */
+/* Returns the mean resume delay, in ns, of the threads that had this role at the last tick; 0: not
+ * known. */
 double hold_mean_delay(const struct hold *hold, enum hold_role role);
 /*
- * Returns how much of the last hold, whose time is counted_ns, had an effect: the longest CPU time
- * of a resumed thread since then, if each resumed thread now sleeps on a futex, presumably one that
- * a held thread will wake; otherwise counted_ns.
+ * Returns the part of the last hold that had an effect. counted_ns: duration of that hold. If each
+ * resumed thread now waits for a futex, presumably for a held thread to wake it, the result is the
+ * longest CPU time that a resumed thread has used since it was resumed; otherwise it is counted_ns.
  */
 double hold_effective(const struct hold *hold, double counted_ns);
-/* After the decision, records the roles and counters of the stopped threads. `holds`: threads that
- * `decide` did not choose stay held; otherwise all are resumed. */
+/* To be called after control->decide: records the roles and counters of the stopped threads.
+ * `holds`: threads that `decide` did not choose stay held; otherwise all are resumed. */
 void hold_mark_threads(struct hold *hold, bool holds);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hold_late.c - estimates the resume delay: the time from a resume until the thread runs. */
+/* hold_late.c - estimates the resume delay: the time from the moment at which the sampler resumes a
+ * thread until the thread runs. */
 #include "sampler/hold/hold_internal.h"
 
 #include <math.h>
@@ -7,15 +8,17 @@
 
 #include "sampler/threads_internal.h"
 
-/* Longest delay that enters the mean, absolute and as a share of the tick interval. A longer one
- * has another cause: other threads used the CPU, or the thread has slept. */
+/* Longest resume delay that enters the mean (hold_mean_delay), and the same as a share of the tick
+ * interval: the smaller applies. A longer delay has another cause: other threads used the CPU, or
+ * the thread has slept. */
 #define DELAY_MOST_NS (200.0 * NS_PER_US)
 #define DELAY_MOST_PART 0.1
 
 /*
- * Most times that a thread may have been scheduled in for its delay to enter the mean: once after
- * the stop, and after each use of its CPU by the sampler, which resumes other threads, works
- * between two ticks, and observes the thread. With a limit of 2, half of all threads are left out.
+ * Most times that a thread may have been scheduled in since the last tick for its delay to enter
+ * the mean: once after the stop, and once after each use of its CPU by the sampler, which resumes
+ * other threads, works between two ticks, and observes the thread. A limit of 2 would leave out
+ * half of all threads.
  */
 #define SWITCHES_MOST 4
 
@@ -57,8 +60,8 @@ is_of_last_tick(const struct hold *hold, const struct hold_mark *mark)
 	return mark->role != HOLD_NONE && mark->tick + 1 == hold->run->tick.number;
 }
 
-/* Adds the resume delay of a stopped thread if the last tick marked it, and records its counters
- * for the next tick. */
+/* Adds the resume delay of a stopped thread if the last tick has read its counters, and stores its
+ * present counters for the next tick. */
 static void
 mark_now(struct hold *hold, struct sampled_thread *thread)
 {
@@ -79,7 +82,7 @@ mark_now(struct hold *hold, struct sampled_thread *thread)
 	};
 }
 
-/* True if CPU times can be read. */
+/* True if the CPU times of threads can be read (schedstat). */
 static bool
 counters_are_known(const struct hold *hold)
 {
@@ -140,8 +143,8 @@ hold_effective(const struct hold *hold, double counted_ns)
 
 /* --- threads that this tick stopped ---------------------------------------------------- */
 
-/* Records a thread that is resumed while others are held. Returns false if HOLD_MARKS threads are
- * recorded already. */
+/* Records a thread that is resumed while others are held. `marked`: mark_now has already been
+ * called for it at this tick. Returns false if HOLD_MARKS threads are recorded already. */
 static bool
 mark_resumed(struct hold *hold, struct sampled_thread *thread, bool marked)
 {
@@ -155,7 +158,8 @@ mark_resumed(struct hold *hold, struct sampled_thread *thread, bool marked)
 	return true;
 }
 
-/* Sets the roles of threads that were held before this tick: their counters have not changed. */
+/* Sets the roles of the threads that were held before this tick. Their counters are those of the
+ * last tick, because they have not run. */
 static void
 mark_held_before(struct hold *hold, bool holds)
 {

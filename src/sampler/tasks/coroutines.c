@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* coroutines.c - reads the coroutines of a process, and which one awaits which, once a run. */
+/* coroutines.c - reads the coroutines of a process, those of each thread at one moment of the run,
+ * and which coroutine awaits which. */
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
@@ -7,14 +8,14 @@
 #define ATTEMPTS 5
 
 /*
- * Longest time for reading coroutines while threads are stopped, and after the run. A task takes
- * some 10 us; if there are more than can be read in that time, the output says that some are
- * missing.
+ * Longest times for reading coroutines: HELD_MOST_NS while threads are stopped, OTHERS_MOST_NS at
+ * the end of the run. A coroutine takes some 10 us. If there are more than can be read in that
+ * time, the output says that some are missing.
  */
 #define HELD_MOST_NS (20 * NS_PER_MS)
 #define OTHERS_MOST_NS (5 * NS_PER_SEC)
 
-/* True if the thread is off the CPU, so that nothing changes its tasks. Sets *sched to its
+/* True if the thread is off-CPU, so that nothing changes its coroutines. Sets *sched to its
  * counters. */
 static bool
 is_off_cpu(struct sampled_thread *thread, struct sched *sched)
@@ -26,7 +27,8 @@ is_off_cpu(struct sampled_thread *thread, struct sched *sched)
 	       watch_read_syscall(&thread->watch, process, &info) == WATCH_OK && !info.running;
 }
 
-/* Reads the coroutines of a thread. Returns false if it has any and ran while they were read. */
+/* Reads the coroutines of a thread. If it has any and may have run while they were read, they are
+ * dropped again, and the result is false. */
 static bool
 read_coroutines(struct async_tasks *out, struct sampled_thread *thread, uint64_t until_ns)
 {
@@ -74,7 +76,7 @@ coroutines_of_held(struct run *run, struct observation *observation, size_t coun
 	}
 }
 
-/* Reads the coroutines of a thread, or notes that they are missing. */
+/* Reads the coroutines of a thread, or adds a note to `out` that they are missing. */
 static void
 read_or_note(struct async_tasks *out, struct sampled_thread *thread, uint64_t until_ns)
 {

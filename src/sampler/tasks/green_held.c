@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* green_held.c - copies green tasks while threads are stopped. */
+/* green_held.c - copies green tasks (green_task.h) while all running threads are stopped, for a
+ * dump. */
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Most tasks that are copied while all threads are stopped. */
+/* If the runtimes have more slots for tasks than this, no task is copied. */
 #define HELD_MOST 2000
-/* Longest time of a copy, in which the target is stopped. A copy that takes longer is discarded. */
+/* Longest time for copying, in which the target is stopped. Copies that take longer are
+ * discarded. */
 #define HELD_MOST_NS (20 * NS_PER_MS)
-/* Most bytes of a stack that are copied: the other bytes of the few larger stacks are read
- * afterwards, and checked. */
+/* Most bytes of a stack that are copied. If the stack is larger, which is rare, unwinding reads the
+ * other bytes afterwards, and the result is checked. */
 #define HELD_STACK ((size_t)16 << 10)
 
 /* Reads the structures of the tasks in the slots from `first` on, at most TASKS_AT_ONCE of them,
@@ -40,7 +42,7 @@ green_rehearse(struct green_tasks *green)
 		at += read_batch(green, at, slots, green->batch);
 }
 
-/* Returns the bytes of the task's stack that are copied; 0 if the task has no stack to copy. */
+/* Returns the number of bytes of the task's stack that are copied; 0 if it has no stack to copy. */
 static size_t
 stack_size(const struct green_task *task)
 {
@@ -53,8 +55,8 @@ stack_size(const struct green_task *task)
 	return size < HELD_STACK ? (size_t)size : HELD_STACK;
 }
 
-/* Copies the stacks of `count` tasks to held_bytes, behind the `used` bytes there. Returns the new
- * number of used bytes. */
+/* Copies the stacks of the `count` tasks from held[first] on to held_bytes, after the `used` bytes
+ * that are there. Returns the new number of used bytes. */
 static size_t
 hold_stacks(struct green_tasks *green, size_t first, size_t count, size_t used)
 {

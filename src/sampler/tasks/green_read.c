@@ -4,7 +4,8 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Ranges of memory whose resident pages are remembered: tasks lie close to each other. */
+/* Number of ranges of RESIDENT_BYTES whose resident pages are remembered during one call of
+ * green_read_memory: tasks lie close to each other. */
 #define WINDOWS 16
 
 /* --- resident pages ------------------------------------------------------------------------ */
@@ -15,7 +16,8 @@ struct window {
 	bool known;
 };
 
-/* True if the whole piece is resident. `windows` remembers what was read of pagemap. */
+/* True if the whole piece is in memory (or in swap, unless all threads are stopped). `windows` has
+ * the resident pages of the ranges that were last looked up. */
 static bool
 is_resident(const struct green_tasks *green, struct window windows[WINDOWS],
 	    const struct memory_piece *piece)
@@ -65,7 +67,7 @@ green_read_pieces(struct green_tasks *green, const struct memory_piece *piece, s
 	for (size_t at = 0; at < count;) {
 		const size_t whole = green_read_memory(green, piece + at, count - at, to);
 
-		/* Skips the piece that cannot be read. */
+		/* Skips the piece after the `whole` ones, which cannot be read. */
 		for (size_t i = 0; i <= whole && at < count; i++, at++) {
 			got[at] = i < whole;
 			to += piece[at].size;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* green_sample.c - samples of green tasks that no thread runs, from two equal readings. */
+/* green_sample.c - makes samples of the green tasks (green_task.h) that no thread runs, from two
+ * equal readings of each. */
 #include <string.h>
 
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Bytes that are read of a stack that was never unwound, which takes 1 us. Most waiting tasks use
- * no more stack. */
+/* Bytes that are read of a stack that was never unwound; the read takes 1 us. Most waiting tasks
+ * use no more stack. */
 #define STACK_GUESS ((size_t)1 << 10)
-/* Most bytes of a stack that are read in one call with others; further bytes are read when the
- * stack is unwound. */
+/* Most bytes of a stack that are read in one call with the stacks of other tasks; further bytes are
+ * read when the stack is unwound. */
 #define STACK_TOGETHER ((size_t)16 << 10)
-/* Most further readings of a task that changed between two readings. */
+/* Most times that a task that changed between two readings is read again, alone. */
 #define ATTEMPTS 3
-/* Number of stacks unwound between two calls of late_serve: each takes some ten microseconds. */
+/* Number of stacks unwound between two calls of late_serve: to unwind one takes some ten
+ * microseconds. */
 #define WALKS_UNSERVED 16
 
 /* --- samples -------------------------------------------------------------------------------- */
@@ -25,8 +27,8 @@ green_known(struct green_tasks *green, const struct green_reading *reading)
 	return &green->task[reading->known];
 }
 
-/* Returns the wait of the profile for the task's reason, and counts the tasks that have it; 0 if
- * the task does not wait. */
+/* Returns the wait of the profile for the reason for which the task waits, and counts the task in
+ * that wait; 0 if the task does not wait. */
 static uint32_t
 wait_of(struct green_tasks *green, const struct green_task *task)
 {
@@ -107,7 +109,8 @@ green_is_in_place(struct green_tasks *green, const struct green_reading *reading
 	       known->generation == maps_generation(green->process->maps);
 }
 
-/* Returns the bytes of the task's stack that are read in one call with others. */
+/* Returns the number of bytes of the task's stack that are read in one call with the stacks of
+ * other tasks; 0 if its stack pointer is not on its stack. */
 static size_t
 bytes_wanted(struct green_tasks *green, const struct green_reading *reading)
 {
@@ -156,7 +159,8 @@ copy_stacks(struct green_tasks *green)
 	}
 }
 
-/* True if registers, mappings and stack bytes are those of the last unwinding. */
+/* True if the task's registers and stack bytes and the mappings are as they were when its stack was
+ * last unwound. */
 static bool
 is_as_before(struct green_tasks *green, const struct green_reading *reading)
 {
@@ -164,7 +168,7 @@ is_as_before(struct green_tasks *green, const struct green_reading *reading)
 
 	if (!green_is_in_place(green, reading))
 		return false;
-	/* Reading the remaining bytes costs less than unwinding. */
+	/* To read all bytes again costs less than unwinding. */
 	if (known->size > reading->size)
 		return green_stack_is(green, known->sp, known->size, known->hash);
 	return known->hash == green_hash(reading->bytes, known->size);
@@ -185,7 +189,7 @@ remember(struct green_tasks *green, const struct green_reading *reading)
 	known->generation = maps_generation(green->process->maps);
 }
 
-/* Unwinds a confirmed copy and adds the sample. */
+/* Unwinds the stack of a confirmed reading, and adds the sample. */
 static void
 add_changed(struct green_tasks *green, struct green_reading *reading)
 {
@@ -205,8 +209,9 @@ add_changed(struct green_tasks *green, struct green_reading *reading)
 	green_add_sample(green, reading, reading->stack);
 }
 
-/* Reads one task alone, twice, which takes a few microseconds. Returns false if the two readings
- * differ, which is rare, because few tasks run in that time. */
+/* Reads one task alone, twice, into *reading. That takes a few microseconds, in which few tasks
+ * run. Returns false if the two readings differ, or if the task is neither READY nor WAITING.
+ * task.state is set in any case; NONE: the task has ended. */
 static bool
 try_again(struct green_tasks *green, struct green_reading *reading)
 {
@@ -254,10 +259,11 @@ add_moved(struct green_tasks *green, struct green_reading *reading)
 }
 
 /*
- * Confirms changed tasks. The structure of a task that ran and waits at the same place again is
- * unchanged, but one part of its stack may have been copied before the task ran and another part
- * after it. So the stack is copied, the structure read again, and the stack copied again: structure
- * and stack must be equal. A mixed copy stays undetected only if both copies are mixed at the same
+ * Confirms the readings of the tasks that have changed since their last unwinding. The structure of
+ * a task that ran and waits at the same place again is unchanged, but one part of its stack may
+ * have been copied before the task ran and another part after it. So the stack is copied
+ * (copy_stacks), the structure read again, and the stack copied again: both structures and both
+ * copies must be equal. A mixed copy stays undetected only if both copies are mixed at the same
  * byte.
  */
 static void

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* green_stack.c - call chains of green tasks, and of threads that run one. */
+/* green_stack.c - records of green tasks (green_task.h) in the profile, and call chains of these
+ * tasks and of the threads that run one. */
 #include <string.h>
 
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Most records of tasks. Further tasks share a record with those that began with the same
- * function. */
+/* Most records of tasks in the profile, except in a dump. Further tasks share a record with those
+ * that began with the same function. */
 #define RECORDS_MOST 10000
 
 /* --- records of tasks ---------------------------------------------------------------------- */
@@ -60,7 +61,8 @@ green_find(struct green_tasks *green, const struct green_task *task,
 		green->task[green->count++] = (struct known_task){ .record = THREAD_NONE };
 	}
 	known = &green->task[at];
-	/* If a new task began during the read, `entry` may still be that of the old task. */
+	/* A new task may have taken the structure while it was read: the id is then that of the new
+	 * task, and `entry` still that of the old one. A later reading corrects that. */
 	if (known->record == THREAD_NONE || known->id != task->id || known->begins != task->entry) {
 		green->run->stats.tasks_seen += known->record == THREAD_NONE ||
 						known->id != task->id;
@@ -86,7 +88,7 @@ set_regs(struct regs *regs, const struct green_task *task)
 		regs_set(regs, regs_fp_number, task->fp);
 }
 
-/* Returns room for `size` bytes of a task's stack. */
+/* Returns the snapshot's buffer, with room for `size` bytes of a task's stack. */
 static uint8_t *
 begin_snapshot(struct green_tasks *green, size_t size)
 {
@@ -105,21 +107,22 @@ unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t
 	snapshot->tid = green->process->process->pid;
 	snapshot->stack_address = task->sp;
 	snapshot->stack_size = size;
-	/* stack_wanted > stack_size says that the stack ends there, not that the copy is too
-	 * short. */
+	/* With stack_wanted > stack_size the unwinder knows that the stack ends there, with equal
+	 * values that the copy is too short. */
 	snapshot->stack_wanted = size >= room ? size + 1 : size;
 	snapshot->live_limit = 0;
 	set_regs(&snapshot->regs, task);
 	unwinder_walk(green->process->unwinder, snapshot, false, &green->chain);
-	/* A task that called its scheduler resumes behind that call; a new one at its entry. */
+	/* pc is the first instruction of a new task; otherwise it is the return address of a call
+	 * of the scheduler. */
 	if (green->chain.count > 0)
 		green->chain.frame[0].exact = task->pc == task->entry;
 	green->run->stats.unwind_ns += clock_now_ns() - began;
 	green->run->stats.unwind_frames += green->chain.count;
 }
 
-/* Reads the stack up to its end or limit, and unwinds it. Returns false if there are no more than
- * `had` bytes. */
+/* Reads the stack up to its end, or config.stack_limit bytes of it, and unwinds it. Returns false
+ * if these are no more than `had` bytes, or not readable. */
 static bool
 unwind_more(struct green_tasks *green, const struct green_task *task, size_t had)
 {
@@ -137,8 +140,8 @@ unwind_more(struct green_tasks *green, const struct green_task *task, size_t had
 	return true;
 }
 
-/* Returns a stack of one named frame, which becomes the caller of the outermost frame if the code
- * or the task belongs to the runtime itself. */
+/* Returns a stack with one frame, which names the runtime. It is used as the caller of the
+ * outermost frame of code or tasks that belong to the runtime itself. */
 static uint32_t
 runtime_root(struct green_tasks *green, const struct green_task_words *words)
 {
@@ -190,8 +193,8 @@ green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t sum
 
 /* --- threads that run a task ---------------------------------------------------------------- */
 
-/* True if the chain has a frame on the task's stack: unwinding may have begun on another stack,
- * such as a signal stack, and has then found the way to this one. */
+/* True if the chain has a frame on the task's stack. Unwinding may have begun on another stack,
+ * such as a signal stack, and have reached the task's stack from there. */
 static bool
 reaches_stack(const struct chain *chain, const struct green_task *task)
 {

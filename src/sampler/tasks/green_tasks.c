@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* green_tasks.c - reads the green tasks that no thread runs, once a tick. */
+/* green_tasks.c - reads the green tasks (green_task.h) that no thread runs, once a tick. */
 #include <stdlib.h>
 
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 
-/* Most tasks that are read at a tick, which takes 20 ms; of more tasks a random part is read. */
+/* Most slots for tasks that are read at a tick, except in a dump; this number takes 20 ms. Of more
+ * slots a random part is read. */
 #define TASKS_MOST 20000
-/* If the count of runs says that a task has not run since its stack was unwound, the stack is still
- * read once in this number of ticks, because the count wraps at 256. */
+/* A task whose count of runs (green_task.runs) is that of its last unwinding counts as unchanged,
+ * and its stack is not read. But once in this number of ticks it is read, because the count wraps
+ * at 256. */
 #define CHECK_TICKS 16
 
 struct green_tasks *
@@ -50,7 +52,7 @@ thread_of(struct green_tasks *green, const struct green_task *task)
 	return task->tid > 0 ? threads_find(&green->run->threads, task->tid) : NULL;
 }
 
-/* True if the sample of the thread that runs the task belongs to the task, or will when the sample
+/* True if the sample of the thread that runs the task is also the task's sample, or will be when it
  * is completed. */
 static bool
 is_with_thread(struct green_tasks *green, const struct green_task *task,
@@ -62,13 +64,15 @@ is_with_thread(struct green_tasks *green, const struct green_task *task,
 		return true;
 	if (thread == NULL)
 		return false;
-	/* The thread still sleeps, or is not observed at this tick, or its stop is late. */
+	/* The thread still sleeps in this task, or is not observed at this tick, or its stop is
+	 * late. */
 	return thread->green_task == known->record ||
 	       thread->last_tick != green->run->tick.number || thread->late != NULL;
 }
 
-/* Uses a task that was read: adds its sample, or keeps the reading for green_collect, or keeps the
- * slot for a second reading of the task. `again`: this was the second reading. */
+/* Handles a reading of a task. If no thread was sampled with the task at this tick, adds its
+ * sample, or keeps the reading for green_collect, or keeps the slot for a second reading. `again`:
+ * this was the second reading. */
 static void
 take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *task, bool again)
 {
@@ -103,7 +107,8 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 	if (!again)
 		green->slot[green->again++] = slot;
 	else
-		/* The thread that runs the task was sampled before it ran this task. */
+		/* FAILURE_TASK_MOVED: the stack is being moved, or a thread began to run the task
+		 * after the thread was sampled. */
 		green_fail(green, reading,
 			   task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
 				   FAILURE_TASK_MOVED :
@@ -111,9 +116,9 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 }
 
 /*
- * Reads some tasks a second time: those that run on a thread whose sample belongs to another task,
- * and those whose stack is being moved. They began to run or to move during this tick, and may wait
- * again by now.
+ * Reads some tasks a second time: those that ran on a thread whose sample is of another task, and
+ * those whose stack was being moved. They began to run, or to be moved, during this tick, and may
+ * wait again by now.
  */
 static void
 read_again(struct green_tasks *green)
@@ -146,8 +151,8 @@ green_read_slots(struct green_tasks *green, size_t count)
 	}
 	green_collect(green);
 	late_serve(green->run);
-	/* The second readings need a call of their own, because a call reads slots in ascending
-	 * order. */
+	/* The second readings need calls of their own, because one call of
+	 * runtimes_read_green_tasks reads slots in ascending order. */
 	read_again(green);
 	green_collect(green);
 }
@@ -212,8 +217,8 @@ read_tick(struct green_tasks *green, size_t slots)
 		stats->tasks_thinnest = (uint32_t)green->stride;
 	/*
 	 * All known tasks are dropped when there are more than twice as many as slots: most of them
-	 * have ended, or their structure lies elsewhere. They are dropped after the reading, which
-	 * needs `carried` of the tasks that threads ran at this tick.
+	 * have ended, or their structure lies elsewhere by now. They are dropped after all tasks
+	 * were read, because reading needs `carried` of the tasks that threads ran at this tick.
 	 */
 	if (green->count > 2 * slots + TASKS_AT_ONCE)
 		green_forget(green);

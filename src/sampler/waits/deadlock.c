@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadlock.c - follows each waiter to the holder of its lock. Threads are read at different
- * moments, so that a search may find a ring that never existed: a ring counts when two searches in
- * a row find it, for the same objects, and none of its threads has run in between.
+ * deadlock.c - finds deadlocks: rings of threads that each wait for a lock that the next one holds.
+ * Threads are read at different moments, so that a search may find a ring that never existed. A
+ * ring is reported when two searches in a row find it, for the same objects, and none of its
+ * threads has run in between.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -13,10 +14,11 @@
 /* Shortest time from one search to the next. Searches take at most 1/SEARCH_SHARE of the time. */
 #define SEARCH_NS (100 * NS_PER_MS)
 #define SEARCH_SHARE 50
-/* Number of owners read between two releases of late threads. */
+/* Number of lock owners read between two calls of late_serve, which releases late threads. */
 #define OWNERS_UNSERVED 32
-/* After the last tick: the pause before each further search, and the number of searches. A thread
- * that was stopped for its registers may not be asleep again at the first search. */
+/* After the last tick: length of the pause before each further search, in ns, and most searches.
+ * There is more than one because a thread that was stopped for its registers may not be asleep
+ * again at the first search. */
 #define PAUSE_NS 20000000L
 #define LAST_SEARCHES 5
 
@@ -29,9 +31,9 @@ can_be_stuck(const struct sampled_thread *thread)
 }
 
 /*
- * True if the thread, which does not hold an interpreter's lock, may be about to wait for one. A
- * thread that waits for such a lock wakes up regularly to request it again; if it was observed at
- * that moment, it has no wait and is not counted as a waiter.
+ * True if the thread does not hold an interpreter's lock and may be about to wait for one. A thread
+ * that waits for such a lock wakes up regularly to request it again. If it was observed at that
+ * moment, it has no wait and is not counted as a waiter.
  */
 static bool
 may_ask_again(const struct sampled_thread *thread)
@@ -64,9 +66,9 @@ find_holders(struct deadlocks *deadlocks, struct rings *rings)
 /* --- comparison with the last search --------------------------------------------------- */
 
 /*
- * True if the thread is still in the wait of its last observation. One that was stopped for its
- * registers was awake at that moment, and went back to sleep at once: its place and its futex are
- * compared.
+ * True if the thread is still in the wait of its last observation. A thread that was stopped for
+ * its registers was awake at that observation and has gone back to sleep at once: of such a thread
+ * sp, pc and the futex are compared.
  */
 static bool
 still_waits(struct sampled_thread *thread, const struct sched *now)
@@ -80,8 +82,8 @@ still_waits(struct sampled_thread *thread, const struct sched *now)
 	       waits_word(&info) == thread->wait.word;
 }
 
-/* True if the thread sleeps now, waiting for an interpreter's lock. Sets *info to its system call,
- * and *lock to the lock. */
+/* True if the thread sleeps now and waits for an interpreter's lock. Sets *info to its system call,
+ * and *lock to the address of the lock. */
 static bool
 waits_for_runtime(struct sampled_thread *thread, struct syscall_info *info, uint64_t *lock)
 {
@@ -105,9 +107,9 @@ still_waits_for_runtime(struct sampled_thread *thread)
 }
 
 /*
- * Reads a thread of a ring, whose lock the thread `next` holds. Returns false if it has run since
- * it was observed to wait. A thread that waits for an interpreter's lock may run: it has not
- * acquired the lock if `next` has not run.
+ * Reads into *out a thread of a ring that waits for a lock of the thread `next`. Returns false if
+ * the thread has run since it was observed to wait. A thread that waits for an interpreter's lock
+ * may have run: as `next` has not run, the thread has not acquired the lock.
  */
 static bool
 read_ring_thread(struct sampled_thread *thread, const struct sampled_thread *next,
@@ -143,7 +145,8 @@ was_seen(const struct deadlocks *deadlocks, const struct ring_thread *thread)
 	return seen != NULL && seen->object == thread->object && seen->switches == thread->switches;
 }
 
-/* Returns the stack of the thread, or a named one if it is not selected and so has none. */
+/* Returns the stack of the thread; if the thread is not selected and so has none, a stack of one
+ * named frame. */
 static uint32_t
 stack_of(struct deadlocks *deadlocks, const struct sampled_thread *thread)
 {
@@ -171,7 +174,8 @@ report_ring(struct deadlocks *deadlocks, const struct rings *rings, uint32_t rin
 	free(stuck);
 }
 
-/* Reports the rings that are certain, and keeps the threads of all rings for the next search. */
+/* Adds the rings that are certain (found by the last search, too) to the profile, and keeps the
+ * threads of all rings for the next search. */
 static void
 check_rings(struct deadlocks *deadlocks, const struct rings *rings)
 {
@@ -233,9 +237,9 @@ deadlocks_tick(struct deadlocks *deadlocks)
 }
 
 /*
- * Classifies the waits of threads that were awake when they were observed, to request an
- * interpreter's lock again, and that sleep for it now. Needed after the last tick only: no later
- * tick will find them asleep.
+ * Classifies the waits of threads that were awake when they were observed, in order to request an
+ * interpreter's lock again, and that now sleep and wait for it. Needed after the last tick only: no
+ * later tick will find them asleep.
  */
 static void
 classify_requests(struct deadlocks *deadlocks)
@@ -266,12 +270,12 @@ deadlocks_last(struct deadlocks *deadlocks)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 
-	/* Rings that the search of the last tick found are not used: they are of an earlier
-	 * moment. */
+	/* Two of the searches made here have to find a ring: searches of earlier ticks do not
+	 * count. */
 	deadlocks->seen_count = 0;
 	search_last(deadlocks);
-	/* A holder that is awake probably does not wait for a lock: only one further search is made
-	 * because of such holders. */
+	/* A lock holder that is awake probably does not wait for a lock. Because of such holders
+	 * only one further search is made. */
 	for (int i = 1;
 	     i < LAST_SEARCHES && (deadlocks->unsure > 0 || (deadlocks->awake > 0 && i == 1));
 	     i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rings.c - follows the path from each waiter to the holder of its lock, to the holder of that
- * one's lock and so on, and visits each thread once. A path ends at a thread that does not wait, at
- * a thread of an earlier path, or in a ring.
+ * rings.c - follows, for each thread, the path to the holder of the lock that it waits for, to the
+ * holder of the lock that this holder waits for, and so on. Each thread is visited once. A path
+ * ends at a thread that does not wait, at a thread that an earlier path visited, or in a ring.
  */
 #include "wallsample/sampler/rings.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_wait.c - what a sleeping thread waits for, read once a sleep, and the holder of its
- * object, read once a tick for all waiters.
+ * thread_wait.c - classifies what a sleeping thread waits for, when its sleep is first observed,
+ * and reads once a tick which threads hold the locks that others wait for.
  */
 #include "wallsample/sampler/stack.h"
 
@@ -10,15 +10,16 @@
 
 #include "sampler/threads_internal.h"
 
-/* Most attempts to classify a wait whose kind of lock is not known: the lock may have been read
- * while it changed. */
+/* Most times that a wait is classified in one sleep: if only a futex, or a lock of unknown kind,
+ * was recognised, the lock may have been read while it changed. */
 #define TRIES_MOST 3
 
-/* Most objects whose holders are observed at every tick. With more objects, holders are observed
- * like other threads. */
+/* Most objects with waiters at a tick for their holders to be observed at every tick. If there are
+ * more, holders are observed as often as other threads. */
 #define HOLDERS_MOST 32
 
-/* Number of holders read between two releases of late threads: a read takes some microseconds. */
+/* Number of lock holders read between two calls of late_serve, which releases late threads: to read
+ * one takes some microseconds. */
 #define BLAMES_UNSERVED 32
 
 /* Reading the names of descriptors (waits_describe) takes at most 1/DESCRIBE_SHARE of the time, and
@@ -26,23 +27,25 @@
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
 
-/* Shortest time from one count of waiting threads (crowds_tick) to the next. Counts take at most
- * 1/COUNT_SHARE of the time. */
+/* Shortest time from one count of waiting threads (crowds_tick) to the next, in ns. Counting takes
+ * at most 1/COUNT_SHARE of the time. */
 #define COUNT_NS (100 * NS_PER_MS)
 #define COUNT_SHARE 50
-/* Most waits per count: each takes a pass over all threads. */
+/* Most futex words whose waiters one call of crowds_tick counts; each takes a pass over all
+ * threads. */
 #define CROWDS_MOST 16
-/* Number of threads read between two releases of late threads. */
+/* Number of threads that count_asleep reads between two calls of late_serve. */
 #define READS_UNSERVED 32
 
-/* If there are more futex words than WORDS_LEAST plus WORDS_A_THREAD per thread, words without
- * waiters are removed. */
+/* Largest number of futex words that are stored: WORDS_LEAST plus WORDS_A_THREAD for each thread.
+ * If there are more, those without waiters are removed. */
 #define WORDS_LEAST 4096
 #define WORDS_A_THREAD 4
 
 /* --- crowds: threads that wait for one futex at once ------------------------------------------ */
 
-/* Adds a thread that waits for the word to its crowd; word 0: no effect. */
+/* Adds a thread to the crowd of a futex word: the threads that wait for it. No effect for word
+ * 0. */
 static void
 crowd_join(struct waits *waits, uint64_t word)
 {
@@ -50,7 +53,7 @@ crowd_join(struct waits *waits, uint64_t word)
 		(*table_insert(&waits->crowds.words, word, 0, 0, NULL))++;
 }
 
-/* Removes a thread from the crowd of the word; word 0: no effect. */
+/* Removes a thread from the crowd of a futex word. No effect for word 0. */
 static void
 crowd_leave(struct waits *waits, uint64_t word)
 {
@@ -68,8 +71,9 @@ crowd_seen(const struct waits *waits, uint64_t word)
 	return count;
 }
 
-/* Requests that the next count includes the threads that wait for the word, if more may wait for it
- * now than the largest number that the wait `wait` of the profile has so far. */
+/* Makes the next count of crowds_tick include the threads that wait for the futex word, if more
+ * threads were observed waiting for it than profile_wait(wait)->most, the largest number so far. A
+ * count has room for CROWDS_MOST words. */
 static void
 crowd_note(struct waits *waits, uint32_t wait, uint64_t word)
 {
@@ -99,7 +103,8 @@ count_asleep(struct waits *waits, uint64_t word)
 	return count;
 }
 
-/* Removes words without waiters: programs may create locks without end. */
+/* Removes futex words without waiters if there are too many: programs may create locks without
+ * end. */
 static void
 forget_words(struct waits *waits)
 {
@@ -114,10 +119,10 @@ forget_words(struct waits *waits)
 }
 
 /*
- * Counts the threads that wait for a futex at the same moment; to be called when all threads of the
- * tick are observed. Threads are observed at different moments: of three threads that take turns
- * with a lock all three may be observed waiting. Those that have not run since their observation
- * all wait at the same moment.
+ * Counts, for the words that crowd_note has stored, the threads that wait for the word at the same
+ * moment; to be called when all threads of the tick are observed. Threads are observed at different
+ * moments: of three threads that take turns with a lock all three may be observed waiting. Those
+ * that have not run since their observation are waiting at the same moment, now.
  */
 static void
 crowds_tick(struct waits *waits)
@@ -247,9 +252,9 @@ waits_leave(struct waits *waits, struct sampled_thread *thread)
 /* --- a sleep ------------------------------------------------------------------------- */
 
 /*
- * For a dump, returns a frame with the remaining time of a sleep, or with the number of descriptors
- * polled. For a profile, returns FRAME_NONE, because with such a frame every sleep would be another
- * wait.
+ * For a dump, returns a frame that names the remaining time of a sleep or the number of descriptors
+ * polled, or FRAME_NONE. For a profile returns FRAME_NONE, because such a frame would make each
+ * sleep another wait.
  */
 static uint32_t
 frame_of_moment(struct waits *waits, const struct wait *wait)
@@ -399,8 +404,9 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 	return stack_of_text(profile, text, STACK_NONE);
 }
 
-/* Returns the owner of the waiter's lock; an unknown owner if the waiter itself holds the lock by
- * now: owners are read at the end of a tick, when the waiter may have got an interpreter's lock. */
+/* Returns the owner of the lock that a thread waited for. The owner is unknown if it is the waiter
+ * itself: owners are read at the end of a tick, when the waiter may have got an interpreter's
+ * lock. */
 static const struct wait_owner *
 owner_of(struct waits *waits, const struct blamed *blamed)
 {
@@ -413,7 +419,7 @@ owner_of(struct waits *waits, const struct blamed *blamed)
 		       owner;
 }
 
-/* Attributes the time of a waiter to the holder of its lock. */
+/* Attributes the waiting time of a thread at this tick to the holder of the lock. */
 static void
 blame_holder(struct waits *waits, const struct blamed *blamed)
 {

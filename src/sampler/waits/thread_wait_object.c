@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_wait_object.c - frames for the objects of waits: locks, sockets, threads. */
+/* thread_wait_object.c - makes the frames of the profile that name what threads wait for: locks,
+ * sockets, threads. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sampler/threads_internal.h"
 
-/* Most objects with frames of their own. Further objects share a frame, because programs may create
- * sockets, locks and threads without end. */
+/* Most objects, such as locks and sockets, that have a frame of their own. Further objects share
+ * one frame, because programs may create objects without end. */
 #define OBJECTS_MOST 16384
 #define ONE_OF_MANY "[one of many]"
 
-/* Characters that occur in names of kernel functions. */
+/* Characters of the names of kernel functions in /proc/PID/wchan. */
 #define WCHAN_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
-/* Adds the object to the known ones. Returns false if it is new and there are OBJECTS_MOST
- * already. */
+/* Adds the object with the key (a, b) to the known objects. Returns false if it is not known and
+ * there are OBJECTS_MOST already. */
 static bool
 know_object(struct waits *waits, uint64_t a, uint64_t b)
 {
@@ -72,7 +73,8 @@ frame_of_descriptor(struct waits *waits, const struct wait *wait, const char *id
 	struct strbuf text = STRBUF_INIT;
 	uint32_t frame;
 
-	/* Both ends of a pipe have the same id, and so have all event descriptors. */
+	/* The name contains more than the id: both ends of a pipe have the same id, and so have all
+	 * event descriptors. */
 	strbuf_add_text(&text, id);
 	strbuf_add_text(&text, wait->kind == WAIT_PIPE_WRITE ? " (written to)" : "");
 	if (strncmp(id, "anon_inode:", strlen("anon_inode:")) == 0)
@@ -89,7 +91,8 @@ frame_of_descriptor(struct waits *waits, const struct wait *wait, const char *id
 	return frame;
 }
 
-/* Returns the frame of the thread that is joined, which may be too new to be in the list. */
+/* Returns the frame that names the thread whose end is awaited: its name and id, or only the id if
+ * it is too new to be in the list of threads. FRAME_NONE: it is not known. */
 static uint32_t
 frame_of_thread(struct waits *waits, const struct wait *wait)
 {
@@ -107,7 +110,8 @@ frame_of_thread(struct waits *waits, const struct wait *wait)
 	return frame_of_text(waits, name);
 }
 
-/* Returns the frame "process 12 (sleep)" of the child that is waited for, if the call names one. */
+/* Returns a frame such as "process 12 (sleep)" for the child that is waited for; FRAME_NONE if the
+ * call names no child. */
 static uint32_t
 frame_of_child(struct waits *waits, pid_t child)
 {
@@ -125,8 +129,8 @@ frame_of_child(struct waits *waits, pid_t child)
 	return frame_of_text(waits, name);
 }
 
-/* Returns a frame such as "in folio_wait_bit_common": the kernel function that the thread sleeps
- * in, if it is readable. */
+/* Returns a frame with the kernel function in which the thread sleeps, such as "in
+ * folio_wait_bit_common"; FRAME_NONE if the name is not readable. */
 static uint32_t
 frame_of_wchan(struct waits *waits, const struct sampled_thread *thread)
 {

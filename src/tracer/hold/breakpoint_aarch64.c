@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* breakpoint_aarch64.c - NT_ARM_HW_BREAK: Arm ARM, DBGBCR<n>_EL1, and asm/ptrace.h of Linux. */
+/* breakpoint_aarch64.c - hardware breakpoints of aarch64, set by the ptrace(2) register set
+ * NT_ARM_HW_BREAK. Sources: Arm Architecture Reference Manual, DBGBCR<n>_EL1; asm/ptrace.h of
+ * Linux. */
 #include <elf.h>
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* breakpoint_x86_64.c - the debug registers: Intel SDM volume 3, chapter 18. */
+/* breakpoint_x86_64.c - hardware breakpoints of x86-64, set by ptrace(2) in the debug registers.
+ * Source: Intel SDM volume 3, chapter 18. */
 #include <errno.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counting.c - serves stops of threads that stay seized: breakpoints, signals, clones, an exec. */
+/* counting.c - handles stops of threads that stay seized: breakpoints, signals, clones, an exec. */
 #include "tracer/hold/counting_internal.h"
 
 #include <errno.h>
@@ -15,8 +15,7 @@
 /* Most bytes that are read of a status file, which has some 1500. */
 #define STATUS_MOST 16384
 
-/* Returns the index of the thread, or the index at which it would be inserted. A new thread usually
- * has the highest id. */
+/* Returns the index of the thread, or the index at which it would be inserted. */
 static size_t
 tracees_position(const struct tracees *tracees, pid_t tid)
 {
@@ -175,8 +174,9 @@ is_caught(const struct tracer *tracer, pid_t tid, int signo)
 }
 
 /*
- * Delivers a signal to the program. Its handler may run between a breakpoint that has been counted
- * and the step over it.
+ * Delivers a signal to the program. If the program has a handler, and the thread was to step over a
+ * breakpoint, the handler runs first, and the breakpoint is hit again when the handler returns. Its
+ * place is stored in again_pc and again_sp: the second hit is not counted.
  */
 static void
 pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
@@ -196,7 +196,7 @@ pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
 	tracee_continue(tracee, signo);
 }
 
-/* Serves a SIGTRAP: a breakpoint, the end of a step over one, or a signal of the program. */
+/* Handles a SIGTRAP: a breakpoint, the end of a step over one, or a signal of the program. */
 static void
 serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 {
@@ -237,7 +237,7 @@ end_seized(struct tracer *tracer, struct seized *entry, enum stop_end end, struc
 	seized_remove(&tracer->seized, entry);
 }
 
-/* Serves an exec: all threads of the old program have ended; the remaining one has no
+/* Handles an exec: ends all requests, and detaches the only thread of the new program, which has no
  * breakpoints. */
 static void
 serve_exec(struct tracer *tracer, pid_t tid, struct waiting *waiting)

@@ -17,8 +17,8 @@ struct breakpoints {
  * program uses the breakpoint registers, EINVAL for an impossible address. */
 int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
 
-/* Clears all breakpoints of a stopped thread by system calls only, so that a signal handler may
- * call it. Returns 0 or the error number; ESRCH: the thread was killed in its stop. */
+/* Clears all breakpoints of a stopped thread. Returns 0 or the error number; ESRCH: the thread was
+ * killed in its stop. Makes only system calls, and so may be called by a signal handler. */
 int breakpoints_clear(pid_t tid);
 
 /*
@@ -78,8 +78,10 @@ bool counting_has(const struct tracer *tracer, pid_t tid);
 int counting_seize(struct tracer *tracer, pid_t tid);
 
 /*
- * Serves a stop that belongs to the counting: a breakpoint, a signal, a clone or an exec. Returns
- * false when the stop, or the exit, is for the request of the thread.
+ * Handles a stop for a breakpoint, a signal, a clone or an exec, and resumes the thread; while the
+ * counting ends, handles every stop, and detaches. Sets the breakpoints in a thread at its first
+ * stop. Returns false when the caller has to handle the stop: it was requested by an interrupt, or
+ * by job control; it is an exit; or the thread is not one of the target.
  */
 bool counting_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
 

@@ -13,10 +13,10 @@
  * then. */
 #define BEGIN_BOUND_NS NS_PER_SEC
 
-/* When the counting ends: time between two interrupts of threads that do not stop. */
+/* Interval at which tracer_count_stop interrupts again the threads that have not stopped yet. */
 #define LEAVE_ROUND_NS (20 * NS_PER_MS)
 
-/* Seizes the threads of the list that are not seized yet. Returns their number. */
+/* Seizes the threads of `tids` that are not seized yet. Returns the number that were seized. */
 static size_t
 seize_new(struct tracer *tracer, const pid_t *tids, size_t count)
 {
@@ -34,8 +34,8 @@ seize_new(struct tracer *tracer, const pid_t *tids, size_t count)
 	return counting->tracees.count - before;
 }
 
-/* Seizes all threads. Repeats that until the list has no new ones, because a thread that is not
- * seized yet may create another while the list is read. */
+/* Seizes all threads. Reads the list of threads until all in it are seized, because a thread that
+ * is not seized yet may create another during the reading. */
 static void
 seize_all(struct tracer *tracer)
 {
