@@ -5,9 +5,9 @@ libwallsample_a_SOURCES += \
 	include/wallsample/tracer/snapshot.h \
 	include/wallsample/tracer/tracer.h \
 	include/wallsample/tracer/tracer_count.h \
-	src/tracer/hold/counting.c \
-	src/tracer/hold/counting_internal.h \
-	src/tracer/hold/tracer_count.c \
+	src/tracer/count/counting.c \
+	src/tracer/count/counting_internal.h \
+	src/tracer/count/tracer_count.c \
 	src/tracer/process_memory.c \
 	src/tracer/release_handler.c \
 	src/tracer/resident.c \
@@ -23,11 +23,11 @@ libwallsample_a_SOURCES += \
 	src/tracer/watchdog.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += \
-	src/tracer/hold/breakpoint_x86_64.c \
+	src/tracer/count/breakpoint_x86_64.c \
 	src/tracer/regs_x86_64.c
 endif
 if ARCH_AARCH64
 libwallsample_a_SOURCES += \
-	src/tracer/hold/breakpoint_aarch64.c \
+	src/tracer/count/breakpoint_aarch64.c \
 	src/tracer/regs_aarch64.c
 endif

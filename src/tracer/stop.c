@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "tracer/hold/counting_internal.h"
+#include "tracer/count/counting_internal.h"
 #include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/regs_arch.h"

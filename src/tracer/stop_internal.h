@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stop_internal.h - operations on one thread around a stop (stop.c, stack_copy.c). stop.c is the
- * only caller of ptrace(2) apart from breakpoints (hold/breakpoint_ARCH.c) and the check
+ * only caller of ptrace(2) apart from breakpoints (count/breakpoint_ARCH.c) and the check
  * whether a process may be traced (process/attach_probe.c).
  */
 #ifndef WALLSAMPLE_TRACER_STOP_INTERNAL_H

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tracer/tracer_internal.h"
-#include "tracer/hold/counting_internal.h"
+#include "tracer/count/counting_internal.h"
 #include "tracer/stop_internal.h"
 
 /* Longest wait of tracer_free for outstanding stops. */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tracer/hold/counting_internal.h"
+#include "tracer/count/counting_internal.h"
 #include "tracer/tracer_internal.h"
 #include "tracer/stop_internal.h"
 

@@ -5,7 +5,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
-#include "tracer/hold/counting_internal.h"
+#include "tracer/count/counting_internal.h"
 
 #define CONTROL 7                            /* DR7 */
 #define ENABLE(i) (UINT64_C(1) << (2 * (i))) /* L0 to L3 of DR7; type and length 0: execution */

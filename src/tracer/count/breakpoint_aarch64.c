@@ -10,7 +10,7 @@
 
 #include <asm/ptrace.h>
 
-#include "tracer/hold/counting_internal.h"
+#include "tracer/count/counting_internal.h"
 
 /* Value of DBGBCR<n>_EL1: enabled, at EL0, on execution of any of the four bytes of an
  * instruction. */

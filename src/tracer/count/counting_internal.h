@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* counting_internal.h - threads that stay seized, and the breakpoints that they have. */
-#ifndef WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
-#define WALLSAMPLE_TRACER_HOLD_COUNTING_INTERNAL_H
+#ifndef WALLSAMPLE_TRACER_COUNT_COUNTING_INTERNAL_H
+#define WALLSAMPLE_TRACER_COUNT_COUNTING_INTERNAL_H
 
 #include "tracer/tracer_internal.h"
 #include "wallsample/tracer/tracer_count.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* counting.c - handles stops of threads that stay seized: breakpoints, signals, clones, an exec. */
-#include "tracer/hold/counting_internal.h"
+#include "tracer/count/counting_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

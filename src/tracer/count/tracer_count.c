@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracer/hold/counting_internal.h"
+#include "tracer/count/counting_internal.h"
 #include "tracer/stop_internal.h"
 
 /* Longest wait for the first stop of all threads. A thread that stops later gets its breakpoints
