@@ -278,7 +278,7 @@ function_start(void *opaque, uint64_t address)
 	return function.entry + mapping->bias;
 }
 
-const struct unwind_method unwind_by_go = {
+const struct unwind_method unwind_by_pclntab = {
 	.create = state_create,
 	.free = state_free,
 	.advance = advance,

@@ -72,7 +72,7 @@ struct unwind_method {
 	uint64_t (*function_start)(void *state, uint64_t address);
 };
 
-extern const struct unwind_method unwind_by_go;
+extern const struct unwind_method unwind_by_pclntab;
 extern const struct unwind_method unwind_by_rule;
 extern const struct unwind_method unwind_by_signal;
 extern const struct unwind_method unwind_by_libunwind;

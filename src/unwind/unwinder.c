@@ -12,6 +12,25 @@ struct cover_slot {
 	bool used, covered;
 };
 
+#define WITH(name) (1U << UNWIND_##name)
+#define WITH_ALL (WITH(AUTO) | WITH(LIBUNWIND) | WITH(LIBDW))
+
+/* The methods in the order in which a walk tries them; those that use unwind tables come first. */
+static const struct {
+	const struct unwind_method *method;
+	unsigned choices; /* a bit 1 << enum unwind_choice for each choice that uses the method */
+	bool uses_tables;
+} methods[] = {
+	{ &unwind_by_pclntab, WITH(AUTO), true },
+	{ &unwind_by_rule, WITH(AUTO), true },
+	{ &unwind_by_signal, WITH_ALL, true },
+	{ &unwind_by_libunwind, WITH(AUTO) | WITH(LIBUNWIND), true },
+	{ &unwind_by_libdw, WITH(AUTO) | WITH(LIBDW), true },
+	{ &unwind_by_epilogue, WITH_ALL, false },
+	{ &unwind_by_interpreter, WITH_ALL, false },
+	{ &unwind_by_pointer, WITH_ALL, false },
+};
+
 struct slot {
 	const struct unwind_method *method;
 	void *state;
@@ -19,7 +38,7 @@ struct slot {
 
 struct unwinder {
 	struct maps *maps;
-	struct slot slot[8];
+	struct slot slot[ARRAY_SIZE(methods)];
 	size_t slot_count, table_count; /* the first table_count methods use unwind tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
@@ -34,24 +53,16 @@ unwinder_create(struct maps *maps, enum unwind_choice choice)
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
 	unwinder->maps = maps;
-	if (choice == UNWIND_AUTO) {
-		unwinder->slot[unwinder->slot_count++].method = &unwind_by_go;
-		unwinder->slot[unwinder->slot_count++].method = &unwind_by_rule;
-	}
-	unwinder->slot[unwinder->slot_count++].method = &unwind_by_signal;
-	if (choice != UNWIND_LIBDW)
-		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libunwind;
-	if (choice != UNWIND_LIBUNWIND)
-		unwinder->slot[unwinder->slot_count++].method = &unwind_by_libdw;
-	unwinder->table_count = unwinder->slot_count;
-	unwinder->slot[unwinder->slot_count++].method = &unwind_by_epilogue;
-	unwinder->slot[unwinder->slot_count++].method = &unwind_by_interpreter;
-	unwinder->slot[unwinder->slot_count++].method = &unwind_by_pointer;
-	for (size_t i = 0; i < unwinder->slot_count; i++) {
-		struct slot *slot = &unwinder->slot[i];
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
+		struct slot *slot = &unwinder->slot[unwinder->slot_count];
 
+		if (!(methods[i].choices & (1U << choice)))
+			continue;
+		slot->method = methods[i].method;
 		if (slot->method->create != NULL)
 			slot->state = slot->method->create(maps);
+		unwinder->slot_count++;
+		unwinder->table_count += methods[i].uses_tables;
 	}
 	return unwinder;
 }
