@@ -101,15 +101,21 @@ language_is_marker(const char *text)
 	return false;
 }
 
+bool
+language_file_is_common(const char *name)
+{
+	FOR_EACH_LANGUAGE(language)
+	if (language->common_files != NULL && language_names_match(language->common_files, name))
+		return true;
+	return false;
+}
+
 /* --- native functions -------------------------------------------------------------------- */
 
 enum plumbing
 language_plumbing(const char *function, bool interpreter)
 {
-	/*
-	 * The suffix is not compared: "gen_send_ex.isra.0", "PyObject_Call@plt",
-	 * "clone@@GLIBC_2.2.5".
-	 */
+	/* The suffix is not compared: "call.isra.0", "call@plt", "clone@@GLIBC_2.2.5". */
 	const size_t length = strcspn(function, ".@");
 
 	FOR_EACH_LANGUAGE(language)

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* languages.c - the registry of languages: one row each. */
-#include "wallsample/runtime/language.h"
+/* languages.c - the registry of languages, made from their list. */
+#include "runtime/languages_internal.h"
 
-#define LANGUAGES(X)                                                                               \
-	X(python)                                                                                  \
-	X(go)                                                                                      \
-	X(julia)
+LANGUAGES(LANGUAGE_DECLARE)
 
-#define X(name) extern const struct runtime_language language_##name;
-LANGUAGES(X)
-#undef X
-
-const struct runtime_language *const languages[] = {
-#define X(name) &language_##name,
-	LANGUAGES(X) NULL,
-#undef X
-};
+/* clang-format off */
+const struct runtime_language *const languages[] = { LANGUAGES(LANGUAGE_ADDRESS) NULL };
+/* clang-format on */

@@ -30,6 +30,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/language.c \
 	src/runtime/language_match.c \
 	src/runtime/languages.c \
+	src/runtime/languages_internal.h \
 	src/runtime/member_internal.h \
 	src/runtime/pages.c \
 	src/runtime/pages_internal.h \

@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the program knows of a language is in src/runtime/LANGUAGE/: no other file, not even a
-# comment, names a language of the registry, its runtime, its functions or its markers.
+# What the program knows of a language is in src/runtime/LANGUAGE/: no file outside of it, not even
+# in a comment, has one of the language's words below. Each directory of src/runtime has words and a
+# row in LANGUAGES.
 set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 
-words='\b([Cc]?[Pp]ython[0-9]*|libpython|py[A-Z]\w+|golang|[Gg]oroutines?|gopclntab|gowrap|(lib)?[Jj]ulia\w*|asyncio'
-words+='|take_gil)\b|\[(python|go|julia): |"runtime\.|'
-exact="\bGo('s)?\b"
+# Extended regular expressions of whole words: names, parts of identifiers, functions, files.
+declare -A words=(
+	[python]='\w*([Pp]ython|PYTHON)\w*|_?Py[A-Z]\w*|asyncio|take_gil|\w+\.pyc?|__(init|main)__'
+	[go]='Go|golang|[Gg]oroutines?|gopclntab|gowrap|go_\w+|GO_\w+|\w+_(go|GO)|\w+_(go|GO)_\w+'
+	[julia]='\w*([Jj]ulia|JULIA)\w*|jl_\w+'
+)
+# Beginnings of texts that are no words.
+declare -A texts=([python]='\[python: ' [go]='\[go: |"runtime\.' [julia]='\[julia: ')
+# Identifiers that have a word by chance.
+innocent='\blaunch_go\b'
 
 # FILE (a pattern) and the reason.
 allowed='
-src/runtime/languages.c: the registry, a row for each language
+src/runtime/languages_internal.h: the registry, a row for each language
 include/wallsample/runtime/language.h: the contract, with examples
 src/elf/pclntab*: a format of function tables, named after its section, that unwinding needs
 include/wallsample/elf/pclntab.h: its contract
@@ -22,9 +30,14 @@ src/jit/objects/jit_tree*: the one known runtime that keeps such a tree, found b
 '
 
 failed=0
+complain() {
+	printf '%s\n' "$*"
+	failed=1
+}
+
 while IFS=: read -r file reason; do
-	[ -n "$file" ] || continue
-	compgen -G "$file" >/dev/null || { echo "$0: $file is allowed and does not exist"; failed=1; }
+	[ -z "$file" ] || compgen -G "$file" >/dev/null ||
+		complain "$0: $file is allowed and does not exist"
 done <<<"$allowed"
 
 is_allowed() {
@@ -36,18 +49,20 @@ is_allowed() {
 	return 1
 }
 
-# Languages: the directories of src/runtime.
 for path in src/runtime/*/; do
-	grep -q "X($(basename "$path"))" src/runtime/languages.c || {
-		echo "$path has no row in src/runtime/languages.c"
-		failed=1
-	}
+	language=$(basename "$path")
+	grep -q "X($language)" src/runtime/languages_internal.h ||
+		complain "$path has no row in src/runtime/languages_internal.h"
+	[ -n "${words[$language]:-}" ] || complain "$0: $path has no words here"
 done
-
-while IFS=: read -r file line text; do
-	is_allowed "$file" && continue
-	echo "$file:$line: names a language: $text"
-	failed=1
-done < <(grep -rnE --include='*.[ch]' --include='*.js' --include='*.css' \
-	"${words%|}|$exact" src include | grep -vE '^src/runtime/[a-z]+/')
+for language in "${!words[@]}"; do
+	[ -d "src/runtime/$language" ] || complain "$0: src/runtime/$language does not exist"
+	expression="\\b(${words[$language]})\\b|${texts[$language]}"
+	while IFS=: read -r file line text; do
+		is_allowed "$file" ||
+			complain "$file:$line: has a word of src/runtime/$language: $text"
+	done < <(grep -rnE --include='*.[ch]' --include='*.js' --include='*.css' "$expression" \
+		src include | grep -v "^src/runtime/$language/" |
+		sed -E "h; s/$innocent//g; s/^[^:]*:[^:]*://; /$expression/!d; g")
+done
 exit $failed

@@ -58,8 +58,9 @@ struct view_function {
 	bool known;
 	bool needs_module; /* the name alone is ambiguous without the module */
 	/*
-	 * The function is of an interpreted program. `module` is then the short name of its file,
-	 * "app.py" or "json/__init__.py"; "" if the file is not known.
+	 * The function is of an interpreted program. `module` is then the short name of its file:
+	 * the last part of its path, with the directory if language_file_is_common; "" if the file
+	 * is not known.
 	 */
 	bool script;
 	/*

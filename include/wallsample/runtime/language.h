@@ -5,7 +5,7 @@
  * Everything outside of src/runtime/LANGUAGE/ that depends on a language reads it from languages[]:
  * the sampler through runtime.h; reports, analysis, exporters and --runtime through the functions
  * below. A language is one directory with one struct runtime_language, and one row in LANGUAGES
- * (src/runtime/languages.c).
+ * (src/runtime/languages_internal.h).
  *
  * A pattern is a function's name as symbol tables have it; a '*' at its end stands for any text.
  */
@@ -75,6 +75,9 @@ struct runtime_language {
 	 */
 	const char *marker;
 
+	/* Names that many source files have ("__init__.py"), ended by NULL. NULL: it has none. */
+	const char *const *common_files;
+
 	/* Native functions of the interpreter that only call other functions. */
 	const struct plumbing_function *plumbing;
 	size_t plumbing_count;
@@ -123,6 +126,8 @@ void language_add_titles(struct strbuf *to, const char *runtimes);
 const char *language_lock(const char *runtimes);
 /* Returns true when the text of a named frame is a marker of a runtime. */
 bool language_is_marker(const char *text);
+/* Returns true for a file name, without directory, that many source files of a language have. */
+bool language_file_is_common(const char *name);
 
 /*
  * Returns what the native function does, by the first language that knows it. `interpreter`: the

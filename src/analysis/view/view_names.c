@@ -8,11 +8,11 @@
 
 #include "analysis/view/view_internal.h"
 #include "wallsample/process/module.h"
+#include "wallsample/runtime/language.h"
 
 /*
- * Returns the short name of a script's file: the last part of its path, and for "__init__.py" and
- * "__main__.py" the last two parts. Names such as "<string>" and "<frozen importlib._bootstrap>"
- * are not paths and are returned whole.
+ * Returns the short name of a script's file: the last part of its path, with the directory if many
+ * files have this name. A text such as "<string>" is not a path and is returned whole.
  */
 static const char *
 script_module(const char *file)
@@ -21,7 +21,7 @@ script_module(const char *file)
 
 	if (file[0] == '<' || slash == NULL || slash[1] == '\0')
 		return file;
-	if (strcmp(slash, "/__init__.py") != 0 && strcmp(slash, "/__main__.py") != 0)
+	if (!language_file_is_common(slash + 1))
 		return slash + 1;
 	for (from = slash; from > file && from[-1] != '/';)
 		from--;

@@ -154,12 +154,15 @@ static const char *const wait_functions[] = {
 };
 /* clang-format on */
 
+static const char *const common_files[] = { "__init__.py", "__main__.py", NULL };
+
 const struct runtime_language language_python = {
 	.name = "python",
 	.title = "Python",
 	.engine = "CPython",
 	.lock = "GIL",
 	.marker = "[python: ",
+	.common_files = common_files,
 	.plumbing = plumbing,
 	.plumbing_count = ARRAY_SIZE(plumbing),
 	.is_trampoline = is_trampoline,

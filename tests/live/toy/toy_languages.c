@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* toy_languages.c - the registry of src/runtime/languages.c with one row more. */
-#include "wallsample/runtime/language.h"
+#include "runtime/languages_internal.h"
 
-extern const struct runtime_language language_python, language_go, language_julia, language_toy;
+LANGUAGES(LANGUAGE_DECLARE)
+LANGUAGE_DECLARE(toy)
 
 const struct runtime_language *const languages[] = {
-	&language_python, &language_go, &language_julia, &language_toy, NULL,
+	LANGUAGES(LANGUAGE_ADDRESS) LANGUAGE_ADDRESS(toy) NULL,
 };
