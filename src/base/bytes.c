@@ -5,15 +5,6 @@
 #include <endian.h>
 #include <string.h>
 
-uint16_t
-bytes_u16(const void *bytes)
-{
-	uint16_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return le16toh(value);
-}
-
 uint32_t
 bytes_u32(const void *bytes)
 {

@@ -60,15 +60,6 @@ void pclntab_image_scan(const struct image *image, uint64_t offset, uint64_t siz
 bool pclntab_find_text(struct pclntab *table);
 
 /*
- * Looks up the address `vaddr`, which is in `function`, in the packed table at the position
- * `values` + `at`. A packed table gives each range of the function's code a value; its format is
- * described in pclntab_values.c. Stores the value; a negative one stands for "none" or "not known".
- * Returns false when the table has no value for the address.
- */
-bool pclntab_value(const struct pclntab *table, uint32_t at,
-		   const struct pclntab_function *function, uint64_t vaddr, int32_t *value);
-
-/*
  * The record of a function: struct _func (runtime/runtime2.go), 44 bytes (40 in old tables, without
  * start_line). It is followed by `pcdata_count` offsets of packed tables, then by `funcdata_count`
  * offsets of other data; each offset has 4 bytes.

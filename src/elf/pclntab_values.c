@@ -70,11 +70,14 @@ next_number(struct reader *reader, uint32_t *number)
 }
 
 /*
- * A packed table is a sequence of pairs of numbers: the change of the value (n / 2 if n is even,
- * else -(n + 1) / 2), and the number of units of `quantum` bytes of code for which the new value
- * holds. The numbers have 7 bits in each byte, the lowest first; the last byte is below 0x80.
+ * Looks up the address `vaddr`, which is in `function`, in the packed table at the position
+ * `values` + `at`. A packed table gives each range of the function's code a value; it is a sequence
+ * of pairs of numbers: the change of the value (n / 2 if n is even, else -(n + 1) / 2), and the
+ * number of units of `quantum` bytes of code for which the new value holds. The numbers have 7 bits
+ * in each byte, the lowest first; the last byte is below 0x80. Stores the value; a negative one
+ * stands for "none" or "not known". Returns false when the table has no value for the address.
  */
-bool
+static bool
 pclntab_value(const struct pclntab *table, uint32_t at, const struct pclntab_function *function,
 	      uint64_t vaddr, int32_t *value)
 {

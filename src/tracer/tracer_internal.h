@@ -121,8 +121,5 @@ bool tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t s
 /* Handles the stop or exit that a wait has returned: captures, releases or holds a stopped thread,
  * and ends the request of a thread that has exited. */
 void tracer_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
-/* Releases a thread that was removed from the list, with a signal if it is not 0; a thread in a
- * group stop stays in it. */
-void tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);
 
 #endif

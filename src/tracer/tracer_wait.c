@@ -50,10 +50,12 @@ record_exit(struct tracer *tracer, pid_t pid, int status)
 }
 
 /*
- * A detach can fail with ESRCH only: the thread was killed in its stop. Its exit has to be waited
- * for, because the parent of the process cannot reap it while a dead thread waits for its tracer.
+ * Releases a thread that was removed from the list, with a signal if it is not 0; a thread in a
+ * group stop stays in it. A detach can fail with ESRCH only: the thread was killed in its stop. Its
+ * exit has to be waited for, because the parent of the process cannot reap it while a dead thread
+ * waits for its tracer.
  */
-void
+static void
 tracer_release(struct tracer *tracer, pid_t tid, int signo, bool group_stopped)
 {
 	if (counting_has(tracer, tid))

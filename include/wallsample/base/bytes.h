@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 /* Read a little-endian number. */
-uint16_t bytes_u16(const void *bytes);
 uint32_t bytes_u32(const void *bytes);
 uint64_t bytes_u64(const void *bytes);
 

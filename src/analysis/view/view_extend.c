@@ -6,7 +6,8 @@
 
 #include "analysis/view/view_internal.h"
 
-uint32_t
+/* Returns the index of the path in view->path. A new path is added to `paths` and to view->path. */
+static uint32_t
 view_add_path(struct view *view, struct table *paths, const struct path *path)
 {
 	bool added;

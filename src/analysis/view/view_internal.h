@@ -123,8 +123,6 @@ void view_name_waits(struct naming *naming);
 
 /* --- view_extend.c: paths ------------------------------------------------------------------ */
 
-/* Returns the index of the path in view->path. A new path is added to `paths` and to view->path. */
-uint32_t view_add_path(struct view *view, struct table *paths, const struct path *path);
 /*
  * Each function returns the path extended inwards by one symbol, function or named frame. `matched`
  * has the values of `included` and `excluded` for the new path. view_extend_function and

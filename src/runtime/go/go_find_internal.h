@@ -159,8 +159,6 @@ enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_la
 			   uint64_t address, bool first);
 /* Returns true when the three words are plausible as a slice of pointers. */
 bool go_fit_is_slice(const uint64_t word[3]);
-/* Returns true when the g_size bytes are plausible as a goroutine. */
-bool go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes);
 /* Returns true when the m_size bytes, read at this address, are plausible as a thread. Also reads
  * the goroutine m_g0 of the thread. */
 bool go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,

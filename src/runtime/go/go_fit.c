@@ -29,7 +29,8 @@ go_fit_is_slice(const uint64_t word[3])
 	       is_pointer(word[0]);
 }
 
-bool
+/* Returns true when the g_size bytes are plausible as a goroutine. */
+static bool
 go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes)
 {
 	const uint32_t status = member_u32(bytes, layout->g_status) & ~(uint32_t)STATUS_SCAN;

@@ -122,8 +122,6 @@ struct hold {
 	struct hold_delays delays;
 };
 
-void hold_release(struct hold *hold);
-
 /*
  * Returns the debt (hold.debt_ns) after a tick of `length_ns` that should have held threads for the
  * share `part` of it and held them for `held_ns`, if the debt before was `debt_ns`. The result is

@@ -25,7 +25,8 @@ tracees_position(const struct tracees *tracees, pid_t tid)
 	return place;
 }
 
-struct tracee *
+/* Returns NULL when the thread is not in the set; the pointer is valid until the set changes. */
+static struct tracee *
 tracees_find(const struct tracees *tracees, pid_t tid)
 {
 	size_t place = tracees_position(tracees, tid);

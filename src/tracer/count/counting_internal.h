@@ -55,8 +55,6 @@ struct tracees {
 	size_t count, capacity;
 };
 
-/* Returns NULL when the thread is not in the set; the pointer is valid until the set changes. */
-struct tracee *tracees_find(const struct tracees *tracees, pid_t tid);
 /* Adds a thread that is not in the set. */
 struct tracee *tracees_add(struct tracees *tracees, pid_t tid);
 void tracees_remove(struct tracees *tracees, pid_t tid);
@@ -90,6 +88,8 @@ bool counting_serve(struct tracer *tracer, const struct wait_end *end, struct wa
  * stop stays in it. Returns false if the thread was killed in its stop.
  */
 bool counting_continue(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);
+
+/* --- tracer_count.c ------------------------------------------------------------------------- */
 
 /* After tracer_count_stop: sets the breakpoints again and continues to count. */
 void counting_resume(struct tracer *tracer);
