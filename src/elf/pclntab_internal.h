@@ -23,7 +23,7 @@ struct pclntab {
 	/* Position of the array of offsets of file names, which is divided by compilation unit. */
 	uint64_t units;
 	uint64_t files;  /* position of the file names */
-	uint64_t values; /* position of the packed tables, see pclntab_value() */
+	uint64_t values; /* position of the packed tables, which pclntab_values.c reads */
 	/* Position of the addresses of functions, ascending, and of the records behind them. */
 	uint64_t functions;
 	/* Address in the image of the start of Go's code, from moduledata or from the table's
@@ -66,7 +66,7 @@ bool pclntab_find_text(struct pclntab *table);
  */
 struct pclntab_record {
 	uint32_t entry, name, arguments, deferreturn;
-	/* Offsets of packed tables: arguments for pclntab_value. */
+	/* Offsets of packed tables: see `values`. */
 	uint32_t stack, file, line;
 	uint32_t pcdata_count;
 	/* Index, in the array at `units`, of the first file of the function's compilation unit. */

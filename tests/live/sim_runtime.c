@@ -207,7 +207,7 @@ look_at_some(struct sim *sim, const uint32_t *slot, size_t count, struct green_t
 static void
 look(void *state, const uint32_t *slot, size_t count, struct green_task *out)
 {
-	/* as runtime_kind.h promises it */
+	/* as runtime_kind_internal.h promises it */
 	for (size_t i = 1; i < count; i++)
 		if (slot[i] <= slot[i - 1])
 			abort();

@@ -22,7 +22,7 @@
 enum { COUNTED, OTHER, DONE, ADDRESS = 8, OTHER_ADDRESS, WORKER = 16 };
 #define WORKERS 4
 
-/* Of cli/cli.h, which has another struct target than we. */
+/* Of cli/cli_internal.h, which has another struct target than we. */
 void signals_install(void);
 extern volatile sig_atomic_t signals_stop;
 

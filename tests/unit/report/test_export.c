@@ -352,7 +352,7 @@ test_json(void **state)
 	scene_release(&scene);
 }
 
-/* Without recordings it has no timelines: those are in tests/unit/test_time_formats.c. */
+/* Without recordings it has no timelines: those are in test_time_formats.c. */
 static void
 test_speedscope(void **state)
 {

@@ -25,7 +25,7 @@ static const uint64_t asyncio_says[PYTHON_ASYNCIO_WORDS] = {
 	168, 136, 96, 108, 109, 128, 152, 225864, 10880, 936, 864, 872, 880,
 };
 
-/* Where python.h and the words above have members. */
+/* Offsets of members, as python_offsets.c and the words above have them. */
 enum {
 	TYPE = 8,
 	TASK_SIZE = 168, TASK_AWAITED_BY = 96, TASK_IS_TASK = 108, TASK_IS_SET = 109,

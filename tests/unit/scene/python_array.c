@@ -249,7 +249,7 @@ array_thread(struct scene *scene, uint64_t interpreter, pid_t tid)
 	put_member(scene, thread, layout->thread_native, (uint64_t)tid);
 	put_member(scene, thread, layout->thread_pthread, pthread);
 	array_put(scene, list, thread);
-	/* The layout of struct pthread is glibc's: see python_pthread_*.c. */
+	/* The layout of struct pthread is glibc's: see pthread_tid_*.c. */
 	array_put(scene, pthread + 16, pthread);
 	put(scene, pthread + pthread_tid_offset[0], &id, sizeof(id));
 	array_execute(scene, thread, array_root(scene, thread));
