@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Strongly connected groups of object files: files of one directory that call each other in a
-# ring, by the symbols that nm(1) lists. A group can only be read and changed as a whole. None may
-# grow beyond what the table in groups.py allows, and no call may go up the layers.
+# Object files that use each other's symbols in a ring, by nm(1): such a group can only be read and
+# changed as a whole, and there is none. No file uses a symbol of a directory that layering.sh lists
+# later. Calls through function pointers are not seen.
 set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 for tool in python3 nm; do

@@ -5,8 +5,7 @@ set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 
 failed=0
-for header in $(find include src -name "*.h") tests/*/*.h; do
-	[ -e "$header" ] || continue
+for header in $(find include src -name "*.h") $(find tests -path tests/replay -prune -o -name "*.h" -print); do
 	printf '#include "%s"\n' "$(basename "$header")" |
 		${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only \
 			-I"$(dirname "$header")" -Iinclude -Isrc -x c - ||

@@ -3,6 +3,7 @@
 # Dependencies between the directories of src/ point one way. The table below is the rule: each
 # directory, and the directories whose contracts (include/wallsample/DIR/) its files include. It
 # is exact: an #include that it does not list fails, and so does an entry that nothing uses.
+# src/local.mk and the tree in src/README list the directories in the same order.
 set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 
@@ -44,6 +45,15 @@ uses() {
 		's|^((include/wallsample\|src)/([a-z]+)/[^:]*):.*"wallsample/([a-z]+)/.*|\3 \4 \1|p'
 }
 
+# Contracts are in include/wallsample/DIR/, and an #include has the one form that uses() reads.
+while read -r file; do
+	complain "$file is not in include/wallsample/DIR/"
+done < <(find include -name '*.h' | grep -vE '^include/wallsample/[a-z]+/[a-z_0-9]+\.h$')
+while IFS= read -r line; do
+	complain "not in the form #include \"wallsample/DIR/NAME.h\": $line"
+done < <(grep -rnE --include='*.[ch]' '#[[:space:]]*include.*wallsample/' include src |
+	grep -vE ':#include "wallsample/[a-z]+/[a-z_0-9]+\.h"$')
+
 declare -A below
 seen=' '
 while read -r directory lower; do
@@ -54,6 +64,12 @@ while read -r directory lower; do
 	done
 	seen="$seen$directory "
 done <<<"$rows"
+
+order=$(awk 'NF { print $1 }' <<<"$rows")
+[ "$order" = "$(sed -nE 's|^include src/([a-z]+)/local.mk$|\1|p' src/local.mk)" ] ||
+	complain 'src/local.mk does not include the directories in the order of the table'
+[ "$order" = "$(sed -n '/^---/,/^$/s/^\([a-z]\{1,\}\) .*/\1/p' src/README)" ] ||
+	complain 'the tree in src/README does not list the directories in the order of the table'
 
 for path in src/*/; do
 	name=$(basename "$path")
@@ -86,9 +102,9 @@ while IFS=: read -r file line; do
 		complain "$file: \"$header\" is private to src/${header%%/*}"
 	[[ $header == *_internal.h || $header == *.def ]] ||
 		complain "$file: a private header ends in _internal.h: $header"
-done < <(grep -rE '^[[:space:]]*#[[:space:]]*include "' src --include='*.[ch]')
+done < <(grep -rE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src --include='*.[ch]')
 while IFS=: read -r file line; do
 	case $line in *'"wallsample/'*) ;; *) complain "$file: a contract includes $line" ;; esac
-done < <(grep -rE '^[[:space:]]*#[[:space:]]*include "' include --include='*.h')
+done < <(grep -rE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' include --include='*.h')
 
 exit $failed
