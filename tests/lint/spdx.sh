@@ -14,6 +14,7 @@ complain() {
 }
 
 while read -r file; do
+	[ -e "$file" ] || continue # .ci is not in a release
 	case $file in
 	*.[ch] | *.cc | *.cpp)
 		[ "$(head -n 1 "$file")" = '/* SPDX-License-Identifier: MIT */' ] ||
