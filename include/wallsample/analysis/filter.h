@@ -2,9 +2,7 @@
 /*
  * filter.h - which samples of a profile are selected, and which of their frames are shown.
  *
- * A new filter option of the command line needs a member in struct filter, a row in
- * src/cli/option_table.c that stores the option's value into the member, and code that applies the
- * member, in src/analysis/view/filter.c or view_create.c.
+ * src/README, "A filter option", has the steps that add one.
  */
 #ifndef WALLSAMPLE_ANALYSIS_FILTER_H
 #define WALLSAMPLE_ANALYSIS_FILTER_H

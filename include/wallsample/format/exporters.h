@@ -2,8 +2,7 @@
 /*
  * exporters.h - the registry of exporters, and the exporters that src/format/ defines.
  *
- * The report's exporters are declared in report/report.h, the HTML page's in web/html.h. A new
- * format is one file, its declaration here, and one row of the registry (format/export.c).
+ * The report's exporters are declared in report/report.h, the HTML page's in web/html.h.
  */
 #ifndef WALLSAMPLE_FORMAT_EXPORTERS_H
 #define WALLSAMPLE_FORMAT_EXPORTERS_H

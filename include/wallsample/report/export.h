@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * export.h - the interface of exporters, and their input. An exporter writes one output format.
- *
- * To add a format: one file src/format/NAME.c that defines a const struct exporter, its declaration
- * in format/exporters.h, and one row in the registry (format/export.c). --help, --format, the
- * choice by file name ending and the tests read the registry.
+ * --help, --format, the choice by file name ending and the tests read the registry (format/exporters.h).
+ * src/README, "An exporter", has the steps that add one.
  */
 #ifndef WALLSAMPLE_REPORT_EXPORT_H
 #define WALLSAMPLE_REPORT_EXPORT_H
