@@ -74,7 +74,9 @@ total=$(awk '{ sum += $NF } END { print sum }' "$out")
 	complain "$what: $total microseconds, not some 100000"
 alone x.wsdb
 
-# killed: what was written is there; the names are found on this machine
+# killed: what was written is there; the names are found on this machine. The recording is written
+# once a second, without a message, and so the file is read until it has samples. USR1 would bring a
+# message, but also write the file.
 begin record -p "$pid" -o killed.wsdb
 i=0
 while [ $((i += 1)) -le 600 ]; do

@@ -19,6 +19,8 @@ done
 needs_ptrace
 
 PYTHONPATH=$SOURCE/contrib/python PYTHONDONTWRITEBYTECODE=1 TMPDIR=$dir \
-	timeout 300 "$python" -m unittest discover -v -s "$SOURCE/contrib/python/tests" ||
+	timeout 300 "$python" -m unittest discover -v -s "$SOURCE/contrib/python/tests" >"$out" 2>&1 ||
 	complain "the tests of contrib/python, by $python: status $?"
+cat "$out"
+grep "skipped 'WALLSAMPLE" "$out" && complain 'tests of contrib/python did not get the program'
 finish

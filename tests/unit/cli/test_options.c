@@ -99,8 +99,10 @@ test_values(void **state)
 	accepted("--name red* --thread-name io-* -I ^a -X b$ --unwinder libdw");
 	assert_string_equal(options.name, "red*");
 	assert_string_equal(options.filter.thread_name, "io-*");
-	assert_int_equal(regexec(options.filter.include, "ab", 0, NULL, 0), 0);
-	assert_int_equal(regexec(options.filter.exclude, "ba", 0, NULL, 0), REG_NOMATCH);
+	assert_int_equal(regexec(options.filter.include, "ax", 0, NULL, 0), 0);
+	assert_int_equal(regexec(options.filter.include, "xb", 0, NULL, 0), REG_NOMATCH);
+	assert_int_equal(regexec(options.filter.exclude, "xb", 0, NULL, 0), 0);
+	assert_int_equal(regexec(options.filter.exclude, "ax", 0, NULL, 0), REG_NOMATCH);
 	assert_int_equal(options.unwinder, UNWIND_LIBDW);
 	/* the last one counts */
 	accepted("-d 1 -d 2");

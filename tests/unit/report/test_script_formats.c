@@ -36,10 +36,10 @@ make_profile(void)
 	return profile;
 }
 
-/* What a format makes of it; `dump`: of every thread once. */
+/* What a format makes of it, in a run with these runtimes; `dump`: of every thread once. */
 static char *
-written_as(const char *format, enum view_key key, const struct filter *filter, bool dump,
-	   size_t *size)
+written_with(const char *runtimes, const char *format, enum view_key key,
+	     const struct filter *filter, bool dump, size_t *size)
 {
 	struct profile *profile = make_profile();
 	struct view *view = view_create(profile, NULL, filter, key);
@@ -54,8 +54,7 @@ written_as(const char *format, enum view_key key, const struct filter *filter, b
 
 	stats->elapsed_ns = NS_PER_SEC;
 	stats->rate_wanted = 100;
-	if (strcmp(format, "svg") == 0) /* its legend names the language */
-		snprintf(stats->runtimes, sizeof(stats->runtimes), "CPython 3.11.7");
+	snprintf(stats->runtimes, sizeof(stats->runtimes), "%s", runtimes);
 	assert_non_null(out);
 	if (dump)
 		exporter->write_dump(&input, out);
@@ -66,6 +65,15 @@ written_as(const char *format, enum view_key key, const struct filter *filter, b
 	view_free(view);
 	profile_free(profile);
 	return text;
+}
+
+/* Only a legend of a picture names the language. */
+static char *
+written_as(const char *format, enum view_key key, const struct filter *filter, bool dump,
+	   size_t *size)
+{
+	return written_with(strcmp(format, "svg") == 0 ? "CPython 3.11.7" : "", format, key, filter,
+			    dump, size);
 }
 
 static const struct filter all = { 0 };
@@ -128,6 +136,19 @@ test_graphs(void **state)
 	if (exporter_by_name("html")->absent == NULL)
 		CHECK_HAS("html", VIEW_BY_FUNCTION, "_Z.leaf (app.py)\"", "\"scripts\":[",
 			  "clock_nanosleep (libc.so)");
+}
+
+/* No description of the run names a language. */
+static void
+test_unknown_runtime(void **state)
+{
+	size_t size = 0;
+	char *text = written_with("", "svg", VIEW_BY_FUNCTION, &all, false, &size);
+
+	(void)state;
+	assert_non_null(strstr(text, "\">an interpreted language</text>"));
+	assert_null(strstr(text, "Python</text>"));
+	free(text);
 }
 
 static const char *
@@ -230,6 +251,7 @@ main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_unknown_runtime),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_pprof_without_code),
 	};

@@ -218,6 +218,7 @@ check_generator(const struct library *library, unsigned minor)
 		assert_non_null(fgets(line, sizeof(line), pipe));
 		assert_string_equal(line, expected);
 	}
+	assert_null(fgets(line, sizeof(line), pipe));
 	assert_int_equal(pclose(pipe), 0);
 }
 

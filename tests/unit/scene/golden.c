@@ -121,6 +121,7 @@ golden_check(const char *name, const char *written, size_t size)
 		return;
 	}
 	text = xstrndup(written, size);
+	assert_int_equal(strlen(text), size);
 	for (size_t i = 0; i < ARRAY_SIZE(assets); i++)
 		text = without_asset(text, assets[i]);
 	compare(name, text, strlen(text));
