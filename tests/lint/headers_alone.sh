@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Each header compiles alone: whoever includes it needs to include nothing before.
+# Each header of the program and of its tests compiles alone: its includes are complete. Those of
+# tests/replay are parts of programs in C++.
 set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 
