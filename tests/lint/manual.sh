@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# --help and the manual name the same options, options that --help hides stand in the manual
-# too, and the manual renders without a warning.
+# --help and the manual name the same options, those that --help hides included. The page of each
+# command describes the options of its --help and no others. The manual renders without a warning.
 set -u
 cd "${SOURCE:-$(dirname "$0")/../..}" || exit 99
 page=man/wallsample.1
@@ -16,13 +16,33 @@ options_in() {
 	grep -oE -- "$words" | sed -E 's/^[^-]//' | sort -u
 }
 
-# The registry has the truth: name, letter, whether it is hidden, or only for other commands.
-awk '
+# The names of bits that contain FOR_RUN, the command without a name: FOR_RUN|FOR_REPORT_OF_ONE|…
+runs=$(awk '
+	/^\tFOR_[A-Z_]+ = / {
+		takes = $1 == "FOR_RUN"
+		for (i = 3; i <= NF; i++) {
+			word = $i
+			sub(/,$/, "", word)
+			takes = takes || word in runs
+		}
+		if (takes) {
+			runs[$1] = 1
+			printf "%s%s", all++ ? "|" : "", $1
+		}
+	}' include/wallsample/cli/options.h)
+[[ $runs == FOR_RUN*FOR_ALL* ]] || { echo 'no FOR_… bits found in options.h'; exit 1; }
+commands=$(sed -nE 's/^\t\{ \.name = "([a-z]+)".*/\1/p' src/cli/command.c)
+[ -n "$commands" ] || { echo 'no commands found in src/cli/command.c'; exit 1; }
+
+# The registry has the truth: name, letter, whether it is hidden, or only for other commands. Without
+# .commands an option is for FOR_REPORTS.
+awk -v runs="(^|[^A-Z_])($runs)($|[^A-Z_])" '
 	/\.name = "/ { row = "" }
 	{ row = row $0 }
 	/\}/ && row ~ /\.name = "/ {
 		kind = row ~ /\.hidden = true/ ? "hidden" : "shown"
-		if (row ~ /\.commands = FOR_(DUMP|REPORT|DIFF|INFO|RECORD|CAUSAL)[ ,]/)
+		if (match(row, /\.commands = [^,]*/) &&
+		    substr(row, RSTART, RLENGTH) !~ runs)
 			kind = "elsewhere"
 		name = row; sub(/.*\.name = "/, "", name); sub(/".*/, "", name)
 		print "--" name, kind
@@ -61,7 +81,9 @@ while read -r option; do
 done <"$work/help"
 
 # Each command's own page names what its own help names, and describes nothing else.
-for verb in record report dump diff causal info; do
+for verb in $commands; do
+	[ -e "man/wallsample-$verb.1" ] || { complain "man/wallsample-$verb.1 is missing"; continue; }
+	grep -qF "man/wallsample-$verb.1" man/local.mk || complain "man/local.mk lacks wallsample-$verb.1"
 	"$WALLSAMPLE" $verb --help | sed -nE 's/^ {2,6}(-.*)/\1/p' | sed 's/  .*//' |
 		options_in >"$work/verb_help"
 	[ -s "$work/verb_help" ] || complain "wallsample $verb --help names no options"
