@@ -20,6 +20,11 @@ static const char signals_text[] = SIGNALS
 	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
 	"2 nothing sampled or not written; 3 not permitted; 64 wrong usage.\n";
 
+#define OF_RECORDINGS                                                                              \
+	"\n"                                                                                       \
+	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"            \
+	"2 not read or not written; 64 wrong usage.\n"
+
 /* clang-format off */
 static const struct command commands[] = {
 	{ .name = "", .bit = FOR_RUN, .run = command_sample,
@@ -68,9 +73,7 @@ static const struct command commands[] = {
 		      "  wallsample report --from -10 x.wsdb        of the last ten seconds\n"
 		      "  wallsample report --parallelism 1 x.wsdb   while one thread ran alone\n"
 		      "  wallsample report -o x.folded x.wsdb       for a flame graph\n",
-	  .ending = "\n"
-		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
-		    "2 not read or not written; 64 wrong usage.\n" },
+	  .ending = OF_RECORDINGS },
 	{ .name = "dump", .bit = FOR_DUMP, .noun = "dump", .run = command_dump,
 	  .help = "every thread of a process once, with its stack",
 	  .about = "Usage: wallsample dump [OPTIONS] -p PID\n"
@@ -90,8 +93,8 @@ static const struct command commands[] = {
 		      "  wallsample dump -f json -p 1234            for programs\n"
 		      "  wallsample dump --core core                where a program crashed\n",
 	  .ending = "\n"
-		    "Exit status: 0 whole; 1 partial, some thread's stack could not be taken;\n"
-		    "2 no thread or not written; 3 not permitted; 64 wrong usage.\n" },
+		    "Exit status: 0 whole; 1 partial, more than 1 % of the stacks failed; 2 no\n"
+		    "thread or not written; 3 not permitted; 4 a deadlock; 64 wrong usage.\n" },
 	{ .name = "diff", .bit = FOR_DIFF, .operands = "BEFORE AFTER",
 	  .noun = "comparison", .run = command_diff,
 	  .help = "what changed from one recording to another",
@@ -105,9 +108,7 @@ static const struct command commands[] = {
 		      "  wallsample diff --sort overhead old.wsdb new.wsdb  in CPU time\n"
 		      "  wallsample diff -f folded old.wsdb new.wsdb | flamegraph.pl >diff.svg\n"
 		      "                                                     as a flame graph\n",
-	  .ending = "\n"
-		    "Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"
-		    "2 not read or not written; 64 wrong usage.\n" },
+	  .ending = OF_RECORDINGS },
 	{ .name = "causal", .bit = FOR_CAUSAL, .operands = "[FILE]", .run = command_causal,
 	  .help = "what a faster function would bring: experiments on a running process",
 	  .about = "Usage: wallsample causal [OPTIONS] --progress SPEC -p PID\n"

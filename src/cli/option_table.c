@@ -116,9 +116,9 @@ const struct option_row option_table[] = {
 	  OPT_TEXTS(filter.exclude_thread), .selects = SELECTS_THREADS,
 	  .no_core = "core files do not have the names of threads; --tid chooses them by their "
 		     "ids",
-	  .help = "no threads whose name matches one of these patterns, separated by commas: "
-		  "they are never stopped, only their number and CPU time are reported; may be "
-		  "given several times" },
+	  .help = "no threads whose name matches one of these patterns, separated by commas; "
+		  "when sampling, they are not stopped, and only their number and CPU time are "
+		  "read; may be given several times" },
 	{ .name = "tasks", .commands = FOR_SAMPLING | FOR_REPORTS | FOR_DUMP, .argument = "WHICH",
 	  OPT_CHOICE(task_use, enum task_use, tasks_words), .fallback = "auto",
 	  .help = "tasks that a language's runtime schedules: auto shows each by itself, off "

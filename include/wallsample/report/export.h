@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * export.h - the interface of exporters, and their input. An exporter writes one output format.
- * --help, --format, the choice by file name ending and the tests read the registry (format/exporters.h).
- * src/README, "An exporter", has the steps that add one.
+ * --help, --format, the choice by file name ending and the tests read the registry, which is in
+ * format/exporters.h. src/README, "An exporter", has the steps that add one.
  */
 #ifndef WALLSAMPLE_REPORT_EXPORT_H
 #define WALLSAMPLE_REPORT_EXPORT_H
