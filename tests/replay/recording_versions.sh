@@ -51,8 +51,12 @@ for run in locks python; do
 	done
 done
 
-# The manual lists the columns of each table, as the schema has them.
+# The manual names the versions, and lists the columns of each table, as the schema has them.
 manual=$SOURCE/man/wallsample-recording.5
+grep -q "^is the version of these tables, $newest\.$" "$manual" ||
+	complain "$manual does not say that the version is $newest"
+grep -q "^also reads recordings of version $oldest[, ]" "$manual" ||
+	complain "$manual does not say that version $oldest is read"
 tables=0
 while read -r table columns; do
 	tables=$((tables + 1))
