@@ -63,10 +63,8 @@ struct view_function {
 	 * is not known.
 	 */
 	bool script;
-	/*
-	 * true if `script` is true, or for a compiled program's own function (struct
-	 * language_program)
-	 */
+	/* Either `script` is true, or it is a compiled program's own function (struct
+	 * language_program). */
 	bool program;
 	uint32_t module_id;     /* MODULE_NONE for a named frame and a script's function */
 	enum named_frame named; /* NAMED_NONE if the function is no named frame */
