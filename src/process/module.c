@@ -3,7 +3,6 @@
 #include "wallsample/process/module.h"
 
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "process/process_internal.h"
 #include "wallsample/base/table.h"
@@ -17,9 +16,7 @@
 struct modules {
 	struct module **module;
 	size_t count, capacity;
-	struct strings
-		*paths; /* interned paths; the number of a path is a part of the key of by_file */
-	struct table by_file; /* (number of the path and device, inode) -> module id */
+	struct table by_file; /* (hash of path and device, inode) -> module id; see find_module */
 };
 
 struct modules *
@@ -27,7 +24,6 @@ modules_create(void)
 {
 	struct modules *modules = xcalloc(1, sizeof(*modules));
 
-	modules->paths = strings_create();
 	table_init(&modules->by_file);
 	return modules;
 }
@@ -43,7 +39,6 @@ modules_free(struct modules *modules)
 		free(modules->module[i]);
 	}
 	free(modules->module);
-	strings_free(modules->paths);
 	table_release(&modules->by_file);
 	free(modules);
 }
@@ -136,18 +131,19 @@ open_file(struct module *module, const struct process *process, const struct map
 	module->why = module->image ? NULL : "not an ELF file";
 }
 
-/* Returns a copy of the path without the suffix " (deleted)". */
-static char *
-plain_path(const char *path, bool *deleted)
+/* Returns the length of the path without the suffix " (deleted)". */
+static size_t
+plain_length(const char *path)
 {
-	*deleted = module_path_is_deleted(path);
-	return xstrndup(path, strlen(path) - (*deleted ? strlen(MODULE_DELETED) : 0));
+	return strlen(path) - (module_path_is_deleted(path) ? strlen(MODULE_DELETED) : 0);
 }
 
 static struct module *
-module_open(const struct process *process, const struct maps_line *line, char *path, bool deleted)
+module_open(const struct process *process, const struct maps_line *line)
 {
-	struct module *module = module_create(path, deleted, MODULE_OTHER);
+	char *path = xstrndup(line->path, plain_length(line->path));
+	struct module *module = module_create(path, module_path_is_deleted(line->path),
+					      MODULE_OTHER);
 
 	module->dev = line->dev;
 	module->inode = line->inode;
@@ -174,13 +170,27 @@ append(struct modules *modules, struct module *module)
 	return module->id;
 }
 
-/* Replaces the identity by that of the module "[more modules]", to which all mappings belong that
- * are read after the table has MODULES_MAX modules. */
-static void
-be_the_rest(struct maps_line *identity)
+/*
+ * Returns the id of the module with this identity; MODULE_NONE: the table has none. Stores in *key
+ * the first half of its key in by_file, or of a free key for it: modules with the same inode and
+ * the same hash have successive keys.
+ */
+static uint32_t
+find_module(const struct modules *modules, const struct maps_line *identity, uint64_t *key)
 {
-	identity->dev = identity->inode = 0;
-	identity->path = "[more modules]";
+	const size_t length = plain_length(identity->path);
+	uint32_t id;
+
+	*key = hash_bytes(identity->path, length) ^ hash_u64(identity->dev);
+	for (; table_find(&modules->by_file, *key, identity->inode, &id); ++*key) {
+		const struct module *module = modules->module[id];
+
+		if (module->dev == identity->dev &&
+		    strncmp(module->path, identity->path, length) == 0 &&
+		    module->path[length] == '\0')
+			return id;
+	}
+	return MODULE_NONE;
 }
 
 uint32_t
@@ -188,25 +198,16 @@ modules_add(struct modules *modules, const struct process *process, const struct
 {
 	struct maps_line identity = identity_of(line);
 	uint64_t key;
-	uint32_t *place;
-	char *path;
-	bool deleted, added;
+	uint32_t id = find_module(modules, &identity, &key);
 
-	if (modules->count >= MODULES_MAX)
-		be_the_rest(&identity);
-	path = plain_path(identity.path, &deleted);
-	/*
-	 * Major and minor device numbers of the kernel have 12 and 20 bits, so the key holds both.
-	 */
-	key = (uint64_t)strings_intern(modules->paths, path) << 32 |
-	      (uint32_t)(gnu_dev_major(identity.dev) << 20 | gnu_dev_minor(identity.dev));
-	place = table_insert(&modules->by_file, key, identity.inode, (uint32_t)modules->count,
-			     &added);
-	if (!added) {
-		free(path);
-		return *place;
+	if (id == MODULE_NONE && modules->count >= MODULES_MAX) {
+		identity = (struct maps_line){ .path = "[more modules]" };
+		id = find_module(modules, &identity, &key);
 	}
-	return append(modules, module_open(process, &identity, path, deleted));
+	if (id != MODULE_NONE)
+		return id;
+	table_insert(&modules->by_file, key, identity.inode, (uint32_t)modules->count, NULL);
+	return append(modules, module_open(process, &identity));
 }
 
 uint32_t
@@ -237,11 +238,11 @@ modules_add_recorded(struct modules *modules, const struct recorded_module *reco
 uint32_t
 modules_add_dumped(struct modules *modules, const struct dumped_module *dumped)
 {
-	bool deleted;
 	char *path;
 
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
-	path = plain_path(dumped->path, &deleted);
-	return append(modules, module_dumped_create(dumped, path, deleted));
+	path = xstrndup(dumped->path, plain_length(dumped->path));
+	return append(modules,
+		      module_dumped_create(dumped, path, module_path_is_deleted(dumped->path)));
 }

@@ -39,6 +39,7 @@ unit_tests = \
 	tests/unit/process/test_attach \
 	tests/unit/process/test_launch \
 	tests/unit/process/test_maps \
+	tests/unit/process/test_module \
 	tests/unit/process/test_process \
 	tests/unit/profile/test_profile \
 	tests/unit/profile/test_profile_mark \
