@@ -37,8 +37,10 @@ process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 	clockid_t clock;
 
 	/* A living process is measured by its CPU-time clock, in nanoseconds; its stat file has a
-	 * resolution of only 1/100 s. */
-	if (clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0) {
+	 * resolution of only 1/100 s. If the process still is in /proc after the reading, the pid
+	 * was not that of a later process. */
+	if (clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0 &&
+	    faccessat(process->dirfd, "stat", F_OK, 0) == 0) {
 		*cpu_ns = (uint64_t)time.tv_sec * NS_PER_SEC + (uint64_t)time.tv_nsec;
 		return true;
 	}

@@ -312,6 +312,30 @@ test_threads(void **state)
 	process_free(process);
 }
 
+/* When a process has gone and its id is that of another one, which is this process here. */
+static void
+test_cpu_time_of_another(void **state)
+{
+	struct process *process;
+	const pid_t child = fork();
+	uint64_t cpu_ns;
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(process_open(child, &process, NULL), 0);
+	assert_true(process_read_cpu_ns(process, &cpu_ns));
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	process->pid = getpid();
+	assert_false(process_read_cpu_ns(process, &cpu_ns));
+	process_free(process);
+}
+
 static void
 test_allowed_cpus(void **state)
 {
@@ -448,6 +472,7 @@ main(void)
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_find_not_own_family),
+		cmocka_unit_test(test_cpu_time_of_another),
 		cmocka_unit_test(test_allowed_cpus),
 	};
 
