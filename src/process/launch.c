@@ -3,6 +3,7 @@
 #include "wallsample/process/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
@@ -15,6 +16,9 @@
 
 /* Most groups of a user: NGROUPS_MAX of include/uapi/linux/limits.h. */
 #define GROUPS_MAX 65536
+
+/* PF_FORKNOEXEC of include/linux/sched.h: the process was forked and has not executed a file. */
+#define FLAG_NO_EXEC 0x40
 
 /*
  * The parent and the child each have one end of a socket pair, called the gate. The parent writes a
@@ -219,17 +223,30 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, why);
 }
 
+/* Returns true when the child has ended before exec. To be called after end of file: exec clears
+ * the flag before it closes the gate. */
+static bool
+has_ended(pid_t pid)
+{
+	struct task_stat stat;
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	return task_read_stat(AT_FDCWD, name, &stat) && (stat.flags & FLAG_NO_EXEC) != 0;
+}
+
 int
 launch_go(struct launched *launched, struct error *err)
 {
 	struct launch_report report;
 	int gate = launched->gate, rc = 0;
+	bool sent = send(gate, "", 1, MSG_NOSIGNAL) == 1;
 
 	launched->gate = -1;
-	if (send(gate, "", 1, MSG_NOSIGNAL) != 1)
-		rc = error_set(err, ERROR_EXEC, "the command was ended before it could begin");
-	else if (read_report(gate, &report))
+	if (sent && read_report(gate, &report))
 		rc = explain_report(launched, &report, err);
+	else if (!sent || has_ended(launched->pid))
+		rc = error_set(err, ERROR_EXEC, "the command was ended before it could begin");
 	close(gate);
 	if (rc != 0) {
 		reap(launched->pid);

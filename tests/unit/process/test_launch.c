@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -236,6 +237,39 @@ test_killed_behind_gate(void **state)
 	no_child_is_left();
 }
 
+static pid_t to_kill;
+
+static void
+kill_it(int signal)
+{
+	(void)signal;
+	kill(to_kill, SIGKILL);
+}
+
+/* It has the byte, but is killed before it does anything. */
+static void
+test_killed_before_exec(void **state)
+{
+	const struct itimerval soon = { .it_value = { .tv_usec = 100000 } };
+	static char true_[] = "true";
+	char *argv[] = { true_, NULL };
+	struct launched launched;
+	struct error err = { 0 };
+	siginfo_t info;
+
+	(void)state;
+	assert_int_equal(launch_prepare(argv, true, &launched, NULL), 0);
+	to_kill = launched.pid;
+	assert_int_equal(kill(to_kill, SIGSTOP), 0);
+	assert_int_equal(waitid(P_PID, (id_t)to_kill, &info, WSTOPPED), 0);
+	signal(SIGALRM, kill_it);
+	assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+	assert_int_equal(launch_go(&launched, &err), -ERROR_EXEC);
+	signal(SIGALRM, SIG_DFL);
+	assert_int_equal(launched.pid, -1);
+	no_child_is_left();
+}
+
 /* Does a line of the command's own status match? Not by way of a shell, which has its own mind. */
 static bool
 status_says(const char *pattern)
@@ -340,6 +374,7 @@ main(void)
 		cmocka_unit_test(test_exec_is_noticed),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_killed_behind_gate),
+		cmocka_unit_test(test_killed_before_exec),
 		cmocka_unit_test(test_inherits_signals),
 		cmocka_unit_test(test_sudo),
 		cmocka_unit_test(test_sudo_nonsense),
