@@ -101,7 +101,7 @@ limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
 	unsigned least = UINT_MAX;
 
 	/* The path of a cgroup outside of wallsample's cgroup namespace begins with "/..". */
-	if (strstr(path, "/..") || path[0] != '/')
+	if (path[0] != '/' || strncmp(path, "/../", 4) == 0 || strcmp(path, "/..") == 0)
 		path = "/";
 	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))
 		return UINT_MAX;

@@ -37,6 +37,7 @@ unit_tests = \
 	tests/unit/jit/test_jitdump \
 	tests/unit/jit/test_v8 \
 	tests/unit/process/test_attach \
+	tests/unit/process/test_cpus \
 	tests/unit/process/test_launch \
 	tests/unit/process/test_maps \
 	tests/unit/process/test_module \
