@@ -15,8 +15,8 @@
 
 /* Most descriptors that holders_scan reads. On a machine with more descriptors it reports none. */
 #define WALK_MOST 200000
-/* Most entries of /proc/PID/task that are read to find a thread whose descriptors can be listed,
- * when the first thread has exited. */
+/* Most threads that are tried to find one whose descriptors can be listed, when the first thread
+ * has exited. */
 #define THREADS_MOST 64
 /* The inode of the first pid namespace: PROC_PID_INIT_INO of Linux's proc_ns.h. */
 #define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
@@ -122,18 +122,20 @@ walk_threads(struct holders *holders, pid_t pid)
 	bool permitted = true;
 	struct dirent *entry;
 	char name[NAME_MAX + 8];
+	int tried = 0;
 	DIR *dir;
 
 	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
 	dir = opendir(name);
 	if (dir == NULL)
 		return errno == ENOENT;
-	for (int i = 0; i < THREADS_MOST && permitted && (entry = readdir(dir)) != NULL; i++) {
+	while (tried < THREADS_MOST && permitted && (entry = readdir(dir)) != NULL) {
 		uint64_t tid;
 		int fd;
 
 		if (!parse_whole_u64(entry->d_name, 1, INT_MAX, &tid) || (pid_t)tid == pid)
 			continue;
+		tried++;
 		snprintf(name, sizeof(name), "%s/fd", entry->d_name);
 		fd = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd >= 0 && walk_folder(holders, pid, (pid_t)tid, fd) > 0)

@@ -88,6 +88,7 @@ unit_tests = \
 	tests/unit/unwind/test_unwind \
 	tests/unit/unwind/test_unwind_damage \
 	tests/unit/wait/test_descriptor_text \
+	tests/unit/wait/test_holders \
 	tests/unit/wait/test_wait \
 	tests/unit/wait/test_wait_calls
 if ARCH_X86_64
