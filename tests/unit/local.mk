@@ -92,7 +92,8 @@ unit_tests = \
 	tests/unit/wait/test_wait \
 	tests/unit/wait/test_wait_calls
 if ARCH_X86_64
-unit_tests += tests/unit/core/test_core tests/unit/tracer/test_repair_x86_64
+unit_tests += tests/unit/core/test_core tests/unit/core/test_core_sample \
+	tests/unit/tracer/test_repair_x86_64
 endif
 if HAVE_CMOCKA
 check_LIBRARIES += tests/unit/libscene.a
