@@ -237,7 +237,7 @@ copy_all(int from, int to, off_t size)
 
 /*
  * Copies the file whose name is `path` with the ending appended to a new file `base` in the
- * directory. Returns false if that fails, or if the source is not a regular file.
+ * directory. Returns false, with errno set, if that fails or the source is not a regular file.
  */
 static bool
 copy_file(const char *path, const char *ending, int dirfd, const char *base)
@@ -251,8 +251,10 @@ copy_file(const char *path, const char *ending, int dirfd, const char *base)
 	strbuf_add_format(&name, "%s%s", path, ending);
 	from = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	to = openat(dirfd, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (from >= 0 && to >= 0 && fstat(from, &info) == 0 && S_ISREG(info.st_mode))
-		good = copy_all(from, to, info.st_size);
+	if (from >= 0 && to >= 0 && fstat(from, &info) == 0) {
+		errno = EINVAL;
+		good = S_ISREG(info.st_mode) && copy_all(from, to, info.st_size);
+	}
 	number = errno;
 	if (from >= 0)
 		close(from);
