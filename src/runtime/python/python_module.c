@@ -9,8 +9,7 @@
 /* Bytes of constants that are read at once. */
 #define PIECE ((size_t)64 << 10)
 #define SECTION ".PyRuntime"
-/* Most bytes of one segment that are searched for versions. At this bound the search ends, even if
- * there are other segments. */
+/* Most bytes of one segment that are searched for versions. */
 #define TEXT_MOST (UINT64_C(256) << 20)
 /* Bytes by which pieces overlap: more than the longest version, "3.10.13rc1" and a terminating
  * zero. */
@@ -85,10 +84,14 @@ is_in_number(char c)
 	return (c >= '0' && c <= '9') || c == '.';
 }
 
-/* Adds the versions, such as "3.9.18", at the ends of strings in the piece: those that have a patch
- * level, from PYTHON_MINOR_OLDEST to the version after PYTHON_MINOR_TRIED. */
+/*
+ * Adds the versions, such as "3.9.18", at the ends of strings in the piece: those that have a patch
+ * level, from PYTHON_MINOR_OLDEST to the version after PYTHON_MINOR_TRIED. A version at the first
+ * byte is taken only at the beginning of a segment: otherwise the piece before has it, too, and the
+ * byte before it.
+ */
 static void
-scan_texts(struct python_module *found, const char *piece, size_t size)
+scan_texts(struct python_module_search *search, const char *piece, size_t size)
 {
 	const char *at = piece, *end = piece + size;
 
@@ -96,13 +99,13 @@ scan_texts(struct python_module *found, const char *piece, size_t size)
 		uint32_t version;
 		size_t length;
 
-		if ((at == piece || !is_in_number(at[-1])) &&
+		if ((at == piece ? search->at == 0 : !is_in_number(at[-1])) &&
 		    python_version_parse(at, (size_t)(end - at), &version, &length) &&
 		    version >> 4 != 0 && (version & 0xf0) != 0 &&
 		    python_minor(version) >= PYTHON_MINOR_OLDEST &&
 		    python_minor(version) <= PYTHON_MINOR_TRIED + 1 && at + length < end &&
 		    at[length] == '\0')
-			add_text(found, version);
+			add_text(&search->found, version);
 		at += 2;
 	}
 }
@@ -118,7 +121,7 @@ python_module_scan_text(struct python_module_search *search)
 	size_t size;
 	char *piece;
 
-	if (search->segment == image->segment_count || search->at >= TEXT_MOST) {
+	if (search->segment == image->segment_count) {
 		search->stage = PYTHON_MODULE_DONE;
 		return 0;
 	}
@@ -130,9 +133,9 @@ python_module_scan_text(struct python_module_search *search)
 	    !image_read_offset(image, segment->offset + search->at, piece, size))
 		size = 0;
 	else
-		scan_texts(&search->found, piece, size);
+		scan_texts(search, piece, size);
 	free(piece);
-	if (size == PIECE) {
+	if (size == PIECE && search->at < TEXT_MOST) {
 		search->at += PIECE - TEXT_OVERLAP;
 	} else {
 		search->segment++;

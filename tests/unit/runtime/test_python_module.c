@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/python/python_find_internal.h"
 #include "wallsample/base/base.h"
@@ -63,25 +65,31 @@ make(struct made *file, const char *section)
 }
 
 /* In steps as small as can be. */
-static bool
-search(const struct made *file, const char *name, struct python_module *found)
+static void
+search_image(struct image *image, const char *name, int most, struct python_module *found)
 {
-	struct module module = { .kind = MODULE_FILE, .name = name };
+	const struct module module = { .kind = MODULE_FILE, .name = name, .image = image };
 	struct python_module_search search;
 	uint64_t budget;
 	int steps = 0;
 
-	module.image = image_open_memory(file, sizeof(*file));
-	if (module.image == NULL)
-		return false;
 	python_module_search_begin(&search, &module);
 	do {
 		budget = 1;
-		assert_true(++steps < 1000);
+		assert_true(++steps < most);
 	} while (!python_module_search_step(&search, &budget));
 	*found = search.found;
-	image_free(module.image);
-	return true;
+	image_free(image);
+}
+
+static bool
+search(const struct made *file, const char *name, struct python_module *found)
+{
+	struct image *image = image_open_memory(file, sizeof(*file));
+
+	if (image != NULL)
+		search_image(image, name, 1000, found);
+	return image != NULL;
 }
 
 /* What the name and these texts together say. */
@@ -160,7 +168,36 @@ test_text_across_pieces(void **state)
 		memcpy(file->text + (at - before), "3.10.13rc1", 11);
 		assert_true(search(file, "program", &found));
 		assert_int_equal(python_module_version(&found), 0x030a0dc1);
+		/* and no part of a longer number is one */
+		file->text[at - before - 1] = '1';
+		assert_true(search(file, "program", &found));
+		assert_int_equal(found.text_count, 0);
 	}
+	free(file);
+}
+
+/* A segment that is too long to be searched as a whole, before that with the version. */
+static void
+test_long_segment(void **state)
+{
+	const off_t length = (off_t)257 << 20;
+	const int fd = memfd_create("long", MFD_CLOEXEC);
+	struct made *file = xmalloc(sizeof(*file));
+	struct python_module found;
+	struct image *image;
+
+	(void)state;
+	make(file, ".PyRuntime");
+	memcpy(file->text + 1, "3.9.18", 7);
+	assert_int_equal(write(fd, file, sizeof(*file)), sizeof(*file));
+	assert_int_equal(ftruncate(fd, (off_t)sizeof(*file) + length), 0);
+	image = image_open_fd(fd);
+	assert_non_null(image);
+	image->segment[image->segment_count++] = image->segment[0];
+	image->segment[0].offset = sizeof(*file);
+	image->segment[0].file_size = image->segment[0].mem_size = (uint64_t)length;
+	search_image(image, "program", 10000, &found);
+	assert_int_equal(python_module_version(&found), 0x030912f0);
 	free(file);
 }
 
@@ -310,6 +347,7 @@ main(void)
 		cmocka_unit_test(test_section),
 		cmocka_unit_test(test_version_of_text),
 		cmocka_unit_test(test_text_across_pieces),
+		cmocka_unit_test(test_long_segment),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_branches),
