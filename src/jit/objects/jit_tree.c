@@ -149,8 +149,8 @@ may_have_tree(const struct module *module)
 	       strstr(module->name, "libjulia") != NULL;
 }
 
-/* Begins the search of a module: sets [at, end) to its last writable segment if the module may have
- * a tree, else to an empty range. */
+/* Begins the search of a module: sets [at, end) to the range of its writable segments if the module
+ * may have a tree, else to an empty range. */
 static void
 begin_module(struct jit_tree *tree, const struct maps *maps)
 {
@@ -166,7 +166,8 @@ begin_module(struct jit_tree *tree, const struct maps *maps)
 		if (!segment->writable || segment->mem_size > ADDRESS_MOST)
 			continue;
 		tree->bias = mapping->bias;
-		tree->at = (segment->vaddr + mapping->bias) & ~(PAGE - 1);
+		if (tree->end == 0)
+			tree->at = (segment->vaddr + mapping->bias) & ~(PAGE - 1);
 		tree->end = segment->vaddr + mapping->bias + segment->mem_size;
 	}
 }

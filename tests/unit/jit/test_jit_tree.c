@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -147,6 +149,38 @@ test_damage(void **state)
 	expect(NODES - 4, 1000);
 }
 
+/* The variable is in the first of two segments of the module. */
+static void
+test_two_segments(void **state)
+{
+	static struct listener *data[3][512] __attribute__((aligned(4096)));
+	struct process process = { .pid = getpid() };
+	struct modules *modules = modules_create();
+	struct jit_reader reader = { NULL, getpid() };
+	const struct memory memory = { jit_read, &reader };
+	struct image *image = image_open_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	const uint32_t id = modules_add_object(modules, image);
+	struct mapping mapping = { .start = 1, .end = 2, .module = id, .image = image };
+	struct jit_tree tree = { .generation = 0 };
+	struct maps *maps;
+
+	(void)state;
+	modules_get(modules, id)->kind = MODULE_FILE;
+	modules_get(modules, id)->name = "libjulia.so";
+	memcpy(file[0], ELFMAG, SELFMAG);
+	data[0][7] = &listener;
+	image->segment_count = 2;
+	for (size_t i = 0; i < 2; i++)
+		image->segment[i] = (struct image_segment){
+			.vaddr = (uintptr_t)data[2 * i], .mem_size = 4096, .writable = true,
+		};
+	maps = maps_create_fixed(&process, modules, &mapping, 1);
+	assert_true(jit_tree_update(&tree, maps, &memory, 1));
+	assert_true(tree.variable == (uintptr_t)&data[0][7]);
+	maps_free(maps);
+	modules_free(modules);
+}
+
 int
 main(void)
 {
@@ -154,6 +188,7 @@ main(void)
 		cmocka_unit_test_setup(test_whole, setup),
 		cmocka_unit_test_setup(test_none, setup),
 		cmocka_unit_test_setup(test_damage, setup),
+		cmocka_unit_test_setup(test_two_segments, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
