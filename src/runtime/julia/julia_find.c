@@ -303,13 +303,15 @@ julia_begin_scan(struct finder *finder, struct julia_candidate *c)
 	const uint64_t near = c->place.count;
 	struct scan *scan = &c->scan;
 
+	*scan = (struct scan){ .high = 0 };
 	for (size_t i = 0; i < image->segment_count; i++) {
 		const struct image_segment *segment = &image->segment[i];
 
 		if (!segment->writable)
 			continue;
-		scan->low = segment->vaddr + c->base.bias;
-		scan->high = scan->low + segment->mem_size;
+		if (scan->high == 0)
+			scan->low = segment->vaddr + c->base.bias;
+		scan->high = segment->vaddr + c->base.bias + segment->mem_size;
 	}
 	scan->low -= scan->low % MEMORY_PAGE;
 	scan->at = near >= scan->low && near < scan->high ? near - near % MEMORY_PAGE : scan->low;

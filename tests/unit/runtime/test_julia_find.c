@@ -172,6 +172,26 @@ test_whole(void **state)
 	end(found);
 }
 
+/* The variables are in two segments, and what is looked for is in the first. */
+static void
+test_two_segments(void **state)
+{
+	struct found *found = begin(5);
+	struct image *image = make_image(whole, ARRAY_SIZE(whole), 5, 3);
+	struct image_segment *last = &image->segment[image->segment_count];
+	int looks;
+
+	(void)state;
+	last[0] = last[-1];
+	last[0].vaddr += 0x2000;
+	last[0].mem_size = last[-1].mem_size - 0x2000;
+	last[-1].mem_size = 0x2000;
+	image->segment_count++;
+	add(found, "libjulia.so.1.5", image);
+	expect_place(found, look(found, &looks), JULIA_VERSION(1, 5, 3));
+	end(found);
+}
+
 static void
 test_parts(void **state)
 {
@@ -398,6 +418,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_two_segments),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_stripped_parts),
 		cmocka_unit_test(test_none),
