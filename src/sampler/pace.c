@@ -2,6 +2,8 @@
 /* pace.c - decides when the next tick is due, and how often a sleeping thread is observed. */
 #include "sampler/pace_internal.h"
 
+#include <math.h>
+
 /* Length of a window. At its end the cost of sampling is compared with the limit of
  * --max-overhead. */
 #define WINDOW_NS (250 * NS_PER_MS)
@@ -26,8 +28,8 @@
  * are observed twice as often. That at most doubles the cost. */
 #define THICKEN 0.4
 
-/* Lowest number of ticks per second, used even if its cost exceeds the limit: with fewer ticks a
- * profile is meaningless. */
+/* The cost never lowers the rate below this number of ticks per second, even if it exceeds the
+ * limit: with fewer ticks a profile is meaningless. The user may choose a lower rate. */
 #define LOWEST_HZ 1.0
 
 /* Number of observations per second above which sleeping threads are observed less often. An
@@ -108,9 +110,8 @@ adjust(struct pace *pace, double share, double per_tick, double reads)
 	} else {
 		pace->now_hz = pace->config->rate_hz;
 		if (poor && per_tick * pace->config->rate_hz > pace->max_share)
-			pace->now_hz = AIM * pace->max_share / per_tick;
-		if (pace->now_hz < LOWEST_HZ)
-			pace->now_hz = LOWEST_HZ;
+			pace->now_hz = fmin(pace->now_hz,
+					    fmax(AIM * pace->max_share / per_tick, LOWEST_HZ));
 	}
 	if (pace->now_hz < pace->lowest_hz)
 		pace->lowest_hz = pace->now_hz;

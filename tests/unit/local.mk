@@ -74,6 +74,7 @@ unit_tests = \
 	tests/unit/runtime/test_python_module \
 	tests/unit/runtime/test_python_tasks \
 	tests/unit/sampler/test_hold \
+	tests/unit/sampler/test_pace \
 	tests/unit/sampler/test_priority \
 	tests/unit/sampler/test_rings \
 	tests/unit/symbol/test_plt_names \
