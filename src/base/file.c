@@ -11,7 +11,7 @@
 
 #include "wallsample/base/base.h"
 
-/* Bytes by which a full buffer grows, at least. Most files of /proc are smaller. */
+/* Smallest number of bytes by which a full buffer grows. Most files of /proc are smaller. */
 #define FIRST_READ 4096
 
 /*

@@ -25,8 +25,8 @@ struct plan {
 	size_t at;     /* index of the next experiment of this round */
 	size_t wanted; /* estimated total number of experiments in the run */
 	bool compared; /* the last planned experiment was at speed-up 0 */
-	/* Each gain has the requested precision, or is abandoned because none of its experiments
-	 * became WHOLE. */
+	/* Each gain of the first progress point has the requested precision, or is abandoned
+	 * because none of its first experiments (FAILURES_ENOUGH, plan.c) became WHOLE. */
 	bool over;
 };
 
@@ -37,9 +37,10 @@ void plan_release(struct plan *plan);
 /*
  * Returns the next experiment. It is at speed-up 0 if it is the first one, if the previous one was
  * at another speed-up, or if `may_hold` is false because no more hold time is permitted. The
- * experiments at other speed-ups are planned in rounds: a round has one for each gain that does not
- * have the requested precision and is not abandoned. When there is no such gain, sets plan->over,
- * and the returned item has no meaning.
+ * experiments at other speed-ups are planned in rounds: a round has one experiment for each pair of
+ * candidate and speed-up whose gain of the first progress point does not have the requested
+ * precision and is not abandoned. If a round would be empty, sets plan->over, and the returned item
+ * has no meaning.
  */
 struct plan_item plan_next(struct plan *plan, bool may_hold);
 
@@ -52,8 +53,12 @@ struct match {
 	struct symbols *symbols;
 	/* Array, indexed by the number of a frame in the profile. */
 	struct match_frame {
-		uint64_t mask;  /* bit n: a function of the frame is candidate n */
-		uint64_t inner; /* bit n: the innermost function of the frame is candidate n */
+		/* Bit n: candidate n is a function of the frame (inlined functions included), its
+		 * line or its module. */
+		uint64_t mask;
+		/* Bit n: candidate n is the innermost function of the frame, its line or its
+		 * module. */
+		uint64_t inner;
 		/* The frame was put into `queue`; both masks are 0 until it is named. */
 		bool queued;
 	} * frame;
@@ -78,17 +83,18 @@ void match_name_queued(struct match *match);
 /*
  * A tick that finds the candidate running represents the time to the next tick. If the candidate
  * were faster by the speed-up, a part of that time (member `part` below) would not have passed. The
- * mean omits this part: the time of the omitted part is subtracted from the time, which leaves the
- * remaining time, and the omitted time multiplied by the number in progress at the tick is
- * subtracted from the integral of the number in progress.
+ * mean omits this part. The length of the part is subtracted from the time that has passed; what is
+ * left is called the remaining time. The length of the part multiplied by the number in progress at
+ * the tick is subtracted from the integral of the number in progress.
  *
- * It would not suffice to omit the holds instead, with the numbers in progress during the holds.
- * While the candidate runs without interruption (a burst), the first hold begins at the first tick.
- * The time from the beginning of the burst to this tick would remain, with the work of the burst in
- * progress, although a faster candidate would not have taken this time. (With bursts of 12 ms and
- * ticks of 5 ms a fifth of the time remained at a speed-up of 100 %, where none should remain.) If
- * the time after each tick is omitted, the last tick of a burst omits more time than the burst
- * still takes, which on average compensates for the time before the first tick.
+ * It would not suffice to omit the holds instead: their time from the time that has passed, and the
+ * numbers in progress during the holds from the integral. While the candidate runs without
+ * interruption (a burst), the first hold begins at the first tick. The time from the beginning of
+ * the burst to this tick would remain, with the work of the burst in progress, although a faster
+ * candidate would not have taken this time. (With bursts of 12 ms and ticks of 5 ms a fifth of the
+ * time remained at a speed-up of 100 %, where none should remain.) If the time after each tick is
+ * omitted, the last tick of a burst omits more time than the burst still takes, which on average
+ * compensates for the time before the first tick.
  *
  * The remaining time may differ from the virtual time of the experiment. Hold time without effect
  * (member `idle`) is compensated by longer holds later, but at a speed-up of 100 % each hold
@@ -124,7 +130,7 @@ struct in_progress {
 /*
  * Adds the interval `time` to the sums of a point, whose number in progress was `before` at the
  * start of the interval and is `now` at its end. in_progress_pass adds the interval to left_ns and
- * wall_ns, once for all points.
+ * wall_ns, which all points share: it is called once for each interval.
  */
 void in_progress_add(struct in_progress *to, size_t point, const struct in_progress_time *time,
 		     double before, double now);

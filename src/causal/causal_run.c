@@ -9,9 +9,9 @@
 #include "wallsample/sampler/sampler_control.h"
 
 /*
- * A stall: progress waits for the work of held threads. While threads are held, progress may be
- * slower than at speed-up 0; a stall is assumed when no event has occurred for STALL_NS and for
- * STALL_EVENTS times the mean time between events at speed-up 0.
+ * A stall: progress waits for the work of held threads. Above speed-up 0, progress may be slower
+ * than at speed-up 0; a stall is assumed when no event of the first point has occurred for longer
+ * than both STALL_NS and STALL_EVENTS times the mean time between events at speed-up 0.
  */
 #define STALL_EVENTS 10
 #define STALL_NS (250 * NS_PER_MS)
@@ -52,9 +52,9 @@ struct causal_run {
 		first[CAUSAL_POINTS_MOST];
 	struct progress_value value[CAUSAL_POINTS_MOST]; /* values of the points at the last tick */
 	uint64_t runnable; /* sum over all ticks of the number of runnable threads */
-	uint64_t ticks;    /* number of ticks */
-	uint64_t unheld;   /* see causal_result.unheld */
-	uint64_t late;     /* number of late ticks of all finished experiments */
+	uint64_t ticks;
+	uint64_t unheld; /* see causal_result.unheld */
+	uint64_t late;   /* number of late ticks of all finished experiments */
 	/* Sums over the WHOLE experiments at speed-up 0: events of the first point, and
 	 * duration. */
 	uint64_t base_events, base_ns;
@@ -156,7 +156,8 @@ end_experiment(struct causal_run *run, uint64_t now_ns, enum causal_end end)
 	}
 }
 
-/* True when threads are held and progress seems to wait for their work. */
+/* True when the experiment is above speed-up 0 and progress seems to wait for the work of held
+ * threads (STALL_EVENTS). */
 static bool
 is_stalled(const struct causal_run *run, uint64_t now_ns)
 {
@@ -183,9 +184,9 @@ may_hold(const struct causal_run *run, uint64_t now_ns, uint64_t more_ns)
 }
 
 /*
- * True when the experiment has lasted `wanted_ns` and had at least `events` events, and this tick
- * has found progress; or, regardless of progress, when it has lasted CAUSAL_LONGEST times
- * `wanted_ns`.
+ * True when the experiment has lasted `wanted_ns`, the first point had at least `events` events,
+ * and this tick has found progress of that point; or, regardless of progress, when it has lasted
+ * CAUSAL_LONGEST times `wanted_ns`.
  */
 static bool
 has_lasted(const struct causal_run *run, uint64_t now_ns, uint64_t wanted_ns, uint64_t events)
@@ -228,7 +229,8 @@ read_progress(struct causal_run *run, uint64_t now_ns, const struct tick_snapsho
 	return true;
 }
 
-/* Counts the tick; returns true when it is late. */
+/* Counts the tick; returns true when it is late: more than half of tick_ns after the longest
+ * planned interval. */
 static bool
 count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 {
@@ -264,8 +266,8 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 	if (end == CAUSAL_WHOLE && !has_lasted(run, now_ns, wanted_ns, CAUSAL_EVENTS_LEAST))
 		return false;
 	end_experiment(run, now_ns, end);
-	/* The next experiment is at speed-up 0 if none is planned yet, or if this one did not end
-	 * WHOLE: after a stall, for example, the program must recover. */
+	/* The next experiment is at speed-up 0 if none is planned yet, or if the experiment that
+	 * has ended was not WHOLE: after a stall, for example, the program must recover. */
 	if (!run->planned || end != CAUSAL_WHOLE)
 		run->next.speedup = 0;
 	begin_experiment(run, now_ns);

@@ -6,8 +6,8 @@
  * A resample draws experiments with replacement: for each candidate and speed-up, and at speed-up
  * 0, as many as there were. It repeats the whole estimate from the drawn experiments, so that the
  * error of the experiments at speed-up 0 is common to all candidates. The interval lies between the
- * 2.5 % and 97.5 % percentiles of 1,000 resamples. With few experiments this interval is too
- * narrow: with n experiments (three, for example) the variance of resamples is too low by the
+ * 2.5 % and 97.5 % percentiles of the resamples (RESAMPLES). With few experiments this interval is
+ * too narrow: with n experiments (three, for example) the variance of resamples is too low by the
  * factor (n - 1) / n, and nominal 95 % intervals covered the true value in 75 to 88 % of cases.
  * Therefore each side is stretched until the interval is as wide as that of Student's t
  * distribution, with the standard deviation and the degrees of freedom of the delta method

@@ -21,8 +21,9 @@
 /* Ridge penalty of the slope (Hoerl and Kennard 1970), for neighbours that lie close together in
  * time. With neighbours on both sides the slope hardly matters. */
 #define RIDGE 0.01
-/* Least variance of a count: an experiment begins and ends between two events, so that a uniformly
- * distributed part of an interval between events is cut off at each end (variance 1/12 each). */
+/* Least variance of a count. The ticks at which an experiment begins and ends lie between two
+ * events. Which part of the interval between these events is cut off is assumed to be uniformly
+ * distributed, which gives a variance of 1/12 at each end. */
 #define CUT_VARIANCE (1.0 / 6)
 /*
  * Standard deviation of the unknown cost of a tick: the target's time that a tick takes beyond the
@@ -234,7 +235,8 @@ scatter_of(const struct fit *fit, const struct fit_cell *cell)
 	return fit->kind == CAUSAL_LATENCY ? fmax(1, cell->ratio) : cell->ratio;
 }
 
-/* Sets the ratio of a cell, and its dispersion as its own experiments show it. */
+/* Sets `expected` and `known` of a cell and, if it is known, its ratio, and its dispersion as its
+ * own experiments show it. */
 static void
 cell_noise(struct fit *fit, struct fit_cell *cell)
 {
@@ -265,8 +267,8 @@ cell_noise(struct fit *fit, struct fit_cell *cell)
 /*
  * Shrinks the dispersion of each cell towards the pooled dispersion of all cells, weighted by
  * degrees of freedom: three experiments alone hardly give an estimate. For a LATENCY point the
- * dispersion at speed-up 0 is part of the pool, because a cell without events has no dispersion of
- * its own.
+ * dispersion at speed-up 0 is part of the pool: if no event was found in progress in any experiment
+ * of a cell, all values of the cell are 0, and its own dispersion is 0, too.
  */
 static void
 pool_noise(struct fit *fit)

@@ -23,7 +23,7 @@
 
 /* An experiment at speed-up 0. */
 struct fit_zero {
-	double at; /* middle of the experiment, ns since the first one began */
+	double at; /* time of its middle, in ns since the first experiment began */
 	double value, exposure;
 };
 
@@ -31,15 +31,16 @@ struct fit_zero {
 struct fit_near {
 	/* Value and exposure of the experiment, multiplied by the kernel weight. */
 	double value, exposure;
-	/* Distance in time from the other experiment, in half widths of the kernel: in (-1, 1) */
+	/* Distance in time from the other experiment, as a multiple of half the width of the
+	 * regression kernel: in (-1, 1), negative if it was before the other one. */
 	double when;
 };
 
 /* An experiment at a speed-up above 0. */
 struct fit_run {
-	double at; /* middle of the experiment, ns since the first one began */
+	double at; /* time of its middle, in ns since the first experiment began */
 	double value, exposure;
-	double expected; /* expected value at speed-up 0 */
+	double expected; /* `value` that would be expected at speed-up 0 */
 	/* Its neighbours: index of the first one in zero[], and their number. */
 	size_t first, count;
 	size_t near; /* index of its first neighbour in near[] */
@@ -52,9 +53,12 @@ struct fit_cell {
 	double events;                 /* sum of the events of its experiments */
 	double value, expected, ratio; /* sums over its experiments; ratio = value / expected */
 	double ticks, virtual_ns;      /* sums over its experiments */
-	bool known;                    /* there are enough experiments for a ratio */
+	/* Enough experiments had events (CAUSAL_EXPERIMENTS_LEAST), here and at speed-up 0, and the
+	 * expected value is above 0. Else, above speed-up 0, ratio, noise and freedom are 0. */
+	bool known;
 	/* Dispersion: the variance of a value, divided by the expected value and by the square of
-	 * scatter_of(). It is 1 for independent events (Poisson). */
+	 * scatter_of() (curve_fit.c). For independent events (Poisson) of a THROUGHPUT point it is
+	 * 1 at a ratio of 1; for a LATENCY point its unit is ns. */
 	double noise;
 	double freedom; /* degrees of freedom of the estimate `noise` */
 };
@@ -85,8 +89,9 @@ void fit_release(struct fit *fit);
 /* Converts a ratio to a gain: ratio - 1 for THROUGHPUT, 1 - ratio for LATENCY. */
 double fit_gain(const struct fit *fit, double ratio);
 
-/* Returns the value that the run would be expected to have at speed-up 0. Experiment i of zero[]
- * counts times[i] times, as in a resample; if `times` is NULL, each counts once. */
+/* Returns the value that the run would be expected to have at speed-up 0. times[i] says how often
+ * experiment i of zero[] counts, in a resample of the bootstrap (curve.c); if `times` is NULL, each
+ * counts once. If no neighbour counts, returns run->expected, or 0 if `times` is NULL. */
 double fit_expected(const struct fit *fit, const struct fit_run *run, const double *times);
 
 /*
@@ -99,9 +104,10 @@ double fit_deviation(const struct fit *fit, uint32_t candidate, const double *we
 		     double *freedom);
 
 /*
- * Returns the standard deviation that the unknown cost of each tick adds to the sum of
- * fit_deviation(). That function does not contain it, and more experiments do not reduce it. It is
- * 0 if there are as many ticks per unit of virtual time as at speed-up 0.
+ * Returns the standard deviation of the same sum as in fit_deviation(), as far as the unknown cost
+ * of each tick (TICK_DEVIATION_NS, curve_fit.c) causes it. The result of fit_deviation() does not
+ * contain this error, and more experiments do not reduce it. It is 0 if there are as many ticks per
+ * unit of virtual time as at speed-up 0.
  */
 double fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
 

@@ -5,12 +5,12 @@
 /*
  * Least remaining time (in_progress.left_ns), as a share of the virtual time, for which the mean
  * over the remaining time is used. If the candidate runs nearly always, less time remains, and
- * chance decides which: then the mean over the whole time is used.
+ * chance decides which moments belong to it: then the mean over the whole time is used.
  */
 #define LEFT_LEAST 0.25
 
-/* Returns the time that is omitted because the candidate would be faster; 0 if the first tick did
- * not find the candidate running. */
+/* Returns the part of the interval, in ns, that is omitted because the candidate would be faster; 0
+ * if the tick at its beginning did not find the candidate running. */
 static double
 left_out(const struct in_progress_time *time)
 {

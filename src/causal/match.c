@@ -24,8 +24,9 @@ base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* True if the candidate is a line, and the symbol is at that line in a function of the same name.
- * The name of such a candidate is "render (page.c:123)", as in a view by line. */
+/* True if the candidate is a line, and the symbol is at that line in a function with whose name the
+ * candidate's name begins. The name of such a candidate is "render (page.c:123)", as in a view by
+ * line. */
 static bool
 is_line(const struct causal_candidate *candidate, const struct symbol *symbol)
 {
@@ -50,7 +51,8 @@ is_candidate(const struct match *match, const struct causal_candidate *candidate
 	}
 	if (strcmp(candidate->name, symbol->function) != 0)
 		return false;
-	/* Interpreted functions are compared by path: several files may have one base name. */
+	/* Interpreted functions are compared by the path of their file, if it is known, because
+	 * several files may have the same base name. */
 	if (script)
 		return candidate->file == NULL || symbol->file == NULL ||
 		       strcmp(candidate->file, symbol->file) == 0;

@@ -9,7 +9,8 @@
 /* Estimated number of further experiments for a gain, used as long as the gain is not known. */
 #define ROUNDS_GUESSED 6
 
-/* A gain needs at least this number of experiments: fewer may agree by chance. */
+/* A gain has the requested precision only after at least this number of experiments: fewer may
+ * agree by chance. */
 #define EXPERIMENTS_ENOUGH 4
 /* A gain is abandoned after this number of experiments if none of them was WHOLE. */
 #define FAILURES_ENOUGH 3
@@ -76,8 +77,8 @@ count_done(const struct causal_result *result, uint32_t candidate, double speedu
 	return done;
 }
 
-/* Begins a round: one experiment for each gain that does not have the requested precision and is
- * not abandoned. */
+/* Begins a round: one experiment for each gain of the first progress point that does not have the
+ * requested precision and is not abandoned. Sets plan->over if there is no such gain. */
 static void
 begin_round(struct plan *plan)
 {

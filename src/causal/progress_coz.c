@@ -111,7 +111,7 @@ place_counter(const struct progress *progress, struct progress_counter *counter,
 }
 
 /* Turns the entry of coz:NAME into a LATENCY point, for a program that has both a COZ_BEGIN and a
- * COZ_END with this name. */
+ * COZ_END with this name, and no COZ_PROGRESS_NAMED. */
 static void
 make_latency(struct progress_entry *entry)
 {

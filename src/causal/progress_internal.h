@@ -106,7 +106,7 @@ int progress_line_find(const struct progress_images *images, const struct progre
 
 /* --- progress_coz.c: the points of coz.h that the target has executed ------------------------ */
 
-/* Most counters that are read for one name; struct progress_coz_table says why it has several. */
+/* Most counters read for one name; struct progress_coz_table says why there may be several. */
 #define PROGRESS_COZ_PLACES_MOST 4
 struct progress_coz_places {
 	uint64_t address[PROGRESS_COZ_PLACES_MOST];
@@ -119,16 +119,16 @@ struct progress_coz {
 		char name[PROGRESS_COZ_NAME_MOST];
 		enum progress_coz_type type;
 		uint64_t address; /* address of the point's counter in the target */
-	} * seen;                 /* the complete points of the table, in its order */
+	} * seen;                 /* the ready and valid points of the table, in its order */
 	size_t count;
-	uint32_t used; /* number of points in the table at the last reading, complete or not */
-	bool waiting;  /* some point in the table was not complete at the last reading */
+	uint32_t used; /* number of points in the table at the last reading, ready or not */
+	bool waiting;  /* some point in the table was not ready at the last reading */
 };
 
 /* Parses a table; omits points that are not ready or not valid. False: invalid header. */
 bool progress_coz_parse(struct progress_coz *coz, const struct progress_coz_table *table);
 void progress_coz_release(struct progress_coz *coz);
-/* Stores the addresses of counters of this name and type, as many as fit; false: there is none. */
+/* Stores the addresses of the first counters of this name and type; false: there is none. */
 bool progress_coz_find(const struct progress_coz *coz, const char *name,
 		       enum progress_coz_type type, struct progress_coz_places *out);
 /* progress_coz_file.c: true when the file contains PROGRESS_COZ_FUNCTION. */
@@ -162,14 +162,14 @@ struct progress {
 	struct progress_entry entry[CAUSAL_POINTS_MOST];
 	size_t count;
 	size_t left_out; /* number of points of coz.h beyond CAUSAL_POINTS_MOST */
-	/* Code whose executions the caller counts: address and spec; counter; executions so far. */
+	/* Arrays with an element for each piece of code whose executions the caller counts. */
 	struct progress_counted counted[PROGRESS_COUNTED_MOST];
-	struct progress_counter *counted_counter[PROGRESS_COUNTED_MOST];
-	uint64_t counted_total[PROGRESS_COUNTED_MOST];
+	struct progress_counter *counted_counter[PROGRESS_COUNTED_MOST]; /* gets the executions */
+	uint64_t counted_total[PROGRESS_COUNTED_MOST]; /* as passed to progress_set_counted() */
 	size_t counted_count;
 };
 
-/* progress_read.c: adds the events since the last reading to the total, as progress.h says. */
+/* progress_read.c: stores the value `now`; adds the events since the last reading to the total. */
 void progress_counter_step(struct progress_counter *counter, uint64_t now);
 /* Reads memory of the target into `to`; another thread becomes the reader if the reader has ended.
  * False: a piece is not readable, and errno is that of process_vm_readv(2). */
@@ -187,7 +187,7 @@ bool progress_io_parse(const char *text, enum progress_io_field field, uint64_t 
 int progress_io_open(const struct process *process, int *fd, struct error *err);
 
 /* progress_coz.c: finds the counters of a point of coz.h. It is no error when the program has not
- * executed the point yet: each reading searches for it again. */
+ * executed the point yet: each reading of the counters then searches for the point again. */
 int progress_coz_open(struct progress *progress, const struct progress_images *images,
 		      struct progress_counter *counter, struct error *err);
 /* Makes an entry for each executed COZ_PROGRESS, and for each name whose COZ_BEGIN and COZ_END were

@@ -15,7 +15,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol_lookup.h"
 
-/* Largest number of copies of the line's code that an error message lists. */
+/* Largest number of functions or inlined copies with code of the line that an error message
+ * lists. */
 #define COPIES_LISTED 4
 
 struct line_finder {

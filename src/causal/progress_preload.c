@@ -22,8 +22,8 @@ EXPORTED struct progress_coz_table wallsample_progress_points = {
 	.most = PROGRESS_COZ_POINTS_MOST,
 };
 
-/* Returns the end of a name that fits a point. A longer name is cut at its beginning: names may be
- * paths, whose ends differ. */
+/* Returns the name, or its longest end that fits into a point. A long name is cut at its beginning,
+ * because names may be paths, whose ends differ. */
 static const char *
 end_of_name(const char *name)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * progress_read.c - reads all counters of a target, and converts the readings into events and the
- * number in progress. Memory is read in one call, without a stop.
+ * number in progress. The memory of all counters is read by one call of process_vm_readv(2),
+ * without a stop of the target.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,9 +119,9 @@ progress_io_parse(const char *text, enum progress_io_field field, uint64_t *valu
 }
 
 /*
- * Reads all fields. They are sums over all threads, also those that have ended, and over children
- * that the process has waited for. False: the process has ended, or reading is not permitted any
- * more.
+ * Reads all fields of /proc/PID/io. They are sums over all threads, also those that have ended, and
+ * over children that the process has waited for. False: the process has ended, or reading is not
+ * permitted any more.
  */
 static bool
 progress_io_read(int fd, uint64_t value[PROGRESS_IO_FIELD_COUNT])
@@ -236,8 +237,8 @@ progress_read_memory(struct progress *progress, const struct memory_piece *piece
 	size_t capacity = 0, threads;
 	bool done;
 
-	/* All threads have the same memory: when the reader has exited another one serves, until
-	 * all that were listed have been tried. */
+	/* All threads have the same memory: when the reader has exited, the listed threads are
+	 * tried one after the other, until one can be read. */
 	errno = 0;
 	done = memory_read_pieces(progress->reader, piece, count, to) == count;
 	if (done || errno != ESRCH)

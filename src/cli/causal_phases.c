@@ -15,11 +15,12 @@
 #define TEND_NS NS_PER_SEC
 /*
  * Minimum time between two calls of tend() that remove breakpoints. While the breakpoints are
- * removed, the program's progress is not counted.
+ * removed, executions of the code that they mark are not counted as progress.
  */
 #define NAME_NS (250 * NS_PER_MS)
 
-/* The user is warned if the first progress point has no event in this time. */
+/* The user is warned if the first progress point has no event in this time after the beginning of
+ * the experiments. */
 #define SILENCE_NS (5 * NS_PER_SEC)
 
 /* Number of functions that the error names if no function matches --select. */
@@ -104,7 +105,8 @@ causal_take_profile(struct causal_command *command, struct error *err)
 
 /* --- candidates ------------------------------------------------------------------- */
 
-/* A function and its Latency: including callees (cum_ns), and without callees (flat_ns). */
+/* A row of the view (a function, line or module) and its Latency, a weight of samples (profile.h):
+ * including callees (cum_ns), and without callees (flat_ns). */
 struct ranked {
 	const struct view_function *function;
 	int64_t cum_ns, flat_ns;
@@ -239,8 +241,9 @@ write_causal(void *context, FILE *out, struct error *err)
 }
 
 /*
- * Returns SAMPLE_NOTHING if no experiment is complete; SAMPLE_PARTIAL if the gain of a candidate at
- * the first progress point is unknown, or if the target has exited; else SAMPLE_WHOLE.
+ * Returns SAMPLE_NOTHING if no experiment became WHOLE; SAMPLE_PARTIAL if the verdict on a
+ * candidate for the first progress point is UNSURE (causal_curve.h), or if the target or its
+ * progress was lost before the end (causal_result.target_gone); else SAMPLE_WHOLE.
  */
 static enum sample_status
 result_status(const struct causal_result *result, const struct causal_curves *curves)
@@ -310,8 +313,8 @@ tend(struct causal_command *command, bool held)
 	if (held && !overdue)
 		return;
 	/*
-	 * At intervals of NAME_NS at least: sampler_pause removes the breakpoints, and while they
-	 * are removed no progress is counted.
+	 * Breakpoints are removed at intervals of NAME_NS at least: sampler_pause removes them, and
+	 * without them the executions that they count as progress are lost.
 	 */
 	if (leaves && command->counted > 0 && now - command->tended_ns < NAME_NS)
 		return;

@@ -26,7 +26,9 @@ struct command {
 	const char *name; /* the first argument of the call; "": the command without a name */
 	unsigned bit;     /* FOR_… of options.h: a bit that marks the options of this command */
 	const char *operands; /* operands as the help shows them: "FILE…"; NULL: it takes none */
-	const char *noun;     /* "report": what it writes instead of recordings; NULL: not needed */
+	/* "report": what the command writes, for the error "a report is not a recording"; NULL: the
+	 * command has no such error */
+	const char *noun;
 	/*
 	 * Runs the command. Returns 0 and stores the exit status in *status, which the caller has
 	 * set to 0; or sets *err and returns < 0.
@@ -88,10 +90,11 @@ extern volatile sig_atomic_t signals_stop;
 extern volatile sig_atomic_t signals_snapshot;
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP set signals_stop and interrupt system calls; a second one
- * ends the program at once, unless the target has breakpoints (guard.h). SIGUSR1 sets
- * signals_snapshot. Job control signals, SIGPIPE and SIGXFSZ are ignored. Call it after
- * target_find: a started command must inherit the original signal dispositions.
+ * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) set signals_stop and interrupt
+ * system calls; a second one of these signals ends the program at once, unless the target has
+ * breakpoints (guard.h). SIGUSR1 sets signals_snapshot. Job control signals, SIGPIPE and SIGXFSZ
+ * are ignored. Call it after target_find: a started command must inherit the original signal
+ * dispositions.
  */
 void signals_install(void);
 
@@ -136,8 +139,9 @@ int target_check_tids(const struct target *target, const struct options *options
 /* --- output_name.c ------------------------------------------------------ */
 
 /*
- * Replaces %p %h %t %{ENV} %% of the pattern of -o and stores the result in `name`. Returns
- * ERROR_USAGE for any other % and for an environment variable that is not set.
+ * Replaces %p %h %t %{ENV} %% (see --output in option_table.c) in the pattern of -o and stores the
+ * result in `name`. Returns ERROR_USAGE for any other % and for an environment variable that is not
+ * set.
  */
 int output_name_expand(const char *pattern, pid_t pid, struct strbuf *name, struct error *err);
 /* Checks that output_name_expand will accept the pattern. A NULL pattern is accepted. */

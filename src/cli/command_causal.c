@@ -103,7 +103,8 @@ causal_check_options(struct causal_command *command, struct error *err)
 
 /* --- the run --------------------------------------------------------------------- */
 
-/* Preloads the counters of coz.h into a command that was built with coz.h. */
+/* If the command to start was built with coz.h, adds the library that has the counters of coz.h to
+ * LD_PRELOAD of this process, which the command inherits. */
 static void
 preload_counters(const struct options *options)
 {

@@ -30,7 +30,8 @@ comparison_check_options(struct comparison *comparison, struct error *err)
 	return request_check_report(request, err);
 }
 
-/* Loads one of the two recordings. If it is partial, prints the reason and sets *status. */
+/* Loads one of the two recordings and makes a view of it. If more than 1 % of its samples failed or
+ * its stacks are incomplete, prints the reason and sets *status to SAMPLE_PARTIAL. */
 static int
 comparison_load(struct comparison *comparison, enum diff_side side, int *status, struct error *err)
 {

@@ -271,7 +271,7 @@ sample_run(struct run *run)
 	run->source.began_ns = clock_date_ns();
 	run->source.end = sampler_run(run->sampler, &hooks);
 	*stats = *sampler_stats(run->sampler);
-	/* The tracer reaps the command only if it has stopped the command before. */
+	/* If there was no tracer (--nonblocking), nothing has reaped the command yet. */
 	if (run->target.is_command && !stats->child_exited && run->source.end == RUN_END_EXITED)
 		stats->child_exited = target_reap(&run->target, &stats->child_status);
 	run_end_sampler(run);

@@ -8,7 +8,7 @@
 #define WIDTH 79
 #define INDENT 26 /* column in which the help of an option begins */
 
-/* Prints a name and, from column INDENT on, its description. */
+/* Prints a name and, from column INDENT on, its description, in lines of up to WIDTH columns. */
 static void
 print_item(FILE *out, const char *name, const char *help)
 {

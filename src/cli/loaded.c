@@ -21,7 +21,8 @@ add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
 		strbuf_add_text(note, ", and never finished: the end is missing");
 }
 
-/* Makes, from the recorded values, the process that a report describes. */
+/* Makes a struct process for the report from the values that the recording has; its descriptors are
+ * -1. The caller frees it. */
 static struct process *
 make_process(const struct recording_info *info)
 {

@@ -367,7 +367,7 @@ convert_runtimes(const struct conversion *c)
 	return convert_list(c, convert_runtime);
 }
 
-/* Stores the position of the word in the choices, which is the value of the enum. */
+/* Stores the position of the argument in row->choices, which is the value of the enum. */
 static int
 convert_choice(const struct conversion *c)
 {

@@ -137,7 +137,8 @@ can_guess(const char *name)
 
 /*
  * Returns the name of the command's option that has the least edit distance from a misspelt name;
- * NULL if this distance is more than a third of the name's length plus 1.
+ * NULL if this distance is more than a third of the name's length, rounded down, plus 1. A known
+ * name that begins with the misspelt one has the distance 0.
  */
 static const char *
 nearest_option(const char *name, const struct command *verb)
@@ -190,8 +191,8 @@ refuse_letter(char letter, struct error *err)
 }
 
 /*
- * Returns the command whose name differs from a misspelt word by at most one letter; NULL if there
- * is none.
+ * Returns a command whose name has an edit distance of at most 1 from a misspelt word; NULL if
+ * there is none, or if the word has less than three letters.
  */
 static const struct command *
 nearest_command(const struct command *commands, const char *word)

@@ -25,9 +25,10 @@
 /* Maximum number of links to follow, as in the kernel (MAXSYMLINKS of namei.h). */
 #define LINKS_MOST 40
 
+/* The opening of a folder component by component, by open_as_root. */
 struct walk {
 	int fd;           /* descriptor of the folder reached so far */
-	char *rest;       /* the part of the path that is not walked yet */
+	char *rest;       /* the part of the path behind that folder */
 	unsigned links;   /* number of links followed */
 	const char *path; /* the whole path, for messages */
 };

@@ -8,7 +8,8 @@
 #include "cli/cli_internal.h"
 #include "wallsample/format/exporters.h"
 
-/* Appends a value from outside the command line as one path component. */
+/* Appends a value from outside the command line so that it is one path component: each slash
+ * becomes "_", and so do the values "." and "..". */
 static void
 add_value(struct strbuf *name, const char *value)
 {

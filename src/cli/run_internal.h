@@ -43,7 +43,7 @@ struct source {
 	const char *note;  /* borrowed; describes recordings; NULL: a process or core file */
 };
 
-/* Creates source->symbols. `root`, `jit` (NULL: no JIT code) and `log` are borrowed. */
+/* Creates source->symbols. `root` (debug_files_config.root), `jit` (or NULL), `log`: borrowed. */
 void source_make_symbols(struct source *source, const struct options *options, const char *root,
 			 const struct jit *jit, const struct log *log);
 void source_release(struct source *source);
@@ -184,7 +184,7 @@ int sample_write(struct run *run, bool snapshot, struct error *err);
 
 /* --- sample_record.c --------------------------------------------------------- */
 
-/* Returns ERROR_USAGE if an option was given that does not apply to a recording. */
+/* Sets run->records. Returns ERROR_USAGE if an option does not apply to recordings. */
 int record_check_words(struct run *run, struct error *err);
 /* Returns ERROR_USAGE unless the pattern of -o can name a recording. */
 int record_check_name(const char *pattern, struct error *err);

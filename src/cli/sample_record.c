@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_record.c - a run whose output is a recording. */
+/* sample_record.c - creates, writes and ends the recording of a run. */
 #include <string.h>
 
 #include "cli/run_internal.h"

@@ -43,7 +43,7 @@ say_command_end(const struct run *run)
 	strbuf_release(&end);
 }
 
-/* Prints for each method of unwinding how many distinct frames it has found. */
+/* Prints for each origin of frames (FRAME_ORIGINS, chain.h) the number of distinct frames. */
 static void
 say_origins(const struct run *run)
 {

@@ -43,7 +43,8 @@ terminal_columns(void)
 	return size.ws_col;
 }
 
-/* A background process must not write over the screen of another program. */
+/* True if this process is in the foreground of the terminal, or if that is not known: a background
+ * process must not write over the screen of another program. */
 static bool
 is_foreground(void)
 {
@@ -52,7 +53,8 @@ is_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-/* Draws the first `columns` bytes of the line over the previous line. */
+/* Draws the first `columns` bytes of the line over the line that was drawn before; `line` is
+ * changed. */
 static void
 draw(struct status_line *status, struct strbuf *line, size_t columns)
 {

@@ -44,7 +44,9 @@ struct core_spans {
 struct core_thread_place {
 	pid_t tid;
 	uint64_t general; /* offset of the registers in the core file */
-	uint64_t tls;     /* offset of the thread pointer; 0 when the thread has no such note */
+	/* Offset in the core file of the thread pointer in the note NT_ARM_TLS. 0: the thread has
+	 * no such note (on x86-64 the thread pointer, fs_base, is one of the registers). */
+	uint64_t tls;
 };
 
 struct core {
@@ -63,7 +65,7 @@ struct core {
 	uint64_t vdso;       /* address of the vdso; 0 when not known */
 	uint64_t entry;      /* entry point of the executable; 0 when not known */
 	uint64_t notes_left; /* number of notes that may still be read */
-	/* NT_SIGINFO, NT_FILE or NT_AUXV was read: a second note of the same type is ignored. */
+	/* NT_SIGINFO, NT_FILE, NT_AUXV: a note of this type was read; a second one is ignored. */
 	bool has_end, has_files, has_auxv;
 	bool is_kernel; /* the file is a dump of a kernel */
 	bool is_cut;    /* the file lacks a part of the segment table or of the notes */
@@ -90,11 +92,13 @@ const struct core_span *core_spans_find(const struct core_spans *spans, uint64_t
 struct core_thread {
 	pid_t tid;
 	struct regs regs;
-	/* Number of the call that the thread was in or was returning from; SYSCALL_NONE: no
-	 * call. */
+	/* Number of the call that the thread was in or was returning from; SYSCALL_NONE: no call;
+	 * SYSCALL_UNKNOWN: always on aarch64. */
 	long syscall;
-	bool asleep;      /* the thread slept in the call until the end of the process */
-	uint64_t args[6]; /* arguments of the call; undefined if `syscall` is SYSCALL_NONE */
+	/* the thread slept in the call until the end of the process; always false on aarch64, where
+	 * this is not known */
+	bool asleep;
+	uint64_t args[6]; /* arguments of the call; without meaning if there is no call */
 	uint64_t tls;     /* the thread pointer (fs_base, tpidr_el0); 0 when not known */
 };
 
@@ -108,22 +112,24 @@ struct memory core_memory(const struct core *core);
 
 /* --- core_notes.c ---------------------------------------------------------- */
 
-/* Stores the contents of the notes of one PT_NOTE segment in the core. */
+/* Reads the notes of one PT_NOTE segment of the core file, and stores their contents in *core. */
 void core_take_notes(struct core *core, const Elf64_Phdr *header);
 /* Completes the description of the process. To be called after the last note was read. */
 void core_finish_notes(struct core *core);
 
-/*
- * --- core_waits.c: waits and locks of all threads at the end of the process. All waits are of the
- * same moment; therefore a ring of waits is a deadlock.
- */
+/* --- core_waits.c: waits and locks of all threads at the end of the process. All waits are of the
+ * same moment; therefore threads that wait for each other in a ring are a deadlock. */
 
 /* A thread, and the system call that it was in when the process ended. */
 struct core_waiter {
 	pid_t tid;
-	struct wait_call call; /* its number is SYSCALL_NONE if there was no call */
-	bool leaving;          /* the thread no longer slept in the call: it was about to return */
-	uint64_t word;         /* address of the futex; 0 when the call waits for no futex */
+	/* call.number: SYSCALL_NONE: there was no call; SYSCALL_UNKNOWN: not known */
+	struct wait_call call;
+	/* the thread no longer slept in the call and was about to return; or, on aarch64, this is
+	 * not known */
+	bool leaving;
+	/* address of the futex word on which the thread slept; 0: it slept on none */
+	uint64_t word;
 	struct wait what;
 	uint32_t wait;          /* id of the wait in the profile; 0 when there is none */
 	uint32_t thread, stack; /* ids in the profile */
@@ -134,7 +140,8 @@ struct core_waiter {
 struct core_waits {
 	struct core_waiter *waiter; /* one waiter for each thread, in the order of the core file */
 	size_t count;
-	struct table by_tid, words; /* thread id -> index; futex word -> number of waiters */
+	/* thread id -> index in waiter[]; futex word -> number of waiters */
+	struct table by_tid, words;
 	struct wait_source source;
 	struct runtimes *runtimes; /* borrowed; NULL when no runtimes are wanted */
 };

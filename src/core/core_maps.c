@@ -3,9 +3,9 @@
  * core_maps.c - the modules and the mappings of code of a process, from its core file.
  *
  * A core that the kernel has written has a segment for each mapping, executable or not. A core that
- * gdb has written has segments only for mappings whose memory is in the core, and the code of files
- * is not. Whether a mapping without a segment is executable then follows from the ELF headers of
- * the mapped file, which are in the core or in the file itself.
+ * gdb has written has segments only for mappings whose memory is in the core, and gdb leaves out
+ * the code of mapped files. Whether a mapping without a segment is executable then follows from the
+ * ELF headers of the mapped file, which are in the core or in the file itself.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,8 @@ struct builder {
 	const struct core *core;
 	struct modules *modules;
 	const struct core_files *files;
-	struct file *file; /* indexed by the number of the file's path */
-	uint32_t exe;      /* number of the executable's path; UINT32_MAX when not known */
+	struct file *file; /* indexed by the index of the file's path in core->paths */
+	uint32_t exe; /* index of the executable's path in core->paths; UINT32_MAX: not known */
 	/* Id of the module for memory without a file; MODULE_NONE until the module is added. */
 	uint32_t anonymous;
 	uint8_t *head; /* a buffer of HEAD_SIZE bytes */
@@ -62,8 +62,8 @@ struct builder {
 
 /* --- files ------------------------------------------------------------------------- */
 
-/* Reads the first bytes of the file from the core's memory into builder->head; returns their
- * number. */
+/* Reads the first bytes of the file, up to HEAD_SIZE, from the core's memory into builder->head.
+ * Returns their number; 0 when the core does not have them. */
 static size_t
 read_head(struct builder *builder, const struct file *file)
 {
@@ -172,7 +172,7 @@ core_add_range(struct builder *builder, const struct core_span *range)
 	add_mapping(builder, mapping);
 }
 
-/* Returns whether a range of a file overlaps the segment. */
+/* Returns true when a mapped range of a file overlaps the segment. */
 static bool
 holds_file(const struct core *core, const struct core_span *segment)
 {

@@ -43,7 +43,7 @@ is_of(const struct note *note, const char *owner, uint32_t type, size_t least)
 
 /* --- the end ----------------------------------------------------------------------- */
 
-/* Returns whether the default action of the signal is to end the process: signal(7). */
+/* Returns true when the default action of the signal is to end the process: signal(7). */
 static bool
 is_deadly(int signal)
 {

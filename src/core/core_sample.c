@@ -32,8 +32,8 @@ struct taking {
 	struct run_stats *stats;
 };
 
-/* Reads the code before the program counter, from the core or else from the mapped file; false when
- * neither has it. */
+/* Reads the SYSCALL_CODE_SIZE bytes before the program counter, from the core or else from the
+ * mapped file. Returns false when neither has them. */
 static bool
 read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_CODE_SIZE])
 {
@@ -49,7 +49,8 @@ read_code(const struct taking *taking, uint64_t pc, unsigned char code[SYSCALL_C
 
 /*
  * Reads memory for runtimes. The kernel leaves unmodified pages of files out of a core: such pages
- * are read from the file, except writable data, which may differ from the file.
+ * are read from the file. Writable segments are not, because the memory may differ from the file.
+ * Returns false when neither has all bytes.
  */
 static bool
 read_core_memory(void *context, uint64_t address, void *to, size_t size)
@@ -92,7 +93,7 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 /*
  * Returns the number of the system call of a thread. If the call was stopped and resumed, the
  * registers have the number of restart_syscall: then the original number follows from the code or
- * the arguments.
+ * the arguments, or is SYSCALL_UNKNOWN.
  */
 static long
 true_syscall(const struct taking *taking, const struct core_thread *thread)
@@ -224,8 +225,8 @@ read_waiters(struct taking *taking, const struct core_sample_config *config)
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
-/* Reads the asynchronous tasks of all threads. Once is enough: the memory of a core does not
- * change. */
+/* Reads the asynchronous tasks of all threads, in at most TASKS_MOST_NS. One reading is enough: the
+ * memory of a core does not change. */
 static void
 read_tasks(const struct taking *taking, struct async_tasks *tasks)
 {

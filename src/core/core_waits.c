@@ -103,10 +103,10 @@ core_waits_release(struct core_waits *waits)
 #define FUTEX_TIMEOUT 3
 
 /*
- * Returns whether a thread that was about to return from its call still waits for an interpreter's
- * lock. A waiter wakes up at intervals (its wait has a timeout) to request the lock again, and
- * waits as long as another thread holds the lock. False for a wait without a timeout: its thread
- * has released the lock, and waits until another thread takes it.
+ * Returns true when a thread that was about to return from its call still waits for an
+ * interpreter's lock. A waiter wakes up at intervals (its wait has a timeout) to request the lock
+ * again, and waits as long as another thread holds the lock. False for a wait without a timeout:
+ * its thread has released the lock, and waits until another thread takes it.
  */
 static bool
 asks_again(const struct core_waits *waits, const struct core_waiter *waiter)

@@ -42,11 +42,10 @@ struct debug_dwarf {
 
 /* --- debug_file_dwarf.c ------------------------------------------------ */
 
-/*
- * Opens and prepares the file `fd` (borrowed) or, when `fd` is -1, the image's memory. Subtracts
- * the unpacked size of the DWARF from *left. Returns false, with the reason in *why, when the DWARF
- * cannot be used. The caller releases `dwarf` with debug_dwarf_release.
- */
+/* Opens and prepares the file `fd` (borrowed) or, when `fd` is -1, the image's memory. Subtracts
+ * the unpacked size of the DWARF from *left. Returns false, with the reason in *why and *left
+ * unchanged, when the DWARF cannot be used. The caller releases `dwarf` with
+ * debug_dwarf_release. */
 bool debug_dwarf_init(struct debug_dwarf *dwarf, int fd, const struct image *image, uint64_t *left,
 		      const char **why);
 void debug_dwarf_release(struct debug_dwarf *dwarf);
@@ -76,13 +75,13 @@ typedef bool debug_unit_visitor(void *context, Dwarf_Die *die, uint8_t offset_si
 /* Visits every unit of .debug_info that libdw can find; false when the visitor ended the walk. */
 bool debug_visit_units(Dwarf *dwarf, debug_unit_visitor *visit, void *context);
 
-/* The path that all skeleton units get as the name of their .dwo file, and the size of its array.
- * No file can have this path. */
+/* The path that all skeleton units get as the name of their .dwo file, and the size in bytes of its
+ * array. No file can have this path. */
 #define DEBUG_SPLIT_NAME_SIZE 32
 extern const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE];
 
-/* Changes the names of .dwo files in all units; libdw then opens none of these files. Returns false
- * when a name cannot be changed. */
+/* Changes the names of .dwo files in all units and lists the skeleton units in dwarf->skeleton;
+ * libdw then opens none of these files. Returns false when a name cannot be changed. */
 bool debug_split_disarm(struct debug_dwarf *dwarf);
 
 #endif

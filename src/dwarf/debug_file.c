@@ -183,7 +183,8 @@ unpack(lzma_stream *stream, size_t *size, const char **why)
 	return NULL;
 }
 
-/* Opens .gnu_debugdata, the packed symbol table of a stripped program; warns when it is damaged. */
+/* Opens .gnu_debugdata, the packed symbol table of a stripped program; warns when it cannot be
+ * used. */
 static void
 open_mini(struct debug_files *files, struct debug_file *file)
 {

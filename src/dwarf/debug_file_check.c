@@ -11,7 +11,8 @@
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Largest section of notes that is read; the one with the build-id has some 40 bytes. */
+/* Largest size in bytes of a section of notes that is read; the one with the build-id has some
+ * 40. */
 #define NOTES_MAX (UINT64_C(64) << 10)
 
 Elf_Scn *

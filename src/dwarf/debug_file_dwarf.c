@@ -13,8 +13,8 @@
 #include "wallsample/base/bytes.h"
 #include "wallsample/elf/elf_open.h"
 
-/* Debug sections that names and lines need. libdw refuses a file when it cannot read one of these
- * sections. */
+/* Names, without the prefix ".debug_" or ".zdebug_", of the debug sections that names and lines
+ * need. libdw refuses a file when it cannot read one of these sections. */
 static const char *const needed[] = {
 	"info",     "types", "abbrev",      "addr",   "aranges",  "line",
 	"line_str", "str",   "str_offsets", "ranges", "rnglists",
@@ -38,7 +38,8 @@ part_of(const char *name, bool *packed)
 	return PART_HIDDEN;
 }
 
-/* The header of the old GNU compression: "ZLIB", then the unpacked size, big-endian. */
+/* Size in bytes of the header of the old GNU compression: "ZLIB", then the unpacked size,
+ * big-endian. */
 #define GNU_HEADER_SIZE 12
 
 static uint64_t

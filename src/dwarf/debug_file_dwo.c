@@ -26,14 +26,14 @@
 static const char no_memory[] =
 	"its DWARF takes more memory than there is to spare (others are not named)";
 
-/* A .dwo file that has been checked. */
+/* An open .dwo file. */
 struct dwo {
 	int fd;
 	/* Bytes of memory that the copy of the file, and libdw for the unpacked sections, take. */
 	uint64_t size;
 };
 
-/* Prevents all further changes of a file in memory. */
+/* Prevents all further changes of a file in memory. Returns false on failure. */
 static bool
 seal(int fd)
 {

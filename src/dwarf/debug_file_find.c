@@ -13,8 +13,8 @@
 
 #include "dwarf/debug_file_internal.h"
 
-/* Size of the text of a path that consists of the hexadecimal digits of a build-id and a few
- * directories. */
+/* Size in bytes of the array for a path that consists of the hexadecimal digits of a build-id and a
+ * few directories. */
 #define ID_PATH_MAX (2 * IMAGE_BUILD_ID_MAX + 64)
 
 /* Least number of bytes of a build-id by which a file is searched; elfutils requires three, too. */
@@ -309,8 +309,8 @@ find_by_link(struct debug_files *files, const struct module *module, Elf *own,
 	return false;
 }
 
-/* Tries the copy of the module itself below --symfs: the copy may have the symbols and the DWARF
- * that the module lacks. */
+/* Tries the copy of the module itself below --symfs, if the module has a build-id by which the copy
+ * can be checked. The copy may have the symbols and the DWARF that the module lacks. */
 static bool
 find_whole(struct debug_files *files, const struct module *module, const struct debug_want *want,
 	   struct debug_found *found)

@@ -14,17 +14,16 @@
 
 /* --- search (debug_file_find.c) --------------------------------------------------------------- */
 
-/*
- * A directory to search. A trusted directory is --debug-dir or /usr/lib/debug: symbolic links in it
- * are the administrator's and are followed (Fedora's .build-id is made of links). In other
- * directories the target could have created links.
- */
+/* A directory to search. A trusted directory is --debug-dir, /usr/lib/debug, or the cache of
+ * debuginfod's client: symbolic links in it are the administrator's and are followed (Fedora's
+ * .build-id is made of links). In other directories the target could have created links. */
 struct debug_place {
 	char *path;
-	/* Comes before every searched path: "usr/lib/debug/", or "". */
+	/* Put before every path that is searched below the directory: "usr/lib/debug/", or "". */
 	const char *prefix;
 	bool trusted;
-	/* Descriptor of the directory if it is not trusted; it stays valid when the target ends. */
+	/* Descriptor of the directory if it is not trusted, else -1; it stays valid when the target
+	 * ends. */
 	int top;
 };
 
@@ -85,21 +84,21 @@ struct debug_found {
  */
 int debug_place_open(const struct debug_place *place, const char *below, struct strbuf *path);
 
-/* Finds the debug file of a module that `want` describes. Returns false when there is none. `own`
- * is the ELF file of the module itself, or NULL when that file cannot be read. */
+/* Finds the debug file of a module that `want` describes, and fills in *found, which
+ * debug_found_release releases. Returns false when there is none. `own` is the ELF file of the
+ * module itself, or NULL when that file cannot be read. */
 bool debug_find(struct debug_files *files, const struct module *module, Elf *own,
 		const struct debug_want *want, struct debug_found *found);
 
-/*
- * Finds the alternate (dwz) file that .gnu_debugaltlink of `elf` names. `fd` is the descriptor of
- * the file of `elf`, or -1 when it is not known; `user` is what `elf` was searched for. Returns
- * false when `elf` has no such section, or the file was not found.
- */
+/* Finds the alternate (dwz) file that .gnu_debugaltlink of `elf` names. `fd` is the descriptor of
+ * the file of `elf`, or -1 when it is not known; `user` has the name and the machine of the module.
+ * Returns false when `elf` has no such section, or the file was not found. */
 bool debug_find_alternate(struct debug_files *files, const struct debug_want *user, Elf *elf,
 			  int fd, struct debug_found *found);
 
 /* Opens the file with a path from the DWARF, in the first of the directories that has it: the
- * target's root, --symfs, then the trusted places. Returns -1 when no directory has it. */
+ * target's root, --symfs, then the trusted places. Returns a descriptor, which the caller closes;
+ * -1 when no directory has the file. */
 int debug_find_by_path(struct debug_files *files, const char *path);
 
 /* --- checks (debug_file_check.c) -------------------------------------------------------------- */
@@ -107,8 +106,8 @@ int debug_find_by_path(struct debug_files *files, const char *path);
 /* Finds the section with this name and stores its header; NULL when `elf` is NULL, or has no such
  * section with bytes in the file. */
 Elf_Scn *debug_section(Elf *elf, const char *name, GElf_Shdr *header);
-/* Returns the bytes of a section as they are in the file; NULL when the section is missing, empty
- * or larger than `limit`. */
+/* Returns the bytes of a section as they are in the file, borrowed from `elf`; NULL when the
+ * section is missing, empty or larger than `limit`. */
 const uint8_t *debug_section_bytes(Elf *elf, const char *name, size_t limit, size_t *size);
 /* Return whether `elf` has DWARF, or a full symbol table; false when `elf` is NULL. */
 bool debug_has_dwarf(Elf *elf);

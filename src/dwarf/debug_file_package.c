@@ -175,8 +175,9 @@ find_by_path(struct debug_files *files, const struct module *module, const char 
 	return package;
 }
 
-/* Tries the packages beside a debug file of the place, whose path is `path`: with ".dwp" added to
- * the path, and if the path ends in ".debug", with ".dwp" in place of ".debug". */
+/* Tries the packages beside the debug file with the path `path`, if this file is below the place:
+ * with ".dwp" added to the path, and if the path ends in ".debug", with ".dwp" in place of
+ * ".debug". */
 static struct debug_package *
 find_beside(struct debug_files *files, const struct module *module, const struct debug_place *place,
 	    const char *path)

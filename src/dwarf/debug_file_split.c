@@ -16,8 +16,9 @@
 
 const char debug_split_nowhere[DEBUG_SPLIT_NAME_SIZE] = "/dev/null/none";
 
-/* Largest number of units. libdw allocates a kilobyte for each, and in a hostile file a unit can
- * have as few as eleven bytes. The largest browsers have 100,000 units. */
+/* Limit of the number of units of .debug_info, and of .debug_types: files with this many are
+ * refused. libdw allocates a kilobyte for each unit, and in a hostile file a unit can have as few
+ * as eleven bytes. The largest browsers have 100,000 units. */
 #define UNITS_MOST (1 << 20)
 
 static bool

@@ -56,7 +56,7 @@ dwarf_time_used_ns(const struct dwarf_time *time)
 /* --- units ----------------------------------------------------------------------------- */
 
 /* libdw keeps in memory all that it has read until its handle is closed. When it keeps more than
- * this number of bytes, the walk closes the handle and opens another one. */
+ * this number of bytes, dwarf_each_unit() closes the handle and opens another one. */
 #define KEPT_BYTES ((size_t)200 << 20)
 
 static bool

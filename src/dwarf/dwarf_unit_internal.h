@@ -23,7 +23,7 @@ bool dwarf_read_uleb(const unsigned char **at, const unsigned char *end, uint64_
 /*
  * --- spans of addresses that may overlap and nest (dwarf_spans.c) -----------------------------
  *
- * All spans are added, then sorted once, then searched. The time of a search grows with the
+ * Spans are added, then sorted, then searched. The time of a search grows with the
  * logarithm of the number of spans and with the number of spans that are found.
  */
 

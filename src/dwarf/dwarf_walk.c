@@ -23,8 +23,8 @@
 
 enum step_kind {
 	STEP_FIXED,      /* `size` bytes */
-	STEP_ULEB,       /* bytes up to the first below 0x80 */
-	STEP_STRING,     /* bytes up to a zero */
+	STEP_ULEB,       /* bytes up to and including the first below 0x80 */
+	STEP_STRING,     /* bytes up to and including a zero */
 	STEP_BLOCK,      /* a length of `size` bytes, then as many bytes as the length says */
 	STEP_EXPRESSION, /* a length in ULEB128, then as many bytes as the length says */
 	STEP_INDIRECT,   /* a ULEB128 number, which is the form of the bytes that follow */
@@ -280,7 +280,7 @@ shape_of(const struct dwarf_walk *walk, uint64_t code)
 {
 	struct shape key = { .code = (uint32_t)code };
 
-	/* Compilers number abbreviations 1, 2, 3, …: the code is then the position. */
+	/* Compilers number abbreviations 1, 2, 3, …: the index is then code - 1. */
 	if (code - 1 < walk->shape_count && walk->shapes[code - 1].code == code)
 		return &walk->shapes[code - 1];
 	if (code > UINT32_MAX || walk->shape_count == 0)
@@ -353,7 +353,8 @@ dwarf_walk_free(struct dwarf_walk *walk)
 size_t
 dwarf_walk_cost(const struct dwarf_walk *walk)
 {
-	/* libdw keeps each abbreviation, and a hash table of them that is at most half full. */
+	/* Estimated as 96 bytes for each abbreviation, which libdw keeps in a hash table that is at
+	 * most half full. */
 	return walk->shape_count * 96;
 }
 

@@ -144,7 +144,8 @@ dwp_index_find(const uint8_t *bytes, size_t size, uint64_t id, struct dwp_row *r
 static const char too_large[] = "a unit in it is larger than can be read";
 static const char damaged[] = "its index, or what that points to, is damaged";
 
-/* The bytes of a piece that was read; also of the texts, and of the names of sections. */
+/* Bytes for a section of the new file: a piece that was read, the texts, or the names of
+ * sections. */
 struct bytes {
 	uint8_t *data;
 	size_t size;
@@ -270,9 +271,10 @@ copy_text(struct window *window, uint64_t at, struct strbuf *to)
 }
 
 /*
- * Copies the texts to `to` and stores their new offsets in `offsets`. The order is that of the
- * section: then a text that is the end of another text can share its copy, and all copies together
- * are no larger than the section. An offset outside of the section gives the empty text.
+ * Copies the texts to `to`, in the order of their offsets in .debug_str.dwo, and stores their new
+ * offsets in `offsets`. Because of this order, a text that is the end of another text can share its
+ * copy, and all copies together are no larger than the section. An offset outside of the section
+ * gives the empty text.
  */
 static void
 copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint8_t *offsets,
@@ -303,11 +305,9 @@ copy_texts(const struct dwp_source *source, struct use *uses, size_t count, uint
 	free(window);
 }
 
-/*
- * Copies the texts of a unit and changes their offsets in its piece of .debug_str_offsets.dwo. No
- * other bytes need to be changed: a unit refers to texts only by the indices of these offsets.
- * Returns NULL, or the reason of a failure.
- */
+/* Copies the texts of a unit and changes their offsets in the unit's piece of
+ * .debug_str_offsets.dwo. No other bytes need to be changed: a unit refers to texts only by the
+ * indices of these offsets. Returns NULL, or the reason of a failure. */
 static const char *
 take_texts(const struct dwp_source *source, const struct bytes *info, struct bytes *offsets,
 	   struct strbuf *to)

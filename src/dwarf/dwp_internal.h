@@ -33,7 +33,8 @@ enum dwp_part {
 #undef X
 };
 
-/* The piece of a unit in one section; its size is 0 when the unit has none. */
+/* The piece of a unit in one section: offset in the section and size, in bytes; the size is 0 when
+ * the unit has none. */
 struct dwp_piece {
 	uint32_t offset, size;
 };

@@ -32,8 +32,8 @@ sum_of(size_t a, size_t b)
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
-/* Reads the distance behind a 'Q': upper-case letters, then one lower-case letter. 0 when there is
- * no distance, or the distance is larger than `most`. */
+/* Reads the distance behind a 'Q': upper-case letters, then one lower-case letter. Returns 0 when
+ * there is no distance, or the distance is larger than `most`. */
 static size_t
 distance_at(const char *digit, size_t most)
 {

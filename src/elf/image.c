@@ -23,7 +23,8 @@
 /* Largest number of sections; a linked program has some forty. */
 #define SECTIONS_MOST 4096
 
-/* Number of bytes of notes that are searched; real files have some hundred bytes of notes. */
+/* Largest number of bytes of notes that are searched; real files have some hundred bytes of
+ * notes. */
 #define NOTES_MOST (UINT64_C(64) << 10)
 
 struct image_block {
@@ -89,8 +90,7 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 		memcpy(to, image->blocks->memory + offset, size);
 		return true;
 	}
-	/* Large reads, such as that of a symbol table, happen once, so what they read is not
-	 * kept. */
+	/* Large reads, such as that of a symbol table, happen once, so their bytes are not kept. */
 	if (size >= BLOCK_SIZE)
 		return file_read_at(image->fd, offset, to, size) == size;
 	return read_blocks(image, offset, to, size);

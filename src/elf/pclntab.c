@@ -14,10 +14,11 @@
 /* Largest size of a table in bytes: its offsets have 32 bits. */
 #define TABLE_MOST (UINT64_C(4) << 30)
 
-/* Number of bytes of the file that are searched for the table when no section locates it. */
+/* Largest number of bytes of the file that are searched for the table when no section locates
+ * it. */
 #define SEARCH_MOST (UINT64_C(256) << 20)
-/* Number of valid headers that are tried in this search. For each of them, all data and relocations
- * may have to be searched for the start of the code. */
+/* Largest number of valid headers that are tried in this search. For each of them, all data and
+ * relocations may have to be searched for the start of the code. */
 #define HEADERS_MOST 16
 
 /* Type of the note that has Go's build ID: cmd/link/internal/ld/elf.go. */
@@ -70,7 +71,7 @@ use_header(struct pclntab *table, const struct header *header)
 }
 
 /* Reads the header of the table that is assumed at the file offset `offset`, with at most `size`
- * bytes. Returns false when there is no valid header. */
+ * bytes, and sets *table by it. Returns false when there is no valid header. */
 static bool
 try_table(struct pclntab *table, uint64_t offset, uint64_t size)
 {
@@ -199,10 +200,9 @@ pclntab_free(struct pclntab *table)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/*
- * Finds the function that contains `address`, which is relative to the start of Go's code. Stores
- * the offset of its record and the address of the next function. Returns false when there is none.
- */
+/* Finds the function that contains `address`. Stores the offset of its record in *at and the
+ * address of the next function in *end. Addresses are relative to the start of Go's code. Returns
+ * false when there is no such function. */
 static bool
 find_entry(const struct pclntab *table, uint32_t address, uint32_t *at, uint32_t *end)
 {

@@ -44,9 +44,10 @@ bool pclntab_image_read(const struct image *image, uint64_t vaddr, void *to, siz
 
 /*
  * Reads the bytes [offset, offset + size) of the file in pieces of 96 KiB, which are too large to
- * be kept by the image, and calls `visit` with each piece. Stops when `visit` returns false or a
- * piece cannot be read. Each piece begins at a multiple of 24 bytes from `offset`, so no relocation
- * (24 bytes) and no aligned word is split between two pieces.
+ * be kept by the image, and calls `visit` with the file offset, the bytes and the size of each
+ * piece. Stops when `visit` returns false or a piece cannot be read. Each piece begins at a
+ * multiple of 24 bytes from `offset`, so no relocation (24 bytes) and no aligned word is split
+ * between two pieces.
  */
 struct pclntab_scan {
 	bool (*visit)(void *context, uint64_t offset, const uint8_t *bytes, size_t size);
@@ -66,7 +67,8 @@ bool pclntab_find_text(struct pclntab *table);
  */
 struct pclntab_record {
 	uint32_t entry, name, arguments, deferreturn;
-	/* Offsets of packed tables: see `values`. */
+	/* Offsets, from the position `values`, of the packed tables of stack depths, files and
+	 * lines. */
 	uint32_t stack, file, line;
 	uint32_t pcdata_count;
 	/* Index, in the array at `units`, of the first file of the function's compilation unit. */

@@ -18,16 +18,16 @@
 /* The slice of names: the first of several slices, each of three words (address, length,
  * capacity). */
 #define WORD_NAMES 1
-#define WORD_FUNCTIONS 16
-#define WORD_LOW 20  /* start of the first function */
-#define WORD_HIGH 21 /* end of the last function */
-#define WORD_TEXT 22
-#define WORD_FUNCDATA 40 /* Go 1.20 and later */
-#define WORD_FUNCDATA_OLD 38
-#define WORDS 41
+#define WORD_FUNCTIONS 16    /* the slice of functions */
+#define WORD_LOW 20          /* start of the first function */
+#define WORD_HIGH 21         /* end of the last function */
+#define WORD_TEXT 22         /* start of the code */
+#define WORD_FUNCDATA 40     /* from Go 1.20 on: base of the offsets of inlined calls */
+#define WORD_FUNCDATA_OLD 38 /* the same before Go 1.20 */
+#define WORDS 41             /* number of words that are read */
 
-/* Number of bytes of data and of relocations that are searched, and number of candidates that are
- * tried: places with a pointer to the table, where a description may begin. */
+/* Largest numbers of bytes of data and of relocations that are searched, and of candidates that are
+ * tried. A candidate is a place with a pointer to the table, where a description may begin. */
 #define DATA_MOST (UINT64_C(256) << 20)
 #define RELOCATIONS_MOST (UINT64_C(512) << 20)
 #define CANDIDATES_MOST 16
@@ -92,9 +92,9 @@ read_bounds(const struct pclntab *table, uint32_t *low, uint32_t *high)
 
 /*
  * Compares the words of a candidate with the function table: the addresses of its header, names and
- * functions, their number, and the bounds of the code. If all of them agree, stores the start of
- * the code and the base of inlined functions in *table and returns true. No other data agrees in
- * all of these words.
+ * functions, the number of functions, and the bounds of the code. If all of them agree, stores the
+ * start of the code and the base of inlined functions in *table and returns true. No other data
+ * agrees in all of these words.
  */
 static bool
 use_words(struct pclntab *table, const uint64_t word[WORDS])

@@ -7,7 +7,7 @@
 
 #include "elf/pclntab_internal.h"
 
-/* Number of pairs that are read from a packed table; only damaged tables have more. */
+/* Largest number of pairs that are read from a packed table; only damaged tables have more. */
 #define STEPS_MOST (1U << 20)
 
 /* Largest number of bytes of a packed number that is accepted. Five bytes hold 32 bits; the bits of

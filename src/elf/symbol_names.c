@@ -113,10 +113,10 @@ take_piece(const char *piece, size_t length, void *opaque)
  * Demangles demangled->name into demangled->out; sets `good` if it is a Rust or C++ name.
  *
  * A mangled name of 254 bytes can expand to 140 MB of text, because each part may refer to earlier
- * parts twice. libiberty passes the text to take_piece() in pieces, which cannot ask it to stop. So
- * take_piece() leaves libiberty by longjmp when the text is too long. This is safe, because
- * libiberty has no memory from the heap at that time (except for a few bytes for Rust's punycode,
- * which are lost).
+ * parts twice. libiberty passes the text in pieces to its callback, take_piece(), but a callback
+ * cannot make libiberty stop. So take_piece() leaves libiberty by longjmp when the text is too
+ * long. This is safe, because libiberty has no memory from the heap at that time (except for a few
+ * bytes for Rust's punycode, which are lost).
  */
 static void
 demangle_pieces(void *opaque)

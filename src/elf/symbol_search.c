@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_search.c - finds symbols by name in symbol tables of any size.
+ * symbol_search.c - finds symbols by name in symbol tables, which it reads piece by piece.
  */
 #include "wallsample/elf/symbol_search.h"
 

@@ -29,6 +29,7 @@
 #define CELL_LETTERS ((size_t)((CELL_WIDTH - 16) / LETTER))
 /* maximum length in letters of a name in a sentence: the sentence must fit SENTENCE_LINES */
 #define NAME_LETTERS 40
+/* maximum length in letters of the name of a progress point in a title */
 #define POINT_LETTERS 80
 
 static const char style[] =

@@ -3,15 +3,16 @@
  * chrome.c - writes a trace in the Trace Event Format, which Perfetto, chrome://tracing and others
  * draw: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  *
- * Each thread and each task has a track. A track has one slice for each time in which the run state
- * and the awaited object were the same, and nested in that slice one for each function of the call
- * chain, for as long as consecutive samples have the function. Counters show the number of threads
- * on a CPU, of threads that waited for a CPU, and of tasks that waited for a thread. One more track
- * shows which thread held the interpreter's lock. A wait for that lock is a state of its own.
+ * Each thread and each task has a track. A track has one slice for each period in which the run
+ * state and the awaited object were the same. Nested in that slice is one slice for each function
+ * of the call chain, for as long as consecutive samples have the function. Counters show the number
+ * of threads on a CPU, of threads that waited for a CPU, and of tasks that waited for a thread. One
+ * more track shows which thread held the interpreter's lock. A wait for that lock is a state of its
+ * own.
  *
  * Times are microseconds on the clock of timeline_base(): of CLOCK_MONOTONIC, like those of other
- * tools, if the recordings have it. A slice is written when it ends, so slices are not ordered:
- * readers sort them.
+ * tools, if the recordings have it. A slice is written when it ends, so slices are not ordered by
+ * their start: readers sort them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,9 +24,9 @@
 /*
  * PID_MAX_LIMIT of the kernel's include/linux/threads.h: process ids are not larger. PIDS is added
  * to a process id to make an id that no process has, in two cases. First, if two recordings have
- * the same process id. Second, if an interpreter with a lock was sampled: tracers of interpreters
- * write traces with the id of the process, and in a file merged from both traces the slices of one
- * thread would not nest; readers drop such slices.
+ * the same process id. Second, if an interpreter with a lock was sampled. The user may then merge
+ * this trace with a trace by a tracer of the interpreter, in which the process has its own id. With
+ * equal ids, slices of one thread from the two traces would not nest, and readers drop such slices.
  */
 #define PIDS 4194304
 /* The number of the track of the interpreter's lock; no thread id or task number has this value. */
@@ -48,7 +49,7 @@ struct tracing {
 	struct json_stream json;
 	int64_t *pid;   /* by recording: the id of the recorded process in the trace */
 	bool *has_name; /* by thread of the profile: true if the name of the thread was written */
-	bool apart;     /* PIDS was added to all process ids: an interpreter has a lock */
+	bool apart;     /* PIDS was added to all process ids, because an interpreter has a lock */
 	struct track track; /* the track of the thread whose slices are being read */
 	struct gil_spans gil;
 };
@@ -61,7 +62,7 @@ us(uint64_t ns)
 	return (int64_t)((ns + NS_PER_US / 2) / NS_PER_US);
 }
 
-/* The track and the time of a slice. */
+/* The track of a slice in the trace, and its range of time. */
 struct span {
 	size_t recording;
 	int64_t track; /* the member "tid" of the slice in the trace */
@@ -208,7 +209,10 @@ close_track(struct tracing *tracing)
 	track->is_open = false;
 }
 
-/* True if the slice follows track->last without a gap, with the same thread, state and wait. */
+/*
+ * True if the slice follows track->last without a gap, with the same recording, thread, state,
+ * system call and wait.
+ */
 static bool
 continues_state(const struct track *track, const struct timeline_slice *slice)
 {
@@ -339,8 +343,9 @@ put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t run
 }
 
 /*
- * Writes the counters of a recording: for each tick at which one of them differs from the previous
- * tick, and as 0 at the end of the last tick. They are 0 for a tick that is not selected.
+ * Writes the counters of a recording: their values at each tick at which a value differs from that
+ * at the previous tick, and zeros at the end of the last tick. For a tick that is not selected, the
+ * values are 0.
  */
 static void
 put_counters(struct tracing *tracing, size_t number)
@@ -402,8 +407,8 @@ number_processes(struct tracing *tracing)
 }
 
 /*
- * Names the process of a recording: "redis-server"; "server 123, sampled" if its id in the trace is
- * not its process id; with several recordings "redis-server 123 on host".
+ * Names the process of a recording: "server"; "server 123, sampled" if its id in the trace is not
+ * its process id; with several recordings "server 123 on host".
  */
 static void
 name_process(struct tracing *tracing, size_t number)

@@ -29,7 +29,7 @@ write_whole(FILE *out, const char *field, double value)
 
 /*
  * Writes the candidate: a line as FILE:LINE, as coz does; a function with its module, because
- * several functions may have the same name.
+ * several functions may have the same name; a module by its name.
  */
 static void
 write_selected(const struct causal_result *result, uint32_t at, FILE *out)

@@ -2,9 +2,9 @@
 /*
  * folded.c - writes one line per stack, "outermost;…;innermost WEIGHT", for flame graph tools.
  *
- * The weight is in microseconds, at least 1; in a dump it is a number of threads. A name may
- * contain spaces: readers take the weight after the last space. A comparison of two runs has two
- * weights, before and after, as difffolded.pl of FlameGraph writes them.
+ * The weight is in microseconds, at least 1; in a dump it is the number of threads and tasks with
+ * the stack. A name may contain spaces: readers take the weight after the last space. A comparison
+ * of two runs has two weights, before and after, as difffolded.pl of FlameGraph writes them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +26,11 @@ struct folding {
 	const struct view *view;
 	enum weight weight;
 	bool by_thread;
-	bool counted; /* the weight of a line is a number of threads, not a time */
+	/*
+	 * the weight of a line is a number of threads or tasks: weight_ns is this number times
+	 * NS_PER_US
+	 */
+	bool counted;
 	/* the lines are part of a comparison: diff_name() gives the names of functions */
 	bool compared;
 	double scale; /* weights are multiplied by this factor */
@@ -78,7 +82,10 @@ count_of(const struct view *view, const struct view_row *row)
 	return of->is_task && of->task_id == 0 ? row->samples : 1;
 }
 
-/* Makes one line per stack, or per stack and thread: states and system calls are merged. */
+/*
+ * Makes one line per stack, or with by_thread one per stack and unit (view_unit()): rows of the
+ * view with other states and system calls are merged.
+ */
 static void
 make_lines(struct folding *folding)
 {
@@ -204,7 +211,7 @@ folded_write(const struct export_input *input, FILE *out)
 		     out);
 }
 
-/* Writes for each stack the number of threads with that stack. */
+/* Writes for each stack the number of threads and tasks with that stack. */
 static void
 folded_write_dump(const struct export_input *input, FILE *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * format_internal.h - functions of those exporters whose code is in several files.
- * wallsample-formats(5) describes the JSON.
+ * wallsample-formats(5) describes the JSON that the functions json_*() write.
  */
 #ifndef WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
 #define WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
@@ -17,7 +17,10 @@ void json_write_causal(const struct causal_input *input, FILE *out);
 
 /* --- exporter_json: parts of its objects --------------------------------------------------- */
 
-/* Writes the list "deadlocks". */
+/*
+ * Writes the list "deadlocks" of all deadlocks in the profile of the view: the threads of each
+ * ring, the threads stuck behind the ring, and what they wait for. The list may be empty.
+ */
 void json_write_deadlocks(struct json_stream *stream, const struct view *view);
 
 /* --- exporter_svg ---------------------------------------------------------------------------- */
@@ -31,11 +34,11 @@ struct pprof_stream;
 
 /*
  * Creates a stream that packs messages and writes them as gzip to `out`, which the caller checks
- * for errors. Equal messages result in equal bytes. In the format of protocol buffers, concatenated
- * messages of one type form a single message with all their fields.
+ * for errors. Equal sequences of messages result in equal bytes. In the format of protocol buffers,
+ * concatenated messages of one type form a single message with all their fields.
  */
 struct pprof_stream *pprof_stream_create(FILE *out);
-/* Packs a message and adds it to the stream. */
+/* Packs a message and adds it to the stream. The message stays the caller's. */
 void pprof_stream_add(struct pprof_stream *stream, const struct ProtobufCMessage *message);
 /* Writes the buffered bytes, then frees the stream. */
 void pprof_stream_free(struct pprof_stream *stream);

@@ -194,8 +194,8 @@ write_function(struct writing *writing, const struct top_row *row)
 }
 
 /*
- * Writes all functions of all stacks: first the functions with time of the chosen weight, in the
- * order of the report, then all other functions.
+ * Writes all functions of all stacks: first the functions that have time of the weight input->sort,
+ * in the order of the report, then all other functions.
  */
 static void
 write_functions(struct writing *writing)

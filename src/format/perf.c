@@ -79,10 +79,12 @@ take_scratch(struct script *script)
 }
 
 /*
- * Returns the name of a thread with replaced characters; the caller frees it. Readers would take a
- * word that begins with a digit or a slash for the thread's id, and a line that begins with '#' for
- * a comment; ';' separates names in the output of stackcollapse-perf.pl. A thread without a name
- * gets ':' and its id, as in perf.
+ * Returns the name of a thread, in which characters that readers would misunderstand are replaced;
+ * the caller frees it. '_' replaces white space at the start of the name or before a digit or
+ * slash, because readers would take the word behind it for the thread's id, and '#' at the start of
+ * the name, because readers would take the line for a comment. ':' replaces ';', which separates
+ * names in the output of stackcollapse-perf.pl. A thread without a name gets ':' and its id, as in
+ * perf.
  */
 static char *
 make_comm(struct script *script, uint32_t id)
@@ -159,9 +161,10 @@ add_symbol(struct script *script, const struct view_function *function)
 }
 
 /*
- * Adds the path or name of the function's module. '_' replaces white space, because readers take
- * what follows the last white space of the line for the module. Brackets replace parentheses,
- * because one reader ends the module at the first ')'.
+ * Adds the path or name of the function's module; for a function of a script the path of its file,
+ * or "[script]"; for a named frame "[wallsample]"; for an inlined function "inlined". '_' replaces
+ * white space, because readers take what follows the last white space of the line for the module.
+ * Brackets replace parentheses, because one reader ends the module at the first ')'.
  */
 static void
 add_module(struct script *script, const struct view_function *function)
@@ -382,8 +385,8 @@ compare_beginnings(const void *left, const void *right)
 }
 
 /*
- * Writes the recordings ordered by time: the records of two recordings of one process must not go
- * back in time.
+ * Writes the records of all recordings, the earliest recording first: if two recordings are of one
+ * process, its records must not go back in time.
  */
 static void
 write_records(struct script *script)

@@ -153,7 +153,8 @@ pack_location(struct packing *packing, pb_location *location)
 	pprof_stream_add(packing->stream, &piece.base);
 }
 
-/* Returns the id of a frame's location, written at its first use. `functions`: innermost first. */
+/* Returns the id of the location of the frame `id`; writes the location at the frame's first use.
+ * `functions`: those of the frame, innermost first. */
 static uint64_t
 frame_location_id(struct packing *packing, uint32_t id, const uint32_t *functions, size_t count)
 {
@@ -186,7 +187,7 @@ frame_location_id(struct packing *packing, uint32_t id, const uint32_t *function
 	return location.id;
 }
 
-/* Returns the id of the location of a function without a frame; writes it at its first use. */
+/* As frame_location_id(), for a function without a frame; `at`: its index in packing->used. */
 static uint64_t
 plain_location_id(struct packing *packing, size_t at, const char *name)
 {
@@ -275,7 +276,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 	return count;
 }
 
-/* Writes a sample with the locations in `sample`, and the values of the row, or of its `part`. */
+/* Writes a sample: the locations of `sample`; the values of `part`, or of `row` if it is NULL. */
 static void
 pack_sample(struct packing *packing, const struct view_row *row,
 	    const struct parallelism_part *part, pb_sample *sample)

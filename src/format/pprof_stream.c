@@ -8,7 +8,8 @@
 
 #include "wallsample/base/base.h"
 
-#define GZIP_WINDOW (15 + 16) /* the largest window, with gzip's header: see deflateInit2 */
+#define GZIP_WINDOW (15 + 16) /* deflateInit2(): 15 is the largest window; 16 adds a gzip header */
+/* deflateInit2(): zlib's default */
 #define MEMORY_LEVEL 8
 
 struct pprof_stream {
@@ -18,7 +19,10 @@ struct pprof_stream {
 	z_stream zip;
 };
 
-/* Allocates for zlib without failure, so that zlib calls cannot fail. */
+/*
+ * Allocates memory for zlib; ends the program if there is none. No call of zlib fails for lack of
+ * memory.
+ */
 static voidpf
 zip_allocate(voidpf opaque, uInt items, uInt size)
 {
@@ -64,8 +68,10 @@ pprof_stream_create(FILE *out)
 	stream->out = out;
 	stream->zip.zalloc = zip_allocate;
 	stream->zip.zfree = zip_free;
-	/* The gzip header that zlib writes by default has no time, so that equal profiles become
-	 * equal bytes. */
+	/*
+	 * The gzip header that zlib writes by default contains no time: equal profiles give equal
+	 * bytes.
+	 */
 	if (deflateInit2(&stream->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		abort(); /* zlib differs from the version at build time */

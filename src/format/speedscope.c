@@ -4,12 +4,12 @@
  * all threads, and a timeline of each thread.
  *
  * The viewer places samples one after the other from 0 on and ignores the start of a profile. So a
- * timeline has a sample without frames for each time without data, including the time before its
- * first sample: all threads are on one axis.
+ * timeline has a sample without frames for each period without data, including the period before
+ * its first sample: all threads are on one axis.
  *
  * The schema is https://www.speedscope.app/file-format-schema.json. The members of a JSON object
- * may come in any order: the list of frames comes last, because the used frames are known only
- * then.
+ * may come in any order: the list of frames comes last, because only then it is known which frames
+ * are used.
  */
 #include <stdlib.h>
 
@@ -91,8 +91,8 @@ scratch_text(struct scope *scope)
 
 /*
  * Adds the member "file" of a frame: the source file, or the module if the file is not known or the
- * view is by module or source file. The viewer shows it beside the name and chooses the colour by
- * it.
+ * view is by module or source file. The viewer shows this text beside the name, and frames with the
+ * same text have the same colour. In a view by line, adds the member "line", too.
  */
 static void
 add_file(struct scope *scope, json_t *object, const struct view_function *function)
@@ -188,8 +188,8 @@ end_profile(struct scope *scope)
 /* --- all threads ------------------------------------------------------------------------ */
 
 /*
- * Writes each stack once; stacks with the same callers are adjacent, the heaviest first. The weight
- * that no stack of the tree has is written as one sample with the frame "[no stack]".
+ * Writes each stack once; stacks with the same callers are adjacent, the heaviest first. Weight
+ * that no node of the tree has is written as one sample with the frame "[no stack]".
  */
 static void
 put_tree(struct scope *scope, const struct call_tree *tree)
@@ -257,7 +257,10 @@ slice_stack(struct scope *scope, const struct timeline_slice *slice)
 	return stack;
 }
 
-/* Writes a sample without frames up to `end_ns`. */
+/*
+ * Writes a sample without frames from the end of the last written sample to `end_ns`; nothing if
+ * that is not later.
+ */
 static void
 put_gap(struct scope *scope, uint64_t end_ns)
 {
@@ -311,8 +314,8 @@ begin_thread(struct scope *scope, const struct timeline_slice *slice)
 }
 
 /*
- * True if `slice` continues *last. Slices with the same stack share an array of functions: its
- * address identifies the stack.
+ * True if `slice` begins where *last ends, and both have the same stack, state and system call.
+ * Slices with the same stack share an array of functions: its address identifies the stack.
  */
 static bool
 continues_slice(const struct timeline_slice *last, const struct timeline_slice *slice)

@@ -28,11 +28,11 @@
 
 /* Limits that keep the file small. */
 #define SHARE_LEAST 0.001 /* narrower frames, as a share of the whole width, are left out */
-#define FRAMES_MOST 20000 /* of more frames, the widest are drawn */
+#define FRAMES_MOST 20000 /* maximum number of frames: the widest are drawn */
 #define LEVELS_MOST 500   /* maximum number of levels, the root included */
 /*
- * The lowest LEVELS_ALWAYS levels are always drawn, a higher level only if it has LEVEL_SHARE_LEAST
- * of the time.
+ * The lowest LEVELS_ALWAYS levels are always drawn, a higher level only if its frames have at least
+ * the share LEVEL_SHARE_LEAST of the time.
  */
 #define LEVELS_ALWAYS 60
 #define LEVEL_SHARE_LEAST 0.01
@@ -184,8 +184,8 @@ write_title(struct drawing *drawing, const char *module, int64_t ns)
 }
 
 /*
- * Writes a frame with the name drawing->name; `start_ns` determines its position. The root is at
- * level 0.
+ * Writes a frame with the name drawing->name. `start_ns` determines its horizontal position, `ns`
+ * its width. The root is at level 0.
  */
 static void
 write_box(struct drawing *drawing, const char *module, uint32_t level, int64_t start_ns, int64_t ns)

@@ -17,12 +17,13 @@ static const struct jit_source *const sources[] = {
 #define REFRESH_NS (5 * NS_PER_SEC)
 /* Most CPU time that jit_begin() spends on each source. */
 #define BEGIN_NS (50 * NS_PER_MS)
-/* Time from one search for new files to the next, and from one read of known files to the next. */
+/* SEARCH_INTERVAL: time from one search for new files to the next. READ_INTERVAL: least time from
+ * one read of known files to the next. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
-/* Time from the first search to the second; it doubles with each search until it is at least
- * SEARCH_INTERVAL. It is short because the program may just have been started, and may not run
- * long. */
+/* Time from the first search to the second. The time between searches doubles with each search
+ * until it is at least SEARCH_INTERVAL. It is short at first because the program may just have been
+ * started, and may not run long. */
 #define FIRST_INTERVAL (10 * NS_PER_MS)
 
 /* The state of one source. */

@@ -27,9 +27,10 @@
 #define MAX_CODE (UINT64_C(1) << 32)
 /*
  * Largest number of nodes that one search visits, in jit_book_find and jit_book_find_start
- * (MAX_STEPS), and in jit_book_add (MAX_ADD_STEPS). Each node may cost a cache miss. Only an
- * address with very many overlapping entries reaches a limit: then jit_book_find returns any of
- * these entries, and jit_book_add may add an equal entry again.
+ * (MAX_STEPS), and in jit_book_add (MAX_ADD_STEPS). Each node may cost a cache miss. A limit is
+ * reached only at an address with very many overlapping entries, or where very many entries begin:
+ * then the result of the search is the best entry visited so far, if any, and jit_book_add may add
+ * an equal entry again.
  */
 #define MAX_STEPS 8192
 #define MAX_ADD_STEPS 128

@@ -14,8 +14,8 @@
 
 #include "jit/jit_source_internal.h"
 
-/* openat2(2), which exists since Linux 5.6, as include/uapi/linux/openat2.h defines it; its system
- * call number is the same on all architectures. The headers of older systems do not have these
+/* openat2(2), which exists since Linux 5.6, as include/uapi/linux/openat2.h defines it. Its system
+ * call number is the same on x86-64 and AArch64. The headers of older systems do not have these
  * definitions. */
 #define NR_OPENAT2 437
 #define OPEN_NO_MAGICLINKS UINT64_C(0x02)

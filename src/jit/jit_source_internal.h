@@ -38,10 +38,10 @@ struct jit_lines {
 };
 
 /*
- * Adds an entry for the code at [start, start + size), and returns its number. If the current entry
- * at `start` has the same range and name and no lines, returns the number of that entry instead: a
- * file that is written again repeats all entries. Returns JIT_NONE when the range cannot be code,
- * or the book is full.
+ * Adds an entry for the code at [start, start + size), and returns its number. If `lines` is empty,
+ * and the current entry at `start` has the same range and name and no lines, returns the number of
+ * that entry instead: a file that is written again repeats all entries. Returns JIT_NONE when the
+ * range cannot be code, or the book is full.
  */
 uint32_t jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, const char *name,
 		      struct jit_lines lines);
@@ -122,7 +122,8 @@ struct jit_source {
 	void (*free)(void *state);
 	/* Searches for new files, and for files that have replaced others. */
 	void (*search)(void *state);
-	/* Reads at most about `budget` bytes. Returns true when there is nothing left to read. */
+	/* Reads entries from at most about `budget` bytes of the files, and adds them to the book.
+	 * Returns true when there is nothing left to read. */
 	bool (*read)(void *state, size_t budget);
 	/* Warns once about each file of which entries are missing. `slow`: reading was ended before
 	 * the end of the files because it took too long. */

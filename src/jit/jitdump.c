@@ -343,7 +343,8 @@ keep_debug(struct jitdump *all, struct dump *dump, uint32_t size)
 	return true;
 }
 
-/* Handles a record that is complete in the file, and counts it, also as damaged if it is. */
+/* Handles a record that is complete in the file. Counts it in dump->records, and, if it is damaged,
+ * in dump->bad. */
 static void
 take_record(struct jitdump *all, struct dump *dump, uint32_t id, uint32_t size)
 {

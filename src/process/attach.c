@@ -19,13 +19,15 @@
 /* The number of CAP_SYS_PTRACE in include/uapi/linux/capability.h. */
 #define SYS_PTRACE_BIT 19
 
-/* Number of times that the kernel is asked for permission, and the pause between two times. */
+/* Number of times that ask_kernel asks the kernel for permission, and the pause between two of them
+ * in nanoseconds. */
 #define ROUNDS 8
 #define ROUND_PAUSE_NS 3000000L
 
 /*
- * Most times that it is checked whether another tracer has detached from the target. Another
- * wallsample traces for milliseconds, and in causal experiments for tens of milliseconds.
+ * Largest number of checks whether another tracer has detached from the target; ROUND_PAUSE_NS lies
+ * between two. Another wallsample traces for milliseconds, and in causal experiments for tens of
+ * milliseconds.
  */
 #define TRACED_ROUNDS 64
 
@@ -141,8 +143,11 @@ explain_first(const struct refusal *r, const struct reason *reason, size_t count
 	return 0;
 }
 
-/* Explains a refusal by ptrace_scope 3, or by the missing capability of root in a container. They
- * are checked before the reasons for which the text advises sudo, which would not help here. */
+/*
+ * Explains a refusal by ptrace_scope 3, or by the missing capability of root in a container. Both
+ * reasons are checked before those whose texts advise to use sudo, because sudo would not help
+ * here.
+ */
 static int
 explain_machine(const struct refusal *r, struct error *err)
 {
@@ -273,7 +278,7 @@ refusal_init(struct refusal *r, const struct process *process)
 /*
  * Refuses a 32-bit program: its registers and system call numbers differ, so that system calls
  * interrupted by a stop could not be restarted. If the target execs a 32-bit program later, the
- * tracer handles that.
+ * tracer reports STOP_COMPAT32 (tracer.h).
  */
 static int
 refuse_foreign(const struct refusal *r, struct error *err)

@@ -100,7 +100,8 @@ limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
 	size_t root_length = strlen(root);
 	unsigned least = UINT_MAX;
 
-	/* The path of a cgroup outside of wallsample's cgroup namespace begins with "/..". */
+	/* The path of a cgroup outside of wallsample's cgroup namespace begins with "/..": then
+	 * only the limit of the mount point is read. */
 	if (path[0] != '/' || strncmp(path, "/../", 4) == 0 || strcmp(path, "/..") == 0)
 		path = "/";
 	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))

@@ -57,8 +57,11 @@ parse_id(const char *text, uint32_t *id)
 	return true;
 }
 
-/* Reads the groups of the user. Must be called before the fork: getpwuid and getgrouplist are not
- * async-signal-safe. */
+/*
+ * Reads the groups of the user; stores only identity->gid if the user is not known or the groups
+ * cannot be read. Must be called before the fork: getpwuid and getgrouplist are not
+ * async-signal-safe.
+ */
 static void
 read_groups(struct identity *identity)
 {

@@ -17,7 +17,7 @@
 /* Shortest interval between two reads of all mappings. It is longer if a read takes more than 1% of
  * this time. */
 #define READ_INTERVAL_NS NS_PER_SEC
-/* the same interval on kernels without PROCMAP_QUERY */
+/* shortest interval between two reads of all mappings on kernels without PROCMAP_QUERY */
 #define READ_INTERVAL_BLIND_NS (100 * NS_PER_MS)
 #define READ_COST_FACTOR 100
 

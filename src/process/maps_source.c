@@ -72,8 +72,9 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 			path[0] = '\0';
 		path[PATH_MAX - 1] = '\0';
 		/*
-		 * The text of /proc/PID/maps has "\012" for a newline. If a name has a newline, the
-		 * query fails, and the caller reads that text: a mapping has only one name then.
+		 * The text of /proc/PID/maps has "\012" for a newline. If a name has a newline,
+		 * this function returns MAPS_QUERY_FAILED, and the caller reads that text instead:
+		 * a mapping has the same name however it was found.
 		 */
 		if (strchr(path, '\n'))
 			return MAPS_QUERY_FAILED;
@@ -158,7 +159,8 @@ struct line_feed {
 	void *context;
 };
 
-/* Parses all complete lines of the buffer, and moves the incomplete last line to the front. */
+/* Parses all complete lines of the buffer, and moves the incomplete last line to the front. A line
+ * that fills the whole buffer is skipped. */
 static void
 feed_lines(struct line_feed *feed)
 {

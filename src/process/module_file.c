@@ -167,8 +167,8 @@ name_descriptor(int folder, const char *link, const struct maps_line *line)
 
 /*
  * Opens the mapped file, with O_PATH, by a descriptor that the target has open: programs that map
- * code from memfd_create(2) often keep the descriptor. Searches DESCRIPTORS_MOST directory entries.
- * Returns a descriptor, or -1.
+ * code from memfd_create(2) often keep the descriptor. Searches the first DESCRIPTORS_MOST entries
+ * of /proc/PID/fd. Returns a descriptor, or -1.
  */
 static int
 name_by_descriptor(const struct process *process, const struct maps_line *line)

@@ -236,8 +236,8 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 
 /*
  * Opens the /proc directory of a thread of the process that still has memory. Returns a descriptor,
- * or -1. /proc/TID exists for every thread, though it is not listed; Tgid in its status proves that
- * the thread belongs to the process.
+ * or -1. /proc/TID exists for every thread, although a listing of /proc contains only the first
+ * thread of each process. Tgid in the status file proves that the thread belongs to the process.
  */
 static int
 open_living_thread(const struct process *process)

@@ -169,11 +169,13 @@ void module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE])
 
 /* --- module_stored.c: modules without a process ---------------------------------------------- */
 
-/* Makes the module of a core file for modules_add_dumped. `path` and `deleted` are those of
- * module_create. The caller frees the module. */
+/*
+ * Makes the module of a core file for modules_add_dumped. Takes over `path`, which must have no
+ * suffix " (deleted)"; `deleted`: the core file has the path with it. The caller frees the module.
+ */
 struct module *module_dumped_create(const struct dumped_module *dumped, char *path, bool deleted);
 
-/* Makes the module of a recording for modules_add_recorded. The caller frees it. */
+/* Makes the module of a recording for modules_add_recorded. The caller frees the module. */
 struct module *module_recorded_create(const struct recorded_module *recorded);
 
 #endif

@@ -10,12 +10,14 @@
 /* The flag of kernel threads in include/linux/sched.h. */
 #define PF_KTHREAD UINT64_C(0x00200000)
 
-/* Size of a stat line, which has 52 numbers of at most 20 digits and a command name. */
+/* Size of the buffer for a stat line, which has 52 fields: a command name, a letter, and numbers of
+ * at most 20 digits. */
 #define STAT_LINE_SIZE 2048
 
 #define STATUS_LIMIT (64 << 10)
 
-/* Reads the file into `to`, without heap memory because it is called for each new thread. */
+/* Reads up to size - 1 bytes of the file into `to`, zero-terminated. Returns false, with errno set,
+ * on failure. Uses no heap memory, because it is called for each new thread. */
 static bool
 read_line(int dirfd, const char *name, char *to, size_t size)
 {
@@ -78,7 +80,8 @@ store_field(struct task_stat *stat, unsigned field, uint64_t value)
 	}
 }
 
-/* Parses fields 4 and up. Old kernels lack field 48, which then stays 0. */
+/* Parses fields 4 to 48. Fields behind field 22 may be missing, and then stay 0: old kernels lack
+ * field 48. Returns false for a malformed line. */
 static bool
 parse_numbers(const char *at, struct task_stat *stat)
 {

@@ -52,11 +52,11 @@ struct profile_names {
 struct profile_sums {
 	struct profile_entry *entry;
 	size_t entry_count, entry_capacity;
-	struct table entry_table; /* (thread and stack; index in NAMES_DOING) -> entry */
+	struct table entry_table; /* profile_find_entry() uses it to find the index in `entry` */
 
 	struct profile_blame *blame;
 	size_t blame_count, blame_capacity;
-	struct table blame_table; /* keys of profile_find_blame -> index in `blame` */
+	struct table blame_table; /* profile_find_blame() uses it to find the index in `blame` */
 
 	struct profile_parallelism *parallelism;
 	size_t parallelism_count, parallelism_capacity;
@@ -75,8 +75,7 @@ struct profile {
 	bool is_window; /* made by profile_since: the names belong to another profile */
 	struct profile_sums sums;
 	/*
-	 * Sums of the additions since the last mark, a member of that mark; NULL if there is no
-	 * mark.
+	 * Sums of the additions since the last mark: its member `since`; NULL if there is no mark.
 	 */
 	struct profile_sums *since_mark;
 	/* the oldest and the latest mark; NULL if there is no mark */
@@ -103,7 +102,7 @@ void sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame
 void sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick);
 void sums_add_deadlock(struct profile_sums *sums, const struct profile_stuck *stuck, size_t count,
 		       size_t ring);
-/* Adds the sums in `more`, which belong to later additions to the same profile, to `sums`. */
+/* Adds to `sums` the sums in `more`, which are those of later additions to the same profile. */
 void sums_merge(struct profile_sums *sums, struct profile_names *names,
 		const struct profile_sums *more);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * profile_mark.c - marks and windows. A mark has the sums of the additions between it and the next
- * mark. A window has the total of the sums of several marks.
+ * mark. A window has the total of the sums of all marks from its first mark up to, but without, its
+ * last one.
  */
 #include "wallsample/profile/profile_mark.h"
 
@@ -14,7 +15,8 @@ struct profile_mark {
 	struct profile *profile;
 	/* next older and next later mark; NULL at an end of the list */
 	struct profile_mark *previous, *next;
-	/* sums of additions between this mark and the next mark, or up to now */
+	/* sums of the additions between this mark and the next mark or, if there is none, up to
+	 * now */
 	struct profile_sums since;
 };
 

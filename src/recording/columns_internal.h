@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-/* Bounds on numbers in a recording, so that sums do not overflow. NUMBER_MOST is 36 years in ns. */
+/* Bounds on numbers in a recording, with which sums do not overflow: of times and weights
+ * (NUMBER_MOST, 36 years in ns), and of counts (COUNT_MOST). */
 #define NUMBER_MOST (INT64_C(1) << 60)
 #define COUNT_MOST (INT64_C(1) << 50)
 /*

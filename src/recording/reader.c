@@ -150,8 +150,8 @@ read_process(struct rows *rows, void *context)
 }
 
 /*
- * Stores, for a system call number of the machine that made the recording, the number on this
- * machine.
+ * Stores in recording->syscalls, for a system call number of the machine that made the recording,
+ * the number on this machine.
  */
 static void
 read_syscall(struct rows *rows, void *context)

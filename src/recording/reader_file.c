@@ -16,8 +16,8 @@
 /* Most bytes of one value. The longest is a command line, which may have 2 MiB. */
 #define VALUE_MOST (16 << 20)
 /*
- * Most steps of SQLite's virtual machine in a query, for each byte of the file. Reading a table of
- * the smallest rows takes a fraction of these steps.
+ * Most steps of SQLite's virtual machine in a query, for each byte of the file; a million steps are
+ * always permitted. Reading a table of the smallest rows takes a fraction of these steps.
  */
 #define STEPS_PER_BYTE 8
 /* Bound on the heap of SQLite, which a hostile schema or sorting could fill. */

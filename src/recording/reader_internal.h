@@ -45,7 +45,7 @@ struct recording {
 	struct recording_info info;
 	sqlite3 *db;
 	unsigned version;    /* schema version of the recording */
-	uint64_t start_time; /* start of the process after the boot, in the kernel's clock ticks */
+	uint64_t start_time; /* start of the process, in kernel clock ticks since the boot */
 	uint64_t steps;      /* steps of SQLite in the present query */
 	bool borrowed;       /* the database belongs to a recorder and stays open */
 	/* file system of the private copy; NULL if the file was not copied */
@@ -67,8 +67,9 @@ struct recording {
 	struct id_map map[RECORDING_TABLE_COUNT];
 	/* Profile of the last load, borrowed; NULL before the first load. */
 	const struct profile *profile;
-	bool threads_only;     /* value of recording_load.threads_only at the last load */
-	struct table syscalls; /* system call number in the recording -> on this machine */
+	bool threads_only; /* value of recording_load.threads_only at the last load */
+	/* maps system call numbers in the recording to those on this machine */
+	struct table syscalls;
 };
 
 /* --- reader_file.c */
@@ -139,9 +140,9 @@ bool rows_next(struct rows *rows);
 int64_t rows_number(struct rows *rows, int column, int64_t least, int64_t most);
 bool rows_is_null(const struct rows *rows, int column);
 /*
- * Returns the text in the column up to its first zero byte; "" for NULL. If the texts that the
- * query has read have more bytes together than a whole recording of this size can have, sets
- * rows->bad and returns "".
+ * Returns the text in the column up to its first zero byte; "" for NULL. If all texts that the
+ * query has read have more than twice as many bytes as the file, or more than TEXT_MOST
+ * (reader_rows.c), sets rows->bad and returns "".
  */
 const char *rows_text(struct rows *rows, int column);
 /*
@@ -176,13 +177,14 @@ bool reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32
 int32_t reader_syscall(const struct recording *recording, int32_t number);
 int reader_load_ticks(struct recording *recording, struct error *err);
 /*
- * Adds the ticks that load->selection selects to load->profile. Returns an array of tick_count + 1
- * elements; element n sums up the ticks before tick n. The caller frees the array.
+ * Adds the ticks that load->selection selects to load->profile; sets load->selected_ns, and
+ * `wanted` and `turn` of the recording. Returns an array of tick_count + 1 elements; element n sums
+ * up the ticks before tick n. The caller frees the array.
  */
 struct tick_sum *reader_sum_ticks(struct recording *recording, struct recording_load *load);
 /*
- * Multiplies samples and weights of an entry by the share of selected ticks among its ticks,
- * [first, first + ticks). Returns false if none of these ticks is selected.
+ * Scales samples and weights of an entry, whose ticks are [first, first + ticks), to the selected
+ * ticks, as struct recording_selection says. Returns false if none of these ticks is selected.
  */
 bool reader_share(const struct recording *recording, const struct tick_sum *sums, uint64_t first,
 		  uint64_t ticks, struct profile_entry *entry);

@@ -28,7 +28,7 @@ struct deadlock {
 struct loading {
 	struct recording *recording;
 	struct recording_load *load;
-	struct tick_sum *sums; /* NULL if all ticks are selected */
+	struct tick_sum *sums; /* result of reader_sum_ticks; NULL if all ticks are selected */
 	double total; /* sum of the absolute values of samples and weights that were read */
 	struct deadlock deadlock;
 };
@@ -246,9 +246,9 @@ reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *c
 }
 
 /*
- * Multiplies samples and weights of the entry by the share of selected ticks among its ticks,
- * [first, first + ticks). Returns false if none of these ticks is selected, or if the sum of all
- * weights is too large.
+ * Scales samples and weights of the entry, whose ticks are [first, first + ticks), to the selected
+ * ticks (reader_share). Returns false if none of these ticks is selected, or if rows->bad is set,
+ * as it is when the sum of all weights that were read exceeds SUM_MOST.
  */
 static bool
 take_weights(struct loading *loading, struct rows *rows, int64_t first, int64_t ticks,

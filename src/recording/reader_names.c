@@ -9,13 +9,14 @@
 #include "recording/reader_internal.h"
 #include "wallsample/base/base.h"
 
+/* The names of one place: elements of recorded_names.symbol, from the innermost function on. */
 struct name_chain {
 	uint32_t first, count;
 };
 
 struct recorded_names {
 	struct strings *texts;
-	struct table by_place; /* (module and epoch; key_of()) -> index in `chain` */
+	struct table by_place; /* maps (module and epoch; key_of()) to an index in `chain` */
 	struct name_chain *chain;
 	size_t chain_capacity;
 	struct symbol *symbol;

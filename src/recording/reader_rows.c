@@ -95,7 +95,8 @@ rows_text(struct rows *rows, int column)
 
 /*
  * Reads the id of a row of another table, or of an earlier row of the same table. Returns the id
- * that this row has in the profile.
+ * that this row has in the profile; UINT32_MAX if the column stands for no row, or if the id is out
+ * of range (rows->bad).
  */
 static int64_t
 read_reference(struct rows *rows, int column, const struct column_type_info *type)

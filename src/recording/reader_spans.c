@@ -80,11 +80,13 @@ read_span(const struct rows *rows, uint64_t *next, struct recording_span *span)
 	return place_span(recording, span, &next[span->thread]);
 }
 
-/* A span without samples or without ticks has weights only, and no place in time. */
+/* SPANS: SQL that selects the spans with a place in time and begins to order them; a row without
+ * samples or without ticks has only weights. OF_THREAD: the thread that ran the task or, for
+ * samples of a thread itself, this thread. */
 #define SPANS "WHERE samples > 0 AND ticks > 0 ORDER BY "
 #define OF_THREAD "CASE WHEN carrier >= 0 THEN carrier ELSE thread END"
 
-/* SQL after the name of the table, by enum recording_order */
+/* SQL after the name of table spans; indexed by enum recording_order */
 static const char *const tails[] = { SPANS "id", SPANS "first_tick, id",
 				     SPANS "thread, first_tick, id" };
 

@@ -28,7 +28,8 @@ put_number(struct recorder *recorder, const char *key, uint64_t value)
 	RECORDER_PUT(recorder, META, meta, .key = key, .value = { .number = (int64_t)value });
 }
 
-/* Writes the description of the process and of the machine. */
+/* Writes the description of the process and of the machine, and the settings of the recording, into
+ * tables meta and processes. */
 static void
 put_target(struct recorder *recorder)
 {

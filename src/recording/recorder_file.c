@@ -280,8 +280,8 @@ recorder_file_create(struct recorder *recorder, struct error *err)
 	if (open_database(recorder) != SQLITE_OK)
 		return recorder_refuse(recorder, err);
 	/*
-	 * Checked before anything is written: SQLite must have opened the file that the recorder
-	 * created.
+	 * Before anything is written, checks that the name still refers to the file that the
+	 * recorder created: SQLite has opened the file by this name.
 	 */
 	rc = recorder_file_check(recorder, err);
 	if (rc == 0 && make_tables(recorder) != SQLITE_OK)

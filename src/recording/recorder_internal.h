@@ -20,7 +20,8 @@
 
 /*
  * --- spans.c ------------------------------------------------------------------------
- * A span is a row of table spans: consecutive samples of one thread with the same stack and state.
+ * A span is a row of table spans: consecutive samples of one thread that are equal in all members
+ * of struct profile_entry except `samples` and `ns`.
  *
  * The ticks of a span are its place in time; its samples and times are its weight. The number of
  * ticks and of samples may differ: a correction of the sampler (sampler.h) has a weight, which may
@@ -62,17 +63,18 @@ struct spans {
 	struct open_span *side;
 	size_t side_count, side_capacity;
 	struct table doings; /* parameter `doings` of profile_find_entry */
-	struct table sides;  /* keys of profile_find_entry -> index in `side` */
+	/* profile_find_entry() uses it to find the index in `side` */
+	struct table sides;
 	struct span *closed; /* completed spans that are not written yet */
 	size_t closed_count, closed_capacity;
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
 	struct blame_span *blame;
 	size_t blame_count, blame_capacity;
-	struct table blame_table; /* keys of profile_find_blame -> index in `blame` */
+	struct table blame_table; /* profile_find_blame() uses it to find the index in `blame` */
 	uint64_t blame_written;   /* number of rows of table blame that have been written */
 	uint64_t ticks;           /* number of the tick in progress */
-	uint64_t written;         /* `ticks` at the last commit */
+	uint64_t written;         /* value of the member `ticks` at the last commit */
 	/* sum of the spans of all ticks */
 	uint64_t wall_ns;
 	/* CLOCK_MONOTONIC and CLOCK_REALTIME at the beginning of tick 0. */
@@ -115,8 +117,8 @@ struct recorder {
 	/* written: with the rows of the present transaction; committed: without */
 	struct written written, committed;
 	/*
-	 * (table, id) -> value in the last written row with this id: the name of a thread, `most`
-	 * of a wait, 0 for a system call. Cleared when a transaction is rolled back.
+	 * Maps (table; id) to a value in the last written row with this id: the name of a thread,
+	 * `most` of a wait, 0 for a system call. Cleared when a transaction is rolled back.
 	 */
 	struct table values;
 	struct run_stats stats; /* statistics at the last commit */

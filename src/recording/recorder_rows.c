@@ -134,7 +134,8 @@ put_names(struct recorder *recorder)
 		put_stack(recorder, (uint32_t)written->stacks++);
 }
 
-/* True if the row with this id was not yet written with `value`. The caller then writes the row. */
+/* True if the last written row with this id did not have `value`, or if there is no such row. The
+ * caller then writes the row: recorder->values has `value` from now on. */
 static bool
 is_news(struct recorder *recorder, enum recording_table table, size_t id, uint32_t value)
 {
@@ -277,7 +278,8 @@ put_deadlocks(struct recorder *recorder)
 
 /* --- cost and losses ------------------------------------------------------------------------ */
 
-/* Writes the statistics that have changed since the last commit. */
+/* Writes the statistics that have changed since the last commit; before the first commit, all of
+ * table cost. */
 static void
 put_stats(struct recorder *recorder, const struct run_stats *stats)
 {

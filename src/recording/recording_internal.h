@@ -65,8 +65,9 @@ bool field_differs(const struct field *field, const void *left, const void *righ
 bool field_take(const struct field *field, void *object, const struct recording_value *value);
 /*
  * Merges a value of one more recording into the member of `object` that the field describes.
- * `first` is true for the first recording, whose value replaces the member's old value. A value
- * outside of the range of the member's type is ignored.
+ * `first` is true for the first recording, whose value replaces the member's old value. If the
+ * merged value is negative (an int may be), or above INT32_MAX for a 32-bit member and 2^62 for
+ * other members, the member stays unchanged.
  */
 void field_merge(const struct field *field, void *object, double value, bool first);
 

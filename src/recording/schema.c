@@ -177,8 +177,8 @@ const char *const recording_views[] = {
 	"LEFT JOIN stacks s ON s.id = b.stack LEFT JOIN frame_names n ON n.frame = s.frame "
 	"GROUP BY w.what, t.id, n.function ORDER BY wall_s DESC, what, tid, function",
 	/*
-	 * Events by progress point, candidate and speed-up. Experiments at speed-up 0 have no
-	 * candidate.
+	 * Events by progress point, candidate and speed-up. Experiments at speed-up 0 are one row
+	 * for each point, in which the candidate is NULL.
 	 */
 	"CREATE VIEW causal_rates AS SELECT p.name AS point, c.name AS candidate, "
 	"e.speedup AS speedup, count(*) AS experiments, sum(r.count) AS events, "

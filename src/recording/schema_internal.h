@@ -85,7 +85,7 @@ extern const struct column_type_info column_types[];
 struct recording_column {
 	const char *name;
 	enum column_type type;
-	unsigned since;       /* schema version that added the column */
+	unsigned since;       /* schema version that added the column; 0: that of the table */
 	const char *fallback; /* SQL literal for recordings of versions before `since` */
 	size_t offset;        /* offset of the member in the row struct */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spans.c - sums up consecutive samples of a thread with the same stack and state in a span. */
+/* spans.c - sums up consecutive equal samples of a thread in a span (recorder_internal.h). */
 #include "recording/recorder_internal.h"
 
 #include <stdlib.h>

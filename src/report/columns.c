@@ -11,7 +11,7 @@
 #define GAP 2          /* space between two columns */
 #define LAST_LEAST 16  /* the last column is not cut further, even if the line becomes too wide */
 #define DETAIL_LEAST 8 /* minimum width to which a detail is cut */
-#define PARENTHESES 3  /* the characters around a detail: " (" and ")" */
+#define PARENTHESES 3  /* width of the characters around a detail: " (" and ")" */
 
 void
 columns_init(struct columns *table, const struct column *column, size_t count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* display.c - cuts and wraps text by its width on a terminal. */
+/* display.c - measures, cuts and wraps text by its width on a terminal. */
 #include "wallsample/report/display.h"
 
 #include <string.h>
@@ -129,7 +129,8 @@ is_kept(const char *name, const char *at)
 
 /*
  * Moves walk->at to the next bracket or to the end of the name, and returns the number of bytes
- * passed. Brackets of operators and of "(anonymous namespace)" are passed like other characters.
+ * passed. Brackets of operators and of "(anonymous namespace)", and the '>' of an arrow "->", are
+ * passed like other characters.
  */
 static size_t
 walk_to_bracket(struct name_walk *walk)
@@ -154,8 +155,9 @@ walk_to_bracket(struct name_walk *walk)
 
 /*
  * Adds the name, with "…" in place of the text inside more than `kept` levels of brackets. Returns
- * false if brackets do not match or are nested more than DEPTH_MOST levels deep; `out` then has a
- * part of the name.
+ * false if the numbers of opening and closing brackets do not match, or if brackets are nested more
+ * than DEPTH_MOST levels deep; `out` then has a part of the name. Whether a bracket is round or
+ * angled is not compared.
  */
 static bool
 add_without_depths(struct strbuf *out, const char *name, size_t kept)

@@ -183,8 +183,8 @@ bar_is_special(cmark_syntax_extension *extension, cmark_node *node, int c)
 
 /*
  * The extension's hook that escapes '|' for Markdown also runs for LaTeX and man pages, where the
- * added backslash is harmful. In LaTeX '|' becomes "\textbar{}", and "\\textbar{}" ends the row of
- * the table; in a man page "\|" is a thin space.
+ * added backslash is harmful. LaTeX's text for '|' is "\textbar{}"; with one more backslash it
+ * begins with "\\", which ends the row of the table. In a man page "\|" is a thin space.
  */
 cmark_syntax_extension *
 document_tables(bool escape_bars)

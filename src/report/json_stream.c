@@ -6,7 +6,10 @@
 
 #define DUMP_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
 
-/* Writes the separator and the name before a value. A name needs no escapes: it is a constant. */
+/*
+ * Writes what precedes a value: a comma unless the value is the first in its list or object, a line
+ * break, and the name. A name needs no escapes: it is a constant.
+ */
 static void
 separate(struct json_stream *stream, const char *name)
 {

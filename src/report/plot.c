@@ -8,6 +8,7 @@
 #include "wallsample/report/display.h"
 #include "wallsample/base/base.h"
 
+/* Maximum number of steps of the y axis. */
 #define STEPS_MOST 5
 /*
  * Smallest and largest step from one label of the y axis to the next, as shares. Because of the

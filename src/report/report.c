@@ -76,7 +76,11 @@ shown(size_t count, size_t limit)
 	return count < limit ? count : limit;
 }
 
-/* Returns the words for a weight. With tasks of a runtime, Wall includes the time of tasks. */
+/*
+ * Returns the words for a weight, of which callers use `meaning` and `noun`. If tasks of a runtime
+ * were sampled, Wall includes the time of tasks, and the words for Wall say so; their other members
+ * are NULL.
+ */
 static const struct report_weight_words *
 words_of(const struct export_input *input, enum weight weight)
 {
@@ -102,7 +106,10 @@ add_margins(const struct export_input *input, struct page *page)
 			 quantity_percent(margin_of_share(shares[i], ticks)).text, 100 * shares[i]);
 }
 
-/* Writes by which weight the table is ordered, and which time is 100% for each weight. */
+/*
+ * Writes by which weight the table is ordered, and which time is 100% for each weight. For lock
+ * holders, whose only weight is the time of waiters, writes that time.
+ */
 static void
 write_unit(const struct export_input *input, struct page *page)
 {
@@ -126,7 +133,7 @@ write_unit(const struct export_input *input, struct page *page)
 	page_write(page, page->ops->paragraph, ".");
 }
 
-/* Returns the weight in column group `place`: `sort`, then the other two weights. */
+/* Returns `sort` for place 0, and for the places 1 and 2 the other two weights. */
 static enum weight
 weight_at(enum weight sort, int place)
 {
@@ -261,9 +268,9 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 }
 
 /*
- * Writes a table of functions for each of the first THREAD_TABLES_MOST threads and tasks, the ones
- * with the longest running time first. If there are more than 100 tasks, those that began with the
- * same function share a table (view_unit()).
+ * Writes a table of functions for each of the first THREAD_TABLES_MOST threads and tasks, ordered
+ * by the time in which they ran or waited for a CPU, the longest first. If there are more than 100
+ * tasks, those that began with the same function share a table (view_unit()).
  */
 static void
 write_functions_by_thread(const struct export_input *input, struct page *page)

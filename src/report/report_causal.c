@@ -14,7 +14,7 @@
 /* Minimum widths in cells of a page whose table has these columns. */
 #define WITH_VERDICT 56         /* the verdict */
 #define WITH_SHARES 70          /* the verdict, the share and the slope */
-#define WITH_SLOPE_INTERVAL 120 /* the same, and the interval of the slope */
+#define WITH_SLOPE_INTERVAL 120 /* the verdict, the share, the slope and its interval */
 /* Maximum width in cells of a name in a sentence: names may have kilobytes. */
 #define NAME_MOST 160
 /* In cells, the minimum width of the column of names and the gap between columns. */

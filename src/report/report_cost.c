@@ -31,8 +31,8 @@ write_samples(const struct run_stats *stats, struct page *page)
 }
 
 /*
- * True if `reason`, an enum sample_failure, is a failure. False for FAILURE_NOT_STOPPED: with
- * --nonblocking, running threads are not stopped on purpose.
+ * True if `reason`, an enum sample_failure, is a failure. False for FAILURE_NOT_STOPPED, which is
+ * intended: with --nonblocking, running threads are never stopped.
  */
 static bool
 is_failure(size_t reason)
@@ -110,8 +110,8 @@ write_broken(const struct run_stats *stats, struct page *page)
 }
 
 /*
- * Returns the wall time of samples with a guessed frame (FRAME_GUESS) in their stacks. It covers
- * all samples, not only the selected ones, as most numbers in this part of the report do.
+ * Returns the wall time of samples with a guessed frame (FRAME_GUESS) in their stacks. Like most
+ * numbers in this part of the report, it covers all samples, selected or not.
  */
 static int64_t
 guessed_ns(const struct profile *profile)
@@ -244,7 +244,8 @@ write_own_cost(const struct run_stats *stats, struct page *page)
 
 /*
  * Adds "libc.so.6 (/usr/lib/libc.so.6, build-id 4f2a…)", by which a user can find the symbols of
- * the module.
+ * the module. If the file could not be opened or is not an ELF file, the reason (module->why)
+ * follows the path. Adds only the name if the module has no file.
  */
 static void
 add_unnamed_module(const struct export_input *input, const struct unnamed_row *row,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report_deadlock.c - reports deadlocks: the threads of a ring that wait for one another, with
- * their stacks, and the names of other threads that wait for them.
+ * their stacks, and the names of threads outside of the ring that wait for threads of the ring.
  */
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"

@@ -9,9 +9,9 @@
 #include "wallsample/analysis/margin.h"
 
 /* Minimum widths in cells of a page whose tables of functions have these columns. */
-#define WITH_SHARES 80         /* the share of the function in each run */
-#define WITH_POINTS 100        /* the same, and the change of the share */
-#define WITH_POINTS_MARGIN 120 /* the same, and the margin of error of that change */
+#define WITH_SHARES 80         /* the shares of the function in both runs */
+#define WITH_POINTS 100        /* the shares, and the change of the share */
+#define WITH_POINTS_MARGIN 120 /* the shares, the change of the share and its margin of error */
 
 /* --- the two runs -------------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 struct diff_line {
 	struct diff_change of;   /* for a total, only the members rate, change and margin are set */
 	bool is_time;            /* rates are shown as times, else as numbers */
-	bool absent[DIFF_SIDES]; /* the function is not in this run */
+	bool absent[DIFF_SIDES]; /* by run: the function is not in that run */
 	const char *what;        /* the name of the total or function */
 	const char *module;      /* "" if `what` determines the module */
 };
@@ -194,7 +194,8 @@ write_totals(const struct diff *diff, struct page *page)
 
 /*
  * Returns the smallest change that would be listed for a function that takes the share `part` (0 to
- * 1) of one thread's time in both runs: the margin of error of the change of its rate.
+ * 1) of one thread's time in both runs: the margin of error of the change of its rate, in seconds
+ * per second.
  */
 static double
 least_change(const struct diff *diff, double part)

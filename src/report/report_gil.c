@@ -92,7 +92,11 @@ write_threads(const struct view *view, const struct gil_table *gil, size_t shown
 	free(line);
 }
 
-/* Writes "held: 0.42 of the time, wait: 0.10 threads on average." and what these numbers mean. */
+/*
+ * Writes "held: 0.42 of the time, wait: 0.10 threads on average." and sentences on what follows
+ * from these numbers: that they are sums over several locks, that more threads will not make the
+ * program faster, and how long threads waited for a CPU after handing the lock over.
+ */
 static void
 write_sums(const struct export_input *input, const struct gil_table *gil, struct page *page)
 {

@@ -29,7 +29,7 @@ void text_tasks_write(const struct async_tasks *tasks, struct page *page);
 void report_write_summary(const struct export_input *input, struct page *page);
 /* Writes the deadlocks: the threads of each ring of threads that wait for one another. */
 void report_write_deadlocks(const struct view *view, struct page *page);
-/* Writes the call tree. */
+/* Writes the call tree, at most input->tree nodes. */
 void report_write_tree(const struct export_input *input, struct page *page);
 /* Writes the callers and callees of the functions that match input->focus. */
 void report_write_focus(const struct export_input *input, struct page *page);
@@ -40,11 +40,18 @@ void report_write_focus(const struct export_input *input, struct page *page);
 void report_write_parallelism(const struct export_input *input, struct page *page);
 /* Writes the states of a runtime's tasks, and of the threads that run them. */
 void report_write_tasks(const struct export_input *input, struct page *page);
-/* Writes the locks and other objects that threads waited for, and the lock holders. */
+/*
+ * Writes the locks and other objects that threads waited for, and the lock holders. A report by
+ * lock has all objects up to input->limit. Any other report has up to three objects in memory and
+ * up to three other objects: those that threads waited for longest.
+ */
 void report_write_waiting(const struct export_input *input, struct page *page);
 /* Writes how long threads held an interpreter's lock and waited for it. */
 void report_write_gil(const struct export_input *input, struct page *page);
-/* Writes the time of each thread and task, and the share of it in which it was running. */
+/*
+ * Writes the wall time of each thread and task, and the share of this time in which the thread or
+ * task was running or waited for a CPU.
+ */
 void report_write_threads(const struct export_input *input, struct page *page);
 /* Writes the cost of sampling, and missed samples. */
 void report_write_cost(const struct export_input *input, struct page *page);
@@ -57,7 +64,7 @@ struct report_weight_words {
 	const char *meaning; /* the order of a table: "by Wall: the time that …" */
 	const char *noun;    /* follows a time: "of Wall (all threads together)" */
 };
-extern const struct report_weight_words report_weight_words[]; /* by enum weight */
+extern const struct report_weight_words report_weight_words[]; /* indexed by enum weight */
 
 /* True if one of the selected samples is of a task that a language runtime schedules. */
 bool report_has_tasks(const struct export_input *input);
@@ -98,7 +105,7 @@ struct text_page text_page_make(unsigned columns, FILE *out);
 /*
  * Returns the time of waiters in ns, WAITING_BINS numbers for each row of `waiting`; the caller
  * frees the array. Returns NULL if the input has no recording or several recordings, or if the
- * recording has no sampled time.
+ * recording has no sampled time. An error of the recording is stored in input->error.
  */
 double *waiting_bins_make(const struct export_input *input, const struct waiting *waiting);
 /* Adds one character for each bin, a bar from "▁" to "█": the largest bin has "█", 0 has " ". */

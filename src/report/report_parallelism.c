@@ -298,8 +298,10 @@ report_write_parallelism(const struct export_input *input, struct page *page)
 	if (profile_parallelism_count(profile) == 0)
 		return;
 	write_histogram(profile, input->filtered, page);
-	/* Reports by thread, state, lock or GIL have no gains: a thread uses one CPU at a time, and
-	 * the others are not code that could run on more CPUs. */
+	/*
+	 * Reports by thread, state, lock or GIL have no gains: a thread uses one CPU at a time;
+	 * states, locks and GIL states are not code that could run on more CPUs.
+	 */
 	if (profile_parallelism_count(profile) > 2 && !view_key_is_of_sample(view_key(input->view)))
 		write_gains(input, page);
 	write_waits(input, page);

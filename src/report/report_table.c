@@ -80,7 +80,10 @@ add_text(const struct report_cell *cell, struct columns *out)
 	strbuf_release(&detail);
 }
 
-/* Adds the name of a function. The module follows in parentheses unless the name determines it. */
+/*
+ * Adds the name of a function. The module follows in parentheses unless the name determines it. If
+ * the value is no function, adds what the text() of the column adds.
+ */
 static void
 add_function(const struct report_cell *cell, struct columns *out)
 {

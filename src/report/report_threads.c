@@ -12,6 +12,7 @@
 
 /* Maximum width in cells of a thread's name, which has up to 15 bytes but may need escapes. */
 #define NAME_MOST 24
+/* Maximum width in cells of a name in a table that has tasks, whose labels are longer. */
 #define TASK_NAME_MOST 40
 /*
  * The time of tasks that ended before their stacks could be read is mentioned if it exceeds this
@@ -118,7 +119,8 @@ describe_tasks(const struct view *view, const struct task_table *tasks, size_t l
 
 /*
  * Adds "800.00 NOUNs on average, at most 912 at once that no thread ran." NOUN is the runtime's
- * word for a task. A sentence follows if not all tasks were sampled at each tick.
+ * word for a task. The maximum is left out if options have selected a part of the samples. A
+ * sentence follows if not all tasks were sampled at each tick.
  */
 static void
 add_seen(const struct export_input *input, const struct task_table *tasks, struct page *page)

@@ -8,13 +8,13 @@
 #include "report/report_internal.h"
 
 /*
- * A report that is not by lock (VIEW_BY_LOCK) shows at most this number of locks, and at most this
- * number of other objects.
+ * A report that is not by lock (VIEW_BY_LOCK) shows at most this number of objects in memory, such
+ * as locks and condition variables, and at most this number of other objects.
  */
 #define GLANCE 3
 /* Maximum number of stacks of holders that are shown for a lock. */
 #define HOLDERS_MOST 3
-/* Maximum numbers of stacks of waiters, and of holders, of a lock in JSON. */
+/* Maximum numbers of stacks of waiters, and of holders, of an awaited object in JSON. */
 #define JSON_STACKS_MOST 20
 /* Minimum width in cells of a page with the column of waits over time. */
 #define WIDE 80
@@ -23,9 +23,10 @@
 
 /*
  * True if a report that is not by lock shows the row. The time of its waits must reach LEAST_SHARE
- * of `total_ns`, and the object must be one of the first GLANCE locks, not counting futexes of
- * unknown use, or one of the first GLANCE other objects with a name. *locks and *others count the
- * rows of each kind that were shown before.
+ * of `total_ns`. The object must be one of the first GLANCE objects in memory
+ * (wait_kind_in_memory()), not counting futexes of unknown use, or one of the first GLANCE other
+ * objects with a name. *locks and *others are the numbers of rows of these two kinds that were
+ * shown before; the function updates them.
  */
 static bool
 is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, size_t *others)
@@ -190,7 +191,7 @@ waiting_bins_add(const double bin[WAITING_BINS], struct strbuf *out)
 
 /* --- awaited objects ----------------------------------------------------------------------- */
 
-/* Adds the mean number of waiting threads. */
+/* Adds the mean number of threads that waited for the object of the row. */
 static void
 add_mean(const struct report_cell *cell, struct strbuf *out)
 {

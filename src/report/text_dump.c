@@ -17,11 +17,14 @@
 
 #define INDENT 4
 /*
- * Maximum number of lines (for tasks: of ranges of ids) that list the members of a group (dump.h).
- * JSON lists all members.
+ * Maximum number of lines that list the members of a group. For tasks in a struct dump_group
+ * (dump.h) it is the maximum number of ranges of ids. JSON lists all members.
  */
 #define LINES_MOST 20
-/* Maximum numbers of tasks in one line, and of tasks that await one task. JSON lists all tasks. */
+/*
+ * Maximum numbers of names of tasks in one line, and of tasks that await one task. JSON lists all
+ * of them.
+ */
 #define NAMES_MOST 10
 #define AWAITERS_MOST 5
 
@@ -47,7 +50,7 @@ add_thread(const struct profile *profile, uint32_t id, struct page *page)
 	const struct profile_thread *thread = profile_thread(profile, id);
 	const char *name = profile_text(profile, thread->name);
 
-	/* A core file lacks the names of some threads. */
+	/* A core file has only the name of the main thread. */
 	page_add(page, name[0] != '\0' ? "%jd (%s)" : "%jd", (intmax_t)thread->tid, name);
 }
 
@@ -175,7 +178,8 @@ add_state(const struct export_input *input, const struct dump_group *group, stru
 
 /*
  * Writes a line for each object that threads of the group wait for: the threads, if the group has
- * several, and the object. Threads that wait for nothing are listed in one line.
+ * several, and the object. Threads that wait for nothing are listed in one line. After LINES_MOST
+ * lines, writes only the number of the other threads.
  */
 static void
 write_waits(const struct view *view, const struct dump_group *group, struct page *page)
@@ -208,7 +212,10 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 	}
 }
 
-/* Writes the ids of a group of tasks, up to LINES_MOST ranges: "17, 19-40, 52 and 960 more". */
+/*
+ * Writes the ids of a group of tasks, up to LINES_MOST ranges: "17, 19-40, 52 and 960 more". Leaves
+ * out the id 0, which stands for several tasks.
+ */
 static void
 write_task_ids(const struct view *view, const struct dump_group *group, struct page *page)
 {
@@ -325,7 +332,10 @@ add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before,
 	add_names(tasks, awaiter, count, AWAITERS_MOST, page);
 }
 
-/* Writes the names of the tasks of a group. Tasks that the same tasks await share a line. */
+/*
+ * Writes the names of the tasks of a group. Tasks that the same tasks await share a line. After
+ * LINES_MOST lines, writes only the number of the other tasks.
+ */
 static void
 write_members(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
 {

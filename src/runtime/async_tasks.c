@@ -21,8 +21,9 @@ struct stack {
 struct entry {
 	struct async_task task;
 	/*
-	 * index in awaiter[] of the task's first awaiter, after async_tasks_finish in awaited_by[];
-	 * the awaiters end where those of the next entry begin
+	 * index of the task's first awaiter: in awaiter[], and after async_tasks_finish in
+	 * awaited_by[]. The task's awaiters end where those of the next entry begin; those of the
+	 * last entry end at awaiter_count.
 	 */
 	size_t awaiters;
 };
@@ -32,14 +33,16 @@ struct async_tasks {
 	struct table known_stacks; /* (place, outer stack) -> number of the stack */
 	struct stack *stack;
 	size_t stack_count, stack_capacity;
-	/* address -> index in entry[]; async_tasks_undo may have removed that entry */
+	/* address of a task -> index in entry[]. If async_tasks_undo has removed the task, the
+	 * index is beyond the end of entry[] or that of another task: find_task checks this. */
 	struct table by_address;
 	struct entry *entry;
 	size_t count, capacity;
 	size_t before;     /* value of `count` at the last async_tasks_begin */
 	uint64_t *awaiter; /* addresses of the awaiters of all entries */
 	size_t awaiter_count, awaiter_capacity;
-	/* after async_tasks_finish: indices of the tasks that await each task */
+	/* the tasks that await entry[0], then those that await entry[1], and so on, as indices in
+	 * entry[]; NULL before async_tasks_finish */
 	uint32_t *awaited_by;
 	char *note[NOTES_MOST];
 	size_t notes;        /* number of elements of note[] */
@@ -192,8 +195,9 @@ compare_indices(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Stores the indices of the tasks whose addresses are in awaiter[from … to - 1], in ascending order
- * without duplicates; ignores addresses of unknown tasks. Returns the number of indices. */
+/* Stores in `out` the indices in entry[] of the tasks whose addresses are in awaiter[from … to -
+ * 1], in ascending order without duplicates. Ignores addresses of tasks that were not read. Returns
+ * the number of indices. */
 static size_t
 resolve(const struct async_tasks *tasks, size_t from, size_t to, uint32_t *out)
 {

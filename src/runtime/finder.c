@@ -8,14 +8,16 @@
 #include "wallsample/dwarf/debug_file.h"
 
 /*
- * A layout is taken for wrong after this number of consecutive checks with the result
- * FINDER_FIT_MISFIT. Single misfits are normal while a runtime is initialised, or while its list of
- * threads changes during the check.
+ * A layout is proved wrong by this number of consecutive checks with the result FINDER_FIT_MISFIT
+ * (misfits). Of these only the first counts, and those before which the process has used CPU time
+ * since the previous one. Single misfits are normal while a runtime is initialised, or while its
+ * list of threads changes during the check.
  */
 #define FINDER_MISFITS_MOST 20
 /*
- * Number of consecutive misfits that prove it although the process used no CPU time meanwhile: it
- * sleeps, or it waits for a CPU, which it gets within that many ticks.
+ * A layout is also proved wrong by this number of consecutive misfits, whether or not the process
+ * has used CPU time between them. There is one check per tick. If the process was interrupted while
+ * it changed the memory, it has got a CPU again within this number of ticks.
  */
 #define FINDER_MISFIT_CHECKS_MOST 200
 
@@ -111,8 +113,10 @@ finder_restart(struct finder_candidate *candidate)
 }
 
 /*
- * Counts a misfit. It proves little if the process has used no CPU time since the last one, because
- * its memory is unchanged then. Returns true when the layout is proved wrong.
+ * Counts a misfit. Returns true when the layout is proved wrong: this was misfit number
+ * FINDER_MISFIT_CHECKS_MOST, or number FINDER_MISFITS_MOST of those that count. Apart from the
+ * first, a misfit counts only if the process has used CPU time since the previous one, or its CPU
+ * time cannot be read: otherwise its memory is unchanged.
  */
 static bool
 finder_count_misfit(const struct finder *finder, struct finder_candidate *candidate)
@@ -133,7 +137,8 @@ finder_count_misfit(const struct finder *finder, struct finder_candidate *candid
 
 /*
  * Checks a candidate in the state FINDER_READY again: after an exec of the same file, the runtime
- * of the new program may be at the same address and not yet initialised.
+ * of the new program may be at the same address and not yet initialised. If it is not initialised,
+ * or the layout is proved wrong, the candidate returns to the state FINDER_NEW.
  */
 static void
 finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
@@ -146,7 +151,11 @@ finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
 		finder_restart(candidate);
 }
 
-/* DWARF needs no proof: it describes this very build. */
+/*
+ * Handles a misfit of a candidate in the state FINDER_WAITING. After FINDER_MISFITS_MOST misfits in
+ * a row the layout is read from DWARF, once, even if the current layout is not proved wrong: DWARF
+ * describes this very build. When the layout is proved wrong, the candidate is refused.
+ */
 static void
 finder_check_misfit(struct finder *finder, struct finder_candidate *candidate)
 {
@@ -193,7 +202,11 @@ finder_check(struct finder *finder, struct finder_candidate *candidate)
 		finder_check_waiting(finder, candidate);
 }
 
-/* Returns true when the candidate must be checked again at the next call of finder_look. */
+/*
+ * Returns true when finder_look must be called again for this candidate: it is in the state
+ * FINDER_READY and its last check did not fit, or it is in the state FINDER_NEW or FINDER_WAITING
+ * and candidate->looks, which is counted here, has not reached FINDER_LOOKS_MOST.
+ */
 static bool
 finder_is_unsettled(struct finder_candidate *candidate)
 {
@@ -245,8 +258,8 @@ finder_search_modules(struct finder *finder)
 	return true;
 }
 
-/* Sets the bias at which each candidate is mapped. A candidate whose bias has changed, as by exec,
- * returns to the state FINDER_NEW. */
+/* Sets `mapped` and `bias` of each candidate from the first mapping of its module. A candidate
+ * whose bias has changed, for example by an exec, returns to the state FINDER_NEW. */
 static void
 finder_place_candidates(struct finder *finder)
 {

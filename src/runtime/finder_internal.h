@@ -2,10 +2,10 @@
 /*
  * finder_internal.h - finds the instances of a language runtime in a process.
  *
- * finder.c searches the modules of the process for a runtime, chooses the layout of its structures
- * by version, and checks that layout against memory. instances.c keeps each runtime that was found
- * until the end of the run. struct finder_kind and struct instances_kind have the functions that
- * differ between languages.
+ * finder.c searches the modules (mapped files) of the process for a runtime. It chooses the layout
+ * of the runtime's structures, which are the offsets of their members, by version, and checks that
+ * layout against memory. instances.c keeps each runtime that was found until the end of the run.
+ * struct finder_kind and struct instances_kind have the functions that differ between languages.
  */
 #ifndef WALLSAMPLE_RUNTIME_FINDER_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_FINDER_INTERNAL_H
@@ -18,12 +18,13 @@
 
 /* Most modules with a runtime: a process has one, or a few if plugins have their own runtimes. */
 #define FINDER_CANDIDATES_MOST 16
-/* Most bytes that one call of finder_look reads of files and memory: 2 ms from the page cache. */
+/* Most bytes of files and memory that one call of finder_look searches: 2 ms if they are cached. */
 #define FINDER_BUDGET (UINT64_C(4) << 20)
 /* A runtime that is not initialised is checked at this number of calls of finder_look; afterwards
  * only when the mappings have changed. Initialisation takes 10 ms or so from exec, but a program
  * may load a runtime and begin to use it at any time. */
 #define FINDER_LOOKS_MOST 2000
+/* Size of the buffer for the text of a version. */
 #define FINDER_VERSION_TEXT 48
 
 /* Result of a check of a layout against memory. */
@@ -44,14 +45,14 @@ struct finder_candidate {
 	bool mapped; /* the process has mapped the module */
 	enum finder_state {
 		FINDER_NEW,     /* the layout is not known yet */
-		FINDER_WAITING, /* the layout is known; memory has no initialised runtime yet */
+		FINDER_WAITING, /* the layout is known; no check of it has fitted memory yet */
 		FINDER_READY,   /* the layout fits memory */
-		FINDER_REFUSED, /* the runtime cannot be read */
-		FINDER_PART,    /* belongs to another candidate's runtime; set by choose_layout */
+		FINDER_REFUSED, /* finder_refuse was called: the runtime cannot be read */
+		FINDER_PART,    /* a part of another candidate's runtime; set by choose_layout */
 	} state;
 	unsigned looks; /* number of checks while the state was FINDER_NEW or FINDER_WAITING */
 	unsigned misfit_checks; /* number of consecutive checks that did not fit */
-	unsigned misfits;       /* of these, those before which the process used CPU time */
+	unsigned misfits;       /* of these, the number that count as proof: see finder.c */
 	uint64_t misfit_cpu_ns; /* CPU time of the process at the latest misfit */
 	bool dwarf_tried;       /* finder_try_dwarf was called */
 };
@@ -65,15 +66,16 @@ struct finder {
 	void *search;    /* state of that search, kind->search_size bytes */
 	struct finder_candidate *candidate[FINDER_CANDIDATES_MOST];
 	size_t count;
-	char why[512];    /* reason of the latest refusal */
-	bool why_pending; /* finder_why has not returned it yet */
+	char why[512];    /* message of the latest refusal, with its reason */
+	bool why_pending; /* finder_why has not returned that message yet */
 };
 
+/* What a language implements for its finder. */
 struct finder_kind {
-	const char *name; /* the runtime's name in refusals */
-	size_t search_size;
+	const char *name;      /* the runtime's name in refusals */
+	size_t search_size;    /* size of the state of a search */
 	size_t candidate_size; /* size of the struct that begins with a finder_candidate */
-	size_t place_offset;   /* offset in it of the member that finder_place returns */
+	size_t place_offset;   /* offset in that struct of the member that finder_place returns */
 	/* Begins the search of a module of kind MODULE_FILE. Returns false when the module cannot
 	 * have this runtime. */
 	bool (*search_begin)(void *search, const struct module *module);
@@ -83,44 +85,45 @@ struct finder_kind {
 	/* Copies the result of a finished search into the candidate. Returns false when the module
 	 * has no runtime. */
 	bool (*take)(struct finder_candidate *candidate, const void *search);
-	/*
-	 * Called for a candidate in the state FINDER_NEW. Returns true when it has set the layout
+	/* Called for a candidate in the state FINDER_NEW. Returns true when it has set the layout
 	 * and candidate->version; false when the module is not readable yet, or finder_refuse was
-	 * called.
-	 */
+	 * called. */
 	bool (*choose_layout)(struct finder *finder, struct finder_candidate *candidate);
 	/* Reads the layout from DWARF. Returns false when DWARF lacks a part of it. */
 	bool (*read_dwarf)(struct finder *finder, struct finder_candidate *candidate, Dwarf *dwarf);
-	/* Checks the layout against memory, and sets candidate->address. May call finder_refuse. */
+	/* Checks the layout against memory. May call finder_refuse. candidate->address is set, here
+	 * or by choose_layout, when the result is FINDER_FIT_GOOD. */
 	enum finder_fit (*check)(struct finder *finder, struct finder_candidate *candidate);
+	/* Writes candidate->version, such as "3.11.7". */
 	void (*version_text)(const struct finder_candidate *candidate,
 			     char text[FINDER_VERSION_TEXT]);
 };
 
-/* Makes a finder, which the caller frees. Never fails. `tools` is borrowed. */
+/* Makes a finder, which the caller frees. Never fails. `kind` and `tools` are borrowed. */
 struct finder *finder_create(const struct finder_kind *kind, const struct runtime_tools *tools);
 void finder_free(struct finder *finder);
 
-/*
- * Searches modules that appeared since the last call, within FINDER_BUDGET, and checks each
- * candidate once. Must be called when maps_generation has changed, and again while it returns true,
- * because modules are left to search, a runtime is not initialised yet, or a check did not fit. If
- * no other source has the layout, it reads DWARF, once, which takes up to a fifth of a second.
- */
+/* Searches modules that appeared since the last call, within FINDER_BUDGET, and checks each mapped
+ * candidate once. Must be called when maps_generation has changed. Returns true when it must also
+ * be called at the next tick: modules are left to search, a runtime is not initialised yet, or a
+ * check did not fit. May read the layout of a candidate from DWARF, once, for example if no other
+ * source has it; the search for structures in DWARF is given up after two seconds at most. */
 bool finder_look(struct finder *finder);
 /* Returns the next candidate that is ready and mapped, or NULL; *at is 0 before the first call. */
 const struct finder_candidate *finder_next(const struct finder *finder, size_t *at);
-/* Returns the member at place_offset of the candidate; valid until the next finder_look. */
+/* Returns the address of the candidate's member at kind->place_offset, which has what the language
+ * knows of the runtime. Its contents are valid until the next finder_look. */
 const void *finder_place(const struct finder *finder, const struct finder_candidate *candidate);
-/* Returns the reason of the latest refusal, or NULL if there was none since the last call. */
+/* Returns the message of the latest refusal, valid until the next finder_look; NULL: there was no
+ * refusal since the last call of finder_why. */
 const char *finder_why(struct finder *finder);
 
 /* Functions for the implementations of struct finder_kind. finder_module returns the candidate's
  * module. */
 const struct module *finder_module(const struct finder *finder,
 				   const struct finder_candidate *candidate);
-/* Refuses the candidate until it is mapped at another address. `fmt`: format of the reason, which
- * finder_why returns. */
+/* Sets the state FINDER_REFUSED, which lasts until the module is mapped at another address. `fmt`:
+ * format of the reason in the message that finder_why returns. */
 void finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Calls kind->read_dwarf at the first call for a candidate. Returns true when that has read the
@@ -148,7 +151,7 @@ struct instance {
 struct instances_kind {
 	const struct finder_kind *finder;
 	size_t size;           /* size of the struct that begins with an instance */
-	const char *not_shown; /* first words of messages: "NAME functions are not shown" */
+	const char *not_shown; /* beginning of messages: "NAME functions are not shown" */
 	/* Writes the description of an instance. `place`: see finder_place. */
 	void (*describe)(const void *place, char *text, size_t size);
 	/* Initialises the members of a new instance that the language has added to struct instance;
@@ -157,12 +160,11 @@ struct instances_kind {
 	/* Called after each search that has found the instance. `remapped`: mappings have changed.
 	 * May be NULL. */
 	void (*found)(struct instance *instance, const void *place, bool remapped);
-	/* Called once a tick for each instance that is not gone: lists its threads. */
+	/* Called once a tick for each instance that is not gone. Reads its lists of threads if they
+	 * may have changed, and calls instance_add_new for new threads. */
 	void (*list)(struct instance *instance, uint64_t now_ns);
-	/*
-	 * Called once, when the instance is gone or the run ends: frees all members that captures
-	 * do not use.
-	 */
+	/* Called once, when the instance is gone or the run ends: frees all members that captures
+	 * do not use. */
 	void (*lost)(struct instance *instance);
 	/* Called at the end of the run: frees all other members. May be NULL. */
 	void (*release)(struct instance *instance);
@@ -186,12 +188,10 @@ struct instance *instances_next(const struct instances *instances, size_t *at);
 
 /* Adds a thread for instances_next_new; dropped if too many threads (NEW_MOST) wait for it. */
 void instance_add_new(struct instance *instance, pid_t tid);
-/*
- * Decide when an instance's lists of threads are read again, so that readings take at most 1% of
- * the time. instance_list_is_due is called before the heads of the lists are read,
- * instance_list_changed with the hash of the heads, and instance_list_end after the lists were
- * read. The first two return true when the caller must continue.
- */
+/* Decide when an instance's lists of threads are read again; readings take at most 1% of the time.
+ * If instance_list_is_due returns true, the caller reads the heads of the lists, and calls
+ * instance_list_changed with their hash. If this returns true, too, it reads the lists. Whether or
+ * not it has read them, it then calls instance_list_end. `now_ns`: time of the current tick. */
 bool instance_list_is_due(const struct instance *instance, uint64_t now_ns);
 bool instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns);
 void instance_list_end(struct instance *instance, uint64_t now_ns);

@@ -10,11 +10,13 @@
 /* Reading lists of threads takes at most 1/LIST_SHARE of the time. */
 #define LIST_SHARE 100
 /*
- * A list of threads is read again after this time even if its first element is unchanged: threads
- * may have ended or got other ids by a fork, and locks may have been enabled or disabled.
+ * An instance's lists of threads are read again after this time even if the first element of each
+ * is unchanged: threads further back may have ended or got other ids by a fork, and interpreter
+ * locks may have been enabled or disabled.
  */
 #define LIST_AGAIN_NS NS_PER_SEC
-/* Most new threads that wait for a call of instances_next_new; further ones are dropped. */
+/* Most new threads of one instance that wait for a call of instances_next_new; further ones are
+ * dropped. */
 #define NEW_MOST 65536
 
 struct instances {

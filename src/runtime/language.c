@@ -10,7 +10,8 @@
 	for (const struct runtime_language *const *row = languages, *language;                     \
 	     (language = *row) != NULL; row++)
 
-/* Functions of glibc and musl that call the outermost function of an interpreter. */
+/* Patterns (language.h) of the functions that are PLUMBING_START: main, and functions of glibc and
+ * musl that begin a process or a thread. */
 /* clang-format off */
 static const char *const start_functions[] = {
 	"main", "_start", "_start_c", "__libc_start_main*", "__libc_start_call_main",
@@ -28,7 +29,8 @@ language_by_name(const char *name)
 	return -1;
 }
 
-/* Returns the name of the language that follows `last` in alphabetical order, or NULL. */
+/* Returns the name of the language that follows the name `last` in alphabetical order, or NULL if
+ * `last` is the last one. */
 static const char *
 language_name_after(const char *last)
 {
@@ -49,7 +51,8 @@ language_add_names(struct strbuf *to)
 		strbuf_add_format(to, "%s%s", i > 0 ? ", " : "", name);
 }
 
-/* Returns true when one of the descriptions, which "; " separates, is of this language. */
+/* Returns true when one of the descriptions in `runtimes`, which are separated by "; ", begins with
+ * the word language->engine. */
 static bool
 language_is_described(const struct runtime_language *language, const char *runtimes)
 {
@@ -115,7 +118,8 @@ language_file_is_common(const char *name)
 enum plumbing
 language_plumbing(const char *function, bool interpreter)
 {
-	/* The suffix is not compared: "call.isra.0", "call@plt", "clone@@GLIBC_2.2.5". */
+	/* The part from the first '.' or '@' on is not compared: "call.isra.0", "call@plt",
+	 * "clone@@GLIBC_2.2.5". */
 	const size_t length = strcspn(function, ".@");
 
 	FOR_EACH_LANGUAGE(language)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* languages.c - the registry of languages, made from their list. */
+/* languages.c - defines languages[] (language.h) from the list LANGUAGES. */
 #include "runtime/languages_internal.h"
 
 LANGUAGES(LANGUAGE_DECLARE)

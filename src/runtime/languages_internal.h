@@ -5,13 +5,14 @@
 
 #include "wallsample/runtime/language.h"
 
-/* X(name): a directory src/runtime/NAME/, which defines language_NAME. */
+/* X(name): there is a directory src/runtime/NAME/, which defines the struct language_NAME. */
 #define LANGUAGES(X)                                                                               \
 	X(python)                                                                                  \
 	X(go)                                                                                      \
 	X(julia)
 
-/* Macros for X. */
+/* Arguments for LANGUAGES: the declaration of language_NAME, and its address as an element of
+ * languages[]. */
 #define LANGUAGE_DECLARE(name) extern const struct runtime_language language_##name;
 #define LANGUAGE_ADDRESS(name) &language_##name,
 

@@ -7,12 +7,12 @@
 
 #include "wallsample/base/bytes.h"
 
-/* Offset of a member that the version does not have. */
+/* Stands for the offset of a member that the version does not have. */
 #define MEMBER_ABSENT UINT32_MAX
 
 /*
  * The functions return the little-endian member of 64 or 32 bits at `offset`; 0 for MEMBER_ABSENT.
- * `bytes` are the structure's, as read from the target, and must include the member.
+ * `bytes`: a copy of the structure from its beginning, which must include the member.
  */
 static inline uint64_t
 member_u64(const uint8_t *bytes, uint32_t offset)

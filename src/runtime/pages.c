@@ -16,7 +16,7 @@
 struct page {
 	uint64_t address;
 	bool there; /* the page was read; false: it is not readable */
-	bool used;  /* this walk has read from it */
+	bool used;  /* pages_read has read from the page in this walk */
 };
 
 struct block {
@@ -106,9 +106,9 @@ pages_are_used_up(const struct pages *pages)
 }
 
 /*
- * Returns true when the page can be read while all threads of the target are stopped, without a
- * page fault that one of them would have to handle. If the captured thread is not stopped, a page
- * in swap counts as readable, too, because the kernel reads it without the help of the target.
+ * Returns true when the page is in memory. If the captured thread is not stopped, a page in swap
+ * counts as well. To read any other page the kernel may need a thread of the target, which may be
+ * stopped (resident.h). Without config->resident the result is always true.
  */
 static bool
 is_resident(struct pages *pages, uint64_t address)
@@ -130,8 +130,8 @@ is_resident(struct pages *pages, uint64_t address)
 	return (block->resident >> (address - start) / MEMORY_PAGE & 1) != 0;
 }
 
-/* Reads a part of one page from the target. Returns false when the page cannot be read, or the
- * capture has already read as many pages as it may. */
+/* Reads a part of one page from the target. Returns false when the page cannot be read or is not in
+ * memory (is_resident), or the capture has already read as many pages as it may. */
 static bool
 read_resident(struct pages *pages, uint64_t address, void *to, size_t size)
 {
@@ -171,7 +171,7 @@ pages_begin(struct pages *pages, const struct pages_memo *memo)
 }
 
 /* Returns the bytes of the page from the cache, into which it is read if necessary. Returns NULL
- * when the page is not readable, or the cache is full. */
+ * when the page is not readable, or is not cached and the cache is full. */
 static const uint8_t *
 find_page(struct pages *pages, uint64_t address)
 {

@@ -16,7 +16,7 @@
 /* Most pages that one walk caches. An access to any further page reads the target each time. */
 #define PAGES_MOST 192
 
-/* Most pages that a memo has. */
+/* Most pages whose addresses a memo has. */
 #define PAGES_EXPECTED 48
 
 /*
@@ -46,14 +46,17 @@ void pages_begin_tick(struct pages *pages);
 void pages_begin_capture(struct pages *pages, bool held);
 /* Returns true when the capture needed more than PAGES_READ_MOST pages. */
 bool pages_are_used_up(const struct pages *pages);
-/* Begins a walk: empties the cache, and reads the pages of the memo into it. `memo` may be NULL. */
+/* Begins a walk: empties the cache, and reads the pages of the memo that are in memory into it.
+ * These pages count towards PAGES_READ_MOST. `memo` may be NULL. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
 /*
- * Copies all `size` bytes. Returns false if a byte cannot be read, or only with a page fault, or if
- * the capture has used up PAGES_READ_MOST.
+ * Copies `size` bytes at `address` in the target. Returns false, with undefined contents of `to`,
+ * if a byte cannot be read, if the capture has used up PAGES_READ_MOST, or if a byte is in a page
+ * that is not in memory. If the captured thread is not stopped, pages in swap are read, too.
  */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
-/* Stores in the memo which pages the current walk has read from. */
+/* Stores in the memo the addresses of the first PAGES_EXPECTED pages that the current walk has read
+ * from. */
 void pages_keep(const struct pages *pages, struct pages_memo *memo);
 
 #endif

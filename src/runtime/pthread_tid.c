@@ -8,8 +8,8 @@
 static int
 pthread_has_self(const struct memory *memory, uint64_t pthread, size_t library)
 {
-	/* The pointer to the structure itself is the third word of glibc's tcbhead_t, and the first
-	 * word of musl's struct pthread. */
+	/* Offsets in bytes of the structure's pointer to itself: in glibc's tcbhead_t (member
+	 * `self`), and in musl's struct pthread. */
 	static const uint32_t self[SELF_OFFSETS] = { 16, 0 };
 	uint64_t word;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread_tid_aarch64.c - offsets in struct pthread of the kernel's id of its thread.
+ * pthread_tid_aarch64.c - offsets in struct pthread, of glibc and of musl, of the member with the
+ * kernel's id of the thread.
  * Sources: nptl/descr.h of glibc; pthread_impl.h of musl 1.2.
  */
 #include "runtime/runtime_kind_internal.h"

@@ -61,27 +61,29 @@ extern const int pthread_tid_has_self;
 struct runtime_tools {
 	const struct runtimes_config *config;
 	/*
-	 * The target's memory; captures use `pages` instead. Reads only pages that cause no page
-	 * fault: a thread with an outstanding stop request may stop at any time, and would stay
-	 * stopped while the fault is handled.
+	 * The target's memory; captures use `pages` instead. Reads only pages that are in memory or
+	 * in swap, or belong to the code or data of a module, and with `held` only pages in memory.
+	 * To read any other page the kernel may need a thread of the target, which a stop request
+	 * may have stopped (resident.h).
 	 */
 	struct memory memory;
 	struct runtime_places *places;
-	struct pages *pages;
-	/* all threads are stopped: functions of struct runtime_scheduler may read resident pages
-	 * only */
+	struct pages *pages; /* the target's memory for captures */
+	/* all threads are stopped (runtimes_hold): functions of struct runtime_scheduler may only
+	 * read pages that are in memory, and must open no file */
 	bool held;
 };
 
 /*
- * Reads all pieces into `to`, contiguously, and sets got[n] when piece n was read whole. While all
- * threads are kept stopped, or a stop request is outstanding, config->read_pieces reads only pages
- * that cause no page fault. Captures use tools->pages instead.
+ * Reads all pieces into `to`, contiguously, and sets got[n] to true when piece n was read whole,
+ * else to false. Pieces count as unreadable while all threads are kept stopped if one of their
+ * pages is not in memory, and while a stop request is outstanding if one of their pages is neither
+ * in memory nor in swap. Captures use tools->pages instead.
  */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
 
-/* The frames of one merge, a growing array. */
+/* A growing array of the frames that runtime_capture_merge stores. */
 struct runtime_frames {
 	struct runtime_frame *frame;
 	size_t count, capacity;
@@ -93,8 +95,8 @@ void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t p
 struct runtime_scheduler {
 	struct green_task_words words;
 	/*
-	 * Called once a tick: reads the array of slots. Returns the number of slots; they are
-	 * numbered from 0.
+	 * Called once a tick: finds out which slots for tasks the runtimes of this kind have.
+	 * Returns the number of slots, which are numbered from 0.
 	 */
 	size_t (*slots)(void *state);
 	/*
@@ -102,8 +104,8 @@ struct runtime_scheduler {
 	 * take less than 1 us per task. Sets every field of out[0 … count - 1].
 	 */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
-	/* Returns the text of a reason to wait, or NULL if it is not known. The function may be
-	 * NULL. */
+	/* Returns the text of a reason to wait (green_task.reason without the kind's bits), or NULL
+	 * if it is not known. The function may be NULL. */
 	const char *(*reason)(const void *state, uint32_t reason);
 	/*
 	 * Implements runtime_capture_green_task for a thread that `capture` of struct runtime_kind

@@ -11,8 +11,8 @@
 #include "wallsample/runtime/language.h"
 
 /*
- * Number of bits of a wait reason as a kind numbers it. In the numbers that callers get, the higher
- * bits are the index in kind[].
+ * Each kind of runtime numbers its reasons to wait with this number of bits. In the numbers that
+ * callers get (`reason` of struct green_task), the higher bits are the kind's index in kind[].
  */
 #define REASON_BITS 16
 
@@ -46,9 +46,9 @@ runtimes_place(const struct runtimes *runtimes, uint32_t place)
 /* --- memory ------------------------------------------------------------------------------- */
 
 /*
- * Returns true when no thread of the target has to handle a page fault for a read of the page: the
- * page is in memory, in swap or in a mapped file. While all threads are kept stopped
- * (runtimes_hold), only a page in memory counts.
+ * Returns true when the page can be read without the help of a thread of the target (resident.h):
+ * it is in memory or in swap, or belongs to the code or data of a module. While all threads are
+ * kept stopped (runtimes_hold), only a page in memory counts.
  */
 static bool
 page_is_readable(const struct runtimes *runtimes, uint64_t page)
@@ -197,8 +197,8 @@ runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, 
 {
 	const size_t before = async_tasks_begin(tasks);
 
-	/* `held` is false: until_ns bounds the time for reading pages, and PAGES_READ_MOST does
-	 * not bound their number. */
+	/* `held` is false even if the thread is stopped: the time until_ns, not PAGES_READ_MOST,
+	 * bounds the reading. */
 	pages_begin_capture(runtimes->tools.pages, false);
 	for (size_t i = 0; i < runtimes->count; i++)
 		if (runtimes->kind[i]->tasks != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attribute.c - adds samples to the profile, with their weight (sampler.h), and makes each the
- * thread's last observation. */
+/* attribute.c - adds samples to the profile, with their weight (sampler.h), and stores each in its
+ * thread as the last observation. */
 #include "sampler/pipeline_internal.h"
 
 static uint32_t
@@ -105,7 +105,7 @@ waits_for_moment(const struct sampled_thread *thread)
 	return thread->gil == GIL_WAIT && thread->wait.what.kind != WAIT_GIL;
 }
 
-/* Makes the result of unwinding the thread's last observation, and adds the sample to the
+/* Stores the result of unwinding in the thread as its last observation, and adds the sample to the
  * profile. */
 static void
 attribute_unwound(struct charging *charging, const struct observation *observation)
@@ -171,9 +171,9 @@ attribute_unselected(struct charging *charging, const struct observation *observ
 	select_settle(charging->run, thread, observation->state == RUN_SLEEPING);
 }
 
-/* Handles an observation of a thread that has run since its last observation: a sleep that was
- * observed then has ended, and gets its remaining time. If the new sample needs no stack, it is
- * attributed. */
+/* Handles an observation of a thread that has run since its last observation. If it slept at its
+ * last observation, that sleep has ended, and gets its remaining time. If the new sample needs no
+ * stack, it is attributed. */
 static void
 attribute_changed(struct charging *charging, struct observation *observation)
 {

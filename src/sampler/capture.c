@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* capture.c - stops the running threads of a tick together, copies their registers and stacks
- * (captures them), and takes over what the stops have found. */
+ * (captures them), and stores the results of the stops in the observations. */
 #include "sampler/pipeline_internal.h"
 
 /* Most threads whose data are read before the stop to fill the CPU caches: the data of more threads
@@ -12,8 +12,8 @@
 #define ASKS_UNSERVED 16
 
 /* LEAST_BOUND_NS: shortest time for which a tick waits for its stops; in that time nearly every
- * thread on a CPU stops. HOLD_BOUND_NS: time for which a tick of a run that holds threads between
- * ticks waits. Each is reduced to 1/8 of a tick interval if that is less. */
+ * thread on a CPU stops. HOLD_BOUND_NS: longest time for which a tick waits for its stops in a run
+ * that holds threads between ticks. Each is reduced to 1/8 of a tick interval if that is less. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
@@ -29,8 +29,8 @@ capture_runtimes(void *context, pid_t tid, uint64_t sp)
 	struct capture_buffer *buffer = context;
 
 	runtime_capture_take(buffer->runtime, tid, sp, true);
-	/* Of threads that stop in time, coroutines_of_held reads the coroutines; of late threads
-	 * they are read here. */
+	/* With stop_all, coroutines_of_held reads the coroutines of the threads that stop in time.
+	 * Those of late threads are read here. */
 	if (buffer->thread->late != NULL)
 		coroutines_of_stopped(buffer->run, buffer->thread);
 }
@@ -150,10 +150,11 @@ use_stop(void *context)
 }
 
 /*
- * Returns the longest time for which the tick waits for stops: until the next tick is due, but at
- * least LEAST_BOUND_NS, and at most half a tick interval or SAMPLER_STOP_BOUND_NS, which it always
- * is with stop_all. A thread that stops later is captured while the sampler sleeps, so that a
- * thread that waits for a CPU does not delay the next tick.
+ * Returns the longest time for which the tick waits for stops. With stop_all it is
+ * SAMPLER_STOP_BOUND_NS; if threads are held between ticks, HOLD_BOUND_NS. Otherwise it is the time
+ * until the next tick is due, but at least LEAST_BOUND_NS, and at most the smaller one of half a
+ * tick interval and SAMPLER_STOP_BOUND_NS. A thread that stops later is captured while the sampler
+ * sleeps: waiting for it, for example until it gets a CPU, does not delay the next tick.
  */
 static uint64_t
 stop_bound(const struct run *run)

@@ -83,8 +83,9 @@ charge_unselected(struct charging *charging, int64_t samples)
 
 /* --- hidden threads: not observed at each tick -------------------------------------------- */
 
-/* Returns an estimate of the number of hidden threads on a CPU. Their CPU time that this number
- * does not account for is kept in balance_ns for the next tick. */
+/* Returns an estimate of the number of hidden threads on a CPU: at most the number of CPUs, but at
+ * least the number that this tick observed on a CPU. Their CPU time that this number does not
+ * account for is kept in balance_ns for the next tick. */
 static double
 count_hidden(struct charging *charging)
 {
@@ -117,7 +118,8 @@ count_hidden(struct charging *charging)
 }
 
 /* Charges the real time of hidden threads that is not charged yet (uncharged_ns) to the runnable
- * hidden threads that this tick observed, by their numbers of samples. */
+ * hidden threads that this tick observed, in proportion to their numbers of samples. The share of
+ * unselected threads is dropped. If there is no such thread, the time is kept. */
 static void
 charge_hidden(struct charging *charging)
 {

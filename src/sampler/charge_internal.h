@@ -27,9 +27,9 @@ struct charged {
 /*
  * Hidden threads are the threads that are not observed at each tick. How many of them are on a CPU
  * at a tick is not known: few are observed, and a sample of one stands for many ticks, not for many
- * threads. The number is estimated as the CPU time that all processes used since the last tick,
- * minus that of the threads observed at each tick, divided by the length of a tick. The real time
- * of hidden threads is kept until one of them is observed runnable.
+ * threads. The number is estimated as the CPU time that all processes of the target used since the
+ * last tick, minus that of the threads observed at each tick, divided by the length of a tick. The
+ * real time of hidden threads is kept until one of them is observed runnable.
  */
 struct hidden {
 	double on_cpu; /* number of hidden threads that this tick observed on a CPU */
@@ -40,7 +40,8 @@ struct hidden {
 	int64_t unselected;
 	/* CPU time that the threads observed at each tick used since the last tick. */
 	uint64_t known_ns;
-	uint64_t cpu_ns; /* CPU time of all processes at the last tick; 0: not known */
+	/* CPU time that the target's processes had used at the last tick; 0: not known */
+	uint64_t cpu_ns;
 	/* CPU time of hidden threads that no tick has counted yet; negative: counted in excess */
 	int64_t balance_ns;
 	/* real time of hidden threads that is not charged yet, in ns */
@@ -55,7 +56,8 @@ struct late_charge {
 	int64_t samples;     /* number of samples of earlier ticks */
 	int64_t new_samples; /* number of samples of this tick */
 	double queued; /* estimated number of new_samples in which the thread waited for a CPU */
-	double on_cpu; /* number of samples that parallelism() counted as on a CPU */
+	/* number of samples that parallelism() (charge.c) counted as on a CPU */
+	double on_cpu;
 	/* real time of all these samples, in ns; charged when the thread has stopped */
 	double latency_ns;
 	/* the state of the thread at the tick that requested the stop is known */
@@ -90,10 +92,10 @@ void charge_runnable(struct charging *charging, struct sampled_thread *thread, u
  * time since the thread's counters were read for which the thread waited for a CPU. */
 void charge_late_begin(struct charging *charging, const struct observation *observation,
 		       double queued, struct late_charge *late);
-/* To be called for each thread that has run since its last observation: if it slept then, and no
- * thread was runnable at the ticks before, it is taken for the first to wake, and the real time of
- * these ticks is charged to its sleep. `selected`: the thread was selected during the sleep;
- * otherwise the time is dropped. */
+/* To be called for each thread that has run since its last observation. If the thread slept at that
+ * observation, the real time of ticks without a runnable thread that is not charged yet (gap_ns) is
+ * charged to that sleep: the thread counts as the first to wake. `selected`: the thread was
+ * selected during the sleep; otherwise the time is dropped. */
 void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread, bool selected);
 /*
  * Charges the real time of the tick, when all its observations are attributed (added to the
@@ -102,8 +104,9 @@ void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread
  */
 void charge_tick(struct charging *charging);
 /* At the end of the run, charges the real time that is not charged yet: that of hidden threads to
- * the hidden thread charged last, that of ticks without a runnable thread to the first selected
- * thread of the list. */
+ * the hidden thread charged last; that of ticks without a runnable thread to the first thread of
+ * the list that is selected and not late. If no hidden thread was ever charged, the time of hidden
+ * threads is treated like that of ticks without a runnable thread. */
 void charge_rest(struct charging *charging);
 
 #endif

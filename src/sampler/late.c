@@ -112,7 +112,7 @@ late_has_ended(struct charging *charging, struct sampled_thread *thread, bool gi
 
 	if (late == NULL || (request_of(late)->end == STOP_LATE && !give_up))
 		return false;
-	/* The thread counts as in the state that the last tick found until it stopped. */
+	/* Until it stopped, the thread counts as in the state in which the last tick found it. */
 	late_extend(charging, thread, late->part_state);
 	return true;
 }

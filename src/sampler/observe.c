@@ -163,7 +163,9 @@ observe_call(struct run *run, struct observation *observation)
 	return true;
 }
 
-/* Reads a thread that has run since its last observation, or has not been observed before. */
+/* Sets the outcome of a selected thread that has run since its last observation, or has not been
+ * observed before. If READ_ATTEMPTS reads fail because the thread wakes or falls asleep meanwhile,
+ * or its counters become unreadable, the outcome is FAILED (FAILURE_MOVED). */
 static void
 observe_closely(struct run *run, struct observation *observation)
 {

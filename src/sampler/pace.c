@@ -53,11 +53,12 @@
 #define SPARE_MENDED (1.0 / 8.0)
 
 /*
- * Returns the interval to the next tick, drawn at random. With jitter it is exponentially
+ * Returns the interval to the next tick. With a control it is uniformly distributed
+ * (sampler_control.spread); else without jitter it is always the mean; else it is exponentially
  * distributed, so that any moment is as likely as any other to have a tick. A tick that would begin
  * within the duration d of the previous tick is delayed to the end of d, so that a mean interval m
- * would become d + m exp(-d/m). To compensate, the interval is drawn with a smaller mean; the mean
- * of all intervals is then m, within 1 % as long as d is at most m.
+ * would become d + m exp(-d/m). To compensate, the exponential interval is drawn with a smaller
+ * mean; the mean of all intervals is then m, within 1 % as long as d is at most m.
  */
 static uint64_t
 draw_interval(const struct pace *pace)

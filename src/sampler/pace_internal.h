@@ -55,11 +55,13 @@ void pace_begin(struct pace *pace, uint64_t now);
 /* Returns the time for which this tick accounts: about the mean interval, at most open_ns, which is
  * the time for which no tick has accounted yet. With `last` it is all of open_ns. */
 uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
-/* Ends a tick: delays the next tick if it is due too early for --max-overhead. `stats` has the cost
- * of the run up to now. */
+/* Ends a tick. Delays the next tick, if necessary, until as much time has passed after this call as
+ * wallsample used CPU time since the last call (after the first tick: not beyond this call). At the
+ * end of a window, adapts now_hz and thin to --max-overhead. `stats` has the cost of the run up to
+ * now. */
 void pace_end(struct pace *pace, const struct run_stats *stats);
 /* Returns the longest mean number of ticks between observations of a sleeping thread: a power of
- * two that grows with the number of threads. */
+ * two, at most 256, that grows with the number of threads. */
 uint32_t pace_longest_period(const struct pace *pace, size_t threads);
 
 #endif

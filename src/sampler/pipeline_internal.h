@@ -33,7 +33,7 @@
  *   6. unwind and attribute the remaining sleeping threads
  *   7. consumers: green tasks, waits, deadlocks, charge
  * Between slow steps late_serve releases late threads that have stopped meanwhile. The buffers for
- * copies are taken from a pool in step 3, before this tick stops a thread.
+ * copies are taken from a pool in step 3, before the running threads are stopped.
  */
 #ifndef WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
@@ -66,9 +66,9 @@ bool observe_runtimes(const struct observation *observation, bool stopped);
 /* Fills in the stop requests of all running threads, and, unless threads are held between ticks,
  * reads the data that the first stops will read, so that they are in the CPU caches. */
 void capture_prepare(struct run *run, struct observation *observation, size_t count);
-/* Stops all running threads and copies their registers and stacks. With stop_all, a sleeping thread
- * that has run since it was copied is copied again. `held`: some threads are held since an earlier
- * tick. */
+/* Stops all running threads and copies their registers and stacks. With stop_all, coroutines and
+ * green tasks are read while the threads are stopped, and a sleeping thread that has run since it
+ * was copied is copied again. `held`: some threads are held since an earlier tick. */
 void capture_running(struct run *run, struct observation *observation, size_t count, bool held);
 /* Stops one sleeping thread to read its registers, without which it cannot be unwound. Sets the
  * outcome: CAPTURED, FAILED or DEFERRED. */
@@ -113,8 +113,8 @@ void attribute_past(struct charging *charging, struct sampled_thread *thread, in
 		    int64_t ns);
 /* Marks a thread that has exited; the next listing of threads removes it. */
 void attribute_exit(struct run *run, struct sampled_thread *thread);
-/* Attributes the time, up to the last tick, of a thread that is no longer in the list of
- * threads. */
+/* Attributes the time from the last observation to the tick before the present one, of a thread
+ * that is no longer in the list of threads. */
 void attribute_removed(struct charging *charging, struct sampled_thread *thread);
 
 /* --- late.c: samples whose stop is late ------------------------------------------------------ */
@@ -122,14 +122,14 @@ void attribute_removed(struct charging *charging, struct sampled_thread *thread)
 /* Keeps the observation of a thread that has not stopped in time, with its buffers, in thread->late
  * until the thread has stopped. */
 void late_begin(struct charging *charging, struct observation *observation);
-/* Adds the time of this tick to the thread's late sample. If the thread has exited, attributes the
- * late sample (late_drop) and marks the thread as exited. */
+/* Adds the time since the thread's last observation to its late sample. If the thread has exited,
+ * attributes the late sample (late_drop) and marks the thread as exited. */
 void late_observe(struct charging *charging, struct sampled_thread *thread);
 /*
- * Returns true if the stop request of a late thread has ended; false, too, if the thread is not
- * late. If true, the time up to this tick was added to the sample, and the caller must capture,
- * unwind and attribute thread->late->observation and call late_end. With `give_up` the result is
- * true for every late thread, and a stop that has not happened is a failure.
+ * Returns true if the thread is late and its stop request has ended; with `give_up`, if the thread
+ * is late. When it returns true, the time up to this tick was added to the sample, and the caller
+ * must capture, unwind and attribute thread->late->observation and call late_end. With `give_up`, a
+ * stop that has not happened is a failure.
  */
 bool late_has_ended(struct charging *charging, struct sampled_thread *thread, bool give_up);
 /* Attributes the samples of the ticks after the stop request, and frees thread->late. */

@@ -30,10 +30,10 @@ void priority_restore(const struct priority *priority);
 /*
  * Enters or leaves a real-time class, where permitted. The sampler enters the class at the first
  * tick that holds threads, and leaves it only for work that may take long (hold_pause). Outside the
- * class, one time in forty the first of several resumed threads preempts the sampler: the threads
- * that are to be resumed next, or whose hold ends in that time, then wait for 3 ms. The sampler
- * does not leave the class for its sleep between ticks, because it would then be late for the next
- * tick.
+ * class, one time in forty the first of several resumed threads preempts the sampler for 3 ms:
+ * threads that are to be resumed next, or whose hold ends in that time, must wait for the sampler.
+ * The sampler does not leave the class for its sleep between ticks, because it would then be late
+ * for the next tick.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

@@ -14,8 +14,8 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/process_memory.h"
 
-/* Number of reads that must all find the first thread dead before the process counts as exited, and
- * the time between two of these reads. */
+/* GONE_ATTEMPTS: number of reads that must all find the first thread dead before the process counts
+ * as exited. GONE_PAUSE_NS: time between two of these reads. */
 #define GONE_ATTEMPTS 5
 #define GONE_PAUSE_NS 200000L
 

@@ -14,11 +14,13 @@
  * is one a tick. */
 #define JIT_READS 20
 
-/* Longest single sleep between ticks, and shortest time between two progress reports. */
+/* NAP_NS: longest single sleep between ticks. PROGRESS_NS: shortest time between two progress
+ * reports. */
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
 /* Longest time for which a progress report is delayed while a stop is late. The sampler pauses for
- * a report, and a late thread that stops during the pause loses its sample. */
+ * a report, and the sample of a late thread that stops during the pause gets no stack
+ * (FAILURE_LATE). */
 #define PROGRESS_LATE_NS NS_PER_SEC
 
 /* Number of file descriptors that are not used for the files of threads, but kept for modules and
@@ -221,8 +223,8 @@ nothing_stopped(const struct sampler *sampler)
 	return tracer_outstanding(sampler->run.tracer) == 0;
 }
 
-/* Waits for late stops, then calls on_snapshot. The samples of threads that are still late are
- * lost. */
+/* Waits for late stops, at most SNAPSHOT_BOUND_NS, then calls on_snapshot. The sample of a thread
+ * that stops during on_snapshot gets no stack (FAILURE_LATE). */
 static void
 call_snapshot(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
@@ -243,8 +245,8 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	sampler_resume(sampler);
 }
 
-/* Runs a tick that is not the last one, and names a descriptor if no thread is stopped. Returns
- * false if the target has exited. */
+/* Runs a tick that is not the last one. After it, if no thread is stopped, gives one descriptor of
+ * each process a readable name (waits_describe). Returns false if the target has exited. */
 static bool
 run_tick(struct sampler *sampler)
 {
@@ -292,7 +294,7 @@ run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 }
 
 /* Opens the files in /proc of all threads whose descriptors may stay open, and finds the futexes
- * that the threads wait for. */
+ * that these threads wait for. */
 static void
 read_first_waits(const struct thread_list *threads)
 {

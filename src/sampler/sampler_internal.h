@@ -31,8 +31,8 @@ struct sampler {
 /* Runs one tick; `last`: no other follows. Returns false if the target has exited. */
 bool tick_run(struct sampler *sampler, bool last);
 /* Reads the state of all processes. After an exec reads the new mappings and forgets the green
- * tasks. Requests a new listing of threads if they have changed. Returns false if the target has
- * exited. */
+ * tasks. Requests a new listing of threads after an exec, and if the number of threads has changed.
+ * Returns false if the target has exited. */
 bool tick_read_processes(struct sampler *sampler);
 /* Lists the threads again. Threads that have exited are removed from the list, and their remaining
  * time is attributed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stack.c - turns a call chain of addresses into a stack of the profile, whose frames are pairs of
- * a module and an address. */
+/* stack.c - turns a call chain of addresses into a stack of the profile. A frame of native code is
+ * a pair of a module and an address; frames of interpreted functions and texts have no address. */
 #include "wallsample/sampler/stack.h"
 
 #include <stdlib.h>
@@ -78,8 +78,9 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 	return *size;
 }
 
-/* Returns the frame `id` of the interpreter with the bytecode that it executes, which the word
- * `executes` refers to (chain.h); `id` itself if there is no such bytecode. */
+/* Returns the frame number `id`, which is one of V8's interpreter, extended by the bytecode that
+ * the interpreter executes in it. `executes`: the word of the stack frame that refers to the
+ * bytecode (chain.h). Returns `id` if the word refers to no bytecode. */
 static uint32_t
 interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64_t executes)
 {
@@ -98,7 +99,7 @@ interpreted_frame(struct stack_state *stacks, uint32_t tick, uint32_t id, uint64
 }
 
 /* Returns the frame of the place with this number (struct runtime_place): a function and line of an
- * interpreted program. */
+ * interpreted program, or a text about frames that could not be read. */
 static uint32_t
 script_frame(struct stack_state *stacks, uint32_t number)
 {
@@ -122,8 +123,8 @@ script_frame(struct stack_state *stacks, uint32_t number)
 	return frame;
 }
 
-/* Returns the frame of native code. If the code is an interpreter's, the frame includes the
- * bytecode that it executes. */
+/* Returns the frame of the profile for a frame of native code. If it is one of V8's interpreter, it
+ * includes the bytecode that the interpreter executes. */
 static uint32_t
 native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32_t tick)
 {
@@ -139,9 +140,10 @@ native_frame(struct stack_state *stacks, const struct chain_frame *frame, uint32
 }
 
 /*
- * Adds to `stack` frames of interpreted code, the outermost first: those of the first *left
- * elements of `frames` whose native caller (runtime_frame.before) is the frame number `at` of the
- * chain or one further out. Reduces *left by their number. Returns the new stack.
+ * Adds frames of interpreted code to `stack`, the outermost first. `frames` has them leaf first,
+ * and the first *left of them are not added yet. Adds the last ones of these, as long as their
+ * native caller (runtime_frame.before) is frame number `at` of the chain or one further out, and
+ * reduces *left by their number. Returns the new stack.
  */
 static uint32_t
 intern_scripts(struct stack_state *stacks, const struct runtime_frame *frames, size_t *left,

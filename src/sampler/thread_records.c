@@ -4,8 +4,8 @@
 
 /*
  * Most threads that have a record of their own in the profile: there is a limit because a program
- * may create threads without end. Further threads share a record with others of the same name; its
- * thread id is 0.
+ * may create threads without end. Each further thread shares a record with the others of the same
+ * name. The thread id in a shared record is 0.
  */
 #define RECORDS_MOST 10000
 

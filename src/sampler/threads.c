@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - the list of the target's threads, which is made again when something indicates that
- * they have changed; and the threads that the configuration excludes by name.
+ * threads.c - the list of the target's threads, which is made again after an exec, after the exit
+ * of a thread, and when the number of threads has changed; and the threads that the configuration
+ * excludes by name.
  *
  * An excluded thread is never stopped, and only its name and CPU time are read: when the thread is
- * first seen, 1, 2, 4, … ticks later, from then on about once a second, and at the end of the run.
- * The CPU time of a thread that ends is counted up to the last of these readings.
+ * first seen, then at intervals of 1, 2, 4, 8, … ticks up to about a second, and at the end of the
+ * run. The CPU time of a thread that ends is counted up to the last of these readings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,8 @@ set_keep_open(struct thread_list *threads, struct sampled_thread *thread, bool k
 		watch_release(&thread->watch);
 }
 
-/* Counts the thread as excluded. Sets excluded_cpu_ns to the CPU time that it has used so far: only
- * what it uses from now on is counted. */
+/* Counts the thread as excluded. Sets excluded_cpu_ns to the CPU time of the thread that is not
+ * counted: what it has used so far, or 0 if it was created during the run. */
 static void
 begin_excluded(struct run *run, struct sampled_thread *thread)
 {

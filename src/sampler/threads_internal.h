@@ -123,7 +123,8 @@ bool thread_read_name(struct sampled_thread *thread);
  * follow the new name. */
 bool threads_count_capture(struct run *run, struct sampled_thread *thread);
 /* Returns the number of the system call of `info`; for restart_syscall(2) that of the restarted
- * call, found from the last observation, the code or the arguments, or SYSCALL_UNKNOWN. */
+ * call, which is found from the last observation, the code that made the call, or the arguments;
+ * SYSCALL_UNKNOWN if it is not found. */
 long thread_syscall(const struct sampled_thread *thread, const struct syscall_info *info);
 
 /* Reads the CPU time and the name of an excluded thread that is due at this tick. If the new name
@@ -134,11 +135,12 @@ void excluded_read_cpu(struct run *run, struct sampled_thread *thread);
 
 /* --- thread_records.c: threads of the profile ------------------------------------------- */
 
-/* Returns the thread's record in the profile, after adding it if there is none. Threads of the same
- * name share a record when there are too many. */
+/* Returns the thread's record in the profile, after adding it if there is none. When 10000 threads
+ * have records of their own, further threads of the same name share a record. */
 uint32_t thread_record(struct run *run, struct sampled_thread *thread);
 /* Returns the record to which samples of the thread belong: that of the green task that the thread
- * ran, or the thread's own. Sets *carrier as in struct profile_entry. */
+ * ran, or the thread's own. Sets *carrier to 1 + the number of the thread's own record if the
+ * result is that of a green task, otherwise to 0. */
 uint32_t thread_record_of_sample(struct run *run, struct sampled_thread *thread, uint32_t *carrier);
 /* Stores the thread's changed name in its record, unless threads share the record. */
 void thread_record_rename(struct run *run, const struct sampled_thread *thread);

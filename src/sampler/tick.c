@@ -16,8 +16,8 @@
  * their memory. */
 #define SLEEPING_MOST 64
 
-/* If there are at most this number of threads, a run that holds threads between ticks observes all
- * of them at each tick, so that a thread that has woken is held, too. */
+/* If there are at most this number of threads that are not excluded, a run that holds threads
+ * between ticks observes all of them at each tick, so that a thread that has woken is held, too. */
 #define HOLD_THREADS_MOST 500
 
 /* --- from an observation to a sample -------------------------------------------------------- */
@@ -172,9 +172,9 @@ tick_remove_threads(struct sampler *sampler)
 	sampler->run.threads.count = 0;
 }
 
-/* Reads the names of code generated at run time. Returns true if the address ranges of an
- * interpreter have changed: then all threads have to be observed, because the stacks of sleeping
- * ones lack the names of its functions. */
+/* Reads the names of code generated at run time. Returns true if the number of address ranges of
+ * V8's interpreter code has changed: then all threads of the process have to be observed, because
+ * the stacks of sleeping threads lack the names of interpreted functions. */
 static bool
 read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 {
@@ -248,8 +248,8 @@ read_programs(struct run *run, uint64_t now)
 /* --- observations ----------------------------------------------------------------------- */
 
 /* Chooses the threads of this tick and observes them, attributes the observations that need no
- * stack, and completes samples of sleeping threads as soon as SLEEPING_MOST stacks are copied.
- * Returns the number of observations. */
+ * stack, and, without stop_all, completes samples of sleeping threads as soon as SLEEPING_MOST
+ * stacks are copied. Returns the number of observations. */
 static size_t
 observe_all(struct sampler *sampler, bool all)
 {
@@ -333,9 +333,10 @@ run_consumers(struct sampler *sampler)
 }
 
 /*
- * Ends the last tick: waits for late stops, up to LAST_BOUND_NS, reads the names of all threads,
- * and the coroutines that are wanted and not read yet. A thread whose new name is an excluded one
- * was sampled, and does not count as excluded.
+ * Ends the last tick: waits for late stops, up to LAST_BOUND_NS, attributes all time that is left,
+ * and reads the names of all threads, and the coroutines that are wanted and not read yet. A thread
+ * that has taken an excluded name since its last observation was sampled, and does not count as
+ * excluded.
  */
 static void
 finish_last(struct sampler *sampler)

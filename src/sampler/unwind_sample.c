@@ -25,7 +25,8 @@ unwind_snapshot(struct unwinding *unwinding, const struct observation *observati
 /*
  * Sets the number of bytes of stack that the next capture of the thread copies: those that this
  * unwinding needed and a margin. The number grows at once to what was needed, or to 4 times its
- * value if the copy was too short; it shrinks by at most 1/64 for each unwound stack.
+ * value if the copy was too short. It shrinks by at most 1/64 for each unwound stack; because it is
+ * then rounded up to a multiple of STACK_MARGIN, a number below 256 KiB does not shrink.
  */
 static void
 learn_stack_need(const struct unwinding *unwinding, struct sampled_thread *thread)
@@ -92,8 +93,8 @@ sleeps_again(struct observation *observation)
 }
 
 /* True if this sleeping thread may be stopped for its registers: its sleep is interruptible, a stop
- * does not disturb its system call, no earlier stop has read its registers (memo), and it is not a
- * thread that must not be stopped. */
+ * does not disturb its system call, no earlier stop has read its registers (memo), its stop is not
+ * late, it runs no 32-bit code, and the run is not nonblocking. */
 static bool
 may_stop_sleeping(const struct unwinding *unwinding, const struct observation *observation)
 {
@@ -132,8 +133,9 @@ unwind_sleeping(struct unwinding *unwinding, struct observation *observation)
 	finish_unwinding(unwinding, observation, true);
 }
 
-/* Unwinds a thread whose sleep was interrupted by the stop, and that goes back to sleep after it.
- * Keeps the registers in thread->memo, for later sleeps at the same place. */
+/* Unwinds a thread whose sleep was interrupted by the stop. Such a thread usually sleeps again in
+ * the same system call by now. Keeps the registers in thread->memo, for later sleeps at the same
+ * place. */
 static void
 unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
 {

@@ -74,7 +74,7 @@ struct sampled_process {
 	/* For translating thread ids found in the target's memory, which are ids of its PID
 	 * namespace. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
-	struct table inner;  /* if not own_namespace: such an id -> wallsample's id */
+	struct table inner;  /* unless own_namespace: the target's id of a thread -> wallsample's */
 	uint64_t inner_seen; /* thread_list.seen when `inner` was filled */
 };
 

@@ -116,7 +116,8 @@ struct row {
 	Dwarf_Addr address;
 	int line;
 	bool statement, end;
-	/* Name that libdw has for the file; all rows of a file have the same pointer. */
+	/* Name that libdw has for the file; all rows of a file in one unit have the same
+	 * pointer. */
 	const char *file;
 };
 

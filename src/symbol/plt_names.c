@@ -17,26 +17,27 @@
 
 /* Limits for damaged and hostile files. The largest browsers have some thousand stubs in two
  * sections, and a million relocations. */
-#define SECTIONS_MOST 16 /* number of sections of stubs, and of sections of relocations */
-#define STUB_BYTES_MOST (UINT64_C(16) << 20)
-#define RELOCATION_BYTES_MOST (UINT64_C(512) << 20)
-#define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)
-#define SYMBOL_NAME_BYTES_MOST (UINT64_C(1) << 30)
-#define NAME_MOST 16384                 /* bytes of a name */
-#define NAMES_MOST (UINT64_C(64) << 20) /* bytes of all names */
-#define RESOLVERS_MOST 16384            /* number of resolvers, see below */
-#define RESOLVER_NAME_MOST 4096
+#define SECTIONS_MOST 16 /* largest number of sections of stubs, and of sections of relocations */
+#define STUB_BYTES_MOST (UINT64_C(16) << 20)        /* bytes of all sections of stubs */
+#define RELOCATION_BYTES_MOST (UINT64_C(512) << 20) /* bytes of all sections of relocations */
+#define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)     /* bytes of a symbol table */
+#define SYMBOL_NAME_BYTES_MOST (UINT64_C(1) << 30)  /* bytes of the names of a symbol table */
+#define NAME_MOST 16384                             /* bytes of the name of a stub */
+#define NAMES_MOST (UINT64_C(64) << 20)             /* bytes of the names of all stubs */
+#define RESOLVERS_MOST 16384    /* number of resolvers: functions of type STT_GNU_IFUNC */
+#define RESOLVER_NAME_MOST 4096 /* bytes of the name of a resolver */
 
 #define ENDING "@plt"
 
-/* One relocation of a GOT slot. */
+/* One relocation of a GOT slot; an element of reader.resolver is one resolver. */
 struct slot {
-	uint64_t vaddr;
+	uint64_t vaddr;    /* address of the slot, or of the resolver */
 	const char *name;  /* borrowed from the file; NULL when the slot has a `resolver` instead */
 	uint64_t resolver; /* vaddr of the resolver of an IRELATIVE relocation */
-	/* Number of the relocation in the file; slots at one address are sorted by it. */
+	/* Number of slots added before this one; slots at one address are sorted by it. */
 	size_t order;
-	/* The symbol of a resolver is weak: names of other symbols at its address are preferred. */
+	/* The element is a resolver whose symbol is weak: names of other symbols at its address are
+	 * preferred. */
 	bool is_weak;
 };
 
@@ -68,8 +69,8 @@ arch_of(Elf *elf)
 	return NULL;
 }
 
-/* Returns the bytes of a section and subtracts their number from *left; NULL when they cannot be
- * read or are more than *left. */
+/* Returns the bytes of a section, owned by its Elf, and subtracts their number from *left; NULL
+ * when they cannot be read or are more than *left. */
 static Elf_Data *
 section_data(Elf_Scn *scn, uint64_t *left)
 {
@@ -206,7 +207,8 @@ is_better_name(const struct slot *a, const struct slot *b)
 	return before_a != before_b ? before_a < before_b : strcmp(a->name, b->name) < 0;
 }
 
-/* Sorts the resolvers, and keeps only one of those at an address: the first by is_better_name(). */
+/* Sorts the resolvers. Of several at one address, keeps the one whose name is the best by
+ * is_better_name(). */
 static void
 settle_resolvers(struct reader *reader)
 {
@@ -359,7 +361,7 @@ has_stubs(Elf *elf, const GElf_Shdr *header)
 {
 	const char *name = elf_section_name(elf, header);
 
-	/* .plt, .plt.sec, .plt.got, .plt.bnd, .iplt */
+	/* Sections of stubs are .plt, .plt.sec, .plt.got, .plt.bnd and .iplt. */
 	return header->sh_type == SHT_PROGBITS && (header->sh_flags & SHF_EXECINSTR) != 0 &&
 	       (strncmp(name, ".plt", 4) == 0 || strcmp(name, ".iplt") == 0);
 }

@@ -39,7 +39,8 @@ struct symbols {
 	const struct symbols_config *config;
 	struct debug_files *files;
 	struct strings *texts;
-	struct table readable; /* id of a raw name in `texts` -> id of the readable name */
+	/* (id of a raw name in `texts`, is a stub) -> id of the readable name */
+	struct table readable;
 	/* By id of the module; NULL while no address in the module has been named. */
 	struct known_module **module;
 	size_t module_count, module_capacity;
@@ -262,8 +263,9 @@ find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vad
 				       address_text(symbols, known, vaddr);
 }
 
-/* Names a variable by the address `vaddr`: the variable that contains the address, and the offset
- * of the address in it. */
+/* Names the address `vaddr` of a variable by the variable that contains it, and the offset of the
+ * address in the variable. If no variable contains it, the name is that of the module and the
+ * address. */
 static void
 find_variable(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
 	      struct symbol *out)

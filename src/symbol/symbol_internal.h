@@ -73,13 +73,13 @@ const struct symbol_range *symbol_table_find(const struct symbol_table *table, u
 
 /* --- pclntab (pclntab_names.c) -----------------------------------------------------------------
  *
- * This source is used before DWARF, which has the same names: stripped and unstripped programs get
- * the same names, and DWARF need not be read. The table may be NULL: then nothing is found. Names
- * and paths are interned in `texts`, from which they are borrowed.
+ * A function table (pclntab.h) is used before DWARF, which has the same names: stripped and
+ * unstripped programs get the same names, and DWARF need not be read. If `table` is NULL, these
+ * functions find nothing. Names and paths are interned in `texts`, from which they are borrowed.
  */
 
-/* Does what dwarf_lines_find does. Returns 0 also when the table does not have the line, as for
- * functions of other compilers. */
+/* Stores places as dwarf_lines_find does (dwarf_lines.h) and returns their number. Returns 0 also
+ * when the table has the function but not the line, as for functions of other compilers. */
 size_t pclntab_names_find(const struct pclntab *table, struct strings *texts, uint64_t vaddr,
 			  struct dwarf_place *out, size_t most);
 

@@ -76,7 +76,7 @@ struct lookup {
 	const char *name;
 	/* Base name of the wanted source file; NULL: symbols of all files match. */
 	const char *file;
-	char *word; /* part of the name that every matching symbol contains */
+	char *word; /* part of the name that every matching mangled symbol contains */
 	struct strbuf readable;
 	struct symbol_named *out;
 	size_t count, most;
@@ -98,11 +98,11 @@ is_word_byte(char c)
 }
 
 /*
- * Returns the last identifier of a name; the caller frees it. A mangled name contains the
- * identifiers of the name unchanged, so only symbols with this identifier need to be demangled:
- * demangling all names of a program would take seconds. Returns "", which all symbols contain, when
- * the name does not end in an identifier, or mangled names may contain the identifier in another
- * form.
+ * Returns the last identifier of a readable name; the caller frees it. A mangled name contains the
+ * identifiers of the readable name unchanged, so only symbols with this identifier need to be
+ * demangled: demangling all names of a program would take seconds. Returns "", which all symbols
+ * contain, when the name does not end in an identifier, or when mangled names may contain the
+ * identifier in another form.
  */
 static char *
 last_word(const char *name)

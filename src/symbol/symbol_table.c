@@ -76,8 +76,8 @@ walk_table(Elf *elf, uint32_t type, enum symbol_source source,
 			entry.file = elf_text_at(entry.names, entry.sym.st_name, SYMBOL_NAME_MAX);
 		if (GELF_ST_TYPE(entry.sym.st_info) == STT_FILE || entry.sym.st_shndx == SHN_UNDEF)
 			continue;
-		/* Also skips symbols with SHN_ABS, SHN_COMMON or SHN_XINDEX: no section has these
-		 * numbers. */
+		/* SHN_ABS, SHN_COMMON and SHN_XINDEX are no numbers of sections: symbols with them
+		 * are skipped here. */
 		if (entry.sym.st_shndx != section &&
 		    gelf_getshdr(elf_getscn(elf, entry.sym.st_shndx), &entry.section) == NULL)
 			continue;
@@ -114,8 +114,8 @@ is_mark(const char *name)
 	return strncmp(name, ".L", 2) == 0;
 }
 
-/* Returns whether the symbol is a variable, if the reader wants variables, or a function, if it
- * wants functions. */
+/* Returns whether the symbol is a variable with a known size, if the reader wants variables, or a
+ * function, if it wants functions. */
 static bool
 symbol_is_wanted(const struct reader *reader, const struct symbol_entry *entry)
 {
@@ -202,7 +202,7 @@ compare_candidates(const void *left, const void *right)
 		order = compare_numbers(a->size > 0, b->size > 0);
 	if (order == 0)
 		order = compare_numbers(b->label, a->label);
-	/* Prefers read to __read, although __read is global and read is weak in the C library. */
+	/* Prefers read to __read, although in the C library __read is global and read is weak. */
 	if (order == 0)
 		order = compare_numbers(b->underscores, a->underscores);
 	if (order == 0)

@@ -53,7 +53,8 @@ run_state_runnable(enum run_state state)
 	return state == RUN_RUNNING || state == RUN_QUEUED;
 }
 
-/* The letters of proc_pid_stat(5), field 3. */
+/* The letters are those of field 3 in proc_pid_stat(5): I is an idle kernel thread, t a stop by a
+ * tracer. */
 enum run_state
 run_state_from_letter(char letter)
 {

@@ -13,7 +13,7 @@
  * epoll_*wait, semop, semtimedop, rt_sigtimedwait, io_getevents, and for socket calls with a
  * SO_RCVTIMEO or SO_SNDTIMEO, which include read and write when the descriptor is a socket;
  * io_uring_enter and the other calls of each family use the same code in the kernel. Calls without
- * BREAKS restart by themselves, or (close) must not be restarted at all.
+ * BREAKS restart by themselves, except close(2), which must not be restarted at all.
  */
 #define BREAKS 1
 

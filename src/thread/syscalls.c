@@ -10,7 +10,7 @@
 /* Addresses of user space: above the page that is never mapped, below the kernel's half. */
 #define ADDRESS_LEAST UINT64_C(0x1000)
 #define ADDRESS_END (UINT64_C(1) << 56)
-/* Most descriptors of one poll(2): no process has more (fs.nr_open). */
+/* Most descriptors of one poll(2): a process cannot have more with the default of fs.nr_open. */
 #define POLLED_MOST (UINT64_C(1) << 20)
 
 static bool

@@ -58,7 +58,7 @@ watch_end_of(int error)
 	}
 }
 
-/* Reads `name` of the thread into text, zero-terminated. */
+/* Reads the file `name` of the thread into `text`, zero-terminated. Opens it if *fd is -1. */
 static enum watch_end
 read_file(struct watch *watch, const struct process *process, int *fd, const char *name, char *text,
 	  size_t size)
@@ -157,8 +157,9 @@ sched_parse_status(const char *text, struct sched *out)
 }
 
 /*
- * A kernel without CONFIG_SCHED_INFO has no schedstat file; with the accounting switched off, the
- * file has "0 0 0" even for a thread that runs.
+ * Chooses the schedstat file if that of wallsample's own thread counts switches. A kernel without
+ * CONFIG_SCHED_INFO has no such file; with the accounting switched off, the file has "0 0 0" even
+ * for a thread that runs.
  */
 enum sched_source
 sched_source_probe(void)

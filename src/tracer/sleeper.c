@@ -19,7 +19,7 @@ tracer_read_sleeper(const struct process *process, struct watch *watch, const st
 	if (info->running)
 		return READ_MOVED;
 	if (info->sp == 0)
-		return READ_GONE; /* it is exiting and has no user stack */
+		return READ_GONE; /* the thread is exiting and has no user stack */
 	snapshot_reserve(snapshot, stack_want);
 	snapshot->tid = watch->tid;
 	snapshot->stack_address = info->sp;

@@ -82,7 +82,7 @@ stop_resume(pid_t tid, int how, int signo)
 /*
  * Makes the kernel restart a system call. Some calls return EINTR when a stop interrupts their
  * wait, which breaks real programs: 39 of 40 such waits failed without the repair, none with it
- * (tests/live/test_unharmed).
+ * (tests/live/test_unharmed). Returns true if a repair was necessary, and has succeeded.
  */
 static bool
 repair_syscall(pid_t tid, struct kernel_regs *kernel)
@@ -163,10 +163,10 @@ read_counters(const struct process *process, struct stop_request *request)
 /*
  * The thread was waiting for a CPU at the tick if it has been scheduled in since `before` was read,
  * and its wait, whose duration schedstat gives, began before `before` was read. A thread whose
- * sleep the stop has interrupted was not waiting. Nor does a wait count that began within
- * OWN_WAKE_NS of the tick, because wallsample itself took the CPU then; but it does count for a
- * thread in a system call that only sleeps (syscall_only_waits), because such a thread was woken
- * and has waited since.
+ * sleep the stop has interrupted was not waiting. A wait that began within OWN_WAKE_NS of the tick
+ * is not counted either, because wallsample itself took the CPU then. Exception: in a system call
+ * that only sleeps (syscall_only_waits) every wait is counted, because the thread was woken and has
+ * waited since.
  */
 bool
 stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)

@@ -11,16 +11,17 @@
 
 /* Longest wait of tracer_free for outstanding stops. */
 #define FREE_BOUND_NS (2 * NS_PER_SEC)
-/* Longest wait for threads with breakpoints to stop. */
+/* Longest wait of tracer_pause for threads with breakpoints to stop. */
 #define LEAVE_BOUND_NS (2 * NS_PER_SEC)
 
 /* Most bytes of stack to prefetch: more would not stay in the caches. */
 #define PREFETCH_MOST ((size_t)32 << 10)
 
-/* Longest poll while breakpoints are hit faster than they are served. */
+/* Longest duration of tracer_poll while breakpoints are hit faster than they are handled. */
 #define POLL_NS (200 * NS_PER_US)
 
-/* Most short waits of tracer_finish for a tracee that is not in the list of seized threads. */
+/* Most waits of tracer_finish, WATCHDOG_REPEAT_NS each, for a tracee that is not in the list of
+ * seized threads. */
 #define FINISH_ROUNDS 5
 
 int

@@ -20,7 +20,8 @@ struct watchdog {
 	bool armed;
 };
 
-/* Installs a handler of SIGRTMAX that does nothing, and unblocks the signal. */
+/* Creates the timer, installs a handler of SIGRTMAX that does nothing, and unblocks the signal.
+ * Returns 0 or a negative error. */
 int watchdog_create(struct watchdog *watchdog, struct error *err);
 void watchdog_free(struct watchdog *watchdog);
 /* Makes waits end with EINTR from `at_ns` (CLOCK_MONOTONIC) on, until the next call of this
@@ -48,14 +49,17 @@ void release_handler_remove(void);
 
 struct seized {
 	pid_t tid;
-	bool is_new; /* its stop was requested after the last tracer_collect */
-	bool held;   /* captured, and kept stopped until tracer_release_held */
+	/* its stop was requested after the last tracer_collect or tracer_collect_held */
+	bool is_new;
+	/* captured, and kept stopped until tracer_release_held or tracer_release_all_held */
+	bool held;
 	/* Borrowed. NULL: the thread is held, or is to be released without a snapshot when it
 	 * stops. */
 	struct stop_request *request;
 };
 
-/* Usually a few dozen entries, so the search is linear. Zeros are an empty list. */
+/* The seized threads, in no order; usually a few dozen, so the search is linear. A list whose bytes
+ * are all zero is empty. */
 struct seized_list {
 	struct seized *item;
 	size_t count, capacity;

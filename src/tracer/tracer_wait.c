@@ -20,10 +20,8 @@
 /* Longest text of a schedstat file: three numbers of at most 20 digits. */
 #define SCHEDSTAT_SIZE 80
 
-/*
- * Reads for how many nanoseconds wallsample's own thread has waited for a CPU since it began; 0
- * where the kernel does not count. Takes half a microsecond.
- */
+/* Returns the number of nanoseconds for which wallsample's own thread has waited for a CPU since it
+ * began; 0 where the kernel does not count them. Takes half a microsecond. */
 static uint64_t
 read_own_delay(const struct tracer *tracer)
 {
@@ -102,8 +100,8 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 	if (end.tid == 0) {
 		end.slept = true;
 		tracer->own_delay_ns = read_own_delay(tracer);
-		/* The timer is set only before the wait sleeps, because setting it takes time in
-		 * which threads may be stopped. */
+		/* The timer is set only when the wait is about to sleep, because setting it takes
+		 * time, and threads may be stopped during that time. */
 		if (!tracer->watchdog.armed)
 			watchdog_set(&tracer->watchdog, deadline_ns);
 		end.tid = stop_wait(&end.status, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_aarch64.c - recognises aarch64 code by its bytes, and reads the registers of the code to
- * which it returns.
+ * arch_aarch64.c - recognises aarch64 code by its bytes, and finds the registers of the caller or
+ * of code that a signal interrupted.
  */
 #include "unwind/unwind_method_internal.h"
 
@@ -49,8 +49,9 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 	       code[1] == 0xd4000001;
 }
 
-/* struct rt_sigframe (arch/arm64/kernel/signal.c) has 128 bytes of siginfo, then a ucontext. In the
- * ucontext, 168 bytes come before struct sigcontext, which has 8 bytes before x0-x30, sp and pc. */
+/* Offset in bytes of x0 in the signal frame (struct rt_sigframe, arch/arm64/kernel/signal.c), which
+ * is at the stack pointer: 128 bytes of siginfo, then 168 bytes of the ucontext before its struct
+ * sigcontext, which has 8 bytes before x0-x30, sp and pc. */
 #define SIGCONTEXT_X0 (128 + 168 + 8)
 
 bool

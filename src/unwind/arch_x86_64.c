@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch_x86_64.c - recognises x86-64 code by its bytes, and reads the registers of the code to which
- * it returns.
+ * arch_x86_64.c - recognises x86-64 code by its bytes, and finds the registers of the caller or of
+ * code that a signal interrupted.
  */
 #include <string.h>
 
@@ -78,11 +78,9 @@ arch_is_signal_trampoline(const struct image *image, uint64_t vaddr)
 	       (memcmp(code, wide, sizeof(wide)) == 0 || memcmp(code, narrow, sizeof(narrow)) == 0);
 }
 
-/*
- * struct ucontext is at the stack pointer. Its first 40 bytes are followed by struct sigcontext
- * (arch/x86/include/uapi/asm/sigcontext.h), which has the registers in the order of this array of
- * DWARF register numbers.
- */
+/* struct ucontext is at the stack pointer. Its struct sigcontext
+ * (arch/x86/include/uapi/asm/sigcontext.h) begins at the offset SIGCONTEXT, and has the registers
+ * in the order of this array of DWARF register numbers. */
 #define SIGCONTEXT 40
 static const uint8_t sigcontext_order[] = {
 	8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16

@@ -2,10 +2,8 @@
 /* by_guess.c - searches the stack for possible frames where no other method finds the caller. */
 #include "unwind/unwind_method_internal.h"
 
-/*
- * Number of words above the stack pointer that are searched. The frames of system call wrappers,
- * where guesses are needed most, are small.
- */
+/* Largest number of words above the stack pointer that are searched. The frames of system call
+ * wrappers, where guesses are needed most, are small. */
 #define GUESS_WORDS 2048
 
 /* Largest distance in bytes from the start of a function without a frame to an address in it. */
@@ -143,7 +141,7 @@ guess_frameless(struct walk *walk)
 
 		if (!snapshot_read(walk->snapshot, at, &value, sizeof(value)))
 			break;
-		/* Only calls of a function in the file of the caller are considered. */
+		/* Only calls in the file of the pc are considered. */
 		if (value < mapping->low || value >= mapping->high ||
 		    !arch_call_target(mapping->image, value - mapping->bias, &target))
 			continue;

@@ -19,8 +19,9 @@ enum { OFFSET, ARRAY, ARGUMENTS, FUNCTION, CONTEXT }; /* in ascending order of a
 /* Without the number of arguments, these two words are one place higher. */
 enum { OLD_OFFSET = OFFSET + 1, OLD_ARRAY = ARRAY + 1 };
 
-/* Number of words that are searched for the return address. Measured: the return address is at the
- * stack pointer in nine of ten cases, and up to 11 words above it in the others. */
+/* Number of words, from the stack pointer upwards, that are searched for the return address into
+ * the interpreter. Measured: it is at the stack pointer in nine of ten cases, and up to 11 words
+ * above it in the others. */
 #define PUSHED_WORDS 32
 
 static bool
@@ -39,8 +40,9 @@ is_interpreter(const struct walk *walk, uint64_t address)
 	return next > 0 && address - range[next - 1].start < range[next - 1].size;
 }
 
-/* Reads the words of the frame from the copied stack or from the process. Returns false when they
- * cannot be read, with the walk's flags unchanged. */
+/* Reads the words below the frame pointer, from the copied stack or from the process. Returns
+ * false, with the walk's flags unchanged, when the frame pointer is not known, the frame is too
+ * small for the words, or they cannot be read. */
 static bool
 read_frame(struct walk *walk, uint64_t word[FRAME_WORDS])
 {
@@ -74,8 +76,8 @@ interpreter_keep(struct walk *walk)
 		frame->executes = word[OLD_ARRAY];
 }
 
-/* Returns true when the words below the frame pointer have the tags that they have in a frame of
- * the interpreter: frames of other code rarely do. */
+/* Returns true when the words below the frame pointer have the tag bits that V8 gives them in a
+ * frame of the interpreter. In frames of other code the words rarely have these bits. */
 static bool
 is_interpreted(struct walk *walk)
 {

@@ -35,8 +35,8 @@ struct state {
 	size_t seen;      /* number of frames that libdw has reported, including the first */
 	/* The CFI marks the last reported frame as the outermost one. */
 	bool last_end;
-	/* The word that libdw read last after it reported this frame is 0. When libdw then stops,
-	 * the word was the return address. */
+	/* The word that libdw read last, after it reported its last frame, is 0. If libdw finds no
+	 * caller of that frame, the word was the return address. */
 	bool read_zero;
 	enum advance result;
 };
@@ -58,8 +58,8 @@ find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base
 	return fd;
 }
 
-/* Callback of libdw: finds no separate debug file. Such a file would add symbols, which are not
- * needed, and the same CFI as the ELF file has. */
+/* Callback of libdw: reports that there is no separate debug file. Such a file has symbols, which
+ * are not needed, and its .eh_frame is empty; .debug_frame is read only from the ELF file. */
 static int
 find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 	       const char *file, const char *link, GElf_Word crc, char **debug)
@@ -141,8 +141,8 @@ set_initial_registers(Dwfl_Thread *thread, void *arg)
 		value = known;
 		dwfl_thread_state_registers(thread, (int)i, 1, &value);
 	}
-	/* libdw expects the pc of a running thread. If the pc is a return address, libdw gets the
-	 * address of the call instead. */
+	/* libdw looks up exactly this address in the CFI. If the pc is a return address, libdw gets
+	 * an address in the call instruction instead. */
 	dwfl_thread_state_register_pc(thread, walk_lookup(state->walk));
 	return true;
 }

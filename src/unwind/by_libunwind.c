@@ -25,7 +25,7 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_inf
 
 /* The sorted table of an .eh_frame_hdr. */
 struct search_table {
-	bool tried;     /* the table was searched for, once per module */
+	bool tried;     /* the module has been searched for the table */
 	uint64_t vaddr; /* address of the first entry in the image; 0: there is no table */
 	uint64_t count; /* number of entries */
 };
@@ -45,7 +45,7 @@ struct state {
 	size_t table_count;
 	struct trampoline_slot trampoline[TRAMPOLINE_SLOTS];
 	struct walk *walk; /* the walk in progress */
-	/* A copy of the mapping that image_around() returned last. */
+	/* A copy of the mapping that find_proc_info() or image_around() used last. */
 	struct mapping code;
 };
 
@@ -125,11 +125,9 @@ get_dyn_info_list_addr(unw_addr_space_t space, unw_word_t *address, void *arg)
 	return -UNW_ENOINFO;
 }
 
-/*
- * Returns a mapping whose image contains the address, or NULL when no image contains it.
- * access_mem() must search for the image itself: libunwind has looked up the code first only when
- * the rule is not in its cache.
- */
+/* Returns a mapping whose image contains the address, or NULL when no image contains it.
+ * state->code alone does not suffice: libunwind does not call find_proc_info(), which sets it, for
+ * an address whose rule is in its cache. */
 static const struct mapping *
 image_around(struct state *state, uint64_t address)
 {
@@ -185,8 +183,8 @@ access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int w
 	if (write)
 		return -UNW_EREADONLYREG;
 	if (number == UNW_REG_IP) {
-		/* Unwind tables are looked up by the address of the call, not by the return
-		 * address. */
+		/* Unwind tables are looked up by an address in the call instruction, not by the
+		 * return address. */
 		*value = walk_lookup(state->walk);
 		return 0;
 	}
@@ -276,7 +274,8 @@ is_trampoline(struct state *state, uint64_t address)
 /*
  * Makes up to `most` steps from the walk's registers, which are not changed, and stores the number
  * of steps made. With `add`, appends the frames to the chain. Returns ADVANCE_FULL when all steps
- * were made or the chain is full; only then is the cursor valid.
+ * were made or the chain is full; only then is the cursor valid. Returns ADVANCE_DONE at the
+ * thread's first function, and ADVANCE_STUCK when a step fails.
  */
 static enum advance
 step(struct state *state, unw_cursor_t *cursor, size_t most, bool add, size_t *steps)

@@ -20,7 +20,7 @@ enum kind {
 	KIND_NONE,
 	KIND_STEP,
 	KIND_TOP,       /* the first function of its stack */
-	KIND_SWITCH,    /* sets the stack pointer */
+	KIND_SWITCH,    /* sets the stack pointer to another stack */
 	KIND_SIGRETURN, /* the kernel's signal frame is at the stack pointer */
 };
 
@@ -31,7 +31,8 @@ struct pclntab_rule {
 	bool interrupts;
 	bool is_assembler;
 	bool is_morestack;
-	uint32_t depth; /* size of the frame in bytes; see pclntab_stack_depth() */
+	/* bytes from the stack pointer to the end of the frame; see pclntab_stack_depth() */
+	uint32_t depth;
 	uint64_t entry; /* address of the function's first instruction in the target */
 };
 
@@ -98,10 +99,10 @@ table_of(struct state *state, const struct mapping *mapping)
 
 /*
  * Functions for which the flags in the table are missing or misleading. The first instructions of a
- * program (_rt0_…) have no caller. A signal handler (sigtramp) has a caller, whatever its flags
- * are. At runtime.sigreturn the stack has the kernel's signal frame. runtime.cgocallback, through
- * which C calls Go, has callers on both stacks. Functions for preemption and faults (asyncPreempt,
- * sigpanic) have a frame as if the interrupted code had called them.
+ * program (_rt0_…) have no caller. Signal handlers (sigtramp), and runtime.cgocallback, through
+ * which C calls Go, have a caller, whatever their flags are. At runtime.sigreturn the stack has the
+ * kernel's signal frame. The last four functions have a frame as if the code that they interrupt
+ * (for preemption, faults or debuggers) had called them.
  */
 static const struct {
 	const char *name;

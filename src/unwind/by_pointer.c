@@ -3,10 +3,10 @@
 #include "unwind/unwind_method_internal.h"
 
 /*
- * Returns true when the register may contain something else than a frame pointer: the walk's last
- * frame was not found by frame pointer, and its address is either outside of code or in code of a
- * file that could not be opened (a deleted file whose mapping may not be opened). Code of such a
- * file most likely has unwind tables, which cannot be read, and uses the register for other values.
+ * Returns true when the frame pointer register may contain another value: the walk's last frame was
+ * not found by frame pointer, and its address is either outside of code or in code of a file that
+ * could not be opened (a deleted file whose mapping may not be opened). Code of such a file most
+ * likely has unwind tables, which cannot be read, and uses the register for other values.
  */
 static bool
 is_unproven(struct walk *walk)
@@ -21,8 +21,9 @@ is_unproven(struct walk *walk)
 		modules_at(maps_modules(walk->maps), mapping->module)->kind == MODULE_OTHER);
 }
 
-/* Reads the two words of a frame record. When they are not in the copied stack, beyond_copy is set,
- * and the next samples copy more of the stack; is_unproven() prevents that. */
+/* Reads the two words of a frame record. Returns false when it cannot. If they are not in the
+ * copied stack, beyond_copy is then set, and the next samples copy more of the stack; if
+ * is_unproven() is true, no_info is set instead. */
 static bool
 read_record(struct walk *walk, uint64_t fp, uint64_t *saved, uint64_t *address)
 {

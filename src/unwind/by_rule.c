@@ -98,8 +98,8 @@ find_rule(struct state *state, uint64_t address)
 	if (table_find(&state->by_address, address, 0, &index))
 		return &state->rule[index];
 	compile(state, address, &rule);
-	/* The search for an address that was not known may have found new mappings; then all rules
-	 * are discarded, and the search is repeated. */
+	/* For an unknown address, maps_find() in compile() may have found new mappings: then all
+	 * rules are discarded, and the search is repeated. */
 	if (maps_generation(state->maps) != state->generation)
 		return find_rule(state, address);
 	state->rule = xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
@@ -108,8 +108,8 @@ find_rule(struct state *state, uint64_t address)
 	return &state->rule[state->count++];
 }
 
-/* Finds the caller's registers. Returns false, with a flag of the walk set, when they are not
- * known. */
+/* Finds the caller's registers, as far as they are known. Returns false when the CFA or the return
+ * address is not known. */
 static bool
 apply(struct walk *walk, const struct rule *rule, struct regs *caller)
 {

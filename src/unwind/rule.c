@@ -72,8 +72,9 @@ is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
 	return *offset >= INT32_MIN && *offset <= INT32_MAX;
 }
 
-/* Adds a register of the caller to the rule. Sets the kind RULE_END when the register is the return
- * address and is undefined. Returns false when a rule cannot represent the register. */
+/* Adds a register of the caller to the rule, unless the register is undefined; if it is the return
+ * address and undefined, sets the kind RULE_END. Returns false when a rule cannot represent the
+ * register. */
 static bool
 compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
 {

@@ -32,13 +32,14 @@ struct rule {
 	bool signal_frame;    /* the code is a signal handler's return trampoline */
 	uint8_t cfa_register; /* CFA = this register + cfa_offset; the CFA is the caller's sp */
 	int32_t cfa_offset;
-	uint8_t return_register;
-	uint8_t count;
+	uint8_t return_register; /* DWARF number of the register with the return address */
+	uint8_t count;           /* number of elements of `reg` */
+	/* How to find the caller's registers, return_register included. */
 	struct {
 		uint8_t number;
-		bool saved; /* the value is at CFA + offset; otherwise the register is unchanged */
+		bool saved; /* the value is at CFA + offset; if false, the register is unchanged */
 		int32_t offset;
-	} reg[RULE_REGISTERS]; /* among them the one with the return address */
+	} reg[RULE_REGISTERS];
 };
 
 /* The unwind tables of one image. */

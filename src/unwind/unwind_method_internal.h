@@ -2,9 +2,9 @@
 /*
  * unwind_method_internal.h - the interface of an unwind method, and the walk that it advances.
  *
- * The unwinder owns the walk. A method starts from the last frame of the chain, whose registers are
- * walk->regs, appends as many callers as it can find, and leaves in walk->regs the registers of the
- * frame that is then the last.
+ * A walk is the unwinding of one snapshot. A method starts from the last frame of the chain, whose
+ * registers are walk->regs, appends as many callers as it can find, and leaves in walk->regs the
+ * registers of the frame that is then the last.
  */
 #ifndef WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
 #define WALLSAMPLE_UNWIND_UNWIND_METHOD_INTERNAL_H
@@ -17,7 +17,7 @@
 #include "wallsample/unwind/chain.h"
 #include "wallsample/unwind/unwind.h"
 
-/* A direct-mapped cache of pages of the target's memory, for what is not in the copied stack. */
+/* A direct-mapped cache of pages of the target's memory: of stacks beyond the copy, or of code. */
 #define LIVE_PAGE ((uint64_t)4096)
 #define LIVE_PAGES 16
 struct live_cache {
@@ -34,7 +34,7 @@ struct walk {
 	struct maps *maps;
 	const struct snapshot *snapshot;
 	struct chain *chain;
-	/* Cache of stack memory of the live process; NULL: only the copied stack may be read. */
+	/* Cache of stack memory beyond the copy; NULL: only the copied stack may be read. */
 	struct live_cache *live;
 	/* Cache of code that is in no file; NULL: such code must not be read. */
 	struct live_cache *code;
@@ -46,7 +46,7 @@ struct walk {
 	bool beyond_copy;      /* the needed part of the stack was not copied */
 	bool bad_memory;       /* the needed memory is not readable */
 	bool missing_register; /* the value of a needed register is not known */
-	bool no_info;          /* no unwind tables cover the address */
+	bool no_info;          /* the address has no unwind tables or no reliable frame pointer */
 	/* The unwinder does not clear the next two members. */
 	bool read_live;    /* memory of the live process was read */
 	size_t stack_used; /* bytes of the copy up to the highest byte that was read */
@@ -100,7 +100,7 @@ walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
  */
 bool walk_add(struct walk *walk, const struct regs *caller, enum frame_origin origin, bool exact);
 /* Appends the caller of a function of which only the return address and the caller's stack pointer
- * are known; see regs_set_caller(). Returns as walk_add(). */
+ * are known; see regs_set_caller() (snapshot.h). Returns as walk_add(). */
 bool walk_add_caller(struct walk *walk, uint64_t sp, uint64_t pc, enum frame_origin origin);
 /* Appends the caller of a function that has changed no register but the stack pointer. Returns as
  * walk_add(). */
@@ -123,10 +123,8 @@ array_for_module(void *array, size_t *count, uint32_t module, size_t size)
 	return array;
 }
 
-/*
- * Reads a word of the stack from the copy, or else from the process if the thread sleeps. Returns
- * false, with beyond_copy or bad_memory set, when the word cannot be read.
- */
+/* Reads a word of the stack from the copy, or else, as far as live_limit permits (snapshot.h), from
+ * the process or core file. Returns false, with beyond_copy or bad_memory set, when it cannot. */
 bool walk_read_word(struct walk *walk, uint64_t address, uint64_t *value);
 
 /*
@@ -152,8 +150,9 @@ bool arch_is_return_address(const struct image *image, uint64_t vaddr);
 bool arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target);
 
 /* Returns true when `code` only removes its frame from the stack and returns; never on aarch64.
- * *frame is then the distance in bytes from the stack pointer up to the return address. */
-#define ARCH_EPILOGUE_BYTES 8 /* number of bytes that are examined */
+ * *frame is then the distance in bytes from the stack pointer up to the return address. Examines at
+ * most ARCH_EPILOGUE_BYTES bytes. */
+#define ARCH_EPILOGUE_BYTES 8
 bool arch_is_epilogue(const uint8_t *code, size_t size, uint64_t *frame);
 
 /* True when the code at `vaddr` is the trampoline to which a signal handler returns. */
@@ -164,11 +163,9 @@ bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
  * signal frame cannot be read. */
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
-/*
- * Finds the registers of the caller of a function that pclntab.h describes, whose frame has `depth`
- * bytes. The saved frame pointer is read if its place is known: rarely in a leaf or in assembler
- * code. Returns false, with a flag of the walk set, when the return address is not known.
- */
+/* Finds the caller's registers; `depth` is the function's depth by pclntab_stack_depth(). The saved
+ * frame pointer is read if its place is known: rarely in a leaf or in assembler code. Returns
+ * false, with a flag of the walk set, when the return address is not known. */
 bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
 
 /*
@@ -178,16 +175,18 @@ bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, s
  * return address) at or above *cursor, stores its address in *record, and moves *cursor to the word
  * above this address. If `function` is the first address of the last frame's function, any two
  * words are accepted of which the second is the return address of a direct call of it. If
- * `function` is 0, the first word must look like a frame pointer and the second must follow any
- * call. Returns false when there is no further record.
+ * `function` is 0, the first word must look like a frame pointer, and the second must be an address
+ * directly behind some call, or in code without a file. Returns false when there is no further
+ * record.
  */
 bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint64_t *record);
 
 /*
  * Appends the caller of a function that has set up no frame, or whose frame pointer is not known.
- * As return address it takes the first word from the stack pointer on that follows a direct call,
- * in the same file, of an address up to 1 KiB before the pc; if the frame pointer is known, only
- * words below its value. Returns false when there is no such word, or the chain is full.
+ * It searches the words from the stack pointer upwards for an address directly behind a direct
+ * call. The call must be in the same file as the pc, and its target at most 1 KiB before the pc. If
+ * the frame pointer is known, only words below the address in it are searched. Returns false when
+ * there is no such word, or the chain is full.
  */
 bool guess_frameless(struct walk *walk);
 

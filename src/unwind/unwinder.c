@@ -2,7 +2,8 @@
 /* unwinder.c - runs the unwind methods on a snapshot and determines why the walk ended. */
 #include "unwind/unwind_method_internal.h"
 
-/* Number of frame records, and of return addresses, that are tried as guesses for one frame. */
+/* Largest number of frame records, and of return addresses, that are tried as guesses for one
+ * frame. */
 #define GUESSES 8
 
 /* A direct-mapped cache that keeps for addresses whether they have unwind tables. */
@@ -15,7 +16,8 @@ struct cover_slot {
 #define WITH(name) (1U << UNWIND_##name)
 #define WITH_ALL (WITH(AUTO) | WITH(LIBUNWIND) | WITH(LIBDW))
 
-/* The methods in the order in which a walk tries them; those that use unwind tables come first. */
+/* The methods in the order in which a walk tries them. Those with uses_tables come first: they need
+ * unwind tables or a signal trampoline, which only code of a file has. */
 static const struct {
 	const struct unwind_method *method;
 	unsigned choices; /* a bit 1 << enum unwind_choice for each choice that uses the method */
@@ -39,7 +41,7 @@ struct slot {
 struct unwinder {
 	struct maps *maps;
 	struct slot slot[ARRAY_SIZE(methods)];
-	size_t slot_count, table_count; /* the first table_count methods use unwind tables */
+	size_t slot_count, table_count; /* the first table_count slots have uses_tables */
 	struct cover_slot cover[COVER_SLOTS];
 	uint64_t cover_generation;
 	struct live_cache live, code;
@@ -260,11 +262,9 @@ has_frame_pointer(const struct walk *walk)
 	return false;
 }
 
-/*
- * Returns true when the last frame is in a file without unwind tables, its callee has tables, and
- * the stack above has no return address into code with tables. The last frame is then the function
- * in which a C library without tables starts threads.
- */
+/* Returns true when the last frame is in a file without unwind tables, its callee has tables, and
+ * the searched part of the stack above has no return address into code with tables. The last frame
+ * is then the function in which a C library without tables starts threads. */
 static bool
 is_bare_start(struct unwinder *unwinder, struct walk *walk)
 {
@@ -354,11 +354,11 @@ try_records(struct unwinder *unwinder, struct walk *walk, uint64_t function, uin
 }
 
 /*
- * Guesses the frame pointer, which is not known for a sleeping thread, and continues the walk; most
- * code does not need it. The frame records on the stack are tried from the innermost outwards, and
- * the first with which is_good_end() is true is accepted. Records whose return address follows a
- * direct call of the last frame's function are tried first; with `sure`, only these are tried.
- * Returns false, with the walk unchanged, when no record is accepted.
+ * Guesses the frame pointer, whose value is not known for a sleeping thread, and continues the
+ * walk. The frame records on the stack are tried from the innermost outwards, and the first with
+ * which is_good_end() is true is accepted. Records whose return address follows a direct call of
+ * the last frame's function are tried first; with `sure`, only these are tried. Returns false, with
+ * the walk unchanged, when no record is accepted.
  */
 static bool
 guess_frame_pointer(struct unwinder *unwinder, struct walk *walk, bool sure, enum advance *result)
@@ -409,8 +409,9 @@ guess_caller(struct unwinder *unwinder, struct walk *walk, bool any_end, enum ad
 	return false;
 }
 
-/* Appends the caller of an address without code that was called, such as a null pointer. The call
- * pushed the return address, which is at the stack pointer, and no register has changed since. */
+/* Appends the caller of an address without code that was called, such as a null pointer. On x86-64
+ * the call has pushed the return address, which is at the stack pointer, and no register has
+ * changed since. */
 static void
 leave_bad_call(struct walk *walk)
 {

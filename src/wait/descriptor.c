@@ -14,21 +14,24 @@
 #define KNOWN_MOST 4096
 
 /*
- * Most descriptors of a process for which the fdinfo file of an epoll is read. While the kernel
- * lists the descriptors of an epoll, 2 us for each, it locks the epoll, and the target may have to
- * wait: half a millisecond for this number.
+ * The fdinfo file of an epoll is read only if the process has at most this number of descriptors.
+ * While the kernel writes the descriptors of an epoll into that file, which takes 2 us for each, it
+ * locks the epoll, and the target may have to wait: half a millisecond for this number.
  */
 #define WATCHED_MOST 256
 #define STATUS_MOST ((size_t)64 << 10)
 /* Most bytes of an fdinfo file that are read: an epoll of WATCHED_MOST descriptors has fewer. */
 #define INFO_MOST ((size_t)1 << 20)
-/* Most different descriptors of an epoll that its text lists. */
+/* Most texts of descriptors in the text of an epoll. */
 #define LISTED_MOST 3
 
 /* --- pipes ----------------------------------------------------------------------------- */
 
-/* Stores whether the descriptor is open for reading and for writing, from the permission bits of
- * its link (see holder_is_current in holders.c). Returns false when neither is known. */
+/*
+ * Stores whether the descriptor is open for reading and for writing, from the permission bits of
+ * its link (see holder_is_current in holders.c). Returns false when the link cannot be read, or
+ * shows neither.
+ */
 static bool
 read_access(const struct descriptors *descriptors, int fd, bool *reads, bool *writes)
 {
@@ -43,7 +46,11 @@ read_access(const struct descriptors *descriptors, int fd, bool *reads, bool *wr
 	return *reads || *writes;
 }
 
-/* Adds "pipe to sort (1234)" or "fifo /tmp/fifo from cat (99)". */
+/*
+ * Adds "pipe to sort (1234)" or "fifo /tmp/fifo from cat (99)". Returns false, and adds nothing,
+ * when the descriptor is closed, or when no process at the other end of a pipe is found and not all
+ * processes could be read.
+ */
 static bool
 describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out)
 {
@@ -57,8 +64,8 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	if (!reads || !writes)
 		wanted = reads ? HOLDER_WRITES : HOLDER_READS;
 	descriptors_find_holders(descriptors, id, wanted, &found);
-	/* Any process can open a fifo at any time: the text of a fifo that no process has open is
-	 * only its path. */
+	/* Any process can open a fifo at any time: if no process has the other end open, the text
+	 * of a fifo is only "fifo" and its path. */
 	if (found.count == 0 && (named || !found.sure)) {
 		if (named)
 			strbuf_add_format(out, "fifo %s", id);
@@ -123,9 +130,9 @@ is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 }
 
 /*
- * Adds "epoll of 5: tcp port 6379, eventfd, pipe from itself, …"; equal texts are listed once.
- * Sockets are listed first: they bring requests, while other descriptors mostly only wake the
- * thread.
+ * Adds "epoll of 5: tcp port 6379, eventfd, pipe from itself, …". Considers the FDINFO_WATCHED
+ * descriptors with the lowest numbers, and lists up to LISTED_MOST different texts. Sockets are
+ * listed first: they bring requests, while other descriptors mostly only wake the thread.
  */
 static void
 add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct strbuf *out)
@@ -286,8 +293,8 @@ find_described(struct descriptors *descriptors, const char *id)
 	return &descriptors->known[number];
 }
 
-/* Adds the last known text of the descriptor `fd`, which is closed now. Returns false when `known`
- * has no text of a descriptor with this number. */
+/* Adds the last known text of the descriptor `fd`, which has been closed. Returns false when
+ * `known` has no text of a descriptor with this number. */
 static bool
 add_gone(const struct described *known, int fd, struct strbuf *out)
 {

@@ -52,7 +52,7 @@ enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
 #define HOLDERS_NAMED 2
 
 struct holders_found {
-	size_t count; /* processes that have the link of holders_find open, with `own` */
+	size_t count; /* number of processes that have the link open, `own` included */
 	bool own;     /* `own` of holders_scan has the link open; pid[] does not contain it */
 	pid_t pid[HOLDERS_NAMED];
 	size_t named; /* number of elements of pid[] */
@@ -107,9 +107,9 @@ struct net_tables *net_tables_create(void);
 void net_tables_free(struct net_tables *tables);
 
 /*
- * Adds the socket of one line, without its newline; ignores lines that do not describe a socket.
- * The name of a UNIX socket may contain a newline and forge the next line: a socket with two
- * contradicting lines is doubtful.
+ * Adds the socket that one line of the file describes; `line` has no newline. The function ignores
+ * lines that do not describe a socket. The name of a UNIX socket may contain a newline and forge
+ * the next line: a socket with two contradicting lines is doubtful.
  */
 void net_tables_add_line(struct net_tables *tables, enum net_file file, const char *line);
 /* Adds the sockets in all files (enum net_file) of the process, up to some 200,000 sockets. */
@@ -155,7 +155,7 @@ struct described {
 		char *text;     /* owned; NULL: no text yet */
 		uint64_t at_ns; /* time when the text was made */
 		int fd;
-	} end[2]; /* element 1: a descriptor open only for writing; element 0: any other */
+	} end[2]; /* [1]: text of a descriptor open only for writing; [0]: of any other */
 };
 
 /* When the holders or the socket tables were last read, and how long that took. */
@@ -165,20 +165,21 @@ struct reading {
 
 struct descriptors {
 	const struct process *process;
-	int fd_dir, info_dir;      /* directories /proc/PID/fd and fdinfo; -1: not permitted */
+	int fd_dir, info_dir;      /* directories /proc/PID/fd and fdinfo; -1: not readable */
 	int diag;                  /* descriptor of unix_diag_open; -1: not open */
 	bool same_network;         /* the target is in wallsample's network namespace */
 	char id[LINK_SIZE];        /* the id that the last descriptor_look returned */
 	struct holders *holders;   /* NULL: not read */
 	struct net_tables *tables; /* NULL: not read */
 	struct reading holders_read, tables_read;
-	struct strings *ids;     /* ids that have a text; their numbers are indices of known[] */
+	/* ids whose texts were requested; the number of an id is its index in known[] */
+	struct strings *ids;
 	struct described *known; /* known_capacity elements */
 	size_t known_capacity;
 };
 
-/* The holders and the socket tables are read on first use and kept. If descriptors_find_* do not
- * find the link or inode there, they read again, but not before 20 times the last duration. */
+/* Read the holders or socket tables on first use; read them again if the link or inode is not found
+ * and 20 times the duration of the last reading has passed. NULL: inode not found. */
 void descriptors_find_holders(struct descriptors *descriptors, const char *link,
 			      enum holder_access access, struct holders_found *found);
 const struct net_socket *descriptors_find_socket(struct descriptors *descriptors,

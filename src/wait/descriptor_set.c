@@ -234,7 +234,7 @@ read_link(struct descriptors *descriptors, const char *name, char *link)
 
 	for (int attempt = 0; attempt < 2; attempt++) {
 		/* The open directories are those of one thread, which may have ended before the
-		 * others. */
+		 * others: they are opened again, for a living thread. */
 		if (attempt > 0)
 			open_folders(descriptors);
 		if (descriptors->fd_dir < 0)

@@ -35,7 +35,8 @@ parse_pair(const char *at, uint64_t *ns)
 	       !__builtin_add_overflow(seconds, rest, ns);
 }
 
-/* Counts a descriptor of an epoll, and keeps it if its number is among the lowest. */
+/* Counts a descriptor of an epoll, and keeps it if its number is among the FDINFO_WATCHED lowest so
+ * far. */
 static void
 keep_watched(struct fdinfo *info, int fd, uint64_t inode)
 {

@@ -92,7 +92,11 @@ walk_descriptor(struct holders *holders, pid_t pid, pid_t tid, int dirfd, const 
 	holder->fd = (int)fd;
 }
 
-/* Adds the descriptors in the directory /proc/PID/fd, and closes `dirfd`. Returns their number. */
+/*
+ * Adds the pipes, sockets and paths in the directory `dirfd`, which is the "fd" directory of the
+ * thread, and closes it. Reads at most WALK_MOST descriptors per scan. Returns the number of
+ * descriptors read.
+ */
 static size_t
 walk_folder(struct holders *holders, pid_t pid, pid_t tid, int dirfd)
 {
@@ -231,7 +235,8 @@ holders_free(struct holders *holders)
 
 #define PATH_SIZE 64
 
-/* Writes the path of the descriptor. /proc/TID exists for each thread, though it is not listed. */
+/* Writes the path of the descriptor. /proc/TID exists for each thread, although a listing of /proc
+ * contains only the first thread of each process. */
 static void
 path_of(const struct holder *holder, char *path)
 {

@@ -14,7 +14,8 @@
 #define FLAG_ACCEPTS 0x10000
 
 #define SOCKETS_MOST 200000
-/* Longest line of these files: the name of a UNIX socket has up to 108 bytes. */
+/* Size of the buffer for a line: longer lines are ignored. None of these files needs longer ones;
+ * the name of a UNIX socket has up to 108 bytes. */
 #define LINE_SIZE 512
 /*
  * Size of the buffer: the kernel returns one page per read; the default buffer of stdio is smaller.
@@ -300,7 +301,8 @@ net_tables_add_line(struct net_tables *tables, enum net_file file, const char *l
 		table_insert(&tables->listening, socket.local.port, socket.protocol, at, NULL);
 }
 
-/* Adds the lines of one file; ignores lines longer than LINE_SIZE. */
+/* Adds the sockets of one file until the tables have SOCKETS_MOST; ignores lines that do not fit
+ * into LINE_SIZE bytes. */
 static void
 read_table(struct net_tables *tables, enum net_file file, FILE *stream)
 {

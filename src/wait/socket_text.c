@@ -20,7 +20,8 @@
  * Reads the protocol, such as "TCP" or "UNIX-STREAM", which is an extended attribute of every
  * socket (sockfs_xattr_get in Linux's net/socket.c). The descriptor is opened with O_PATH and its
  * inode checked first: its number may have been reused for a file, and a file system may never
- * answer a request for attributes.
+ * answer a request for attributes. Returns false when the descriptor is not this socket any more or
+ * its protocol cannot be read.
  */
 static bool
 read_protocol(const struct descriptors *descriptors, int fd, uint64_t inode, char *protocol)
@@ -130,7 +131,11 @@ describe_internet(struct descriptors *descriptors, const struct net_socket *sock
 
 /* --- unix ------------------------------------------------------------------------------ */
 
-/* Reads a UNIX socket from sock_diag(7) if that answers, else from /proc/PID/net/unix. */
+/*
+ * Reads a UNIX socket: by sock_diag(7) if the target is in wallsample's network namespace and the
+ * kernel answers, otherwise from /proc/PID/net/unix, which does not contain the peer. Returns false
+ * when neither has the socket.
+ */
 static bool
 read_unix_socket(struct descriptors *descriptors, uint64_t inode, struct unix_socket *socket)
 {
@@ -249,7 +254,8 @@ socket_describe(struct descriptors *descriptors, int fd, const char *id, struct 
 		if (strcmp(listed[i].name, name) == 0 &&
 		    describe_listed(descriptors, listed[i].protocol, inode, out))
 			return true;
-	/* No table lists a socket that is not bound, or belongs to another network namespace. */
+	/* The tables do not list TCP, UDP and netlink sockets that are not bound, and no socket of
+	 * another network namespace. */
 	add_protocol(name, out);
 	return true;
 }

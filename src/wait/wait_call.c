@@ -33,7 +33,8 @@ enum limit {
 	DATE,         /* address of a struct timespec of CLOCK_REALTIME, or NULL */
 };
 
-/* The use of the first argument: no descriptor, or a descriptor to read or write. */
+/* The use of the first argument: no descriptor (NO_FD), a descriptor to which the call writes
+ * (WRITES_FD), or a descriptor for any other use (READS_FD). */
 enum use { NO_FD, READS_FD, WRITES_FD };
 
 struct call_row {

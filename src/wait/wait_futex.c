@@ -19,7 +19,8 @@
 /* The smallest page size. The page that contains the futex word can be read as a whole. */
 #define PIECE UINT64_C(4096)
 
-/* Reads [start, end) into wait->bytes. */
+/* Reads [start, end) into wait->bytes. Returns false, with wait->size 0, if any of it is not
+ * readable. */
 static bool
 read_range(struct futex_wait *wait, uint64_t start, uint64_t end)
 {

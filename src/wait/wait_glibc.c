@@ -59,7 +59,7 @@ mutex_kind(uint32_t bits, enum wait_kind *kind)
 	return true;
 }
 
-/* Returns true when the futex value that the call expects is one of a mutex with these bits of
+/* Returns true when the futex value that the call expects can be that of a mutex with these bits of
  * __kind. */
 static bool
 value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
@@ -233,8 +233,8 @@ is_rwlock(const struct futex_wait *wait, struct wait *out)
 
 /* Offsets in pthread_cond_t; -1: this version of glibc has no such member. */
 static const struct condition_layout {
-	/* __g_refs: for each of the two groups, twice the number of threads that use its futex word
-	 */
+	/* __g_refs: for each of the two groups, number of threads that use its futex word << 1; the
+	 * lowest bit is a flag */
 	int references;
 	int size;    /* __g1_orig_size: number of waiters << 2; the lowest two bits are a lock */
 	int waiters; /* __wrefs: number of waiters << 3; the lowest three bits are flags */

@@ -26,8 +26,11 @@ is_count(uint32_t n)
 /* In place of a clock: the time-out is relative to the beginning of the call. */
 #define CLOCK_OF_LENGTH ((clockid_t)-1)
 
-/* Sets timed and left_ns from the struct timespec at the address, which is an absolute time of
- * `clock` or, with CLOCK_OF_LENGTH, relative. Does nothing for address 0. */
+/*
+ * Sets timed and left_ns from the struct timespec at the address, which is an absolute time of
+ * `clock` or, with CLOCK_OF_LENGTH, relative. Does nothing for address 0. If the memory is not
+ * readable, or the time of the clock cannot be read (a CPU-time clock), sets only timed.
+ */
 void wait_until_timespec(const struct wait_source *source, uint64_t address, clockid_t clock,
 			 struct wait *out);
 /* Sets timed and left_ns from the relative struct timeval at the address; does nothing for address

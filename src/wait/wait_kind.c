@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * wait_kind.c - texts and properties of the kinds of waits; refines a kind by the descriptor, or by
- * the names of the functions that wait.
- */
+/* wait_kind.c - texts and properties of the kinds of waits; refines a kind by the descriptor, or by
+ * the names of the functions in the call chain of the waiting thread. */
 #include "wallsample/wait/wait.h"
 
 #include <string.h>
@@ -153,7 +151,7 @@ static const struct {
 	    "*futex::Condvar>::wait_timeout" } },
 };
 
-/* Functions that a function of a lock calls to make the system call. */
+/* Functions through which the functions in lock_functions[] make their system call. */
 static const char *const plumbing[NAMES_MOST] = {
 	"syscall", "syscall_cp", "syscall_cp_asm", "syscall_cp_c", "internal_syscall_cancel",
 	"syscall_cancel", "syscall_cancel_arch", "lll_lock_wait", "lll_lock_wait_private",

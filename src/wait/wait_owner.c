@@ -5,9 +5,9 @@
 #include "wait/wait_internal.h"
 
 /*
- * Sets the holder to the thread with the id `inner` in the target's pid namespace; 0: no holder. If
- * the lock is process-shared (`shared`), an id that no live thread of the target has may be that of
- * a thread of another process.
+ * Sets the holder to the thread with the id `inner` in the target's pid namespace; with id 0 does
+ * nothing. If the lock is process-shared (`shared`), an id that no live thread of the target has
+ * may be that of a thread of another process.
  */
 static void
 set_holder(const struct wait_source *source, uint32_t inner, bool shared, struct wait_owner *out)

@@ -22,8 +22,8 @@ time_read(const struct wait_source *source, uint64_t address, int64_t unit_ns, u
 	return !__builtin_add_overflow(seconds_ns, (uint64_t)(time.fraction * unit_ns), ns);
 }
 
-/* Stores the time of a clock that is the same in wallsample and in the target. Returns false for
- * other clocks, such as CPU-time clocks. */
+/* Stores the time of a clock of the system. It is the same in the target, unless the target is in
+ * another time namespace. Returns false for other clocks, such as CPU-time clocks. */
 static bool
 clock_read(clockid_t clock, uint64_t *ns)
 {

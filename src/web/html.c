@@ -3,8 +3,8 @@
  * html.c - writes the report as one HTML page, which loads nothing from the network.
  *
  * The page is made from the same tree of cmark nodes as the other documents (document.h), with a
- * style and a script (report.css, report.js). Below the summary it has a flame graph and a timeline
- * (timeline.css, timeline.js).
+ * style and a script (report.css, report.js). Below the summary, a report with samples has a flame
+ * graph and, if its input has recordings, a timeline (timeline.css, timeline.js).
  */
 #include "wallsample/report/document.h"
 #include "web/html_internal.h"

@@ -20,7 +20,10 @@
  */
 #define NODES_MOST 8000
 #define NAME_MOST 240
-/* Nodes below this share of the whole are left out: they are narrower than half a pixel. */
+/*
+ * Nodes below this share of the whole are left out: on a page of up to 2500 pixels they are
+ * narrower than half a pixel.
+ */
 #define SHARE_LEAST 0.0002
 
 struct naming {
@@ -28,8 +31,10 @@ struct naming {
 	json_t *scripts; /* for each function of an interpreted program: its index in `names` */
 	const struct view *view;
 	unsigned frames; /* bits of enum flame_frames */
-	/* Indexed by function of the view, and by thread of the profile: the index in `names` +
-	 * 1; 0: `names` does not have it yet. */
+	/*
+	 * Indexed by function of the view, and by unit (view_unit()): 1 + the index of its name in
+	 * `names`; 0: `names` does not have the name yet.
+	 */
 	size_t *function, *thread;
 };
 
@@ -80,7 +85,10 @@ json_us(int64_t ns)
 	return json_integer((ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US);
 }
 
-/* Returns the share of the node's wall time that it was on a CPU, in tenths from 0 to 9. */
+/*
+ * Returns the share of the node's wall time in which it was on a CPU, in tenths, rounded down: from
+ * 0 to 9. All of the time is 9, too.
+ */
 static json_t *
 json_tenths(const struct tree_node *node)
 {

@@ -10,11 +10,11 @@
 
 /* Adds `data` as JSON that is safe in a script element: ASCII, without '<'. Frees `data`. */
 void html_add_json(struct strbuf *out, json_t *data);
-/* Adds the data of the flame graph, which report.js draws. */
+/* Adds the data of the flame graph, which report.js draws: one call tree for each weight. */
 void html_add_data(struct strbuf *out, const struct export_input *input);
 /*
  * Adds the section that timeline.js fills: the states of each thread over time, and the number of
- * threads on a CPU. Adds nothing without a recording.
+ * threads on a CPU. Adds nothing without a recording, or if no tick is selected.
  */
 void html_add_timeline(struct strbuf *out, const struct export_input *input);
 

@@ -2,10 +2,11 @@
 /*
  * html_timeline.c - writes the timeline of threads by state as JSON inside a script element.
  *
- * Each thread has one string per state, with one digit per bin: the part of the bin in that state,
- * in units of 1 / STEPS. The size of the page thus does not depend on the sampled time. If an
- * interpreter has a lock, there is one more state: waiting for the lock. Each thread that held the
- * lock then has one more string of digits, for the time in which it held the lock.
+ * Each of the first ROWS_MOST threads has one string per state, with one digit per bin: the part of
+ * the bin in that state, in units of 1 / STEPS. The other threads are summed: there is one list per
+ * state, with one number of threads per bin. The size of the page thus does not depend on the
+ * sampled time. If an interpreter has a lock, there is one more state: waiting for the lock. Each
+ * thread then has one more string of digits, for the time in which it held the lock.
  */
 #include "web/html_internal.h"
 
@@ -21,6 +22,7 @@
 
 /* Number of bins of the whole timeline: about one for each pixel of its width on a screen. */
 #define BINS 1200
+/* Maximum number of threads with a row of their own. */
 #define ROWS_MOST 60
 /* A digit counts parts of 1 / STEPS of a bin, from 0 to STEPS: digits are 0 to 9, then a to k. */
 #define STEPS 20
@@ -127,7 +129,8 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 
 /*
  * Returns the states of the threads without a row of their own: for each state the mean number of
- * these threads in each bin.
+ * these threads in each bin, in units of 1 / PARTS. The list of a state that none of them had is
+ * empty.
  */
 static json_t *
 make_rest(const struct timeline_bins *bins)
@@ -153,8 +156,9 @@ make_rest(const struct timeline_bins *bins)
 }
 
 /*
- * Adds the time in which each thread held the interpreter's lock, as digits by bin. The digits of
- * all rows for a bin sum to at most STEPS.
+ * Adds the time in which each thread held the interpreter's lock: a string of digits by bin for
+ * each row, "" for a thread that never held the lock, and one more string for the threads without a
+ * row. The digits of all strings for a bin sum to at most STEPS.
  */
 static void
 add_gil(const struct timeline_bins *bins, json_t *data)
@@ -174,8 +178,8 @@ add_gil(const struct timeline_bins *bins, json_t *data)
 }
 
 /*
- * Adds the mean and maximum number of threads on a CPU in each bin. The mean is -1 for a bin
- * without a selected tick.
+ * Adds the mean and maximum number of threads on a CPU in each bin, and the number of CPUs. The
+ * mean is in units of 1 / PARTS, or -1 for a bin without a selected tick.
  */
 static void
 add_load(json_t *data, const struct timeline_bins *bins)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff.h - compares two runs: which functions changed, by how much, and whether the change
- * exceeds the sampling error.
+ * diff.h - compares two runs: which functions changed, by how much, and whether the change exceeds
+ * the sampling error.
  *
- * Runs differ in length, so each value is a rate: seconds of the weight per second of elapsed
- * time. A Wall rate of 1.0 is one thread that was in the function all the time, 2.0 are two
- * threads. A share of the total is a different value: it also changes when other functions change.
+ * Runs differ in length, so each value is a rate: seconds of the weight per second of elapsed time.
+ * A Wall rate of 1.0 is one thread that was in the function all the time, 2.0 are two threads. A
+ * share of the total is a different value: it also changes when other functions change.
  *
  * Matching. Functions of the two runs are the same if their names and the base names of their
  * modules are equal; the directory of the module does not count. A function without a counterpart
@@ -14,8 +14,8 @@
  * another version. All code without a symbol in one module is one row: its addresses belong to one
  * build, and each of them is rarely sampled twice.
  *
- * Margin of a change. Let a run have n independent samples: margin_ticks() for Wall, whatever
- * weight is compared, because a rate is relative to the elapsed time, so that every tick counts. If
+ * Margin of a change. Let a run have n independent samples. For every weight, n is margin_ticks()
+ * of the whole elapsed time, because a rate is relative to the elapsed time: every tick counts. If
  * a thread was in the function for the part r of the elapsed time, one sample of this thread has at
  * most the standard deviation sqrt(r (1 - r)). The deviations of all threads are added, which is an
  * upper bound even if the threads are correlated. A rate R that cannot exceed `most` has a second
@@ -42,6 +42,10 @@
 
 enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 
+/*
+ * Minimum number of samples of a row that is tested, summed over both runs. The number in a run is
+ * estimated: the rate of the row multiplied by the number of independent samples of the run.
+ */
 #define DIFF_LOOKS_LEAST 8
 
 struct diff_change {
@@ -63,8 +67,9 @@ struct diff_row {
 	 * the runs, the module in the later run.
 	 */
 	const char *module;
-	bool needs_module;     /* as in struct view_function */
-	bool seen[DIFF_SIDES]; /* a selected stack has the function, even if its weight is 0 */
+	bool needs_module; /* as in struct view_function */
+	/* by run: a selected stack has the function, even if its weight is 0 */
+	bool seen[DIFF_SIDES];
 	struct diff_change flat, cum;
 };
 
@@ -99,8 +104,11 @@ struct diff {
 	 */
 	uint32_t *by_flat, *by_cum;
 	size_t flat_found, cum_found; /* number of rows in the first part of by_flat, of by_cum */
-	size_t questions;             /* number of tests */
-	/* number of standard deviations that each margin spans, from margin_deviations() */
+	/* number of tests: rows with flat.asked plus rows with cum.asked */
+	size_t questions;
+	/*
+	 * number of standard deviations that the margin of each row spans, from margin_deviations()
+	 */
 	double deviations;
 	struct strings *texts; /* owns the names of the rows */
 };

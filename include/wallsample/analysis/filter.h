@@ -16,9 +16,12 @@
 /*
  * X(NAME, text): which frames of a stack are shown. A native frame is a frame of machine code.
  * MERGED: in a stack with functions of an interpreted program, these functions, and all native
- * frames except the interpreter's own; other stacks are shown as they are. ONLY: native frames
- * only. NONE: functions of an interpreted program only; the native frames of a stack without any of
- * them become one frame, "[native]". Named frames (profile_frame.h) are shown, too.
+ * frames except the interpreter's own; other stacks are shown as they are.
+ * ONLY: native frames only.
+ * NONE: functions of an interpreted program only; the native frames of a stack without any of them
+ * become one frame, "[native]".
+ * All three show named frames (profile_frame.h), but ONLY hides those that stand for functions of
+ * an interpreted program that could not be read.
  */
 #define VIEW_NATIVES(X)                                                                            \
 	X(MERGED, "merged")                                                                        \
@@ -53,9 +56,14 @@ struct filter {
 	 * selected; NULL: all tasks are.
 	 */
 	struct id_list tasks;
-	bool created_by;  /* stacks of tasks are extended by the stack that created the task */
-	unsigned states;  /* a bit 1 << enum run_state for each selected state; 0: all */
-	unsigned gils;    /* a bit 1 << enum gil for each selected state of gil.h; 0: all */
+	/*
+	 * the stack of a task is extended outwards by the function that created the task, then by
+	 * the function that created its creator, and so on
+	 */
+	bool created_by;
+	unsigned states; /* a bit 1 << enum run_state for each selected state; 0: all */
+	/* a bit 1 << enum gil for each selected relation to a GIL (gil.h); 0: all */
+	unsigned gils;
 	regex_t *include; /* stacks in which at least one function matches; NULL: all */
 	regex_t *exclude; /* stacks in which no function matches; NULL: all */
 	enum view_native native;
@@ -74,7 +82,7 @@ struct filter {
 	bool blame;
 };
 
-/* True if a thread with this id and name is selected. */
+/* True if tids, thread_name and exclude_thread select a thread with this id and name. */
 bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
 /* True if a task with this id (0: unknown) is selected. */
 bool filter_task(const struct filter *filter, uint64_t id);

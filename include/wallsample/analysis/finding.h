@@ -35,7 +35,7 @@
 #include "wallsample/analysis/gil_table.h"
 #include "wallsample/analysis/view.h"
 
-/* X(NAME, threshold) */
+/* X(NAME, threshold of the share) */
 #define FINDINGS(X)                                                                                \
 	X(CPU, 0.50)                                                                               \
 	X(SERIAL, 0.25)                                                                            \

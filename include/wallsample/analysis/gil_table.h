@@ -21,7 +21,7 @@ struct gil_row {
 struct gil_table {
 	/*
 	 * Threads whose relation to the lock is known, ordered by the time that they held the lock
-	 * or waited for it, then by total_ns, then by thread id.
+	 * or waited for it, then by total_ns, both descending, then by tid.
 	 */
 	struct gil_row *row;
 	/* 0 if no interpreter has a lock, or no selected thread has a known relation to it */

@@ -21,12 +21,12 @@
 #include "wallsample/profile/profile.h"
 
 /*
- * Returns the number of independent samples for a share of `whole_ns`, which is a sum of this
- * weight over samples: the number by the formula above for all ticks of the profile; 0 without
- * ticks. If `whole_ns` is less than the elapsed time (for Overhead: than the CPU time), the number
- * is reduced in proportion: a share of running time is sampled only by ticks at which a thread ran,
- * a share of filtered time only by ticks with a selected sample. The result is then an upper bound,
- * because one tick may have several of these samples.
+ * Returns the number of independent samples from which a share is estimated. `whole_ns` is the time
+ * that is 100 %, a sum of `weight` over samples. The number is that of the formula above for all
+ * ticks of the profile; 0 without ticks. If `whole_ns` is less than the elapsed time (for Overhead:
+ * than the CPU time), the number is reduced in proportion: a share of running time is sampled only
+ * by ticks at which a thread ran, a share of filtered time only by ticks with a selected sample.
+ * The result is then an upper bound, because one tick may have several of these samples.
  */
 double margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns);
 
@@ -56,7 +56,8 @@ double margin_deviations(double questions);
 /*
  * Returns the margin of error of the difference of two independent means: sqrt(a^2 + b^2). a and b
  * are the distances from each mean to the end of its interval on the side of the other mean
- * (Newcombe 1998, method 10; the intervals are Wilson's). Infinite if either mean has no ticks.
+ * (Newcombe 1998, method 10). The intervals are Wilson's and span `deviations` standard deviations
+ * to either side (margin_deviations()). Infinite if either mean has no ticks.
  */
 double margin_of_change(const struct margin_mean *before, const struct margin_mean *after,
 			double deviations);

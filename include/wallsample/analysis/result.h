@@ -81,7 +81,10 @@ struct unnamed_table {
  * thread_table_release(); for other tables, it frees out->row.
  */
 
-/* Lists the functions of all samples that the view selects. */
+/*
+ * Lists the functions of all samples that the view selects. This table and the next two leave out
+ * functions whose cum[sort] is 0.
+ */
 void top_table_make(const struct view *view, enum weight sort, struct top_table *out);
 /* Lists the functions in samples of the unit `thread` (see view_unit()). */
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,

@@ -32,13 +32,14 @@ struct tree_node {
 struct call_tree {
 	struct tree_node *node;
 	size_t count;
-	size_t hidden; /* number of nodes that are left out */
+	size_t hidden; /* number of nodes that are left out, those with a weight of 0 included */
 };
 
 /*
- * Fills `out` with nodes whose share of the whole weight is at least `least` (0 to 1); if they are
- * more than `most`, with the `most` heaviest ones. No node is heavier than its parent, so the nodes
- * form one tree. The caller releases `out` by call_tree_release().
+ * Fills `out` with nodes whose share of the whole weight is at least `least` (0 to 1) and above 0;
+ * if they are more than `most`, with the `most` heaviest ones. No node is heavier than its parent,
+ * so the parent of each of these nodes is one of them, too. The caller releases `out` by
+ * call_tree_release().
  */
 void call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
 		    struct call_tree *out);
@@ -79,12 +80,15 @@ struct neighbour_row {
  * each stack, `callee` the callees of the innermost match. Only samples with a match count.
  */
 struct neighbours {
-	struct neighbour_row *self, *caller, *callee; /* each ordered by weight */
+	struct neighbour_row *self, *caller, *callee; /* each ordered by weight, descending */
 	size_t self_count, caller_count, callee_count;
 	int64_t ns[WEIGHT_COUNT]; /* sums of the samples with a match */
 };
 
-/* Fills `out`, which neighbours_release() releases. */
+/*
+ * Fills `out`, which neighbours_release() releases. The rows are ordered by `weight`, descending,
+ * and only samples that have time in this weight count. `focus` is matched with names of functions.
+ */
 void neighbours_make(const struct view *view, enum weight weight, const regex_t *focus,
 		     struct neighbours *out);
 void neighbours_release(struct neighbours *neighbours);

@@ -48,7 +48,8 @@ bool view_key_is_of_sample(enum view_key key);
  * named frame has a text of wallsample instead of code: see NAMED_FRAMES in profile_frame.h.
  */
 struct view_function {
-	/* symbol.function, with VIEW_BY_LINE also the line; for a named frame its text */
+	/* for a named frame its text; else, by the key, symbol.function, symbol.function with the
+	 * line, the module or the source file */
 	const char *name;
 	const char *module; /* "" for a named frame */
 	/*
@@ -56,7 +57,7 @@ struct view_function {
 	 * or a source file: all its functions have symbols.
 	 */
 	bool known;
-	bool needs_module; /* the name alone is ambiguous without the module */
+	bool needs_module; /* reports show the module beside the name */
 	/*
 	 * The function is of an interpreted program. `module` is then the short name of its file:
 	 * the last part of its path, with the directory if language_file_is_common; "" if the file
@@ -137,7 +138,7 @@ uint32_t view_unit(const struct view *view, uint32_t thread);
 void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);
 /* Adds the name of a thread without its tid; for a task as view_add_thread() does. */
 void view_add_name(const struct view *view, uint32_t thread, struct strbuf *out);
-/* Returns the tid; for a task a number that no thread of the profile has. */
+/* Returns the tid (0: a record that threads share); for a task a number that no thread has. */
 int64_t view_thread_number(const struct view *view, uint32_t thread);
 
 enum view_key view_key(const struct view *view);

@@ -15,6 +15,7 @@ struct waiting_stack {
 	bool holds;       /* true: stack of lock holders; false: stack of waiters */
 	uint32_t thread;  /* any thread with this stack: its id in the profile */
 	uint32_t threads; /* number of threads with this stack */
+	/* run state of `thread` */
 	enum run_state state;
 	const uint32_t *function; /* innermost first; borrowed from the view */
 	size_t depth;
@@ -22,9 +23,13 @@ struct waiting_stack {
 	int64_t ns;
 };
 
-/* Waits for one object (a lock, a socket, and so on), or all timed sleeps. */
+/*
+ * Waits for one object (a lock, a socket, and so on), or all waits of a kind that have no object,
+ * such as timed sleeps.
+ */
 struct waiting_row {
 	enum wait_kind kind; /* readers and writers of an rwlock are both WAIT_RWLOCK_READ */
+	/* wait_kind_text() of `kind`; "rwlock" for WAIT_RWLOCK_READ */
 	const char *kind_text;
 	/*
 	 * Name of the object: "table_lock", "tcp port 80"; "" if it is not known, or if there is no

@@ -127,8 +127,8 @@ size_t file_read_at(int fd, uint64_t offset, void *to, size_t size);
  * Opens the file of the O_PATH descriptor `named` for reading. The target chose the name of the
  * file, so only regular files on file systems that store data are opened: reading an attribute of
  * /sys or a file of /proc can make the kernel or a device act. Closes `named`, which may be -1, in
- * every case. Returns a descriptor, which the caller closes, or -1 with errno: ELOOP for a symbolic
- * link, EINVAL for other files that are not opened, unchanged if `named` is -1.
+ * every case. Returns a descriptor, which the caller closes, or -1 with errno set: ELOOP for a
+ * symbolic link, EINVAL for other files that are not opened. If `named` is -1, errno is unchanged.
  */
 int file_open_named(int named);
 
@@ -143,10 +143,8 @@ void rng_seed(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
 double rng_uniform(struct rng *rng); /* a random number, uniformly distributed in (0, 1] */
 double rng_exponential(struct rng *rng, double mean);
-/*
- * Simulates trials that each succeed with probability p in (0, 1]. Returns the number of trials up
- * to and including the first success, at least 1.
- */
+/* Simulates trials that each succeed with probability p in (0, 1]. Returns the number of trials up
+ * to and including the first success: at least 1, and UINT32_MAX if it is larger. */
 uint32_t rng_geometric(struct rng *rng, double p);
 
 /* --- log: status messages, never on stdout ----------------------------------- */

@@ -32,7 +32,7 @@
 	X(AMBIGUOUS, 64)    /* --name matches several processes */                                 \
 	X(EXEC, 2)          /* the command to run could not be started */                          \
 	X(OUTPUT, 2)        /* the output cannot be written */                                     \
-	X(SYSTEM, 2)        /* a system call failed; the text names it */                          \
+	X(SYSTEM, 2)        /* an operation of the system failed; the text names it */             \
 	X(FORMAT, 2)        /* a file is malformed */
 
 enum error_kind {

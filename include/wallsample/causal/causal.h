@@ -4,11 +4,13 @@
  * speed-up, and the progress of the program. causal_run.h makes the result, causal_curve.h computes
  * curves from it, recordings contain it, and exporters show it.
  *
- * An experiment has one candidate, which is some code, and one speed-up s, the part of the
- * candidate's time that is removed virtually. While a thread executes the candidate, the other
+ * An experiment has one candidate (a function, a source line or a module) and one speed-up s, the
+ * part of the candidate's time that is removed virtually. At each tick the sampler stops and
+ * unwinds all running threads (sampler_control.h). While a thread executes the candidate, the other
  * running threads are held (kept stopped) for the share s of the time; held_ns is the time for
  * which threads were held. The virtual time, wall_ns - held_ns, is the time that would have passed
- * if the candidate were faster by s. The readings are the progress that the program made in it.
+ * if the candidate were faster by s. The readings (struct causal_reading) are the progress that the
+ * program made during the experiment.
  *
  * A progress point counts events (THROUGHPUT), or begins and ends of events (LATENCY). By Little's
  * law the mean time from begin to end is the mean number of events in progress divided by the rate
@@ -30,7 +32,8 @@
 #define CAUSAL_SPEEDUPS_MOST 16
 #define CAUSAL_CANDIDATES_MOST 64
 
-/* X(NAME, word) */
+/* X(NAME, word): the kinds of progress points that are described above. `word` names the kind in
+ * recordings and in exported files. */
 #define CAUSAL_POINT_KINDS(X)                                                                      \
 	X(THROUGHPUT, "throughput")                                                                \
 	X(LATENCY, "latency")
@@ -41,6 +44,8 @@ enum causal_point_kind {
 #undef X
 };
 
+/* Each function *_word returns the word of a value. Each function *_from_word stores the value that
+ * has the word, and returns false if there is none. */
 const char *causal_point_kind_word(enum causal_point_kind kind);
 bool causal_point_kind_from_word(const char *word, enum causal_point_kind *out);
 
@@ -62,7 +67,7 @@ bool causal_unit_from_word(const char *word, enum causal_unit *out);
 /* X(NAME, word): how an experiment ended. Only WHOLE experiments are used for curves. */
 #define CAUSAL_ENDS(X)                                                                             \
 	X(WHOLE, "whole")                                                                          \
-	X(STALLED, "stalled") /* no progress while threads were held: all were released */         \
+	X(STALLED, "stalled") /* above speed-up 0, no event for a long time (causal_run.c) */      \
 	X(CUT, "cut short")   /* the run or the target ended; --max-hold was reached; no tick was
 				* made for a long time; or threads were held nearly all the time */
 
@@ -83,11 +88,11 @@ struct causal_point {
 
 struct causal_candidate {
 	char *name;    /* "parse", "parse.c:123", "libz.so.1" */
-	char *module;  /* base name; "" if it has none */
+	char *module;  /* base name of the file that has the code; "" if it is not known */
 	char *file;    /* source file of a function or of a line; NULL: not known */
 	uint32_t line; /* 0: not known */
-	/* Share of the preceding profile's Latency with the candidate anywhere in the stack, in [0,
-	 * 1]. */
+	/* Share of the preceding profile's Latency (a weight of samples, profile.h) with the
+	 * candidate anywhere in the stack, in [0, 1]. */
 	double share;
 	/* Share of the Latency with the candidate as the leaf of the stack, in [0, 1]. */
 	double self_share;
@@ -104,13 +109,17 @@ struct causal_reading {
 
 struct causal_experiment {
 	uint32_t candidate;
-	/* In [0, 1]; 0: an experiment for comparison, in which no thread was held. */
+	/* In [0, 1]; 0: an experiment for comparison, in which no thread was held longer than the
+	 * stops at ticks take. */
 	double speedup;
-	uint64_t began_ns; /* time since the first experiment began */
-	/* held_ns includes the stops of all threads at ticks, so it is above 0 at a speed-up of 0.
-	 * It is less than wall_ns if the experiment is WHOLE. */
+	/* When its settling time (causal_run.c) ended, as a time since the first experiment
+	 * began. */
+	uint64_t began_ns;
+	/* wall_ns is the duration. held_ns is the time for which threads were held; it includes the
+	 * stops of all threads at ticks, and is therefore above 0 even at a speed-up of 0. It is
+	 * less than wall_ns if the experiment is WHOLE. */
 	uint64_t wall_ns, held_ns;
-	uint64_t ticks;  /* number of ticks */
+	uint64_t ticks;
 	uint64_t chosen; /* number of ticks that found the candidate running */
 	enum causal_end end;
 	struct causal_reading reading[CAUSAL_POINTS_MOST]; /* one reading for each point */
@@ -129,10 +138,14 @@ struct causal_result {
 
 	/* Settings of the experiments. */
 	enum causal_unit unit;
-	bool self;              /* only the leaf of a stack is compared with candidates */
+	/* Only the leaf of a stack and its innermost interpreted function are compared with
+	 * candidates, not the functions that called them. */
+	bool self;
 	uint64_t tick_ns;       /* mean time between ticks */
-	uint64_t experiment_ns; /* requested length of an experiment */
-	double precision;       /* requested half width of the intervals of gains: 0.02 */
+	uint64_t experiment_ns; /* requested length of an experiment, settling time excluded */
+	/* Requested half width of the 95 % confidence intervals of gains (causal_curve.h); 0.02 is
+	 * 2 percentage points. */
+	double precision;
 	/* Largest permitted share of held time in the time of the preceding profile and the run
 	 * together, in [0, 1]. */
 	double max_hold;
@@ -141,28 +154,31 @@ struct causal_result {
 	pid_t pid;
 	char *command;       /* name of the target's program */
 	uint64_t started_ns; /* start of the run, by CLOCK_REALTIME; 0: not known */
-	/* Duration from the beginning of the first experiment, settling times (causal_run.c)
-	 * included, and the part of it in which threads were held. */
+	/* Time from the beginning of the first experiment to the last tick, settling times
+	 * (causal_run.c) included, and the part of this time for which threads were held. */
 	uint64_t wall_ns, held_ns;
 	uint64_t profile_ns; /* length of the preceding profile; 0: there was none */
-	uint64_t stops;      /* number of stops of threads */
-	uint64_t late_ticks; /* number of ticks that were late by more than half of tick_ns */
-	/* Sum over ticks of the number of threads that were to be held but did not stop at the
-	 * tick, because they waited for a CPU. */
+	uint64_t stops;      /* number of stacks that were read in a stop of their thread */
+	/* Number of ticks that came more than half of tick_ns after the longest planned interval
+	 * between ticks (CAUSAL_SPREAD, causal_run.h). */
+	uint64_t late_ticks;
+	/* Sum over ticks of the number of threads that were to be held but were not: they did not
+	 * stop in time, or were not stopped because of a recent stop (tick_snapshot.missed,
+	 * sampler_control.h). */
 	uint64_t unheld;
 	double runnable;              /* mean number of runnable threads at a tick */
 	unsigned cpus;                /* number of CPUs that the target may use; 0: not known */
 	uint64_t own_cpu_ns;          /* CPU time of wallsample itself */
 	struct run_excluded excluded; /* threads excluded from the experiments by their names */
-	/* Before the experiments ended, the target ended or called exec, or its progress could no
-	 * longer be read. */
+	/* True if, before the experiments ended, the target ended or called exec, or its progress
+	 * could no longer be read. */
 	bool target_gone;
 };
 
 void causal_result_init(struct causal_result *result);
 void causal_result_release(struct causal_result *result);
-/* Adds a candidate and returns its index. Texts are copied; `module` and `file` may be NULL if they
- * are not known. */
+/* Adds a candidate and returns its index in result->candidate. Texts are copied; `module` and
+ * `file` may be NULL if they are not known. */
 uint32_t causal_result_add_candidate(struct causal_result *result, const char *name,
 				     const char *module, const char *file, uint32_t line);
 /* Adds a progress point; texts are copied. False: there are CAUSAL_POINTS_MOST already. */

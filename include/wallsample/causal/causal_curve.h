@@ -8,35 +8,40 @@
  * from begin to end at s and at 0. In both cases a higher gain is better. Virtual time is wall_ns -
  * held_ns.
  *
- * Each experiment is compared with experiments at 0 before and after it, so that drift cancels:
- * half of all experiments are at 0. The confidence intervals are computed by bootstrap over
- * experiments. They are widened for an error that all experiments share: a tick costs the target up
- * to some 15 us that cannot be distinguished from work. Only WHOLE experiments count.
+ * Half of all experiments are at speed-up 0. Each other experiment is compared with those that were
+ * made shortly before and after it, which cancels linear drift. The confidence intervals are
+ * computed by bootstrap over experiments. The intervals are then widened for an error that all
+ * experiments share: a tick costs the target up to some 15 us that cannot be distinguished from
+ * work. Only WHOLE experiments count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 
 #include "wallsample/causal/causal.h"
 
-/* A gain needs this number of experiments with progress at its speed-up, and as many at speed-up
- * 0. */
+/* A gain is known only if at least this number of experiments at its speed-up had progress, and as
+ * many at speed-up 0. */
 #define CAUSAL_EXPERIMENTS_LEAST 3
 
 struct causal_gain {
 	double speedup;
-	size_t experiments;     /* number of experiments at this speed-up */
-	double events;          /* sum of the point's events in these experiments */
-	bool known;             /* there are enough experiments; else gain, low and high are 0 */
+	size_t experiments; /* number of experiments at this speed-up */
+	double events;      /* sum of the point's events in these experiments */
+	/* Enough experiments had progress (CAUSAL_EXPERIMENTS_LEAST); else gain, low and high are
+	 * 0. At speed-up 0 these three are always 0. */
+	bool known;
 	double gain, low, high; /* gain, with the ends of its 95 % interval; 0.18: 18 % better */
 };
 
-/* X(NAME, word). NOTHING: the interval of the slope contains 0 and is so narrow that a gain above
- * the precision is unlikely. */
+/* X(NAME, word): what a curve shows about its candidate. "Interval" is the 95 % interval of
+ * causal_curve.slope. NOTHING: the interval contains 0 and is so narrow that a gain above the
+ * precision is unlikely. UNSURE: none of the three others applies, because data are few or the
+ * gains contradict each other; the candidate is listed last. */
 #define CAUSAL_VERDICTS(X)                                                                         \
-	X(HELPS, "helps") /* the interval of the slope is above 0 */                               \
+	X(HELPS, "helps") /* the interval is above 0 */                                            \
 	X(NOTHING, "nothing")                                                                      \
-	X(HURTS, "hurts")   /* the interval of the slope is below 0, as with contention */         \
-	X(UNSURE, "unsure") /* none of these: not enough data, so the candidate is not ranked */
+	X(HURTS, "hurts")   /* the interval is below 0, for example because of contention */       \
+	X(UNSURE, "unsure") /* none of the three */
 
 enum causal_verdict {
 #define X(name, word) CAUSAL_##name,
@@ -50,14 +55,16 @@ const char *causal_verdict_word(enum causal_verdict verdict);
 struct causal_curve {
 	uint32_t candidate;
 	uint32_t point;
-	struct causal_gain gain[CAUSAL_SPEEDUPS_MOST]; /* one for each speed-up of the result */
+	/* one for each element of causal_result.speedup */
+	struct causal_gain gain[CAUSAL_SPEEDUPS_MOST];
 	size_t gain_count;
 	/* Gain per speed-up of 1, by weighted least squares through the origin, with the ends of
 	 * its 95 % interval. */
 	double slope, slope_low, slope_high;
 	enum causal_verdict verdict;
 	/* Index in gain[] of the gain that a one-line summary shows: the known gain at the largest
-	 * speed-up up to 0.5, or else at the smallest speed-up; 0: no gain is known. */
+	 * speed-up up to 0.5 or, if none of these is known, at the smallest speed-up; 0: no gain is
+	 * known. */
 	size_t shown;
 };
 
@@ -79,10 +86,11 @@ void causal_curves_release(struct causal_curves *curves);
 
 /*
  * Returns half the width of the 95 % interval of a candidate's gain at result->speedup[speedup] for
- * one progress point; INFINITY when the gain is not known. The next experiments are planned by this
- * margin. The interval is computed by the delta method, which takes less time than the
- * bootstrap of causal_curves_make. The interval does not contain the error that the cost of ticks
- * causes, because more experiments do not reduce that error.
+ * one progress point; INFINITY when the gain is not known, 0 for speed-up 0. The run repeats the
+ * experiments of a gain until this margin is small enough. The interval is computed by the delta
+ * method, which takes less time than the bootstrap of causal_curves_make. The interval does not
+ * contain the error that the cost of ticks causes, because more experiments do not reduce that
+ * error.
  */
 double causal_margin(const struct causal_result *result, uint32_t candidate, size_t speedup,
 		     uint32_t point);

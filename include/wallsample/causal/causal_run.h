@@ -2,17 +2,18 @@
 /*
  * causal_run.h - runs virtual speed-up experiments on a process that a sampler samples.
  *
- * Every second experiment is at a speed-up of 0; the others are in random order, until all gains
- * are known with the requested precision or abandoned (none of their experiments became WHOLE). An
- * experiment begins and ends at a tick that has found progress, so that both ends lie at an event:
- * the experiment has a whole number of events. Exceptions are experiments that reach the largest
- * length (CAUSAL_LONGEST), and those that do not end WHOLE.
+ * Every second experiment is at a speed-up of 0; the others are in random order. The run ends when
+ * each gain of the first progress point has the requested precision or is abandoned, because
+ * several of its experiments were made and none became WHOLE. An experiment begins and ends at a
+ * tick that has found progress of the first point. Both ends therefore lie shortly after an event,
+ * and the experiment has nearly a whole number of intervals between events. Exceptions are
+ * experiments that reach the largest length (CAUSAL_LONGEST), and those that do not end WHOLE.
  *
  * At a tick all running threads are stopped. If at least one of them executes the candidate, the
- * threads that execute it are resumed at once, and the other stopped threads are held for a part of
- * the time to the next tick; the part follows from the speed-up. Sleeping threads are not held: a
- * thread that the candidate's thread wakes during the hold runs at once, because with a faster
- * candidate it would have run even earlier.
+ * threads that execute it are resumed at once, and the other stopped threads are held for the part
+ * of the time to the next tick that the speed-up gives: half of it at a speed-up of 0.5. Sleeping
+ * threads are not held: a thread that the candidate's thread wakes during the hold runs at once,
+ * because with a faster candidate it would have run even earlier.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_RUN_H
@@ -26,7 +27,8 @@
 /* The time between ticks varies uniformly by up to this share of its mean in both directions, so
  * that ticks do not stay in phase with periodic work. */
 #define CAUSAL_SPREAD 0.3
-/* An experiment continues beyond its requested length until it has this number of events. */
+/* An experiment continues beyond its requested length until the first progress point has this
+ * number of events, but not beyond CAUSAL_LONGEST. */
 #define CAUSAL_EVENTS_LEAST 20
 /* Largest length of an experiment, as a multiple of the requested length. */
 #define CAUSAL_LONGEST 20
@@ -35,16 +37,17 @@ struct causal_run;
 
 /*
  * Creates a run, which causal_run_free frees. All pointers are borrowed. The caller has filled in
- * the points, candidates, speed-ups and settings of the result (unit, self, tick_ns, experiment_ns,
- * precision, max_hold); the run adds experiments. `profile` is the profile that the sampler fills.
- * `seed` determines the order of experiments; 0: seeded from the clock.
+ * these members of *result: the points, candidates, speed-ups and settings (unit, self, tick_ns,
+ * experiment_ns, precision, max_hold). The run adds experiments to it. `profile` is the profile
+ * that the sampler fills. `seed` determines the order of experiments; 0: seeded from the clock.
  */
 struct causal_run *causal_run_create(struct causal_result *result, struct progress *progress,
 				     const struct profile *profile, struct symbols *symbols,
 				     uint64_t seed);
 void causal_run_free(struct causal_run *run);
 
-/* Returns the run's control for struct sampler_config; it is borrowed from the run. */
+/* Returns the control that the caller passes to the sampler as sampler_context.control; it is
+ * borrowed from the run. */
 const struct sampler_control *causal_run_control(struct causal_run *run);
 
 /*
@@ -59,14 +62,14 @@ void causal_run_tick(struct causal_run *run, bool held);
  * (sampler_pause). */
 bool causal_run_needs_time(const struct causal_run *run);
 
-/* True when each gain has the requested precision or is abandoned, or when progress is no longer
- * readable. */
+/* True when each gain of the first progress point has the requested precision or is abandoned, or
+ * when progress is no longer readable. */
 bool causal_run_is_over(const struct causal_run *run);
 
 /* Values for a status line, and for a warning when there is no progress. */
 struct causal_status {
 	size_t done, wanted; /* number of finished experiments, and estimated total number */
-	double speedup;      /* of the current experiment */
+	double speedup;      /* speed-up of the current experiment */
 	uint32_t candidate;
 	uint64_t elapsed_ns; /* since the first experiment began */
 	double events; /* number of events of the first point since the first experiment began */

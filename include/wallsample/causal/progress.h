@@ -14,11 +14,12 @@
  *   var:0xADDRESS[/SIZE]  an integer at this address, of 8 bytes without /SIZE
  *   coz:NAME           a progress point of coz.h in the program, by its name (progress_coz.h). If
  *                      the program has not executed the point yet, it counts from its first
- *                      execution on. A name with a COZ_BEGIN and a COZ_END is of kind LATENCY.
+ *                      execution on. A name with a COZ_BEGIN and a COZ_END, and no
+ *                      COZ_PROGRESS_NAMED, is of kind LATENCY.
  *   io:FIELD           a field of /proc/PID/io: rchar, wchar, syscr, syscw, read_bytes, write_bytes
  *   syscalls:read      equal to io:syscr;  syscalls:write  equal to io:syscw
  *   func:[MODULE:]SYMBOL, line:FILE:N    executions of this code; see progress_counted
- *   begin:SPEC,end:SPEC  latency, from two counters
+ *   begin:SPEC,end:SPEC  a point of kind LATENCY, from the counters of begins and of ends
  * Counters may wrap: the difference of two readings is modulo 2^(8 * size). If a counter of 4 or 8
  * bytes jumps by more than half of its range, it is assumed to have been set back, and no events
  * are added. Memory is read without a stop of the target and is not trusted: every number is

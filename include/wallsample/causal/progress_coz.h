@@ -52,7 +52,7 @@ struct progress_coz_table {
 	uint32_t point_size; /* sizeof(struct progress_coz_point) */
 	uint32_t most;       /* PROGRESS_COZ_POINTS_MOST */
 	uint32_t used;       /* number of points in use; some of them may not be ready yet */
-	uint32_t dropped;    /* number of requests for a counter for which there was no room */
+	uint32_t dropped;    /* number of calls of _coz_get_counter() that found no free point */
 	uint32_t zero;
 	struct progress_coz_point point[PROGRESS_COZ_POINTS_MOST];
 };

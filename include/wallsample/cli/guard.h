@@ -36,8 +36,8 @@ int guard_run(int (*run)(void *context), void *context, struct error *err);
  */
 void guard_watch(const struct process *process);
 /*
- * True while a process is recorded by guard_watch: the caller must then clear its breakpoints
- * before it exits. Async-signal-safe.
+ * True while a process is recorded by guard_watch: wallsample must then clear the breakpoints of
+ * that process before it exits. Async-signal-safe.
  */
 bool guard_is_watching(void);
 

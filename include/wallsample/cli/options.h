@@ -21,7 +21,7 @@ struct command;
 
 /* X(NAME, word): --tasks, whether green tasks (green_task.h) have samples of their own */
 #define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
-/* X(NAME, word): --match, whether a thread runs all functions of its stack or only the innermost */
+/* X(NAME, word): --match, whether a thread executes all functions of its stack or the innermost */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
 
 enum task_use {
@@ -75,7 +75,7 @@ struct options {
 	bool threads;
 	bool stop_all;
 	bool nonblocking;
-	double max_overhead; /* percent of one CPU */
+	double max_overhead; /* limit of wallsample's own CPU time, in percent of one CPU */
 	uint64_t stack_size; /* bytes */
 	struct filter filter;
 	enum task_use task_use;

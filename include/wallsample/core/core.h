@@ -24,8 +24,8 @@ struct core;
 
 /* How the process ended. */
 struct core_end {
-	int signal;       /* 0 when the process did not end: the core is of a live process */
-	pid_t tid;        /* the thread that received the signal */
+	int signal; /* 0 when no signal ended the process: gcore wrote the core of a live process */
+	pid_t tid;  /* the thread that received the signal */
 	bool has_address; /* the signal reports a fault, at `address` */
 	uint64_t address;
 	/* Id of the other process that sent the signal; 0 when no other process did, or when this
@@ -34,9 +34,10 @@ struct core_end {
 };
 
 /*
- * Opens a core file and reads its lists. ERROR_SYSTEM: the file cannot be read. ERROR_FORMAT: the
- * file is no core file of a process of this architecture; the text of the error names what the file
- * is. A truncated file is accepted: see core_missing. The caller frees the core.
+ * Opens a core file and reads its lists of segments, threads and mapped files. ERROR_SYSTEM: the
+ * file cannot be read. ERROR_FORMAT: the file is no core file of a process of this architecture;
+ * the text of the error names what the file is. A truncated file is accepted: see core_missing. The
+ * caller frees the core.
  */
 int core_open(const char *path, struct core **out, struct error *err);
 void core_free(struct core *core);
@@ -63,7 +64,8 @@ pid_t core_thread_id(const struct core *core, size_t index);
 bool core_read(const struct core *core, uint64_t address, void *to, size_t size);
 /*
  * Copies at most `size` bytes of memory from `address` up to the end of the segment that contains
- * `address`. (The end of a stack is the end of a segment.) Returns the number of bytes.
+ * `address`, or of the part of the segment that the file has. (The end of a stack is the end of a
+ * segment.) Returns the number of bytes; 0 when the core does not have the first byte.
  */
 size_t core_read_piece(const struct core *core, uint64_t address, void *to, size_t size);
 
@@ -76,8 +78,8 @@ struct core_files {
 /*
  * Returns the executable mappings of the process, and adds their modules to `modules`: one for each
  * mapped file, one for the vdso, and one for all memory without a file. The core and `modules` are
- * borrowed by the maps. Logs the files that cannot be used, one line for each reason. The caller
- * frees the maps.
+ * borrowed until maps_free. Logs the files that cannot be used, one line for each reason. The
+ * caller frees the maps.
  */
 struct maps *core_maps(const struct core *core, struct modules *modules,
 		       const struct core_files *files, const struct log *log);

@@ -16,8 +16,9 @@
  * So a Dwarf handle is made from an Elf without a descriptor, in which .gnu_debugaltlink is hidden
  * and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.
  *
- * Packages of .dwo files (.dwp), which libdw 0.188 cannot read, are tried before .dwo files:
- * FILE.dwp beside the separate debug file, in the directories of debug files, and beside the
+ * Packages of .dwo files, which libdw 0.188 cannot read, are tried before .dwo files. The name of a
+ * package is that of the separate debug file, or of the module's file, with ".dwp" added. It is
+ * searched beside the separate debug file, in the directories of debug files, and beside the
  * module's file. For each unit that is needed, libdw gets a .dwo file in memory with this unit
  * alone.
  *
@@ -32,7 +33,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
-/* How debuginfod is used. X(NAME, word of the option). */
+/* How debuginfod is used. X(NAME, argument of the option --debuginfod). */
 #define DEBUGINFOD_USES(X)                                                                         \
 	X(OFF, "off")                                                                              \
 	X(CACHE, "cache") /* only files that an earlier request left in the client's cache */      \
@@ -50,13 +51,13 @@ enum debuginfod_state {
 	DEBUGINFOD_NOT_WANTED, /* the configuration's debuginfod is not DEBUGINFOD_NET */
 	DEBUGINFOD_NO_ADDRESS, /* $DEBUGINFOD_URLS is not set */
 	DEBUGINFOD_UNUSABLE,   /* libdebuginfod cannot be loaded or used */
-	/* A request failed or took too long, so no server is asked any more. */
+	/* A request failed or took too long (30 s), so no server is asked any more. */
 	DEBUGINFOD_GIVEN_UP,
 	DEBUGINFOD_IN_USE, /* the servers can be asked */
 };
 
 /* Where debug files are searched. The texts and the log are borrowed. A zeroed configuration
- * searches /usr/lib/debug and beside the module's file, without debuginfod and without warnings. */
+ * searches only /usr/lib/debug, without debuginfod and without warnings. */
 struct debug_files_config {
 	const char *const *debug_dirs; /* directories to search first, ended by NULL; NULL: none */
 	/*
@@ -67,7 +68,8 @@ struct debug_files_config {
 	const char *root;
 	const char *symfs; /* a directory with a copy of the target's files; NULL: none */
 	enum debuginfod_use debuginfod;
-	/* Gets one warning for each file that is refused; NULL: no warnings. */
+	/* Gets messages: one warning for each file that is refused, and what debuginfod does; NULL:
+	 * no messages. */
 	const struct log *log;
 };
 
@@ -104,11 +106,12 @@ Dwarf *debug_file_dwarf(struct debug_files *files, const struct debug_file *file
 void debug_file_dwarf_end(struct debug_files *files, const struct debug_file *file, Dwarf *dwarf);
 
 /*
- * Finds the split unit of a skeleton unit of the handle: in the module's package, or else in the
- * .dwo file, which is searched below the target's root, --symfs and --debug-dir. Must be called
- * before any other use of the unit (dwarf_cu_info with a subdie, dwarf_ranges), because libdw
- * searches for a split unit only once. Does nothing for a unit that is no skeleton unit. Returns
- * the bytes of memory that the split unit takes until the handle is closed.
+ * Finds the split unit of a skeleton unit (a unit whose debug information, the split unit, is in a
+ * .dwo file) of the handle: in the module's package, or else in the .dwo file, which is searched
+ * below the target's root, --symfs, --debug-dir and /usr/lib/debug. Must be called before any other
+ * use of the unit (dwarf_cu_info with a subdie, dwarf_ranges), because libdw searches for a split
+ * unit only once. Returns the bytes of memory that the split unit takes until the handle is closed;
+ * 0 when it was not found, or the unit is no skeleton unit.
  */
 size_t debug_file_split(struct debug_files *files, const struct debug_file *file, Dwarf_CU *cu);
 

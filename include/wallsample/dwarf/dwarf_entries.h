@@ -29,11 +29,9 @@ struct dwarf_time {
 
 /* Starts a limit of `most_ns` of CPU time, counted from now. */
 void dwarf_time_start(struct dwarf_time *time, uint64_t most_ns);
-/*
- * Returns whether the limit is reached; called at each step of reading. To save system calls, the
+/* Returns whether the limit is reached. Readers call it at each step. To save system calls, the
  * function reads the CPU clock only at every 256th call, or when 10 ms have passed since it was
- * read.
- */
+ * read. */
 bool dwarf_time_is_over(struct dwarf_time *time);
 /* Returns the CPU time used since dwarf_time_start, in ns. */
 uint64_t dwarf_time_used_ns(const struct dwarf_time *time);
@@ -42,7 +40,7 @@ uint64_t dwarf_time_used_ns(const struct dwarf_time *time);
 
 /*
  * Calls `each` with the top entry of every compilation unit of the module, in the order of the
- * file. debug_file_split() has been called for the unit. `each` returns an estimate of the bytes
+ * file, after a call of debug_file_split() for the unit. `each` returns an estimate of the bytes
  * that libdw keeps because of the call; it may check `time` and return early. Ends when `most_ns`
  * of CPU time are used. Returns false when the module has no DWARF that can be read.
  */
@@ -79,8 +77,8 @@ struct dwarf_entry {
 	Dwarf_Die die;
 	uint32_t offset; /* bytes from the unit's top entry to this entry */
 	uint32_t depth;  /* number of entries that enclose this one; 0 for the top entry */
-	/* Of the entries that enclosed the previously returned entry, and of that entry itself,
-	 * those with this depth or a greater one do not enclose this entry. */
+	/* Of the entry that dwarf_walk_next returned before, and the entries that enclose it, those
+	 * with this depth or a greater one do not enclose this entry. */
 	uint32_t left;
 	bool inlined;
 };
@@ -97,8 +95,8 @@ size_t dwarf_walk_cost(const struct dwarf_walk *walk);
 /* --- names and source files ------------------------------------------------------------------- */
 
 /* Returns the linkage name of a function if it is mangled, else its name in the source; follows
- * references to the abstract function and to the declaration. NULL when the function has no name.
- * The text is borrowed from the Dwarf handle. */
+ * references to the abstract function and to the declaration, at most 16. NULL when the function
+ * has no name. The text is borrowed from the Dwarf handle. */
 const char *dwarf_name_function(const Dwarf_Die *die);
 
 struct dwarf_paths;

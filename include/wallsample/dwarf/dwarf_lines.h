@@ -38,8 +38,8 @@ struct dwarf_opener {
 	 * of memory that the split unit takes until the handle is closed. May be NULL.
 	 */
 	size_t (*split)(void *context, Dwarf_CU *cu);
-	/* Called once when the limit of CPU time is reached: the remaining addresses get no places,
-	 * or places without functions. May be NULL. */
+	/* Called once, when a limit of dwarf_lines_set_time is first reached: some addresses then
+	 * get no places, or places without functions. May be NULL. */
 	void (*slow)(void *context);
 	void *context;
 };

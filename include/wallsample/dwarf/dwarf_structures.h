@@ -5,7 +5,7 @@
  *
  * Structures are searched among the outermost entries of all units: any unit may define a
  * structure, and dwz moves types to separate units. In a damaged file entries may refer to each
- * other in rings, so the time is limited.
+ * other in rings, so the time and the number of entries are limited.
  */
 #ifndef WALLSAMPLE_DWARF_DWARF_STRUCTURES_H
 #define WALLSAMPLE_DWARF_DWARF_STRUCTURES_H
@@ -27,7 +27,9 @@ struct dwarf_structure {
 struct dwarf_structures {
 	/* Structures to search. A structure is referred to by its index in this array. */
 	struct dwarf_structure wanted[DWARF_STRUCTURES_MOST];
-	/* Limit of the elapsed time in ns of all calls of dwarf_structures_find together. */
+	/* Limit of the elapsed time in ns, counted from the first call of dwarf_structures_find.
+	 * The clock is read at each 1024th entry; when the time is over, the search in the current
+	 * unit or structure ends. */
 	uint64_t time_ns;
 	bool found[DWARF_STRUCTURES_MOST];
 	uint64_t size[DWARF_STRUCTURES_MOST]; /* bytes; valid for structures that were found */
@@ -44,11 +46,9 @@ struct dwarf_structures {
  */
 void dwarf_structures_find(struct dwarf_structures *structures, Dwarf *dwarf);
 
-/*
- * Stores the offset in bytes of a member of the structure with this index. `path` is the member's
+/* Stores the offset in bytes of a member of the structure with this index. `path` is the member's
  * name, or names of nested members separated by dots. Returns false when the structure was not
- * found or has no such member.
- */
+ * found or has no such member, or when a limit of time or of entries ends the search. */
 bool dwarf_structures_member(struct dwarf_structures *structures, size_t structure,
 			     const char *path, uint64_t *offset);
 

@@ -5,10 +5,12 @@
  * libelf trusts some counts that a caller cannot check after libelf has opened the file. If there
  * are more than 65,279 sections (or 65,534 segments), their number is stored outside the header,
  * where a damaged file can make libelf allocate any amount of memory. No linked program has so
- * large a number: such files are refused, and so are files whose section headers are missing.
- * libelf also reads a section name table of any size, and is slow for each name when the table does
- * not end in a zero: such tables are refused. Files are read with pread(2), never mapped (access to
- * a mapping of a file that has shrunk raises SIGBUS).
+ * large a number: such files are refused, and so are files whose section headers are behind the
+ * end of the file. Files without section headers are refused by all functions but
+ * elf_open_unwind(). libelf also reads a section name table of any size, and is slow for each name
+ * when the table does not end in a zero: files with a table of more than 64 MiB or without this
+ * zero are refused. Files are read with pread(2), never mapped (access to a mapping of a file that
+ * has shrunk raises SIGBUS).
  */
 #ifndef WALLSAMPLE_ELF_ELF_OPEN_H
 #define WALLSAMPLE_ELF_ELF_OPEN_H

@@ -4,8 +4,10 @@
  *
  * The owner of the file may truncate or change it at any time. So it is never mapped (access to a
  * mapping of a file that has shrunk raises SIGBUS): blocks of 64 KiB are read with pread(2) when
- * they are needed, and are kept; larger reads are not kept. An image can also be in wallsample's
- * memory (the vdso, copied from the target).
+ * they are needed, and are kept. The bytes of one read of 64 KiB or more are not kept. An image can
+ * also be in wallsample's memory (for example the vdso, copied from the target).
+ *
+ * A vaddr is a virtual address as in the file's headers, before relocation.
  */
 #ifndef WALLSAMPLE_ELF_IMAGE_H
 #define WALLSAMPLE_ELF_IMAGE_H
@@ -62,11 +64,8 @@ void image_free(struct image *image);
  * read. */
 bool image_read_offset(const struct image *image, uint64_t offset, void *to, size_t size);
 
-/*
- * Copies `size` bytes from the virtual address `vaddr` (as in the file's headers, before
- * relocation). Returns false unless all of them are in one segment of the file that is not
- * writable.
- */
+/* Copies `size` bytes from `vaddr`. Returns false unless all of them are in one segment of the file
+ * that is not writable. */
 bool image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
 /* Converts a file offset to a vaddr; false when no segment contains the offset. */
@@ -95,9 +94,9 @@ bool image_next_header(const struct image *image, uint32_t type, uint64_t *index
 
 /*
  * Finds a note of this type whose owner is these four bytes (the last one is zero), and stores the
- * file offset and the size of the note's descriptor. Searches the first 64 KiB of all PT_NOTE
- * segments, and each segment up to its first damaged note. Returns false when there is no such
- * note.
+ * file offset and the size of the note's descriptor. Searches the first 64 KiB of the notes of all
+ * PT_NOTE segments together, and each segment up to its first damaged note. Returns false when
+ * there is no such note.
  */
 bool image_find_note(const struct image *image, const char owner[4], uint32_t type, uint64_t *at,
 		     uint64_t *size);
@@ -105,11 +104,9 @@ bool image_find_note(const struct image *image, const char owner[4], uint32_t ty
 /* Returns all bytes of an image in memory, borrowed; NULL for an image of a file. */
 const void *image_memory(const struct image *image);
 
-/*
- * Returns true when size and modification time of the file are those that it had when it was
- * opened, or its build-id is the same. Otherwise bytes that are read now may differ from those that
- * the target has mapped. Always true for an image in memory.
- */
+/* Returns true when size and modification time of the file are those that it had when it was
+ * opened, or its build-id is the same. If false, bytes that are read now may differ from those that
+ * the target has mapped. Always true for an image in memory. */
 bool image_is_unchanged(const struct image *image);
 
 #endif

@@ -48,7 +48,7 @@ struct pclntab_function {
 	 * releases; 0: an ordinary function. */
 	uint8_t id;
 	uint8_t flags; /* PCLNTAB_FLAG_… */
-	/* Offset of the function's record; for the files of this reader only. */
+	/* Offset of the function's record; used only by src/elf/pclntab*.c. */
 	uint32_t record;
 };
 

@@ -16,16 +16,14 @@
 
 #include "wallsample/elf/image.h"
 
-/* Largest number of wanted symbols; further ones are not searched for. */
+/* Largest number of wanted symbols; those behind them are not searched for. */
 #define SYMBOL_SEARCH_WANTED 8
-/*
- * Largest number of occurrences of wanted names in the names of one symbol table, and largest
- * number of symbols found; further ones are ignored. A wanted name that ends a longer name is an
- * occurrence, too, because tables store such names once.
- */
+/* Largest number of occurrences of wanted names in the names of one symbol table, and largest
+ * number of symbols found; further ones are ignored. If a longer name in the table ends in a wanted
+ * name, this counts as an occurrence: tables store such names only once. */
 #define SYMBOL_SEARCH_NAMES 32
 #define SYMBOL_SEARCH_FOUND 32
-#define SYMBOL_SEARCH_NAME_MOST 64 /* largest length of a wanted name in bytes */
+#define SYMBOL_SEARCH_NAME_MOST 64 /* largest length in bytes of a wanted name */
 
 struct symbol_wanted {
 	const char *name;

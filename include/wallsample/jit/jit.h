@@ -9,8 +9,8 @@
  * All files are read once more for a report.
  *
  * Code moves, and other code replaces it. When a read of the files finds that code has replaced
- * other code, a new epoch begins. Epochs are numbered from 0 on; a sample stores the number of the
- * epoch in which it was taken.
+ * other code, a new epoch begins. Epochs are numbered from 0 on. A sample stores the number of an
+ * epoch in which the name of its code can be found (jit_epoch_at).
  */
 #ifndef WALLSAMPLE_JIT_JIT_H
 #define WALLSAMPLE_JIT_JIT_H
@@ -107,7 +107,8 @@ bool jit_bytecode_set(struct jit_bytecode *bytecode, uint64_t address,
  * Like jit_find() and jit_epoch_at(), for the function with this bytecode. Since its entry was
  * written, the bytecode array may have moved, or another array may be at its address. Therefore an
  * entry is considered only if it begins at most 96 bytes after the start of the array (the header
- * is not longer), has the size of the bytecode, and is that of an interpreted function.
+ * is not longer) and before the place where the bytecode of a next array may begin, has the size of
+ * the bytecode, and is that of an interpreted function.
  */
 bool jit_find_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode, uint32_t epoch,
 		       struct jit_symbol *out);

@@ -10,9 +10,10 @@
 /*
  * Checks the state of the process in /proc, then the kernel's permission:
  * /proc/PID/task/TID/syscall of one thread must be readable, and a child of wallsample must be able
- * to seize the thread. The child exits at once, which detaches the thread without a stop. A command
- * that wallsample has started is not seized: with ptrace_scope 1, Yama would refuse the child,
- * which is not an ancestor of the command. The read has checked the same permission.
+ * to seize the thread. The child exits at once, which detaches the thread without a stop. A
+ * descendant of wallsample, such as a command that it has started, is not seized: with ptrace_scope
+ * 1, Yama would refuse the child, which is not an ancestor of that process. The read has checked
+ * the same permission.
  *
  * Returns 0, or a negative error whose text explains the refusal and what helps: the process is
  * wallsample itself or an ancestor; it is a 32-bit program; it has a tracer; it has exited; it
@@ -21,8 +22,8 @@
  * wallsample; SELinux denies tracing; an exec of the process does not end. The text never advises
  * to disable Yama.
  *
- * May wait: about 0.2 s for a tracer to detach, because another wallsample traces the process for
- * short times only, and 2 s for an exec of the process to end.
+ * May wait: up to about 0.2 s until another tracer has detached, because another wallsample traces
+ * the process for short times only; and up to 2 s until an exec of the process has ended.
  *
  * With `may_stop` false (--nonblocking) the thread is not seized, and a tracer is no reason to
  * refuse.

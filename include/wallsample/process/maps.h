@@ -21,11 +21,12 @@
 struct mapping {
 	uint64_t start, end; /* the executable memory [start, end) of the target */
 	uint64_t offset;     /* offset in the file of the byte at `start` */
-	uint32_t module;     /* never MODULE_NONE */
-	uint64_t bias;       /* address in the target minus vaddr in the image */
+	uint32_t module;     /* id of the module (module.h), never MODULE_NONE */
+	uint64_t bias;       /* address in the target minus virtual address in the image */
 	uint64_t low, high;  /* [low, high): whole image in the target; empty without an image */
 	const struct image *image; /* image of the module; NULL when it has none */
-	uint64_t checked; /* private to maps.c: number of the tick in which it was last checked */
+	/* private to maps.c: number of the tick in which the mapping was last checked */
+	uint64_t checked;
 };
 
 struct address_range {
@@ -69,8 +70,8 @@ const struct mapping *maps_find_data(const struct maps *maps, uint64_t address);
  * mapping when it first returns it in a tick (at most 64 mappings per tick), because a library may
  * have replaced another at the same address.
  *
- * This function reads all mappings again when the last read was 1 s ago (100 ms on kernels without
- * PROCMAP_QUERY), or 100 times its duration if that is longer.
+ * This function reads all mappings again when the last read of all was at least 1 s ago (100 ms on
+ * kernels without PROCMAP_QUERY), and at least 100 times its own duration ago.
  */
 void maps_tick(struct maps *maps, uint64_t now_ns);
 

@@ -22,7 +22,7 @@ struct process {
 	pid_t pid;
 	int dirfd;           /* descriptor of /proc/PID */
 	int taskfd;          /* descriptor of /proc/PID/task */
-	uint64_t start_time; /* time of its start in clock ticks since boot, field 22 of stat */
+	uint64_t start_time; /* when it started, in clock ticks since boot: field 22 of stat */
 	char comm[64];       /* command name, raw bytes */
 	/* first 4 KiB of the command line, its words joined by spaces; "[comm]" if it is empty */
 	char *cmdline;
@@ -45,7 +45,7 @@ struct task_stat {
 	pid_t ppid;                        /* field 4 */
 	uint32_t num_threads;              /* field 20 */
 	uint64_t user_ticks, system_ticks; /* fields 14, 15: CPU time in 1/_SC_CLK_TCK s */
-	uint64_t start_time;  /* field 22: time of its start in clock ticks since boot */
+	uint64_t start_time;  /* field 22: when it started, in clock ticks since boot */
 	uint64_t flags;       /* field 9: PF_KTHREAD is 0x00200000 */
 	uint64_t start_stack; /* field 28: bottom of the first thread's stack; 0: unknown */
 	uint32_t processor;   /* field 39: CPU on which the thread ran last */
@@ -80,17 +80,17 @@ bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 size_t process_list_threads(const struct process *process, pid_t **tids, size_t *capacity);
 
 /*
- * Opens a file in /proc/PID that needs what an exited thread has released (memory, descriptors,
- * root directory): "maps", "map_files/…", "exe", "root", "fd". In /proc/PID these files are empty
- * or missing when the first thread has ended while others run: then the file of another thread is
- * opened. Returns a descriptor, or -1 with errno set.
+ * Opens a file in /proc/PID that shows memory, descriptors or the root directory, which a thread
+ * gives up when it exits: "maps", "map_files/…", "exe", "root", "fd". In /proc/PID these files are
+ * empty or missing when the first thread has ended while others run: then the file of another
+ * thread is opened. Returns a descriptor, or -1 with errno set.
  */
 int process_open_file(const struct process *process, const char *name, int flags);
 
 /*
  * Finds the mapping [*start, *end) that contains the address in the memory of a thread. Returns 0
- * or an errno: ENOENT when no mapping does, ENOTTY or EINVAL when the kernel has no PROCMAP_QUERY
- * (before Linux 6.11).
+ * or an errno: ENOENT when no mapping contains it, ENOTTY or EINVAL when the kernel has no
+ * PROCMAP_QUERY (before Linux 6.11).
  */
 int process_mapping_at(const struct process *process, pid_t tid, uint64_t address, uint64_t *start,
 		       uint64_t *end);

@@ -128,8 +128,9 @@ struct table;
  * to the same sum if they are equal in all members except `samples` and `ns`.
  *
  * The caller owns the tables, which begin empty. `doings` numbers the combinations of state, system
- * call, wait, GIL state and carrier; `entries` maps thread, stack and such a number to the index.
- * Several arrays of sums, with `entries` of their own, may use the same `doings`.
+ * call, wait, GIL state and carrier; `entries` maps the thread, the stack and the number of the
+ * combination to the index. Several arrays of sums, with `entries` of their own, may use the same
+ * `doings`.
  */
 uint32_t profile_find_entry(struct table *doings, struct table *entries,
 			    const struct profile_entry *sample, bool *added);
@@ -160,10 +161,11 @@ void profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waitin
 void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
 
 /*
- * Adds samples and returns the id of their entry. Samples and weights, and so the sums, may be
- * negative: if a thread that is not observed at each tick has run since its last observation, the
- * new sample gets the mean interval between observations as weight, and the earlier entry the rest
- * of the elapsed time, which may be negative (sampler.h).
+ * Adds samples and returns the id of their entry. Samples and weights may be negative, and so may
+ * the sums. For example, a thread that is not observed at each tick has run since its last
+ * observation: the new sample gets the mean interval between observations as its weight, and the
+ * entry of the last observation gets the elapsed time minus this interval, which may be negative
+ * (sampler.h). Samples count ticks, and are divided in the same way.
  */
 uint32_t profile_add(struct profile *profile, const struct profile_entry *sample);
 /* Adds samples and wall time to an existing entry. */
@@ -177,14 +179,15 @@ void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
  */
 void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		      uint32_t runnable);
-/* Sets the number of tasks that wait for a thread to run them, for the next tick only. */
+/* Sets the number of tasks that wait for a thread to run them, for the next tick only; else 0. */
 void profile_set_ready(struct profile *profile, uint32_t ready);
 
 size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
 uint64_t profile_wall_ns(const struct profile *profile); /* sum of the spans of all ticks */
-/* The number of ready tasks (profile_set_ready): its integral over time, in ns; its maximum. */
+/* Return the integral of the number of ready tasks (profile_set_ready) over time, in ns, and the
+ * maximum of this number. */
 double profile_ready_ns(const struct profile *profile);
 uint32_t profile_ready_most(const struct profile *profile);
 /* One more than the highest parallelism of a tick; 0 before the first tick. */

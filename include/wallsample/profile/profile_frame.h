@@ -22,10 +22,10 @@
  * The first row that matches decides.
  */
 #define NAMED_FRAMES(X)                                                                            \
-	X(GAP, PROFILE_GAP)      /* no thread was runnable */                                      \
-	X(SLEEPING, "[sleeping") /* second frame of a gap: the wait that ended it */               \
-	X(DISK, "[disk")                                                                           \
-	X(IDLE, "[nothing ran until the end]")                                                     \
+	X(GAP, PROFILE_GAP)                    /* no thread was runnable */                        \
+	X(SLEEPING, "[sleeping")               /* second frame of a gap: the wait that ended it */ \
+	X(DISK, "[disk")                       /* likewise: an uninterruptible sleep */            \
+	X(IDLE, "[nothing ran until the end]") /* second frame of a gap that no wait ended */      \
 	X(TASK_FINISHED, "[failed: task already finished]")                                        \
 	X(FAILED, "[failed: ")       /* SAMPLE_FAILURES in run_stats.h */                          \
 	X(TRUNCATED, "[truncated: ") /* CHAIN_ENDS in chain.h */
@@ -87,9 +87,9 @@ uint32_t profile_intern_script(struct profile *profile, uint32_t name, uint32_t 
 uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t caller);
 
 /*
- * Replaces the text of a named frame. profile_intern_named still finds the frame by its first text.
- * profile_renamed returns the id of the frame of the call with this index: index 0 is the first
- * call of profile_rename_frame.
+ * profile_rename_frame replaces the text of a named frame; profile_intern_named still finds the
+ * frame by its first text. profile_renamed_count returns the number of its calls so far, and
+ * profile_renamed the frame that call number `index` renamed; the first call has the number 0.
  */
 void profile_rename_frame(struct profile *profile, uint32_t frame, const char *text);
 size_t profile_renamed_count(const struct profile *profile);

@@ -14,21 +14,23 @@
 #include "wallsample/thread/state.h"
 #include "wallsample/wait/wait.h"
 
-/* What a blocked thread waits for. Waits for the same object have the same id; 0 is no wait. */
+/* What a blocked thread waits for. Waits of the same kind for the same object have the same id if
+ * both or neither have a timeout; id 0 is no wait. */
 struct profile_wait {
 	enum wait_kind kind;
 	bool timed; /* the wait has a timeout */
 	/*
-	 * Frame that names the awaited object: data for a lock in the data of a module, else a
-	 * named frame with the object's address or the file behind a descriptor. FRAME_NONE: no
-	 * object.
+	 * Frame that names the awaited object. For a lock in the data of a module: a frame of
+	 * origin FRAME_DATA (profile_frame.h); otherwise a named frame with the object's address or
+	 * the file behind a descriptor. FRAME_NONE: no object.
 	 */
 	uint32_t object;
 	uint32_t most; /* largest number of threads that were seen waiting for the object at once */
 };
 
 /*
- * Time that threads waited for an object, by the stack that the object's holder had at that time.
+ * Time that threads waited for an object while the object's holder had the stack `stack` and the
+ * state `state`. Equal blame is summed up.
  */
 struct profile_blame {
 	uint32_t wait;
@@ -66,7 +68,7 @@ uint32_t profile_nobody(struct profile *profile);
  * `most` of an existing wait is set to wait->most if that is larger.
  */
 uint32_t profile_add_wait(struct profile *profile, const struct profile_wait *wait);
-/* Sets `most` of the wait, unless it is larger already. */
+/* Sets profile_wait.most of the wait to `most`, unless it is larger already. */
 void profile_raise_most(struct profile *profile, uint32_t wait, uint32_t most);
 void profile_add_blame(struct profile *profile, const struct profile_blame *blame);
 /*

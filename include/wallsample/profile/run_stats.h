@@ -12,7 +12,7 @@
 /* Why a run ended. */
 enum run_end {
 	RUN_END_DURATION, /* the requested time has passed */
-	RUN_END_STOPPED,  /* a signal asked the sampler to stop */
+	RUN_END_STOPPED,  /* sampler_hooks.stop was set, by a signal or by wallsample itself */
 	RUN_END_EXITED,   /* the target has exited */
 };
 
@@ -57,7 +57,7 @@ struct run_excluded {
  */
 struct run_stats {
 	uint64_t ticks;
-	uint64_t elapsed_ns; /* time from the first to the last tick */
+	uint64_t elapsed_ns; /* time from the start of sampling to the last tick */
 	/* CPU time that the target used in elapsed_ns, as counted by the kernel */
 	uint64_t target_cpu_ns;
 	bool target_cpu_known;
@@ -88,9 +88,10 @@ struct run_stats {
 	unsigned cpus; /* CPUs that the target may use; 0: not known */
 	/* number of observations of threads; most read the thread's counters in /proc */
 	uint64_t looks;
-	uint64_t reused;  /* thread samples that took the stack of the thread's previous sample */
-	uint64_t read;    /* number of stacks that were read without a stop */
-	uint64_t stopped; /* number of stacks that were read in a stop */
+	/* number of thread samples that took the stack of the thread's previous sample */
+	uint64_t reused;
+	uint64_t read;                    /* number of stacks that were read without a stop */
+	uint64_t stopped;                 /* number of stacks that were read in a stop */
 	uint64_t failed[FAILURE_COUNT];   /* thread samples without a stack, by reason */
 	uint64_t chains[CHAIN_END_COUNT]; /* number of call chains, by the reason for their end */
 	struct histogram stop_ns;         /* durations of the stops of threads for samples */
@@ -103,7 +104,7 @@ struct run_stats {
 	 * once in n ticks, on average (largest n)
 	 */
 	uint32_t thinnest;
-	/* time that unwinding took, and number of frames that it found */
+	/* time in ns that unwinding took, and number of frames that it found */
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;     /* nice value of wallsample while it sampled */
 	bool execed;        /* the target called exec during the run */

@@ -61,8 +61,8 @@ int recorder_create(const struct recording_config *config, struct profile *profi
 void recorder_set_process(struct recorder *recorder, const struct process *process);
 
 /*
- * True if the last commit was at least half a second ago; if `held`, while threads of the target
- * are held, at least a second ago. False after an error.
+ * True if the last commit was at least half a second ago or, if `held` is true because threads of
+ * the target are held, at least a second ago. False after an error.
  */
 bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held);
 

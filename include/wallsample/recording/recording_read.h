@@ -53,8 +53,9 @@ const struct recording_info *recording_info(const struct recording *recording);
 /*
  * A selection of ticks. A zeroed selection has all ticks. The times select the ticks that end in
  * (from_ns, to_ns]. If only some ticks of a span are selected, its samples, wall and overhead are
- * scaled by the selected part of its time; its latency is scaled by the part that the selected
- * ticks have in the sum of tick span / number of runnable threads.
+ * scaled by the selected part of its time; the latency of a runnable thread is scaled by the part
+ * that the selected ticks have in the sum of tick span / number of runnable threads, and that of a
+ * waiting thread by the part that they have in the time without a runnable thread.
  */
 struct recording_selection {
 	bool has_from, has_to;
@@ -93,15 +94,15 @@ struct recording_load {
 	const char *label; /* prefix of the names of threads; NULL: no prefix */
 	const struct recording_selection *selection; /* NULL: all ticks */
 	bool threads_only; /* samples of a task become samples of the thread that ran it */
-	/* gets the cost and losses of the recording, added to its own; NULL: not needed */
+	/* the cost and losses of the recording are merged into this; NULL: not needed */
 	struct run_stats *stats;
 	uint64_t selected_ns; /* set by recording_load: sum of the spans of the selected ticks */
 };
 
 /*
- * Adds the selected part of a recording to load->profile. Returns 0; ERROR_FORMAT if the recording
- * is damaged, ERROR_SYSTEM if it cannot be read. After an error the profile has a part of the
- * samples.
+ * Adds the selected part of a recording to load->profile, and to the other destinations in *load
+ * that are not NULL. Returns 0; ERROR_FORMAT if the recording is damaged, ERROR_SYSTEM if it cannot
+ * be read. After an error the profile has a part of the samples.
  */
 int recording_load(struct recording *recording, struct recording_load *load, struct error *err);
 
@@ -129,10 +130,11 @@ enum recording_order {
 
 /*
  * Calls `each` with each span, until `each` returns false, which is no error. The spans of one
- * thread are passed in the order of time and do not overlap. Charges and corrections, which have no
- * place in time, are left out. To be called after recording_load: ids are ids of the profile of the
- * last load, and of each span only the parts that this load has selected are passed, one call for
- * each contiguous part.
+ * thread are passed in the order of time and do not overlap. Rows whose samples or ticks are not
+ * above 0 have no place in time and are left out: latency that was charged later (profile_charge),
+ * and corrections (profile_add). To be called after recording_load: ids are ids of the profile of
+ * the last load, and of each span only the parts that this load has selected are passed, one call
+ * for each contiguous part.
  */
 int recording_each_span(struct recording *recording, enum recording_order order,
 			bool (*each)(void *context, const struct recording_span *span),

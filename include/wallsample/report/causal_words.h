@@ -14,17 +14,22 @@
 
 /* The curves of one progress point, borrowed from struct causal_curves. */
 struct causal_ranking {
-	/* curves with another verdict than CAUSAL_UNSURE, by descending slope */
+	/* curves with other verdicts than CAUSAL_UNSURE, by descending slope; NULL: none */
 	const struct causal_curve *known;
 	size_t known_count;
-	const struct causal_curve *unsure; /* curves with the verdict CAUSAL_UNSURE */
+	/* curves with the verdict CAUSAL_UNSURE; NULL: none */
+	const struct causal_curve *unsure;
 	size_t unsure_count;
 };
 
 /* Returns the curves of a progress point, borrowed from `input`. */
 struct causal_ranking causal_ranking_of(const struct causal_input *input, uint32_t point);
 
-/* Adds a gain and its interval in percent, "+18 [15, 21]"; "-" if the gain is not known. */
+/*
+ * Adds a gain and its interval in percent, "+18 [15, 21]"; "-" if the gain is not known. If half
+ * the width of the interval is below one percentage point, the numbers have one digit after the
+ * decimal point.
+ */
 void causal_add_gain(struct strbuf *sb, const struct causal_gain *gain);
 /* Adds a slope: "+0.36". */
 void causal_add_slope(struct strbuf *sb, double slope);
@@ -41,8 +46,11 @@ void causal_add_rate(struct strbuf *sb, double rate);
 void causal_add_sentence(struct strbuf *sb, const struct causal_input *input,
 			 const struct causal_curve *curve, size_t width);
 
-/* Fills `plot` with the known gains of the curve. All curves in ranking->known get the same y axis;
- * a curve in ranking->unsure gets an axis of its own. */
+/*
+ * Fills `plot` with the known gains of the curve. Gains and ends of intervals beyond 1000% or
+ * -1000% are drawn as 1000% or -1000%. All curves in ranking->known get the same y axis; a curve in
+ * ranking->unsure gets an axis of its own.
+ */
 void causal_plot(const struct causal_ranking *ranking, const struct causal_curve *curve,
 		 struct plot *plot);
 

@@ -13,6 +13,7 @@
 
 #include "wallsample/base/base.h"
 
+/* Maximum number of columns of a table. */
 #define COLUMNS_MAX 24
 
 struct column {
@@ -56,8 +57,9 @@ void columns_add_bar(struct columns *table, double part, size_t cells);
 /*
  * Appends to `out` the text and the detail of table->cell[cell], cut to `width` cells of a
  * terminal, or not cut if `width` is 0. If they are too wide, the detail is cut, but to no less
- * than 8 cells. If that is not enough, the text is cut if the whole detail takes up to half of the
- * width; otherwise the detail is left out.
+ * than 8 cells. If that is not enough, and the whole detail with its parentheses takes at most half
+ * of the width, the text is cut instead. Otherwise the detail is left out, and the text is cut if
+ * it is wider than `width`.
  */
 void columns_cell_text(const struct columns *table, size_t cell, size_t width, struct strbuf *out);
 /* Stores in widths[] the width of each column when the whole table may be `width` cells wide. */

@@ -3,7 +3,8 @@
  * display.h - measures, cuts and wraps text by its width on a terminal.
  *
  * Text passed to these functions is UTF-8. It has no control characters, no invisible characters
- * and none that change the direction of text: strbuf_add_escaped() has escaped them.
+ * and no characters that change the direction of text: the caller has escaped these by
+ * strbuf_add_escaped().
  */
 #ifndef WALLSAMPLE_REPORT_DISPLAY_H
 #define WALLSAMPLE_REPORT_DISPLAY_H
@@ -16,7 +17,10 @@
 /* Returns the width in cells: two for a wide character, none for a combining character. */
 size_t display_width(const char *text);
 
-/* Adds the text; if it is wider than `width` cells, "…" replaces its middle. */
+/*
+ * Adds the text; if it is wider than `width` cells, "…" replaces its middle. If `width` is 0, adds
+ * no visible text, not even "…".
+ */
 void display_add_fitted(struct strbuf *out, const char *text, size_t width);
 
 /*

@@ -4,9 +4,10 @@
  * Markdown, LaTeX, man page or HTML.
  *
  * Text from outside the program, such as names of functions, is in text nodes and preformatted
- * blocks: the library escapes them for each format. Raw output (the start and end of a page, bars,
- * plots) consists of constants and numbers of the program. Only the figure of the HTML page has
- * names in raw output, as escaped JSON (html_data.c).
+ * blocks: the library escapes them for each format. Raw output, which the library does not escape
+ * (the start and end of a page, bars, plots), consists of constants of wallsample and of numbers
+ * that it has computed. Only the figure of the HTML page has names in raw output, as escaped JSON
+ * (html_data.c).
  */
 #ifndef WALLSAMPLE_REPORT_DOCUMENT_H
 #define WALLSAMPLE_REPORT_DOCUMENT_H
@@ -58,8 +59,10 @@ cmark_mem *document_memory(void);
 /* Returns a new node without a parent; `type` must be a valid node type of the library. */
 cmark_node *document_node(cmark_node_type type);
 
-/* Returns the library's extension for tables. If `escape_bars` is set, the extension escapes '|' in
- * text, as tables in Markdown (GFM) require; LaTeX and man pages must not have this escape. */
+/*
+ * Returns the library's extension for tables, and sets whether it escapes '|' in text from now on.
+ * Tables in Markdown (GFM) need this escape; LaTeX and man pages must not have it.
+ */
 cmark_syntax_extension *document_tables(bool escape_bars);
 
 #endif

@@ -21,11 +21,11 @@
 
 /*
  * Whether a format shows events in the order of time. A profile has only sums of samples; a
- * recording also has their times.
+ * recording also has the times of the samples.
  */
 enum export_time {
 	EXPORT_TIMELESS, /* never */
-	EXPORT_TIME_TOO, /* if the view is of recordings */
+	EXPORT_TIME_TOO, /* if the input has recordings */
 	EXPORT_TIME,     /* always: the format needs a recording */
 };
 
@@ -41,7 +41,7 @@ struct export_input {
 	/* A view by function. NULL: `view` is by function, or exporter.in_words is false. */
 	const struct view *functions;
 	const struct process *process;
-	const struct modules *modules; /* NULL: not known */
+	const struct modules *modules; /* the modules of the process; NULL: not known */
 	const char *names_hint; /* a sentence on how to get missing symbols; NULL: no advice */
 	const struct run_stats *stats;
 	uint64_t began_ns; /* CLOCK_REALTIME at the start of sampling; 0: not known */
@@ -78,7 +78,11 @@ struct causal_input {
 	const struct causal_result *result;
 	const struct causal_curves *curves;
 	unsigned columns; /* width of the output in cells; 0: not known, 100 is used */
-	size_t limit;     /* maximum number of candidates to report; at least 1 */
+	/*
+	 * maximum number of candidates to report for each progress point: of those with a rank, and
+	 * of those without enough data; at least 1
+	 */
+	size_t limit;
 	bool snapshot;    /* the report is intermediate: experiments continue */
 	const char *note; /* describes the recording; NULL for a live run */
 };

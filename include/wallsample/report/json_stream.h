@@ -16,6 +16,7 @@
 
 #include "wallsample/base/base.h"
 
+/* Maximum number of lists and objects that are open at one time. Not checked at run time. */
 #define JSON_STREAM_DEEPEST 8
 
 struct json_stream {
@@ -42,9 +43,12 @@ void json_stream_begin_list(struct json_stream *stream, const char *name);
 /* Ends the innermost open object or list. */
 void json_stream_end(struct json_stream *stream);
 
-/* Returns a new string with text from outside the program, escaped as by strbuf_add_one_line(). */
+/*
+ * Returns a new string, which the caller owns, with text from outside the program, escaped as by
+ * strbuf_add_one_line().
+ */
 json_t *json_stream_text(struct json_stream *stream, const char *text);
-/* Returns a new integer. */
+/* Returns a new integer, which the caller owns. `value` must not exceed INT64_MAX. */
 json_t *json_stream_number(uint64_t value);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.h - the elements of a report, and the operations by which a terminal or a document lays them
- * out.
+ * page.h - the elements of a report, and the operations (page_ops) by which a terminal or a
+ * document lays them out.
  *
- * A report calls the functions page_*(). Each makes the text of an element as one line, in which
- * characters that could control a terminal are escaped (strbuf_add_escaped), and hands the text to
- * the operations of the page. These operations escape the special characters of their format, for
- * example '<' in HTML.
+ * A report calls the functions page_*(), or for a constant text the operations themselves. Each
+ * function makes the text of an element as one line, in which characters that could control a
+ * terminal are escaped (strbuf_add_escaped), and hands the text to one of the operations. The
+ * operations escape the special characters of their format, for example '<' in HTML.
  */
 #ifndef WALLSAMPLE_REPORT_PAGE_H
 #define WALLSAMPLE_REPORT_PAGE_H
@@ -21,13 +21,13 @@ struct page {
 	const struct page_ops *ops;
 	size_t width;  /* maximum width of a table in cells */
 	bool in_words; /* the report begins with a summary of what limits the program */
-	struct strbuf
-		text; /* collected text of the next element; the creator of the page frees it */
+	/* text of the next element, collected by page_add(); the creator of the page frees it */
+	struct strbuf text;
 };
 
 /* How a page lays out elements. All text arguments are one line without control characters. */
 struct page_ops {
-	/* Begins a part of the report. A terminal shows an empty line in place of its name. */
+	/* Begins a part of the report. A terminal shows an empty line instead of the name. */
 	void (*section)(struct page *page, const char *name);
 	void (*heading)(struct page *page, const char *text);
 	/* Writes a heading that is a sentence. */
@@ -42,7 +42,10 @@ struct page_ops {
 	void (*item)(struct page *page, const char *number, const char *other, const char *text);
 	void (*table)(struct page *page, const struct columns *table);
 	void (*plot)(struct page *page, const struct plot *plot);
-	/* Writes the number of rows that the preceding table does not show. */
+	/*
+	 * Writes a line that is not wrapped, such as the number of rows that the preceding table
+	 * does not show. In a document it is a paragraph.
+	 */
 	void (*rest)(struct page *page, const char *text);
 };
 

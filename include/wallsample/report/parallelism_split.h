@@ -22,8 +22,9 @@ struct parallelism_part {
 struct parallelism_split;
 
 /*
- * Reads input->recordings; an error of a recording is stored in input->error. The input must
- * outlive the result, which the caller frees with parallelism_split_free().
+ * Sums up the ticks of all rows from input->recordings. If a recording cannot be read, stores the
+ * error in input->error and returns what was summed up before. The input must outlive the result,
+ * which the caller frees with parallelism_split_free().
  */
 struct parallelism_split *parallelism_split_create(const struct export_input *input);
 void parallelism_split_free(struct parallelism_split *split);
@@ -31,7 +32,8 @@ void parallelism_split_free(struct parallelism_split *split);
 /*
  * Returns the parts of a row of input->view in ascending order of parallelism; each has a weight
  * above 0. The array is valid until the next call. *count is the number of parts: 0 if the ticks of
- * the row are not known.
+ * the row are not known. A row of real time in which no thread could run (view_is_gap()) has one
+ * part, with parallelism 0.
  */
 const struct parallelism_part *parallelism_split_row(struct parallelism_split *split,
 						     const struct view_row *row, size_t *count);

@@ -35,12 +35,16 @@ struct plot {
 /* Sets the y axis so that it includes low, high and 0. Both arguments are finite. */
 void plot_scale(struct plot *plot, double low, double high);
 
-/* Writes lines of at most `width` cells, which is at least 40. With `ascii` set, they consist of
- * ASCII characters. */
+/*
+ * Writes lines of at most `width` cells; `width` is at least 40. If `ascii` is true, the lines
+ * consist of ASCII characters.
+ */
 void plot_write_text(const struct plot *plot, FILE *out, size_t width, bool ascii);
 
-/* Writes SVG elements of the classes grid, zero, tick, band, curve and dot. Their text consists of
- * constants and numbers of the program. */
+/*
+ * Writes SVG elements of the classes grid, zero, tick, band, curve and dot. Their text consists of
+ * constants of wallsample and of numbers that it has computed.
+ */
 void plot_write_svg(const struct plot *plot, FILE *out);
 
 #endif

@@ -22,14 +22,15 @@ extern const struct exporter exporter_man;
 /* Words for the rows of a table of functions, of threads, and so on. */
 struct report_key_words {
 	const char *title;  /* title of the column with the names of rows: "function (module)" */
-	const char *plural; /* "Functions" */
+	const char *plural; /* plural noun with a capital letter: "Functions" */
 	const char *one, *many; /* nouns: "function", "functions" */
 };
-extern const struct report_key_words report_key_words[]; /* by enum view_key */
+/* indexed by enum view_key; there is no element for VIEW_BY_ADDRESS */
+extern const struct report_key_words report_key_words[];
 
 /*
- * Adds "3 threads not sampled, 1.20s of CPU time". Returns false and adds nothing if no thread is
- * excluded.
+ * Adds "3 threads not sampled, 1.20s of CPU time" and, if some of these threads ended during the
+ * run, their number. Returns false and adds nothing if no thread is excluded.
  */
 bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out);
 
@@ -48,8 +49,13 @@ void json_set_excluded(json_t *object, const char *key, const struct run_exclude
  * read; null if the thread does not sleep in a system call.
  */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
-/* Adds the members "tid" and "name" of a thread of the profile. A task of a runtime has a null tid
- * and more members. */
+/*
+ * Adds the members "tid" and "name" of a thread of the profile. "tid" is null for a task of a
+ * runtime, and for a record that threads of the same name share. For a task, "name" is the label
+ * that view_add_thread() makes, and these members are added: "noun", the runtime's word for a task;
+ * "system", whether the task belongs to the runtime; and if they are known, "task" (its id),
+ * "entry", "created_at" and "creator".
+ */
 void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,
 		     json_t *to);
 
@@ -57,10 +63,16 @@ void json_add_thread(struct json_stream *stream, const struct view *view, uint32
 
 /* Writes the list "states": the samples and the time of each state and system call. */
 void report_json_states(const struct view *view, struct json_stream *stream);
-/* Writes the object "scheduled", the states of a runtime's tasks. Writes nothing without tasks. */
+/*
+ * Writes the object "scheduled": the states of the tasks that a runtime schedules. Writes nothing
+ * without tasks.
+ */
 void report_json_tasks(const struct view *view, const struct run_stats *stats,
 		       struct json_stream *stream);
-/* Writes the list "waits": the awaited objects, with stacks of waiters and of lock holders. */
+/*
+ * Writes the list "waits": the awaited objects, each with up to 20 stacks of waiters and up to 20
+ * of lock holders.
+ */
 void report_json_waiting(const struct view *view, struct json_stream *stream);
 /*
  * Writes the object "gil": how long threads held an interpreter's lock and waited for it. Writes

@@ -28,8 +28,10 @@ enum column_unit {
 	COLUMN_PART,     /* double at `at`, from 0 to 1: "12.34%"; on pages only */
 	/* int64_t at `at`: a bar whose length shows the part of the whole; on pages only */
 	COLUMN_BAR,
-	/* uint32_t at `at`, a function of table->view: "name (module)". If the value is no
-	 * function, the cell has what text() adds, or is empty if text() is NULL. */
+	/*
+	 * uint32_t at `at`, a function of table->view: "name (module)"; on pages only. If the value
+	 * is no function, the cell has what column->text() adds, or is empty if text() is NULL.
+	 */
 	COLUMN_FUNCTION,
 	COLUMN_JSON, /* JSON only: column->json() adds members to the object of the row */
 };
@@ -67,7 +69,7 @@ struct report_column {
 struct report_table {
 	const struct report_column *column;
 	size_t column_count; /* at most COLUMNS_MAX */
-	const void *row;     /* an array of `row_count` elements of `row_size` bytes */
+	const void *row;     /* an array of `row_count` elements of `row_size` bytes each */
 	size_t row_size, row_count;
 	size_t limit; /* maximum number of rows on a page; 0: all. JSON has all rows */
 	/* noun for omitted rows: "state", "states"; NULL: the number of omitted rows is not
@@ -101,8 +103,8 @@ void report_table_write_json(const struct report_table *table, struct json_strea
 json_t *report_table_json(const struct report_table *table, struct json_stream *stream);
 
 /*
- * Writes "… and 12 more functions" as the element `write`, a member of page->ops. The nouns may be
- * "". Writes nothing if count <= limit.
+ * Writes the number count - limit, "… and 12 more functions", as the element `write`, a member of
+ * page->ops. The nouns `one` and `many` may be "". Writes nothing if count <= limit.
  */
 void report_table_write_rest(struct page *page, void (*write)(struct page *, const char *),
 			     size_t count, size_t limit, const char *one, const char *many);

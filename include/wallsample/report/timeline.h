@@ -11,16 +11,19 @@
 /* A half-open range of time in which all samples of a thread are equal. */
 struct timeline_slice {
 	size_t recording; /* index in input->recordings */
-	uint32_t thread;  /* id in the profile */
+	uint32_t thread;  /* id of the thread or task in the profile */
 	enum run_state state;
 	int32_t syscall; /* number of the system call, or a constant SYSCALL_… */
-	uint32_t wait;   /* id in the profile; 0: no known wait */
+	uint32_t wait;   /* id of the wait in the profile; 0: no known wait */
 	enum gil gil;
-	const uint32_t *function; /* innermost first: indices of view_function() */
+	const uint32_t *function; /* ids for view_function(), innermost first */
 	size_t depth;             /* number of functions */
 	/* index of the slice's first tick in the recording, and number of ticks */
 	uint64_t first_tick, ticks;
-	/* with RECORDING_BY_TIME: no slice of a later call of `each` begins before this tick */
+	/*
+	 * with RECORDING_BY_TIME: timeline_each() yields no later slice of this recording that
+	 * begins before this tick
+	 */
 	uint64_t settled_tick;
 	uint64_t start_ns, end_ns; /* on a clock common to all recordings: see timeline_base() */
 };
@@ -34,9 +37,9 @@ struct timeline_slice {
 uint64_t timeline_base(const struct export_input *input, size_t recording);
 
 /*
- * Calls `each` with all slices until `each` returns false: recording by recording, and within a
- * recording in the given order. A slice is valid during the call. An error of a recording is stored
- * in input->error and ends the iteration.
+ * Calls `each` with all slices that the view selects, until `each` returns false: recording by
+ * recording, and within a recording in the given order. A slice is valid during the call. An error
+ * of a recording is stored in input->error and ends the iteration.
  */
 void timeline_each(const struct export_input *input, enum recording_order order,
 		   bool (*each)(void *context, const struct timeline_slice *slice), void *context);
@@ -62,10 +65,10 @@ struct gil_spans {
  */
 void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice);
 /*
- * Sorts the spans and removes overlaps: the earlier of two spans is kept to its end, and the later
- * one begins there. Spans overlap because a tick samples its threads one after the other, so that
- * two threads may seem to hold the lock at one tick; and because several interpreters have a lock
- * each.
+ * Sorts the spans and removes overlaps of spans of the same recording: the earlier of two spans is
+ * kept to its end, and the later one begins there. Spans overlap because a tick samples its threads
+ * one after the other, so that two threads may seem to hold the lock at one tick; and because
+ * several interpreters have a lock each.
  */
 void gil_spans_settle(struct gil_spans *spans);
 void gil_spans_release(struct gil_spans *spans);

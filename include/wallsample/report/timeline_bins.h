@@ -4,7 +4,8 @@
  * threads spent in each state. The size of such a timeline does not depend on the sampled time.
  *
  * All bins have the same length. They cover the selected ticks of all recordings on one clock. A
- * long gap between two recordings has no bins: a new part begins after it.
+ * gap between two recordings has no bins if it exceeds a tenth of the summed time of all
+ * recordings: a new part begins after such a gap.
  */
 #ifndef WALLSAMPLE_REPORT_TIMELINE_BINS_H
 #define WALLSAMPLE_REPORT_TIMELINE_BINS_H
@@ -13,7 +14,7 @@
 
 /* Consecutive bins without a gap. */
 struct timeline_part {
-	uint64_t start_ns, end_ns; /* since the start of the first recording */
+	uint64_t start_ns, end_ns; /* since the start of the earliest recording */
 	/* index of the part's first bin, and number of bins. The last bin may extend beyond
 	 * end_ns. */
 	size_t first, count;
@@ -51,7 +52,8 @@ struct timeline_bins {
 	size_t count;    /* number of bins */
 	struct timeline_part *part;
 	size_t part_count;
-	struct timeline_row *row; /* one for each of the first threads of thread_table_make() */
+	/* a row for each of the first threads of thread_table_make(), in its order */
+	struct timeline_row *row;
 	size_t row_count;
 	/* sum of the threads that have no row; its ns is NULL if rest_count is 0 */
 	struct timeline_row rest;
@@ -62,9 +64,9 @@ struct timeline_bins {
 };
 
 /*
- * Fills `out` with at most `rows` threads and about `bins` bins, none of which is shorter than the
- * mean tick. timeline_bins_release() releases `out`. out->count is 0 if no tick is selected. An
- * error of a recording is stored in input->error.
+ * Fills `out`, which timeline_bins_release() releases. There are rows for at most `rows` threads.
+ * The number of bins is at most `bins` + out->part_count, and no bin is shorter than the mean tick.
+ * out->count is 0 if no tick is selected. An error of a recording is stored in input->error.
  */
 void timeline_bins_make(const struct export_input *input, size_t bins, size_t rows,
 			struct timeline_bins *out);

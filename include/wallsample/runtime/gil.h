@@ -32,7 +32,7 @@ enum gil {
  */
 const char *gil_word(enum gil gil);
 const char *gil_text(enum gil gil);
-/* Stores the state with this word. False: no state has it. */
+/* Stores the state with this word. Returns false when no state has the word. */
 bool gil_parse(const char *word, enum gil *gil);
 
 #endif

@@ -71,12 +71,14 @@ struct green_task {
 
 /* A runtime's words for its green tasks. */
 struct green_task_words {
-	const char *noun; /* word for one task; reports add an "s" for several */
-	/* text of the outermost frame of tasks that belong to the runtime: "[NAME runtime]" */
+	const char *noun; /* word for one task; reports append "s" for several */
+	/* text of the outermost frame of tasks that belong to the runtime itself, such as "[NAME
+	 * runtime]" */
 	const char *own;
 };
 
-/* Returns true when both readings are of the same task at the same place, with equal `runs`. */
+/* Returns true when both readings show the same task with the same state, thread, pc, sp, stack and
+ * `runs`: then the task has not run between them, as far as these members show. */
 bool green_task_is_same(const struct green_task *one, const struct green_task *other);
 
 struct runtimes;
@@ -102,7 +104,8 @@ void runtimes_hold(struct runtimes *runtimes, bool held);
 /* Returns the text of the wait reason of a green task, such as "chan receive"; "" for 0. The text
  * lives as long as `runtimes`. */
 const char *runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason);
-/* Returns the words of the runtime that the slot belongs to; static. */
+/* Returns the words of the runtime that the slot belongs to, a static struct. If the slot belongs
+ * to none, the words are "task" and "[runtime]". */
 const struct green_task_words *runtimes_green_task_words(const struct runtimes *runtimes,
 							 uint32_t slot);
 

@@ -21,12 +21,13 @@
 struct runtime_kind;
 
 /*
- * The role of a native function in a call chain: between two functions of an interpreted program,
- * or outside of the outermost one. Plumbing are the functions that only lead from one to the other.
+ * The role of a native function in a call chain of an interpreted program. The function is between
+ * two functions of the program, or outside of the program's outermost function. It is plumbing if
+ * it only leads from one function of the program to the next, or to the outermost one.
  */
 enum plumbing {
-	/* the function does work of its own: functions of the C library and of extensions, and of
-	 * the interpreter if the program asked for them, such as a sort or a sleep */
+	/* no plumbing: the function does work of its own. It belongs to the C library, to an
+	 * extension, or to the interpreter, such as a sort or a sleep that the program calls */
 	PLUMBING_NONE,
 	PLUMBING_CALL, /* evaluates code, or calls a function that does */
 	PLUMBING_ROOT, /* the interpreter's outermost function of a process or thread */
@@ -40,15 +41,16 @@ enum plumbing {
 struct plumbing_function {
 	const char *name; /* a pattern; suffixes ".cold", ".isra.0" and "@plt" are ignored */
 	enum plumbing plumbing;
-	/* other programs use the name, too: it counts only in the module of an interpreter */
+	/* functions of other programs have this name, too: it counts only in the module of an
+	 * interpreter */
 	bool is_common;
 };
 
 /* Distinguishes functions of a compiled program from those of the language, by their names. */
 struct language_program {
 	/*
-	 * Returns true for a function of the language's runtime. A module that has one is a program
-	 * of this language.
+	 * Returns true for a function of the language's runtime. A module that contains such a
+	 * function is a program of this language.
 	 */
 	bool (*is_runtime)(const char *function);
 	/*
@@ -93,9 +95,10 @@ struct runtime_language {
 	bool (*module_only_parks)(const char *module);
 
 	/*
-	 * Patterns, each list ended by NULL; both may be NULL. lock_functions: native functions
-	 * that take a lock of the runtime and then return. wait_functions: native functions between
-	 * the program's code and the system call of a wait.
+	 * Lists of patterns, each ended by NULL; a list may be NULL. lock_functions: native
+	 * functions of the language that take a lock and then return. wait_functions: native
+	 * functions of the language that may be between a function of the program and the system
+	 * call in which the thread waits.
 	 */
 	const char *const *lock_functions;
 	const char *const *wait_functions;
@@ -107,6 +110,7 @@ struct runtime_language {
 
 /* The rows of all languages, ended by NULL. Bit n of runtimes_config.wanted stands for row n. */
 extern const struct runtime_language *const languages[];
+/* Most rows: each needs a bit of runtimes_config.wanted. */
 #define LANGUAGES_MAX 31
 
 /* language_name_matches returns true when the first `length` bytes of the name match the pattern;
@@ -121,25 +125,27 @@ void language_add_names(struct strbuf *to);
 /* Adds the titles, separated by " and ", of the interpreted languages in `runtimes`, which are the
  * descriptions in struct run_stats; adds "an interpreted language" if there is none. */
 void language_add_titles(struct strbuf *to, const char *runtimes);
-/* Returns the word for the interpreter lock of the first language in the descriptions that has one;
- * "GIL" when no such language is known. */
+/* Returns the word for the interpreter lock of the first row of languages[] that has a lock and is
+ * in the descriptions `runtimes`; if there is none, that of the first row with a lock ("GIL"). */
 const char *language_lock(const char *runtimes);
-/* Returns true when the text of a named frame is a marker of a runtime. */
+/* Returns true when the text of a frame begins with the marker of a language: it stands for frames
+ * that could not be read. */
 bool language_is_marker(const char *text);
 /* Returns true for a file name, without directory, that many source files of a language have. */
 bool language_file_is_common(const char *name);
 
 /*
- * Returns what the native function does, by the first language that knows it. `interpreter`: the
- * function is in a module of an interpreter, in which common names count, too.
+ * Returns the role of the native function according to the first language that knows it;
+ * PLUMBING_NONE if none does. `interpreter`: the function is in a module of an interpreter, where
+ * names with is_common count, too.
  */
 enum plumbing language_plumbing(const char *function, bool interpreter);
 /* Returns true when the function only suspends a task. `function` is NULL if it has no name; then
  * `module`, its module's name, decides. */
 bool language_only_parks(const char *function, const char *module);
-/* Returns true when the function returns after it has taken a lock of a runtime. */
+/* Returns true for the lock_functions of all languages: they take a lock and then return. */
 bool language_takes_lock(const char *function);
-/* Returns true for functions of a runtime between the program and a system call that waits. */
+/* Returns true for the wait_functions of all languages: they lead to a system call that waits. */
 bool language_waits(const char *function);
 /* Returns the number of the row of the compiled language whose runtime has the function; -1: there
  * is none. */

@@ -4,8 +4,8 @@
  * their threads share.
  *
  * Each language has one kind of runtime (language.h). Its structures are read from the target's
- * memory, which is hostile: a runtime that cannot be read is omitted, with one line that gives the
- * reason, and its threads have only native frames.
+ * memory, which is not trusted. A runtime that cannot be read is omitted: one line in the log gives
+ * the reason, and the runtime's threads have only native frames.
  *
  * A thread's frames are read in two steps. While the thread is stopped or sleeps they are captured,
  * without decoding, which takes microseconds. When the thread runs again they are named and merged
@@ -51,17 +51,17 @@ struct runtimes_config {
 	size_t (*read_pieces)(void *context, const struct memory_piece *piece, size_t count,
 			      void *to);
 	/*
-	 * Returns a bit set of the pages that can be read without a page fault; parameters and
-	 * result are those of resident_pages (wallsample/tracer/resident.h). NULL: all pages count
-	 * as readable.
+	 * Returns a bit set of the pages that are in memory or, with `swapped`, in swap; parameters
+	 * and result are those of resident_pages (wallsample/tracer/resident.h). NULL: all pages
+	 * count as in memory.
 	 */
 	uint32_t (*resident)(void *context, uint64_t address, bool swapped);
 	/* Converts a thread id of the target's pid namespace to wallsample's; 0: no live thread. */
 	pid_t (*thread)(void *context, pid_t inner);
 	/*
 	 * `leave` is called before work that may take long, such as searching a file, and `back`
-	 * after it: during this work no thread may stay stopped by an outstanding stop request. May
-	 * be NULL.
+	 * after it: during this work no thread may stay stopped by an outstanding stop request.
+	 * Both may be NULL.
 	 */
 	void (*leave)(void *context);
 	void (*back)(void *context);
@@ -78,8 +78,9 @@ void runtimes_free(struct runtimes *runtimes);
 
 /*
  * Must be called once a tick, while no thread is stopped. Searches for runtimes when mappings have
- * changed, and for their new threads. Reading the lists of threads takes at most 1% of the time: in
- * a process with a thousand threads a new one is found some ticks later.
+ * changed, and for new threads of the runtimes. Reading the lists of threads takes at most 1% of
+ * the time: in a process with a thousand threads a new thread is found some ticks later. `now_ns`:
+ * the current time (CLOCK_MONOTONIC).
  */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 /* Number of calls of runtimes_tick that suffice to search the mappings of a large program. */
@@ -92,24 +93,26 @@ void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 pid_t runtimes_next_new(struct runtimes *runtimes);
 
 /*
- * Returns true when the process has a readable runtime; otherwise the functions below do nothing.
+ * Returns true when the last runtimes_tick has found a readable runtime in the process. Otherwise
+ * captures would be empty, and need not be taken.
  */
 bool runtimes_any(const struct runtimes *runtimes);
-/* Returns description number `index` of a runtime, such as "NAME 3.11.7", from 0 on; NULL: no more.
- * Equal descriptions are returned once. */
+/* Returns description number `index`, from 0 on, of the runtimes that were found, including those
+ * that have ended, such as "NAME 3.11.7"; NULL: no more. Equal descriptions are returned once. */
 const char *runtimes_describe(const struct runtimes *runtimes, size_t index);
 /* Writes all descriptions, separated by "; "; those that do not fit into `size` are omitted. */
 void runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size);
 
-/* Makes a buffer for the capture of one thread, which can be used for one capture after another.
- * The caller frees it before the runtimes. */
+/* Makes a buffer for the capture of one thread. It can be used for one capture after another, also
+ * of different threads. The caller frees it before it frees the runtimes. */
 struct runtime_capture *runtime_capture_create(struct runtimes *runtimes);
 void runtime_capture_free(struct runtime_capture *capture);
 
 /*
  * Captures the thread, which must be stopped (`held`) or asleep; if it is asleep, the caller checks
- * afterwards that it has not run. The capture is empty if no runtime knows the thread. With `held`
- * only a bounded number of resident pages is read. `sp`: stack pointer of the thread; 0: not known.
+ * afterwards that it has not run. The capture has no frames and no task if no runtime knows the
+ * thread. With `held` only pages that are in memory are read, and only a bounded number of them.
+ * `sp`: stack pointer of the thread; 0: not known.
  */
 void runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bool held);
 /* Empties the capture. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In place of the number of a thread or of a ring: there is none. */
+/* Used instead of the number of a thread or ring, when there is no such thread or ring. */
 #define RINGS_NONE UINT32_MAX
 
 /* Threads have the numbers 0 to count - 1, and rings the numbers 0 to rings - 1. "By thread" and
@@ -32,14 +32,14 @@ struct rings {
 /* Initialises the graph of `count` threads, none of which waits; to be freed with rings_release. */
 void rings_init(struct rings *rings, size_t count);
 void rings_release(struct rings *rings);
-/* Finds the rings, from `next`: sets all other members. Takes a time proportional to `count`. May
- * be called once after rings_init. */
+/* Finds the rings from `next`: sets `ring`, `in_ring`, `first` and `rings`. Takes a time
+ * proportional to `count`. May be called once after rings_init. */
 void rings_find(struct rings *rings);
 /*
- * Fills `out`, which has room for all threads, with the numbers of the threads of the ring, each
- * followed by the holder of its lock; then, ascending, those of the threads outside the ring from
- * which it is reached by following `next`. Returns the number of all these threads, and sets
- * *in_ring to the number of those in the ring.
+ * Stores numbers of threads in `out`, which has room for all threads: first those of the threads in
+ * the ring, each followed by the thread that holds the lock for which it waits; then, ascending,
+ * those of the threads outside the ring that lead to the ring when `next` is followed. Returns how
+ * many numbers were stored, and sets *in_ring to how many of them are in the ring.
  */
 size_t rings_list(const struct rings *rings, uint32_t ring, uint32_t *out, size_t *in_ring);
 

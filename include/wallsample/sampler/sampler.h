@@ -11,10 +11,10 @@
  * no tick has accounted yet is left to later ticks; the last tick accounts for all of it.
  *
  * A thread that ran at its last observation is observed at every tick or, if --max-overhead
- * requires that, at each tick with a probability of 1/n (n is pace.thin). The sample weighs the sum
- * of the spans of all ticks since that observation. A thread that held a lock for which another
- * thread waited during the last 256 ticks is observed at every tick if there are few such lock
- * holders, because the waiter's time is attributed to what the holder does.
+ * requires that, at each tick with a probability of 1/n (n is at most 64). The sample weighs the
+ * sum of the spans of all ticks since that observation. A thread that held a lock for which another
+ * thread waited during the last 256 ticks is observed at every tick if threads wait for at most 32
+ * locks, because the waiter's time is attributed to what the holder does.
  *
  * A sleeping thread is observed with a probability of 1/period at each tick. The period grows with
  * the length of the sleep, in powers of two, up to a limit that grows with the number of threads.
@@ -91,8 +91,8 @@ struct sampler_context {
 	struct jit *jit;
 	/* objects registered by the GDB JIT interface, read once a tick; NULL: not read */
 	struct jit_objects *jit_objects;
-	/* Gets the coroutines of event loops: those of each thread are read at one tick of the run.
-	 * The last tick calls async_tasks_finish. NULL: coroutines are not read. */
+	/* Gets the coroutines of event loops; those of each thread are read once in the run. The
+	 * last tick calls async_tasks_finish. NULL: coroutines are not read. */
 	struct async_tasks *tasks;
 	/* an additional kind of runtime, for tests; NULL: none */
 	const struct runtime_kind *extra_runtime;
@@ -110,9 +110,10 @@ struct sampler_context {
 	void *selected_context; /* first argument of selected() and excluded() */
 };
 
-/* Longest time for which a tick waits for its stops. A thread that stops later is captured then,
- * and its sample is completed at the next tick. The sample is a FAILURE_LATE only if the thread has
- * not stopped by the end of the run, or stops between sampler_pause and sampler_resume. */
+/* Longest time for which a tick waits for its stops. A thread that stops later is captured when it
+ * stops, and its sample is completed at the next tick. The sample has no stack (FAILURE_LATE,
+ * run_stats.h) only if the thread has not stopped by the end of the run, or stops between
+ * sampler_pause and sampler_resume. */
 #define SAMPLER_STOP_BOUND_NS (20 * NS_PER_MS)
 
 struct sampler;

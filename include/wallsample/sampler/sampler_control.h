@@ -32,8 +32,8 @@ struct tick_snapshot {
 	struct stopped_thread *stopped;
 	size_t count;
 	size_t held; /* number of further threads that are held since an earlier tick */
-	/* Number of threads that run and are not in `stopped`: they did not stop in time, or are
-	 * not stopped because of a recent stop (hold_spares). */
+	/* Number of threads that run and are not in `stopped`: they did not stop in time, or were
+	 * not stopped because a stop up to 3 ms ago ended their turn on a CPU that they share. */
 	size_t missed;
 	/* time from the first stop request of this tick to the call of `decide` */
 	uint64_t standing_ns;
@@ -51,8 +51,8 @@ struct sampler_control {
 	 * Sets `resume` of each stopped thread. Returns the part of the time to the next tick, from
 	 * 0 to 1, for which the threads without `resume` are held. 0: all threads are resumed now,
 	 * those held since an earlier tick included. 1: they are held until the next tick has
-	 * called `decide`. All running threads are stopped during the call, which must therefore
-	 * take microseconds only.
+	 * called `decide`. All running threads except the `missed` ones are stopped during the
+	 * call, which must therefore take microseconds only.
 	 */
 	double (*decide)(void *context, const struct tick_snapshot *snapshot);
 	/*
@@ -64,9 +64,10 @@ struct sampler_control {
 	 */
 	void (*held)(void *context, int64_t more_ns);
 	void *context;
-	/* Code addresses whose executions are counted by breakpoints (tracer_count.h): an array,
-	 * borrowed, of `addresses` elements, at most TRACER_COUNT_MOST. If there are any, `counted`
-	 * gets the `count` totals since the run began before each call of `decide`. */
+	/* Code addresses whose executions are counted by breakpoints (tracer_count.h): a borrowed
+	 * array of `addresses` elements, at most TRACER_COUNT_MOST. If there are any, `counted` is
+	 * called before each call of `decide`: total[n] is the number of executions of address[n]
+	 * since sampler_create, and `count` is `addresses`. */
 	const uint64_t *address;
 	size_t addresses;
 	void (*counted)(void *context, const uint64_t *total, size_t count);

@@ -42,7 +42,8 @@ struct stack_state {
 	 * frame; FRAME_NONE: not interned yet. */
 	uint32_t *script;
 	size_t script_count, script_capacity;
-	/* by reason: the stack that stacks_failure returns; STACK_NONE: not interned yet */
+	/* by enum sample_failure: the stack that stacks_failure returns; STACK_NONE: not interned
+	 * yet */
 	uint32_t failure[FAILURE_COUNT];
 };
 

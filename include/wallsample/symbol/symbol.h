@@ -2,9 +2,10 @@
 /*
  * symbol.h - finds the names of an address in a module.
  *
- * Files are read on first use, when a report is made, never while sampling. An address has a chain
+ * The files of a module are read when an address in it is first named. This can take seconds, so
+ * threads of the target must not be stopped during a call of symbols_find(). An address has a chain
  * of names: the functions inlined at the address, innermost first, and last the function that
- * contains the address. The best source that has a name for the address is used.
+ * contains the address. The first source in SYMBOL_SOURCES that has a name for the address is used.
  */
 #ifndef WALLSAMPLE_SYMBOL_SYMBOL_H
 #define WALLSAMPLE_SYMBOL_SYMBOL_H
@@ -18,7 +19,9 @@
 #include "wallsample/jit/jit.h"
 #include "wallsample/process/module.h"
 
-/* X(name, text): the sources of names, the best first. Names in the vdso come from its .dynsym. */
+/* X(name, text): the sources of names, in the order of preference. But a name by JIT is taken first
+ * for code that was made at run time, and for code of an interpreter. Names in the vdso come from
+ * its .dynsym. */
 #define SYMBOL_SOURCES(X)                                                                          \
 	X(PCLNTAB, ".gopclntab") /* pclntab.h */                                                   \
 	X(DWARF, "DWARF")                                                                          \
@@ -26,7 +29,7 @@
 	X(MINIDEBUG, ".gnu_debugdata")                                                             \
 	X(DYNSYM, ".dynsym")                                                                       \
 	X(PLT, "PLT")                                                                              \
-	X(JIT, "JIT")   /* perf-PID.map, jitdump */                                                \
+	X(JIT, "JIT")   /* perf-PID.map and jitdump files, see jit.h */                            \
 	X(NONE, "none") /* no name: the text is an address */
 
 enum symbol_source {
@@ -53,17 +56,16 @@ struct symbol {
 
 struct symbol_place;
 
-/* All pointers are borrowed until symbols_free. A zeroed configuration gives names that are not
- * demangled, no inlined functions, and the defaults of struct debug_files_config. */
+/* All pointers are borrowed until symbols_free. With a zeroed configuration, names are not
+ * demangled, inlined functions are not reported, and debug files are searched as a zeroed struct
+ * debug_files_config describes. */
 struct symbols_config {
 	bool demangle;
 	bool inlines; /* inlined functions are reported */
 	struct debug_files_config files;
-	/*
-	 * Stores the names that a recording has for the place; they precede all other sources.
-	 * Fills `out` as symbols_find does and returns the number of names; 0 when the recording
-	 * has none. May be NULL.
-	 */
+	/* Stores the names that a recording has for the place; they are preferred to those of all
+	 * other sources. Fills `out` as symbols_find does and returns the number of names; 0 when
+	 * the recording has none. May be NULL. */
 	size_t (*stored)(const void *context, const struct symbol_place *place, struct symbol *out,
 			 size_t most);
 	const void *stored_context;
@@ -109,7 +111,8 @@ size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, s
 /* Returns the state of the debuginfod servers. */
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);
 
-/* Returns true when the module has neither symbols of code nor a function table (pclntab.h). */
+/* Returns true when the module has neither symbols of code nor a function table (pclntab.h), or
+ * when there is no module with this id. */
 bool symbols_module_is_bare(struct symbols *symbols, uint32_t module);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_lookup.h - finds the addresses of variables and functions of a module by their names, and
- * those of source lines, in the symbol tables and the DWARF from which reports name the module's
- * code.
+ * symbol_lookup.h - finds the addresses of variables and functions of a module by their names, the
+ * addresses of source lines, and names that are similar to a name. The symbol tables and the DWARF
+ * are those from which reports name the module's code.
  *
  * Nothing is cached: each call reads the module's files, which takes milliseconds, or a second for
  * the largest programs. Names may be readable ("ns::hits") or mangled.
@@ -25,7 +25,7 @@ enum symbol_named_kind {
 	SYMBOL_NAMED_RESOLVER,
 };
 
-/* Size of the array for the base name of a source file, with its terminating zero. */
+/* Size in bytes of the array for the base name of a source file, with its terminating zero. */
 #define SYMBOL_NAMED_FILE_MOST 64
 
 struct symbol_named {
@@ -38,11 +38,11 @@ struct symbol_named {
 };
 
 /*
- * Finds the symbols of this name in the module: at most `most`, in ascending order of address, one
- * symbol of each kind at an address. Returns their number. If no symbol has the name itself,
- * symbols with a suffix of the compiler match ("hits.0", "parse.isra.0"), but not parts of
- * functions ("parse.cold"). Unless `file` is NULL, only local symbols of the source file with this
- * base name match.
+ * Finds the symbols of this name in the module, one symbol of each kind at an address. Stores the
+ * first `most` of them in the symbol tables, in ascending order of address, and returns their
+ * number. If no symbol has the name itself, symbols with a suffix of the compiler match ("hits.0",
+ * "parse.isra.0"), but not parts of functions ("parse.cold"). Unless `file` is NULL, only local
+ * symbols of the source file with this base name match.
  */
 size_t symbol_lookup(struct symbols *symbols, const struct module *module, const char *name,
 		     const char *file, struct symbol_named *out, size_t most);
@@ -62,28 +62,30 @@ struct symbol_line {
 	/* Addresses at which statements of the line begin, ascending, each once. */
 	uint64_t vaddr[SYMBOL_LINE_MOST];
 	size_t count;     /* number of addresses */
-	bool file_known;  /* the module has code of the source file */
-	bool lines_known; /* the module has DWARF with lines */
-	/* Nearest lines before and after the wanted line that have code; 0: none. */
+	bool file_known;  /* a searched module has code of the source file */
+	bool lines_known; /* a searched module has DWARF with lines */
+	/* Nearest lines of the source file before and after the wanted line that have code; 0:
+	 * none. */
 	uint32_t before, after;
 };
 
 /*
- * Adds the code of a line in one module to *out, which must be zeroed before the first module.
- * `file` is the end of the path of the source file: "server.c", "net/server.c". Ends after 10 s of
- * CPU time with the code found so far.
+ * Searches one module for the code of a line and adds it to *out, which must be zeroed before the
+ * first module. The caller stops at the first module in which addresses are found: a further call
+ * may replace them. `file` is the end of the path of the source file: "server.c", "net/server.c".
+ * Ends after 10 s of CPU time with the code found so far.
  */
 void symbol_lookup_line(struct symbols *symbols, const struct module *module, const char *file,
 			uint32_t line, struct symbol_line *out);
 
-/* Number of similar names that are kept, the most similar ones. */
+/* Largest number of similar names that are kept: the most similar ones. */
 #define SYMBOL_SIMILAR_MOST 4
 
 struct symbol_similar {
 	struct symbol_similar_name {
 		char *name; /* readable; owned */
-		/* Measure of the difference from the wanted name: the most similar name has the
-		 * least. */
+		/* Measure of the difference from the wanted name, smallest for the most similar
+		 * name. */
 		unsigned distance;
 	} best[SYMBOL_SIMILAR_MOST];
 	size_t count;
@@ -92,7 +94,8 @@ struct symbol_similar {
 /*
  * Adds names of one module that are similar to `name` to *similar, which must be zeroed before the
  * first module; symbol_similar_release frees the names. Compares names of functions if `code`, else
- * of variables. Ends after 1 s of CPU time.
+ * of variables, except for thread-local ones. Names of more than 200 bytes are ignored. Ends after
+ * 1 s of CPU time with the names found so far.
  */
 void symbol_lookup_similar(struct symbols *symbols, const struct module *module, const char *name,
 			   bool code, struct symbol_similar *similar);

@@ -27,8 +27,8 @@
 	X(RUNNING, "running", 'R')          /* on a CPU */                                         \
 	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */                          \
 	X(SLEEPING, "sleeping", 'S')        /* in an interruptible sleep */                        \
-	X(DISK, "disk", 'D')                /* in an uninterruptible sleep: disk or page fault */  \
-	X(STOPPED, "stopped", 'T')          /* by a job-control signal */                          \
+	X(DISK, "disk", 'D')                /* in an uninterruptible sleep, such as for a disk */  \
+	X(STOPPED, "stopped", 'T')          /* by a job-control signal or a tracer */              \
 	X(READY, "ready", 'Y')     /* a runnable task of a language runtime, not on a thread */    \
 	X(UNKNOWN, "unknown", '?') /* for example, the thread exited before it was read */
 
@@ -61,8 +61,11 @@ struct sched {
 /* In place of a system call number: the thread is in no system call. If it sleeps, it sleeps in an
  * exception, such as a page fault. */
 #define SYSCALL_NONE (-1L)
-/* The number of the call is not known: restart_syscall(2) hides it, and neither an earlier
- * observation nor the thread's code has shown it; or the thread was stopped on aarch64. */
+/*
+ * The number of the call is not known: restart_syscall(2) hides it, and neither an earlier
+ * observation nor the code or the arguments of the thread have shown it; or the thread was stopped
+ * on aarch64.
+ */
 #define SYSCALL_UNKNOWN (-2L)
 /* In place of a system call number, for a sleeping task of a language runtime (green_task.h): the
  * task is not on a thread, and so in no system call. */
@@ -75,11 +78,11 @@ struct syscall_info {
 	uint64_t sp, pc; /* registers of user space; 0 for a thread that is exiting */
 };
 
-/* Source of the count of switches. sched_source_probe finds it by reading wallsample's own
- * files. */
+/* The file from which struct sched is read. sched_source_probe chooses it by reading the schedstat
+ * of wallsample itself. */
 enum sched_source {
 	SCHED_FROM_SCHEDSTAT, /* /proc/…/schedstat: the usual source */
-	SCHED_FROM_STATUS,    /* /proc/…/status: takes 10 times as long and has no times */
+	SCHED_FROM_STATUS, /* /proc/…/status: reading takes 10 times as long; has no durations */
 };
 enum sched_source sched_source_probe(void);
 
@@ -93,7 +96,8 @@ struct watch {
 	uint64_t stack_start, stack_end;
 };
 
-/* Initialises the watch without opening files. `keep_open`: false when descriptors are scarce. */
+/* Initialises the watch without opening files. `keep_open` is false when descriptors are scarce:
+ * each read then opens and closes its file. */
 void watch_init(struct watch *watch, pid_t tid, enum sched_source source, bool keep_open);
 /* Closes the descriptors; the watch may be used again. */
 void watch_release(struct watch *watch);
@@ -140,17 +144,17 @@ bool syscall_only_waits(long number);
 /* True for restart_syscall(2), which hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
 /*
- * Returns the number that restart_syscall hides. `code`: the bytes before the program counter. They
- * are usually two instructions of the C library, which load the number and make the call; for other
- * instructions returns SYSCALL_UNKNOWN.
+ * Returns the number of the call that restart_syscall hides. `code` has the bytes before the
+ * program counter. They are usually two instructions of the C library, which load the number and
+ * make the call; for any others returns SYSCALL_UNKNOWN.
  */
 #define SYSCALL_CODE_SIZE 8
 long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
 /*
- * Returns the number that restart_syscall hides, inferred from the arguments, which a restart does
- * not change. Needed for C libraries in which one function makes all calls, with the number in a
- * variable (glibc since 2.41, musl). Linux restarts only futex, poll and relative sleeps in this
- * way. SYSCALL_UNKNOWN when the arguments are not those of one of these.
+ * Returns the number of the call that restart_syscall hides, inferred from its arguments, which a
+ * restart does not change. Needed for C libraries in which one function makes all calls, with the
+ * number in a variable (glibc since 2.41, musl). Linux restarts only futex, poll and relative
+ * sleeps in this way. Returns SYSCALL_UNKNOWN when the arguments fit none of these calls.
  */
 long syscall_from_args(const uint64_t args[6]);
 

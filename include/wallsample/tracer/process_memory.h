@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * process_memory.h - reads the memory of a live process with process_vm_readv(2), without a stop.
- */
+/* process_memory.h - reads the memory of a live process with process_vm_readv(2), without stopping
+ * it. */
 #ifndef WALLSAMPLE_TRACER_PROCESS_MEMORY_H
 #define WALLSAMPLE_TRACER_PROCESS_MEMORY_H
 
@@ -32,8 +31,11 @@ struct memory_piece {
 	size_t size;
 };
 
-/* Reads pieces of any size, as memory_read_pages reads pages: a third of a microsecond per piece.
- * Returns the number of pieces read completely. */
+/*
+ * Reads pieces of any size in one call, one after the other into `to`; takes a third of a
+ * microsecond per piece. Stops at the first piece that is not readable as a whole. Returns the
+ * number of pieces read completely.
+ */
 #define MEMORY_PIECES_MOST 512 /* largest number per call: more are not read */
 size_t memory_read_pieces(pid_t tid, const struct memory_piece *piece, size_t count, void *to);
 

@@ -4,7 +4,7 @@
  *
  * A page that is not in memory has to be fetched first: from a disk, over a network, from a file
  * system in user space (FUSE) or from userfaultfd(2), whose pages a thread of the target may have
- * to provide. The tracer may hold that thread, and process_vm_readv(2) would then never return.
+ * to provide. If the tracer keeps that thread stopped, process_vm_readv(2) never returns.
  */
 #ifndef WALLSAMPLE_TRACER_RESIDENT_H
 #define WALLSAMPLE_TRACER_RESIDENT_H

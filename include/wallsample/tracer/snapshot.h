@@ -16,10 +16,10 @@
 #include "wallsample/base/memory.h"
 
 /*
- * Most registers of struct regs. The index is the DWARF number of the architecture (x86-64 psABI
- * figure 3.36: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15 16 return address). A
- * register is valid only when its bit in `known` is set. Of a thread that is read without a stop
- * only sp, pc and the arguments of the system call are known.
+ * Number of elements of regs.reg[], enough for every architecture. The index is the DWARF number of
+ * the architecture (x86-64 psABI figure 3.36: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15
+ * r8-r15 16 return address). A register is valid only when its bit in `known` is set. Of a thread
+ * that is read without a stop only sp, pc and the arguments of the system call are known.
  */
 #define REGS_MAX 33
 
@@ -33,8 +33,9 @@ struct regs {
 /* DWARF register numbers of the architecture (regs_ARCH.c). */
 extern const unsigned regs_sp_number;
 extern const unsigned regs_fp_number;
-extern const unsigned regs_count;      /* number of registers that CFI may name */
-extern const uint8_t regs_argument[6]; /* arguments of a system call */
+extern const unsigned regs_count; /* number of registers that CFI may name */
+/* numbers of the registers with the arguments of a system call */
+extern const uint8_t regs_argument[6];
 
 /* Sets sp and pc; all other registers become unknown. */
 void regs_set_sp_pc(struct regs *regs, uint64_t sp, uint64_t pc);

@@ -64,8 +64,8 @@ struct stop_request {
 	bool held;           /* tracer_collect_held keeps the thread stopped */
 	long syscall;        /* as returned by kernel_regs_syscall (regs_arch.h) */
 	struct sched during; /* counters that were read while the thread was stopped */
-	/* Upper bound of the duration of the stop, in ns. For a held thread: until the end of the
-	 * tracer_collect_held in which it stopped. */
+	/* Upper bound of the duration of the stop, in ns. Held thread: until the end of the
+	 * tracer_collect_held in which it stopped; 0: it stopped after that. */
 	uint64_t stopped_ns;
 	/* private to the tracer */
 	uint64_t asked_ns; /* when the thread was interrupted */
@@ -81,9 +81,9 @@ struct tracer_stats {
 };
 
 /*
- * Creates a tracer; to be freed with tracer_free. `process` is borrowed. Installs a handler of
- * SIGRTMAX, which bounds waits. The waits of the tracer reap every child of wallsample that exits:
- * only the exit status of `process` is kept, for tracer_exit_status. Returns 0 or the error.
+ * Creates a tracer; to be freed with tracer_free. `process` is borrowed. Installs a handler of a
+ * timer signal, SIGRTMAX. The waits of the tracer reap every child of wallsample that exits: only
+ * the exit status of `process` is kept, for tracer_exit_status. Returns 0 or the error.
  */
 int tracer_create(const struct process *process, struct tracer **out, struct error *err);
 
@@ -110,8 +110,8 @@ void tracer_ask(struct tracer *tracer, struct stop_request *request);
 /*
  * Waits until all requests made since the previous call of this function or of tracer_collect_held
  * have ended, or `bound_ns` has passed; captures and releases each thread as it stops. With `hold`
- * all threads stay stopped until the last is captured and held(context) has returned (`held` may be
- * NULL), and are then released together.
+ * all threads without a pending signal stay stopped until the last is captured or `bound_ns` has
+ * passed, and held(context) has returned (`held` may be NULL). They are then released together.
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
@@ -184,8 +184,8 @@ const struct tracer_stats *tracer_stats(const struct tracer *tracer);
 enum read_end {
 	READ_CAPTURED, /* the copy is consistent: the thread did not run during the reads */
 	READ_MOVED,    /* the thread was running, or ran during the reads */
-	READ_GONE,     /* the thread has exited */
-	READ_FAILED,   /* the stack could not be read */
+	READ_GONE,     /* the thread has exited or is exiting */
+	READ_FAILED,   /* the stack or the counters could not be read */
 };
 
 /*

@@ -3,16 +3,17 @@
  * tracer_count.h - counts executions of code addresses by hardware breakpoints. Intrusive.
  *
  * While it counts, a tracer keeps all threads of the process seized: each execution of a counted
- * address stops the thread (tens of microseconds), and so does each signal and each new thread.
- * Every function of tracer.h that waits or polls counts and resumes the stopped threads. The caller
- * must call one of these functions at least every millisecond, because until then a thread that has
- * stopped stays stopped. Stops can be requested as without counting.
+ * address stops the thread (tens of microseconds), and so does each signal and each new thread. The
+ * functions of tracer.h that wait or poll also handle these stops: they count the execution and
+ * resume the thread. The caller must call one of these functions at least every millisecond,
+ * because until then a thread that has stopped stays stopped. Stops can be requested as without
+ * counting.
  *
  * A breakpoint belongs to its thread and not to the tracer. The kernel does not clear it when the
  * tracer dies; the next execution of the address then ends the target with SIGTRAP. Therefore
  * tracer_free and tracer_pause clear the breakpoints, and wallsample calls one of them before it
- * exits, also after SIGINT or SIGTERM. wallsample/cli/guard.h is for an end without that, such as
- * by SIGKILL.
+ * exits, also after SIGINT or SIGTERM. If wallsample is killed before it does so (SIGKILL), its
+ * parent process clears them (wallsample/cli/guard.h).
  *
  * The exception of a breakpoint is a forced signal: in a thread that blocks or ignores SIGTRAP the
  * kernel unblocks the signal and resets its handler to the default, which cannot be undone from

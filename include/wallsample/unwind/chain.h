@@ -12,12 +12,12 @@
 /* How a frame was found. X(name, text) */
 #define FRAME_ORIGINS(X)                                                                           \
 	X(REGISTERS, "registers") /* the leaf: the thread's own pc */                              \
-	X(CFI, "unwind tables")   /* .eh_frame or .debug_frame */                                  \
-	X(POINTER, "frame pointer")                                                                \
-	X(EPILOGUE, "epilogue")  /* decoded code of a JIT trampoline */                            \
-	X(GUESS, "guess")        /* a return address found by scanning the stack */                \
-	X(DATA, "data")          /* not code: address of a lock or other data */                   \
-	X(SCRIPT, "interpreter") /* not native code: an interpreted function */
+	X(CFI, "unwind tables")   /* .eh_frame, .debug_frame, a function table, a signal frame */  \
+	X(POINTER, "frame pointer") /* a frame record, or a frame of V8's interpreter */           \
+	X(EPILOGUE, "epilogue")     /* by decoding JIT code that returns */                        \
+	X(GUESS, "guess")           /* a possible caller, found by searching the stack */          \
+	X(DATA, "data")             /* not code: address of a lock or other data */                \
+	X(SCRIPT, "interpreter")    /* not native code: an interpreted function */
 
 enum frame_origin {
 #define X(name, text) FRAME_##name,
@@ -45,7 +45,8 @@ enum chain_end {
 
 /* True when a chain with this end reaches the thread's first function. */
 bool chain_end_is_whole(enum chain_end end);
-/* Return the frame text of an end and the text of an origin, as constant strings. */
+/* Return the frame text of an end ("" if the chain is whole) and the text of an origin, as constant
+ * strings. */
 const char *chain_end_text(enum chain_end end);
 const char *frame_origin_text(enum frame_origin origin);
 
@@ -73,11 +74,11 @@ struct chain { /* innermost first */
 	size_t count, capacity;
 	enum chain_end end;
 	uint64_t end_address; /* the pc that could not be unwound; 0 if whole */
-	/* Number of bytes from the start of the copied stack up to the highest byte that was
-	 * read. */
+	/* Number of bytes from the start of the copied stack (snapshot.h) up to the highest byte
+	 * that was read. */
 	size_t stack_used;
-	/* Memory of the running process was read: the chain is valid only if the thread slept
-	 * during the whole walk. */
+	/* Stack memory beyond the copy was read from the process: the chain is valid only if the
+	 * thread slept until the chain was complete. */
 	bool read_live;
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.h - unwinds the snapshot of a thread into a call chain.
+ * unwind.h - unwinds the snapshot of a thread (snapshot.h) into a call chain (chain.h).
  *
  * The unwinder tries several methods in this order: the function table of pclntab.h, rules compiled
  * from the unwind tables, the kernel's signal frame, libunwind with accessors that read the
  * snapshot, libdw's CFI, the instructions of JIT code that only returns, the frames of V8's
  * interpreter, and frame pointers. The first method that finds the caller adds the frame. Where no
- * method finds it, the unwinder searches the stack for a return address, and marks the frame as
- * guessed. Each frame records how it was found (enum frame_origin).
+ * method can find it, because a file has no unwind tables or the frame pointer is not known, the
+ * unwinder searches the stack for a return address or a frame record. It marks a frame that it
+ * finds in this way as guessed, unless a direct call shows that the frame is right. Each frame
+ * records how it was found (enum frame_origin).
  */
 #ifndef WALLSAMPLE_UNWIND_UNWIND_H
 #define WALLSAMPLE_UNWIND_UNWIND_H
@@ -16,8 +18,9 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/snapshot.h"
 
-/* The methods that an unwinder uses. X(NAME, word of the option). With LIBUNWIND or LIBDW, only
- * this library reads unwind tables, for comparisons. */
+/* The methods that an unwinder uses. X(NAME, argument of the option --unwinder). With LIBUNWIND or
+ * LIBDW, all unwind tables are read by this library, to compare its chains with those of the other
+ * methods. */
 #define UNWIND_CHOICES(X)                                                                          \
 	X(AUTO, "auto") /* all methods */                                                          \
 	X(LIBUNWIND, "libunwind")                                                                  \
@@ -38,23 +41,25 @@ void unwinder_free(struct unwinder *unwinder);
 
 /*
  * Unwinds the snapshot into *chain, which is cleared first. The chain always has the leaf and a
- * reason for its end. `may_stop` says that the caller can stop the thread and try again, because
- * all registers can be read then.
+ * reason for its end. `may_stop` is true if the caller can stop the thread and call again with a
+ * snapshot of all registers.
  *
- * When the value of a register is not known (the frame pointer of a sleeping thread), the unwinder
- * tries frame records that it finds on the stack, and accepts the first with which the walk reaches
- * the thread's first function, the depth limit or the end of the copied stack. If there is none,
- * the chain ends as CHAIN_NEEDS_REGISTER. Unless `may_stop`, return addresses are guessed first if
- * the frame is in a file without unwind tables.
+ * If the chain needs the frame pointer and its value is not known (as for a sleeping thread), the
+ * unwinder tries frame records that it finds on the stack: up to 8 whose return address follows a
+ * direct call of the frame's function, and then, unless `may_stop`, up to 8 others. It accepts the
+ * first with which it reaches the thread's first function, the depth limit or the end of the copied
+ * stack. If it accepts none, and the frame is in a file without unwind tables, it also searches the
+ * stack for a return address, unless `may_stop`. If nothing is found, the chain ends as
+ * CHAIN_NEEDS_REGISTER.
  */
 void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,
 		   struct chain *chain);
 
 /*
- * Sets the address ranges of V8's interpreters, ascending (they are copied and replace earlier
- * ones). Frames whose address is in a range get `executes`: the interpreter's reference to the
- * bytecode array that it executes (jit.h). Without ranges, as after unwinder_create(), this costs
- * nothing.
+ * Sets the address ranges of V8's interpreters, in ascending order. They are copied, and replace
+ * the ranges of an earlier call. Frames whose address is in a range get `executes`: the
+ * interpreter's reference to the bytecode array that it executes (jit.h). If there are no ranges,
+ * as after unwinder_create(), frames are not searched for such references.
  *
  * The code of a single bytecode often sets up no frame. Following the frame pointer from there
  * would leave out the interpreter's frame, so the unwinder searches the stack for the return

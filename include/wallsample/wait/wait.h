@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.h - classifies what a blocked thread waits for, and finds the owner of that object. The
- * sources are the thread's system call with its arguments, and the target's memory, which is read
- * while the thread sleeps and without a stop.
+ * wait.h - classifies the object that a blocked thread waits for, such as a mutex or a pipe, and
+ * finds the owner of that object. The sources are the thread's system call with its arguments, and
+ * the target's memory, which is read while the thread sleeps, without stopping it.
  *
  * Memory is hostile: it may change while it is read, or be garbage. A structure that is
- * inconsistent is not taken for a lock: the kind is then WAIT_FUTEX, and reports show the name of
- * the system call.
+ * inconsistent is not classified as a lock: the kind is then WAIT_FUTEX, whose text is "futex".
  */
 #ifndef WALLSAMPLE_WAIT_WAIT_H
 #define WALLSAMPLE_WAIT_WAIT_H
@@ -27,7 +26,7 @@
  */
 #define WAIT_KINDS(X)                                                                              \
 	X(NONE, "")                                                                                \
-	/* locks, most of which have an owner: the object is an address */                         \
+	/* locks: the object is the address of the lock */                                         \
 	X(MUTEX, "mutex")                                                                          \
 	X(MUTEX_RECURSIVE, "recursive mutex")                                                      \
 	X(MUTEX_ERRORCHECK, "error-checking mutex")                                                \
@@ -61,19 +60,21 @@
 	X(INOTIFY, "inotify")                                                                      \
 	X(DEVICE, "device")                                                                        \
 	X(DESCRIPTOR, "descriptor") /* a descriptor of another kind */                             \
-	/* the objects are several descriptors */                                                  \
+	/* POLL, SELECT: any number of descriptors; others: that of the epoll or ring */           \
 	X(POLL, "poll")                                                                            \
 	X(SELECT, "select")                                                                        \
 	X(EPOLL, "epoll")                                                                          \
 	X(IO_URING, "io_uring")                                                                    \
-	/* kinds without an object */                                                              \
+	/* neither an address nor a descriptor, except that CHILD may have a pidfd */              \
 	X(SLEEP, "time to pass")                                                                   \
 	X(CHILD, "child")                                                                          \
 	X(SIGNAL, "signal")                                                                        \
 	X(FAULT, "page fault")                                                                     \
-	X(DISK, "disk")            /* uninterruptible sleep in a system call */                    \
-	X(STOPPED, "continuation") /* stopped by a job-control signal */                           \
-	X(TASK, "task") /* wait of a task of a language runtime; the object is a text from it */   \
+	/* uninterruptible sleep in a system call, unless CHILD or FILE to DESCRIPTOR */           \
+	X(DISK, "disk")                                                                            \
+	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
+	/* a task of a language runtime waits; the object is the reason as text */                 \
+	X(TASK, "task")                                                                            \
 	X(OTHER, "system call")
 
 enum wait_kind {
@@ -85,14 +86,16 @@ enum wait_kind {
 /* Returns the text of the kind in WAIT_KINDS, a static string. */
 const char *wait_kind_text(enum wait_kind kind);
 /*
- * Adds `text`, which is the text of the kind or a similar one, and the object, which is not
- * escaped: "mutex table_lock", "rwlock cache (to read)", "socket receive: tcp to 10.0.0.7:443". If
- * the object is "", adds only `text`; otherwise, for the kind TASK, only the object.
+ * Adds `text` and the object, which is not escaped. `text` is wait_kind_text(kind), or a text for
+ * several kinds, such as "rwlock". Examples: "mutex table_lock", "rwlock cache (to read)", "socket
+ * receive: tcp to 10.0.0.7:443". If the object is "", adds only `text`; otherwise, for the kind
+ * TASK, or if the text of a descriptor begins with `text`, adds only the object.
  */
 void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
 /* Returns true when the object of the kind is an address in the target's memory. */
 bool wait_kind_in_memory(enum wait_kind kind);
-/* Returns true when the object of the kind can have an owner, which ends the wait. */
+/* Returns true when the object of the kind can have an owner: a thread that ends the wait by
+ * releasing the lock or, for JOIN, by exiting. */
 bool wait_kind_has_owner(enum wait_kind kind);
 
 /* Kinds of owners of an object. */
@@ -107,16 +110,16 @@ enum wait_holder {
 
 struct wait_owner {
 	enum wait_holder holder;
-	pid_t tid; /* THREAD: id in wallsample's pid namespace; GONE: id in the lock; otherwise 0 */
+	pid_t tid; /* THREAD: id in wallsample's pid namespace; GONE: id in the lock or 0; else 0 */
 	uint32_t readers; /* READERS: number of readers that hold the lock */
 };
 
 /* The system call of a thread. */
 struct wait_call {
 	enum run_state state;
-	long number; /* never restart_syscall, but the call that it restarts, or SYSCALL_UNKNOWN */
+	long number; /* or a SYSCALL_* of state.h; never restart_syscall, but the restarted call */
 	uint64_t args[6];
-	uint64_t sp; /* user stack pointer; 0: unknown, no musl condition variable is recognised */
+	uint64_t sp; /* user stack pointer; 0: unknown; no musl condition variable is recognised */
 };
 
 /* The library that has defined the layout of the object, for wait_owner. */
@@ -132,38 +135,35 @@ struct wait {
 	enum wait_layout layout;
 	bool timed; /* the wait has a time-out */
 	/*
-	 * Address of the lock; JOIN: address of the thread's tid; FUTEX: address of the futex word.
-	 * 0: the wait has no object in memory, or its address is unknown (condition variables of
-	 * musl).
+	 * Address of the lock, condition variable, semaphore or barrier; JOIN: address of the
+	 * thread's tid; FUTEX: address of the futex word. 0: the wait has no object in memory, or
+	 * its address is unknown (condition variables of musl).
 	 */
 	uint64_t object;
-	/* Descriptor, or -1 if the wait has none. POLL and SELECT: the descriptor if there is only
-	 * one. */
+	/* Descriptor, or -1 if the wait has none. POLL, SELECT: the descriptor if there is only
+	 * one. CHILD: the pidfd of waitid(2), or -1. */
 	int fd;
 	bool writes;  /* the thread waits only to write, to `fd`; false with several descriptors */
 	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
 	pid_t child;  /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
-	/*
-	 * Nanoseconds until the time-out; UINT64_MAX: not known. For a relative time-out its full
-	 * length, which is an upper bound.
-	 */
+	/* Nanoseconds until the time-out; UINT64_MAX: no time-out, or not known. For a relative
+	 * time-out this is its full length, an upper bound of the time left. */
 	uint64_t left_ns;
 };
 
 /* The sources from which wait_classify and wait_owner read. */
 struct wait_source {
 	struct memory memory; /* memory of the target */
-	/*
-	 * Converts a tid of the target's pid namespace to wallsample's; 0: no live thread has it.
-	 */
+	/* Converts a tid of the target's pid namespace to the tid in wallsample's. Returns 0 if the
+	 * target has no live thread with this id. */
 	pid_t (*thread)(void *context, pid_t inner);
 	/* Returns the number of threads that were last seen in a futex call on the address; 0:
 	 * unknown. */
 	size_t (*blocked)(void *context, uint64_t address);
 	/*
-	 * runtime_lock returns true when the word is part of a lock of a language runtime, and
-	 * stores the address of the lock. runtime_owner returns the thread that owns the lock; 0:
-	 * no thread. Both functions may be NULL.
+	 * runtime_lock returns true when the futex word at the address `word` is part of a lock of
+	 * a language runtime, and stores the address of the lock. runtime_owner returns the id of
+	 * the thread that owns the lock; 0: none. Both functions may be NULL.
 	 */
 	bool (*runtime_lock)(void *context, uint64_t word, uint64_t *lock);
 	pid_t (*runtime_owner)(void *context, uint64_t lock);
@@ -180,8 +180,8 @@ void wait_classify(const struct wait_source *source, const struct wait_call *cal
 /* Returns the kind of the wait; refines DESCRIPTOR by the kind of the descriptor. */
 enum wait_kind wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor);
 
-/* Reads the current owner of wait->object: one read of memory, up to four for a stdio lock; the
- * kind GIL calls runtime_owner. HOLDER_NOBODY if the kind has no owner or the layout is unknown. */
+/* Reads the current owner of wait->object: one read of memory, up to four for a stdio lock; for a
+ * GIL calls runtime_owner. HOLDER_NOBODY: no owner, unknown layout or unreadable memory. */
 void wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out);
 
 /*
@@ -193,7 +193,8 @@ void wait_owner(const struct wait_source *source, const struct wait *wait, struc
  */
 enum wait_kind wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count);
 
-/* Returns the address of the futex word on which the call sleeps; 0 when it sleeps on none. */
+/* Returns the address of the futex word on which a call of futex(2) or futex_wait(2) sleeps; 0 for
+ * a futex operation that does not sleep and for other calls, futex_waitv included. */
 uint64_t wait_futex_word(const struct wait_call *call);
 
 #endif

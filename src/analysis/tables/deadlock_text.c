@@ -5,7 +5,10 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/waiting.h"
 
-/* Largest number of threads outside of a deadlock's ring that are named; more are only counted. */
+/*
+ * Maximum number of threads outside of a deadlock's ring whose names are written. If there are
+ * more, the number of the others follows.
+ */
 #define OTHERS_MOST 10
 
 static void
@@ -14,7 +17,7 @@ deadlock_add_name(const struct profile *profile, uint32_t id, struct strbuf *out
 	const struct profile_thread *thread = profile_thread(profile, id);
 	const char *name = profile_text(profile, thread->name);
 
-	/* A core file does not have the names of most threads. */
+	/* A core file has only the name of the main thread. */
 	strbuf_add_escaped(out, name[0] != '\0' ? name : "thread");
 	strbuf_add_format(out, "-%jd", (intmax_t)thread->tid);
 }

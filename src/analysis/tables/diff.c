@@ -21,6 +21,7 @@ struct diff_sum {
 struct diff_sums {
 	struct diff_sum *flat, *cum; /* indexed by row: flat and cumulative time */
 	bool *seen;                  /* indexed by row: true if a selected stack has the function */
+	/* indexed by weight: sums of all selected samples */
 	struct diff_sum total[WEIGHT_COUNT];
 };
 
@@ -34,8 +35,8 @@ struct summing {
 	struct diff_sums *out;
 	int64_t *flat, *cum; /* indexed by row: time of the thread that is being summed up */
 	/*
-	 * indexed by row: 1 + the index of the sample (row of the view) that was added to it last;
-	 * 0: none of the thread that is being summed up was added yet
+	 * indexed by row: 1 + the index in the view of the sample that was last added to the row;
+	 * 0: no sample of the thread that is being summed up was added to the row
 	 */
 	size_t *counted;
 	uint32_t *touched; /* rows to which the thread that is being summed up has added time */

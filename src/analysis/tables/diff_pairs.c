@@ -9,6 +9,10 @@
 /* Attributes of a row that decide which functions match. */
 struct trait {
 	uint32_t name, module; /* ids in struct pairing's texts and modules */
+	/*
+	 * there: by run, true if the run has the function. named: the function has a symbol and a
+	 * module.
+	 */
 	bool there[DIFF_SIDES], named;
 };
 
@@ -65,7 +69,10 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 
 /* --- names whose module has another name in the other run --------------------------------- */
 
-/* The row of a function name in one run, if the function's module is not in the other run. */
+/*
+ * For a function name and a run: the row of the function with this name whose module is not in the
+ * other run.
+ */
 struct left_over {
 	uint32_t row;
 	bool any;  /* `row` is set */

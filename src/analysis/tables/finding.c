@@ -12,7 +12,10 @@
 #include "wallsample/analysis/waiting.h"
 #include "wallsample/runtime/language.h"
 
-/* Number of innermost functions that are searched for a lock function, which libraries may wrap. */
+/*
+ * Number of innermost functions of a stack that are searched for a lock function (lock_functions):
+ * a lock function calls others to wait.
+ */
 #define LOCK_FRAMES 6
 
 /*
@@ -52,7 +55,10 @@ static const char *const lock_functions[] = {
 };
 /* clang-format on */
 
-/* System calls that wait for files; any sleep in state D counts as a wait for files. */
+/*
+ * System calls that wait for files. waits_for_file() counts any uninterruptible sleep (RUN_DISK),
+ * too.
+ */
 /* clang-format off */
 static const char *const file_calls[] = {
 	"fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "pread64", "pwrite64",
@@ -133,16 +139,17 @@ is_system_library(const char *module)
 }
 
 /*
- * Returns the innermost function outside of system libraries, which the user may be able to change.
- * If the row has no such function, returns its innermost function, or view_function_count() if that
- * is a named frame.
+ * Returns the function of the row that a finding names: the innermost function of the compiled
+ * program itself (view_function.program); if there is none, the innermost function outside of
+ * system libraries, which the user may be able to change; if there is none, the innermost function.
+ * Returns view_function_count() if that is a named frame or the row has no function.
  */
 static uint32_t
 function_of(const struct view *view, const struct view_row *row)
 {
 	/*
-	 * In a compiled program the functions that belong to the program itself come first: the
-	 * other functions of its file may be those of its language's library.
+	 * The functions of the program itself come first: the other functions of its file may be
+	 * those of its language's library.
 	 */
 	for (size_t i = 0; i < row->depth; i++) {
 		const struct view_function *function = view_function(view, row->function[i]);

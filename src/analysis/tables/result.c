@@ -69,7 +69,7 @@ weighs_nothing(const int64_t *ns)
 	return true;
 }
 
-/* Value of top_choice.unit for the samples of all units */
+/* value of top_choice.unit below: samples of all units are included */
 #define ANY_UNIT UINT32_MAX
 
 /*
@@ -93,8 +93,9 @@ struct top_choice {
 };
 
 /*
- * Returns the index in sample->function of the function that gets the flat time of the sample;
- * sample->depth if no function gets it.
+ * Returns the index in sample->function of the function that gets the flat time of the sample: the
+ * innermost function, or if `program` is true the innermost function with view_function.program.
+ * Returns sample->depth if there is none.
  */
 static size_t
 place_of_flat(const struct view *view, const struct view_row *sample, bool program)
@@ -377,8 +378,9 @@ compare_bare(const void *left, const void *right, void *context)
 }
 
 /*
- * Returns a row for each module that has functions without a symbol. For each function, sets
- * of_function to the index of its module's row, or to UINT32_MAX if the function has a symbol.
+ * Returns a row for each module that has functions without a symbol, and adds their number to
+ * *count, which the caller sets to 0. For each function, sets of_function to the index of its
+ * module's row, or to UINT32_MAX if the function has a symbol. The caller frees the rows.
  */
 static struct unnamed_row *
 list_bare_modules(const struct view *view, uint32_t *of_function, size_t *count)

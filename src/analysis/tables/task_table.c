@@ -34,8 +34,8 @@ doing_of(const struct profile_entry *entry, bool is_task)
 }
 
 /*
- * Returns the kind of the innermost frame. If unwinding failed, the stack is a named frame with the
- * reason.
+ * Returns the kind of the innermost frame: NAMED_NONE if it is no named frame or the stack is
+ * STACK_NONE. If unwinding failed, the stack is a named frame with the reason.
  */
 static enum named_frame
 leaf_kind(const struct profile *profile, uint32_t stack)

@@ -182,7 +182,8 @@ choose(const struct growing *tree, const struct order *order, size_t most, int64
 	size_t count = 0, shown;
 
 	/*
-	 * Nodes lighter than `least` are left out before sorting: of a million nodes, most are.
+	 * Nodes lighter than `least` are left out before sorting. In a large tree most nodes are
+	 * lighter.
 	 */
 	for (uint32_t i = 0; i < nodes; i++)
 		if (tree->node[i].cum[order->weight] >= least)

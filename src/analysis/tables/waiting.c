@@ -154,7 +154,10 @@ compare_stacks(const void *left, const void *right)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* Orders the stacks, and sets `waiter` and `holder` of each row to the row's stacks. */
+/*
+ * Orders the stacks by row, waiters before holders, then by descending time. Sets `waiter` and
+ * `holder` of each row to the row's stacks.
+ */
 static void
 share_stacks(struct waiting *out)
 {
@@ -171,7 +174,7 @@ share_stacks(struct waiting *out)
 	}
 }
 
-/* Orders the rows, and updates the table of their indices. */
+/* Orders the rows by descending time, and updates the table of their indices. */
 static void
 sort_rows(struct waiting *out)
 {

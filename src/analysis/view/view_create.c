@@ -52,7 +52,10 @@ entry_at(struct naming *naming, size_t index)
 			.state = blame->state,
 			.syscall = SYSCALL_NONE,
 			.wait = blame->wait,
-			/* The thread holds what is awaited: if that is a GIL, it has the GIL. */
+			/*
+			 * The thread is the holder of the awaited object: if the object is a GIL,
+			 * the thread has the GIL.
+			 */
 			.gil = profile_wait(view->profile, blame->wait)->kind == WAIT_GIL ?
 				       GIL_HAS :
 				       GIL_UNKNOWN,
@@ -76,9 +79,9 @@ entry_at(struct naming *naming, size_t index)
 }
 
 /*
- * Sums up the entries with equal thread, path, state, system call, GIL state and selection (the
- * result of entry_at). Returns an array of *count sums, ordered by the index of the first entry in
- * each sum; the caller frees the array.
+ * Sums up the entries that entry_at() returns: those with equal thread, path, state, system call,
+ * GIL state and selection (`carrier`) form one sum. Returns an array of *count sums, ordered by the
+ * index of the first entry in each sum; the caller frees the array.
  */
 static struct profile_entry *
 merge_entries(struct naming *naming, size_t *count)

@@ -124,9 +124,11 @@ void view_name_waits(struct naming *naming);
 /* --- view_extend.c: paths ------------------------------------------------------------------ */
 
 /*
- * Each function returns the path extended inwards by one symbol, function or named frame. `matched`
- * has the values of `included` and `excluded` for the new path. view_extend_function and
- * view_extend_own return `path` itself if its innermost function is the added function.
+ * Each function returns the path extended inwards by one symbol, function or named frame; `path` is
+ * STACK_NONE for an empty path. `matched` has the values of `included` and `excluded` for the new
+ * path. A function that equals the innermost function of `path` is not added by
+ * view_extend_function and view_extend_own, nor by view_extend_symbol in a view by module or source
+ * file.
  */
 uint32_t view_extend_symbol(struct naming *naming, uint32_t path, size_t symbol);
 uint32_t view_extend_function(struct naming *naming, uint32_t path, uint32_t function,
@@ -168,9 +170,10 @@ void view_cut_parking(struct naming *naming);
 void view_begin_created(struct naming *naming);
 uint32_t view_created_path(struct naming *naming, uint32_t thread, uint32_t full);
 /*
- * To be called only if view_key_is_of_sample(naming->key). Returns a path of named frames, made
- * from the thread, state, wait or GIL state of the entry. `full` is the path of the entry's
- * functions, or STACK_NONE; the result has the same values of `included` and `excluded`.
+ * To be called only if view_key_is_of_sample(naming->key). Returns a path of a named frame that is
+ * made from the thread, state, wait or GIL state of the entry; for a gap (view_is_gap()) the named
+ * frames of the gap are further outside. `full` is the path of the entry's functions, or
+ * STACK_NONE; the result has the same values of `included` and `excluded`.
  */
 uint32_t view_entry_path(struct naming *naming, const struct profile_entry *entry, uint32_t full);
 /*

@@ -132,7 +132,8 @@ cut_to_named(const struct view *view, uint32_t path)
 /*
  * Adds the symbols of a native frame to the trail, except those that enum plumbing (language.h)
  * hides. If the frame is the outermost one of an interpreter, and all frames further outside may
- * have started it, these are removed from the trail. Used with NATIVE_MERGED.
+ * have started the interpreter, these outer frames are removed from the trail; but if there is a
+ * named frame among them, it and all frames outside of it stay. Used with NATIVE_MERGED.
  */
 static void
 extend_by_code(struct naming *naming, const unsigned char *plumbing, uint32_t frame,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_tasks.c - marks the functions of the program itself, removes from the stacks of green tasks
- * the functions that park them, and extends these stacks by the stack that created the task.
+ * view_tasks.c - marks the functions of the program itself; removes from the stacks of green tasks
+ * the functions that park them; and extends these stacks by the functions that created the task and
+ * its creators.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -198,8 +199,8 @@ list_creators(struct naming *naming, uint32_t thread, uint32_t *list)
 }
 
 /*
- * Extends the path by a frame that names the creator of the task, and by the symbols of the code
- * that created it.
+ * Returns the path extended inwards by a frame that names the creator of the task, and by the
+ * symbols of the frame that created the task. Returns `path` itself if that frame is not known.
  */
 static uint32_t
 add_creation(struct naming *naming, uint32_t path, const struct profile_thread *task)

@@ -92,7 +92,10 @@ unwrap_entries(const struct naming *naming)
 {
 	struct view *view = naming->view;
 	const size_t frames = profile_frame_count(view->profile);
-	/* indexed by entry frame: function that its wrapper has called, or NULL */
+	/*
+	 * indexed by frame of an entry function: if that function is a wrapper, the function that
+	 * it has called; else NULL
+	 */
 	const char **callee = xcalloc(frames + 1, sizeof(*callee));
 
 	for (size_t i = 0; i < profile_entry_count(view->profile); i++) {

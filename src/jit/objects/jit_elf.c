@@ -191,7 +191,8 @@ is_loaded_code(const Elf64_Shdr *section)
 
 /* Sets sh_addr of sections that are not loaded to 0: some compilers store the address at which they
  * keep the section, but offsets into .debug_str and similar sections count from 0. An .eh_frame
- * that was not loaded gets an address directly after the code, which its 32-bit distances reach. */
+ * that was not loaded gets an address directly after the code, so that the 32-bit distances in it
+ * can reach the code. */
 static void
 settle_addresses(struct maker *maker)
 {
@@ -347,7 +348,8 @@ settle_tables(struct maker *maker)
 	}
 }
 
-/* Adds a range of code, if it is plausible and the limit is not reached. */
+/* Adds a range of code, if it is not empty and in [LOWEST_CODE, HIGHEST_CODE), and the file has
+ * fewer than JIT_ELF_RANGES ranges so far. */
 static void
 elf_add_range(struct jit_elf *elf, uint64_t start, uint64_t size)
 {

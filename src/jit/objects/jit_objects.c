@@ -11,7 +11,8 @@
 #include "jit/objects/jit_watch_internal.h"
 #include "wallsample/base/table.h"
 
-/* Most time that one tick spends on copying files, and bytes that are copied at once. */
+/* WORK_NS: most time that one tick spends on copying files. PIECE_SIZE: bytes that are copied at
+ * once. */
 #define WORK_NS (2 * NS_PER_MS)
 #define PIECE_SIZE (UINT64_C(1) << 20)
 /* A list is read when its head has changed, and at least at intervals of WALK_INTERVAL_NS. The
@@ -27,7 +28,8 @@
 #define PIECES_MAX ((size_t)4 * JIT_OBJECTS_MAX)
 
 /* The fingerprint of a file covers HEAD_SIZE bytes at its beginning and TAIL_SIZE bytes at its end.
- * One of these parts contains the section headers, which have the addresses of the code. */
+ * Compilers put the section headers, which have the addresses of the code, in one of these
+ * places. */
 #define HEAD_SIZE ((uint64_t)1 << 10)
 #define TAIL_SIZE ((uint64_t)4 << 10)
 
@@ -193,9 +195,7 @@ take_list(struct jit_objects *o, const struct jit_watch *watch)
 		if (table_find(&by_place, listed->entry, listed->address, &old) &&
 		    o->object[old].listed.size == listed->size) {
 			objects[count] = o->object[old];
-			/*
-			 * with this state the loop below does not take the object for a removed one
-			 */
+			/* with this state the loop below does not count the object as removed */
 			o->object[old].state = OBJECT_NEW;
 		}
 		count++;
@@ -226,7 +226,8 @@ room_for(const struct jit_objects *o, const struct jit_watch *watch)
 	return room;
 }
 
-/* Reads the list when it has changed or its interval has passed. */
+/* Reads the list of the watch when its head has changed or WALK_INTERVAL_NS has passed, but not
+ * before watch->not_before_ns. */
 static void
 update_list(struct jit_objects *o, struct jit_watch *watch, uint64_t now_ns)
 {

@@ -27,7 +27,8 @@
 /* User addresses on x86-64 and AArch64 are in [ADDRESS_LEAST, ADDRESS_MOST). */
 #define ADDRESS_LEAST UINT64_C(0x10000)
 #define ADDRESS_MOST (UINT64_C(1) << 48)
-/* The pause after round n of the search is n times the interval, for n up to ROUNDS_MOST. */
+/* The pause after round n of the search (a round is a search of all modules) is n times
+ * ROUND_INTERVAL_NS, for n up to ROUNDS_MOST, and does not grow after that. */
 #define ROUND_INTERVAL_NS NS_PER_SEC
 #define ROUNDS_MOST 10
 /* Largest plausible number of objects in a tree. */

@@ -100,8 +100,8 @@ add_frame_entry(const struct memory *memory, uint64_t address, struct jit_listed
 	return true;
 }
 
-/* Stores in *listed the place of all .eh_frame entries of the code, and the range of the code.
- * Returns false when they are unreadable or not plausible. */
+/* Stores in *listed the address and size of the memory that contains all .eh_frame entries of the
+ * code, and the range of the code. Returns false when they are unreadable or not plausible. */
 static bool
 find_frame_entries(const struct memory *memory, const struct info *info, struct jit_listed *listed)
 {

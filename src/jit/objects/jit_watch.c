@@ -12,8 +12,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* Bytes of symbol tables that one call of jit_watches_update() reads: well below a millisecond from
- * the page cache. */
+/* Most bytes of symbol tables that one call of jit_watches_update() reads. Reading them from the
+ * page cache takes well below a millisecond. */
 #define SEARCH_BYTES (UINT64_C(1) << 20)
 
 enum { DESCRIPTOR, LIST_ADDRESS };

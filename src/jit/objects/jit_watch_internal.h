@@ -86,8 +86,8 @@ bool jit_tree_read_head(const struct memory *memory, uint64_t variable,
 			struct jit_descriptor *head);
 
 /* Reads the node at listed->entry. Stores the addresses of its children in `next` (0: no child),
- * and the place of the node's object file in *listed. Returns false when the node has no file; its
- * children are stored even then, if it is readable. */
+ * and the address and size of the node's object file in *listed. Returns false when the node has no
+ * file; its children are stored even then, if it is readable. */
 bool jit_tree_read_node(const struct memory *memory, struct jit_listed *listed, uint64_t next[2]);
 
 /* --- libunwind's list (jit_unwind.c) ---------------------------------------------------------
@@ -141,10 +141,12 @@ struct jit_watch {
 	/* address of the list's head; for a tree, address of the variable that points to it */
 	uint64_t address;
 	enum jit_watch_kind kind;
-	struct jit_descriptor last; /* the head when the list was last read without a change */
-	bool walked;                /* the list was read without a change: `last` is set */
-	uint64_t not_before_ns;     /* earliest time of the next read of the list */
-	uint64_t due_ns;            /* time of the next read even if the head does not change */
+	/* the head when the list was last read and did not change during the read */
+	struct jit_descriptor last;
+	/* `last` is set: a read was completed during which the list did not change */
+	bool walked;
+	uint64_t not_before_ns; /* earliest time of the next read of the list */
+	uint64_t due_ns;        /* time of the next read even if the head does not change */
 };
 
 /* The watches of a target. Before the first jit_watches_update() all members but `maps` are 0. The

@@ -20,7 +20,8 @@ struct level {
 
 struct parallelism_split {
 	const struct export_input *input;
-	struct tick_levels **ticks; /* by recording; used by parallelism_split_create only */
+	/* by recording: index of its ticks; NULL after parallelism_split_create() */
+	struct tick_levels **ticks;
 	/*
 	 * A table has keys of two integers, but a row is identified by more: by its stack, thread,
 	 * state, GIL state and system call. `places` numbers the combinations of all but the system
@@ -33,7 +34,9 @@ struct parallelism_split {
 	size_t row_capacity;
 	struct level *level;
 	size_t level_count, level_capacity;
-	struct level *sorted; /* the levels of one row */
+	/* levels of the row that was last passed to parallelism_split_row() */
+	struct level *sorted;
+	/* result of the last call of parallelism_split_row() */
 	struct parallelism_part *part;
 	size_t sorted_capacity, part_capacity;
 };
@@ -234,8 +237,10 @@ parallelism_split_row(struct parallelism_split *split, const struct view_row *ro
 		for (int w = 0; w < WEIGHT_COUNT; w++) {
 			const double share = w == WEIGHT_LATENCY ? real_so_far / real_ns :
 								   time_so_far / time_ns;
-			/* Not each part is rounded but the sum up to it, so that the parts sum
-			 * exactly to the row. */
+			/*
+			 * The sum of the parts up to this one is rounded, instead of this part: all
+			 * parts then sum exactly to the row.
+			 */
 			const int64_t sum = i + 1 == levels ? row->ns[w] :
 							      llround((double)row->ns[w] * share);
 

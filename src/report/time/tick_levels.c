@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tick_levels.c - sorts ticks by parallelism, and stores with each tick the sums over all ticks
- * before it: a sum over a range of ticks is then the difference of two sums.
+ * that precede it in the sorted array: a sum over a range of this array is then the difference of
+ * two sums.
  */
 #include "report/time/tick_levels_internal.h"
 

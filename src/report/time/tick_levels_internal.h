@@ -2,7 +2,8 @@
 /*
  * tick_levels_internal.h - an index of the ticks of a recording by the number of threads on a CPU,
  * the parallelism. With the index, a sum over many ticks takes no iteration over the ticks. Without
- * it, a recording in which thousands of threads sleep all the time would take one for each thread.
+ * the index, each of the thousands of threads that may sleep during a whole recording would take an
+ * iteration over all its ticks.
  */
 #ifndef WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H
 #define WALLSAMPLE_REPORT_TIME_TICK_LEVELS_INTERNAL_H

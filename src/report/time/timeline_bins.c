@@ -13,7 +13,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/result.h"
 
-/* A gap without ticks has no bins if it exceeds this share of the recordings' summed time. */
+/* A gap between recordings has no bins if it exceeds this share of the recordings' summed time. */
 #define GAP_MOST 0.1
 /*
  * In ns: 146 years. A recording whose ticks would be further from the start of the timeline is left
@@ -26,7 +26,8 @@
 /* The ticks of a recording that have bins. */
 struct cursor {
 	const struct recording *recording;
-	uint64_t base_ns;   /* position on the timeline of the recording's time 0 */
+	/* time 0 of the recording, in ns since the start of the timeline */
+	uint64_t base_ns;
 	uint64_t next, end; /* the ticks from `next` to `end` - 1 */
 };
 
@@ -122,8 +123,8 @@ make_cursors(const struct export_input *input, uint64_t origin, size_t *count)
 /* --- parts -------------------------------------------------------------------------------- */
 
 /*
- * Makes the parts: a recording that begins more than `gap_most` ns after the previous part begins
- * another part; any other recording extends the previous part to its end.
+ * Makes the parts: a recording that begins more than `gap_most` ns after the end of the previous
+ * part begins another part; any other recording extends the previous part to its end.
  */
 static void
 make_parts(struct timeline_bins *bins, const struct cursor *cursor, size_t count, double gap_most)

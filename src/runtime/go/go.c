@@ -119,8 +119,8 @@ set_vdso_caller(const struct glance *glance, struct green_task *task)
 
 /*
  * If the thread is on another stack than its goroutine's, sets the registers of the leaf on the
- * goroutine's stack. If `sp` is on the goroutine's stack or not known, sets nothing. A signal
- * handler on the goroutine's stack is such a case: unwinding passes through its frame.
+ * goroutine's stack. If `sp` is on the goroutine's stack or not known, sets nothing. Nothing needs
+ * to be set for a signal handler on the goroutine's stack: unwinding passes through its frame.
  */
 static void
 find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task)
@@ -147,8 +147,8 @@ find_own_stack(const struct glance *glance, uint64_t sp, struct green_task *task
 }
 
 /*
- * Copies the goroutine's stack from captured->task.sp on, a page at a time, up to the first
- * unreadable page. Copies nothing if this sp is 0.
+ * Copies the goroutine's stack from captured->task.sp on, a page at a time, up to its end, the
+ * first unreadable page or GO_STACK_BYTES bytes. Copies nothing if captured->task.sp is 0.
  */
 static void
 copy_stack(const struct glance *glance, struct go_captured *captured)
@@ -171,8 +171,10 @@ copy_stack(const struct glance *glance, struct go_captured *captured)
 }
 
 /*
- * Captures the goroutine that the thread runs. If the goroutine's structure does not refer back to
- * the thread, the runtime is about to switch goroutines; captured->task is then left empty.
+ * Captures the goroutine that the thread runs. If the goroutine's structure is not readable,
+ * captured->of stays NULL. If that structure does not refer back to the thread, the runtime is
+ * about to switch goroutines; captured->task then stays empty, as for a thread that runs no
+ * goroutine.
  */
 static void
 capture_goroutine(struct glance *glance, const struct go_thread *thread, uint64_t sp,

@@ -25,7 +25,8 @@
 #define ALIGNMENT 16
 /* Bytes that a check for a match reads: the magic number and two bytes, or a string header. */
 #define MATCHED_SIZE 16
-/* Most bytes of a segment that are searched: relocated constants may precede .go.buildinfo. */
+/* Most bytes of a segment that are searched. The bound is large, because relocated constants may
+ * precede .go.buildinfo in its segment. */
 #define DATA_MOST (UINT64_C(64) << 20)
 
 enum { WANTED_ALL, WANTED_HEAD, WANTED_REASONS, WANTED_COUNT };
@@ -78,9 +79,9 @@ is_version(const struct image *image, const char *bytes)
 }
 
 /*
- * Searches one piece of the writable data for 16 bytes, at an offset that is a multiple of `step`,
- * for which `matches` returns true; stores their address in found.build. Returns true when the
- * search is finished.
+ * Searches one piece of the writable data for MATCHED_SIZE bytes, at an offset that is a multiple
+ * of `step`, for which `matches` returns true. Stores their address in search->found.build and
+ * returns true. Returns true without storing one when all segments have been searched.
  */
 static bool
 go_file_scan(struct go_file_search *search, size_t step,
@@ -267,8 +268,8 @@ go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *relea
 		at++;
 		return parse_number(&at, patch);
 	}
-	/* A release candidate ("rc1") mostly has the layout of the release; "-" marks a private
-	 * build. */
+	/* A release candidate ("rc1") counts as released, because it mostly has the layout of the
+	 * release. A version with "-" is a private build, and does not count. */
 	*released = *released && *at != '-';
 	return true;
 }

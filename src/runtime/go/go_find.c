@@ -33,8 +33,8 @@ go_begin_scan(struct finder *finder, struct go_candidate *c)
 		     finder_module(finder, &c->base)->image, c->base.bias);
 }
 
-/* Sets the layout and the addresses of the runtime's variables, from symbols. Without symbols it
- * begins a scan of memory for the variables. */
+/* Sets the layout and, from symbols, the addresses of the runtime's variables. Without symbols it
+ * begins a scan of memory for the variables. Always returns true. */
 static bool
 go_take_layout(struct finder *finder, struct go_candidate *c, const struct go_layout *layout)
 {
@@ -116,8 +116,8 @@ go_choose_layout(struct finder *finder, struct finder_candidate *base)
 
 /*
  * Continues the scan of memory for the variables, and returns true when it has found them. If a
- * scan finds nothing, the next one begins when base.looks reaches a power of two, so that the
- * intervals grow.
+ * scan finds nothing, the next one begins when base.looks (the number of checks) is a power of two:
+ * the intervals between scans grow.
  */
 static bool
 go_scan_more(struct finder *finder, struct go_candidate *c)

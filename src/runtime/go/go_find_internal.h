@@ -54,7 +54,8 @@
 struct go_layout {
 	uint32_t minor; /* the 26 of version 1.26.8 */
 	uint32_t patch; /* first patch release that has this layout; used in the table only */
-	/* number of bytes up to the end of the last member in GO_OFFSETS */
+	/* number of bytes of runtime.g, and of runtime.m, up to the end of the last member in
+	 * GO_OFFSETS */
 	uint32_t g_size, m_size;
 #define X(name, structure, path) uint32_t name;
 	GO_OFFSETS(X)
@@ -68,7 +69,8 @@ struct go_layout {
 /* Returns the layout of release 1.MINOR.PATCH; NULL: the table does not have it. */
 const struct go_layout *go_layout_of(uint32_t minor, uint32_t patch);
 
-/* Reads the layout from the program's DWARF. False: members are missing or implausible. */
+/* Reads the layout from the program's DWARF. Returns false when members are missing or
+ * implausible. */
 bool go_layout_read(Dwarf *dwarf, uint32_t minor, struct go_layout *layout);
 
 /*
@@ -85,6 +87,7 @@ bool go_layout_finish(struct go_layout *layout);
 
 /* Most candidates for the variable runtime.allm: without symbols several words may look like it. */
 #define GO_HEADS_MOST 8
+/* Size of the buffer for a version; longer texts are truncated. */
 #define GO_VERSION_TEXT 48
 
 /* The addresses in the target of one Go runtime. */
@@ -94,8 +97,8 @@ struct go_home {
 	uint64_t all; /* address of runtime.allgs, a slice of all goroutines; 0: not found */
 	uint64_t head[GO_HEADS_MOST]; /* addresses of words that may be runtime.allm */
 	size_t head_count;
-	uint64_t reasons; /* address of runtime.waitReasonStrings, an array; 0: not known */
-	size_t reason_count;
+	uint64_t reasons;    /* address of runtime.waitReasonStrings, an array; 0: not known */
+	size_t reason_count; /* number of elements of that array; SIZE_MAX: not known */
 	struct go_layout layout;
 	char version[GO_VERSION_TEXT]; /* "1.26.8" */
 };
@@ -108,7 +111,9 @@ extern const struct finder_kind go_finder;
 /* The result of a search of a file. Addresses are those in the image; 0: the file does not have the
  * item. */
 struct go_file {
-	uint64_t build;        /* address for go_version_read; 0: the module has no Go */
+	/* address of .go.buildinfo or runtime.buildVersion, for go_version_read; 0: the module has
+	 * no Go */
+	uint64_t build;
 	uint64_t all, head;    /* addresses of runtime.allgs and runtime.allm */
 	uint64_t reasons;      /* address of runtime.waitReasonStrings */
 	uint64_t reasons_size; /* size of runtime.waitReasonStrings in bytes */
@@ -150,17 +155,20 @@ bool go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *
 /* --- go_fit.c: checks memory against the layout ------------------------------------------ */
 
 /*
- * Checks whether the slice at this address is the list of all goroutines. With `first` its first
- * element must be goroutine 1, as in nearly all programs: only such a slice is accepted in a scan.
+ * Checks whether the slice at this address is the list of all goroutines, from its first few
+ * elements. With `first`, which the scan of go_scan.c sets, the first element must be goroutine 1,
+ * as in nearly all programs.
  * FINDER_FIT_NOT_YET: the list is not readable or has no goroutine yet. FINDER_FIT_MISFIT: it is no
  * such list, or it is changing at this moment.
  */
 enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout,
 			   uint64_t address, bool first);
-/* Returns true when the three words are plausible as a slice of pointers. */
+/* Returns true when the three words (address, length, capacity) are plausible as a slice of
+ * pointers that is not empty. */
 bool go_fit_is_slice(const uint64_t word[3]);
-/* Returns true when the m_size bytes, read at this address, are plausible as a thread. Also reads
- * the goroutine m_g0 of the thread. */
+/* Returns true when the bytes, a copy of the memory at this address, are plausible as a thread. The
+ * copy must include m_g0, m_tid, m_current and m_next. The goroutine m_g0 is read from memory: it
+ * must refer back to the thread. */
 bool go_fit_thread(const struct runtime_tools *tools, const struct go_layout *layout,
 		   uint64_t address, const uint8_t *bytes);
 
@@ -182,8 +190,8 @@ struct go_scan {
 
 void go_scan_init(struct go_scan *scan, const struct runtime_tools *tools,
 		  const struct go_layout *layout, const struct image *image, uint64_t bias);
-/* Scans memory within the budget. Returns true when all segments have been scanned. Must not be
- * called while a stop request is outstanding. */
+/* Continues the scan, and subtracts the bytes scanned from *budget, until that is 0. Returns true
+ * when all segments have been scanned. Must not be called while a stop request is outstanding. */
 bool go_scan_step(struct go_scan *scan, uint64_t *budget);
 
 #endif

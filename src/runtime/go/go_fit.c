@@ -10,6 +10,8 @@
  * default (1 GB), and twice the most that a program can set (runtime.maxstackceiling).
  */
 #define STACK_MOST (UINT64_C(4) << 30)
+/* Largest status of a goroutine (runtime/runtime2.go), and the bit that is set in addition while
+ * the garbage collector scans its stack. */
 #define STATUS_MOST 11
 #define STATUS_SCAN 0x1000
 /* Bit set of the statuses of structures without a goroutine: idle (0), two that Go never used (5,
@@ -29,7 +31,7 @@ go_fit_is_slice(const uint64_t word[3])
 	       is_pointer(word[0]);
 }
 
-/* Returns true when the g_size bytes are plausible as a goroutine. */
+/* Returns true when the g_size bytes are plausible as a runtime.g, with or without a goroutine. */
 static bool
 go_fit_goroutine(const struct go_layout *layout, const uint8_t *bytes)
 {

@@ -22,10 +22,10 @@
 /* A thread (runtime.m) in Go's list. */
 struct go_thread {
 	uint64_t address;
-	uint64_t inner; /* tid in the target's pid namespace; 0: the thread has not begun */
-	pid_t tid;      /* tid in wallsample's pid namespace; 0: not known */
-	uint32_t tries; /* number of readings of the list at which the tid was not known */
-	struct pages_memo memo;
+	uint64_t inner;         /* tid in the target's pid namespace; 0: the thread has not begun */
+	pid_t tid;              /* tid in wallsample's pid namespace; 0: not known */
+	uint32_t tries;         /* number of readings of the list at which the tid was not known */
+	struct pages_memo memo; /* pages from which the latest capture of the thread has read */
 };
 
 struct go_threads {
@@ -34,6 +34,7 @@ struct go_threads {
 	struct table by_address, by_tid; /* address, tid -> index in thread[] */
 };
 
+/* Most reasons to wait whose texts are read, and size of the buffer for one text. */
 #define GO_REASONS_MOST 128
 #define GO_REASON_TEXT 64
 
@@ -43,21 +44,24 @@ struct go_runtime {
 
 	struct go_threads threads; /* the list of threads at its latest reading */
 	struct go_threads before;  /* the list of threads at the reading before that */
-	unsigned late; /* number of threads read since the last tick that were in no list */
+	/* number of structures of threads that go_threads_tid has tried to read since the last
+	 * tick */
+	unsigned late;
 
-	uint64_t *slot; /* addresses of goroutines, which never move */
+	uint64_t *slot; /* addresses of the goroutines' structures, which never move */
 	uint64_t array; /* address in the target of the array of which slot[] is a copy */
 	size_t slot_count, slot_capacity;
 	/* number of elements of slot[] that two readings have confirmed to be unchanged */
 	size_t settled_count;
 	uint8_t *bytes; /* buffer for the structures of one batch of goroutines */
 
-	/* texts of reasons by number; "": there is no such reason */
+	/* texts of reasons to wait, by the number that a goroutine's structure has; "": there is no
+	 * such reason, or its text was not read */
 	char reason[GO_REASONS_MOST][GO_REASON_TEXT];
 	bool reasons_read; /* reason[] was read; it is read only once */
 	/*
-	 * address of an entry function -> 1 if goroutines that begin with it belong to the runtime,
-	 * else 0
+	 * address of an entry function -> 1 if goroutines that begin with it belong to the runtime
+	 * itself, else 0
 	 */
 	struct table own;
 	struct pclntab *table; /* names of functions; NULL: the module has none */
@@ -72,27 +76,32 @@ void go_threads_release(struct go_runtime *go);
 /* Returns the thread with this tid, or NULL. */
 struct go_thread *go_threads_find(struct go_runtime *go, pid_t tid);
 /*
- * Returns the tid of the thread whose structure is at the address; 0: not known. If the thread
- * began after the list was read, its structure is read now.
+ * Returns the tid, in wallsample's pid namespace, of the thread whose structure is at the address;
+ * 0: not known. If the thread is not in go->threads, or without a tid, its structure is read now;
+ * go_threads.c bounds the number of these readings in one tick.
  */
 pid_t go_threads_tid(struct go_runtime *go, uint64_t address);
 
 /* --- go_task.c --------------------------------------------------------------------------- */
 
-/* Reads the addresses of all goroutines. Returns their number. */
+/* Reads the addresses of all goroutines that are not in go->slot[] yet. Returns the number of
+ * elements of go->slot[], at most GREEN_TASK_SLOTS_MOST; 0 if the list is not readable. */
 size_t go_tasks_slots(struct go_runtime *go);
 /* Discards the addresses of goroutines, which after an exec of the same file may belong to other
  * goroutines. */
 void go_tasks_forget(struct go_runtime *go);
 /*
- * Reads the goroutines in slots slot[0 … count - 1], in ascending order, into out[0 … count - 1].
+ * Reads the goroutines whose indices in go->slot[] are slot[0 … count - 1], in ascending order,
+ * into out[0 … count - 1]. If a structure is not readable or has no goroutine, the state is
+ * GREEN_TASK_NONE.
  */
 void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count,
 		   struct green_task *out);
 /*
- * Fills all members of *task except tid and system from the bytes of a goroutine, which may have
- * changed while they were read, and stores the address of its thread in *m. Returns false when the
- * bytes are no goroutine. A goroutine with the status "waiting" that has a thread counts as
+ * Fills all members of *task except tid and system from the bytes of a goroutine's structure, which
+ * may have changed while they were read. Stores the address of its thread in *m; 0: it has none.
+ * Returns false when the status in the bytes is unknown, or says that the structure has no
+ * goroutine (dead or not begun). A goroutine with the status "waiting" that has a thread counts as
  * running: goroutines of the garbage collector have this status while they run, and so have
  * goroutines whose stack the garbage collector scans. A goroutine that waits for an event has no
  * thread.
@@ -112,16 +121,18 @@ struct go_captured {
 };
 
 /*
- * Captures the goroutine that the thread runs. captured->of is NULL when the thread does not belong
- * to `go`.
+ * Captures the goroutine that the thread runs. `sp`: stack pointer of the thread; 0: not known.
+ * Sets captured->of to NULL when the thread does not belong to `go`, or is not readable.
  */
 void go_capture(struct go_runtime *go, pid_t tid, uint64_t sp, struct go_captured *captured);
 
 /* --- go_words.c -------------------------------------------------------------------------- */
 
-/* Reads the texts of the reasons to wait from the target's memory; later calls do nothing. */
+/* Reads the texts of the reasons to wait from the target's memory into go->reason[], once: later
+ * calls do nothing. */
 void go_words_read_reasons(struct go_runtime *go);
-/* Returns true when goroutines with this entry function are started by the runtime itself. */
+/* Returns true when goroutines with this entry function belong to the runtime itself. Returns false
+ * while all threads are kept stopped (tools->held) if the answer is not in go->own. */
 bool go_words_is_own(struct go_runtime *go, uint64_t entry);
 void go_words_release(struct go_runtime *go);
 

@@ -6,6 +6,7 @@
 
 #include "wallsample/dwarf/dwarf_structures.h"
 
+/* Most time that the search for structures in DWARF may take. */
 #define TIME_MOST_NS (200 * NS_PER_MS)
 #define NONE MEMBER_ABSENT
 

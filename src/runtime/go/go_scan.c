@@ -12,12 +12,14 @@
 
 #include "runtime/go/go_find_internal.h"
 
+/* Bytes of a segment that are scanned at once. */
 #define PIECE ((size_t)64 << 10)
 /*
  * Most bytes of one segment that are scanned. Programs have some hundred kilobytes of variables,
  * but may have tables of gigabytes.
  */
 #define SCAN_MOST (UINT64_C(256) << 20)
+/* Number of words that may point to a thread, and are checked together. */
 #define BATCH 256
 
 void
@@ -125,14 +127,16 @@ try_thread(struct go_scan *scan, struct batch *batch, uint64_t address, uint64_t
 
 /* --- pieces ------------------------------------------------------------------------------ */
 
-/* Number of words behind a word that are read with it, because the checks of the word need them. */
+/* Number of words that are read in addition to a piece, after its end: the checks of a word also
+ * look at this number of words behind it. */
 #define BEHIND (REASON_WORDS - 1)
 #define PIECE_WORDS (PIECE / sizeof(uint64_t))
 
 /*
- * Checks `count` words. In the part of the data that the file contains (`in_file`) only the array
- * of reasons can be; the variables of goroutines and threads are zero at first, and so not in the
- * file.
+ * Checks `count` words, of which the first is at `address` in the target. In the part of the
+ * segment that the file contains (`in_file`) it looks only for the array of reasons to wait, and
+ * in the other part only for the lists of goroutines and threads: these variables are zero at
+ * first, and so not in the file.
  */
 static void
 scan_words(struct go_scan *scan, struct batch *batch, uint64_t address, const uint64_t *word,

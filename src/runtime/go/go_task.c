@@ -9,6 +9,7 @@
  * (runtime/runtime2.go). */
 #define STATUS_SCAN UINT32_C(0x1000)
 
+/* The state for each status of a goroutine, without STATUS_SCAN (runtime/runtime2.go). */
 /* clang-format off */
 static const enum green_task_state states[] = {
 	GREEN_TASK_NONE,    /* idle: just allocated */
@@ -27,16 +28,16 @@ static const enum green_task_state states[] = {
 };
 /* clang-format on */
 
-/* Most bytes of the array of goroutines that are read at a time. The array only grows, and each
- * element is read once. */
+/* Most bytes that are read at a time of the array with the addresses of all goroutines. */
 #define ARRAY_PIECE ((size_t)64 << 10)
 
 /* --- the array --------------------------------------------------------------------------- */
 
 /*
- * Reads the addresses of goroutines from the array. Goroutines are never freed, and the array only
- * grows. Elements are cached once two readings of the slice (address and length of the array)
- * agree, because the slice may change while it is read.
+ * Reads elements of the array, which are addresses of goroutines, into go->slot[]. `array` and
+ * `count`: the address and the length of the array, as they were just read from Go's slice. Because
+ * the slice may change while it is read, an element is only kept for good (settled_count) once two
+ * readings of the slice agree. Goroutines' structures are never freed, and the array only grows.
  */
 static void
 read_more_slots(struct go_runtime *go, uint64_t array, size_t count)
@@ -91,8 +92,8 @@ go_tasks_slots(struct go_runtime *go)
 /* --- goroutines -------------------------------------------------------------------------- */
 
 /*
- * Sets the registers with which the goroutine continues. Sets none if sp is outside of its stack,
- * because then its members were read at different moments.
+ * Sets the registers with which the goroutine continues, and its number of runs. Sets nothing if
+ * g_sp is outside of the goroutine's stack: then the bytes were read while they changed.
  */
 static void
 set_continuation(const struct go_layout *layout, const uint8_t *bytes, struct green_task *task)

@@ -8,7 +8,8 @@
  * causes another reading. */
 #define TRIES_MOST 20
 /*
- * Most threads read within one tick because a goroutine refers to them but no list contains them.
+ * Most structures of threads that go_threads_tid reads within one tick: of threads that a goroutine
+ * refers to, and that are in no list or without a tid.
  */
 #define LATE_MOST 64
 
@@ -26,8 +27,8 @@ go_thread_find_tid(const struct go_runtime *go, uint64_t inner)
 	return tid > 0 ? tid : 0;
 }
 
-/* Copies the tid of the thread from the previous list, where it is valid if the thread's inner tid
- * is unchanged. Returns false when the tid is not known from there. */
+/* Copies `tries` of the thread from the previous list, and tid and memo if its inner tid is
+ * unchanged. Returns false when the tid is not known from there. */
 static bool
 go_thread_take_over(const struct go_runtime *go, struct go_thread *thread)
 {
@@ -45,7 +46,9 @@ go_thread_take_over(const struct go_runtime *go, struct go_thread *thread)
 	return true;
 }
 
-/* Sets the tid of the thread, from the previous list or by its inner tid. */
+/* Sets the tid of the thread, from the previous list or by its inner tid. Reports a thread with a
+ * new tid (instance_add_new). If the tid is not known, the list is read again at the next tick, up
+ * to TRIES_MOST times. */
 static void
 go_thread_identify(struct go_runtime *go, struct go_thread *thread)
 {
@@ -89,7 +92,8 @@ go_threads_add(struct go_runtime *go, const struct go_thread *thread)
 }
 
 /*
- * Returns the number of bytes of runtime.m up to the end of the last member that this file reads.
+ * Returns the number of bytes of runtime.m up to the end of the last member that this file and
+ * go_fit_thread read.
  */
 static size_t
 head_size(const struct go_layout *layout)
@@ -106,9 +110,9 @@ head_size(const struct go_layout *layout)
 }
 
 /*
- * Reads the linked list of threads whose first thread is at the address. A thread that is being
+ * Adds the threads of the linked list whose first thread is at the address. A thread that is being
  * created is the first of the list before its structure is complete; it is skipped, and the list is
- * read again later.
+ * read again at a later tick. Any other implausible or unreadable structure ends the reading.
  */
 static void
 go_threads_list_from(struct go_runtime *go, uint64_t address)

@@ -46,7 +46,8 @@ go_words_read_reasons(struct go_runtime *go)
 		continue;
 }
 
-/* Most entry functions in the cache: a program may create functions without end. */
+/* Most entry functions in the cache go->own: their addresses come from the target's memory, which
+ * is not trusted. */
 #define OWN_MOST 65536
 
 /* --- goroutines of the runtime ----------------------------------------------------------- */

@@ -129,8 +129,8 @@ julia_look(void *state, const uint32_t *slot, size_t count, struct green_task *o
 }
 
 /*
- * Always sets *stack to NULL: the task's own stack need not be copied, because a thread leaves the
- * stack of its task only for signal handlers.
+ * Stores the captured task. *stack is then always NULL: the task's own stack need not be copied,
+ * because a thread leaves the stack of its task only for signal handlers.
  */
 static bool
 julia_running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,

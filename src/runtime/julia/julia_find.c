@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_find.c - finds the Julia of a process: its files, its version, and the array of threads. */
+/* julia_find.c - finds the Julia runtime of a process: its files, its version, and the array of its
+ * threads. */
 #include "runtime/julia/julia_internal.h"
 
 #include <elf.h>
@@ -8,7 +9,7 @@
 
 #include "wallsample/elf/symbol_search.h"
 
-/* Number of pages of variables that one call scans; number of words in a page. */
+/* Number of pages of variables that one check (julia_check) scans; number of words in a page. */
 #define SCAN_PAGES 16
 #define PAGE_WORDS (MEMORY_PAGE / sizeof(uint64_t))
 /* Bounds of addresses in user space on x86-64 and AArch64. No memory is mapped below
@@ -294,8 +295,9 @@ julia_fits(const struct memory *memory, struct julia_place *place)
 
 /* --- the variable without a symbol ------------------------------------------------------- */
 
-/* Begins to scan the file's variables, at the variable with the number of threads: the variable
- * with the array's address is defined beside it. */
+/* Begins to scan the file's variables, from its first to its last writable segment. The scan begins
+ * at the variable with the number of threads, if that is there: the variable with the array's
+ * address is defined beside it. */
 static void
 julia_begin_scan(struct finder *finder, struct julia_candidate *c)
 {
@@ -325,7 +327,8 @@ julia_may_be_address(const struct scan *scan, uint64_t word)
 	       (word < scan->low || word >= scan->high);
 }
 
-/* Scans one page. Returns true when one of its words is the address of the array of threads. */
+/* Scans one page. Returns true when one of its words is the address of the array of threads, and
+ * stores the address of that word in c->place.threads; otherwise sets this to 0. */
 static bool
 julia_scan_page(struct finder *finder, struct julia_candidate *c, uint64_t page)
 {

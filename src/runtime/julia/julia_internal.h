@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * julia_internal.h - the Julia of a process.
+ * julia_internal.h - finds the Julia runtime of a process, and reads its tasks.
  * julia.c         the instance of Julia, and the functions of struct runtime_kind
  * julia_find.c    Julia in the modules of the process, and the array of its threads
  * julia_layout.c  the layout of its structures, by version
@@ -9,8 +9,8 @@
  *
  * The address of the array of threads is the value of jl_all_tls_states, which has a symbol in
  * files that are not stripped. In stripped files the variables are searched for a word that points
- * to an array of jl_n_threads pointers to structures of threads, with a number, tasks and a
- * pthread_t.
+ * to an array of jl_n_threads pointers, each to the structure of a thread, which has the thread's
+ * number, plausible tasks and a pthread_t.
  */
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_INTERNAL_H
@@ -48,10 +48,10 @@ struct julia_layout {
 	/* Offsets in the list of tasks. */
 	/* offset of the capacity; also the size in bytes of the length and of the capacity */
 	uint32_t list_capacity;
-	uint32_t list_items;
+	uint32_t list_items; /* pointer to the array of pointers to tasks */
 	/* Offsets in a task. */
-	uint32_t task_queue;
-	uint32_t task_state;
+	uint32_t task_queue;     /* pointer to the queue that contains the task */
+	uint32_t task_state;     /* state: see state_is_symbol */
 	bool state_is_symbol;    /* the state is a pointer to a symbol; false: it is a byte */
 	uint32_t task_context;   /* offset of a jmp_buf, or of a pointer to one */
 	bool context_is_pointer; /* task_context is the offset of a pointer to a jmp_buf */
@@ -69,7 +69,8 @@ struct julia_layout {
 /* Returns the row of the table for the version's first two numbers, or NULL. */
 const struct julia_layout *julia_layout_find(uint32_t version);
 
-/* Reads the layout from debug information. Returns false when members are missing. */
+/* Reads the layout from debug information. Returns false when members are missing or implausible.
+ * The result has no module_names. */
 bool julia_layout_read(Dwarf *dwarf, uint32_t version, struct julia_layout *layout);
 
 /* --- julia_find.c ------------------------------------------------------------------------ */
@@ -94,15 +95,17 @@ extern const struct finder_kind julia_finder;
 /* Writes "1.10.4". */
 void julia_version_text(uint32_t version, char *text, size_t size);
 
-/* Reads the addresses of up to JULIA_THREADS_MOST threads' structures. Returns their number. */
+/* Reads the addresses of up to JULIA_THREADS_MOST threads' structures. Returns their number; 0 if
+ * the array is not readable. */
 size_t julia_place_threads(const struct julia_place *place, const struct memory *memory,
 			   uint64_t *thread);
 
-/* Returns the state of a task, from the bytes of its structure. */
+/* Returns the state of a task, from the bytes of its structure: a number or, with state_is_symbol,
+ * the address of a symbol. place->runnable is such a value. */
 uint64_t julia_place_state(const struct julia_place *place, const uint8_t *task);
 
-/* The type tag, from the word before an object. The garbage collector uses the lowest bits of that
- * word. */
+/* The type tag in `word`, the word before an object. The garbage collector uses the lowest bits of
+ * that word. */
 #define JULIA_TAG(word) ((word) & ~UINT64_C(15))
 
 extern const struct runtime_kind runtime_julia;
@@ -115,8 +118,9 @@ struct julia_tasks;
 struct julia_tasks *julia_tasks_create(const struct runtime_tools *tools);
 void julia_tasks_free(struct julia_tasks *tasks);
 
-/* Reads the list of threads, and returns the number of slots. `place` NULL: the process has no
- * Julia, and the result is 0. */
+/* Reads the list of threads, and returns the number of slots: each thread has one for its root task
+ * and one for each task in its list. `place` NULL: the process has no Julia, and the result is
+ * 0. */
 size_t julia_tasks_slots(struct julia_tasks *tasks, const struct julia_place *place);
 /* Returns true when the search for the queues of runnable tasks is unfinished and another call of
  * julia_tasks_slots would continue it. */
@@ -125,9 +129,10 @@ bool julia_tasks_searching(const struct julia_tasks *tasks);
 void julia_tasks_look(struct julia_tasks *tasks, const uint32_t *slot, size_t count,
 		      struct green_task *out);
 /*
- * Stores the task that the thread runs, which is read by tools->pages. Its state is GREEN_TASK_NONE
- * when the thread looks for a task or collects garbage. Returns false when the last call of
- * julia_tasks_slots did not list the thread, or its task is not readable.
+ * Reads the task that the thread runs, by tools->pages. Its state is GREEN_TASK_NONE when the
+ * thread has no current task, like threads of the garbage collector, or when that task has ended.
+ * Returns false when the last julia_tasks_slots did not list the thread, or the task is not
+ * readable or not run by this thread.
  */
 bool julia_tasks_running(struct julia_tasks *tasks, pid_t tid, struct green_task *task);
 

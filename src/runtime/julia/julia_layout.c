@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_layout.c - layouts of known versions of Julia, and of others by debug information. */
+/* julia_layout.c - offsets in Julia's structures: from a table for known versions, and from debug
+ * information for others. */
 #include "runtime/julia/julia_internal.h"
 
 #include <string.h>
@@ -41,13 +42,15 @@ julia_layout_find(uint32_t version)
 
 enum { THREAD, TASK };
 
+/* Most time that the search for structures in DWARF may take. */
 #define TIME_MOST_NS (2 * NS_PER_SEC)
 
 #define TO(name) offsetof(struct julia_layout, name)
 #define PATHS_MOST 3
 
-/* The members of struct julia_layout, each with its paths in debug information. Versions differ in
- * the nested structures that contain the heap and the context. */
+/* Members of struct julia_layout, each with its possible paths in debug information, of which the
+ * first that exists is used. Versions differ in the nested structures that contain the heap and the
+ * context. */
 /* clang-format off */
 static const struct {
 	size_t to;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* julia_queues.c - finds Base.Workqueues in untrusted memory. */
+/* julia_queues.c - finds the queues of Julia's runnable tasks (Base.Workqueues) in the target's
+ * memory, which is not trusted. */
 #include "runtime/julia/julia_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * The table of names is an htable_t: pairs of two words, pointers to a symbol and to a binding. The
- * second word of an empty pair is NO_BINDING.
+ * The table of the names in a module is an htable_t: pairs of two words, pointers to a symbol and
+ * to a binding. The second word of an empty pair is NO_BINDING.
  */
 #define PAIR_WORDS 2
 #define PAIRS_MOST 256 /* most pairs that are read at once */
 #define STEPS 32 /* most reads of PAIRS_MOST pairs per call, which together take a millisecond */
+/* Most words of a plausible table. */
 #define WORDS_MOST (UINT64_C(1) << 22)
 #define NO_BINDING 1
 /* Number of searches of the whole table: a single one may miss a name, because Julia may move names
  * during the reading. */
 #define ROUNDS_MOST 3
-/* Offset of the text in jl_sym_t, after left, right and hash; offset of the value in jl_binding_t,
- * after the name. */
+/* Offset of the text in jl_sym_t, after its members left, right and hash; offset of the value in
+ * jl_binding_t, after its member name. */
 #define SYMBOL_TEXT 24
 #define BINDING_VALUE 8
 

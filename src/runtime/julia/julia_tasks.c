@@ -9,6 +9,7 @@
 #define TASKS_MOST MEMORY_PIECES_MOST
 /* Size of the word with the type tag, which precedes each object. */
 #define TAG_SIZE sizeof(uint64_t)
+/* Bit of the member task_bits (struct julia_layout): the task has begun. */
 #define STARTED UINT32_C(0x80000000)
 
 struct thread {
@@ -26,7 +27,7 @@ struct julia_tasks {
 	struct julia_queues queues;
 	struct thread *thread;
 	size_t count, capacity;
-	uint64_t guard;
+	uint64_t guard; /* word with which glibc mangles addresses in a jmp_buf; 0: not known */
 	/* Buffers for TASKS_MOST tasks. */
 	uint64_t *address;
 	uint8_t *body, *context;
@@ -70,7 +71,8 @@ body_size(const struct julia_tasks *tasks)
 }
 
 /*
- * Sets the place. If it has changed, the offsets may have changed, too: all other state is reset.
+ * Sets tasks->place. If it has changed, discards the list of threads, and allocates the buffers
+ * again: the sizes in the layout may have changed, too.
  */
 static void
 set_place(struct julia_tasks *tasks, const struct julia_place *place)
@@ -194,8 +196,9 @@ julia_tasks_searching(const struct julia_tasks *tasks)
 
 /* --- slots ------------------------------------------------------------------------------- */
 
-/* Returns the thread to whose tasks the slot belongs, or NULL. *at is the index of the thread that
- * the last call returned, where the search begins: slots ascend from call to call. */
+/* Returns the thread whose root task or list has the slot; NULL if the slot is too large. *at is
+ * the index of the thread that the last call returned (0 before the first call), where the search
+ * begins: slots must ascend from call to call. */
 static const struct thread *
 thread_of_slot(const struct julia_tasks *tasks, uint32_t slot, size_t *at)
 {
@@ -275,7 +278,7 @@ is_ready(const struct julia_tasks *tasks, const uint8_t *body)
 	return julia_queues_has(&tasks->queues, body_word(body, tasks->place.layout.task_queue));
 }
 
-/* Returns the thread that runs the task, or NULL. */
+/* Returns the thread that runs the task, or NULL. `body`: the tag and the structure of the task. */
 static const struct thread *
 running_thread(const struct julia_tasks *tasks, const struct green_task *task, const uint8_t *body)
 {
@@ -288,8 +291,8 @@ running_thread(const struct julia_tasks *tasks, const struct green_task *task, c
 }
 
 /*
- * Returns the end of the task's stack. `end`: the end according to the task's structure. The stack
- * of a root task continues to the end of the page with that address: there are the frames of the
+ * Returns the end of the task's stack. `end`: the end according to the task's structure. For a root
+ * task the result is the end of the page that contains `end`: behind `end` are the frames of the
  * functions that have called the task.
  */
 static uint64_t
@@ -306,8 +309,8 @@ end_of_stack(const struct julia_tasks *tasks, const struct green_task *task, con
 	return (end + behind) & ~behind;
 }
 
-/* Sets the state and the stack of the task. Returns true when the task's context has the registers
- * with which it continues. */
+/* Sets the state, the thread and the stack of the task. Returns true when the task's context has
+ * the registers with which the task continues. */
 static bool
 set_task_state(const struct julia_tasks *tasks, const uint8_t *body, struct green_task *task)
 {

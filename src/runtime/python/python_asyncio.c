@@ -24,7 +24,8 @@ read_asyncio_module(const struct mapping *mapping, const struct memory *memory,
 
 /* Reads the layout of tasks, which the interpreter and its module _asyncio publish, into
  * cpython->tasks. Returns false when it cannot be read; then also sets cpython->tasks_why, but only
- * if the file of _asyncio is mapped: without it the program has no tasks. */
+ * if the file of _asyncio is mapped. Without this file the program has no tasks, unless _asyncio is
+ * built into the interpreter. */
 static bool
 find_layout(struct cpython *cpython)
 {

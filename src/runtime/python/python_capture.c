@@ -24,8 +24,8 @@
  */
 #define STATE_SUSPENDED 2
 
-/* Most _PyCFrames that leads_to_thread() follows. More than one belong to greenlets (threads that
- * the extension "greenlet" switches without the kernel), which may be nested. */
+/* Most _PyCFrames that leads_to_thread() follows. If there are several, they belong to greenlets
+ * (threads that the extension "greenlet" switches without the kernel), which may be nested. */
 #define GREENLETS_MOST 64
 
 /* A walk through the frames of one thread, from the innermost one outwards. */
@@ -118,9 +118,10 @@ capture_frame(struct walk *walk, const uint8_t *bytes)
 					     &captured->frame[captured->count]);
 }
 
-/* Returns true when `cframe`, or a _PyCFrame that follows it outwards, is a member of the
- * PyThreadState. This confirms that no Python function made a call whose outermost frame has no
- * caller. The _PyCFrames between belong to greenlets. */
+/* Returns true when `cframe`, or one of the first GREENLETS_MOST _PyCFrames that follow it
+ * outwards, is a member of the PyThreadState. Used for a call whose outermost frame has no caller:
+ * a true result confirms that no Python function made this call. Any _PyCFrames in between belong
+ * to greenlets. */
 static bool
 leads_to_thread(struct walk *walk, uint64_t cframe)
 {
@@ -153,8 +154,9 @@ enter_call(struct walk *walk, uint64_t cframe)
 }
 
 /* Ends the group of captured frames if the frame at walk->frame is the outermost frame of a call of
- * the bytecode loop. `previous`: the next frame outwards. Returns false when, in 3.12, the frames
- * of the innermost call do not lead to the frame that made it: its _PyCFrame is not valid. */
+ * the bytecode loop. `previous`: address of the next frame outwards. Returns false when, in 3.12,
+ * the frames of the innermost call do not lead to the frame that made that call: then the call's
+ * _PyCFrame is not valid. */
 static bool
 leave_frame(struct walk *walk, bool is_shim, uint64_t previous)
 {

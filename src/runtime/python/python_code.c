@@ -8,13 +8,13 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
 
-/* Most characters of a function's name and of a path, which are cut off there: CPython does not
- * bound names of nested classes and functions. Most bytes of a line table; larger ones are not
- * used. */
+/* Most characters of a function's name and of a path. Longer ones are truncated: CPython does not
+ * bound the length of qualified names. Most bytes of a line table; larger tables are not read. */
 #define NAME_MOST 1024
 #define FILE_MOST 4096
 #define LINE_TABLE_MOST (UINT64_C(1) << 20)
-/* Most bytes of all cached line tables. When a table would exceed it, all others are removed. */
+/* Most bytes of all cached line tables together. When a new table would exceed this bound, all
+ * others are removed. */
 #define LINE_TABLES_KEPT (UINT64_C(32) << 20)
 
 /* A cached code object. */
@@ -36,7 +36,7 @@ struct python_codes {
 		by_address;
 	struct table lines;  /* (index of a record, byte offset) -> line */
 	struct table copies; /* (index of a record, bytecode_index) -> index in copy[] */
-	uint64_t *copy;      /* addresses of copies of bytecode; 0: not known */
+	uint64_t *copy;      /* addresses of copies of bytecode (find_bytecode); 0: not known */
 	size_t copy_count, copy_capacity;
 	struct strbuf text; /* buffer for read_text() */
 	uint64_t code_type; /* address of the type "code"; 0: not known yet */

@@ -43,9 +43,10 @@ enum meaning {
 	END = 0,
 	BYTE = 1,
 	WORD = 8,
-	SIZE,      /* the word is the size of the structure whose members follow */
-	TASK_SIZE, /* as SIZE, at most PYTHON_TASK_PART_MOST: only `tasks` needs the structure */
-	SKIP,      /* one or more words that are not read */
+	SIZE, /* the word is the size of the structure whose members follow */
+	/* as SIZE, for a structure that only `tasks` needs; at most PYTHON_TASK_PART_MOST */
+	TASK_SIZE,
+	SKIP, /* one or more words that are not read */
 };
 
 struct row {

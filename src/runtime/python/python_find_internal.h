@@ -30,12 +30,12 @@ struct python_place {
 	size_t eval_count;
 };
 
-extern const struct finder_kind python_finder; /* finder_place() is a struct python_place */
+extern const struct finder_kind python_finder; /* finder_place returns a struct python_place */
 
 /* --- python_module.c: is there a CPython in this file, where, and of which version? ------ */
 
-/* Most different versions that are kept of those among the constants of a program, which may also
- * be versions of other software. */
+/* Most different version numbers that are kept of those found among the constants of a file. Some
+ * may be versions of other software. */
 #define PYTHON_MODULE_TEXTS 8
 
 /*

@@ -2,17 +2,17 @@
 /*
  * python_fit.c - checks whether a layout of CPython fits a process's memory.
  *
- * The list of an interpreter's threads must be consistent: threads point back to their interpreter
- * and to each other. The interpreter's lock must have one of its three states (not created, free,
- * locked). The code object of a thread's innermost frame must have a type whose own type has the
- * name "type".
+ * One interpreter is checked. The list of its threads must be consistent: threads point back to
+ * their interpreter and to each other. The interpreter's lock must have one of its three states
+ * (not created, free, locked). If the first thread has a frame, the object that its innermost frame
+ * refers to as its code must have a type whose own type has the name "type".
  */
 #include <string.h>
 
 #include "runtime/python/python_find_internal.h"
 
-/* Most interpreters that are searched for one with a thread, and most threads of it that are
- * checked. */
+/* Most interpreters that are searched for one with a thread, and most threads of that interpreter
+ * that are checked. */
 #define INTERPRETERS_CHECKED 16
 #define THREADS_CHECKED 8
 
@@ -33,8 +33,8 @@ read_pointer(const struct view *view, uint64_t structure, uint32_t offset, uint6
 
 /* --- objects ----------------------------------------------------------------------------- */
 
-/* Returns true when the type of the object's type has the name "type", as for any object that
- * frame_code refers to. */
+/* Returns true when the type of the object's type has the name "type". This is so for every object
+ * to which the member frame_code of a frame may refer. */
 static bool
 is_object(const struct view *view, uint64_t object)
 {

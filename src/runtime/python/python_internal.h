@@ -18,7 +18,7 @@
 /* Most bytes of a task, a coroutine, a frame, a set or an int; a task has some 200. */
 #define PYTHON_TASK_PART_MOST 512
 
-/* Offsets in bytes, in a task (TaskObj) where a comment names no structure. CPython publishes them
+/* Offsets in bytes; if a comment names no structure, in a task (TaskObj). CPython publishes them
  * since 3.14: in _Py_DebugOffsets of the interpreter, and in section .AsyncioDebug of its module
  * _asyncio, which is a file or a part of the interpreter (struct _Py_AsyncioModuleDebugOffsets,
  * Modules/_asynciomodule.c). Before 3.14 tasks are in a Python set of weak references, and are not
@@ -50,15 +50,15 @@ struct python_task_layout {
 /* Sets the members that _Py_DebugOffsets has from the first `size` bytes of _PyRuntime. Returns
  * false, and changes nothing, when they are absent (before 3.14) or not plausible. */
 bool python_offsets_parse_tasks(const void *bytes, size_t size, struct python_task_layout *layout);
-/* Sets the other members from the words of .AsyncioDebug. Returns false, and changes nothing, when
+/* Sets the members that .AsyncioDebug has from its words. Returns false, and changes nothing, when
  * they are not plausible or belong to an interpreter with another interpreter_size. */
 bool python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS],
 			  struct python_task_layout *layout);
 
 /* --- one CPython ------------------------------------------------------------------------- */
 
-/* Most frames that are captured of a thread (PAGES_READ_MOST may end a capture earlier); capturing
- * that many stops it for half a millisecond. One frame, PYTHON_CUT, replaces those further out. */
+/* Most frames that are captured of a thread, which takes half a millisecond; PAGES_READ_MOST may
+ * end a capture earlier. One frame with the text PYTHON_CUT replaces the frames further out. */
 #define PYTHON_DEPTH_MOST 2048
 /* Most interpreters, and most threads of all interpreters together, that are read from the lists in
  * the target's memory, which may be circular. */
@@ -95,12 +95,12 @@ struct cpython {
 	struct python_codes *codes;
 	struct python_threads threads; /* as the latest reading of the lists found them */
 	struct python_threads before;  /* as the reading before that found them */
-	struct python_lock *lock;
+	struct python_lock *lock;      /* the different locks of all interpreters */
 	size_t lock_count, lock_capacity;
 	bool tasks_known;          /* the layout in `tasks` is valid */
 	bool tasks_sought;         /* a search for that layout was made */
 	uint64_t tasks_generation; /* maps_generation at the latest search for it */
-	const char *tasks_why;     /* why tasks of a loaded asyncio cannot be read; or NULL */
+	const char *tasks_why; /* why tasks of a loaded _asyncio cannot be read; NULL: no reason */
 	struct python_task_layout tasks;
 };
 
@@ -131,7 +131,7 @@ uint64_t python_lock_holder(const struct python_layout *layout, const struct mem
 /* --- python_capture.c -------------------------------------------------------------------- */
 
 /* Smallest _PyInterpreterFrame.owner of a shim (3.12 and later): the outermost frame of a call of
- * the bytecode loop, which belongs to no Python function. */
+ * the bytecode loop (_PyEval_EvalFrameDefault), which belongs to no Python function. */
 #define PYTHON_OWNER_SHIM 3
 /* The lowest bits of references to objects in frames, which may be tags since 3.14. */
 #define PYTHON_REFERENCE_MARKS UINT64_C(7)
@@ -155,7 +155,7 @@ struct python_captured {
 	struct python_group *group; /* innermost first */
 	size_t group_count, group_capacity;
 	size_t grouped; /* number of frames in groups */
-	bool known;     /* the thread is in the lists of `of` */
+	bool known;     /* the thread is in the lists of `of`; false: there are no frames */
 	bool has_lock;  /* the thread holds the lock at `lock` */
 	bool paused;    /* builds without a global lock: another thread has stopped all threads */
 	uint64_t lock;  /* address of its interpreter's lock; 0: no lock */
@@ -174,7 +174,7 @@ bool python_frame_pick(const struct cpython *cpython, const uint8_t *bytes,
 
 /* --- python_merge.c ---------------------------------------------------------------------- */
 
-/* Texts of the frames that replace frames which were not captured, or were not readable. */
+/* Texts of the frames that replace frames beyond a limit, and frames that were not readable. */
 #define PYTHON_CUT "[python: deeper than what is read]"
 #define PYTHON_BROKEN "[python: frames not readable]"
 

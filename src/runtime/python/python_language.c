@@ -40,13 +40,13 @@ static const struct plumbing_function plumbing[] = {
 	{ "_PyEval_Vector", PLUMBING_CALL, ANYWHERE },    /* 3.10 and later */
 	{ "_PyEval_MakeFrameVector", PLUMBING_CALL, ANYWHERE },
 	{ "function_code_fastcall", PLUMBING_CALL, ANYWHERE }, /* 3.7 to 3.9 */
-	{ "_PyFunction_FastCall*", PLUMBING_CALL, ANYWHERE },  /* 3.6, 3.7 */
+	{ "_PyFunction_FastCall*", PLUMBING_CALL, ANYWHERE },  /* 3.6 to 3.8 */
 	{ "_PyFunction_Vectorcall", PLUMBING_CALL, ANYWHERE }, /* 3.8 and later */
 	{ "_PyFunction_fastcall*", PLUMBING_CALL, ANYWHERE },
-	{ "function_call", PLUMBING_CALL, LOCAL },      /* up to 3.6 */
-	{ "fast_function", PLUMBING_CALL, LOCAL },      /* up to 3.5 */
+	{ "function_call", PLUMBING_CALL, LOCAL },      /* up to 3.8 */
+	{ "fast_function", PLUMBING_CALL, LOCAL },      /* up to 3.6 */
 	{ "call_function", PLUMBING_CALL, LOCAL },      /* up to 3.10 */
-	{ "call_function_tail", PLUMBING_CALL, LOCAL }, /* 3.6 */
+	{ "call_function_tail", PLUMBING_CALL, LOCAL }, /* up to 3.6 */
 	{ "do_call", PLUMBING_CALL, LOCAL },            /* up to 3.5 */
 	{ "ext_do_call", PLUMBING_CALL, LOCAL },
 	{ "do_call_core", PLUMBING_CALL, LOCAL },        /* 3.6 and later */

@@ -27,7 +27,8 @@
 
 /*
  * X(STRUCTURE_MEMBER): offsets in bytes. A comment gives the member's name in CPython, if it is
- * another one. The structures are
+ * another one; a name without versions is that of all other versions. ABSENT is MEMBER_ABSENT. The
+ * structures are
  *   runtime      _PyRuntimeState       interpreter  PyInterpreterState
  *   thread       PyThreadState         cframe       _PyCFrame (3.11, 3.12), CFrame (3.10)
  *   frame        _PyInterpreterFrame (3.11 and later), else PyFrameObject
@@ -158,7 +159,7 @@ void python_codes_free(struct python_codes *codes);
 
 struct python_code {
 	const char *function; /* the qualified name if there is one: "C.method", "f.<locals>.g" */
-	const char *file;     /* valid UTF-8 (surrogates escaped), as the interpreter stores it */
+	const char *file;     /* path as the interpreter stores it, in UTF-8, surrogates escaped */
 	uint32_t first_line;
 };
 

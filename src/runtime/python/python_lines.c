@@ -24,9 +24,9 @@ bounded_first_line(uint32_t first_line)
 	return (int32_t)first_line;
 }
 
-/* Reads the table of versions up to 3.9. Each entry is a pair of bytes: its distance from the
- * previous entry in bytes of bytecode, unsigned, and in lines, signed. A distance that does not fit
- * into a byte takes several entries. */
+/* Reads the table of versions up to 3.9. Each entry is a pair of bytes, its distances from the
+ * previous entry: the first in bytes of bytecode, unsigned, the second in lines, signed. A distance
+ * that does not fit into a byte takes several entries. */
 uint32_t
 python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {
@@ -43,8 +43,8 @@ python_line_lnotab(const uint8_t *table, size_t size, uint32_t first_line, uint3
 }
 
 /* Reads the table of 3.10. Each entry is a pair of bytes for a range of bytecode: the length of the
- * range in bytes, and its distance in lines from the previous range that has a line; -128: the
- * range has no line. */
+ * range in bytes, and its distance in lines, signed, from the previous range that has a line; -128:
+ * the range has no line. */
 uint32_t
 python_line_ranges(const uint8_t *table, size_t size, uint32_t first_line, uint32_t offset)
 {

@@ -105,8 +105,9 @@ next_eval(const struct merge *merge, size_t from)
 }
 
 /* Inserts each group at a native frame of the bytecode loop, innermost first. Returns the number of
- * groups that were inserted. If the chain is whole and has more such frames than groups, the
- * innermost ones get none: a call has no Python frame at its beginning and its end. */
+ * groups that were inserted. If the chain is whole and has more native frames of the bytecode loop
+ * than groups, the innermost of these native frames get no group: a call of the loop has no Python
+ * frame at its beginning and at its end. */
 static size_t
 match_by_count(struct merge *merge)
 {
@@ -143,9 +144,9 @@ match_by_address(struct merge *merge)
 	return matched;
 }
 
-/* Returns true when there are at least two groups fewer than native frames of the bytecode loop:
- * then the captured frames are outdated or incomplete. A difference of one is normal, because the
- * innermost call may be at its beginning, and have no frames yet. */
+/* Returns true when there are at least two groups fewer than native frames of the bytecode loop
+ * (3.11 and later): then the captured frames are outdated or incomplete. A difference of one is
+ * normal, because the innermost call may be at its beginning, and have no frames yet. */
 static bool
 lacks_frames(const struct merge *merge)
 {
@@ -171,8 +172,8 @@ python_merge(void *state, const void *memory, const struct chain *chain,
 		matched = match_by_count(&merge);
 	else
 		matched = match_by_address(&merge);
-	/* A chain that is not whole lacks the native frames of the groups that remain, and has a
-	 * text of its own that says so. */
+	/* A chain that is not whole lacks the native frames of the remaining groups. No marker is
+	 * added then: chain_end_text(chain->end) says that the chain is incomplete. */
 	if (matched < captured->group_count && chain_end_is_whole(chain->end))
 		merge_place(&merge, chain->count, python_marker(UNMATCHED));
 	for (size_t i = matched; i < captured->group_count; i++)

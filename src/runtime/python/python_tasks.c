@@ -3,7 +3,7 @@
  * python_tasks.c - reads the asyncio tasks of a thread that is stopped or asleep, or has ended.
  *
  * A task has a coroutine. A coroutine awaits another coroutine, or an object that contains one, and
- * so on. Each coroutine contains its frame, and the object that it awaits is at the top of that
+ * so on. Each coroutine contains its frame, and the object that it awaits is near the top of that
  * frame's stack of values. While one of the coroutines executes, its frame is in the list of the
  * thread's frames, and the frames of the functions that it has called are further in.
  */
@@ -16,7 +16,7 @@
 
 #define NAME_MOST 200                  /* most characters of a task's name */
 #define SLOTS_MOST (UINT64_C(1) << 20) /* most slots of a set of tasks */
-#define SLOTS_PIECE 64
+#define SLOTS_PIECE 64                 /* number of slots that are read at once */
 #define WRAPPERS_MOST 8   /* most wrappers around an awaited object, nested in each other */
 #define TASKS_PER_WALK 32 /* number of tasks after which the cache of pages is emptied */
 
@@ -46,7 +46,7 @@ static const struct {
  * (it awaits an object), FRAME_EXECUTING, and FRAME_COMPLETED or FRAME_CLEARED. */
 enum generator_state { CREATED, SUSPENDED, AWAITING, EXECUTING, DONE };
 
-/* The reading of the tasks of one thread, or of all threads that have ended. */
+/* The state of a reading of the tasks of one thread, or of all threads that have ended. */
 struct walk {
 	struct cpython *cpython;
 	const struct python_task_layout *at;

@@ -21,8 +21,8 @@ python_threads_clear(struct python_threads *threads)
 /*
  * Returns the thread's tid; 0: not found. The tid is found by the native id, or by the pthread_t if
  * no thread has the native id: versions before 3.11 have none, and in a forked child of some
- * versions it is still the id in the parent. The C library's structure at the pthread_t contains a
- * tid.
+ * versions the native id is still that of the parent's thread. The C library's structure at the
+ * pthread_t contains a tid.
  */
 static pid_t
 python_thread_find_tid(const struct cpython *cpython, const struct python_thread *thread)
@@ -201,8 +201,8 @@ hash_heads(const struct cpython *cpython)
 	return hash;
 }
 
-/* Adds the threads of the previous list that the new one lacks, because its reading was
- * incomplete. */
+/* Adds to the new list the threads of the previous list that it lacks. Used when the reading of the
+ * new list was incomplete. */
 static void
 python_threads_keep_others(struct cpython *cpython)
 {

@@ -9,8 +9,8 @@
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
-/* Number of ticks in the running mean lag_ns (learn_lag), and the largest time that enters it, as a
- * share of the tick interval. */
+/* LAG_MEMORY: number of ticks in the running mean lag_ns (learn_lag). LAG_MOST: the largest time
+ * that enters it, as a share of the tick interval. */
 #define LAG_MEMORY 16.0
 #define LAG_MOST 0.5
 
@@ -21,8 +21,8 @@
 /*
  * Time for which a thread that shares its CPU is not stopped again after a stop. Such a thread gets
  * the CPU for some 3 ms at a time, its turn, and a stop ends the turn. If it were stopped every
- * millisecond or two it would hardly ever run, so it is spared for the length of one turn. A pause
- * of two turns would make ordinary ticks miss too many samples: in a pipeline of three threads that
+ * millisecond or two it would hardly ever run, so it is spared for the length of one turn. Sparing
+ * it for two turns would make ticks miss too many samples: in a pipeline of three threads that
  * sometimes want the same CPU, the gain measured for a speed-up of the slowest thread was then 73
  * to 77 %, where the true gain is 67 %.
  */
@@ -36,8 +36,9 @@ hold_spares(const struct run *run, const struct sampled_thread *thread)
 
 /*
  * Updates lag_ns, the mean time from the moment at which a tick is due to its first stop; in that
- * time the sampler wakes and observes all threads. It is 2 % of a tick interval of 5 ms. A hold
- * that ended at the moment at which the next tick is due would let held threads run for that time.
+ * time the sampler wakes and observes all threads. At a tick interval of 5 ms it is 2 % of the
+ * interval. A hold that ended at the moment at which the next tick is due would let held threads
+ * run for that time.
  */
 static void
 learn_lag(struct hold *hold)
@@ -92,7 +93,8 @@ hold_observe(struct hold *hold, const struct stop_request *request, struct sampl
 		add_stopped(hold, thread);
 }
 
-/* Ends the hold, and reports its length to control->held. */
+/* Ends the count of the hold time, and reports the time that was counted to control->held. Resumes
+ * no thread. */
 static void
 end_count(struct hold *hold, uint64_t now_ns)
 {

@@ -116,7 +116,7 @@ struct hold {
 	double lag_ns;
 	double part;       /* what the last control->decide returned */
 	double counted_ns; /* hold time that was counted for the last hold */
-	/* hold time that is missing in all holds so far; negative: in excess */
+	/* hold time in ns that is missing, in all holds so far together; negative: in excess */
 	double debt_ns;
 	size_t others; /* number of threads held after the last control->decide */
 	struct hold_delays delays;
@@ -129,14 +129,15 @@ struct hold {
  */
 double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
 
-/* True if this tick must not stop the thread, because a stop less than SPARE_NS ago ended the
- * thread's turn on a CPU that it shares with others. */
+/* True if this tick must not stop the thread, because a stop less than 3 ms ago (SPARE_NS, hold.c)
+ * ended its turn on a CPU that it shares with other threads. */
 bool hold_spares(const struct run *run, const struct sampled_thread *thread);
 /* Records how many threads are held, and the present time. Must be called right before the tick
  * stops threads. */
 void hold_begin(struct hold *hold);
-/* To be called for each stop, late or not, after its stack was unwound: adds the thread, if it is
- * still stopped, to those about which hold_decide decides. */
+/* To be called for each stop, late or not, after the thread's stack was unwound. If the thread is
+ * still stopped, adds it to those about which hold_decide decides. If it waited for a CPU when it
+ * was to be stopped, hold_spares is true for it during the next 3 ms. */
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
 /* To be called when all stopped threads are unwound: calls control->decide, resumes the threads
@@ -161,15 +162,18 @@ void hold_resume(struct hold *hold);
 /* --- hold_late.c ---------------------------------------------------------------------------- */
 
 /* Computes the resume delays of the threads that the last tick stopped, from their CPU times since
- * then, and reads the CPU times of those stopped now. All threads must be stopped. */
+ * then, and reads the CPU times of those stopped now: only those of the first HOLD_MARKS threads in
+ * hold->stopped. All threads must be stopped. */
 void hold_measure_delays(struct hold *hold);
 /* Returns the mean resume delay, in ns, of the threads that had this role at the last tick; 0: not
  * known. */
 double hold_mean_delay(const struct hold *hold, enum hold_role role);
 /*
- * Returns the part of the last hold that had an effect. counted_ns: duration of that hold. If each
- * resumed thread now waits for a futex, presumably for a held thread to wake it, the result is the
- * longest CPU time that a resumed thread has used since it was resumed; otherwise it is counted_ns.
+ * Returns the part of the last hold, in ns, in which it had an effect. counted_ns: duration of that
+ * hold. If each resumed thread now waits for a futex, presumably for a held thread to wake it, the
+ * result is the longest CPU time that a resumed thread has used since it was resumed, at most
+ * counted_ns. Otherwise, and if no thread was held, or hold_delays.resumed is empty, the result is
+ * counted_ns.
  */
 double hold_effective(const struct hold *hold, double counted_ns);
 /* To be called after control->decide: records the roles and counters of the stopped threads.

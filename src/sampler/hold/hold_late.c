@@ -8,9 +8,9 @@
 
 #include "sampler/threads_internal.h"
 
-/* Longest resume delay that enters the mean (hold_mean_delay), and the same as a share of the tick
- * interval: the smaller applies. A longer delay has another cause: other threads used the CPU, or
- * the thread has slept. */
+/* DELAY_MOST_NS: longest resume delay that enters the mean (hold_mean_delay). DELAY_MOST_PART: the
+ * same as a share of the tick interval. The smaller one applies. A longer delay has another cause:
+ * other threads used the CPU, or the thread has slept. */
 #define DELAY_MOST_NS (200.0 * NS_PER_US)
 #define DELAY_MOST_PART 0.1
 

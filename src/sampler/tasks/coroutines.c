@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* coroutines.c - reads the coroutines of a process, those of each thread at one moment of the run,
- * and which coroutine awaits which. */
+/* coroutines.c - reads the coroutines of a process, and which coroutine awaits which. Those of one
+ * thread are read together, at one moment of the run; each thread has a moment of its own. */
 #include "sampler/tasks/green_internal.h"
 #include "sampler/threads_internal.h"
 

@@ -75,7 +75,7 @@ struct green_tasks {
 	/* Borrowed. */
 	struct run *run;
 	struct sampled_process *process;
-
+	/* Owned. */
 	struct table by_address; /* address of a task's structure -> index of the known task */
 	/* By slot: index of the known task that it had at the last tick; UINT32_MAX: none. */
 	uint32_t *guess;
@@ -93,7 +93,9 @@ struct green_tasks {
 	size_t again;   /* slot[0 … again - 1] are to be read a second time */
 	uint8_t *bytes; /* the stacks of the readings, one after another */
 	size_t bytes_capacity;
-	uint8_t *second; /* two stacks of one task, then the stacks of all changed tasks */
+	/* The first 2 * STACK_TOGETHER bytes (green_sample.c): two readings of one task's stack.
+	 * Behind them: the second readings of the stacks of changed tasks. */
+	uint8_t *second;
 	size_t second_capacity;
 	struct snapshot snapshot; /* buffers of the unwinding */
 	struct chain chain;
@@ -104,21 +106,19 @@ struct green_tasks {
 	struct held_stack *held_stack;
 	uint8_t *held_bytes;
 	size_t held_capacity, held_stack_capacity, held_bytes_capacity;
-	size_t held_count;  /* slots that were copied */
+	size_t held_count;  /* number of slots that were copied */
 	uint32_t held_tick; /* number of the tick for which the copies are valid */
 	bool holding;       /* the copies are being made */
-	/* Tasks read at this tick that no thread ran; `ready`: those of them that are READY. */
+	/* Number of tasks read at this tick that no thread ran, and how many of them were READY. */
 	uint64_t parked, ready;
 };
 
-/* Creates the green tasks of a process; to be freed with green_free. Both arguments are
- * borrowed. */
+/* Creates the green tasks of a process, to be freed with green_free. Borrows both arguments. */
 struct green_tasks *green_create(struct run *run, struct sampled_process *process);
 void green_free(struct green_tasks *green);
 /* Drops all known tasks and wait reasons. They are invalid after an exec. */
 void green_forget(struct green_tasks *green);
-
-/* Adds samples of the tasks that no thread runs. To be called after those of all threads. */
+/* Adds samples of the tasks that no thread runs. To be called after all threads were sampled. */
 void green_tick(struct green_tasks *green);
 
 /* --- green_read.c --- */
@@ -126,14 +126,15 @@ void green_tick(struct green_tasks *green);
 bool green_is_wanted(const struct green_tasks *green);
 /* True if this tick has copies that green_while_held has made. */
 bool green_is_held(const struct green_tasks *green);
-/* Reads the structures in these slots, which ascend, or takes the copies of green_while_held. */
+/* Stores the tasks in these slots, whose numbers must ascend, in `out`: the copies that
+ * green_while_held has made at this tick, otherwise what green_read_now reads. */
 void green_read(struct green_tasks *green, const uint32_t *slot, size_t count,
 		struct green_task *out);
-/* Reads the structures in these slots from the target. */
+/* Reads the structures of the tasks in these slots, whose numbers must ascend, from the target. */
 void green_read_now(struct green_tasks *green, const uint32_t *slot, size_t count,
 		    struct green_task *out);
-/* As memory_read_pieces. While a thread is or may be stopped, the read ends before the first piece
- * that is not resident: the thread that would have to provide its page may be stopped. */
+/* As memory_read_pieces (process_memory.h). While a thread is or may be stopped, ends before the
+ * first piece that is not resident: reading it could wait for the stopped thread (resident.h). */
 size_t green_read_memory(struct green_tasks *green, const struct memory_piece *piece, size_t count,
 			 void *to);
 /* Reads the pieces into `to`, contiguously; got[n]: piece n was read completely. */
@@ -167,34 +168,33 @@ void green_collect(struct green_tasks *green);
 /*
  * Returns the record of the green task that a captured thread runs, to which the sample belongs;
  * THREAD_NONE: it runs none, or config.threads_only. `capture`: the thread's capture; may be NULL.
- * `chain`: its call chain, or NULL. If no frame of it is on the task's stack, the frames of that
- * stack are appended. Sets *root to the stack that calls the outermost frame: a frame of the
- * runtime itself, or STACK_NONE.
+ * `chain`: the thread's call chain, or NULL. If no frame of the chain is on the task's stack, the
+ * frames of that stack are appended to the chain. Sets *root to the stack that calls the outermost
+ * frame of the chain: a frame of the runtime itself, or STACK_NONE.
  */
 uint32_t green_of_thread(struct green_tasks *green, struct runtime_capture *capture,
 			 struct chain *chain, uint32_t *root);
-/* Returns the index of the known task; adds a new one. `guess`: an index to try first. */
+/* Returns the index of the task, which is added if it is new. `guess`: an index to try first. */
 uint32_t green_find(struct green_tasks *green, const struct green_task *task,
 		    const struct green_task_words *words, uint32_t guess);
 /* Returns a 64-bit hash of the bytes; a last part of less than 8 bytes is ignored. */
 uint64_t green_hash(const uint8_t *bytes, size_t size);
-/* Unwinds the stack in reading->bytes, or more bytes of it if needed; sets more, size, stack and
- * hash of the reading. */
+/* Unwinds the stack in reading->bytes; if these bytes are too few, reads more from the target. Sets
+ * more, size, stack and hash of the reading. */
 void green_unwind(struct green_tasks *green, struct green_reading *reading,
 		  const struct green_task_words *words);
 /* True if the `size` bytes at sp in the target have this hash now. */
 bool green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t hash);
 
 /* --- coroutines.c --- */
-
 /* Reads the coroutines of a stopped thread, unless they were read before. */
 void coroutines_of_stopped(struct run *run, struct sampled_thread *thread);
 /* Reads the coroutines of each thread that this tick has stopped in time, unless they were read
  * before. */
 void coroutines_of_held(struct run *run, struct observation *observation, size_t count);
-/* At the last tick: reads the coroutines of all selected threads whose coroutines have not been
- * read, or notes them as missing, and those of ended threads. May take seconds: no thread may be
- * stopped (hold_pause). */
+/* At the last tick: reads the coroutines of the selected threads of the process whose coroutines
+ * have not been read, or notes them as missing, and those of ended threads. Takes up to 5 seconds:
+ * no thread may be stopped (hold_pause). */
 void coroutines_finish(struct run *run, const struct sampled_process *process);
 
 #endif

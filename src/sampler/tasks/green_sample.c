@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* green_sample.c - makes samples of the green tasks (green_task.h) that no thread runs, from two
- * equal readings of each. */
+/* green_sample.c - makes samples of the green tasks (green_task.h) that no thread runs. The stack
+ * of a task that has changed is unwound only if two readings of it are equal, or if it was copied
+ * while all threads were stopped. */
 #include <string.h>
 
 #include "sampler/tasks/green_internal.h"

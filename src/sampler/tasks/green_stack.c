@@ -107,14 +107,14 @@ unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t
 	snapshot->tid = green->process->process->pid;
 	snapshot->stack_address = task->sp;
 	snapshot->stack_size = size;
-	/* With stack_wanted > stack_size the unwinder knows that the stack ends there, with equal
-	 * values that the copy is too short. */
+	/* If stack_wanted is larger than stack_size, the unwinder takes the end of the copy for the
+	 * end of the stack; if they are equal, for the end of a copy that is too short. */
 	snapshot->stack_wanted = size >= room ? size + 1 : size;
 	snapshot->live_limit = 0;
 	set_regs(&snapshot->regs, task);
 	unwinder_walk(green->process->unwinder, snapshot, false, &green->chain);
-	/* pc is the first instruction of a new task; otherwise it is the return address of a call
-	 * of the scheduler. */
+	/* pc is the first instruction of a new task; that of any other task is the return address
+	 * of its call into the scheduler. */
 	if (green->chain.count > 0)
 		green->chain.frame[0].exact = task->pc == task->entry;
 	green->run->stats.unwind_ns += clock_now_ns() - began;
@@ -122,7 +122,7 @@ unwind_snapshot(struct green_tasks *green, const struct green_task *task, size_t
 }
 
 /* Reads the stack up to its end, or config.stack_limit bytes of it, and unwinds it. Returns false
- * if these are no more than `had` bytes, or not readable. */
+ * if these are no more than the `had` bytes that were unwound before, or not readable. */
 static bool
 unwind_more(struct green_tasks *green, const struct green_task *task, size_t had)
 {
@@ -246,7 +246,7 @@ green_of_thread(struct green_tasks *green, struct runtime_capture *capture, stru
 		*root = runtime_root(green, words);
 	if (task.state == GREEN_TASK_NONE)
 		return THREAD_NONE;
-	/* green_find may move green->task. */
+	/* `known` is set after green_find, which may move green->task. */
 	number = green_find(green, &task, words, UINT32_MAX);
 	known = &green->task[number];
 	known->carried = green->run->tick.number;

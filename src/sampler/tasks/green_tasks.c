@@ -107,8 +107,9 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 	if (!again)
 		green->slot[green->again++] = slot;
 	else
-		/* FAILURE_TASK_MOVED: the stack is being moved, or a thread began to run the task
-		 * after the thread was sampled. */
+		/* TASK_MOVED: the stack is being moved, or a thread of the list began to run the
+		 * task after that thread was sampled. TASK_UNCAUGHT: the thread that runs the task
+		 * is not known. */
 		green_fail(green, reading,
 			   task->state == GREEN_TASK_MOVING || thread_of(green, task) != NULL ?
 				   FAILURE_TASK_MOVED :

@@ -3,7 +3,8 @@
  * deadlock.c - finds deadlocks: rings of threads that each wait for a lock that the next one holds.
  * Threads are read at different moments, so that a search may find a ring that never existed. A
  * ring is reported when two searches in a row find it, for the same objects, and none of its
- * threads has run in between.
+ * threads has run in between. (A thread that waits for an interpreter's lock may run, to request it
+ * again.)
  */
 #include <stdlib.h>
 #include <time.h>
@@ -16,9 +17,9 @@
 #define SEARCH_SHARE 50
 /* Number of lock owners read between two calls of late_serve, which releases late threads. */
 #define OWNERS_UNSERVED 32
-/* After the last tick: length of the pause before each further search, in ns, and most searches.
- * There is more than one because a thread that was stopped for its registers may not be asleep
- * again at the first search. */
+/* PAUSE_NS: pause before each search but the first after the last tick, in ns. LAST_SEARCHES: most
+ * searches after the last tick. There may be more than one because a thread that was stopped for
+ * its registers may not be asleep again at the first search. */
 #define PAUSE_NS 20000000L
 #define LAST_SEARCHES 5
 
@@ -66,9 +67,9 @@ find_holders(struct deadlocks *deadlocks, struct rings *rings)
 /* --- comparison with the last search --------------------------------------------------- */
 
 /*
- * True if the thread is still in the wait of its last observation. A thread that was stopped for
- * its registers was awake at that observation and has gone back to sleep at once: of such a thread
- * sp, pc and the futex are compared.
+ * True if the thread is still in the wait of its last observation. If that observation stopped the
+ * thread to read its registers, the stop interrupted the sleep, and `asleep` may be false although
+ * the thread went back to sleep at once: then sp, pc and the futex are compared.
  */
 static bool
 still_waits(struct sampled_thread *thread, const struct sched *now)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_wait.c - classifies what a sleeping thread waits for, when its sleep is first observed,
- * and reads once a tick which threads hold the locks that others wait for.
+ * thread_wait.c - classifies what a sleeping thread waits for, when its sleep is first observed;
+ * reads once a tick which threads hold the locks that others wait for; counts the threads that wait
+ * for one futex at once; and names the descriptors that threads wait for.
  */
 #include "wallsample/sampler/stack.h"
 
@@ -71,9 +72,9 @@ crowd_seen(const struct waits *waits, uint64_t word)
 	return count;
 }
 
-/* Makes the next count of crowds_tick include the threads that wait for the futex word, if more
- * threads were observed waiting for it than profile_wait(wait)->most, the largest number so far. A
- * count has room for CROWDS_MOST words. */
+/* Makes the next count of crowds_tick include the threads that wait for this futex word, if more
+ * threads were observed waiting for it than profile_wait(wait)->most, the largest number so far. No
+ * effect if CROWDS_MOST words are already to be counted. */
 static void
 crowd_note(struct waits *waits, uint32_t wait, uint64_t word)
 {
@@ -404,9 +405,9 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 	return stack_of_text(profile, text, STACK_NONE);
 }
 
-/* Returns the owner of the lock that a thread waited for. The owner is unknown if it is the waiter
- * itself: owners are read at the end of a tick, when the waiter may have got an interpreter's
- * lock. */
+/* Returns the owner of the lock that a thread waited for. Owners are read at the end of a tick. If
+ * the waiter itself owns an interpreter's lock by then, the owner during the wait is not known, and
+ * an unknown owner is returned. */
 static const struct wait_owner *
 owner_of(struct waits *waits, const struct blamed *blamed)
 {

@@ -73,7 +73,8 @@ struct waits {
 	struct descriptors *descriptors;
 	struct object *object; /* descriptors that waits_describe has to name */
 	size_t object_count, object_capacity;
-	/* (address, or hash of a name; kind of wait) -> objects that have a frame */
+	/* Set of the objects that have a frame. Keys: (address, WAIT_LOCK) for an object in memory,
+	 * (hash of the name, WAIT_KIND_COUNT) for any other object. */
 	struct table known;
 	/* earliest moment of the next waits_describe, CLOCK_MONOTONIC */
 	uint64_t describe_ns;
@@ -159,8 +160,9 @@ struct deadlocks {
  * of the tick are observed. A ring that two successive searches found, and whose threads have not
  * run in between, is added to the profile. */
 void deadlocks_tick(struct deadlocks *deadlocks);
-/* At the end of the run, searches up to 5 times, 20 ms apart, until all rings are certain: found by
- * two successive searches. */
+/* At the end of the run, searches for deadlocks, and again up to 4 times, 20 ms apart, until all
+ * rings are certain: found by two successive searches. If a lock holder may be about to wait for a
+ * lock, there is at least a second search. Adds the certain rings to the profile. */
 void deadlocks_last(struct deadlocks *deadlocks);
 
 #endif

@@ -7,8 +7,11 @@
 
 #include "tracer/count/counting_internal.h"
 
-#define CONTROL 7                            /* DR7 */
-#define ENABLE(i) (UINT64_C(1) << (2 * (i))) /* L0 to L3 of DR7; type and length 0: execution */
+/* Number of the debug register that controls the breakpoints, DR7. */
+#define CONTROL 7
+/* The bit of DR7 that enables breakpoint i (L0 to L3). The bits for its type and length stay 0,
+ * which means execution. */
+#define ENABLE(i) (UINT64_C(1) << (2 * (i)))
 
 const bool breakpoint_needs_step = false;
 

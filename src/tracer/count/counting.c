@@ -128,8 +128,8 @@ is_hit(const struct counting *counting, const siginfo_t *info)
 		       counting->breakpoints.count;
 }
 
-/* True if the thread hits a breakpoint again because a signal handler has returned there: that hit
- * has been counted. */
+/* True if the thread hits a breakpoint a second time because a signal handler has returned to it:
+ * the first hit has been counted. True only once per return: the stored place is cleared. */
 static bool
 is_repeated_hit(struct tracee *tracee, uint64_t address)
 {
@@ -176,8 +176,9 @@ is_caught(const struct tracer *tracer, pid_t tid, int signo)
 
 /*
  * Delivers a signal to the program. If the program has a handler, and the thread was to step over a
- * breakpoint, the handler runs first, and the breakpoint is hit again when the handler returns. Its
- * place is stored in again_pc and again_sp: the second hit is not counted.
+ * breakpoint, the handler runs first, and the breakpoint is hit again when the handler returns. The
+ * pc and stack pointer of the thread are stored in again_pc and again_sp, by which is_repeated_hit
+ * recognises the second hit and does not count it.
  */
 static void
 pass_signal(struct tracer *tracer, struct tracee *tracee, int status)
@@ -205,7 +206,7 @@ serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 	siginfo_t info;
 
 	if (!stop_read_signal(tracee->tid, &info))
-		return; /* killed */
+		return; /* the thread was killed */
 	if (is_hit(counting, &info)) {
 		count_hit(counting, tracee, (uint64_t)(uintptr_t)info.si_addr);
 		tracee->stepping = breakpoint_needs_step;

@@ -39,8 +39,9 @@ bool breakpoint_find_place(pid_t tid, struct breakpoint_place *out);
 
 struct tracee {
 	pid_t tid;
-	bool set;      /* its breakpoints are set */
-	bool stepping; /* it steps over a breakpoint, with its breakpoints cleared */
+	bool set; /* the breakpoints are set in the thread */
+	/* the thread steps over a breakpoint; all its breakpoints are cleared meanwhile */
+	bool stepping;
 	/*
 	 * Address of a breakpoint that was hit just before a signal handler began, and the stack
 	 * pointer at the hit: when the handler returns, the breakpoint is hit again there. again_pc
@@ -49,13 +50,14 @@ struct tracee {
 	uint64_t again_pc, again_sp;
 };
 
-/* The threads that stay seized, in ascending order of their ids. Zeros are an empty set. */
+/* The threads that stay seized, in ascending order of their ids. A set whose bytes are all zero is
+ * empty. */
 struct tracees {
 	struct tracee *item;
 	size_t count, capacity;
 };
 
-/* Adds a thread that is not in the set. */
+/* Adds a thread, which must not be in the set. Returns its entry, valid until the set changes. */
 struct tracee *tracees_add(struct tracees *tracees, pid_t tid);
 void tracees_remove(struct tracees *tracees, pid_t tid);
 

@@ -9,8 +9,8 @@
 #include "tracer/count/counting_internal.h"
 #include "tracer/stop_internal.h"
 
-/* Longest wait for the first stop of all threads. A thread that stops later gets its breakpoints
- * then. */
+/* Longest time for which counting_begin waits until every thread has stopped once. A thread that
+ * stops later gets its breakpoints then. */
 #define BEGIN_BOUND_NS NS_PER_SEC
 
 /* Interval at which tracer_count_stop interrupts again the threads that have not stopped yet. */
@@ -147,7 +147,8 @@ interrupt_all(struct tracees *tracees)
 			tracees_remove(tracees, tracees->item[i].tid);
 }
 
-/* Adds threads that are seized since their creation and have not stopped yet. */
+/* Interrupts and adds the threads that the kernel has seized at their creation, and that have not
+ * stopped yet. */
 static void
 find_new_tracees(struct tracer *tracer)
 {
@@ -196,7 +197,8 @@ counting_free(struct tracer *tracer)
 {
 	if (tracer->counting == NULL)
 		return;
-	/* A thread left with a breakpoint would die of it: wait without a bound. */
+	/* The next hit of a breakpoint that is left would end the target: this waits without a
+	 * bound. */
 	tracer_count_stop(tracer, UINT64_MAX);
 	counting_forget(tracer);
 }
