@@ -183,12 +183,13 @@ find_beside(struct debug_files *files, const struct module *module, const struct
 	    const char *path)
 {
 	const size_t length = strlen(place->path), skip = strlen(place->prefix);
-	const char *below = path + length + 1;
+	const bool has_slash = length > 0 && place->path[length - 1] == '/';
+	const char *below = path + length + !has_slash;
 	struct debug_package *package;
 	struct strbuf name = STRBUF_INIT;
 	size_t end;
 
-	if (strncmp(path, place->path, length) != 0 || path[length] != '/' ||
+	if (strncmp(path, place->path, length) != 0 || (!has_slash && path[length] != '/') ||
 	    strncmp(below, place->prefix, skip) != 0)
 		return NULL;
 	below += skip;

@@ -267,8 +267,9 @@ test_llvm_dwp(void **state)
 static void
 test_separate(void **state)
 {
-	const char *dirs[] = { scene_path("d"), NULL };
+	const char *dirs[] = { scene_path("d"), NULL }, *with_slash[] = { scene_path("d/"), NULL };
 	const struct debug_files_config config = { .debug_dirs = dirs };
+	const struct debug_files_config slash_config = { .debug_dirs = with_slash };
 	struct module *module;
 
 	(void)state;
@@ -280,6 +281,7 @@ test_separate(void **state)
 		  "mv prog.dwp d/.build-id/%s.dwp", scene_id(module, true), scene_id(module, true),
 		  scene_id(module, true));
 	check(&config, true, true, NULL);
+	check(&slash_config, true, true, NULL);
 	scene_run("cd d/.build-id/%.2s && mv *.dwp $(ls *.debug).dwp", scene_id(module, true));
 	check(&config, true, true, NULL);
 	scene_module_free(module);
