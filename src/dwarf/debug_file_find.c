@@ -92,7 +92,7 @@ debug_place_open(const struct debug_place *place, const char *below, struct strb
 	start = path->length;
 	strbuf_add_format(path, "%s%s", place->prefix, below + strspn(below, "/"));
 	if (has_dots(path->data + start) || path->length - start >= PATH_MAX) {
-		errno = EINVAL;
+		errno = path->length - start >= PATH_MAX ? ENAMETOOLONG : EXDEV;
 		return -1;
 	}
 	return open_regular(place->trusted ? open(path->data, O_PATH | O_CLOEXEC) :
@@ -148,8 +148,12 @@ why_not_opened(int error)
 	case EMFILE:
 	case ENFILE:
 		return "too many open files";
+	case ENAMETOOLONG:
+		return "its path is too long";
 	case ENODATA:
 		return "it is truncated: it is empty";
+	case EXDEV:
+		return "its path has \"..\", which is not followed there";
 	default:
 		return NULL;
 	}

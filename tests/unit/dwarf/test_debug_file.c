@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -294,6 +295,25 @@ test_attribute(void **state)
 	}
 	strbuf_release(&opened);
 	close(below.top);
+}
+
+/* A path that is refused is not reported as a file of the wrong kind. */
+static void
+test_refused_path(void **state)
+{
+	const struct debug_place place = { .path = (char *)(uintptr_t)"/", .prefix = "",
+					   .trusted = true };
+	struct strbuf opened = STRBUF_INIT, path = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(debug_place_open(&place, "etc/../etc/passwd", &opened), -1);
+	assert_int_equal(errno, EXDEV);
+	while (path.length < PATH_MAX)
+		strbuf_add_text(&path, "directory/");
+	assert_int_equal(debug_place_open(&place, path.data, &opened), -1);
+	assert_int_equal(errno, ENAMETOOLONG);
+	strbuf_release(&path);
+	strbuf_release(&opened);
 }
 
 /* The root is that of a process, which has ended when names are asked for. */
@@ -764,7 +784,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE(test_nothing), SCENE(test_own), SCENE(test_budget), SCENE(test_by_id),
 		SCENE(test_by_id_links), SCENE(test_wrong_id), SCENE(test_truncated),
-		SCENE(test_no_regular_file), SCENE(test_attribute), SCENE(test_link),
+		SCENE(test_no_regular_file), SCENE(test_attribute), SCENE(test_refused_path),
+		SCENE(test_link),
 		SCENE(test_link_of_ended),
 		SCENE(test_wrong_crc), SCENE(test_crc_budget),
 		SCENE(test_hostile_link),
