@@ -13,6 +13,17 @@
  */
 #define SCHEMA 1
 
+/* Returns the kind of the wait as JSON; it may depend on the stack (view_wait_kind()). */
+static json_t *
+make_kind(const struct view *view, const struct profile_stuck *stuck)
+{
+	const uint32_t *function;
+	size_t depth;
+
+	view_stack(view, stuck->stack, &function, &depth);
+	return json_string(wait_kind_text(view_wait_kind(view, stuck->wait, function, depth)));
+}
+
 void
 json_write_deadlocks(struct json_stream *json, const struct view *view)
 {
@@ -25,11 +36,10 @@ json_write_deadlocks(struct json_stream *json, const struct view *view)
 
 		for (size_t i = 0; i < deadlock->count; i++) {
 			const struct profile_stuck *stuck = &deadlock->stuck[i];
-			const struct profile_wait *wait = profile_wait(profile, stuck->wait);
 			json_t *one = json_object();
 
 			json_add_thread(json, view, stuck->thread, one);
-			json_object_set_new(one, "kind", json_string(wait_kind_text(wait->kind)));
+			json_object_set_new(one, "kind", make_kind(view, stuck));
 			json_object_set_new(one, "object",
 					    json_stream_text(json,
 							     view_wait_object(view, stuck->wait)));
