@@ -190,9 +190,10 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 		const struct dump_thread *thread = &group->thread[first];
 
 		if (lines == LINES_MOST) {
-			page_write(page, page->ops->rest,
-				   "%*s… and %zu more threads with waits of their own", INDENT, "",
-				   group->count - first);
+			const size_t left = group->count - first;
+
+			page_write(page, page->ops->rest, "%*s… and %s", INDENT, "",
+				   quantity_things(left, "more thread", "more threads").text);
 			break;
 		}
 		next = first + 1;
