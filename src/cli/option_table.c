@@ -3,9 +3,7 @@
 #include <stddef.h>
 
 #include "wallsample/cli/options.h"
-
-/* PID_MAX_LIMIT of the kernel's threads.h: no process id is larger. */
-#define PID_MOST 4194304
+#include "wallsample/process/process.h"
 
 /*
  * Sets the offset of a field. If the type of the field is not `field_type`, _Generic does not
@@ -52,7 +50,7 @@ static const char *const match_words[] = { CAUSAL_MATCHES(WORD) NULL };
 /* clang-format off */
 const struct option_row option_table[] = {
 	{ .name = "pid", .commands = FOR_ATTACHING | FOR_CAUSAL, .letter = 'p', .argument = "PID",
-	  OPT_PID(pid), .min = 1, .max = PID_MOST,
+	  OPT_PID(pid), .min = 1, .max = PROCESS_ID_LIMIT,
 	  .help = "sample this running process" },
 	{ .name = "name", .commands = FOR_ATTACHING | FOR_CAUSAL, .argument = "GLOB",
 	  OPT_TEXT(name),
@@ -105,7 +103,7 @@ const struct option_row option_table[] = {
 	  OPT_REGEX(filter.exclude), .selects = SELECTS_SAMPLES,
 	  .help = "only stacks without a function that matches this regular expression" },
 	{ .name = "tid", .commands = FOR_THREADS, .argument = "LIST", OPT_TIDS(filter.tids),
-	  .min = 1, .max = PID_MOST, .selects = SELECTS_THREADS,
+	  .min = 1, .max = PROCESS_ID_LIMIT, .selects = SELECTS_THREADS,
 	  .help = "only these threads: ids, separated by commas" },
 	{ .name = "thread-name", .commands = FOR_OUTPUT, .argument = "GLOB",
 	  OPT_TEXT(filter.thread_name), .selects = SELECTS_THREADS,

@@ -19,16 +19,17 @@
 
 #include "wallsample/report/json_stream.h"
 #include "wallsample/report/timeline.h"
+#include "wallsample/process/process.h"
 #include "wallsample/base/base.h"
 
 /*
- * PID_MAX_LIMIT of the kernel's include/linux/threads.h: process ids are not larger. PIDS is added
- * to a process id to make an id that no process has, in two cases. First, if two recordings have
- * the same process id. Second, if an interpreter with a lock was sampled. The user may then merge
- * this trace with a trace by a tracer of the interpreter, in which the process has its own id. With
- * equal ids, slices of one thread from the two traces would not nest, and readers drop such slices.
+ * PIDS is added to a process id to make an id that no process has, in two cases. First, if two
+ * recordings have the same process id. Second, if an interpreter with a lock was sampled. The user
+ * may then merge this trace with a trace by a tracer of the interpreter, in which the process has
+ * its own id. With equal ids, slices of one thread from the two traces would not nest, and readers
+ * drop such slices.
  */
-#define PIDS 4194304
+#define PIDS PROCESS_ID_LIMIT
 /* The number of the track of the interpreter's lock; no thread id or task number has this value. */
 #define GIL_TRACK PIDS
 

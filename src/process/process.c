@@ -16,9 +16,6 @@
 /* Most bytes of a command line that are kept: it may have megabytes. */
 #define CMDLINE_LIMIT 4096
 
-/* Most threads that Linux can have (PID_MAX_LIMIT of threads.h). */
-#define THREADS_MAX (4 << 20)
-
 bool
 process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat)
 {
@@ -213,7 +210,7 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 
 	if (lseek(process->taskfd, 0, SEEK_SET) != 0)
 		return 0;
-	while (count < THREADS_MAX) {
+	while (count < PROCESS_ID_LIMIT) {
 		long n = syscall(SYS_getdents64, process->taskfd, buffer, sizeof(buffer));
 
 		if (n < 0 && errno == EINTR)

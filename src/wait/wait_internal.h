@@ -10,9 +10,10 @@
 
 #include "wallsample/base/bytes.h"
 #include "wallsample/wait/wait.h"
+#include "wallsample/process/process.h"
 
-/* Thread ids and counts of threads are below this number: PID_MAX_LIMIT of linux/threads.h. */
-#define TID_LIMIT 4194304u
+/* Thread ids and counts of threads are below this number. */
+#define TID_LIMIT ((uint32_t)PROCESS_ID_LIMIT)
 
 /* Returns true when n can be a number of threads, and is not 0. */
 static inline bool

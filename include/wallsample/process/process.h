@@ -18,6 +18,10 @@
 
 #include "wallsample/base/error.h"
 
+/* Ids of processes and threads, and numbers of threads, are below this number: PID_MAX_LIMIT of the
+ * kernel's include/linux/threads.h. */
+#define PROCESS_ID_LIMIT 4194304
+
 struct process {
 	pid_t pid;
 	int dirfd;           /* descriptor of /proc/PID */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/view/view_internal.h"
+#include "wallsample/process/process.h"
 #include "wallsample/runtime/language.h"
 
 /*
@@ -15,11 +16,6 @@
  * tasks into units.
  */
 #define APART_MOST 100
-/*
- * Thread ids are below this number, which is PID_MAX_LIMIT in the kernel's include/linux/threads.h.
- * Exporters may use the number itself for tracks that they show beside threads.
- */
-#define PIDS 4194304
 /* Task ids above this number are addresses. */
 #define NUMBER_MOST UINT32_MAX
 
@@ -240,7 +236,8 @@ view_thread_number(const struct view *view, uint32_t thread)
 {
 	const struct profile_thread *of = profile_thread(view->profile, thread);
 
-	return of->is_task ? PIDS + 1 + (int64_t)thread : (int64_t)of->tid;
+	/* Exporters may use the limit itself for tracks that they show beside threads. */
+	return of->is_task ? PROCESS_ID_LIMIT + 1 + (int64_t)thread : (int64_t)of->tid;
 }
 
 /* --- selection ------------------------------------------------------------------------ */
