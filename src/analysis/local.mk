@@ -6,8 +6,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/analysis/gil_table.h \
 	include/wallsample/analysis/margin.h \
 	include/wallsample/analysis/result.h \
-	include/wallsample/analysis/task_groups.h \
-	include/wallsample/analysis/task_table.h \
+	include/wallsample/analysis/async_groups.h \
+	include/wallsample/analysis/green_table.h \
 	include/wallsample/analysis/tree.h \
 	include/wallsample/analysis/view.h \
 	include/wallsample/analysis/waiting.h \
@@ -21,8 +21,8 @@ libwallsample_a_SOURCES += \
 	src/analysis/tables/margin.c \
 	src/analysis/tables/neighbours.c \
 	src/analysis/tables/result.c \
-	src/analysis/tables/task_groups.c \
-	src/analysis/tables/task_table.c \
+	src/analysis/tables/async_groups.c \
+	src/analysis/tables/green_table.c \
 	src/analysis/tables/tree.c \
 	src/analysis/tables/waiting.c \
 	src/analysis/view/filter.c \
@@ -33,6 +33,6 @@ libwallsample_a_SOURCES += \
 	src/analysis/view/view_internal.h \
 	src/analysis/view/view_names.c \
 	src/analysis/view/view_paths.c \
-	src/analysis/view/view_tasks.c \
+	src/analysis/view/view_green.c \
 	src/analysis/view/view_threads.c \
 	src/analysis/view/view_wait.c

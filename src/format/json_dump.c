@@ -5,7 +5,7 @@
 
 #include "format/format_internal.h"
 #include "wallsample/analysis/dump.h"
-#include "wallsample/analysis/task_groups.h"
+#include "wallsample/analysis/async_groups.h"
 
 /*
  * The version of the format, which is the member "schema" of the output. It is incremented when a

@@ -8,7 +8,7 @@
 
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
-#include "wallsample/analysis/task_table.h"
+#include "wallsample/analysis/green_table.h"
 
 /* Maximum width in cells of a thread's name, which has up to 15 bytes but may need escapes. */
 #define NAME_MOST 24

@@ -13,7 +13,7 @@
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/analysis/dump.h"
-#include "wallsample/analysis/task_groups.h"
+#include "wallsample/analysis/async_groups.h"
 
 #define INDENT 4
 /*

@@ -55,7 +55,7 @@ unit_tests = \
 	tests/unit/report/test_gil_time \
 	tests/unit/report/test_parallelism_split \
 	tests/unit/report/test_script_formats \
-	tests/unit/report/test_task_report \
+	tests/unit/report/test_green_report \
 	tests/unit/report/test_time_formats \
 	tests/unit/report/test_timeline \
 	tests/unit/runtime/test_finder \

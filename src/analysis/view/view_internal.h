@@ -76,7 +76,7 @@ struct naming {
 	struct table tasks;
 	/*
 	 * Indexed by thread of the profile: path of the code that created the task, as
-	 * creation_of() of view_tasks.c returns it. NULL unless filter.created_by is set.
+	 * creation_of() of view_green.c returns it. NULL unless filter.created_by is set.
 	 */
 	uint32_t *created;
 	/* (address of the interned text; 0) -> function that the view has made for it */
@@ -147,7 +147,7 @@ uint32_t view_own_function(struct naming *naming, const char *text);
 /* Returns the functions of a path, innermost first, borrowed from the view. */
 const uint32_t *view_path_functions(const struct view *view, uint32_t path);
 
-/* --- view_paths.c, view_tasks.c, view_entry.c: which path a sample gets -------------------- */
+/* --- view_paths.c, view_green.c, view_entry.c: which path a sample gets -------------------- */
 
 /*
  * Fills view->of_stack. The paths do not have the frames that filter.native and

@@ -17,7 +17,7 @@
 #include "runtime/python/python_find_internal.h"
 #include "../scene/python_offsets.h"
 #include "../scene/python_scene.h"
-#include "wallsample/analysis/task_groups.h"
+#include "wallsample/analysis/async_groups.h"
 
 /* Debian's 3.14.10, whose _asyncio says: */
 #define SAYS (&python_says[2])

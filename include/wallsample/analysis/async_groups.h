@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_groups.h - groups async tasks (async_tasks.h): tasks of one thread with the same state and
+ * async_groups.h - groups async tasks (async_tasks.h): tasks of one thread with the same state and
  * the same stack form one group.
  */
 #ifndef WALLSAMPLE_ANALYSIS_TASK_GROUPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* task_table.c - sums up the time of tasks, and of the threads that run tasks, by activity. */
-#include "wallsample/analysis/task_table.h"
+/* green_table.c - sums up the time of tasks, and of the threads that run tasks, by activity. */
+#include "wallsample/analysis/green_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_task_report.c - a thousand tasks on three threads: what reports say of them.
+ * test_green_report.c - a thousand tasks on three threads: what reports say of them.
  *
  * Fifty ticks of 20 ms, of a program in Go. Thread 500 never has a task. Thread 501 runs goroutine
  * 110 for 15 ticks and 111 for 15 more; thread 502 is in a call of goroutine 112 for 25. Ten
@@ -23,7 +23,7 @@
 #include "wallsample/format/exporters.h"
 #include "wallsample/process/module.h"
 #include "wallsample/analysis/result.h"
-#include "wallsample/analysis/task_table.h"
+#include "wallsample/analysis/green_table.h"
 
 #define TICKS 50
 #define SPAN (20 * MS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task_table.h - compares the tasks that a runtime schedules with the threads that run them: the
+ * green_table.h - compares the tasks that a runtime schedules with the threads that run them: the
  * time that tasks and threads spent in each activity.
  */
 #ifndef WALLSAMPLE_ANALYSIS_TASK_TABLE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* task_groups.c - groups the async tasks of a process. */
-#include "wallsample/analysis/task_groups.h"
+/* async_groups.c - groups the async tasks of a process. */
+#include "wallsample/analysis/async_groups.h"
 
 #include <stdlib.h>
 

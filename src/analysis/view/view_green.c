@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_tasks.c - marks the functions of the program itself; removes from the stacks of green tasks
+ * view_green.c - marks the functions of the program itself; removes from the stacks of green tasks
  * the functions that park them; and extends these stacks by the functions that created the task and
  * its creators.
  */
