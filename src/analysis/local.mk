@@ -1,16 +1,17 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/analysis/async_groups.h \
 	include/wallsample/analysis/diff.h \
 	include/wallsample/analysis/dump.h \
 	include/wallsample/analysis/filter.h \
 	include/wallsample/analysis/finding.h \
 	include/wallsample/analysis/gil_table.h \
+	include/wallsample/analysis/green_table.h \
 	include/wallsample/analysis/margin.h \
 	include/wallsample/analysis/result.h \
-	include/wallsample/analysis/async_groups.h \
-	include/wallsample/analysis/green_table.h \
 	include/wallsample/analysis/tree.h \
 	include/wallsample/analysis/view.h \
 	include/wallsample/analysis/waiting.h \
+	src/analysis/tables/async_groups.c \
 	src/analysis/tables/deadlock_text.c \
 	src/analysis/tables/diff.c \
 	src/analysis/tables/diff_internal.h \
@@ -18,11 +19,10 @@ libwallsample_a_SOURCES += \
 	src/analysis/tables/dump.c \
 	src/analysis/tables/finding.c \
 	src/analysis/tables/gil_table.c \
+	src/analysis/tables/green_table.c \
 	src/analysis/tables/margin.c \
 	src/analysis/tables/neighbours.c \
 	src/analysis/tables/result.c \
-	src/analysis/tables/async_groups.c \
-	src/analysis/tables/green_table.c \
 	src/analysis/tables/tree.c \
 	src/analysis/tables/waiting.c \
 	src/analysis/view/filter.c \
@@ -30,9 +30,9 @@ libwallsample_a_SOURCES += \
 	src/analysis/view/view_create.c \
 	src/analysis/view/view_entry.c \
 	src/analysis/view/view_extend.c \
+	src/analysis/view/view_green.c \
 	src/analysis/view/view_internal.h \
 	src/analysis/view/view_names.c \
 	src/analysis/view/view_paths.c \
-	src/analysis/view/view_green.c \
 	src/analysis/view/view_threads.c \
 	src/analysis/view/view_wait.c

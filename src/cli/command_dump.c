@@ -62,7 +62,7 @@ sample_threads(const struct request *request, struct core *core, struct source *
 	const struct core_sample_config config = {
 		.unwinder = options->unwinder,
 		.runtimes = options->runtimes,
-		.tasks = source->tasks = async_tasks_create(),
+		.async = source->async = async_tasks_create(),
 	};
 
 	source->modules = modules_create();

@@ -133,7 +133,7 @@ run_create_sampler(struct run *run, const struct sampler_config *config, struct 
 		.log = &run->request.log,
 		.jit = run->jit,
 		.jit_objects = run->jit_objects,
-		.tasks = run->source.tasks,
+		.async = run->source.async,
 		.control = control,
 		.selected = filter_selects_threads(filter) ? thread_is_selected : NULL,
 		.excluded = filter->exclude_thread.count > 0 ? thread_is_excluded : NULL,
@@ -200,7 +200,7 @@ sample_create(struct run *run, struct error *err)
 		.nonblocking = options->nonblocking,
 		.unwinder = options->unwinder,
 		.runtimes = options->runtimes,
-		.threads_only = options->task_use == TASKS_OFF,
+		.threads_only = options->green_use == GREEN_USE_OFF,
 	};
 
 	/* A dump is one tick, at which running threads stay stopped until all threads are
@@ -209,8 +209,8 @@ sample_create(struct run *run, struct error *err)
 		config.duration_ns = 1;
 		config.stop_all = !options->nonblocking;
 		config.exact = true;
-		config.all_tasks = true;
-		run->source.tasks = async_tasks_create();
+		config.all_green = true;
+		run->source.async = async_tasks_create();
 	}
 	return run_create_sampler(run, &config, run->source.profile, NULL, err);
 }

@@ -47,7 +47,7 @@ load_file(struct loaded *loaded, const struct options *options, const char *path
 		.names = loaded->names,
 		.symfs = options->symfs,
 		.number = (uint32_t)loaded->count,
-		.threads_only = options->task_use == TASKS_OFF,
+		.threads_only = options->green_use == GREEN_USE_OFF,
 		.stats = &loaded->source.stats,
 	};
 	const struct recording_info *info;

@@ -249,9 +249,10 @@ convert_tid(const struct conversion *c, const char *item)
 	return add_id(c, tid);
 }
 
-/* Converts a task id as reports write it: a small decimal number, or a hexadecimal address. */
+/* Converts a green task id as reports write it: a small decimal number, or a hexadecimal
+ * address. */
 static int
-convert_task(const struct conversion *c, const char *item)
+convert_green_id(const struct conversion *c, const char *item)
 {
 	const int base = strncmp(item, "0x", 2) == 0 ? 16 : 10;
 	const char *at = item + (base == 16 ? 2 : 0);
@@ -404,7 +405,7 @@ option_convert(const struct option_row *row, const char *label, const char *text
 	};
 	/* For each type whose argument is a list: the converter of one item. */
 	static int (*const item_converters[])(const struct conversion *, const char *) = {
-		[OPTION_TIDS] = convert_tid,     [OPTION_TASKS] = convert_task,
+		[OPTION_TIDS] = convert_tid,     [OPTION_GREEN] = convert_green_id,
 		[OPTION_STATES] = convert_state, [OPTION_GILS] = convert_gil,
 		[OPTION_CHOICE] = NULL,
 	};

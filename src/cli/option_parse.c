@@ -416,7 +416,7 @@ options_release(struct options *options)
 	free(options->progress.text);
 	free(options->filter.exclude_thread.text);
 	free(options->filter.tids.id);
-	free(options->filter.tasks.id);
+	free(options->filter.green.id);
 	option_free_regex(options->filter.include);
 	option_free_regex(options->filter.exclude);
 	option_free_regex(options->focus);

@@ -26,7 +26,7 @@
 #define OPT_MOMENT(field) .type = OPTION_MOMENT, FIELD(field, struct option_moment)
 #define OPT_RANGE(field) .type = OPTION_RANGE, FIELD(field, struct option_range)
 #define OPT_TIDS(field) .type = OPTION_TIDS, FIELD(field, struct id_list)
-#define OPT_TASKS(field) .type = OPTION_TASKS, FIELD(field, struct id_list)
+#define OPT_GREEN(field) .type = OPTION_GREEN, FIELD(field, struct id_list)
 #define OPT_STATES(field) .type = OPTION_STATES, FIELD(field, unsigned)
 #define OPT_GILS(field) .type = OPTION_GILS, FIELD(field, unsigned)
 #define OPT_RUNTIMES(field) .type = OPTION_RUNTIMES, FIELD(field, uint32_t)
@@ -39,7 +39,7 @@
 /* The words that options with a choice accept, in the order of the values of the enum. */
 #define WORD(name, word) word,
 #define WORD_OF_WEIGHT(name, title, word) word,
-static const char *const tasks_words[] = { TASK_USES(WORD) NULL };
+static const char *const green_use_words[] = { GREEN_USES(WORD) NULL };
 static const char *const by_words[] = { VIEW_KEYS(WORD) NULL };
 static const char *const sort_words[] = { WEIGHTS(WORD_OF_WEIGHT) NULL };
 static const char *const native_words[] = { VIEW_NATIVES(WORD) NULL };
@@ -118,11 +118,11 @@ const struct option_row option_table[] = {
 		  "when sampling, they are not stopped, and only their number and CPU time are "
 		  "read; may be given several times" },
 	{ .name = "tasks", .commands = FOR_SAMPLING | FOR_REPORTS | FOR_DUMP, .argument = "WHICH",
-	  OPT_CHOICE(task_use, enum task_use, tasks_words), .fallback = "auto",
+	  OPT_CHOICE(green_use, enum green_use, green_use_words), .fallback = "auto",
 	  .help = "tasks that a language's runtime schedules: auto shows each by itself, off "
 		  "shows the threads that run them, as for any program" },
 	{ .name = "task", .commands = FOR_REPORT_OF_ONE | FOR_DUMP, .argument = "LIST",
-	  OPT_TASKS(filter.tasks), .selects = SELECTS_SAMPLES,
+	  OPT_GREEN(filter.green), .selects = SELECTS_SAMPLES,
 	  .help = "only these tasks: numbers such as 17 or 0x7f20a4c0, separated by commas" },
 	{ .name = "created-by", .commands = FOR_REPORTS | FOR_DUMP, OPT_FLAG(filter.created_by),
 	  .help = "continue the stack of a task with the place that created the task" },

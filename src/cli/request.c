@@ -52,8 +52,8 @@ request_check_report(struct request *request, struct error *err)
 			       options->tree ? "--tree" : "--focus", request->exporter->name);
 	if (rc == 0 && options->filter.blame)
 		rc = check_blame(request, err);
-	if (rc == 0 && options->task_use == TASKS_OFF &&
-	    (options->filter.created_by || options->filter.tasks.count > 0))
+	if (rc == 0 && options->green_use == GREEN_USE_OFF &&
+	    (options->filter.created_by || options->filter.green.count > 0))
 		rc = error_set(err, ERROR_USAGE, "--tasks=off has no tasks, and %s is about them",
 			       options->filter.created_by ? "--created-by" : "--task");
 	if (rc == 0)

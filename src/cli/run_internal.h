@@ -34,7 +34,7 @@ struct source {
 	struct modules *modules;         /* owned by the creator of the source */
 	struct symbols_config names;     /* borrowed by `symbols` */
 	struct symbols *symbols;         /* owned */
-	struct async_tasks *tasks;       /* owned; NULL unless the source is a dump */
+	struct async_tasks *async;       /* owned; NULL unless the source is a dump */
 	const struct process *process;   /* borrowed */
 	const struct core_end *core_end; /* borrowed; how the process ended; NULL: no core file */
 	struct run_stats stats;

@@ -137,7 +137,7 @@ part_load(struct run *run, struct live_part *live, struct error *err)
 	const bool wanted = part_is_wanted(options);
 	struct recording_load load = {
 		.selection = wanted ? &selection : NULL,
-		.threads_only = options->task_use == TASKS_OFF,
+		.threads_only = options->green_use == GREEN_USE_OFF,
 	};
 	int rc = recorder_commit(run->recorder, &run->source.stats, err);
 

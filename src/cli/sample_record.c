@@ -111,7 +111,7 @@ say_written(const struct run *run, const struct run_stats *stats, const char *so
 	size_t tasks = 0;
 
 	for (uint32_t i = 0; i < all; i++)
-		tasks += profile_thread(run->source.profile, i)->is_task;
+		tasks += profile_thread(run->source.profile, i)->is_green;
 	log_say(&run->request.log, LOG_NORMAL, "wrote recording to %s%s: %s of %s%s%s, %.4g MiB",
 		run->request.output.path, so_far,
 		quantity_things(stats->thread_samples, "sample", "samples").text,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - the data of a report, and writing a report or dump of it. */
+/* source.c - the data of a report, and writing a report or dump of it. In this file "task" means a
+ * green task (green_task.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ source_make_symbols(struct source *source, const struct options *options, const 
 void
 source_release(struct source *source)
 {
-	async_tasks_free(source->tasks);
+	async_tasks_free(source->async);
 	symbols_free(source->symbols);
 	profile_free(source->profile);
 }
@@ -80,7 +81,7 @@ add_part(struct strbuf *why, uint64_t bad, uint64_t all, const char *what)
 enum sample_status
 sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 {
-	const uint64_t of_threads = stats->thread_samples - stats->task_samples;
+	const uint64_t of_threads = stats->thread_samples - stats->green_samples;
 	uint64_t failed = 0, broken, walks;
 
 	/*
@@ -90,7 +91,7 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
 			failed += stats->failed[i];
-	failed -= stats->task_failures < failed ? stats->task_failures : failed;
+	failed -= stats->green_failures < failed ? stats->green_failures : failed;
 	run_stats_count_chains(stats, &walks, &broken);
 	/* No thread was captured: all of them had ended before. */
 	if (stats->thread_samples <= stats->failed[FAILURE_EXITED])
@@ -98,10 +99,10 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	/* The shares for threads and for tasks are separate, so that many tasks cannot hide
 	 * failed threads. */
 	if (!is_too_many(failed, of_threads) && !is_too_many(broken, walks) &&
-	    !is_too_many(stats->task_failures, stats->task_samples))
+	    !is_too_many(stats->green_failures, stats->green_samples))
 		return SAMPLE_WHOLE;
 	add_part(why, failed, of_threads, "samples failed");
-	add_part(why, stats->task_failures, stats->task_samples, "samples of tasks failed");
+	add_part(why, stats->green_failures, stats->green_samples, "samples of tasks failed");
 	add_part(why, broken, walks, "stacks are not whole");
 	return SAMPLE_PARTIAL;
 }
@@ -121,10 +122,10 @@ add_threads(const struct view *view, struct strbuf *out)
 
 	for (size_t i = 0; i < view_row_count(view); i++) {
 		const uint32_t thread = view_row(view, i)->thread;
-		const bool is_task = profile_thread(profile, thread)->is_task;
+		const bool is_green = profile_thread(profile, thread)->is_green;
 
-		tasks += !seen[thread] && is_task;
-		threads += !seen[thread] && !is_task;
+		tasks += !seen[thread] && is_green;
+		threads += !seen[thread] && !is_green;
 		seen[thread] = true;
 	}
 	if (tasks > 0)
@@ -282,7 +283,7 @@ source_write(const struct request *request, const struct source *source, const s
 		.error = &wrong,
 		.process = source->process,
 		.core_end = source->core_end,
-		.tasks = source->tasks,
+		.async = source->async,
 		.modules = source->modules,
 		.stats = &source->stats,
 		.began_ns = source->began_ns,

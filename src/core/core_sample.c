@@ -15,7 +15,7 @@
  */
 #define STACK_AT_ONCE ((size_t)256 << 10)
 
-#define TASKS_MOST_NS (5 * NS_PER_SEC)
+#define ASYNC_MOST_NS (5 * NS_PER_SEC)
 
 struct taking {
 	const struct core *core;
@@ -75,7 +75,7 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 		.thread = core_waits_thread,
 		.context = &taking->waits,
 		.wanted = config->runtimes,
-		.tasks = config->tasks != NULL,
+		.async = config->async != NULL,
 	};
 
 	if (config->runtimes == 0)
@@ -225,12 +225,12 @@ read_waiters(struct taking *taking, const struct core_sample_config *config)
 	core_waits_classify(&taking->waits, taking->maps, taking->profile);
 }
 
-/* Reads the asynchronous tasks of all threads, in at most TASKS_MOST_NS. One reading is enough: the
+/* Reads the async tasks of all threads, in at most ASYNC_MOST_NS. One reading is enough: the
  * memory of a core does not change. */
 static void
-read_tasks(const struct taking *taking, struct async_tasks *tasks)
+read_async_tasks(const struct taking *taking, struct async_tasks *tasks)
 {
-	const uint64_t until_ns = clock_now_ns() + TASKS_MOST_NS;
+	const uint64_t until_ns = clock_now_ns() + ASYNC_MOST_NS;
 	const size_t count = core_thread_count(taking->core);
 
 	if (tasks == NULL)
@@ -266,7 +266,7 @@ core_sample(const struct core *core, struct maps *maps, const struct core_sample
 	read_waiters(&taking, config);
 	for (size_t i = 0; i < count; i++)
 		take_thread(&taking, i);
-	read_tasks(&taking, config->tasks);
+	read_async_tasks(&taking, config->async);
 	core_waits_blame(&taking.waits, profile);
 	core_waits_release(&taking.waits);
 	profile_add_tick(profile, 1, 0, 0);

@@ -12,7 +12,7 @@
  *
  * Times are microseconds on the clock of timeline_base(): of CLOCK_MONOTONIC, like those of other
  * tools, if the recordings have it. A slice is written when it ends, so slices are not ordered by
- * their start: readers sort them.
+ * their start: readers sort them. In this file "task" means a green task (green_task.h).
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@
  *
  * The weight is in microseconds, at least 1; in a dump it is the number of threads and tasks with
  * the stack. A name may contain spaces: readers take the weight after the last space. A comparison
- * of two runs has two weights, before and after, as difffolded.pl of FlameGraph writes them.
+ * of two runs has two weights, before and after, as difffolded.pl of FlameGraph writes them. In
+ * this file "task" means a green task (green_task.h).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ count_of(const struct view *view, const struct view_row *row)
 
 	if (row->samples <= 0)
 		return 0;
-	return of->is_task && of->task_id == 0 ? row->samples : 1;
+	return of->is_green && of->green_id == 0 ? row->samples : 1;
 }
 
 /*

@@ -237,7 +237,7 @@ write_threads(struct writing *writing)
 		json_t *object = json_pack("{s:n}", "tid");
 
 		writing->thread[row->thread] = json_stream_number(i);
-		if (!thread->is_task)
+		if (!thread->is_green)
 			json_object_set_new(object, "start_time",
 					    json_stream_number(thread->start_time));
 		json_add_thread(&writing->json, writing->view, row->thread, object);
@@ -328,7 +328,7 @@ json_write(const struct export_input *input, FILE *out)
 	write_functions(&writing);
 	write_threads(&writing);
 	report_json_states(writing.view, &writing.json);
-	report_json_tasks(writing.view, input->stats, &writing.json);
+	report_json_green(writing.view, input->stats, &writing.json);
 	report_json_waiting(writing.view, &writing.json);
 	json_write_deadlocks(&writing.json, writing.view);
 	report_json_gil(writing.view, &writing.json);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "format/format_internal.h"
-#include "wallsample/analysis/dump.h"
 #include "wallsample/analysis/async_groups.h"
+#include "wallsample/analysis/dump.h"
 
 /*
  * The version of the format, which is the member "schema" of the output. It is incremented when a
@@ -68,7 +68,7 @@ add_file(struct json_stream *json, json_t *frame, const char *file, uint32_t lin
 /* --- coroutines ------------------------------------------------------------------------------ */
 
 static json_t *
-make_task(struct json_stream *json, const struct async_tasks *tasks, uint32_t task)
+make_async_task(struct json_stream *json, const struct async_tasks *tasks, uint32_t task)
 {
 	json_t *awaited_by = json_array();
 	const uint32_t *awaiter;
@@ -82,15 +82,15 @@ make_task(struct json_stream *json, const struct async_tasks *tasks, uint32_t ta
 }
 
 static void
-write_task_group(struct json_stream *json, const struct async_tasks *tasks,
-		 const struct task_group *group)
+write_async(struct json_stream *json, const struct async_tasks *tasks,
+	    const struct async_group *group)
 {
 	json_t *members = json_array(), *stack = json_array();
 	const struct runtime_place *place;
 	uint32_t at = group->like->stack;
 
 	for (size_t i = 0; i < group->count; i++)
-		json_array_append_new(members, make_task(json, tasks, group->task[i]));
+		json_array_append_new(members, make_async_task(json, tasks, group->member[i]));
 	while ((place = async_tasks_place(tasks, &at)) != NULL) {
 		json_t *frame = json_pack("{s:o}", "function",
 					  json_stream_text(json, place->function));
@@ -106,21 +106,21 @@ write_task_group(struct json_stream *json, const struct async_tasks *tasks,
 }
 
 static void
-write_tasks(struct json_stream *json, const struct async_tasks *tasks)
+write_async_tasks(struct json_stream *json, const struct async_tasks *tasks)
 {
-	struct task_groups groups;
+	struct async_groups groups;
 	const char *missing;
 
-	task_groups_make(tasks, &groups);
+	async_groups_make(tasks, &groups);
 	json_stream_begin_list(json, "tasks");
 	for (size_t g = 0; g < groups.count; g++)
-		write_task_group(json, tasks, &groups.group[g]);
+		write_async(json, tasks, &groups.group[g]);
 	json_stream_end(json);
 	json_stream_begin_list(json, "tasks_missing");
 	for (size_t i = 0; (missing = async_tasks_missing(tasks, i)) != NULL; i++)
 		json_stream_put(json, NULL, json_stream_text(json, missing));
 	json_stream_end(json);
-	task_groups_release(&groups);
+	async_groups_release(&groups);
 }
 
 /* --- threads --------------------------------------------------------------------------------- */
@@ -139,8 +139,8 @@ make_frame(struct json_stream *json, const struct view *view, uint32_t id)
 }
 
 /*
- * Returns the holder of an object as JSON: a thread or task, or the reason why the holder is not
- * known.
+ * Returns the holder of an object as JSON: a thread or green task, or the reason why the holder is
+ * not known.
  */
 static json_t *
 make_holder(struct json_stream *json, const struct view *view, const struct profile_blame *holder)
@@ -151,7 +151,7 @@ make_holder(struct json_stream *json, const struct view *view, const struct prof
 	size_t depth;
 
 	view_stack(view, holder->stack, &function, &depth);
-	if (thread->tid > 0 || thread->is_task)
+	if (thread->tid > 0 || thread->is_green)
 		json_add_thread(json, view, holder->thread, object);
 	else if (depth > 0)
 		json_object_set_new(object, "why",
@@ -182,8 +182,8 @@ make_wait(struct json_stream *json, const struct view *view, const struct dump_g
 }
 
 /*
- * Returns the seconds that a task has waited, as its runtime reports them; null if the runtime does
- * not report them.
+ * Returns the seconds that a green task has waited, as its runtime reports them; null if the
+ * runtime does not report them.
  */
 static json_t *
 waiting_seconds(const struct view *view, uint32_t thread)
@@ -199,14 +199,14 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 	json_t *object = json_object(), *threads = json_array(), *stack = json_array();
 
 	json_add_state(object, group->state, group->syscall);
-	if (group->are_tasks)
-		json_object_set_new(object, "tasks", json_stream_number(group->tasks));
+	if (group->are_green)
+		json_object_set_new(object, "tasks", json_stream_number(group->green_count));
 	for (size_t i = 0; i < group->count; i++) {
 		const struct dump_thread *thread = &group->thread[i];
 		json_t *one = json_object();
 
 		json_add_thread(json, view, thread->thread, one);
-		if (group->are_tasks)
+		if (group->are_green)
 			json_object_set_new(one, "waiting_seconds",
 					    waiting_seconds(view, thread->thread));
 		if (thread->count > 1)
@@ -265,8 +265,8 @@ json_write_dump(const struct export_input *input, FILE *out)
 	for (size_t i = 0; i < dump.count; i++)
 		write_group(&json, input->view, &dump.group[i]);
 	json_stream_end(&json);
-	if (input->tasks != NULL)
-		write_tasks(&json, input->tasks);
+	if (input->async != NULL)
+		write_async_tasks(&json, input->async);
 	json_stream_close(&json);
 	dump_release(&dump);
 }

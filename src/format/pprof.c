@@ -250,14 +250,14 @@ make_labels(struct packing *packing, const struct view_row *row,
 	for (size_t i = 0; i < LABELS_MOST; i++)
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
 	label[0].key = text(packing, "thread");
-	/* Tasks that form a unit (view_unit()) get the same name. */
-	(thread->is_task ? view_add_unit : view_add_name)(packing->view,
-							  view_unit(packing->view, row->thread),
-							  &name);
+	/* Green tasks that form a unit (view_unit()) get the same name. */
+	(thread->is_green ? view_add_unit : view_add_name)(packing->view,
+							   view_unit(packing->view, row->thread),
+							   &name);
 	label[0].str = foreign_text(packing, name.data);
 	strbuf_release(&name);
-	label[1].key = text(packing, thread->is_task ? "task" : "tid");
-	label[1].num = thread->is_task ? (int64_t)thread->task_id : (int64_t)thread->tid;
+	label[1].key = text(packing, thread->is_green ? "task" : "tid");
+	label[1].num = thread->is_green ? (int64_t)thread->green_id : (int64_t)thread->tid;
 	label[2].key = text(packing, "state");
 	label[2].str = text(packing, run_state_text(row->state));
 	if (waits && syscall_name(row->syscall) != NULL) {

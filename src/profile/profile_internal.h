@@ -17,7 +17,7 @@ enum names_table {
 	NAMES_BYTECODE, /* (id in NAMES_FRAME and bytecode_size; bytecode) -> frame */
 	NAMES_SCRIPT,   /* (name and file; line) -> frame */
 	NAMES_STACK,    /* (frame; caller) -> stack */
-	NAMES_THREAD,   /* (tid; start time) -> thread; profile_add_task has the keys of tasks */
+	NAMES_THREAD,   /* (tid; start time) -> thread; for green tasks see profile_add_green */
 	NAMES_WAIT,     /* (kind and timed; object) -> wait */
 	NAMES_DOING,    /* the table `doings` of profile_find_entry */
 	NAMES_TABLES
@@ -80,7 +80,7 @@ struct profile {
 	struct profile_sums *since_mark;
 	/* the oldest and the latest mark; NULL if there is no mark */
 	struct profile_mark *first, *last;
-	uint32_t ready; /* number of tasks that wait for a thread at the next tick */
+	uint32_t ready; /* number of green tasks that wait for a thread at the next tick */
 	const struct profile_recorder *recorder; /* NULL if there is no recorder */
 };
 

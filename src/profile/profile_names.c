@@ -250,18 +250,18 @@ profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time, cons
 }
 
 uint32_t
-profile_add_task(struct profile *profile, const struct profile_thread *task, uint64_t address)
+profile_add_green(struct profile *profile, const struct profile_thread *task, uint64_t address)
 {
 	/*
-	 * Name and entry frame are hashed before they are combined with task_id by XOR: tasks that
-	 * reuse an address have similar ids and entry frames, and without the hash two different
-	 * pairs could give the same result.
+	 * Name and entry frame are hashed before they are combined with green_id by XOR: green
+	 * tasks that reuse an address have similar ids and entry frames, and without the hash two
+	 * different pairs could give the same result.
 	 */
 	const uint64_t kind = hash_u64((uint64_t)task->name << 32 | task->entry);
 
-	/* The highest bit, which no thread id has, distinguishes tasks from threads. */
-	return intern_thread(profile->names, UINT64_C(1) << 63 | (kind ^ task->task_id),
-			     task->task_id != 0 ? address : 0, task);
+	/* The highest bit, which no thread id has, distinguishes green tasks from threads. */
+	return intern_thread(profile->names, UINT64_C(1) << 63 | (kind ^ task->green_id),
+			     task->green_id != 0 ? address : 0, task);
 }
 
 uint32_t

@@ -9,9 +9,11 @@
 #define NS_MOST 0x1p60
 #define DATE_MOST (0x1p32 * (double)NS_PER_SEC) /* ns since 1970: the year 2106 */
 
-#define RUN(field, kind, how)                                                                      \
+#define RUN(field, kind, how) RUN_AS(field, field, kind, how)
+/* word: the name in recordings, which never changes. */
+#define RUN_AS(word, field, kind, how)                                                             \
 	{                                                                                          \
-		.name = #field, .type = FIELD_##kind, .offset = offsetof(struct run_stats, field), \
+		.name = #word, .type = FIELD_##kind, .offset = offsetof(struct run_stats, field),  \
 		.merge = MERGE_##how                                                               \
 	}
 
@@ -29,13 +31,13 @@ const struct field run_fields[] = {
 	RUN(excluded.threads, U64, SUM),
 	RUN(excluded.ended, U64, SUM),
 	RUN(excluded.cpu_ns, U64, SUM),
-	RUN(task_samples, U64, SUM),
-	RUN(task_failures, U64, SUM),
-	RUN(task_looks, U64, SUM),
-	RUN(task_stacks, U64, SUM),
-	RUN(tasks_seen, U64, SUM),
-	RUN(tasks_most, U32, SUM),
-	RUN(tasks_thinnest, U32, MAX),
+	RUN_AS(task_samples, green_samples, U64, SUM),
+	RUN_AS(task_failures, green_failures, U64, SUM),
+	RUN_AS(task_looks, green_looks, U64, SUM),
+	RUN_AS(task_stacks, green_stacks, U64, SUM),
+	RUN_AS(tasks_seen, green_seen, U64, SUM),
+	RUN_AS(tasks_most, green_most, U32, SUM),
+	RUN_AS(tasks_thinnest, green_thinnest, U32, MAX),
 	RUN(looks, U64, SUM),
 	RUN(reused, U64, SUM),
 	RUN(read, U64, SUM),

@@ -168,8 +168,8 @@ void id_map_add(struct id_map *map, uint32_t id);
 struct recording_span reader_span_of(const struct recording *recording,
 				     const struct spans_row *row);
 /*
- * If *carrier is not 0, sets *thread to the thread that ran the task, and *carrier to 0. Returns
- * false if *thread is then still a task, because no thread ran it.
+ * If *carrier is not 0, sets *thread to the thread that ran the green task, and *carrier to 0.
+ * Returns false if *thread is then still a task, because no thread ran it.
  */
 bool reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *carrier);
 

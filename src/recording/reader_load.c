@@ -147,7 +147,8 @@ load_stack(struct rows *rows, void *context)
 }
 
 /*
- * Adds a thread or a task to the profile. Threads and tasks of different recordings stay separate.
+ * Adds a thread or a green task to the profile. Threads and tasks of different recordings stay
+ * separate.
  */
 static void
 load_thread(struct rows *rows, void *context)
@@ -168,9 +169,9 @@ load_thread(struct rows *rows, void *context)
 	strbuf_add_text(&name, row->name);
 	if (row->task.known) {
 		const struct profile_thread task = {
-			.is_task = true,
+			.is_green = true,
 			.name = profile_intern_text(load->profile, name.data),
-			.task_id = (uint64_t)row->task.number,
+			.green_id = (uint64_t)row->task.number,
 			.system = row->system.number != 0,
 			.creator = (uint64_t)row->creator,
 			.entry = (uint32_t)row->entry,
@@ -178,7 +179,7 @@ load_thread(struct rows *rows, void *context)
 		};
 
 		map_add(loading, TABLE_THREADS,
-			profile_add_task(load->profile, &task, number << 32 | (uint64_t)row->id));
+			profile_add_green(load->profile, &task, number << 32 | (uint64_t)row->id));
 	} else {
 		map_add(loading, TABLE_THREADS,
 			profile_add_thread(load->profile, (pid_t)row->tid,
@@ -242,7 +243,7 @@ reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *c
 	if (*carrier != 0)
 		*thread = *carrier - 1;
 	*carrier = 0;
-	return !profile_thread(profile, *thread)->is_task;
+	return !profile_thread(profile, *thread)->is_green;
 }
 
 /*

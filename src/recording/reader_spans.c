@@ -81,7 +81,7 @@ read_span(const struct rows *rows, uint64_t *next, struct recording_span *span)
 }
 
 /* SPANS: SQL that selects the spans with a place in time and begins to order them; a row without
- * samples or without ticks has only weights. OF_THREAD: the thread that ran the task or, for
+ * samples or without ticks has only weights. OF_THREAD: the thread that ran the green task or, for
  * samples of a thread itself, this thread. */
 #define SPANS "WHERE samples > 0 AND ticks > 0 ORDER BY "
 #define OF_THREAD "CASE WHEN carrier >= 0 THEN carrier ELSE thread END"
@@ -96,7 +96,7 @@ recording_each_span(struct recording *recording, enum recording_order order,
 		    struct error *err)
 {
 	uint64_t *next = xcalloc(profile_thread_count(recording->profile) + 1, sizeof(*next));
-	/* With threads_only, spans of tasks belong to the threads that ran the tasks. */
+	/* With threads_only, spans of green tasks belong to the threads that ran the tasks. */
 	const bool by_carrier = recording->threads_only && order == RECORDING_BY_THREAD;
 	bool more = true;
 	struct rows rows;

@@ -56,9 +56,9 @@ struct spans {
 	struct open_span *open;        /* indexed by thread of the profile: its latest span */
 	size_t open_count, open_capacity;
 	/*
-	 * Latest spans of shared records (profile.h: tid 0, or task_id 0 of a task). Such a record
-	 * may have several stacks and states at one tick, and has a span for each. The members
-	 * first_added and extra are not used here.
+	 * Latest spans of shared records (profile.h: tid 0, or green_id 0 of a green task). Such a
+	 * record may have several stacks and states at one tick, and has a span for each. The
+	 * members first_added and extra are not used here.
 	 */
 	struct open_span *side;
 	size_t side_count, side_capacity;

@@ -147,7 +147,7 @@ is_news(struct recorder *recorder, enum recording_table table, size_t id, uint32
 	return differs;
 }
 
-/* Writes new and renamed threads. Only a task has values in the columns task and system. */
+/* Writes new and renamed threads. Only a green task has values in the columns task and system. */
 static void
 put_threads(struct recorder *recorder)
 {
@@ -158,8 +158,8 @@ put_threads(struct recorder *recorder)
 			RECORDER_PUT(recorder, THREADS, threads, .id = i, .tid = thread->tid,
 				     .start_time = (int64_t)thread->start_time,
 				     .name = profile_text(recorder->profile, thread->name),
-				     .task = { thread->is_task, (int64_t)thread->task_id },
-				     .system = { thread->is_task, thread->system },
+				     .task = { thread->is_green, (int64_t)thread->green_id },
+				     .system = { thread->is_green, thread->system },
 				     .entry = thread->entry, .created_at = thread->created_at,
 				     .creator = (int64_t)thread->creator);
 	}

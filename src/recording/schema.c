@@ -104,8 +104,8 @@ const char *const recording_views[] = {
 	"ELSE w.kind || coalesce(' ' || n.function, '') END AS what, w.most AS most "
 	"FROM waits w LEFT JOIN frame_names n ON n.frame = w.object",
 	/*
-	 * The name of each thread. The name of a task is, for example, "task 17 main.taker"; that
-	 * of a shared record of tasks, "tasks main.taker".
+	 * The name of each thread. The name of a green task is, for example, "task 17 main.taker";
+	 * that of a shared record of tasks, "tasks main.taker".
 	 */
 	"CREATE VIEW thread_names AS SELECT t.id AS thread, t.tid AS tid, t.task AS task, "
 	"CASE WHEN t.task IS NULL THEN t.name "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* spans.c - sums up consecutive equal samples of a thread in a span (recorder_internal.h). */
+/* spans.c - sums up consecutive equal samples of a thread in a span (recorder_internal.h). In this
+ * file "task" means a green task (green_task.h). */
 #include "recording/recorder_internal.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ is_shared(const struct spans *spans, const struct profile_entry *sample)
 {
 	const struct profile_thread *thread = profile_thread(spans->profile, sample->thread);
 
-	return thread->is_task ? thread->task_id == 0 : thread->tid == 0;
+	return thread->is_green ? thread->green_id == 0 : thread->tid == 0;
 }
 
 static struct open_span *
@@ -158,7 +159,7 @@ place_samples(struct spans *spans, struct open_span *open, const struct profile_
 	      uint64_t *first, uint64_t *ticks)
 {
 	const bool parked = sample->carrier == 0 &&
-			    profile_thread(spans->profile, sample->thread)->is_task;
+			    profile_thread(spans->profile, sample->thread)->is_green;
 	const uint64_t carried = carried_up_to(spans, sample);
 	const int64_t samples = sample->samples;
 	const uint64_t end = spans->ticks + 1, count = samples > 0 ? (uint64_t)samples : 0;

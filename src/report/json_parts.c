@@ -39,7 +39,7 @@ json_add_thread(struct json_stream *stream, const struct view *view, uint32_t th
 	struct strbuf whole = STRBUF_INIT;
 
 	json_object_set_new(to, "tid", of->tid > 0 ? json_integer(of->tid) : json_null());
-	if (!of->is_task) {
+	if (!of->is_green) {
 		json_object_set_new(to, "name", json_stream_text(stream, name));
 		return;
 	}
@@ -48,10 +48,12 @@ json_add_thread(struct json_stream *stream, const struct view *view, uint32_t th
 			       json_pack("{s:o, s:o, s:o?, s:o?, s:o?, s:o?, s:b}", "name",
 					 json_stream_text(stream, whole.data), "noun",
 					 json_stream_text(stream, name), "task",
-					 of->task_id != 0 ? json_stream_number(of->task_id) : NULL,
-					 "entry", text_value(stream, view_task_entry(view, thread)),
+					 of->green_id != 0 ? json_stream_number(of->green_id) :
+							     NULL,
+					 "entry",
+					 text_value(stream, view_green_entry(view, thread)),
 					 "created_at",
-					 text_value(stream, view_task_creator(view, thread)),
+					 text_value(stream, view_green_creator(view, thread)),
 					 "creator",
 					 of->creator != 0 ? json_stream_number(of->creator) : NULL,
 					 "system", (int)of->system));
@@ -65,7 +67,7 @@ json_add_state(json_t *object, enum run_state state, int32_t syscall)
 	json_t *call = NULL;
 
 	json_object_set_new(object, "state", json_string(run_state_text(state)));
-	if (!waits || syscall == SYSCALL_NONE || syscall == SYSCALL_TASK)
+	if (!waits || syscall == SYSCALL_NONE || syscall == SYSCALL_GREEN)
 		call = json_null();
 	else if (syscall == SYSCALL_UNKNOWN)
 		call = json_string("unknown");

@@ -50,10 +50,10 @@ write_header(const struct export_input *input, struct page *page)
 	page_field(page, "Threads", "%s seen, at most %s at once",
 		   quantity_count(stats->threads_seen).text,
 		   quantity_count(stats->threads_most).text);
-	if (stats->tasks_seen > 0 && report_has_tasks(input))
+	if (stats->green_seen > 0 && report_has_green(input))
 		page_field(page, "Tasks", "%s seen, at most %s at once without a thread",
-			   quantity_count(stats->tasks_seen).text,
-			   quantity_count(stats->tasks_most).text);
+			   quantity_count(stats->green_seen).text,
+			   quantity_count(stats->green_most).text);
 	page_field(page, "Sampled", "%s at %s", quantity_time((int64_t)stats->elapsed_ns).text,
 		   quantity_rate(stats->rate_wanted).text);
 	if (input->note != NULL)
@@ -77,19 +77,19 @@ shown(size_t count, size_t limit)
 }
 
 /*
- * Returns the words for a weight, of which callers use `meaning` and `noun`. If tasks of a runtime
- * were sampled, Wall includes the time of tasks, and the words for Wall say so; their other members
- * are NULL.
+ * Returns the words for a weight, of which callers use `meaning` and `noun`. If green tasks of a
+ * runtime were sampled, Wall includes the time of tasks, and the words for Wall say so; their other
+ * members are NULL.
  */
 static const struct report_weight_words *
 words_of(const struct export_input *input, enum weight weight)
 {
-	static const struct report_weight_words wall_with_tasks = {
+	static const struct report_weight_words wall_with_green = {
 		.meaning = "by Wall: the time that tasks and threads spent in them, running or not",
 		.noun = "of Wall (all tasks and threads together)",
 	};
 
-	return weight == WEIGHT_WALL && report_has_tasks(input) ? &wall_with_tasks :
+	return weight == WEIGHT_WALL && report_has_green(input) ? &wall_with_green :
 								  &report_weight_words[weight];
 }
 
@@ -235,7 +235,7 @@ write_functions(const struct export_input *input, struct page *page)
 static void
 write_thread_unit(const struct export_input *input, struct page *page)
 {
-	const bool tasks = report_has_tasks(input);
+	const bool tasks = report_has_green(input);
 
 	page_write(page, page->ops->paragraph, "%s of each %s %s. 100%% is %s%s.",
 		   report_key_words[view_key(input->view)].plural,
@@ -255,10 +255,10 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
 	const double ticks = margin_ticks(profile, input->sort, row->ns[input->sort]);
 
-	if (!thread->is_task)
+	if (!thread->is_green)
 		page_add(page, "Thread %jd (", (intmax_t)thread->tid);
 	report_add_unit(&page->text, input, row);
-	page_add(page, "%s: %s, %s of it running", thread->is_task ? "" : ")",
+	page_add(page, "%s: %s, %s of it running", thread->is_green ? "" : ")",
 		 quantity_time(row->ns[WEIGHT_WALL]).text,
 		 quantity_share((double)row->runnable_ns, (double)row->ns[WEIGHT_WALL]).text);
 	if (ticks > 0)
@@ -268,14 +268,14 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 }
 
 /*
- * Writes a table of functions for each of the first THREAD_TABLES_MOST threads and tasks, ordered
- * by the time in which they ran or waited for a CPU, the longest first. If there are more than 100
- * tasks, those that began with the same function share a table (view_unit()).
+ * Writes a table of functions for each of the first THREAD_TABLES_MOST threads and green tasks,
+ * ordered by the time in which they ran or waited for a CPU, the longest first. If there are more
+ * than 100 tasks, those that began with the same function share a table (view_unit()).
  */
 static void
 write_functions_by_thread(const struct export_input *input, struct page *page)
 {
-	const bool tasks = report_has_tasks(input);
+	const bool tasks = report_has_green(input);
 	struct thread_table threads;
 
 	thread_table_make_units(input->view, &threads);
@@ -371,11 +371,11 @@ write_report(const struct export_input *input, struct page *page)
 			report_write_tree(input, page);
 		if (!view_is_blame(input->view)) {
 			report_write_parallelism(input, page);
-			page->ops->heading(page, report_has_tasks(input) ?
+			page->ops->heading(page, report_has_green(input) ?
 							 "What tasks and threads were doing" :
 							 "What the threads were doing");
 			write_states(input->view, input->limit, page, NULL);
-			report_write_tasks(input, page);
+			report_write_green(input, page);
 		}
 		report_write_waiting(input, page);
 		if (!view_is_blame(input->view)) {

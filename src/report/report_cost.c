@@ -11,22 +11,22 @@ write_samples(const struct run_stats *stats, struct page *page)
 {
 	page_add(page, "%s of %s", quantity_count(stats->thread_samples).text,
 		 quantity_things(stats->threads_seen, "thread", "threads").text);
-	if (stats->tasks_seen > 0)
-		page_add(page, " and %s", quantity_things(stats->tasks_seen, "task", "tasks").text);
+	if (stats->green_seen > 0)
+		page_add(page, " and %s", quantity_things(stats->green_seen, "task", "tasks").text);
 	page_add(page, " in %s, from %s", quantity_things(stats->ticks, "tick", "ticks").text,
 		 quantity_things(stats->looks, "observation of a thread", "observations of threads")
 			 .text);
-	if (stats->tasks_seen > 0)
+	if (stats->green_seen > 0)
 		page_add(page, " and %s",
-			 quantity_things(stats->task_looks, "of a task", "of tasks").text);
+			 quantity_things(stats->green_looks, "of a task", "of tasks").text);
 	page_end_field(page, "Samples");
 
 	page_add(page, "%s reused, %s read without a stop, %s read in a stop",
 		 quantity_count(stats->reused).text, quantity_count(stats->read).text,
 		 quantity_count(stats->stopped).text);
-	if (stats->task_stacks > 0)
+	if (stats->green_stacks > 0)
 		page_add(page, ", %s of tasks without a thread",
-			 quantity_count(stats->task_stacks).text);
+			 quantity_count(stats->green_stacks).text);
 	page_end_field(page, "Stacks");
 }
 
@@ -148,7 +148,8 @@ write_guessed(const struct view *view, struct page *page)
 			   quantity_share((double)ns, (double)view_unfiltered_ns(view)).text);
 }
 
-/* Returns the wall time of all threads. The time of tasks that no thread ran is not included. */
+/* Returns the wall time of all threads. The time of green tasks that no thread ran is not
+ * included. */
 static int64_t
 threads_wall_ns(const struct profile *profile)
 {
@@ -157,7 +158,7 @@ threads_wall_ns(const struct profile *profile)
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
 		const struct profile_entry *entry = profile_entry(profile, i);
 
-		if (entry->carrier != 0 || !profile_thread(profile, entry->thread)->is_task)
+		if (entry->carrier != 0 || !profile_thread(profile, entry->thread)->is_green)
 			ns += entry->ns[WEIGHT_WALL];
 	}
 	return ns;

@@ -21,7 +21,7 @@ void report_diff_write(const struct diff_input *input, struct page *page);
 void report_causal_write(const struct causal_input *input, struct page *page);
 /* Write a whole dump, or only its coroutines (async_tasks.h), to the page of a terminal. */
 void text_dump_write(const struct export_input *input, struct page *page);
-void text_tasks_write(const struct async_tasks *tasks, struct page *page);
+void text_async_write(const struct async_tasks *tasks, struct page *page);
 
 /* --- parts: each writes nothing when it has nothing to report --------------------------------- */
 
@@ -38,8 +38,8 @@ void report_write_focus(const struct export_input *input, struct page *page);
  * times in which no thread could run.
  */
 void report_write_parallelism(const struct export_input *input, struct page *page);
-/* Writes the states of a runtime's tasks, and of the threads that run them. */
-void report_write_tasks(const struct export_input *input, struct page *page);
+/* Writes the states of green tasks, and of the threads that run them. */
+void report_write_green(const struct export_input *input, struct page *page);
 /*
  * Writes the locks and other objects that threads waited for, and the lock holders. A report by
  * lock has all objects up to input->limit. Any other report has up to three objects in memory and
@@ -49,8 +49,8 @@ void report_write_waiting(const struct export_input *input, struct page *page);
 /* Writes how long threads held an interpreter's lock and waited for it. */
 void report_write_gil(const struct export_input *input, struct page *page);
 /*
- * Writes the wall time of each thread and task, and the share of this time in which the thread or
- * task was running or waited for a CPU.
+ * Writes the wall time of each thread and green task, and the share of this time in which the
+ * thread or task was running or waited for a CPU.
  */
 void report_write_threads(const struct export_input *input, struct page *page);
 /* Writes the cost of sampling, and missed samples. */
@@ -66,12 +66,12 @@ struct report_weight_words {
 };
 extern const struct report_weight_words report_weight_words[]; /* indexed by enum weight */
 
-/* True if one of the selected samples is of a task that a language runtime schedules. */
-bool report_has_tasks(const struct export_input *input);
+/* True if one of the selected samples is of a green task. */
+bool report_has_green(const struct export_input *input);
 /*
- * Adds the name of a thread, "pool", or the label of a task, "NOUN 17 main.taker", or of several
- * tasks, "1,000 NOUNs main.taker", where NOUN is the runtime's word for a task. `row` is a row of
- * thread_table_make_units(). The text is not escaped.
+ * Adds the name of a thread, "pool", or the label of a green task, "NOUN 17 main.taker", or of
+ * several tasks, "1,000 NOUNs main.taker", where NOUN is the runtime's word for a task. `row` is a
+ * row of thread_table_make_units(). The text is not escaped.
  */
 void report_add_unit(struct strbuf *out, const struct export_input *input,
 		     const struct thread_row *row);

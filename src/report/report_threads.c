@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report_threads.c - reports the time of each thread and task, and compares the states of a
- * runtime's tasks with those of its threads.
+ * runtime's tasks with those of its threads. In this file "task" means a green task (green_task.h).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 /* Maximum width in cells of a thread's name, which has up to 15 bytes but may need escapes. */
 #define NAME_MOST 24
 /* Maximum width in cells of a name in a table that has tasks, whose labels are longer. */
-#define TASK_NAME_MOST 40
+#define GREEN_NAME_MOST 40
 /*
  * The time of tasks that ended before their stacks could be read is mentioned if it exceeds this
  * share of the time of all tasks.
@@ -23,12 +23,12 @@
 /* --- names -------------------------------------------------------------------------------- */
 
 bool
-report_has_tasks(const struct export_input *input)
+report_has_green(const struct export_input *input)
 {
 	const struct profile *profile = view_profile(input->view);
 
 	for (size_t i = 0; i < view_row_count(input->view); i++)
-		if (profile_thread(profile, view_row(input->view, i)->thread)->is_task)
+		if (profile_thread(profile, view_row(input->view, i)->thread)->is_green)
 			return true;
 	return false;
 }
@@ -36,9 +36,9 @@ report_has_tasks(const struct export_input *input)
 void
 report_add_unit(struct strbuf *sb, const struct export_input *input, const struct thread_row *row)
 {
-	if (row->tasks > 1 && !row->uncounted)
-		strbuf_add_format(sb, "%s ", quantity_count(row->tasks).text);
-	if (row->tasks > 0)
+	if (row->green_count > 1 && !row->uncounted)
+		strbuf_add_format(sb, "%s ", quantity_count(row->green_count).text);
+	if (row->green_count > 0)
 		view_add_unit(input->view, row->thread, sb);
 	else
 		view_add_name(input->view, row->thread, sb);
@@ -75,7 +75,7 @@ add_number(const struct report_cell *cell, struct strbuf *out)
 }
 
 static void
-add_task_share(const struct report_cell *cell, struct strbuf *out)
+add_green_share(const struct report_cell *cell, struct strbuf *out)
 {
 	const double ns = (double)*(const int64_t *)report_cell_value(cell);
 
@@ -85,36 +85,37 @@ add_task_share(const struct report_cell *cell, struct strbuf *out)
 static void
 add_doing_word(const struct report_cell *cell, struct strbuf *out)
 {
-	strbuf_add_text(out, task_doings[((const struct task_table_row *)cell->row)->doing].word);
+	strbuf_add_text(out, green_doings[((const struct green_table_row *)cell->row)->doing].word);
 }
 
 static void
 add_doing(const struct report_cell *cell, struct strbuf *out)
 {
-	const struct task_table_row *state = cell->row;
+	const struct green_table_row *state = cell->row;
 
-	strbuf_add_format(out, "%s%s%s", task_doings[state->doing].text,
+	strbuf_add_format(out, "%s%s%s", green_doings[state->doing].text,
 			  state->reason[0] != '\0' ? ": " : "", state->reason);
 }
 
 #define AT(type, member) offsetof(struct type, member)
 
-static const struct report_column task_columns[] = {
+static const struct report_column green_columns[] = {
 	{ NULL, "doing", COLUMN_TEXT, .text = add_doing_word },
-	{ NULL, "reason", COLUMN_OPTIONAL, .at = AT(task_table_row, reason) },
-	{ "tasks", NULL, COLUMN_TEXT, .at = AT(task_table_row, tasks_ns), .text = add_number },
-	{ "share", NULL, COLUMN_TEXT, .at = AT(task_table_row, tasks_ns), .text = add_task_share },
-	{ "threads", NULL, COLUMN_TEXT, .at = AT(task_table_row, threads_ns), .text = add_number },
+	{ NULL, "reason", COLUMN_OPTIONAL, .at = AT(green_table_row, reason) },
+	{ "tasks", NULL, COLUMN_TEXT, .at = AT(green_table_row, green_ns), .text = add_number },
+	{ "share", NULL, COLUMN_TEXT, .at = AT(green_table_row, green_ns),
+	  .text = add_green_share },
+	{ "threads", NULL, COLUMN_TEXT, .at = AT(green_table_row, threads_ns), .text = add_number },
 	{ "doing", NULL, COLUMN_TEXT, .text = add_doing, .left = true },
-	{ NULL, "tasks_ns", COLUMN_TIME, .at = AT(task_table_row, tasks_ns) },
-	{ NULL, "threads_ns", COLUMN_TIME, .at = AT(task_table_row, threads_ns) },
+	{ NULL, "tasks_ns", COLUMN_TIME, .at = AT(green_table_row, green_ns) },
+	{ NULL, "threads_ns", COLUMN_TIME, .at = AT(green_table_row, threads_ns) },
 };
 
 static struct report_table
-describe_tasks(const struct view *view, const struct task_table *tasks, size_t limit)
+describe_green(const struct view *view, const struct green_table *tasks, size_t limit)
 {
-	return REPORT_TABLE(task_columns, tasks->row, tasks->count, .limit = limit, .one = "row",
-			    .many = "rows", .whole = tasks->tasks_ns, .view = view);
+	return REPORT_TABLE(green_columns, tasks->row, tasks->count, .limit = limit, .one = "row",
+			    .many = "rows", .whole = tasks->green_ns, .view = view);
 }
 
 /*
@@ -123,23 +124,23 @@ describe_tasks(const struct view *view, const struct task_table *tasks, size_t l
  * sentence follows if not all tasks were sampled at each tick.
  */
 static void
-add_seen(const struct export_input *input, const struct task_table *tasks, struct page *page)
+add_seen(const struct export_input *input, const struct green_table *tasks, struct page *page)
 {
 	const struct profile *profile = view_profile(input->view);
 	const struct run_stats *stats = input->stats;
 
-	add_mean(&page->text, tasks->tasks_ns, (double)profile_wall_ns(profile));
+	add_mean(&page->text, tasks->green_ns, (double)profile_wall_ns(profile));
 	page_add(page, " %ss on average",
 		 profile_text(profile, profile_thread(profile, tasks->one)->name));
-	if (stats->tasks_most > 0 && !input->filtered)
+	if (stats->green_most > 0 && !input->filtered)
 		page_add(page, ", at most %s at once that no thread ran",
-			 quantity_count(stats->tasks_most).text);
+			 quantity_count(stats->green_most).text);
 	page_add(page, ".");
-	if (stats->tasks_thinnest > 1)
+	if (stats->green_thinnest > 1)
 		page_add(page,
 			 " At times only one in %" PRIu32 " was sampled: a random subset that "
 			 "changes from tick to tick, weighted accordingly.",
-			 stats->tasks_thinnest);
+			 stats->green_thinnest);
 }
 
 static void
@@ -164,9 +165,9 @@ add_queue(const struct export_input *input, struct page *page)
 }
 
 static void
-add_failures(const struct export_input *input, const struct task_table *tasks, struct page *page)
+add_failures(const struct export_input *input, const struct green_table *tasks, struct page *page)
 {
-	const double whole = (double)tasks->tasks_ns, rate = input->stats->rate_wanted;
+	const double whole = (double)tasks->green_ns, rate = input->stats->rate_wanted;
 
 	if (tasks->failed_ns <= 0)
 		return;
@@ -181,14 +182,14 @@ add_failures(const struct export_input *input, const struct task_table *tasks, s
 }
 
 void
-report_write_tasks(const struct export_input *input, struct page *page)
+report_write_green(const struct export_input *input, struct page *page)
 {
-	struct task_table tasks;
+	struct green_table tasks;
 	struct report_table table;
 
-	task_table_make(input->view, &tasks);
+	green_table_make(input->view, &tasks);
 	if (tasks.count > 0) {
-		table = describe_tasks(input->view, &tasks, input->limit);
+		table = describe_green(input->view, &tasks, input->limit);
 		page->ops->heading(page, "Tasks, and the threads that run them: how many at "
 					 "a time");
 		report_table_write(&table, page);
@@ -202,23 +203,23 @@ report_write_tasks(const struct export_input *input, struct page *page)
 }
 
 void
-report_json_tasks(const struct view *view, const struct run_stats *stats,
+report_json_green(const struct view *view, const struct run_stats *stats,
 		  struct json_stream *stream)
 {
 	const struct profile *profile = view_profile(view);
 	const double span_ns = (double)profile_wall_ns(profile);
-	struct task_table tasks;
+	struct green_table tasks;
 	struct report_table table;
 
-	task_table_make(view, &tasks);
+	green_table_make(view, &tasks);
 	if (tasks.count > 0) {
-		table = describe_tasks(view, &tasks, tasks.count);
+		table = describe_green(view, &tasks, tasks.count);
 		json_stream_put(stream, "scheduled",
 				json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o}", "count",
-					  (json_int_t)tasks.tasks, "system",
+					  (json_int_t)tasks.green_count, "system",
 					  (json_int_t)tasks.system, "most",
-					  (json_int_t)stats->tasks_most, "thinnest",
-					  (json_int_t)stats->tasks_thinnest, "ready_mean",
+					  (json_int_t)stats->green_most, "thinnest",
+					  (json_int_t)stats->green_thinnest, "ready_mean",
 					  span_ns > 0 ? profile_ready_ns(profile) / span_ns : 0,
 					  "ready_most", (json_int_t)profile_ready_most(profile),
 					  "failed_ns", (json_int_t)tasks.failed_ns, "finished_ns",
@@ -236,7 +237,7 @@ add_tid(const struct report_cell *cell, struct strbuf *out)
 	const uint32_t thread = ((const struct thread_row *)cell->row)->thread;
 	const struct profile_thread *of = profile_thread(view_profile(cell->table->view), thread);
 
-	if (!of->is_task)
+	if (!of->is_green)
 		strbuf_add_format(out, "%jd", (intmax_t)of->tid);
 }
 
@@ -258,11 +259,11 @@ add_top(const struct report_cell *cell, struct strbuf *out)
 void
 report_write_threads(const struct export_input *input, struct page *page)
 {
-	const bool tasks = report_has_tasks(input);
+	const bool tasks = report_has_green(input);
 	const struct report_column column[] = {
 		{ "tid", NULL, COLUMN_TEXT, .text = add_tid },
 		{ "name", NULL, COLUMN_TEXT, .text = add_unit_name, .left = true,
-		  .most = tasks ? TASK_NAME_MOST : NAME_MOST },
+		  .most = tasks ? GREEN_NAME_MOST : NAME_MOST },
 		{ "running", NULL, COLUMN_SHARE, .at = AT(thread_row, runnable_ns),
 		  .whole_at = AT(thread_row, ns[WEIGHT_WALL]) },
 		{ "wall", NULL, COLUMN_TIME, .at = AT(thread_row, ns[WEIGHT_WALL]) },

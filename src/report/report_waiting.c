@@ -35,8 +35,8 @@ is_at_a_glance(const struct waiting_row *row, int64_t total_ns, size_t *locks, s
 		return false;
 	if (wait_kind_in_memory(row->kind))
 		return row->kind != WAIT_FUTEX && (*locks)++ < GLANCE;
-	/* Waits of tasks are in the table of report_write_tasks(). */
-	return row->object[0] != '\0' && row->kind != WAIT_TASK && (*others)++ < GLANCE;
+	/* Waits of green tasks are in the table of report_write_green(). */
+	return row->object[0] != '\0' && row->kind != WAIT_GREEN && (*others)++ < GLANCE;
 }
 
 /*
@@ -290,7 +290,7 @@ has_thread(const struct view *view, const struct waiting_stack *holder)
 {
 	const struct profile_thread *thread = profile_thread(view_profile(view), holder->thread);
 
-	return thread->tid > 0 || thread->is_task;
+	return thread->tid > 0 || thread->is_green;
 }
 
 static void

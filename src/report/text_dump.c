@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * text_dump.c - writes a dump as text: each thread once, with its state and its call chain; and the
- * coroutines ("tasks", async_tasks.h), with their stacks and the coroutines that await them.
+ * coroutines (async tasks, async_tasks.h), with their stacks and the coroutines that await them.
  *
  * Names of functions and files are not cut, whatever the width of the page, so that a user can copy
  * them.
@@ -12,18 +12,18 @@
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
-#include "wallsample/analysis/dump.h"
 #include "wallsample/analysis/async_groups.h"
+#include "wallsample/analysis/dump.h"
 
 #define INDENT 4
 /*
- * Maximum number of lines that list the members of a group. For tasks in a struct dump_group
+ * Maximum number of lines that list the members of a group. For green tasks in a struct dump_group
  * (dump.h) it is the maximum number of ranges of ids. JSON lists all members.
  */
 #define LINES_MOST 20
 /*
- * Maximum numbers of names of tasks in one line, and of tasks that await one task. JSON lists all
- * of them.
+ * Maximum numbers of names of async tasks in one line, and of tasks that await one task. JSON lists
+ * all of them.
  */
 #define NAMES_MOST 10
 #define AWAITERS_MOST 5
@@ -55,10 +55,10 @@ add_thread(const struct profile *profile, uint32_t id, struct page *page)
 }
 
 /*
- * Adds the label of a task, as view_add_thread() does, but with a capital letter: "Task 17 taker".
+ * Adds the label of a green task, as view_add_thread() does, but capitalised: "Task 17 taker".
  */
 static void
-add_task(const struct view *view, uint32_t id, struct page *page)
+add_green(const struct view *view, uint32_t id, struct page *page)
 {
 	const size_t start = page->text.length;
 	char *first;
@@ -70,20 +70,21 @@ add_task(const struct view *view, uint32_t id, struct page *page)
 }
 
 /*
- * Adds "1,000 NOUNs main.taker", where NOUN is the runtime's word for a task, and main.taker the
- * function with which the tasks began. The function is added only if it is the same for all tasks.
+ * Adds "1,000 NOUNs main.taker", where NOUN is the runtime's word for a green task, and main.taker
+ * the function with which the tasks began. The function is added only if it is the same for all
+ * tasks.
  */
 static void
-add_tasks(const struct view *view, const struct dump_group *group, struct page *page)
+add_green_group(const struct view *view, const struct dump_group *group, struct page *page)
 {
 	const struct profile *profile = view_profile(view);
 	const uint32_t first = group->thread[0].thread;
-	const char *entry = view_task_entry(view, first);
+	const char *entry = view_green_entry(view, first);
 
 	for (size_t i = 1; entry != NULL && i < group->count; i++)
-		if (view_task_entry(view, group->thread[i].thread) != entry)
+		if (view_green_entry(view, group->thread[i].thread) != entry)
 			entry = NULL;
-	page_add(page, "%s %ss%s%s", quantity_count(group->tasks).text,
+	page_add(page, "%s %ss%s%s", quantity_count(group->green_count).text,
 		 profile_text(profile, profile_thread(profile, first)->name),
 		 entry != NULL ? " " : "", entry != NULL ? entry : "");
 }
@@ -118,15 +119,15 @@ add_holder(const struct view *view, const struct profile_blame *holder, struct p
 	size_t depth;
 
 	view_stack(view, holder->stack, &function, &depth);
-	if (thread->tid <= 0 && !thread->is_task) {
+	if (thread->tid <= 0 && !thread->is_green) {
 		/* The stack has one named frame, which says why the holder is not known. */
 		if (depth > 0)
 			page_add(page, ", held by %s", view_function(view, function[0])->name);
 		return;
 	}
-	page_add(page, thread->is_task ? ", held by " : ", held by thread ");
-	if (thread->is_task)
-		add_task(view, holder->thread, page);
+	page_add(page, thread->is_green ? ", held by " : ", held by thread ");
+	if (thread->is_green)
+		add_green(view, holder->thread, page);
 	else
 		add_thread(profile, holder->thread, page);
 	if (depth > 0) {
@@ -167,12 +168,12 @@ add_state(const struct export_input *input, const struct dump_group *group, stru
 		return;
 	}
 	run_state_add(&page->text, group->state, group->syscall);
-	if (group->are_tasks && group->thread[0].wait != 0) {
+	if (group->are_green && group->thread[0].wait != 0) {
 		page_add(page, ": ");
 		add_wait(input->view, group, &group->thread[0], page);
 	}
 	if (group->waiting_ns > 0)
-		page_add(page, ", for %s%s", group->tasks > 1 ? "up to " : "",
+		page_add(page, ", for %s%s", group->green_count > 1 ? "up to " : "",
 			 quantity_time((int64_t)group->waiting_ns).text);
 }
 
@@ -214,30 +215,30 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 }
 
 /*
- * Writes the ids of a group of tasks, up to LINES_MOST ranges: "17, 19-40, 52 and 960 more". Leaves
- * out the id 0, which stands for several tasks.
+ * Writes the ids of a group of green tasks, up to LINES_MOST ranges: "17, 19-40, 52 and 960 more".
+ * Leaves out the id 0, which stands for several tasks.
  */
 static void
-write_task_ids(const struct view *view, const struct dump_group *group, struct page *page)
+write_green_ids(const struct view *view, const struct dump_group *group, struct page *page)
 {
 	const struct profile *profile = view_profile(view);
 	size_t ranges = 0, first = 0, next;
 
 	for (; first < group->count && ranges < LINES_MOST; first = next, ranges++) {
-		const uint64_t id = profile_thread(profile, group->thread[first].thread)->task_id;
+		const uint64_t id = profile_thread(profile, group->thread[first].thread)->green_id;
 
 		next = first + 1;
 		if (id == 0)
 			continue;
 		while (next < group->count &&
-		       profile_thread(profile, group->thread[next].thread)->task_id ==
+		       profile_thread(profile, group->thread[next].thread)->green_id ==
 			       id + (next - first))
 			next++;
 		page_add(page, "%s", page->text.length > 0 ? ", " : "");
-		view_add_task_id(id, &page->text);
+		view_add_green_id(id, &page->text);
 		if (next > first + 1) {
 			page_add(page, next > first + 2 ? "-" : ", ");
-			view_add_task_id(id + (next - first) - 1, &page->text);
+			view_add_green_id(id + (next - first) - 1, &page->text);
 		}
 	}
 	if (first < group->count)
@@ -248,7 +249,7 @@ write_task_ids(const struct view *view, const struct dump_group *group, struct p
 
 /*
  * Writes "Thread 12 (worker): running", or "3 threads: sleeping in futex". The waits of the
- * threads, or the ids of several tasks, follow in lines of their own.
+ * threads, or the ids of several green tasks, follow in lines of their own.
  */
 static void
 write_title(const struct export_input *input, const struct dump_group *group, struct page *page)
@@ -256,10 +257,10 @@ write_title(const struct export_input *input, const struct dump_group *group, st
 	const struct view *view = input->view;
 
 	page->ops->section(page, "");
-	if (group->are_tasks && group->count == 1 && group->tasks == 1) {
-		add_task(view, group->thread[0].thread, page);
-	} else if (group->are_tasks) {
-		add_tasks(view, group, page);
+	if (group->are_green && group->count == 1 && group->green_count == 1) {
+		add_green(view, group->thread[0].thread, page);
+	} else if (group->are_green) {
+		add_green_group(view, group, page);
 	} else if (group->count == 1) {
 		page_add(page, "Thread ");
 		add_thread(view_profile(view), group->thread[0].thread, page);
@@ -269,10 +270,10 @@ write_title(const struct export_input *input, const struct dump_group *group, st
 	page_add(page, ": ");
 	add_state(input, group, page);
 	page_end(page, page->ops->rest);
-	if (!group->are_tasks)
+	if (!group->are_green)
 		write_waits(view, group, page);
 	else if (group->count > 1)
-		write_task_ids(view, group, page);
+		write_green_ids(view, group, page);
 }
 
 static void
@@ -304,7 +305,7 @@ write_no_stack(struct page *page)
 	page_write(page, page->ops->rest, "%*s  [no stack]", INDENT, "");
 }
 
-/* --- user-space tasks --------------------------------------------------------------------- */
+/* --- async tasks -------------------------------------------------------------------------- */
 
 /* Adds "Task-1, Task-2, … and 7 more". */
 static void
@@ -320,7 +321,7 @@ add_names(const struct async_tasks *tasks, const uint32_t *task, size_t count, s
 		page_add(page, ", … and %s more", quantity_count(count - most).text);
 }
 
-/* Adds `before` and "awaited by Task-1, Task-2"; adds nothing if no task awaits `task`. */
+/* Adds `before` and "awaited by Task-1, Task-2"; adds nothing if no async task awaits `task`. */
 static void
 add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before, struct page *page)
 {
@@ -334,11 +335,11 @@ add_awaiters(const struct async_tasks *tasks, uint32_t task, const char *before,
 }
 
 /*
- * Writes the names of the tasks of a group. Tasks that the same tasks await share a line. After
- * LINES_MOST lines, writes only the number of the other tasks.
+ * Writes the names of the async tasks of a group. Tasks that the same tasks await share a line.
+ * After LINES_MOST lines, writes only the number of the other tasks.
  */
 static void
-write_members(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
+write_members(const struct async_tasks *tasks, const struct async_group *group, struct page *page)
 {
 	for (size_t first = 0, next, lines = 0; first < group->count; first = next, lines++) {
 		if (lines == LINES_MOST) {
@@ -349,10 +350,10 @@ write_members(const struct async_tasks *tasks, const struct task_group *group, s
 		}
 		next = first + 1;
 		while (next < group->count &&
-		       tasks_are_awaited_alike(tasks, group->task[first], group->task[next]))
+		       async_tasks_share_awaiters(tasks, group->member[first], group->member[next]))
 			next++;
-		add_names(tasks, group->task + first, next - first, NAMES_MOST, page);
-		add_awaiters(tasks, group->task[first], ": ", page);
+		add_names(tasks, group->member + first, next - first, NAMES_MOST, page);
+		add_awaiters(tasks, group->member[first], ": ", page);
 		page_end(page, write_indented);
 	}
 }
@@ -362,7 +363,7 @@ write_members(const struct async_tasks *tasks, const struct task_group *group, s
  * waiting".
  */
 static void
-write_task_group(const struct async_tasks *tasks, const struct task_group *group, struct page *page)
+write_async(const struct async_tasks *tasks, const struct async_group *group, struct page *page)
 {
 	const struct runtime_place *place;
 	uint32_t stack = group->like->stack;
@@ -371,7 +372,7 @@ write_task_group(const struct async_tasks *tasks, const struct task_group *group
 	if (group->count == 1)
 		page_add(page, "Task ");
 	if (group->count == 1)
-		add_names(tasks, group->task, 1, 1, page);
+		add_names(tasks, group->member, 1, 1, page);
 	else
 		page_add(page, "%s", quantity_things(group->count, "task", "tasks").text);
 	if (group->like->tid > 0)
@@ -380,7 +381,7 @@ write_task_group(const struct async_tasks *tasks, const struct task_group *group
 		page_add(page, " of a thread that has ended");
 	page_add(page, ": %s", async_task_state_text(group->like->state));
 	if (group->count == 1)
-		add_awaiters(tasks, group->task[0], ", ", page);
+		add_awaiters(tasks, group->member[0], ", ", page);
 	page_end(page, write_hanging);
 	if (group->count > 1)
 		write_members(tasks, group, page);
@@ -394,15 +395,15 @@ write_task_group(const struct async_tasks *tasks, const struct task_group *group
 }
 
 void
-text_tasks_write(const struct async_tasks *tasks, struct page *page)
+text_async_write(const struct async_tasks *tasks, struct page *page)
 {
-	struct task_groups groups;
+	struct async_groups groups;
 	const char *missing;
 
-	task_groups_make(tasks, &groups);
+	async_groups_make(tasks, &groups);
 	for (size_t g = 0; g < groups.count; g++)
-		write_task_group(tasks, &groups.group[g], page);
-	task_groups_release(&groups);
+		write_async(tasks, &groups.group[g], page);
+	async_groups_release(&groups);
 	for (size_t i = 0; (missing = async_tasks_missing(tasks, i)) != NULL; i++)
 		page_write(page, page->ops->heading, "%s", missing);
 }
@@ -416,13 +417,13 @@ write_head(const struct export_input *input, const struct dump *dump, struct pag
 
 	page_add(page, "Process %jd (%s): %s", (intmax_t)input->process->pid, input->process->comm,
 		 quantity_things(dump->threads, "thread", "threads").text);
-	if (dump->tasks > 0)
-		page_add(page, ", %s %s%s", quantity_count(dump->tasks).text,
-			 profile_text(profile, profile_thread(profile, dump->task)->name),
-			 dump->tasks == 1 ? "" : "s");
-	if (input->tasks != NULL && async_tasks_count(input->tasks) > 0)
+	if (dump->green_count > 0)
+		page_add(page, ", %s %s%s", quantity_count(dump->green_count).text,
+			 profile_text(profile, profile_thread(profile, dump->any_green)->name),
+			 dump->green_count == 1 ? "" : "s");
+	if (input->async != NULL && async_tasks_count(input->async) > 0)
 		page_add(page, ", %s",
-			 quantity_things(async_tasks_count(input->tasks), "task", "tasks").text);
+			 quantity_things(async_tasks_count(input->async), "task", "tasks").text);
 	page_end(page, page->ops->rest);
 	page_write(page, page->ops->rest, "%s", input->process->cmdline);
 	if (input->stats->runtimes[0] != '\0')
@@ -459,9 +460,9 @@ write_cost(const struct run_stats *stats, struct page *page)
 	if (stats->stop_ns.count > 0)
 		page_add(page, "%s of %s", stats->stop_ns.count > 1 ? ", the longest" : "",
 			 quantity_time((int64_t)stats->stop_ns.max).text);
-	if (stats->task_stacks > 0)
+	if (stats->green_stacks > 0)
 		page_add(page, "; %s of tasks without a thread",
-			 quantity_count(stats->task_stacks).text);
+			 quantity_count(stats->green_stacks).text);
 	if (stats->excluded.threads > 0)
 		page_add(page, ". Excluded: ");
 	report_add_excluded(&stats->excluded, &page->text);
@@ -487,8 +488,8 @@ text_dump_write(const struct export_input *input, struct page *page)
 		if (group->depth == 0)
 			write_no_stack(page);
 	}
-	if (input->tasks != NULL)
-		text_tasks_write(input->tasks, page);
+	if (input->async != NULL)
+		text_async_write(input->async, page);
 	if (input->core_end == NULL || input->filtered)
 		page->ops->section(page, "");
 	if (input->core_end == NULL)

@@ -35,13 +35,14 @@ const struct runtime_place *runtime_places_get(const struct runtime_places *plac
  * as callers, which is added if it is new; ASYNC_STACK_NONE: there are too many stacks. */
 uint32_t async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place,
 			   uint32_t outer);
-/* Adds a task, whose name is copied. Returns false when a task with this address was added before,
- * or there are too many tasks. */
+/* Adds an async task, whose name is copied. Returns false when a task with this address was added
+ * before, or there are too many tasks. */
 bool async_tasks_add(struct async_tasks *tasks, const struct async_task *task);
-/* Adds the task at this address as an awaiter of the task that was added last. */
+/* Adds the async task at this address as an awaiter of the task that was added last. */
 void async_tasks_add_awaiter(struct async_tasks *tasks, uint64_t address);
 
-/* Marks the present state, to which async_tasks_undo will return. Returns the number of tasks. */
+/* Marks the present state, to which async_tasks_undo will return. Returns the number of async
+ * tasks. */
 size_t async_tasks_begin(struct async_tasks *tasks);
 
 /* --- pthread_tid.c: the kernel's id of a thread by its pthread_t --------------------------- */
@@ -95,13 +96,13 @@ void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t p
 struct runtime_scheduler {
 	struct green_task_words words;
 	/*
-	 * Called once a tick: finds out which slots for tasks the runtimes of this kind have.
+	 * Called once a tick: finds out which slots for green tasks the runtimes of this kind have.
 	 * Returns the number of slots, which are numbered from 0.
 	 */
 	size_t (*slots)(void *state);
 	/*
-	 * Reads the tasks of ascending slots by runtime_read_pieces, in few system calls: it must
-	 * take less than 1 us per task. Sets every field of out[0 … count - 1].
+	 * Reads the green tasks of ascending slots by runtime_read_pieces, in few system calls: it
+	 * must take less than 1 us per task. Sets every field of out[0 … count - 1].
 	 */
 	void (*look)(void *state, const uint32_t *slot, size_t count, struct green_task *out);
 	/* Returns the text of a reason to wait (green_task.reason without the kind's bits), or NULL
@@ -140,8 +141,9 @@ struct runtime_kind {
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);
 	pid_t (*lock_owner)(void *state, uint64_t lock);
-	/* Adds tasks, and notes about missing ones: see runtimes_read_async_tasks. May be NULL. */
-	void (*tasks)(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to);
+	/* Adds async tasks, and notes about missing ones: see runtimes_read_async_tasks. May be
+	 * NULL. */
+	void (*async)(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to);
 	const struct runtime_scheduler *scheduler; /* NULL: the kind has no green tasks */
 };
 

@@ -201,12 +201,12 @@ runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, 
 	 * bounds the reading. */
 	pages_begin_capture(runtimes->tools.pages, false);
 	for (size_t i = 0; i < runtimes->count; i++)
-		if (runtimes->kind[i]->tasks != NULL)
-			runtimes->kind[i]->tasks(runtimes->state[i], tid, until_ns, tasks);
+		if (runtimes->kind[i]->async != NULL)
+			runtimes->kind[i]->async(runtimes->state[i], tid, until_ns, tasks);
 	return async_tasks_count(tasks) - before;
 }
 
-/* --- tasks that a runtime schedules ------------------------------------------------------- */
+/* --- green tasks -------------------------------------------------------------------------- */
 
 size_t
 runtimes_green_task_slots(struct runtimes *runtimes)

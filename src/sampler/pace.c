@@ -129,7 +129,7 @@ adjust(struct pace *pace, double share, double per_tick, double reads)
 static void
 limit_cost(struct pace *pace, uint64_t now, const struct run_stats *stats)
 {
-	const uint64_t reads = stats->looks + stats->task_looks;
+	const uint64_t reads = stats->looks + stats->green_looks;
 	const double ticks = (double)(stats->ticks - pace->window_ticks);
 	uint64_t cpu;
 

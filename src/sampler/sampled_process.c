@@ -311,7 +311,7 @@ sampled_process_begin_runtimes(struct sampled_process *process)
 		.context = process,
 		.wanted = process->run->config.runtimes,
 		.extra = context->extra_runtime,
-		.tasks = context->tasks != NULL,
+		.async = context->async != NULL,
 		.log = context->log,
 	};
 

@@ -359,13 +359,13 @@ finish_last(struct sampler *sampler)
 		if (!thread->gone && thread_read_name(thread))
 			thread_record_rename(run, thread);
 	}
-	if (run->context.tasks == NULL)
+	if (run->context.async == NULL)
 		return;
 	hold_pause(&sampler->hold);
 	for (size_t i = 0; i < run->processes.count; i++)
 		coroutines_finish(run, run->processes.item[i]);
 	hold_resume(&sampler->hold);
-	async_tasks_finish(run->context.tasks);
+	async_tasks_finish(run->context.async);
 }
 
 bool

@@ -79,8 +79,8 @@ run_state_add(struct strbuf *sb, enum run_state state, int32_t syscall)
 {
 	const bool waits = state == RUN_SLEEPING || state == RUN_DISK;
 
-	strbuf_add_text(sb, waits && syscall == SYSCALL_TASK ? "parked" : run_state_text(state));
-	if (!waits || syscall == SYSCALL_TASK)
+	strbuf_add_text(sb, waits && syscall == SYSCALL_GREEN ? "parked" : run_state_text(state));
+	if (!waits || syscall == SYSCALL_GREEN)
 		return;
 	if (syscall == SYSCALL_NONE)
 		strbuf_add_text(sb, " outside a system call (page fault)");

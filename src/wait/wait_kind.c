@@ -23,7 +23,7 @@ wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct 
 	const bool is_descriptor = kind >= WAIT_FILE && kind <= WAIT_IO_URING;
 	const char *comma = object[0] != '\0' ? strstr(text, ", ") : NULL;
 
-	if (kind == WAIT_TASK && object[0] != '\0') {
+	if (kind == WAIT_GREEN && object[0] != '\0') {
 		strbuf_add_text(out, object);
 		return;
 	}

@@ -118,9 +118,9 @@ make_thread(const struct timeline_bins *bins, const struct timeline_row *row,
 
 	view_add_name(view, row->thread, &whole);
 	strbuf_add_escaped(&name, whole.length > 0 ? whole.data : "");
-	/* A task has no tid, and its name includes its id. */
+	/* A green task has no tid, and its name includes its id. */
 	object = json_pack("{s:s, s:o, s:o}", "name", name.data, "tid",
-			   thread->is_task ? json_string("") : json_integer(thread->tid), "shares",
+			   thread->is_green ? json_string("") : json_integer(thread->tid), "shares",
 			   make_shares(bins, row->ns));
 	strbuf_release(&name);
 	strbuf_release(&whole);

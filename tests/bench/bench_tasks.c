@@ -37,8 +37,8 @@ measure(const struct target *target, double rate_hz, double seconds, bool counts
 	cost = (struct cost){
 		.cpu_ns = (double)run.stats.own_cpu_ns,
 		.ticks = (double)run.stats.ticks,
-		.looks = (double)run.stats.task_looks / (double)run.stats.ticks,
-		.stacks = (double)run.stats.task_stacks / (double)run.stats.ticks,
+		.looks = (double)run.stats.green_looks / (double)run.stats.ticks,
+		.stacks = (double)run.stats.green_stacks / (double)run.stats.ticks,
 		.share = (double)run.stats.own_cpu_ns / (double)run.stats.elapsed_ns,
 		.rate_hz = (double)run.stats.ticks / (double)run.stats.elapsed_ns * 1e9,
 	};

@@ -62,7 +62,7 @@ sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 		.nonblocking = wish->nonblocking,
 		.duration_ns = wish->dumps ? 1 : 0,
 		.stop_all = wish->dumps,
-		.all_tasks = wish->dumps,
+		.all_green = wish->dumps,
 		.unwinder = UNWIND_AUTO,
 		.threads_only = wish->threads_only,
 	};

@@ -61,7 +61,7 @@ is_of(struct sim_run *run, const struct profile_entry *entry, uint64_t id)
 {
 	const struct profile_thread *thread = profile_thread(run->profile, entry->thread);
 
-	return thread->is_task && thread->task_id == id;
+	return thread->is_green && thread->green_id == id;
 }
 
 static struct seen
@@ -86,7 +86,7 @@ sum_of(const struct sim_run *run, enum weight weight, bool tasks_only)
 	for (size_t i = 0; i < profile_entry_count(run->profile); i++) {
 		const struct profile_entry *entry = profile_entry(run->profile, i);
 
-		if (!tasks_only || profile_thread(run->profile, entry->thread)->is_task)
+		if (!tasks_only || profile_thread(run->profile, entry->thread)->is_green)
 			sum += (double)entry->ns[weight];
 	}
 	return sum;
@@ -160,7 +160,7 @@ check_parked(struct sim_run *run)
 		CHECK(seen.state == RUN_SLEEPING && seen.carried == 0 &&
 			      seen.ns[WEIGHT_OVERHEAD] == 0,
 		      "task %llu is %s", (unsigned long long)id, run_state_text(seen.state));
-		CHECK(wait->kind == WAIT_TASK && wait->most == DEEP &&
+		CHECK(wait->kind == WAIT_GREEN && wait->most == DEEP &&
 			      strcmp(sim_run_frame(run, run->profile, wait->object),
 				     SIM_CHANNEL_TEXT) == 0,
 		      "task %llu waits otherwise", (unsigned long long)id);
@@ -253,13 +253,13 @@ test_still(const struct target *target, bool counts)
 		  BOTTOM "foreign;sim_call_foreign;sim_switch;sim_foreign;foreign_spin");
 	check_weights(&run);
 	/* All but those that threads run have none. */
-	CHECK(run.stats.tasks_seen == STILL && run.stats.tasks_most == DEEP + READY &&
-		      run.stats.tasks_thinnest == 1,
-	      "%llu tasks seen, %u at once", (unsigned long long)run.stats.tasks_seen,
-	      run.stats.tasks_most);
+	CHECK(run.stats.green_seen == STILL && run.stats.green_most == DEEP + READY &&
+		      run.stats.green_thinnest == 1,
+	      "%llu tasks seen, %u at once", (unsigned long long)run.stats.green_seen,
+	      run.stats.green_most);
 	/* Who waits is walked once. */
-	CHECK(run.stats.task_stacks == DEEP + READY, "%llu stacks were walked",
-	      (unsigned long long)run.stats.task_stacks);
+	CHECK(run.stats.green_stacks == DEEP + READY, "%llu stacks were walked",
+	      (unsigned long long)run.stats.green_stacks);
 	say_failures(&run);
 	sim_run_release(&run);
 }
@@ -298,7 +298,7 @@ test_threads_only(const struct target *target)
 	harness_case("threads alone");
 	sim_run(&run, target->pid, &wish);
 	wall = (double)profile_wall_ns(run.profile);
-	CHECK(sum_of(&run, WEIGHT_WALL, true) == 0 && run.stats.tasks_seen == 0,
+	CHECK(sum_of(&run, WEIGHT_WALL, true) == 0 && run.stats.green_seen == 0,
 	      "%.0f ns are tasks'", sum_of(&run, WEIGHT_WALL, true));
 	CHECK(sum_of(&run, WEIGHT_WALL, false) == 4 * wall, "%.3f s of 4 threads in %.3f",
 	      sum_of(&run, WEIGHT_WALL, false) / 1e9, wall / 1e9);
@@ -416,7 +416,7 @@ test_change(bool counts)
 		const char *text = without_gap(sim_run_stack(&run, run.profile, entry->stack));
 		const uint64_t samples = (uint64_t)entry->samples;
 
-		if (!profile_thread(run.profile, entry->thread)->is_task)
+		if (!profile_thread(run.profile, entry->thread)->is_green)
 			continue;
 		all += samples;
 		carried += entry->carrier != 0 ? samples : 0;
@@ -513,7 +513,7 @@ test_short(bool counts)
 		char begin[64], whole[128];
 		const char *word;
 
-		if (!task->is_task)
+		if (!task->is_green)
 			continue;
 		all += (uint64_t)entry->samples;
 		word = strcmp(sim_run_frame(&run, run.profile, task->entry), "short_odd") == 0 ?
@@ -531,7 +531,7 @@ test_short(bool counts)
 		       entry->carrier != 0 ? " on a thread" : "", text);
 	}
 	printf("  %llu samples of %llu tasks; %llu ended\n", (unsigned long long)all,
-	       (unsigned long long)run.stats.tasks_seen, (unsigned long long)target.counter[1]);
+	       (unsigned long long)run.stats.green_seen, (unsigned long long)target.counter[1]);
 	say_failures(&run);
 	CHECK(all >= 10000, "%llu samples", (unsigned long long)all);
 	CHECK(wrong == 0, "%llu stacks of others", (unsigned long long)wrong);
@@ -563,7 +563,7 @@ test_away(void)
 	for (size_t i = 0; i < profile_entry_count(run.profile); i++) {
 		const struct profile_entry *entry = profile_entry(run.profile, i);
 
-		if (profile_thread(run.profile, entry->thread)->is_task &&
+		if (profile_thread(run.profile, entry->thread)->is_green &&
 		    begins(sim_run_stack(&run, run.profile, entry->stack), BOTTOM "taker;"))
 			whole += (uint64_t)entry->samples;
 	}
@@ -592,14 +592,14 @@ test_many(void)
 	for (size_t i = 0; i < profile_entry_count(run.profile); i++) {
 		const struct profile_entry *entry = profile_entry(run.profile, i);
 
-		if (profile_thread(run.profile, entry->thread)->task_id != 0)
+		if (profile_thread(run.profile, entry->thread)->green_id != 0)
 			apart += (double)entry->ns[WEIGHT_WALL];
 	}
 	printf("  %.1f tasks on average; %zu records, %.1f tasks in those of one\n", sum / wall,
 	       profile_thread_count(run.profile), apart / wall);
-	CHECK(run.stats.tasks_thinnest == 2, "one in %u is looked at", run.stats.tasks_thinnest);
-	CHECK(run.stats.tasks_most <= 25002 && run.stats.tasks_most >= 25000, "%u tasks at once",
-	      run.stats.tasks_most);
+	CHECK(run.stats.green_thinnest == 2, "one in %u is looked at", run.stats.green_thinnest);
+	CHECK(run.stats.green_most <= 25002 && run.stats.green_most >= 25000, "%u tasks at once",
+	      run.stats.green_most);
 	/* Each tick has the odd or the even ones: of the 25,001 it is one more or less. */
 	CHECK(fabs(sum / wall - 25001) <= 1, "%.3f tasks on average", sum / wall);
 	/* Those that were seen first, all of them odd or all of them even. */

@@ -27,11 +27,11 @@ add_thread(struct sim_run *run, const struct profile *profile, uint32_t id, stru
 
 	strbuf_add_format(words, "%s %d %" PRIu64, profile_text(profile, thread->name),
 			  (int)thread->tid, thread->start_time);
-	if (thread->is_task)
+	if (thread->is_green)
 		strbuf_add_format(words, " task %" PRIu64 " by %" PRIu64 "%s began with %s",
-				  thread->task_id, thread->creator, thread->system ? " own" : "",
+				  thread->green_id, thread->creator, thread->system ? " own" : "",
 				  sim_run_frame(run, profile, thread->entry));
-	if (thread->is_task)
+	if (thread->is_green)
 		strbuf_add_format(words, " made by %s",
 				  sim_run_frame(run, profile, thread->created_at));
 }
@@ -78,7 +78,7 @@ add_all(struct sim_run *run, const struct profile *profile, bool by_threads, str
 			entry.thread = entry.carrier - 1;
 		if (by_threads)
 			entry.carrier = 0;
-		if (!by_threads || !profile_thread(profile, entry.thread)->is_task)
+		if (!by_threads || !profile_thread(profile, entry.thread)->is_green)
 			add_entry(run, profile, &entry, sums);
 	}
 }

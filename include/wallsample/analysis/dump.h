@@ -2,7 +2,7 @@
 /*
  * dump.h - lists the threads and the tasks of one tick, with their waits, in groups. Threads with
  * the same state, system call and call chain form a group. Tasks form groups of their own, in which
- * the wait is the same, too.
+ * the wait is the same, too. In this header "task" means a green task (green_task.h).
  */
 #ifndef WALLSAMPLE_ANALYSIS_DUMP_H
 #define WALLSAMPLE_ANALYSIS_DUMP_H
@@ -12,7 +12,7 @@
 struct dump_thread {
 	uint32_t thread; /* id of a thread or task in the profile */
 	uint32_t wait;   /* id of a wait of the profile; 0: none */
-	/* number of tasks if `thread` stands for several tasks (its task_id is 0); else 1 */
+	/* number of tasks if `thread` stands for several tasks (its green_id is 0); else 1 */
 	uint64_t count;
 	/*
 	 * The holder of the awaited object, borrowed from the profile. NULL if the profile has no
@@ -34,8 +34,8 @@ struct dump_group {
 	const struct dump_thread *thread;
 	size_t count;
 	/* true: all members are tasks with the same wait; false: all members are threads */
-	bool are_tasks;
-	uint64_t tasks; /* number of tasks in the group; 0 in a group of threads */
+	bool are_green;
+	uint64_t green_count; /* number of tasks in the group; 0 in a group of threads */
 	/* time in ns of the longest wait of a task in the group; 0: not known */
 	uint64_t waiting_ns;
 };
@@ -43,18 +43,18 @@ struct dump_group {
 struct dump {
 	/*
 	 * First all groups of threads, ordered by the lowest tid in a group, then all groups of
-	 * tasks, ordered by the lowest task_id.
+	 * tasks, ordered by the lowest green_id.
 	 */
 	struct dump_group *group;
 	size_t count;
 	struct dump_thread *thread; /* array that holds the members of all groups */
 	size_t threads;             /* number of threads */
-	uint64_t tasks;             /* number of tasks */
+	uint64_t green_count;       /* number of tasks */
 	/*
 	 * Id of any task in the profile. Its name is the word of its runtime for a task
-	 * (green_task_words.noun). Valid if `tasks` is not 0.
+	 * (green_task_words.noun). Valid if `green_count` is not 0.
 	 */
-	uint32_t task;
+	uint32_t any_green;
 };
 
 /*

@@ -2,7 +2,8 @@
 /*
  * filter.h - which samples of a profile are selected, and which of their frames are shown.
  *
- * src/README, "A filter option", has the steps that add one.
+ * src/README, "A filter option", has the steps that add one. In this header "task" means a green
+ * task (green_task.h).
  */
 #ifndef WALLSAMPLE_ANALYSIS_FILTER_H
 #define WALLSAMPLE_ANALYSIS_FILTER_H
@@ -52,10 +53,10 @@ struct filter {
 	const char *thread_name;         /* fnmatch(3) pattern of selected names; NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns of excluded names */
 	/*
-	 * Ids of selected green tasks (green_task.h). If tasks.id is not NULL, threads are not
+	 * Ids of selected green tasks (green_task.h). If green.id is not NULL, threads are not
 	 * selected; NULL: all tasks are.
 	 */
-	struct id_list tasks;
+	struct id_list green;
 	/*
 	 * the stack of a task is extended outwards by the function that created the task, then by
 	 * the function that created its creator, and so on
@@ -85,7 +86,7 @@ struct filter {
 /* True if tids, thread_name and exclude_thread select a thread with this id and name. */
 bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
 /* True if a task with this id (0: unknown) is selected. */
-bool filter_task(const struct filter *filter, uint64_t id);
+bool filter_green(const struct filter *filter, uint64_t id);
 /* True if threads are selected by their ids or names. */
 bool filter_selects_threads(const struct filter *filter);
 /* True if threads with this name are excluded. */

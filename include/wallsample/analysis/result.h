@@ -47,8 +47,10 @@ struct state_table {
 struct thread_row {
 	/* id of the thread in the profile; in a table of units, the unit (view_unit) */
 	uint32_t thread;
-	size_t tasks; /* in a table of units, number of the unit's tasks; 0 for a thread */
-	/* some ids of the unit stand for several tasks each, so that `tasks` is a lower bound */
+	/* in a table of units, number of the unit's green tasks; 0 for a thread */
+	size_t green_count;
+	/* some ids of the unit stand for several green tasks each, so that `green_count` is a lower
+	 * bound */
 	bool uncounted;
 	int64_t ns[WEIGHT_COUNT];
 	/* part of the wall time in which the thread was running or waited for a CPU */

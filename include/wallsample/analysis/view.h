@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view.h - the selected samples of a profile with symbol names: the input of all tables and
- * exporters.
+ * exporters. In this header "task" means a green task (green_task.h).
  */
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_H
 #define WALLSAMPLE_ANALYSIS_VIEW_H
@@ -120,10 +120,10 @@ const struct profile *view_profile(const struct view *view);
  */
 void view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out);
 /* Adds the id of a task: "17", or in hexadecimal if it is an address: "0x7f20a4c0". */
-void view_add_task_id(uint64_t id, struct strbuf *out);
+void view_add_green_id(uint64_t id, struct strbuf *out);
 /* Return the entry function of a task, and the function that created it; NULL: not known. */
-const char *view_task_entry(const struct view *view, uint32_t thread);
-const char *view_task_creator(const struct view *view, uint32_t thread);
+const char *view_green_entry(const struct view *view, uint32_t thread);
+const char *view_green_creator(const struct view *view, uint32_t thread);
 /*
  * Returns the unit of a thread or task: the id of the thread or task that represents the unit. Each
  * thread is a unit. If the profile has at most 100 tasks, each task is a unit. Otherwise tasks of
@@ -180,7 +180,7 @@ struct run_excluded view_excluded(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples, selected or not */
 
 /*
- * Returns the value of view_row.syscall for a sample: SYSCALL_TASK for a sleeping task that no
+ * Returns the value of view_row.syscall for a sample: SYSCALL_GREEN for a sleeping task that no
  * thread runs, else the system call of the sample.
  */
 int32_t view_syscall(const struct view *view, const struct profile_entry *sample);

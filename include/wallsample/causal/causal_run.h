@@ -53,7 +53,7 @@ const struct sampler_control *causal_run_control(struct causal_run *run);
 /*
  * To be called after each tick. Looks up the names of functions that are new in the profile, and
  * plans the next experiment. If `held` is true, threads of the target are stopped: then the
- * function does nothing, because both tasks may take long, and a later call does them.
+ * function does nothing, because both may take long, and a later call does them.
  */
 void causal_run_tick(struct causal_run *run, bool held);
 

@@ -20,13 +20,13 @@
 struct command;
 
 /* X(NAME, word): --tasks, whether green tasks (green_task.h) have samples of their own */
-#define TASK_USES(X) X(AUTO, "auto") X(OFF, "off")
+#define GREEN_USES(X) X(AUTO, "auto") X(OFF, "off")
 /* X(NAME, word): --match, whether a thread executes all functions of its stack or the innermost */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
 
-enum task_use {
-#define X(name, word) TASKS_##name,
-	TASK_USES(X)
+enum green_use {
+#define X(name, word) GREEN_USE_##name,
+	GREEN_USES(X)
 #undef X
 };
 
@@ -78,7 +78,7 @@ struct options {
 	double max_overhead; /* limit of wallsample's own CPU time, in percent of one CPU */
 	uint64_t stack_size; /* bytes */
 	struct filter filter;
-	enum task_use task_use;
+	enum green_use green_use;
 	struct option_moment from, to;
 	struct option_range parallelism;
 	regex_t *focus; /* NULL: not given */
@@ -144,7 +144,7 @@ enum option_type {
 	OPTION_MOMENT,   /* struct option_moment: "10" after the beginning, "-10" before the end */
 	OPTION_RANGE,    /* struct option_range: "A" or "A-B", at most max */
 	OPTION_TIDS,     /* struct id_list: "1,2,3" */
-	OPTION_TASKS,    /* struct id_list: "1,0x7f20" */
+	OPTION_GREEN,    /* struct id_list: "1,0x7f20" */
 	OPTION_STATES,   /* unsigned, a bit set from a list of run state letters or names */
 	OPTION_GILS,     /* unsigned, a bit set from a list of words of enum gil */
 	OPTION_RUNTIMES, /* uint32_t, a bit set from auto, none or a list of names */

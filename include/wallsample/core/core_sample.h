@@ -17,7 +17,7 @@
 struct core_sample_config {
 	enum unwind_choice unwinder;
 	uint32_t runtimes;
-	struct async_tasks *tasks; /* gets the coroutines of all threads; NULL: they are not read */
+	struct async_tasks *async; /* gets the coroutines of all threads; NULL: they are not read */
 };
 
 /*

@@ -9,7 +9,7 @@
  *
  * Texts, frames, stacks, threads, waits and entries have ids 0, 1, 2, ... that never change. A
  * pointer to a text is valid until profile_free, a pointer to another of these objects until the
- * next object of its kind is added.
+ * next object of its kind is added. In this header "task" means a green task (green_task.h).
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_H
 #define WALLSAMPLE_PROFILE_PROFILE_H
@@ -37,12 +37,12 @@ struct profile_thread {
 	/* id of a text: the thread's last name; for a task, green_task_words.noun of its runtime */
 	uint32_t name;
 	/* The members below are used for tasks only. */
-	bool is_task;
+	bool is_green;
 	bool system;         /* the task belongs to the runtime */
-	uint64_t task_id;    /* 0 for a shared record of tasks */
+	uint64_t green_id;   /* 0 for a shared record of tasks */
 	uint32_t entry;      /* frame of the task's first function, or FRAME_NONE */
 	uint32_t created_at; /* frame that created the task, or FRAME_NONE */
-	uint64_t creator;    /* task_id of the task that created it; 0: not known */
+	uint64_t creator;    /* green_id of the task that created it; 0: not known */
 	/*
 	 * Time in ns that the task had waited at its last sample, as its runtime estimates; 0: not
 	 * known. A recording does not store it.
@@ -151,12 +151,12 @@ uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_t
 			    const char *name);
 /*
  * Returns the id of the record for a task. Tasks have the same record if their name, entry and
- * task_id, and the address of the task's structure in the target, are equal; the address is ignored
- * if task_id is 0, which makes a shared record. A record that the profile does not have is added as
- * a copy of *task.
+ * green_id, and the address of the task's structure in the target, are equal; the address is
+ * ignored if green_id is 0, which makes a shared record. A record that the profile does not have is
+ * added as a copy of *task.
  */
-uint32_t profile_add_task(struct profile *profile, const struct profile_thread *task,
-			  uint64_t address);
+uint32_t profile_add_green(struct profile *profile, const struct profile_thread *task,
+			   uint64_t address);
 void profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns);
 void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
 

@@ -18,7 +18,7 @@ enum run_end {
 
 /*
  * X(NAME, text): the reasons why a sample has no call chain. `text` is the text of the named frame
- * that replaces the chain.
+ * that replaces the chain. Recordings store NAME.
  */
 #define SAMPLE_FAILURES(X)                                                                         \
 	X(EXITED, "[failed: thread exited]")                                                       \
@@ -68,23 +68,25 @@ struct run_stats {
 	uint32_t threads_most;        /* largest number of threads at one tick */
 	struct run_excluded excluded; /* these threads are part of threads_seen */
 	/*
-	 * task_samples, task_failures, task_stacks: only for tasks that no thread ran at the tick
+	 * green_samples, green_failures, green_stacks: only for tasks that no thread ran at the
+	 * tick
 	 */
-	uint64_t task_samples; /* part of thread_samples */
+	uint64_t green_samples; /* part of thread_samples */
 	/*
 	 * number of task samples that are also counted in `failed`, except those of tasks that had
 	 * ended
 	 */
-	uint64_t task_failures;
-	uint64_t task_looks;  /* number of reads of task structures in the target */
-	uint64_t task_stacks; /* number of task stacks that were unwound because they had changed */
-	uint64_t tasks_seen;
-	uint32_t tasks_most; /* estimate of the largest number of tasks at one tick */
+	uint64_t green_failures;
+	uint64_t green_looks; /* number of reads of task structures in the target */
+	/* number of task stacks that were unwound because they had changed */
+	uint64_t green_stacks;
+	uint64_t green_seen;
+	uint32_t green_most; /* estimate of the largest number of tasks at one tick */
 	/*
 	 * 1 if each task was read at each tick; n if at some tick only one of n tasks was read
 	 * (largest n)
 	 */
-	uint32_t tasks_thinnest;
+	uint32_t green_thinnest;
 	unsigned cpus; /* CPUs that the target may use; 0: not known */
 	/* number of observations of threads; most read the thread's counters in /proc */
 	uint64_t looks;

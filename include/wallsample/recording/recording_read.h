@@ -6,7 +6,8 @@
  * tables must be exactly those of its schema version; views, triggers and other objects are not
  * used. The range of each number is checked. Ids must ascend, the caller of a stack must have a
  * lower id than the stack, so that there is no cycle, and the tables meta and processes must
- * describe the same process. A recording that breaks one of these rules gives ERROR_FORMAT.
+ * describe the same process. A recording that breaks one of these rules gives ERROR_FORMAT. In this
+ * header "task" means a green task (green_task.h).
  */
 #ifndef WALLSAMPLE_RECORDING_RECORDING_READ_H
 #define WALLSAMPLE_RECORDING_RECORDING_READ_H

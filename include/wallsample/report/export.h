@@ -57,8 +57,8 @@ struct export_input {
 	const char *note;     /* describes the recordings; NULL for a live run */
 	const char *part;     /* describes the selected ticks; NULL: all ticks are selected */
 	bool filtered;        /* options have excluded some samples */
-	/* the coroutines of a dump, called tasks (async_tasks.h); NULL: not read */
-	const struct async_tasks *tasks;
+	/* the coroutines of a dump, called async tasks (async_tasks.h); NULL: not read */
+	const struct async_tasks *async;
 	/* how the process of a core file ended; NULL: the input is no core file */
 	const struct core_end *core_end;
 };

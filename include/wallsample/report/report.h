@@ -50,7 +50,7 @@ void json_set_excluded(json_t *object, const char *key, const struct run_exclude
  */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
 /*
- * Adds the members "tid" and "name" of a thread of the profile. "tid" is null for a task of a
+ * Adds the members "tid" and "name" of a thread of the profile. "tid" is null for a green task of a
  * runtime, and for a record that threads of the same name share. For a task, "name" is the label
  * that view_add_thread() makes, and these members are added: "noun", the runtime's word for a task;
  * "system", whether the task belongs to the runtime; and if they are known, "task" (its id),
@@ -64,10 +64,10 @@ void json_add_thread(struct json_stream *stream, const struct view *view, uint32
 /* Writes the list "states": the samples and the time of each state and system call. */
 void report_json_states(const struct view *view, struct json_stream *stream);
 /*
- * Writes the object "scheduled": the states of the tasks that a runtime schedules. Writes nothing
+ * Writes the object "scheduled": the states of the green tasks. Writes nothing
  * without tasks.
  */
-void report_json_tasks(const struct view *view, const struct run_stats *stats,
+void report_json_green(const struct view *view, const struct run_stats *stats,
 		       struct json_stream *stream);
 /*
  * Writes the list "waits": the awaited objects, each with up to 20 stacks of waiters and up to 20

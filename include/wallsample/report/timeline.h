@@ -11,7 +11,7 @@
 /* A half-open range of time in which all samples of a thread are equal. */
 struct timeline_slice {
 	size_t recording; /* index in input->recordings */
-	uint32_t thread;  /* id of the thread or task in the profile */
+	uint32_t thread;  /* id of the thread or green task in the profile */
 	enum run_state state;
 	int32_t syscall; /* number of the system call, or a constant SYSCALL_… */
 	uint32_t wait;   /* id of the wait in the profile; 0: no known wait */

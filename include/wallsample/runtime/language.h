@@ -7,7 +7,8 @@
  * below. A language is one directory with one struct runtime_language, and one row in LANGUAGES
  * (src/runtime/languages_internal.h).
  *
- * A pattern is a function's name as symbol tables have it; a '*' at its end stands for any text.
+ * A pattern is a function's name as symbol tables have it; a '*' at its end stands for any text. In
+ * this header "task" means a green task (green_task.h).
  */
 #ifndef WALLSAMPLE_RUNTIME_LANGUAGE_H
 #define WALLSAMPLE_RUNTIME_LANGUAGE_H

@@ -68,7 +68,7 @@ struct runtimes_config {
 	void *context;                    /* first argument of the functions above */
 	uint32_t wanted;                  /* bit n: row n of languages[] is wanted */
 	const struct runtime_kind *extra; /* an additional kind, for tests; may be NULL */
-	bool tasks;                       /* functions of async_tasks.h will be called */
+	bool async;                       /* functions of async_tasks.h will be called */
 	const struct log *log;            /* may be NULL */
 };
 
@@ -110,9 +110,9 @@ void runtime_capture_free(struct runtime_capture *capture);
 
 /*
  * Captures the thread, which must be stopped (`held`) or asleep; if it is asleep, the caller checks
- * afterwards that it has not run. The capture has no frames and no task if no runtime knows the
- * thread. With `held` only pages that are in memory are read, and only a bounded number of them.
- * `sp`: stack pointer of the thread; 0: not known.
+ * afterwards that it has not run. The capture has no frames and no green task if no runtime knows
+ * the thread. With `held` only pages that are in memory are read, and only a bounded number of
+ * them. `sp`: stack pointer of the thread; 0: not known.
  */
 void runtime_capture_take(struct runtime_capture *capture, pid_t tid, uint64_t sp, bool held);
 /* Empties the capture. */

@@ -75,7 +75,7 @@ struct sampler_config {
 	/* All green tasks (green_task.h) are read at each tick, and each has a record of its own in
 	 * the profile. Otherwise, if there are many, a random part is read, and tasks share
 	 * records. */
-	bool all_tasks;
+	bool all_green;
 	/* Green tasks have no samples of their own: the samples of a thread that runs a green task
 	 * are samples of the thread. */
 	bool threads_only;
@@ -93,7 +93,7 @@ struct sampler_context {
 	struct jit_objects *jit_objects;
 	/* Gets the coroutines of event loops; those of each thread are read once in the run. The
 	 * last tick calls async_tasks_finish. NULL: coroutines are not read. */
-	struct async_tasks *tasks;
+	struct async_tasks *async;
 	/* an additional kind of runtime, for tests; NULL: none */
 	const struct runtime_kind *extra_runtime;
 	/* for virtual speed-ups; NULL: no thread stays stopped between ticks */

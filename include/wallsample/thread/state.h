@@ -21,16 +21,16 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
 
-/* The states of threads and tasks: X(name, text for reports and the option --state, letter for
- * both) */
+/* The states of threads and green tasks: X(name, text for reports and the option --state, letter
+ * for both) */
 #define RUN_STATES(X)                                                                              \
 	X(RUNNING, "running", 'R')          /* on a CPU */                                         \
 	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */                          \
 	X(SLEEPING, "sleeping", 'S')        /* in an interruptible sleep */                        \
 	X(DISK, "disk", 'D')                /* in an uninterruptible sleep, such as for a disk */  \
 	X(STOPPED, "stopped", 'T')          /* by a job-control signal or a tracer */              \
-	X(READY, "ready", 'Y')     /* a runnable task of a language runtime, not on a thread */    \
-	X(UNKNOWN, "unknown", '?') /* for example, the thread exited before it was read */
+	X(READY, "ready", 'Y')              /* a runnable green task, not on a thread */           \
+	X(UNKNOWN, "unknown", '?')          /* for example, the thread exited before it was read */
 
 enum run_state {
 #define X(name, text, letter) RUN_##name,
@@ -39,7 +39,7 @@ enum run_state {
 };
 
 const char *run_state_text(enum run_state state);
-/* Adds a text such as "sleeping in futex", "running", or "parked" for SYSCALL_TASK. */
+/* Adds a text such as "sleeping in futex", "running", or "parked" for SYSCALL_GREEN. */
 void run_state_add(struct strbuf *out, enum run_state state, int32_t syscall);
 char run_state_letter(enum run_state state);
 /* Parses a letter of either case, or the text. Returns false if there is no such state. */
@@ -67,9 +67,9 @@ struct sched {
  * on aarch64.
  */
 #define SYSCALL_UNKNOWN (-2L)
-/* In place of a system call number, for a sleeping task of a language runtime (green_task.h): the
+/* In place of a system call number, for a sleeping green task (green_task.h): the
  * task is not on a thread, and so in no system call. */
-#define SYSCALL_TASK (-3L)
+#define SYSCALL_GREEN (-3L)
 
 struct syscall_info {
 	bool running; /* the thread was runnable: the other members are not valid */

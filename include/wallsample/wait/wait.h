@@ -73,8 +73,8 @@
 	/* uninterruptible sleep in a system call, unless CHILD or FILE to DESCRIPTOR */           \
 	X(DISK, "disk")                                                                            \
 	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
-	/* a task of a language runtime waits; the object is the reason as text */                 \
-	X(TASK, "task")                                                                            \
+	/* a green task waits; the object is the reason as text */                                 \
+	X(GREEN, "task")                                                                           \
 	X(OTHER, "system call")
 
 enum wait_kind {

@@ -22,13 +22,13 @@ compare_awaiters(const struct async_tasks *tasks, uint32_t one, uint32_t other)
 }
 
 bool
-tasks_are_awaited_alike(const struct async_tasks *tasks, uint32_t one, uint32_t other)
+async_tasks_share_awaiters(const struct async_tasks *tasks, uint32_t one, uint32_t other)
 {
 	return compare_awaiters(tasks, one, other) == 0;
 }
 
 static int
-compare_tasks(const void *left, const void *right, void *context)
+compare_async_tasks(const void *left, const void *right, void *context)
 {
 	const uint32_t *a = left, *b = right;
 	const int awaiters = compare_awaiters(context, *a, *b);
@@ -38,7 +38,7 @@ compare_tasks(const void *left, const void *right, void *context)
 
 /* Sets group[i] to the group of task i, and fills out->group with `like` and `count`. */
 static void
-find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups *out)
+find_groups(const struct async_tasks *tasks, uint32_t *group, struct async_groups *out)
 {
 	struct table known = { 0 };
 
@@ -49,44 +49,44 @@ find_groups(const struct async_tasks *tasks, uint32_t *group, struct task_groups
 
 		group[i] = *table_insert(&known, task->stack, key, (uint32_t)out->count, &added);
 		if (added)
-			out->group[out->count++] = (struct task_group){ .like = task };
+			out->group[out->count++] = (struct async_group){ .like = task };
 		out->group[group[i]].count++;
 	}
 	table_release(&known);
 }
 
 void
-task_groups_make(const struct async_tasks *tasks, struct task_groups *out)
+async_groups_make(const struct async_tasks *tasks, struct async_groups *out)
 {
 	const size_t count = async_tasks_count(tasks);
 	uint32_t *group = xcalloc(count + 1, sizeof(*group)); /* indexed by task: its group */
-	/* indexed by group: index in out->task at which its next task is stored */
+	/* indexed by group: index in out->member at which its next task is stored */
 	uint32_t *next = xcalloc(count + 1, sizeof(*next));
 	uint32_t at = 0;
 
-	*out = (struct task_groups){
+	*out = (struct async_groups){
 		.group = xcalloc(count + 1, sizeof(*out->group)),
-		.task = xcalloc(count + 1, sizeof(*out->task)),
+		.member = xcalloc(count + 1, sizeof(*out->member)),
 	};
 	find_groups(tasks, group, out);
 	for (size_t g = 0; g < out->count; g++) {
 		next[g] = at;
-		out->group[g].task = out->task + at;
+		out->group[g].member = out->member + at;
 		at += (uint32_t)out->group[g].count;
 	}
 	for (size_t i = 0; i < count; i++)
-		out->task[next[group[i]]++] = (uint32_t)i;
+		out->member[next[group[i]]++] = (uint32_t)i;
 	for (size_t g = 0; g < out->count; g++)
-		qsort_r(out->task + (next[g] - out->group[g].count), out->group[g].count,
-			sizeof(*out->task), compare_tasks, (void *)(uintptr_t)tasks);
+		qsort_r(out->member + (next[g] - out->group[g].count), out->group[g].count,
+			sizeof(*out->member), compare_async_tasks, (void *)(uintptr_t)tasks);
 	free(group);
 	free(next);
 }
 
 void
-task_groups_release(struct task_groups *groups)
+async_groups_release(struct async_groups *groups)
 {
 	free(groups->group);
-	free(groups->task);
-	*groups = (struct task_groups){ .group = NULL };
+	free(groups->member);
+	*groups = (struct async_groups){ .group = NULL };
 }

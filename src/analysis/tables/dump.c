@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - groups the threads and tasks of one tick. */
+/* dump.c - groups the threads and tasks of one tick. In this file "task" means a green task
+ * (green_task.h). */
 #include "wallsample/analysis/dump.h"
 
 #include <stdlib.h>
@@ -15,15 +16,15 @@ struct member {
 	struct dump_thread thread;
 };
 
-/* Orders threads by tid, before tasks, which are ordered by task_id. */
+/* Orders threads by tid, before tasks, which are ordered by green_id. */
 static int
 compare_ids(const struct profile_thread *a, const struct profile_thread *b)
 {
-	if (a->is_task != b->is_task)
-		return a->is_task ? 1 : -1;
+	if (a->is_green != b->is_green)
+		return a->is_green ? 1 : -1;
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
-	return (a->task_id > b->task_id) - (a->task_id < b->task_id);
+	return (a->green_id > b->green_id) - (a->green_id < b->green_id);
 }
 
 static int
@@ -52,7 +53,7 @@ list_members(const struct view *view, size_t *count)
 	for (size_t i = 0; i < rows; i++) {
 		const struct view_row *row = view_row(view, i);
 		const struct profile_thread *of = profile_thread(view_profile(view), row->thread);
-		const bool many = of->is_task && of->task_id == 0;
+		const bool many = of->is_green && of->green_id == 0;
 
 		if (row->samples <= 0)
 			continue;
@@ -103,19 +104,19 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct view_row *row = member[i].row;
-		const bool is_task = member[i].of->is_task;
+		const bool is_green = member[i].of->is_green;
 		/*
 		 * Rows with the same stack share one array of functions, whose address identifies
 		 * the stack.
 		 */
-		const uint32_t stack = *table_insert(&stacks, (uintptr_t)row->function, is_task,
+		const uint32_t stack = *table_insert(&stacks, (uintptr_t)row->function, is_green,
 						     (uint32_t)stacks.count, NULL);
 		bool added;
 
 		member[i].group = *table_insert(&known,
 						(uint64_t)row->state << 32 | (uint32_t)row->syscall,
 						(uint64_t)stack << 32 |
-							(is_task ? member[i].thread.wait : 0),
+							(is_green ? member[i].thread.wait : 0),
 						(uint32_t)dump->count, &added);
 		if (added)
 			dump->group[dump->count++] = (struct dump_group){
@@ -123,15 +124,15 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 				.syscall = row->syscall,
 				.function = row->function,
 				.depth = row->depth,
-				.are_tasks = is_task,
+				.are_green = is_green,
 			};
 		dump->group[member[i].group].count++;
-		if (is_task) {
-			dump->group[member[i].group].tasks += member[i].thread.count;
-			dump->tasks += member[i].thread.count;
+		if (is_green) {
+			dump->group[member[i].group].green_count += member[i].thread.count;
+			dump->green_count += member[i].thread.count;
 			if (member[i].of->waiting_ns > dump->group[member[i].group].waiting_ns)
 				dump->group[member[i].group].waiting_ns = member[i].of->waiting_ns;
-			dump->task = row->thread;
+			dump->any_green = row->thread;
 		} else {
 			dump->threads++;
 		}

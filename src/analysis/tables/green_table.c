@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* green_table.c - sums up the time of tasks, and of the threads that run tasks, by activity. */
+/* green_table.c - sums up the time of green tasks, and of the threads that run tasks, by
+ * activity. */
 #include "wallsample/analysis/green_table.h"
 
 #include <stdlib.h>
@@ -7,29 +8,29 @@
 
 #include "analysis/view/view_internal.h"
 
-const struct task_doing_info task_doings[TASK_DOING_COUNT] = {
+const struct green_doing_info green_doings[GREEN_DOING_COUNT] = {
 #define X(name, text, word) { text, word },
-	TASK_DOINGS(X)
+	GREEN_DOINGS(X)
 #undef X
 };
 
-static enum task_doing
-doing_of(const struct profile_entry *entry, bool is_task)
+static enum green_doing
+doing_of(const struct profile_entry *entry, bool is_green)
 {
 	switch (entry->state) {
 	case RUN_RUNNING:
-		return TASK_DOES_RUNNING;
+		return GREEN_DOES_RUNNING;
 	case RUN_QUEUED:
-		return TASK_DOES_QUEUED;
+		return GREEN_DOES_QUEUED;
 	case RUN_READY:
-		return TASK_DOES_READY;
+		return GREEN_DOES_READY;
 	case RUN_SLEEPING:
 	case RUN_DISK:
-		if (!is_task)
-			return TASK_DOES_IDLE;
-		return entry->carrier != 0 ? TASK_DOES_CALLING : TASK_DOES_PARKED;
+		if (!is_green)
+			return GREEN_DOES_IDLE;
+		return entry->carrier != 0 ? GREEN_DOES_CALLING : GREEN_DOES_PARKED;
 	default:
-		return TASK_DOES_OTHER;
+		return GREEN_DOES_OTHER;
 	}
 }
 
@@ -47,22 +48,22 @@ leaf_kind(const struct profile *profile, uint32_t stack)
 
 struct adding {
 	const struct view *view;
-	struct task_table *out;
+	struct green_table *out;
 	size_t capacity;
 	struct table known; /* (doing; address of the reason's text) -> row of `out` */
-	/* indexed by thread of the profile: true if it is a task that was counted already */
+	/* indexed by thread of the profile: true if it is a green task that was counted already */
 	bool *seen;
 };
 
 static void
-add_task(struct adding *adding, const struct profile_entry *entry)
+add_green(struct adding *adding, const struct profile_entry *entry)
 {
 	const struct profile *profile = view_profile(adding->view);
 	const enum named_frame leaf = leaf_kind(profile, entry->stack);
-	struct task_table *out = adding->out;
+	struct green_table *out = adding->out;
 	const int64_t ns = entry->ns[WEIGHT_WALL];
 
-	out->tasks_ns += ns;
+	out->green_ns += ns;
 	if (leaf == NAMED_FAILED || leaf == NAMED_TASK_FINISHED)
 		out->failed_ns += ns;
 	if (leaf == NAMED_TASK_FINISHED)
@@ -71,7 +72,7 @@ add_task(struct adding *adding, const struct profile_entry *entry)
 		return;
 	adding->seen[entry->thread] = true;
 	out->one = entry->thread;
-	out->tasks++;
+	out->green_count++;
 	out->system += profile_thread(profile, entry->thread)->system;
 }
 
@@ -79,13 +80,13 @@ static void
 add_entry(struct adding *adding, const struct profile_entry *entry)
 {
 	const struct profile *profile = view_profile(adding->view);
-	const bool is_task = profile_thread(profile, entry->thread)->is_task;
-	const enum task_doing doing = doing_of(entry, is_task);
-	const char *reason = doing == TASK_DOES_PARKED ?
+	const bool is_green = profile_thread(profile, entry->thread)->is_green;
+	const enum green_doing doing = doing_of(entry, is_green);
+	const char *reason = doing == GREEN_DOES_PARKED ?
 				     view_wait_object(adding->view, entry->wait) :
 				     "";
-	struct task_table *out = adding->out;
-	struct task_table_row *row;
+	struct green_table *out = adding->out;
+	struct green_table_row *row;
 	uint32_t at;
 
 	out->row = table_row(&adding->known, (uint64_t[]){ doing, (uintptr_t)reason }, out->row,
@@ -93,45 +94,45 @@ add_entry(struct adding *adding, const struct profile_entry *entry)
 	row = &out->row[at];
 	row->doing = doing;
 	row->reason = reason;
-	if (is_task) {
-		row->tasks_ns += entry->ns[WEIGHT_WALL];
-		add_task(adding, entry);
+	if (is_green) {
+		row->green_ns += entry->ns[WEIGHT_WALL];
+		add_green(adding, entry);
 	}
-	if (!is_task || entry->carrier != 0) {
+	if (!is_green || entry->carrier != 0) {
 		row->threads_ns += entry->ns[WEIGHT_WALL];
 		out->threads_ns += entry->ns[WEIGHT_WALL];
 	}
 }
 
 static int
-task_compare_rows(const void *left, const void *right)
+green_compare_rows(const void *left, const void *right)
 {
-	const struct task_table_row *a = left, *b = right;
+	const struct green_table_row *a = left, *b = right;
 
 	if (a->doing != b->doing)
 		return a->doing < b->doing ? -1 : 1;
-	if (a->tasks_ns != b->tasks_ns)
-		return a->tasks_ns > b->tasks_ns ? -1 : 1;
+	if (a->green_ns != b->green_ns)
+		return a->green_ns > b->green_ns ? -1 : 1;
 	return strcmp(a->reason, b->reason);
 }
 
 static bool
-has_tasks(const struct profile *profile)
+has_green(const struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile_thread_count(profile); i++)
-		if (profile_thread(profile, i)->is_task)
+		if (profile_thread(profile, i)->is_green)
 			return true;
 	return false;
 }
 
 void
-task_table_make(const struct view *view, struct task_table *out)
+green_table_make(const struct view *view, struct green_table *out)
 {
 	const struct profile *profile = view_profile(view);
 	struct adding adding = { .view = view, .out = out };
 
-	*out = (struct task_table){ .row = NULL };
-	if (!has_tasks(profile))
+	*out = (struct green_table){ .row = NULL };
+	if (!has_green(profile))
 		return;
 	adding.seen = xcalloc(profile_thread_count(profile) + 1, sizeof(*adding.seen));
 	for (size_t i = 0; i < profile_entry_count(profile); i++) {
@@ -144,11 +145,11 @@ task_table_make(const struct view *view, struct task_table *out)
 	}
 	out->count = adding.known.count;
 	if (out->count > 1)
-		qsort(out->row, out->count, sizeof(*out->row), task_compare_rows);
+		qsort(out->row, out->count, sizeof(*out->row), green_compare_rows);
 	table_release(&adding.known);
 	free(adding.seen);
-	if (out->tasks == 0) {
+	if (out->green_count == 0) {
 		free(out->row);
-		*out = (struct task_table){ .row = NULL };
+		*out = (struct green_table){ .row = NULL };
 	}
 }

@@ -294,9 +294,10 @@ find_top_functions(const struct view *view, bool by_unit, struct thread_row *row
 	free(own);
 }
 
-/* Sets `tasks` of each row to the unit's number of tasks with samples, and sets `uncounted`. */
+/* Sets `green_count` of each row to the unit's number of green tasks with samples, and sets
+ * `uncounted`. */
 static void
-count_tasks(const struct view *view, struct thread_row *row)
+count_green(const struct view *view, struct thread_row *row)
 {
 	const size_t threads = profile_thread_count(view_profile(view));
 	bool *seen = xcalloc(threads + 1, sizeof(*seen));
@@ -306,8 +307,8 @@ count_tasks(const struct view *view, struct thread_row *row)
 		const struct profile_thread *of = profile_thread(view_profile(view), thread);
 		struct thread_row *unit = &row[view_unit(view, thread)];
 
-		unit->tasks += !seen[thread] && of->is_task;
-		unit->uncounted |= of->is_task && of->task_id == 0;
+		unit->green_count += !seen[thread] && of->is_green;
+		unit->uncounted |= of->is_green && of->green_id == 0;
 		seen[thread] = true;
 	}
 	free(seen);
@@ -335,7 +336,7 @@ make_threads(const struct view *view, bool by_unit, struct thread_table *out)
 			row[thread].runnable_ns += sample->ns[WEIGHT_WALL];
 	}
 	if (by_unit)
-		count_tasks(view, row);
+		count_green(view, row);
 	find_top_functions(view, by_unit, row);
 	for (size_t t = 0; t < threads; t++)
 		if (!weighs_nothing(row[t].ns))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.c - decides which threads and tasks a filter selects. */
+/* filter.c - decides which threads and green tasks a filter selects. */
 #include "wallsample/analysis/filter.h"
 
 #include <fnmatch.h>
@@ -49,9 +49,9 @@ filter_thread(const struct filter *filter, pid_t tid, const char *name)
 }
 
 bool
-filter_task(const struct filter *filter, uint64_t id)
+filter_green(const struct filter *filter, uint64_t id)
 {
-	return filter->tasks.id == NULL || (id != 0 && list_has(&filter->tasks, id));
+	return filter->green.id == NULL || (id != 0 && list_has(&filter->green, id));
 }
 
 bool

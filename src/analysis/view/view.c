@@ -34,7 +34,7 @@ view_free(struct view *view)
 	free(view->entry);
 	free(view->created);
 	free(view->unit);
-	free(view->unit_tasks);
+	free(view->unit_green);
 	free(view->function);
 	free(view->row);
 	strings_free(view->texts);

@@ -2,7 +2,7 @@
 /*
  * view_green.c - marks the functions of the program itself; removes from the stacks of green tasks
  * the functions that park them; and extends these stacks by the functions that created the task and
- * its creators.
+ * its creators. In this file "task" means a green task (green_task.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +143,7 @@ view_cut_parking(struct naming *naming)
 		const struct profile_entry *entry = profile_entry(profile, i);
 
 		if (entry->carrier != 0 || entry->stack == STACK_NONE ||
-		    !profile_thread(profile, entry->thread)->is_task)
+		    !profile_thread(profile, entry->thread)->is_green)
 			continue;
 		if (whole == NULL) {
 			whole = xmalloc(size);
@@ -167,8 +167,8 @@ view_begin_created(struct naming *naming)
 		const struct profile_thread *task = profile_thread(profile, i);
 
 		naming->created[i] = PATH_UNKNOWN;
-		if (task->is_task && task->task_id != 0)
-			table_insert(&naming->tasks, task->task_id, task->name, i, NULL);
+		if (task->is_green && task->green_id != 0)
+			table_insert(&naming->by_green_id, task->green_id, task->name, i, NULL);
 	}
 }
 
@@ -191,7 +191,7 @@ list_creators(struct naming *naming, uint32_t thread, uint32_t *list)
 				return count;
 		list[count++] = thread;
 		if (task->creator == 0 ||
-		    !table_find(&naming->tasks, task->creator, task->name, &next))
+		    !table_find(&naming->by_green_id, task->creator, task->name, &next))
 			return count;
 		thread = next;
 	}
@@ -219,7 +219,7 @@ add_creation(struct naming *naming, uint32_t path, const struct profile_thread *
 	strbuf_add_text(&text, "[created by");
 	if (task->creator != 0) {
 		strbuf_add_format(&text, " %s ", profile_text(naming->view->profile, task->name));
-		view_add_task_id(task->creator, &text);
+		view_add_green_id(task->creator, &text);
 	}
 	strbuf_add_text(&text, "]");
 	path = view_extend_own(naming, path, text.data,
@@ -252,7 +252,7 @@ view_created_path(struct naming *naming, uint32_t thread, uint32_t full)
 	struct path matched;
 	uint32_t path;
 
-	if (!profile_thread(view->profile, thread)->is_task)
+	if (!profile_thread(view->profile, thread)->is_green)
 		return full;
 	path = creation_of(naming, thread);
 	if (path == STACK_NONE || full == STACK_NONE)

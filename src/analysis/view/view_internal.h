@@ -2,7 +2,7 @@
 /*
  * view_internal.h - structs and functions that the files of a view share. view_create.c calls the
  * functions of the other files. -I and -X are the options that set filter.include and
- * filter.exclude.
+ * filter.exclude. In this header "task" means a green task (green_task.h).
  */
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
 #define WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
@@ -42,7 +42,7 @@ struct view {
 	/* indexed by thread of the profile: function that created the task; NULL: not known */
 	const char **created;
 	uint32_t *unit;     /* indexed by thread of the profile: thread that represents its unit */
-	size_t *unit_tasks; /* indexed by unit: number of its tasks; 0 if every task is a unit */
+	size_t *unit_green; /* indexed by unit: number of its tasks; 0 if every task is a unit */
 	struct filter filter;
 	struct path *path;
 	size_t path_count, path_capacity;
@@ -72,8 +72,8 @@ struct naming {
 	/* indexed by symbol: true if -I matches its name; true if -X matches its name */
 	bool *included, *excluded;
 	struct table paths; /* (function; caller, included and excluded) -> path */
-	/* (task_id; name) -> thread of the profile; filled only if filter.created_by is set. */
-	struct table tasks;
+	/* (green_id; name) -> thread of the profile; filled only if filter.created_by is set. */
+	struct table by_green_id;
 	/*
 	 * Indexed by thread of the profile: path of the code that created the task, as
 	 * creation_of() of view_green.c returns it. NULL unless filter.created_by is set.
@@ -104,12 +104,12 @@ bool view_matches(const regex_t *regex, const char *name);
 
 /* --- view_threads.c, view_wait.c ---------------------------------------------------------- */
 
-/* Fills view->entry, created, unit and unit_tasks. To be called after naming_make. */
+/* Fills view->entry, created, unit and unit_green. To be called after naming_make. */
 void view_name_threads(struct naming *naming);
 /* Fills view->thread_wanted, thread_excluded and only_threads by view->filter. */
 void view_choose_threads(struct view *view);
 /*
- * True if the filter selects the thread of the sample; false for all threads if filter.tasks
+ * True if the filter selects the thread of the sample; false for all threads if filter.green
  * selects tasks. For a sample of a task: true if the filter selects the task and the thread that
  * ran it; if no thread ran the task, true if the filter selects the task and does not select
  * threads by ids or names.

@@ -232,7 +232,7 @@ naming_release(struct naming *naming)
 	strbuf_release(&naming->scratch);
 	table_release(&naming->paths);
 	table_release(&naming->own);
-	table_release(&naming->tasks);
+	table_release(&naming->by_green_id);
 	free(naming->created);
 	free(naming->symbol);
 	free(naming->of_frame);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view_threads.c - labels threads and tasks, selects them by the filter, and groups tasks into
- * units.
+ * units. In this file "task" means a green task (green_task.h).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,11 +39,11 @@ name_entries(const struct naming *naming)
 		const struct profile_thread *task = profile_thread(view->profile, i);
 		const struct names *names;
 
-		if (task->is_task && task->entry < frames) {
+		if (task->is_green && task->entry < frames) {
 			names = &naming->of_frame[task->entry];
 			view->entry[i] = naming_name_of(naming, names->first + names->count - 1);
 		}
-		if (task->is_task && task->created_at < frames) {
+		if (task->is_green && task->created_at < frames) {
 			names = &naming->of_frame[task->created_at];
 			view->created[i] = naming_name_of(naming, names->first);
 		}
@@ -114,7 +114,7 @@ unwrap_entries(const struct naming *naming)
 /*
  * Sets view->unit. If there are more than APART_MOST tasks, groups tasks into units: those of a
  * unit have the same entry function and the same name, which is their runtime's word for a task,
- * and either all or none of them belong to the runtime. Then sets view->unit_tasks, too.
+ * and either all or none of them belong to the runtime. Then sets view->unit_green, too.
  */
 static void
 find_units(struct view *view)
@@ -125,18 +125,18 @@ find_units(struct view *view)
 
 	for (uint32_t i = 0; i < count; i++) {
 		view->unit[i] = i;
-		tasks += profile_thread(view->profile, i)->is_task;
+		tasks += profile_thread(view->profile, i)->is_green;
 	}
 	if (tasks <= APART_MOST)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_thread *task = profile_thread(view->profile, i);
 
-		if (!task->is_task)
+		if (!task->is_green)
 			continue;
 		view->unit[i] = *table_insert(&known, (uintptr_t)view->entry[i],
 					      (uint64_t)task->name << 1 | task->system, i, NULL);
-		view->unit_tasks[view->unit[i]]++;
+		view->unit_green[view->unit[i]]++;
 	}
 	table_release(&known);
 }
@@ -150,33 +150,33 @@ view_name_threads(struct naming *naming)
 	view->entry = xcalloc(count + 1, sizeof(*view->entry));
 	view->created = xcalloc(count + 1, sizeof(*view->created));
 	view->unit = xcalloc(count + 1, sizeof(*view->unit));
-	view->unit_tasks = xcalloc(count + 1, sizeof(*view->unit_tasks));
+	view->unit_green = xcalloc(count + 1, sizeof(*view->unit_green));
 	name_entries(naming);
 	unwrap_entries(naming);
 	find_units(view);
 }
 
 const char *
-view_task_entry(const struct view *view, uint32_t thread)
+view_green_entry(const struct view *view, uint32_t thread)
 {
 	return view->entry[thread];
 }
 
 const char *
-view_task_creator(const struct view *view, uint32_t thread)
+view_green_creator(const struct view *view, uint32_t thread)
 {
 	return view->created[thread];
 }
 
 void
-view_add_task_id(uint64_t id, struct strbuf *out)
+view_add_green_id(uint64_t id, struct strbuf *out)
 {
 	strbuf_add_format(out, id > NUMBER_MOST ? "0x%" PRIx64 : "%" PRIu64, id);
 }
 
 /* Adds the label of several tasks with the same entry function, such as "tasks main.taker". */
 static void
-add_tasks(const struct view *view, uint32_t thread, struct strbuf *out)
+add_green_group(const struct view *view, uint32_t thread, struct strbuf *out)
 {
 	const struct profile_thread *of = profile_thread(view->profile, thread);
 
@@ -190,17 +190,17 @@ view_add_thread(const struct view *view, uint32_t thread, struct strbuf *out)
 {
 	const struct profile_thread *of = profile_thread(view->profile, thread);
 
-	if (of->is_task && of->task_id == 0) {
-		add_tasks(view, thread, out);
+	if (of->is_green && of->green_id == 0) {
+		add_green_group(view, thread, out);
 		return;
 	}
 	strbuf_add_text(out, profile_text(view->profile, of->name));
-	if (!of->is_task) {
+	if (!of->is_green) {
 		strbuf_add_format(out, "-%jd", (intmax_t)of->tid);
 		return;
 	}
 	strbuf_add_text(out, " ");
-	view_add_task_id(of->task_id, out);
+	view_add_green_id(of->green_id, out);
 	if (view->entry[thread] != NULL)
 		strbuf_add_format(out, " %s", view->entry[thread]);
 }
@@ -214,8 +214,8 @@ view_unit(const struct view *view, uint32_t thread)
 void
 view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out)
 {
-	if (view->unit_tasks[unit] > 1)
-		add_tasks(view, unit, out);
+	if (view->unit_green[unit] > 1)
+		add_green_group(view, unit, out);
 	else
 		view_add_thread(view, unit, out);
 }
@@ -225,7 +225,7 @@ view_add_name(const struct view *view, uint32_t thread, struct strbuf *out)
 {
 	const struct profile_thread *of = profile_thread(view->profile, thread);
 
-	if (of->is_task)
+	if (of->is_green)
 		view_add_thread(view, thread, out);
 	else
 		strbuf_add_text(out, profile_text(view->profile, of->name));
@@ -237,7 +237,7 @@ view_thread_number(const struct view *view, uint32_t thread)
 	const struct profile_thread *of = profile_thread(view->profile, thread);
 
 	/* Exporters may use the limit itself for tracks that they show beside threads. */
-	return of->is_task ? PROCESS_ID_LIMIT + 1 + (int64_t)thread : (int64_t)of->tid;
+	return of->is_green ? PROCESS_ID_LIMIT + 1 + (int64_t)thread : (int64_t)of->tid;
 }
 
 /* --- selection ------------------------------------------------------------------------ */
@@ -255,9 +255,11 @@ view_choose_threads(struct view *view)
 		const struct profile_thread *thread = profile_thread(view->profile, i);
 		const char *name = profile_text(view->profile, thread->name);
 
-		view->thread_wanted[i] = thread->is_task ? filter_task(filter, thread->task_id) :
-							   filter_thread(filter, thread->tid, name);
-		view->thread_excluded[i] = !thread->is_task && filter_excludes_thread(filter, name);
+		view->thread_wanted[i] = thread->is_green ?
+						 filter_green(filter, thread->green_id) :
+						 filter_thread(filter, thread->tid, name);
+		view->thread_excluded[i] = !thread->is_green &&
+					   filter_excludes_thread(filter, name);
 	}
 }
 
@@ -284,16 +286,16 @@ view_syscall(const struct view *view, const struct profile_entry *sample)
 {
 	return sample->state == RUN_SLEEPING && sample->carrier == 0 &&
 			       sample->syscall == SYSCALL_NONE &&
-			       profile_thread(view->profile, sample->thread)->is_task ?
-		       (int32_t)SYSCALL_TASK :
+			       profile_thread(view->profile, sample->thread)->is_green ?
+		       (int32_t)SYSCALL_GREEN :
 		       sample->syscall;
 }
 
 bool
 view_wants_thread(const struct view *view, const struct profile_entry *entry)
 {
-	if (!profile_thread(view->profile, entry->thread)->is_task)
-		return view->thread_wanted[entry->thread] && view->filter.tasks.id == NULL;
+	if (!profile_thread(view->profile, entry->thread)->is_green)
+		return view->thread_wanted[entry->thread] && view->filter.green.id == NULL;
 	if (!view->thread_wanted[entry->thread])
 		return false;
 	return entry->carrier != 0 ? view->thread_wanted[entry->carrier - 1] : !view->only_threads;

@@ -43,7 +43,7 @@ python_found(struct instance *instance, const void *place, bool remapped)
 {
 	(void)place;
 	(void)remapped;
-	if (instance->tools->config->tasks)
+	if (instance->tools->config->async)
 		python_tasks_find((struct cpython *)instance);
 }
 
@@ -219,5 +219,5 @@ const struct runtime_kind runtime_python = {
 	.gil = python_gil,
 	.find_lock = python_find_lock,
 	.lock_owner = python_lock_owner,
-	.tasks = python_tasks,
+	.async = python_tasks,
 };

@@ -48,7 +48,7 @@ read_coroutines(struct async_tasks *out, struct sampled_thread *thread, uint64_t
 static bool
 coroutines_are_wanted(const struct run *run, const struct sampled_process *process)
 {
-	return run->context.tasks != NULL && process->runtimes != NULL &&
+	return run->context.async != NULL && process->runtimes != NULL &&
 	       runtimes_any(process->runtimes);
 }
 
@@ -56,7 +56,7 @@ void
 coroutines_of_stopped(struct run *run, struct sampled_thread *thread)
 {
 	if (coroutines_are_wanted(run, thread->process) && !thread->coroutines_read)
-		thread->coroutines_read = read_coroutines(run->context.tasks, thread,
+		thread->coroutines_read = read_coroutines(run->context.async, thread,
 							  clock_now_ns() + HELD_MOST_NS);
 }
 
@@ -71,7 +71,7 @@ coroutines_of_held(struct run *run, struct observation *observation, size_t coun
 		if (observation[i].outcome == OUTCOME_RUNNING && !thread->coroutines_read &&
 		    observation[i].capture->request.end == STOP_CAPTURED &&
 		    coroutines_are_wanted(run, thread->process))
-			thread->coroutines_read = read_coroutines(run->context.tasks, thread,
+			thread->coroutines_read = read_coroutines(run->context.async, thread,
 								  until_ns);
 	}
 }
@@ -106,7 +106,7 @@ coroutines_finish(struct run *run, const struct sampled_process *process)
 
 		if (thread->process == process && !thread->gone && thread->selected &&
 		    !thread->coroutines_read)
-			read_or_note(run->context.tasks, thread, until_ns);
+			read_or_note(run->context.async, thread, until_ns);
 	}
-	runtimes_read_async_tasks(process->runtimes, run->context.tasks, 0, until_ns);
+	runtimes_read_async_tasks(process->runtimes, run->context.async, 0, until_ns);
 }

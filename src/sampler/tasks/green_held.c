@@ -14,14 +14,14 @@
  * other bytes afterwards, and the result is checked. */
 #define HELD_STACK ((size_t)16 << 10)
 
-/* Reads the structures of the tasks in the slots from `first` on, at most TASKS_AT_ONCE of them,
+/* Reads the structures of the tasks in the slots from `first` on, at most GREEN_AT_ONCE of them,
  * into `out`. Returns their number. */
 static size_t
 read_batch(struct green_tasks *green, size_t first, size_t slots, struct green_task *out)
 {
 	size_t count = 0;
 
-	while (first + count < slots && count < TASKS_AT_ONCE) {
+	while (first + count < slots && count < GREEN_AT_ONCE) {
 		green->slot[count] = (uint32_t)(first + count);
 		count++;
 	}
@@ -35,7 +35,7 @@ green_rehearse(struct green_tasks *green)
 	const struct sampler_config *config = &green->run->config;
 	size_t slots;
 
-	if (!green_is_wanted(green) || !config->all_tasks || !config->stop_all)
+	if (!green_is_wanted(green) || !config->all_green || !config->stop_all)
 		return;
 	slots = runtimes_green_task_slots(green->process->runtimes);
 	for (size_t at = 0; slots <= HELD_MOST && at < slots;)
@@ -60,8 +60,8 @@ stack_size(const struct green_task *task)
 static size_t
 hold_stacks(struct green_tasks *green, size_t first, size_t count, size_t used)
 {
-	struct memory_piece piece[TASKS_AT_ONCE];
-	bool got[TASKS_AT_ONCE];
+	struct memory_piece piece[GREEN_AT_ONCE];
+	bool got[GREEN_AT_ONCE];
 	size_t all = used;
 
 	for (size_t i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ green_while_held(struct green_tasks *green)
 {
 	size_t slots;
 
-	if (!green_is_wanted(green) || !green->run->config.all_tasks)
+	if (!green_is_wanted(green) || !green->run->config.all_green)
 		return;
 	green->holding = true;
 	runtimes_hold(green->process->runtimes, true);
@@ -114,7 +114,7 @@ green_while_held(struct green_tasks *green)
 	if (slots > 0 && slots <= HELD_MOST && hold_all(green, slots)) {
 		green->held_count = slots;
 		green->held_tick = green->run->tick.number;
-		green->run->stats.task_looks += slots;
+		green->run->stats.green_looks += slots;
 	}
 	runtimes_hold(green->process->runtimes, false);
 	green->holding = false;

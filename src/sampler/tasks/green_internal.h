@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * green_internal.h - samples of green tasks (green_task.h), and the coroutines of event loops.
+ * green_internal.h - samples green tasks (green_task.h), here called tasks, and reads coroutines.
  *
  * Once a tick green_tasks.c reads the structure of each green task, or of a random part if there
  * are many, and as many bytes of its stack as the last unwinding needed (in most ticks none, if the
@@ -27,7 +27,7 @@ struct sampled_process;
 struct sampled_thread;
 
 /* A green task that some tick has read. */
-struct known_task {
+struct known_green {
 	uint64_t id, address; /* as in struct green_task */
 	uint64_t begins;      /* address of the task's first function */
 	uint32_t record;      /* its number in the profile */
@@ -47,9 +47,9 @@ struct known_task {
 
 /* One reading of a green task at this tick. */
 struct green_reading {
-	struct green_task task;
+	struct green_task value;
 	uint32_t slot;  /* number of the slot in which the runtime keeps the task */
-	uint32_t known; /* index of the known task in green_tasks.task */
+	uint32_t known; /* index of the known task in green_tasks.known */
 	/* Number of bytes of its stack in `bytes`; 0: the stack is not readable. After unwinding:
 	 * number of bytes that unwinding needed. */
 	size_t size;
@@ -68,7 +68,7 @@ struct held_stack {
 
 /* Most tasks that are read together: as many as memory_read_pieces reads pieces in one call, and so
  * few that their data fit into the CPU's caches. */
-#define TASKS_AT_ONCE 512
+#define GREEN_AT_ONCE 512
 
 /* The green tasks of one process. */
 struct green_tasks {
@@ -80,15 +80,15 @@ struct green_tasks {
 	/* By slot: index of the known task that it had at the last tick; UINT32_MAX: none. */
 	uint32_t *guess;
 	size_t guesses, guess_capacity;
-	struct known_task *task;
+	struct known_green *known;
 	size_t count, capacity;
 	struct table waits;  /* number of a task's wait reason -> wait of the profile */
 	struct table crowds; /* wait of the profile -> number of tasks in that wait at this tick */
 	/* The tasks that are read together: their slots, their structures, and the readings whose
 	 * stacks have to be read. */
-	uint32_t slot[TASKS_AT_ONCE];
-	struct green_task batch[TASKS_AT_ONCE];
-	struct green_reading reading[TASKS_AT_ONCE];
+	uint32_t slot[GREEN_AT_ONCE];
+	struct green_task batch[GREEN_AT_ONCE];
+	struct green_reading reading[GREEN_AT_ONCE];
 	size_t readings;
 	size_t again;   /* slot[0 … again - 1] are to be read a second time */
 	uint8_t *bytes; /* the stacks of the readings, one after another */
@@ -142,7 +142,7 @@ void green_read_pieces(struct green_tasks *green, const struct memory_piece *pie
 		       uint8_t *to, bool *got);
 
 /* --- green_held.c --- */
-/* For a dump (config.all_tasks): copies the structures and stacks of all tasks while all running
+/* For a dump (config.all_green): copies the structures and stacks of all tasks while all running
  * threads are stopped, so that no task changes. Reads only resident memory. Copies nothing if there
  * are more than 2000 tasks, or if copying would take more than 20 ms. */
 void green_while_held(struct green_tasks *green);
@@ -151,7 +151,7 @@ void green_rehearse(struct green_tasks *green);
 
 /* --- green_sample.c --- */
 /* Returns the known task of a reading; valid until the next green_find. */
-struct known_task *green_known(struct green_tasks *green, const struct green_reading *reading);
+struct known_green *green_known(struct green_tasks *green, const struct green_reading *reading);
 /* True if the registers and the count of runs of the task, and the mappings, are those of the last
  * unwinding of its stack. */
 bool green_is_in_place(struct green_tasks *green, const struct green_reading *reading);

@@ -98,7 +98,7 @@ green_read_now(struct green_tasks *green, const uint32_t *slot, size_t count,
 	       struct green_task *out)
 {
 	runtimes_read_green_tasks(green->process->runtimes, slot, count, out);
-	green->run->stats.task_looks += count;
+	green->run->stats.green_looks += count;
 }
 
 void

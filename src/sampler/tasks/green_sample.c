@@ -22,10 +22,10 @@
 
 /* --- samples -------------------------------------------------------------------------------- */
 
-struct known_task *
+struct known_green *
 green_known(struct green_tasks *green, const struct green_reading *reading)
 {
-	return &green->task[reading->known];
+	return &green->known[reading->known];
 }
 
 /* Returns the wait of the profile for the reason for which the task waits, and counts the task in
@@ -33,7 +33,7 @@ green_known(struct green_tasks *green, const struct green_reading *reading)
 static uint32_t
 wait_of(struct green_tasks *green, const struct green_task *task)
 {
-	struct profile_wait wait = { .kind = WAIT_TASK, .object = FRAME_NONE };
+	struct profile_wait wait = { .kind = WAIT_GREEN, .object = FRAME_NONE };
 	const char *text;
 	uint32_t *id, *crowd;
 	bool added;
@@ -57,14 +57,14 @@ void
 green_add_sample(struct green_tasks *green, const struct green_reading *reading, uint32_t stack)
 {
 	const int64_t samples = (int64_t)green->stride;
-	const uint32_t wait = wait_of(green, &reading->task);
-	struct known_task *known = green_known(green, reading);
+	const uint32_t wait = wait_of(green, &reading->value);
+	struct known_green *known = green_known(green, reading);
 	const struct profile_entry entry = {
 		.thread = known->record,
 		.stack = stack,
-		.state = reading->task.state == GREEN_TASK_READY   ? RUN_READY :
-			 reading->task.state == GREEN_TASK_WAITING ? RUN_SLEEPING :
-								     RUN_UNKNOWN,
+		.state = reading->value.state == GREEN_TASK_READY   ? RUN_READY :
+			 reading->value.state == GREEN_TASK_WAITING ? RUN_SLEEPING :
+								      RUN_UNKNOWN,
 		.syscall = SYSCALL_NONE,
 		.wait = wait,
 		.gil = GIL_UNKNOWN,
@@ -73,16 +73,16 @@ green_add_sample(struct green_tasks *green, const struct green_reading *reading,
 	};
 
 	green->run->stats.thread_samples += (uint64_t)samples;
-	green->run->stats.task_samples += (uint64_t)samples;
-	profile_set_waiting(green->run->profile, known->record, reading->task.waiting_ns);
-	if (known->entry_state == reading->task.state && known->entry_stack == stack &&
+	green->run->stats.green_samples += (uint64_t)samples;
+	profile_set_waiting(green->run->profile, known->record, reading->value.waiting_ns);
+	if (known->entry_state == reading->value.state && known->entry_stack == stack &&
 	    known->entry_wait == wait) {
 		profile_add_again(green->run->profile, known->entry, samples,
 				  entry.ns[WEIGHT_WALL]);
 		return;
 	}
 	known->entry = profile_add(green->run->profile, &entry);
-	known->entry_state = reading->task.state;
+	known->entry_state = reading->value.state;
 	known->entry_stack = stack;
 	known->entry_wait = wait;
 }
@@ -94,7 +94,7 @@ green_fail(struct green_tasks *green, const struct green_reading *reading,
 	green_add_sample(green, reading, stacks_failure(&green->process->stacks, failure));
 	green->run->stats.failed[failure] += green->stride;
 	if (failure != FAILURE_TASK_FINISHED)
-		green->run->stats.task_failures += green->stride;
+		green->run->stats.green_failures += green->stride;
 }
 
 /* --- stacks --------------------------------------------------------------------------------- */
@@ -102,8 +102,8 @@ green_fail(struct green_tasks *green, const struct green_reading *reading,
 bool
 green_is_in_place(struct green_tasks *green, const struct green_reading *reading)
 {
-	const struct known_task *known = green_known(green, reading);
-	const struct green_task *task = &reading->task;
+	const struct known_green *known = green_known(green, reading);
+	const struct green_task *task = &reading->value;
 
 	return known->size > 0 && known->pc == task->pc && known->sp == task->sp &&
 	       known->fp == task->fp && known->runs == task->runs &&
@@ -115,8 +115,8 @@ green_is_in_place(struct green_tasks *green, const struct green_reading *reading
 static size_t
 bytes_wanted(struct green_tasks *green, const struct green_reading *reading)
 {
-	const struct green_task *task = &reading->task;
-	const struct known_task *known = green_known(green, reading);
+	const struct green_task *task = &reading->value;
+	const struct known_green *known = green_known(green, reading);
 	const bool same = known->size > 0 && known->pc == task->pc && known->sp == task->sp;
 	size_t size = same || known->size > STACK_GUESS ? known->size : STACK_GUESS;
 
@@ -141,12 +141,12 @@ take_held_stacks(struct green_tasks *green)
 static void
 copy_stacks(struct green_tasks *green)
 {
-	struct memory_piece piece[TASKS_AT_ONCE];
-	bool got[TASKS_AT_ONCE];
+	struct memory_piece piece[GREEN_AT_ONCE];
+	bool got[GREEN_AT_ONCE];
 	size_t all = 0;
 
 	for (size_t i = 0; i < green->readings; i++) {
-		piece[i].address = green->reading[i].task.sp;
+		piece[i].address = green->reading[i].value.sp;
 		piece[i].size = bytes_wanted(green, &green->reading[i]);
 		all += piece[i].size;
 	}
@@ -165,7 +165,7 @@ copy_stacks(struct green_tasks *green)
 static bool
 is_as_before(struct green_tasks *green, const struct green_reading *reading)
 {
-	const struct known_task *known = green_known(green, reading);
+	const struct known_green *known = green_known(green, reading);
 
 	if (!green_is_in_place(green, reading))
 		return false;
@@ -178,12 +178,12 @@ is_as_before(struct green_tasks *green, const struct green_reading *reading)
 static void
 remember(struct green_tasks *green, const struct green_reading *reading)
 {
-	struct known_task *known = green_known(green, reading);
+	struct known_green *known = green_known(green, reading);
 
-	known->pc = reading->task.pc;
-	known->sp = reading->task.sp;
-	known->fp = reading->task.fp;
-	known->runs = reading->task.runs;
+	known->pc = reading->value.pc;
+	known->sp = reading->value.sp;
+	known->fp = reading->value.fp;
+	known->runs = reading->value.runs;
 	known->size = reading->size;
 	known->hash = reading->hash;
 	known->stack = reading->stack;
@@ -200,7 +200,7 @@ add_changed(struct green_tasks *green, struct green_reading *reading)
 		     runtimes_green_task_words(green->process->runtimes, reading->slot));
 	if (reading->more) {
 		green_read_now(green, &reading->slot, 1, &now);
-		if (!green_task_is_same(&reading->task, &now) ||
+		if (!green_task_is_same(&reading->value, &now) ||
 		    !green_stack_is(green, now.sp, reading->size, reading->hash)) {
 			green_fail(green, reading, FAILURE_TASK_MOVED);
 			return;
@@ -221,14 +221,14 @@ try_again(struct green_tasks *green, struct green_reading *reading)
 	bool got[2];
 
 	green_read_now(green, &reading->slot, 1, &now[0]);
-	if (now[0].id != reading->task.id)
+	if (now[0].id != reading->value.id)
 		now[0].state = GREEN_TASK_NONE;
-	reading->task.state = now[0].state;
+	reading->value.state = now[0].state;
 	if (now[0].state != GREEN_TASK_READY && now[0].state != GREEN_TASK_WAITING)
 		return false;
-	reading->task = now[0];
+	reading->value = now[0];
 	reading->size = piece.size = bytes_wanted(green, reading);
-	piece.address = reading->task.sp;
+	piece.address = reading->value.sp;
 	reading->bytes = green->second;
 	green_read_pieces(green, &piece, 1, green->second, &got[0]);
 	green_read_now(green, &reading->slot, 1, &now[1]);
@@ -236,7 +236,7 @@ try_again(struct green_tasks *green, struct green_reading *reading)
 	if (!got[0] || !got[1] || piece.size == 0 || !green_task_is_same(&now[0], &now[1]) ||
 	    memcmp(reading->bytes, green->second + STACK_TOGETHER, piece.size) != 0)
 		return false;
-	reading->known = green_find(green, &reading->task,
+	reading->known = green_find(green, &reading->value,
 				    runtimes_green_task_words(green->process->runtimes,
 							      reading->slot),
 				    reading->known);
@@ -251,12 +251,12 @@ add_moved(struct green_tasks *green, struct green_reading *reading)
 			add_changed(green, reading);
 			return;
 		}
-		if (reading->task.state == GREEN_TASK_NONE)
+		if (reading->value.state == GREEN_TASK_NONE)
 			break;
 	}
 	green_fail(green, reading,
-		   reading->task.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED :
-							    FAILURE_TASK_MOVED);
+		   reading->value.state == GREEN_TASK_NONE ? FAILURE_TASK_FINISHED :
+							     FAILURE_TASK_MOVED);
 }
 
 /*
@@ -270,9 +270,9 @@ add_moved(struct green_tasks *green, struct green_reading *reading)
 static void
 check_changed(struct green_tasks *green)
 {
-	struct memory_piece piece[TASKS_AT_ONCE];
-	uint32_t slot[TASKS_AT_ONCE];
-	bool got[TASKS_AT_ONCE];
+	struct memory_piece piece[GREEN_AT_ONCE];
+	uint32_t slot[GREEN_AT_ONCE];
+	bool got[GREEN_AT_ONCE];
 	size_t count = 0, all = 2 * STACK_TOGETHER, at = 0, offset = 2 * STACK_TOGETHER;
 
 	for (size_t i = 0; i < green->readings; i++) {
@@ -280,7 +280,7 @@ check_changed(struct green_tasks *green)
 
 		if (!reading->changed)
 			continue;
-		piece[count] = (struct memory_piece){ reading->task.sp, reading->size };
+		piece[count] = (struct memory_piece){ reading->value.sp, reading->size };
 		slot[count++] = reading->slot;
 		all += reading->size;
 	}
@@ -297,7 +297,7 @@ check_changed(struct green_tasks *green)
 		if (at % WALKS_UNSERVED == WALKS_UNSERVED - 1)
 			late_serve(green->run);
 		reading->changed = got[at] &&
-				   green_task_is_same(&reading->task, &green->batch[at]) &&
+				   green_task_is_same(&reading->value, &green->batch[at]) &&
 				   memcmp(reading->bytes, green->second + offset, reading->size) ==
 					   0;
 		offset += piece[at++].size;

@@ -21,10 +21,10 @@ enter_profile(struct green_tasks *green, const struct green_task *task,
 	const size_t known = profile_thread_count(green->run->profile);
 	uint32_t number;
 	struct profile_thread record = {
-		.is_task = true,
+		.is_green = true,
 		.system = task->system,
 		.name = profile_intern_text(green->run->profile, words->noun),
-		.task_id = task->id,
+		.green_id = task->id,
 		.creator = task->creator,
 		.entry = FRAME_NONE,
 		.created_at = FRAME_NONE,
@@ -34,11 +34,11 @@ enter_profile(struct green_tasks *green, const struct green_task *task,
 		record.entry = stacks_frame(stacks, task->entry, true);
 	if (task->created_at != 0)
 		record.created_at = stacks_frame(stacks, task->created_at, false);
-	if (!green->run->config.all_tasks && green->run->records.green_tasks >= RECORDS_MOST) {
-		record.task_id = record.creator = 0;
+	if (!green->run->config.all_green && green->run->records.green_tasks >= RECORDS_MOST) {
+		record.green_id = record.creator = 0;
 		record.created_at = FRAME_NONE;
 	}
-	number = profile_add_task(green->run->profile, &record, task->address);
+	number = profile_add_green(green->run->profile, &record, task->address);
 	green->run->records.green_tasks += profile_thread_count(green->run->profile) - known;
 	return number;
 }
@@ -47,26 +47,26 @@ uint32_t
 green_find(struct green_tasks *green, const struct green_task *task,
 	   const struct green_task_words *words, uint32_t guess)
 {
-	struct known_task *known;
+	struct known_green *known;
 	bool added;
 	uint32_t at;
 
-	if (guess < green->count && green->task[guess].address == task->address &&
-	    green->task[guess].id == task->id && green->task[guess].begins == task->entry)
+	if (guess < green->count && green->known[guess].address == task->address &&
+	    green->known[guess].id == task->id && green->known[guess].begins == task->entry)
 		return guess;
 	at = *table_insert(&green->by_address, task->address, 0, (uint32_t)green->count, &added);
 	if (added) {
-		green->task = xgrow(green->task, &green->capacity, green->count + 1,
-				    sizeof(*green->task));
-		green->task[green->count++] = (struct known_task){ .record = THREAD_NONE };
+		green->known = xgrow(green->known, &green->capacity, green->count + 1,
+				     sizeof(*green->known));
+		green->known[green->count++] = (struct known_green){ .record = THREAD_NONE };
 	}
-	known = &green->task[at];
+	known = &green->known[at];
 	/* A new task may have taken the structure while it was read: the id is then that of the new
 	 * task, and `entry` still that of the old one. A later reading corrects that. */
 	if (known->record == THREAD_NONE || known->id != task->id || known->begins != task->entry) {
-		green->run->stats.tasks_seen += known->record == THREAD_NONE ||
+		green->run->stats.green_seen += known->record == THREAD_NONE ||
 						known->id != task->id;
-		*known = (struct known_task){
+		*known = (struct known_green){
 			.id = task->id,
 			.address = task->address,
 			.begins = task->entry,
@@ -165,13 +165,13 @@ void
 green_unwind(struct green_tasks *green, struct green_reading *reading,
 	     const struct green_task_words *words)
 {
-	const struct green_task *task = &reading->task;
+	const struct green_task *task = &reading->value;
 
 	memcpy(begin_snapshot(green, reading->size), reading->bytes, reading->size);
 	unwind_snapshot(green, task, reading->size);
 	reading->more = green->chain.end == CHAIN_STACK_LIMIT &&
 			unwind_more(green, task, reading->size);
-	green->run->stats.task_stacks++;
+	green->run->stats.green_stacks++;
 	green->run->stats.chains[green->chain.end]++;
 	reading->stack = stacks_intern(&green->process->stacks, &green->chain, NULL,
 				       green->run->tick.number,
@@ -206,8 +206,8 @@ reaches_stack(const struct chain *chain, const struct green_task *task)
 
 /* Appends the call chain of the task's own stack to a chain of frames on another stack. */
 static void
-append_task_frames(struct green_tasks *green, struct chain *to, const struct green_task *task,
-		   const uint8_t *bytes, size_t size)
+append_green_frames(struct green_tasks *green, struct chain *to, const struct green_task *task,
+		    const uint8_t *bytes, size_t size)
 {
 	const struct chain *from = &green->chain;
 
@@ -229,7 +229,7 @@ green_of_thread(struct green_tasks *green, struct runtime_capture *capture, stru
 {
 	const struct green_task_words *words;
 	const uint8_t *bytes = NULL;
-	struct known_task *known;
+	struct known_green *known;
 	struct green_task task;
 	uint32_t number;
 	size_t size = 0;
@@ -239,16 +239,16 @@ green_of_thread(struct green_tasks *green, struct runtime_capture *capture, stru
 		return THREAD_NONE;
 	if (task.state != GREEN_TASK_NONE && task.pc != 0 && size > 0 && chain != NULL &&
 	    chain->count > 0 && !reaches_stack(chain, &task))
-		append_task_frames(green, chain, &task, bytes, size);
+		append_green_frames(green, chain, &task, bytes, size);
 	if (green->run->config.threads_only)
 		return THREAD_NONE;
 	if (task.state == GREEN_TASK_NONE || task.system)
 		*root = runtime_root(green, words);
 	if (task.state == GREEN_TASK_NONE)
 		return THREAD_NONE;
-	/* `known` is set after green_find, which may move green->task. */
+	/* `known` is set after green_find, which may move green->known. */
 	number = green_find(green, &task, words, UINT32_MAX);
-	known = &green->task[number];
+	known = &green->known[number];
 	known->carried = green->run->tick.number;
 	return known->record;
 }

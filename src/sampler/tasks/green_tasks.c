@@ -7,7 +7,7 @@
 
 /* Most slots for tasks that are read at a tick, except in a dump; this number takes 20 ms. Of more
  * slots a random part is read. */
-#define TASKS_MOST 20000
+#define GREEN_MOST 20000
 /* A task whose count of runs (green_task.runs) is that of its last unwinding counts as unchanged,
  * and its stack is not read. But once in this number of ticks it is read, because the count wraps
  * at 256. */
@@ -35,7 +35,7 @@ green_free(struct green_tasks *green)
 	snapshot_release(&green->snapshot);
 	chain_release(&green->chain);
 	free(green->guess);
-	free(green->task);
+	free(green->known);
 	free(green->bytes);
 	free(green->held);
 	free(green->held_stack);
@@ -56,7 +56,7 @@ thread_of(struct green_tasks *green, const struct green_task *task)
  * is completed. */
 static bool
 is_with_thread(struct green_tasks *green, const struct green_task *task,
-	       const struct known_task *known)
+	       const struct known_green *known)
 {
 	const struct sampled_thread *thread = thread_of(green, task);
 
@@ -78,7 +78,7 @@ take_reading(struct green_tasks *green, uint32_t slot, const struct green_task *
 {
 	struct green_reading *reading = &green->reading[green->readings];
 
-	*reading = (struct green_reading){ .slot = slot, .task = *task };
+	*reading = (struct green_reading){ .slot = slot, .value = *task };
 	reading->known = green_find(green, task,
 				    runtimes_green_task_words(green->process->runtimes, slot),
 				    green->guess[slot]);
@@ -180,8 +180,8 @@ green_read_all(struct green_tasks *green, size_t slots)
 	size_t count = 0;
 
 	green->stride = 1;
-	if (!green->run->config.all_tasks)
-		green->stride = ((uint64_t)slots + TASKS_MOST - 1) / TASKS_MOST *
+	if (!green->run->config.all_green)
+		green->stride = ((uint64_t)slots + GREEN_MOST - 1) / GREEN_MOST *
 				green->run->pace.thin;
 	green->parked = green->ready = 0;
 	table_clear(&green->crowds);
@@ -193,7 +193,7 @@ green_read_all(struct green_tasks *green, size_t slots)
 		if (at >= slots)
 			break;
 		green->slot[count++] = (uint32_t)at;
-		if (count == TASKS_AT_ONCE) {
+		if (count == GREEN_AT_ONCE) {
 			green_read_slots(green, count);
 			late_serve(green->run);
 			count = 0;
@@ -212,16 +212,16 @@ read_tick(struct green_tasks *green, size_t slots)
 	make_room(green, slots);
 	green_read_all(green, slots);
 	profile_set_ready(green->run->profile, (uint32_t)(green->ready * green->stride));
-	if (green->parked * green->stride > stats->tasks_most)
-		stats->tasks_most = (uint32_t)(green->parked * green->stride);
-	if (green->stride > stats->tasks_thinnest)
-		stats->tasks_thinnest = (uint32_t)green->stride;
+	if (green->parked * green->stride > stats->green_most)
+		stats->green_most = (uint32_t)(green->parked * green->stride);
+	if (green->stride > stats->green_thinnest)
+		stats->green_thinnest = (uint32_t)green->stride;
 	/*
 	 * All known tasks are dropped when there are more than twice as many as slots: most of them
 	 * have ended, or their structure lies elsewhere by now. They are dropped after all tasks
 	 * were read, because reading needs `carried` of the tasks that threads ran at this tick.
 	 */
-	if (green->count > 2 * slots + TASKS_AT_ONCE)
+	if (green->count > 2 * slots + GREEN_AT_ONCE)
 		green_forget(green);
 }
 

@@ -410,9 +410,9 @@ test_exit_status(void **state)
 	assert_string_equal(why.data, "partial: 4 of 1,000 samples failed, 2 of 101 stacks are not "
 				      "whole");
 	/* Threads are judged by themselves, however many tasks there are, and so are those. */
-	stats = (struct run_stats){ .thread_samples = 101000, .task_samples = 100000 };
+	stats = (struct run_stats){ .thread_samples = 101000, .green_samples = 100000 };
 	stats.failed[FAILURE_TASK_FINISHED] = 90000;
-	stats.failed[FAILURE_TASK_MOVED] = stats.task_failures = 1000;
+	stats.failed[FAILURE_TASK_MOVED] = stats.green_failures = 1000;
 	stats.failed[FAILURE_DENIED] = 10;
 	strbuf_clear(&why);
 	assert_int_equal(sample_exit_status(&stats, &why), 0);

@@ -168,14 +168,14 @@ static uint32_t
 add_task(struct profile *profile, uint64_t id, uint32_t entry, uint64_t address)
 {
 	const struct profile_thread task = {
-		.is_task = true,
+		.is_green = true,
 		.name = profile_intern_text(profile, "goroutine"),
-		.task_id = id,
+		.green_id = id,
 		.entry = entry,
 		.created_at = FRAME_NONE,
 	};
 
-	return profile_add_task(profile, &task, address);
+	return profile_add_green(profile, &task, address);
 }
 
 /* One address has many, one after the other: all numbers and functions near others are apart. */

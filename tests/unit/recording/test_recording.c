@@ -223,10 +223,10 @@ static void
 test_carried(void **state)
 {
 	const struct profile_thread goroutine = {
-		.is_task = true, .task_id = 7, .entry = FRAME_NONE, .created_at = FRAME_NONE };
+		.is_green = true, .green_id = 7, .entry = FRAME_NONE, .created_at = FRAME_NONE };
 	struct profile *profile = profile_create();
 	const uint32_t thread = profile_add_thread(profile, 5, 1, "worker");
-	const uint32_t task = profile_add_task(profile, &goroutine, 64);
+	const uint32_t task = profile_add_green(profile, &goroutine, 64);
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
 	struct place place;
@@ -258,10 +258,10 @@ static void
 test_shared(void **state)
 {
 	const struct profile_thread tasks = {
-		.is_task = true, .entry = FRAME_NONE, .created_at = FRAME_NONE };
+		.is_green = true, .entry = FRAME_NONE, .created_at = FRAME_NONE };
 	struct profile *profile = profile_create(), *back;
 	const uint32_t crowd[] = {
-		profile_add_task(profile, &tasks, 0), profile_add_thread(profile, 0, 0, "pool"),
+		profile_add_green(profile, &tasks, 0), profile_add_thread(profile, 0, 0, "pool"),
 	};
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
@@ -566,8 +566,8 @@ test_turns(void **state)
 	};
 	struct recording_load to = { .profile = profile_create(), .threads_only = true };
 	struct profile *profile = profile_create();
-	const struct profile_thread of = { .is_task = true, .entry = FRAME_NONE,
-				     .created_at = FRAME_NONE, .task_id = 1 };
+	const struct profile_thread of = { .is_green = true, .entry = FRAME_NONE,
+				     .created_at = FRAME_NONE, .green_id = 1 };
 	struct profile_thread other = of;
 	uint32_t thread, task[2];
 	struct modules *modules = modules_create();
@@ -578,10 +578,10 @@ test_turns(void **state)
 
 	(void)state;
 	place_make(&place);
-	other.task_id = 2;
-	task[0] = profile_add_task(profile, &of, 0x1000);
+	other.green_id = 2;
+	task[0] = profile_add_green(profile, &of, 0x1000);
 	thread = profile_add_thread(profile, 78, 5, "worker");
-	task[1] = profile_add_task(profile, &other, 0x2000);
+	task[1] = profile_add_green(profile, &other, 0x2000);
 	recorder = record_in(&place, profile, modules);
 	sample_turns(profile, thread, task);
 	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_EXITED, NULL, &err), 0);
@@ -609,12 +609,12 @@ test_turns(void **state)
 static void
 test_seldom(void **state)
 {
-	const struct profile_thread of = { .is_task = true, .entry = FRAME_NONE,
-					   .created_at = FRAME_NONE, .task_id = 1 };
+	const struct profile_thread of = { .is_green = true, .entry = FRAME_NONE,
+					   .created_at = FRAME_NONE, .green_id = 1 };
 	struct profile *profile = profile_create();
 	const uint32_t thread = profile_add_thread(profile, 78, 5, "worker");
 	struct profile_entry entry = {
-		.thread = profile_add_task(profile, &of, 0x1000), .carrier = thread + 1,
+		.thread = profile_add_green(profile, &of, 0x1000), .carrier = thread + 1,
 		.stack = stack_of(profile, "s"), .state = RUN_SLEEPING, .samples = 1,
 		.ns[WEIGHT_WALL] = TICK,
 	};

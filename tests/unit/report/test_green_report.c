@@ -116,23 +116,23 @@ static uint32_t
 task(struct profile *profile, uint64_t id, int entry, int created_at, uint64_t creator)
 {
 	const struct profile_thread of = {
-		.is_task = true,
+		.is_green = true,
 		.name = profile_intern_text(profile, "goroutine"),
-		.task_id = id,
+		.green_id = id,
 		.system = entry == SWEEP,
 		.entry = frame(profile, entry),
 		.created_at = created_at >= 0 ? frame(profile, created_at) : FRAME_NONE,
 		.creator = creator,
 	};
 
-	return profile_add_task(profile, &of, 0x1000 * id);
+	return profile_add_green(profile, &of, 0x1000 * id);
 }
 
 static uint32_t
 reason(struct profile *profile, const char *text)
 {
 	return profile_add_wait(profile, &(struct profile_wait){
-		.kind = WAIT_TASK, .object = profile_intern_named(profile, text) });
+		.kind = WAIT_GREEN, .object = profile_intern_named(profile, text) });
 }
 
 static struct scene
@@ -254,8 +254,8 @@ static struct process process = {
 
 static const struct run_stats stats = {
 	.ticks = TICKS, .elapsed_ns = TICKS * SPAN, .thread_samples = 52950, .threads_seen = 3,
-	.threads_most = 3, .task_looks = 49950, .task_stacks = 1010, .tasks_seen = 1060,
-	.tasks_most = 1057, .tasks_thinnest = 1, .cpus = 2, .rate_wanted = 50, .rate_lowest = 50,
+	.threads_most = 3, .green_looks = 49950, .green_stacks = 1010, .green_seen = 1060,
+	.green_most = 1057, .green_thinnest = 1, .cpus = 2, .rate_wanted = 50, .rate_lowest = 50,
 };
 
 static struct export_input
@@ -295,11 +295,11 @@ check(const struct profile *profile, const struct filter *filter, const char *fo
 }
 
 static void
-assert_row(const struct task_table *table, size_t row, enum task_doing doing, int64_t tasks_ms,
+assert_row(const struct green_table *table, size_t row, enum green_doing doing, int64_t tasks_ms,
 	   int64_t threads_ms)
 {
 	assert_int_equal(table->row[row].doing, doing);
-	assert_int_equal(table->row[row].tasks_ns, tasks_ms * MS);
+	assert_int_equal(table->row[row].green_ns, tasks_ms * MS);
 	assert_int_equal(table->row[row].threads_ns, threads_ms * MS);
 }
 
@@ -307,24 +307,24 @@ static void
 check_table(const struct profile *profile)
 {
 	struct view *view = view_create(profile, NULL, &(struct filter){ 0 }, VIEW_BY_FUNCTION);
-	struct task_table table;
+	struct green_table table;
 
-	task_table_make(view, &table);
+	green_table_make(view, &table);
 	assert_int_equal(table.count, 7);
-	assert_row(&table, 0, TASK_DOES_RUNNING, 600, 600);
-	assert_row(&table, 1, TASK_DOES_CALLING, 500, 500);
-	assert_row(&table, 2, TASK_DOES_READY, 2000, 0);
-	assert_row(&table, 3, TASK_DOES_PARKED, 996000 - 600 - 500 - 2000, 0);
+	assert_row(&table, 0, GREEN_DOES_RUNNING, 600, 600);
+	assert_row(&table, 1, GREEN_DOES_CALLING, 500, 500);
+	assert_row(&table, 2, GREEN_DOES_READY, 2000, 0);
+	assert_row(&table, 3, GREEN_DOES_PARKED, 996000 - 600 - 500 - 2000, 0);
 	assert_string_equal(table.row[3].reason, "chan receive");
-	assert_row(&table, 4, TASK_DOES_PARKED, 3000, 0);
+	assert_row(&table, 4, GREEN_DOES_PARKED, 3000, 0);
 	assert_string_equal(table.row[4].reason, "GC sweep wait");
-	assert_row(&table, 5, TASK_DOES_IDLE, 0, 1000 + 400 + 500);
-	assert_row(&table, 6, TASK_DOES_OTHER, 60000, 0);
-	assert_int_equal(table.tasks_ns, 1059000 * MS);
+	assert_row(&table, 5, GREEN_DOES_IDLE, 0, 1000 + 400 + 500);
+	assert_row(&table, 6, GREEN_DOES_OTHER, 60000, 0);
+	assert_int_equal(table.green_ns, 1059000 * MS);
 	assert_int_equal(table.threads_ns, 3000 * MS);
 	assert_int_equal(table.failed_ns, 60000 * MS);
 	assert_int_equal(table.finished_ns, 60000 * MS);
-	assert_int_equal(table.tasks, 1000);
+	assert_int_equal(table.green_count, 1000);
 	assert_int_equal(table.system, 3);
 	free(table.row);
 	view_free(view);
@@ -339,12 +339,12 @@ check_stops(const struct profile *profile)
 	struct view *view = view_create(profile, NULL, &(struct filter){ 0 }, VIEW_BY_FUNCTION);
 	struct export_input input = input_of(view);
 	struct run_stats stopped = stats;
-	struct task_table table;
+	struct green_table table;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	task_table_make(view, &table);
+	green_table_make(view, &table);
 	histogram_add(&stopped.stop_ns, (uint64_t)table.threads_ns / 10);
 	input.stats = &stopped;
 	export_write(exporter_by_name("text"), &input, out);
@@ -466,7 +466,7 @@ test_recording(void **state)
 	struct error err;
 	struct view *view;
 	struct thread_table threads;
-	struct task_table tasks;
+	struct green_table tasks;
 
 	(void)state;
 	modules_add_recorded(modules, &(struct recorded_module){
@@ -490,7 +490,7 @@ test_recording(void **state)
 	profile = load_tasks(place.path, true);
 	assert_int_equal(profile_ready_most(profile), 0);
 	view = view_create(profile, NULL, &(struct filter){ 0 }, VIEW_BY_FUNCTION);
-	task_table_make(view, &tasks);
+	green_table_make(view, &tasks);
 	assert_int_equal(tasks.count, 0);
 	thread_table_make(view, &threads);
 	assert_int_equal(threads.count, 3);
@@ -531,9 +531,9 @@ test_filters(void **state)
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
 		.tids = { &tid, 1 } }), 1000);
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
-		.tasks = { tasks, 3 } }), 2000);
+		.green = { tasks, 3 } }), 2000);
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
-		.tasks = { tasks, 3 }, .tids = { &tid, 1 } }), 300);
+		.green = { tasks, 3 }, .tids = { &tid, 1 } }), 300);
 	assert_int_equal(selected_ms(scene.profile, &(struct filter){
 		.states = 1u << RUN_READY }), 2000);
 	profile_free(scene.profile);
@@ -553,7 +553,7 @@ test_units(void **state)
 	thread_table_make_units(view, &table);
 	assert_int_equal(table.count, 3 + 4);
 	for (size_t i = 0; i < table.count; i++)
-		tasks += table.row[i].tasks;
+		tasks += table.row[i].green_count;
 	assert_int_equal(tasks, 1000);
 	assert_int_equal(view_unit(view, scene.worker[7]), view_unit(view, scene.worker[900]));
 	assert_int_not_equal(view_thread_number(view, scene.worker[7]),
@@ -602,8 +602,8 @@ test_dump(void **state)
 	(void)state;
 	dump_make(view, &dump);
 	assert_int_equal(dump.threads, 1);
-	assert_int_equal(dump.tasks, 1 + 3 + WORKERS + FLASHES);
-	assert_false(dump.group[0].are_tasks);
+	assert_int_equal(dump.green_count, 1 + 3 + WORKERS + FLASHES);
+	assert_false(dump.group[0].are_green);
 	dump_release(&dump);
 	exporter_by_name("text")->write_dump(&input, out);
 	assert_int_equal(fclose(out), 0);

@@ -294,7 +294,7 @@ test_awaited_by(void **state)
 	const uint64_t set = python_scene_allocate(s->memory, 64),
 		slots = python_scene_allocate(s->memory, 128);
 	uint64_t task[4];
-	struct task_groups groups;
+	struct async_groups groups;
 
 	for (size_t i = 0; i < ARRAY_SIZE(task); i++)
 		task[i] = make_task(s, make_str(s, "t"), make_coroutine(s, "f", 3, SUSPENDED, 0));
@@ -312,12 +312,12 @@ test_awaited_by(void **state)
 	expect_task(s, 1, "t", ASYNC_TASK_WAITING, "f:3", "0");
 	expect_task(s, 2, "t", ASYNC_TASK_WAITING, "f:3", "0 1");
 	expect_task(s, 3, "t", ASYNC_TASK_WAITING, "f:3", "3");
-	task_groups_make(s->tasks, &groups);
+	async_groups_make(s->tasks, &groups);
 	assert_int_equal(groups.count, 1);
 	assert_int_equal(groups.group[0].count, 4);
-	assert_true(tasks_are_awaited_alike(s->tasks, 0, 0));
-	assert_false(tasks_are_awaited_alike(s->tasks, 1, 2));
-	task_groups_release(&groups);
+	assert_true(async_tasks_share_awaiters(s->tasks, 0, 0));
+	assert_false(async_tasks_share_awaiters(s->tasks, 1, 2));
+	async_groups_release(&groups);
 }
 
 static void
@@ -329,7 +329,7 @@ expect_text(const struct scene *s, const char *want)
 	struct text_page page = text_page_make(100, out);
 
 	assert_non_null(out);
-	text_tasks_write(s->tasks, &page.page);
+	text_async_write(s->tasks, &page.page);
 	strbuf_release(&page.page.text);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, want);
@@ -343,21 +343,21 @@ test_groups(void **state)
 	const uint64_t leaf = make_coroutine(s, "leaf", 3, SUSPENDED, 0);
 	const uint64_t other = make_coroutine(s, "leaf", 4, SUSPENDED, 0);
 	uint64_t task[5];
-	struct task_groups groups;
+	struct async_groups groups;
 
 	for (size_t i = 0; i < ARRAY_SIZE(task); i++)
 		task[i] = make_task(s, make_int(s, (uint32_t)i, 0), i == 1 ? other : leaf);
 	scene_put_u64(s->memory, task[0] + TASK_AWAITED_BY, task[1]);
 	scene_put_u64(s->memory, task[3] + TASK_AWAITED_BY, task[1]);
 	read_all(s);
-	task_groups_make(s->tasks, &groups);
+	async_groups_make(s->tasks, &groups);
 	assert_int_equal(groups.count, 2);
 	assert_int_equal(groups.group[0].count, 4);
 	assert_int_equal(groups.group[1].count, 1);
-	assert_int_equal(groups.group[1].task[0], 1);
+	assert_int_equal(groups.group[1].member[0], 1);
 	/* those that nobody awaits, then the others */
-	assert_memory_equal(groups.group[0].task, ((const uint32_t[]){ 2, 4, 0, 3 }), 16);
-	task_groups_release(&groups);
+	assert_memory_equal(groups.group[0].member, ((const uint32_t[]){ 2, 4, 0, 3 }), 16);
+	async_groups_release(&groups);
 	expect_text(s, "\n4 tasks of thread 12: waiting\n"
 		       "    Task-2, Task-4\n"
 		       "    Task-0, Task-3: awaited by Task-1\n"
