@@ -16,7 +16,8 @@
 /* Largest number of threads: Linux has no more (PID_MAX_LIMIT of threads.h). */
 #define THREADS_MAX ((size_t)4 << 20)
 
-/* Bound on the size of NT_FILE; the limit of the kernel is 16 MiB (core_file_note_size_limit). */
+/* Bound on the size of NT_FILE; the kernel's limit, core_file_note_size_limit, can be set to 16 MiB
+ * at most. */
 #define FILES_MAX_SIZE ((size_t)64 << 20)
 
 /* Largest number of entries of the auxiliary vector; Linux has some twenty. */

@@ -49,7 +49,8 @@ struct debug_server {
 static bool
 library_load(struct library *library)
 {
-	/* RTLD_NODELETE: the libraries that libdebuginfod loads cannot be unloaded. */
+	/* RTLD_NODELETE: libdebuginfod must never be unloaded, because libraries that it brings
+	 * along do not support that. */
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	bool whole = handle != NULL;
 

@@ -80,7 +80,9 @@ const struct dwarf_spans *dwarf_unit_spans(const struct dwarf_unit *unit);
  * because the linker has dropped their code. Returns false when no range was added.
  *
  * All entries of a damaged file can have the same long list of ranges. So at most `limit` ranges
- * are read, counted in spans->tried; `time` limits the reading of list elements that libdw skips.
+ * are read, counted in spans->tried. libdw skips some list elements, such as base addresses,
+ * without returning them: these are not counted, but `time`, which is checked before each call of
+ * libdw, limits how many of these lists are read.
  */
 bool dwarf_unit_add_ranges(Dwarf_Die *die, const struct dwarf_spans *code,
 			   struct dwarf_spans *spans, uint32_t what, size_t limit,

@@ -149,8 +149,8 @@ void v8_init(struct v8 *v8, struct strings *strings);
 /* Adds to v8->range the code of interpreters among the entries of the book from number *seen on,
  * and sets *seen to the number of entries. *seen must be 0 at first. */
 void v8_update(struct v8 *v8, const struct jit_book *book, uint32_t *seen);
-/* Returns the number of the entry with the name of the function that has this bytecode, in the
- * epoch; JIT_NONE when there is no such entry. */
+/* V8 writes an entry for each interpreted function, whose range is the function's bytecode. Returns
+ * the number of that entry for this bytecode in the epoch; JIT_NONE when there is no such entry. */
 uint32_t v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch);
 
 #endif

@@ -198,8 +198,8 @@ collect_tids(const char *buffer, size_t size, pid_t **tids, size_t *capacity, si
 }
 
 /*
- * getdents64 is called directly: readdir(3) would need a new descriptor each time and copies every
- * name, and a process may have thousands of threads.
+ * getdents64 is called directly: readdir(3) would need a DIR, with a buffer and a descriptor of its
+ * own beside `taskfd`.
  */
 size_t
 process_list_threads(const struct process *process, pid_t **tids, size_t *capacity)

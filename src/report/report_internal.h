@@ -34,8 +34,8 @@ void report_write_tree(const struct export_input *input, struct page *page);
 /* Writes the callers and callees of the functions that match input->focus. */
 void report_write_focus(const struct export_input *input, struct page *page);
 /*
- * Writes how many threads ran at once, what more parallelism would gain, and the waits that ended
- * times in which no thread could run.
+ * Writes how many threads ran at once, what more parallelism would gain, and how long no thread
+ * could run, by the wait whose end let a thread run again.
  */
 void report_write_parallelism(const struct export_input *input, struct page *page);
 /* Writes the states of green tasks, and of the threads that run them. */

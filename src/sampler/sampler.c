@@ -196,9 +196,9 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			wake = now + NAP_NS;
 		tracer_sleep_until(sampler->run.tracer, wake);
 		hold_serve(&sampler->hold, clock_now_ns());
-		/* At a low rate this notices the exit of the target before the next tick. At higher
-		 * rates the condition is false, because the check would take a CPU from threads
-		 * that were just resumed. */
+		/* Notices the exit of the target before the next tick, but only at a low rate. If
+		 * the next tick is at most NAP_NS away, the check is omitted: it would take a CPU
+		 * from threads that were just resumed. */
 		if (clock_now_ns() + NAP_NS < until && !is_alive(sampler))
 			sampler->run.pace.due_ns = until = clock_now_ns();
 	}

@@ -109,7 +109,8 @@ bool thread_is_unmoved(struct sampled_thread *thread);
 /* Lists the threads of all processes: adds new ones, and moves those that have exited to
  * threads.removed. */
 void threads_refresh(struct run *run);
-/* Returns the index of the thread in thread_list.thread; RINGS_NONE if it is not in the list. */
+/* Returns the index of the thread in thread_list.thread; RINGS_NONE (rings.h, which uses these
+ * indices) if it is not in the list. */
 uint32_t threads_index(const struct thread_list *threads, pid_t tid);
 /* Returns the thread; NULL if it is not in the list. */
 struct sampled_thread *threads_find(const struct thread_list *threads, pid_t tid);
@@ -159,8 +160,9 @@ size_t select_threads(struct run *run, bool all, struct observation *out);
 /* Sets the number of the tick that will observe the thread next, drawn at random, for a thread that
  * was observed at this tick. */
 void select_schedule(struct run *run, struct sampled_thread *thread);
-/* As select_schedule, after the thread's last observation was replaced. `asleep`: the thread
- * sleeps, and its stack is valid until it runs. */
+/* As select_schedule, but the thread counts as newly observed from this tick on: a new observation
+ * was stored, or the thread is held, or its stop is late. Sets seen, asleep and since_tick.
+ * `asleep`: the thread sleeps, and its observation is valid until it runs. */
 void select_settle(struct run *run, struct sampled_thread *thread, bool asleep);
 
 #endif

@@ -53,7 +53,8 @@ find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base
 	*file = NULL;
 	if (image == NULL)
 		return -1;
-	/* libdw would map the file if it opened the descriptor itself. */
+	/* If only the descriptor were returned, libdw would make the Elf itself, and map the file:
+	 * a file that is truncated meanwhile would then cause SIGBUS. */
 	*elf = elf_open_unwind(image, &fd);
 	return fd;
 }

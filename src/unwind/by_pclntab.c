@@ -3,10 +3,12 @@
  * by_pclntab.c - unwinds Go code by its own tables, which have the stack depth at each instruction.
  *
  * Stripped programs have these tables, too. The tables need no register but the stack pointer, so
- * sleeping threads are unwound without a stop. They do not describe functions that set the stack
- * pointer to another stack (systemstack, mcall, asmcgocall, morestack, the functions that read the
- * clock). Such a function is taken for the first function of the current stack, unless the word at
- * the depth given in the tables is the return address of a direct call of this function.
+ * sleeping threads are unwound without a stop.
+ *
+ * For functions that set the stack pointer to another stack (systemstack, mcall, asmcgocall,
+ * morestack, the functions that read the clock) the depth is right only while the function is on
+ * its caller's stack. Such a function is taken for the first function of the current stack, unless
+ * the word at that depth is the return address of a direct call of this function.
  */
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/base/table.h"

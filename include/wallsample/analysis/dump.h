@@ -51,8 +51,8 @@ struct dump {
 	size_t threads;             /* number of threads */
 	uint64_t green_count;       /* number of tasks */
 	/*
-	 * Id of any task in the profile. Its name is the word of its runtime for a task
-	 * (green_task_words.noun). Valid if `green_count` is not 0.
+	 * Id of any task in the profile. The name that a task has there is not its own, but what
+	 * its runtime calls a task (green_task_words.noun). Valid if `green_count` is not 0.
 	 */
 	uint32_t any_green;
 };

@@ -4,10 +4,12 @@
  *
  * Every second experiment is at a speed-up of 0; the others are in random order. The run ends when
  * each gain of the first progress point has the requested precision or is abandoned, because
- * several of its experiments were made and none became WHOLE. An experiment begins and ends at a
- * tick that has found progress of the first point. Both ends therefore lie shortly after an event,
- * and the experiment has nearly a whole number of intervals between events. Exceptions are
- * experiments that reach the largest length (CAUSAL_LONGEST), and those that do not end WHOLE.
+ * several of its experiments were made and none became WHOLE. A settling time precedes each
+ * experiment and is not counted, so that the program is in a steady state when the experiment
+ * begins. An experiment begins and ends at a tick that has found progress of the first point. Both
+ * ends therefore lie shortly after an event, and the experiment has nearly a whole number of
+ * intervals between events. Exceptions are experiments that reach the largest length
+ * (CAUSAL_LONGEST), and those that do not end WHOLE.
  *
  * At a tick all running threads are stopped. If at least one of them executes the candidate, the
  * threads that execute it are resumed at once, and the other stopped threads are held for the part

@@ -10,11 +10,12 @@
  * warning. Only regular files are opened. Links that the target could have created are not
  * followed. A file that was checked is passed on as a descriptor, not as a path.
  *
- * libdwfl's search is not used, because libdw by itself opens further files that the DWARF names:
- * the dwz file of .gnu_debugaltlink, and .dwo files, which it maps (0.188: DW_AT_dwo_name beside
- * the file and below DW_AT_comp_dir). In a hostile file these names can be links, pipes or devices.
- * So a Dwarf handle is made from an Elf without a descriptor, in which .gnu_debugaltlink is hidden
- * and every DW_AT_dwo_name is changed; debug_file_split() opens .dwo files instead.
+ * The file is not left to libdwfl or libdw to find and open, because libdw then also opens files
+ * that the DWARF names: the dwz file of .gnu_debugaltlink, and .dwo files, which it maps (libdw
+ * 0.188 searches for DW_AT_dwo_name beside the file and below DW_AT_comp_dir). In a hostile file
+ * these names can be those of links, pipes or devices. So a Dwarf handle is made from an Elf
+ * without a descriptor, in which .gnu_debugaltlink is hidden and every DW_AT_dwo_name is changed;
+ * debug_file_split() opens .dwo files instead.
  *
  * Packages of .dwo files, which libdw 0.188 cannot read, are tried before .dwo files. The name of a
  * package is that of the separate debug file, or of the module's file, with ".dwp" added. It is

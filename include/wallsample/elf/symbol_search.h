@@ -20,7 +20,8 @@
 #define SYMBOL_SEARCH_WANTED 8
 /* Largest number of occurrences of wanted names in the names of one symbol table, and largest
  * number of symbols found; further ones are ignored. If a longer name in the table ends in a wanted
- * name, this counts as an occurrence: tables store such names only once. */
+ * name, this counts as an occurrence: a linker may store the wanted name only as the end of the
+ * longer one. */
 #define SYMBOL_SEARCH_NAMES 32
 #define SYMBOL_SEARCH_FOUND 32
 #define SYMBOL_SEARCH_NAME_MOST 64 /* largest length in bytes of a wanted name */

@@ -6,8 +6,9 @@
  * files in its memory, one for each piece of generated code. Such a file has symbols, unwind tables
  * and often DWARF. LLVM's JITs (PostgreSQL) and LuaJIT use the interface. GDB sets a breakpoint to
  * notice changes of the list; here the list is read while the target runs: code that exists for
- * less than a tick may be missed. Two other kinds of list are read in the same way: a runtime's
- * tree of object files, and libunwind's list of generated code (jit_watch_internal.h).
+ * less than a tick may be missed. Two other kinds of list are read in the same way: the tree of
+ * object files that one runtime, built on LLVM, keeps instead (jit_tree.c), and libunwind's list of
+ * generated code (jit_watch_internal.h).
  *
  * Each file becomes a module of kind JIT, whose mappings cover the memory of the code
  * (maps_set_objects). The module is used for unwinding and for names, as a library is. When the
@@ -35,7 +36,7 @@ struct jit_objects;
 
 /* Makes an empty list of a process's registered code. The arguments are borrowed until
  * jit_objects_free(), which frees the result and accepts NULL. The first warning about a file that
- * cannot be used is written to `log`, further ones only with debug messages. */
+ * cannot be used is written to `log`; further ones are logged as debug messages. */
 struct jit_objects *jit_objects_create(const struct process *process, struct maps *maps,
 				       const struct log *log);
 void jit_objects_free(struct jit_objects *objects);

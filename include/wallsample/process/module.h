@@ -117,9 +117,9 @@ struct dumped_module {
  * Adds a module, even when an equal one exists. For the kind FILE, opens `file`, or `path` if that
  * is NULL. The opened file is used only when it is a regular file with the build-id that `head`
  * contains or, if `head` contains no build-id, with the same first bytes. If head_size is 0,
- * `file` is used, and `path` is used unless it was deleted. If no file is used, the kind becomes
- * OTHER, and `why` of the module is the reason. For the kind VDSO, the image is `head`. Returns the
- * id; MODULE_NONE when the table has 16,384 modules.
+ * `file` is used, and `path` is used unless it has the suffix " (deleted)". If no file is used, the
+ * kind becomes OTHER, and `why` of the module is the reason. For the kind VDSO, the image is
+ * `head`. Returns the id; MODULE_NONE when the table has 16,384 modules.
  */
 uint32_t modules_add_dumped(struct modules *modules, const struct dumped_module *dumped);
 

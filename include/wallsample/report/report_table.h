@@ -103,8 +103,8 @@ void report_table_write_json(const struct report_table *table, struct json_strea
 json_t *report_table_json(const struct report_table *table, struct json_stream *stream);
 
 /*
- * Writes the number count - limit, "… and 12 more functions", as the element `write`, a member of
- * page->ops. The nouns `one` and `many` may be "". Writes nothing if count <= limit.
+ * Writes "… and 12 more functions", where 12 is count - limit, by calling `write`: page->ops->rest
+ * or page->ops->lead. The nouns `one` and `many` may be "". Writes nothing if count <= limit.
  */
 void report_table_write_rest(struct page *page, void (*write)(struct page *, const char *),
 			     size_t count, size_t limit, const char *one, const char *many);

@@ -99,9 +99,9 @@ struct sampler_context {
 	/* for virtual speed-ups; NULL: no thread stays stopped between ticks */
 	const struct sampler_control *control;
 	/* Returns true if the thread is to be sampled. Of other threads the counters, the state and
-	 * the system call are read, because they count as runnable or may hold a lock, but they are
-	 * not stopped and have no samples; nor have green tasks that no thread runs. NULL: all
-	 * threads and tasks are sampled. */
+	 * the system call are read, because they count as runnable or may hold a lock; they are not
+	 * stopped and have no samples. If the callback is set, green tasks that no thread runs have
+	 * no samples either. NULL: all threads and tasks are sampled. */
 	bool (*selected)(void *context, pid_t tid, const char *name);
 	/* Returns true if the thread is to be excluded; NULL: none is. Of an excluded thread only
 	 * the name and the CPU time are read. struct run_excluded has the number of excluded

@@ -12,9 +12,9 @@
 /* How a frame was found. X(name, text) */
 #define FRAME_ORIGINS(X)                                                                           \
 	X(REGISTERS, "registers") /* the leaf: the thread's own pc */                              \
-	X(CFI, "unwind tables")   /* .eh_frame, .debug_frame, a function table, a signal frame */  \
+	X(CFI, "unwind tables") /* .eh_frame, .debug_frame, pclntab (pclntab.h), a signal frame */ \
 	X(POINTER, "frame pointer") /* a frame record, or a frame of V8's interpreter */           \
-	X(EPILOGUE, "epilogue")     /* by decoding JIT code that returns */                        \
+	X(EPILOGUE, "epilogue")     /* by decoding JIT code that is about to return */             \
 	X(GUESS, "guess")           /* a possible caller, found by searching the stack */          \
 	X(DATA, "data")             /* not code: address of a lock or other data */                \
 	X(SCRIPT, "interpreter")    /* not native code: an interpreted function */

@@ -31,7 +31,8 @@ struct view {
 	/* indexed by frame of the profile: its innermost function, an index in `function` */
 	uint32_t *of_frame;
 	uint32_t *of_stack; /* indexed by stack of the profile: its path, an index in `path` */
-	/* Indexed by wait of the profile: its kind; WAIT_MIXED (view_wait.c) if it has several. */
+	/* Indexed by wait of the profile: its kind, refined by the functions that waited;
+	 * WAIT_MIXED (view_wait.c) if that differs between stacks. */
 	enum wait_kind *wait_kind;
 	bool *thread_wanted; /* indexed by thread of the profile: true if the filter selects it */
 	/* indexed by thread of the profile: true if the filter excludes its name */

@@ -52,8 +52,8 @@ name_entries(const struct naming *naming)
 
 /*
  * Returns the name of the function that the function `wrapper` has called in the stack. NULL if the
- * stack does not have `wrapper`, if the function called has no name, or if it is a function of the
- * language's runtime that a wrapper outside of the runtime has called.
+ * stack does not have `wrapper`, if the function called has no name, or if the wrapper is outside
+ * of all language runtimes and the function called belongs to one.
  */
 static const char *
 find_callee(const struct naming *naming, uint32_t stack, const char *wrapper)

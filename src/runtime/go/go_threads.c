@@ -8,8 +8,9 @@
  * causes another reading. */
 #define TRIES_MOST 20
 /*
- * Most structures of threads that go_threads_tid reads within one tick: of threads that a goroutine
- * refers to, and that are in no list or without a tid.
+ * Most attempts of go_threads_tid to read a thread's structure within one tick. It reads that of a
+ * thread to which a goroutine refers, if the list does not contain the thread or its tid is not
+ * known yet.
  */
 #define LATE_MOST 64
 

@@ -5,8 +5,9 @@
  *
  * A tick of a run with such a control stops all running threads, unwinds them, calls
  * control->decide, and resumes the threads that `decide` chose. The others are held until the share
- * of the time to the next tick that `decide` returned has passed. The time for which threads are
- * held is the hold time; control->held gets each part of it.
+ * of the time to the next tick that `decide` returned has passed. The hold time (sampler_control.h)
+ * is counted whether or not a thread was there to hold; control->held gets it piece by piece: the
+ * duration of each hold, the time that `decide` and resuming took, and resume delays.
  *
  * After the sampler has resumed the threads of a tick, 20 to 100 us pass until they run: each has
  * to get a CPU, which may have to wake from idle or be released by the sampler. This resume delay
@@ -33,13 +34,18 @@ struct stop_request;
 
 /* What a tick did with a thread that it had stopped. */
 enum hold_role {
-	HOLD_NONE,    /* not known, because its counters were not read */
+	HOLD_NONE,    /* not recorded: the thread's counters were not read at this tick */
 	HOLD_HELD,    /* kept stopped after control->decide */
 	HOLD_RESUMED, /* resumed right after control->decide */
 	HOLD_ROLES    /* number of roles */
 };
 
-/* A thread's counters at the last tick that kept it stopped. */
+/*
+ * A thread's counters, and what the tick that read them then did with the thread. The tick has
+ * stopped the thread, and reads them right before or right after control->decide. For a thread that
+ * is still held at the next tick, the counters remain as they are, because it has not run; `role`
+ * and `tick` become those of the next tick.
+ */
 struct hold_mark {
 	enum hold_role role;
 	uint32_t tick;             /* number of the tick */

@@ -42,7 +42,8 @@ struct thread_wait {
 	struct wait what;
 	int tries;        /* number of times that the wait was classified in this sleep */
 	pid_t holder;     /* thread that held the object at the last reading; 0: none */
-	bool holder_read; /* the holder was read; `blamed` is what was attributed to it */
+	bool holder_read; /* the holder was read in this sleep, and `blamed` is set */
+	/* The holder, its stack and its state as they were then; samples and ns are not used. */
 	struct profile_blame blamed;
 };
 
@@ -137,7 +138,9 @@ void waits_describe(struct waits *waits, bool all);
 struct ring_thread {
 	pid_t tid;
 	uint64_t object; /* address of the lock */
-	/* times scheduled in; 0 for a thread that waits for an interpreter's lock, which may run */
+	/* Times scheduled in. 0 if not compared: the thread waits for an interpreter's lock, and so
+	 * wakes regularly to request it, and the thread that holds that lock waits for a lock of
+	 * another kind. */
 	uint64_t switches;
 };
 
@@ -158,7 +161,7 @@ struct deadlocks {
 
 /* Searches for deadlocks if the time of the tick has reached next_ns. To be called when all threads
  * of the tick are observed. A ring that two successive searches found, and whose threads have not
- * run in between, is added to the profile. */
+ * run in between (except to request an interpreter's lock again), is added to the profile. */
 void deadlocks_tick(struct deadlocks *deadlocks);
 /* At the end of the run, searches for deadlocks, and again up to 4 times, 20 ms apart, until all
  * rings are certain: found by two successive searches. If a lock holder may be about to wait for a
