@@ -229,13 +229,13 @@ static void
 walk_calls(struct walk *walk)
 {
 	struct python_captured *captured = walk->captured;
-	size_t steps = 0;
-	bool more = true;
 
-	while (more && captured->count < PYTHON_DEPTH_MOST && steps++ < STEPS_MOST &&
-	       walk->steps++ < ALL_STEPS_MOST)
-		more = step_outwards(walk);
-	captured->cut |= (more && walk->frame != 0) || pages_are_used_up(walk->pages);
+	for (size_t i = 0; captured->count < PYTHON_DEPTH_MOST && i < STEPS_MOST; i++)
+		if (walk->steps++ >= ALL_STEPS_MOST || !step_outwards(walk))
+			break;
+	if ((captured->count == PYTHON_DEPTH_MOST && walk->frame != 0) ||
+	    pages_are_used_up(walk->pages))
+		captured->cut = true;
 }
 
 /* Discards the frames and groups that were captured from the current PyThreadState. `before`: a

@@ -236,18 +236,12 @@ test_broken(void **state)
 	for_each(one_broken, 8, 14);
 }
 
-/* A ring of frames has an end, and one of shims. */
+/* A ring of frames has an end. */
 static void
 one_ring(struct nested *nested)
 {
 	struct scene *scene = &nested->scene;
-	const uint64_t shim = array_get(scene, nested->outer + scene->layout.frame_previous);
 
-	if (python_since(&scene->layout, 3, 12)) {
-		array_put(scene, shim + scene->layout.frame_previous, shim);
-		array_capture(scene, TID);
-		assert_true(scene->captured.cut && scene->captured.count == 3);
-	}
 	array_put(scene, nested->outer + scene->layout.frame_previous, nested->middle);
 	array_capture(scene, TID);
 	assert_true(scene->captured.cut);
