@@ -92,7 +92,7 @@ debug_place_open(const struct debug_place *place, const char *below, struct strb
 	start = path->length;
 	strbuf_add_format(path, "%s%s", place->prefix, below + strspn(below, "/"));
 	if (has_dots(path->data + start) || path->length - start >= PATH_MAX) {
-		errno = path->length - start >= PATH_MAX ? ENAMETOOLONG : EXDEV;
+		errno = path->length - start >= PATH_MAX ? EOVERFLOW : EXDEV;
 		return -1;
 	}
 	return open_regular(place->trusted ? open(path->data, O_PATH | O_CLOEXEC) :
@@ -148,7 +148,7 @@ why_not_opened(int error)
 	case EMFILE:
 	case ENFILE:
 		return "too many open files";
-	case ENAMETOOLONG:
+	case EOVERFLOW:
 		return "its path is too long";
 	case ENODATA:
 		return "it is truncated: it is empty";

@@ -80,7 +80,7 @@ struct debug_found {
  * Opens for reading the regular file with the path `below` relative to the place and its prefix.
  * Stores its whole path in *path, an initialised buffer. Returns a descriptor, or -1 with errno:
  * ELOOP for a link that is not followed, EINVAL for another kind of file, ENODATA for an empty
- * file, EXDEV for a path with "..", ENAMETOOLONG for a path that is too long.
+ * file, EXDEV for a path with "..", EOVERFLOW for a path that is too long.
  */
 int debug_place_open(const struct debug_place *place, const char *below, struct strbuf *path);
 

@@ -226,8 +226,8 @@ explain_report(const struct launched *launched, const struct launch_report *repo
 	return error_set(err, ERROR_EXEC, "cannot run '%s': %s", command, why);
 }
 
-/* Returns true when the child has ended before exec. To be called after end of file: exec clears
- * the flag before it closes the gate. */
+/* Returns true when the child is known to have ended before exec; false also if its stat file
+ * cannot be read. To be called after end of file: exec clears the flag before closing the gate. */
 static bool
 has_ended(pid_t pid)
 {

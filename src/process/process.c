@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,13 +32,14 @@ process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 	const long hz = sysconf(_SC_CLK_TCK);
 	struct task_stat stat;
 	struct timespec time;
+	struct stat file;
 	clockid_t clock;
 
 	/* A living process is measured by its CPU-time clock, in nanoseconds; its stat file has a
 	 * resolution of only 1/100 s. If the process still is in /proc after the reading, the pid
 	 * was not that of a later process. */
 	if (clock_getcpuclockid(process->pid, &clock) == 0 && clock_gettime(clock, &time) == 0 &&
-	    faccessat(process->dirfd, "stat", F_OK, 0) == 0) {
+	    fstatat(process->dirfd, "stat", &file, 0) == 0) {
 		*cpu_ns = (uint64_t)time.tv_sec * NS_PER_SEC + (uint64_t)time.tv_nsec;
 		return true;
 	}

@@ -14,12 +14,6 @@
  * list of threads changes during the check.
  */
 #define FINDER_MISFITS_MOST 20
-/*
- * A layout is also proved wrong by this number of consecutive misfits, whether or not the process
- * has used CPU time between them. There is one check per tick. If the process was interrupted while
- * it changed the memory, it has got a CPU again within this number of ticks.
- */
-#define FINDER_MISFIT_CHECKS_MOST 200
 
 struct finder *
 finder_create(const struct finder_kind *kind, const struct runtime_tools *tools)
@@ -113,10 +107,9 @@ finder_restart(struct finder_candidate *candidate)
 }
 
 /*
- * Counts a misfit. Returns true when the layout is proved wrong: this was misfit number
- * FINDER_MISFIT_CHECKS_MOST, or number FINDER_MISFITS_MOST of those that count. Apart from the
- * first, a misfit counts only if the process has used CPU time since the previous one, or its CPU
- * time cannot be read: otherwise its memory is unchanged.
+ * Counts a misfit. Returns true when the layout is proved wrong. Apart from the first, a misfit
+ * counts only if the process has used CPU time since the previous one, or its CPU time cannot be
+ * read: otherwise its memory is unchanged.
  */
 static bool
 finder_count_misfit(const struct finder *finder, struct finder_candidate *candidate)
@@ -131,8 +124,7 @@ finder_count_misfit(const struct finder *finder, struct finder_candidate *candid
 	if (candidate->misfits == 0 || cpu_ns != candidate->misfit_cpu_ns)
 		candidate->misfits++;
 	candidate->misfit_cpu_ns = cpu_ns;
-	return candidate->misfits == FINDER_MISFITS_MOST ||
-	       candidate->misfit_checks == FINDER_MISFIT_CHECKS_MOST;
+	return candidate->misfits == FINDER_MISFITS_MOST;
 }
 
 /*
@@ -154,7 +146,8 @@ finder_check_ready(struct finder *finder, struct finder_candidate *candidate)
 /*
  * Handles a misfit of a candidate in the state FINDER_WAITING. After FINDER_MISFITS_MOST misfits in
  * a row the layout is read from DWARF, once, even if the current layout is not proved wrong: DWARF
- * describes this very build. When the layout is proved wrong, the candidate is refused.
+ * describes this very build. The candidate is refused when the layout is proved wrong, or when it
+ * does not fit at the last regular check.
  */
 static void
 finder_check_misfit(struct finder *finder, struct finder_candidate *candidate)
@@ -167,7 +160,7 @@ finder_check_misfit(struct finder *finder, struct finder_candidate *candidate)
 		candidate->misfits = 0;
 		return;
 	}
-	if (!proved)
+	if (!proved && candidate->looks + 1 != FINDER_LOOKS_MOST)
 		return;
 	finder->kind->version_text(candidate, text);
 	finder_refuse(finder, candidate, "its memory is not laid out as that of version %s", text);

@@ -125,21 +125,27 @@ noise_cpu() {
 	echo "$sum"
 }
 
-# How often each thread of the noise left its CPU by itself. They compute for ever without a system
-# call: only a stop by ptrace counts as such a switch.
+# How often the threads of the noise left their CPUs by themselves. They compute for ever without a
+# system call: a stop by ptrace counts as such a switch, besides it only what a kernel does rarely,
+# such as a move of a page.
 noise_stops() {
+	sum=0
 	for tid in $tids; do
-		sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$noise/task/$tid/status"
+		count=$(sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' \
+			"/proc/$noise/task/$tid/status")
+		sum=$((sum + count))
 	done
+	echo "$sum"
 }
 
 stops=$(noise_stops)
-run -d 100ms -p "$noise" -f folded
+run -d 500ms -p "$noise" -f folded
 expect_in "$out" compute_forever
-[ "$(noise_stops)" != "$stops" ] || complain 'the switches do not show that the noise was stopped'
+[ "$(noise_stops)" -gt $((stops + 2)) ] || complain 'the switches do not show that the noise was stopped'
 
 # The third thread sleeps in pause(), where it is unwound without a stop.
 until grep -q '^State:[[:space:]]*S' "/proc/$noise/status"; do
+	kill -0 "$noise" || { complain 'the noise has ended'; finish; }
 	sleep 0.01
 done
 
@@ -153,7 +159,7 @@ for globs in '--exclude-thread noise-*' '--exclude-thread=other,noise-[12]' \
 	expect_status 0
 	expect_not_in "$out" noise-
 	expect_not_in "$out" compute_forever
-	[ "$(noise_stops)" = "$stops" ] || complain "$what: excluded threads were stopped"
+	[ "$(noise_stops)" -le $((stops + 2)) ] || complain "$what: excluded threads were stopped"
 	command -v python3 >/dev/null 2>&1 || continue
 	[ "$(json cost.excluded.threads)" = 2 ] || complain "$what: not 2 threads are excluded"
 	[ "$(json cost.stacks_stopped)" = 0 ] ||

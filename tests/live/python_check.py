@@ -202,13 +202,13 @@ class Lock:
 
     def __init__(self, recording, says):
         self.recording = recording
-        self.tid, self.cpu = {}, {}
+        self.tid, self.cpu, self.delay = {}, {}, {}
         for line in open(says):
             what, name, value = line.split()
             if what == 'thread':
                 self.tid[name] = int(value)
             else:
-                self.cpu[name] = float(value)
+                getattr(self, what)[name] = float(value)
         for name, tid in self.tid.items():
             if self.samples(name) < 20:
                 complain('only {} samples of {}', self.samples(name), name)
@@ -221,8 +221,10 @@ class Lock:
 
     def woken(self, name):
         """The share of its time in which the thread waits for the lock and does not sleep: it was
-        woken to take the lock, which may have no holder until the thread gets a CPU."""
-        return self.recording.share(self.tid[name], ('wait', 'handover'), awake=True)
+        woken to take the lock, which may have no holder until the thread gets a CPU. By the
+        kernel's account it has waited at least that long for a CPU."""
+        share = self.recording.share(self.tid[name], ('wait', 'handover'), awake=True)
+        return min(share, self.delay[name])
 
     def margin(self, name, share):
         return bound(share, max(1, self.samples(name)))

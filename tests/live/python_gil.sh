@@ -10,6 +10,7 @@ sample() {
 	start_python "$SOURCE/tests/live/targets/python_gil.py" "$1"
 	# The main thread has let go of the lock when it is in read(0, ...): futexes are not at 0.
 	until read -r _ first _ <"/proc/$target/syscall" && [ "$first" = 0x0 ]; do
+		kill -0 "$target" || { complain "$what: has ended"; finish; }
 		sleep 0.01
 	done
 	record_in_part -p "$target" --max-overhead 100 $words

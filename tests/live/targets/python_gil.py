@@ -5,7 +5,8 @@ loops: two that never let go of it but when they are asked to. hash: one that wo
 hold: one that sleeps with it, and one that wants it.
 
 Prints "thread NAME TID", then "ready". At the end of the standard input each thread prints the
-share of its time that it ran, by the kernel's account: "cpu NAME SHARE".
+shares of its time that it ran and that it waited for a CPU, by the kernel's account: "cpu NAME
+SHARE" and "delay NAME SHARE".
 """
 import ctypes
 import hashlib
@@ -44,15 +45,23 @@ MODES = {
 }
 
 
+def read_delay():
+    """Seconds that this thread has waited for a CPU: the second field of schedstat, in ns."""
+    with open('/proc/thread-self/schedstat') as schedstat:
+        return int(schedstat.read().split()[1]) / 1e9
+
+
 def run(name, work, ready):
     with told:
         print('thread', name, threading.get_native_id(), flush=True)
     ready.wait()
-    cpu, wall = time.thread_time(), time.monotonic()
+    cpu, delay, wall = time.thread_time(), read_delay(), time.monotonic()
     work()
-    cpu, wall = time.thread_time() - cpu, time.monotonic() - wall
+    cpu, delay = time.thread_time() - cpu, read_delay() - delay
+    wall = time.monotonic() - wall
     with told:
         print('cpu', name, cpu / wall, flush=True)
+        print('delay', name, delay / wall, flush=True)
 
 
 def main():

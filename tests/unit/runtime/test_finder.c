@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_finder.c - the finder refuses a runtime after 20 checks that did not fit, between which the
- * process has run, or after 200 while it did not; and tries DWARF after the first 20.
+ * process has run, or at the last of its 2000 checks; and tries DWARF after the first 20.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,6 @@
 #include "wallsample/base/base.h"
 
 #define MISFITS 20
-#define STOPPED_MISFITS 200
 
 static bool
 search_begin(void *search, const struct module *module)
@@ -175,7 +174,7 @@ test_stopped(void **state)
 
 	(void)state;
 	begin(&search);
-	while (checks < STOPPED_MISFITS)
+	while (checks < FINDER_LOOKS_MOST)
 		look(&search);
 	assert_int_equal(checks_before_dwarf, MISFITS);
 	end(&search);
