@@ -8,20 +8,21 @@
  * share of the total is a different value: it also changes when other functions change.
  *
  * Matching. Functions of the two runs are the same if their names and the base names of their
- * modules are equal; the directory of the module does not count. A function without a counterpart
- * by this rule is matched by its name alone, if each run has exactly one function of the name whose
- * module is not in the other run: the file of a new build may have another name, or a library
- * another version. All code without a symbol in one module is one row: its addresses belong to one
- * build, and each of them is rarely sampled twice.
+ * modules are equal; the directory of the module does not count. A function with a symbol but
+ * without a counterpart by this rule is matched by its name alone, if each run has exactly one
+ * function of the name whose module is not in the other run: the file of a new build may have
+ * another name, or a library another version. If the views are by function or line, all code
+ * without a symbol in one module is one row: the addresses of another build are different, and each
+ * address is rarely sampled twice.
  *
  * Margin of a change. Let a run have n independent samples. For every weight, n is margin_ticks()
- * of the whole elapsed time, because a rate is relative to the elapsed time: every tick counts. If
- * a thread was in the function for the part r of the elapsed time, one sample of this thread has at
- * most the standard deviation sqrt(r (1 - r)). The deviations of all threads are added, which is an
- * upper bound even if the threads are correlated. A rate R that cannot exceed `most` has a second
- * upper bound, sqrt(R (most - R)). `most` is 1 for Latency, the highest parallelism of a tick for
- * Overhead, and the largest number of threads for Wall. The smaller bound is used as the deviation
- * from which margin.h computes the margin.
+ * for WEIGHT_WALL and the whole elapsed time: a rate is relative to the elapsed time, so every tick
+ * counts. If a thread was in the function for the part r of the elapsed time, one sample of this
+ * thread has at most the standard deviation sqrt(r (1 - r)). The deviations of all threads are
+ * added, which is an upper bound even if the threads are correlated. If a rate R cannot exceed
+ * `most`, a second upper bound of the deviation is sqrt(R (most - R)). `most` is 1 for Latency, the
+ * highest parallelism of a tick for Overhead, and the largest number of threads for Wall. The
+ * smaller bound is used as the deviation from which margin.h computes the margin.
  *
  * Multiple tests. With a margin of 95 % for each function, 5 of 100 unchanged functions would seem
  * to differ. The margins are therefore widened for all tests together: of 100 pairs of runs that do
@@ -49,9 +50,10 @@ enum diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 #define DIFF_LOOKS_LEAST 8
 
 struct diff_change {
-	int64_t ns[DIFF_SIDES];   /* time in the weight of the comparison */
-	double rate[DIFF_SIDES];  /* ns divided by the elapsed time */
-	double share[DIFF_SIDES]; /* ns divided by the run's total of the weight, from 0 to 1 */
+	int64_t ns[DIFF_SIDES];  /* time in the weight of the comparison */
+	double rate[DIFF_SIDES]; /* ns divided by the elapsed time */
+	/* ns divided by the run's total of the weight, from 0 to 1; 0 if the total is 0 */
+	double share[DIFF_SIDES];
 	/* change of the rate (after minus before), and its margin of error */
 	double change, margin;
 	/* change of the share, from -1 to 1, and its margin of error */
@@ -107,7 +109,8 @@ struct diff {
 	/* number of tests: rows with flat.asked plus rows with cum.asked */
 	size_t questions;
 	/*
-	 * number of standard deviations that the margin of each row spans, from margin_deviations()
+	 * number of standard deviations that the interval of a row's rate spans to either side,
+	 * from margin_deviations()
 	 */
 	double deviations;
 	struct strings *texts; /* owns the names of the rows */
@@ -116,7 +119,11 @@ struct diff {
 /* One of the two runs. */
 struct diff_run {
 	const struct view *view;
-	uint32_t threads_most; /* largest number of threads in the run at one time; 0: not known */
+	/*
+	 * largest number of threads in the run at one time; 0: not known, so that the deviation of
+	 * a Wall rate has only the first of the two upper bounds described above
+	 */
+	uint32_t threads_most;
 };
 
 /*

@@ -36,19 +36,19 @@ struct dump_group {
 	/* true: all members are tasks with the same wait; false: all members are threads */
 	bool are_green;
 	uint64_t green_count; /* number of tasks in the group; 0 in a group of threads */
-	/* time in ns of the longest wait of a task in the group; 0: not known */
+	/* time in ns of the longest wait of a task in the group; 0: not known, or no tasks */
 	uint64_t waiting_ns;
 };
 
 struct dump {
 	/*
-	 * First all groups of threads, ordered by the lowest tid in a group, then all groups of
-	 * tasks, ordered by the lowest green_id.
+	 * First all groups of threads, ordered by the lowest tid in each group, then all groups of
+	 * tasks, ordered by the lowest green_id in each group.
 	 */
 	struct dump_group *group;
 	size_t count;
 	struct dump_thread *thread; /* array that holds the members of all groups */
-	size_t threads;             /* number of threads */
+	size_t threads;             /* number of threads, without tasks */
 	uint64_t green_count;       /* number of tasks */
 	/*
 	 * Id of any task in the profile. The name that a task has there is not its own, but what

@@ -53,8 +53,10 @@ struct filter {
 	const char *thread_name;         /* fnmatch(3) pattern of selected names; NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns of excluded names */
 	/*
-	 * Ids of selected green tasks (green_task.h). If green.id is not NULL, threads are not
-	 * selected; NULL: all tasks are.
+	 * Ids of selected green tasks. green.id NULL: samples of all tasks, and of threads that ran
+	 * no task, are selected; else only samples of these tasks. In both cases the members above
+	 * must select the thread that ran the task; if no thread ran it, the sample is selected
+	 * only if filter_selects_threads() is false.
 	 */
 	struct id_list green;
 	/*
@@ -76,20 +78,20 @@ struct filter {
 	 */
 	bool interpreter_frames;
 	/*
-	 * True: rows are lock holders instead of samples. A row is the stack of the holder, whose
-	 * outermost frame is one that names the lock, weighted by the time that other threads
-	 * waited. The only weight is WEIGHT_WALL.
+	 * True: rows are lock holders instead of samples. A row is the stack of a holder, weighted
+	 * by the time that other threads waited for its lock. The outermost frame of the stack
+	 * names the lock. The only weight is WEIGHT_WALL.
 	 */
 	bool blame;
 };
 
 /* True if tids, thread_name and exclude_thread select a thread with this id and name. */
 bool filter_thread(const struct filter *filter, pid_t tid, const char *name);
-/* True if a task with this id (0: unknown) is selected. */
+/* True if `green` selects a task with this id. An unknown id, 0, is not in a list of ids. */
 bool filter_green(const struct filter *filter, uint64_t id);
-/* True if threads are selected by their ids or names. */
+/* True if tids or thread_name is set. */
 bool filter_selects_threads(const struct filter *filter);
-/* True if threads with this name are excluded. */
+/* True if exclude_thread excludes threads with this name. */
 bool filter_excludes_thread(const struct filter *filter, const char *name);
 
 #endif

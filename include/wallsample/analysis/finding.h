@@ -20,8 +20,8 @@
  * GIL     share of real time in which a thread held the interpreter's lock, if on average more than
  *         GIL_WAIT_LIMIT other threads waited for the lock: more threads do not make such a program
  *         faster. Not computed if several interpreters have a lock each
- * IDLE    share of real time in which no thread was runnable and threads waited for other events:
- *         replies, timers. The program has nothing to do
+ * IDLE    share of real time in which no thread was runnable until something other than a file or
+ *         disk had answered, such as a peer or a timer. The program has nothing to do
  *
  * Real time is WEIGHT_LATENCY. The time with n threads on a CPU comes from profile_parallelism(),
  * which covers the whole process, so the view must select all samples.
@@ -55,8 +55,9 @@ struct finding {
 	enum finding_kind kind;
 	double share, margin; /* from 0 to 1 */
 	/*
-	 * Function with the largest part of the time that `share` measures; view_function_count()
-	 * if there is none.
+	 * Id in the view of the function with the largest part of the time that `share` measures.
+	 * The time of each stack is attributed to one of its functions, in general the innermost
+	 * function of the program itself. view_function_count() if no function has any of the time.
 	 */
 	uint32_t function;
 	double waiting; /* set for GIL only: mean number of threads that waited for the lock */

@@ -42,11 +42,12 @@ struct gil_table {
 void gil_table_make(const struct view *view, struct gil_table *out);
 
 /*
- * True if several interpreters have a lock each. The sums of a gil_table are then over all locks.
+ * True if several interpreters have a lock each, and a thread waited for one of the locks. The sums
+ * of a gil_table are over all locks.
  */
 bool gil_is_several(const struct profile *profile);
 
-/* Returns the time of waits for the lock, and of waits for a CPU after handing the lock over. */
+/* Returns the sum of the waits for the lock and the waits for a CPU after handing the lock over. */
 int64_t gil_waited_ns(const int64_t ns[GIL_COUNT]);
 
 /* The lock limits a program if held_share and wait_average are above these limits. */

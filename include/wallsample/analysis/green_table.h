@@ -38,8 +38,9 @@ struct green_table_row {
 	enum green_doing doing;
 	const char *reason; /* why a PARKED task waits: "chan receive"; "" if not known */
 	/*
-	 * green_ns: wall time of all tasks with this activity. threads_ns: wall time of threads
-	 * that ran such a task, and of threads that ran no task and have this activity.
+	 * green_ns: wall time in which tasks had this activity and reason. threads_ns: wall time in
+	 * which a thread ran a task with this activity, or ran no task and had this activity
+	 * itself.
 	 */
 	int64_t green_ns, threads_ns;
 };
@@ -49,14 +50,20 @@ struct green_table {
 	struct green_table_row *row;
 	size_t count;
 	int64_t green_ns, threads_ns; /* sums of these members over all rows */
-	/* number of tasks; number of tasks that belong to the runtime */
+	/*
+	 * number of tasks, and how many of them belong to the runtime; an id that stands for
+	 * several tasks (its green_id is 0) counts once
+	 */
 	size_t green_count, system;
 	/*
-	 * failed_ns is the part of green_ns for which no stack could be read. finished_ns is the
-	 * part of failed_ns of tasks that had finished before their stacks were read.
+	 * failed_ns is the part of green_ns for which no stack could be read. finished_ns is that
+	 * part of failed_ns that belongs to tasks that had finished before their stacks were read.
 	 */
 	int64_t failed_ns, finished_ns;
-	/* id of any task in the profile; its name is the runtime's word (green_task_words.noun) */
+	/*
+	 * Id of any task in the profile. The name that a task has there is not its own, but what
+	 * its runtime calls a task (green_task_words.noun). Valid if `count` is not 0.
+	 */
 	uint32_t one;
 };
 

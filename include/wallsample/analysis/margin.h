@@ -32,8 +32,8 @@ double margin_ticks(const struct profile *profile, enum weight weight, int64_t w
 
 /*
  * Returns half the width of the 95 % confidence interval of a share in [0, 1] by Wilson's formula.
- * It is near 1.96 standard deviations, and above 0 even for a share of 0 or 1. Without ticks it is
- * 1.
+ * `ticks` is the number of independent samples, as from margin_ticks(). The result is near 1.96
+ * standard deviations, and above 0 even for a share of 0 or 1. It is 1 if `ticks` is 0.
  */
 double margin_of_share(double share, double ticks);
 

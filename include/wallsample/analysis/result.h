@@ -36,7 +36,8 @@ struct top_table {
 
 struct state_row {
 	enum run_state state;
-	int32_t syscall; /* system call of RUN_SLEEPING and RUN_DISK; else SYSCALL_NONE */
+	/* view_row.syscall if the state is RUN_SLEEPING or RUN_DISK; else SYSCALL_NONE */
+	int32_t syscall;
 	int64_t samples, ns[WEIGHT_COUNT];
 };
 struct state_table {
@@ -88,13 +89,14 @@ struct unnamed_table {
  * functions whose cum[sort] is 0.
  */
 void top_table_make(const struct view *view, enum weight sort, struct top_table *out);
-/* Lists the functions in samples of the unit `thread` (see view_unit()). */
+/* As top_table_make(), but only for samples of the unit `thread` (see view_unit()). */
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
 /*
  * Lists only functions with view_function.program, which are those of the program itself. Their
  * flat time includes the time of the functions without this flag that they called. The table is
- * empty if no sample has a function with this flag and, further inside, one without it.
+ * empty unless there is a sample whose innermost function does not have this flag, but a function
+ * further outside has it.
  */
 void top_table_make_program(const struct view *view, enum weight sort, struct top_table *out);
 void top_table_release(struct top_table *table);

@@ -17,14 +17,14 @@ enum tree_kind {
 	TREE_STATE,  /* state of a thread that did not run, innermost */
 };
 
-/* One path from an outermost frame to a function. */
+/* One path from an outermost node to this node. */
 struct tree_node {
 	enum tree_kind kind;
 	/* Function of the view; for TREE_THREAD the unit; for TREE_STATE an enum run_state. */
 	uint32_t function;
 	int32_t syscall; /* system call of a TREE_STATE; else SYSCALL_NONE */
-	uint32_t parent; /* index of the parent; TREE_NONE for an outermost frame */
-	uint32_t depth;  /* 0 for an outermost frame */
+	uint32_t parent; /* index of the parent; TREE_NONE for an outermost node */
+	uint32_t depth;  /* 0 for an outermost node */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 };
 
@@ -68,7 +68,7 @@ bool flame_has_state(const struct view *view, enum run_state state, const uint32
 /* A function in focus, or a caller or callee of it. */
 struct neighbour_row {
 	/*
-	 * TREE_NONE for a missing caller or callee: the function in focus was outermost or
+	 * TREE_NONE in a caller row: the function in focus was outermost; in a callee row: it was
 	 * innermost.
 	 */
 	uint32_t function;

@@ -73,7 +73,7 @@ struct view_function {
 	 * The members below are those of the function's first frame; with VIEW_BY_ADDRESS all its
 	 * frames have the same values.
 	 */
-	const char *file; /* source file, which distinguishes functions of scripts; or NULL */
+	const char *file; /* source file, which distinguishes script functions; NULL: not known */
 	uint32_t line;    /* 0: not known */
 	/* inlined into the next outer function of its stacks, which has the same frame */
 	bool inlined;
@@ -127,8 +127,8 @@ const char *view_green_creator(const struct view *view, uint32_t thread);
 /*
  * Returns the unit of a thread or task: the id of the thread or task that represents the unit. Each
  * thread is a unit. If the profile has at most 100 tasks, each task is a unit. Otherwise tasks of
- * the same runtime with the same entry function form a unit, apart from tasks that belong to the
- * runtime itself, which form units of their own.
+ * the same runtime with the same entry function form a unit, but tasks that belong to the runtime
+ * itself are never in one unit with other tasks.
  */
 uint32_t view_unit(const struct view *view, uint32_t thread);
 /*
@@ -138,7 +138,7 @@ uint32_t view_unit(const struct view *view, uint32_t thread);
 void view_add_unit(const struct view *view, uint32_t unit, struct strbuf *out);
 /* Adds the name of a thread without its tid; for a task as view_add_thread() does. */
 void view_add_name(const struct view *view, uint32_t thread, struct strbuf *out);
-/* Returns the tid (0: a record that threads share); for a task a number that no thread has. */
+/* Returns the tid (0 if several threads share the id); for a task a number that no thread has. */
 int64_t view_thread_number(const struct view *view, uint32_t thread);
 
 enum view_key view_key(const struct view *view);
@@ -164,7 +164,7 @@ void view_add_wait(const struct view *view, uint32_t wait, const uint32_t *funct
 		   struct strbuf *out);
 /*
  * True if the outermost function of a stack is PROFILE_GAP: the stack is then that of a time in
- * which no thread was runnable, and the functions further inside are the wait that ended it.
+ * which no thread was runnable. Its other functions are the wait whose end ended this time.
  */
 bool view_is_gap(const struct view_function *outermost);
 /* True if the rows are lock holders, because of filter.blame. */
@@ -173,8 +173,8 @@ bool view_is_blame(const struct view *view);
 int64_t view_total_ns(const struct view *view, enum weight weight);
 int64_t view_total_samples(const struct view *view);
 /*
- * Returns statistics of the threads that the filter excludes by name. Their cpu_ns is the CPU time
- * of their samples.
+ * Returns the number of threads that filter.exclude_thread excludes, and in cpu_ns the CPU time of
+ * the samples of these threads. The other members are 0.
  */
 struct run_excluded view_excluded(const struct view *view);
 int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples, selected or not */
@@ -186,8 +186,8 @@ int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples
 int32_t view_syscall(const struct view *view, const struct profile_entry *sample);
 /*
  * Returns true if the filter selects the sample by its thread, carrier (see struct profile_entry),
- * state, GIL state and stack. Then sets *function and *depth as view_stack() does, even if the
- * view's key is not code. For callers that go through the samples of a recording one by one.
+ * state, GIL state and stack. Only then sets *function and *depth, as view_stack() does, even if
+ * the key is not code. For callers that go through the samples of a recording one by one.
  */
 bool view_sample(const struct view *view, const struct profile_entry *sample,
 		 const uint32_t **function, size_t *depth);

@@ -3,7 +3,8 @@
  * base.h - allocation that ends the program when memory is exhausted, time, text buffers, parsers
  * of numbers, small files, random numbers and the log.
  *
- * Time is uint64_t nanoseconds of CLOCK_MONOTONIC, in variables whose names end in _ns.
+ * Times and durations are in nanoseconds, in variables whose names end in _ns. A time is uint64_t,
+ * of CLOCK_MONOTONIC unless its comment names another clock.
  */
 #ifndef WALLSAMPLE_BASE_BASE_H
 #define WALLSAMPLE_BASE_BASE_H
@@ -55,8 +56,8 @@ bool parse_u64(const char **cursor, int base, uint64_t *value);
 bool parse_i64(const char **cursor, int64_t *value);
 
 /*
- * The parsers below return false, and store nothing, unless the whole text is one number in the
- * range that the comment states.
+ * The parsers below return false, and store nothing, unless the whole text is one number (with a
+ * unit, for those that permit one) in the range that the comment states.
  */
 
 /* Parses a decimal number in [min, max]. */
@@ -110,10 +111,10 @@ void strbuf_add_one_line(struct strbuf *sb, const char *text);
 /* --- small files ----------------------------------------------------------- */
 
 /*
- * Reads the file `name` below the directory descriptor `dirfd` (or AT_FDCWD) up to its end, at most
- * `limit` bytes: stat(2) reports no size for files of /proc. Returns zero-terminated text, which
- * the caller frees, or NULL with errno set. Stores the length without the zero in *length, which
- * may be NULL.
+ * Reads the file `name` below the directory descriptor `dirfd` (or AT_FDCWD) up to its end, or only
+ * the first `limit` bytes if it is longer. Does not call stat(2), which reports no size for files
+ * of /proc. Returns zero-terminated text, which the caller frees, or NULL with errno set. On
+ * success stores the length without the zero in *length, unless `length` is NULL.
  */
 char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 
@@ -154,7 +155,7 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE, LOG_DEBUG };
 struct log {
 	enum log_level level;
 	FILE *stream; /* borrowed; NULL: nothing is written */
-	/* Called before and after a line is written, which may block: a caller that holds threads
+	/* Called before and after a line is written. Writing may block: a caller that holds threads
 	 * stopped can release them in `before`. NULL: not called. */
 	void (*before)(void *context);
 	void (*after)(void *context);

@@ -2,8 +2,9 @@
 /*
  * histogram.h - the distribution of durations, in memory of constant size.
  *
- * Each power of two has 16 buckets, so that the error of a quantile is at most 1/16 of its value.
- * Count, minimum and maximum are exact; the sum stops at UINT64_MAX.
+ * Each value below 16 has its own bucket, and each range from a power of two to the next one has 16
+ * buckets, so that the error of a quantile is at most 1/16 of its value. Count, minimum and maximum
+ * are exact; the sum stops at UINT64_MAX.
  */
 #ifndef WALLSAMPLE_BASE_HISTOGRAM_H
 #define WALLSAMPLE_BASE_HISTOGRAM_H

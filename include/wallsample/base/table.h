@@ -2,7 +2,7 @@
 /*
  * table.h - hash tables: from pairs of 64-bit numbers to 32-bit values, and from texts to ids.
  *
- * Single entries cannot be removed. The tables own copies of the texts.
+ * Single entries cannot be removed. The tables of texts own copies of the texts.
  */
 #ifndef WALLSAMPLE_BASE_TABLE_H
 #define WALLSAMPLE_BASE_TABLE_H
@@ -41,15 +41,15 @@ void table_clear(struct table *table);
 bool table_find(const struct table *table, uint64_t a, uint64_t b, uint32_t *value);
 /*
  * Adds the key (a, b) with the value `initial` unless the table has the key. Returns a pointer to
- * the value, valid until the next call of table_insert. Stores in *added, unless `added` is NULL,
- * whether the key was added.
+ * the value, valid until the table is changed or released. Stores in *added, unless `added` is
+ * NULL, whether the key was added.
  */
 uint32_t *table_insert(struct table *table, uint64_t a, uint64_t b, uint32_t initial, bool *added);
 /*
  * Finds the row of a key in an array that has one row for each key of the table, in the order in
  * which the keys were added. A new key gets a zeroed row of `size` bytes. Stores the index of the
  * row in *index and returns the array, which may have moved; *capacity is the number of allocated
- * rows, as in xgrow.
+ * rows, as in xgrow (base.h).
  */
 void *table_row(struct table *table, const uint64_t key[2], void *rows, size_t *capacity,
 		size_t size, uint32_t *index);

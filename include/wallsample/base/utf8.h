@@ -22,7 +22,10 @@ size_t utf8_decode(const char *text, uint32_t *c);
 /* Stores the character c, at most U+10FFFF, as UTF-8 without a zero. Returns its length, 1 to 4. */
 size_t utf8_encode(uint32_t c, char text[4]);
 
-/* Returns the cells of a terminal that a character takes: 2 if wide, 0 if combining, else 1. */
+/*
+ * Returns the cells of a terminal that a character takes: 2 if wide; 0 for combining marks, control
+ * characters and other characters without width; else 1.
+ */
 size_t utf8_width(uint32_t c);
 
 /* True for C0 and C1 control characters and DEL. */

@@ -67,7 +67,7 @@ bool causal_unit_from_word(const char *word, enum causal_unit *out);
 /* X(NAME, word): how an experiment ended. Only WHOLE experiments are used for curves. */
 #define CAUSAL_ENDS(X)                                                                             \
 	X(WHOLE, "whole")                                                                          \
-	X(STALLED, "stalled") /* above speed-up 0, no event for a long time (causal_run.c) */      \
+	X(STALLED, "stalled") /* above speed-up 0, the first point had no event for a long time */ \
 	X(CUT, "cut short")   /* the run or the target ended; --max-hold was reached; no tick was
 				* made for a long time; or threads were held nearly all the time */
 
@@ -112,7 +112,7 @@ struct causal_experiment {
 	/* In [0, 1]; 0: an experiment for comparison, in which no thread was held longer than the
 	 * stops at ticks take. */
 	double speedup;
-	/* When its settling time (causal_run.c) ended, as a time since the first experiment
+	/* When its settling time (causal_run.h) ended, as a time since the first experiment
 	 * began. */
 	uint64_t began_ns;
 	/* wall_ns is the duration. held_ns is the time for which threads were held; it includes the
@@ -155,7 +155,7 @@ struct causal_result {
 	char *command;       /* name of the target's program */
 	uint64_t started_ns; /* start of the run, by CLOCK_REALTIME; 0: not known */
 	/* Time from the beginning of the first experiment to the last tick, settling times
-	 * (causal_run.c) included, and the part of this time for which threads were held. */
+	 * (causal_run.h) included, and the part of this time for which threads were held. */
 	uint64_t wall_ns, held_ns;
 	uint64_t profile_ns; /* length of the preceding profile; 0: there was none */
 	uint64_t stops;      /* number of stacks that were read in a stop of their thread */

@@ -8,11 +8,11 @@
  * from begin to end at s and at 0. In both cases a higher gain is better. Virtual time is wall_ns -
  * held_ns.
  *
- * Half of all experiments are at speed-up 0. Each other experiment is compared with those that were
- * made shortly before and after it, which cancels linear drift. The confidence intervals are
- * computed by bootstrap over experiments. The intervals are then widened for an error that all
- * experiments share: a tick costs the target up to some 15 us that cannot be distinguished from
- * work. Only WHOLE experiments count.
+ * At least half of all experiments are at speed-up 0. Each other experiment is compared with the
+ * experiments at speed-up 0 that were made shortly before and after it. This cancels linear drift.
+ * The confidence intervals are computed by bootstrap over experiments. The intervals are then
+ * widened for an error that all experiments share: a tick costs the target up to some 15 us that
+ * cannot be distinguished from work. Only WHOLE experiments count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
@@ -25,7 +25,7 @@
 
 struct causal_gain {
 	double speedup;
-	size_t experiments; /* number of experiments at this speed-up */
+	size_t experiments; /* number of WHOLE experiments at this speed-up */
 	double events;      /* sum of the point's events in these experiments */
 	/* Enough experiments had progress (CAUSAL_EXPERIMENTS_LEAST); else gain, low and high are
 	 * 0. At speed-up 0 these three are always 0. */
@@ -59,12 +59,12 @@ struct causal_curve {
 	struct causal_gain gain[CAUSAL_SPEEDUPS_MOST];
 	size_t gain_count;
 	/* Gain per speed-up of 1, by weighted least squares through the origin, with the ends of
-	 * its 95 % interval. */
+	 * its 95 % interval; all 0 if no gain is known. */
 	double slope, slope_low, slope_high;
 	enum causal_verdict verdict;
 	/* Index in gain[] of the gain that a one-line summary shows: the known gain at the largest
-	 * speed-up up to 0.5 or, if none of these is known, at the smallest speed-up; 0: no gain is
-	 * known. */
+	 * speed-up up to 0.5 or, if there is none, the known gain at the smallest speed-up; 0: no
+	 * gain is known. */
 	size_t shown;
 };
 
@@ -72,9 +72,10 @@ struct causal_curves {
 	struct causal_curve *curve; /* sorted by point, then UNSURE last, then by descending slope,
 				     * then by candidate */
 	size_t count;
-	/* Events per second of virtual time at speed-up 0, for each point. */
+	/* Events per second of virtual time at speed-up 0, for each point; 0: not known. */
 	double rate[CAUSAL_POINTS_MOST];
-	/* Mean time from begin to end at speed-up 0, for each LATENCY point. */
+	/* Mean virtual time from begin to end at speed-up 0, for each LATENCY point; 0: not known,
+	 * or a THROUGHPUT point. */
 	double latency_ns[CAUSAL_POINTS_MOST];
 };
 

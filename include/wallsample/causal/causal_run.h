@@ -2,9 +2,9 @@
 /*
  * causal_run.h - runs virtual speed-up experiments on a process that a sampler samples.
  *
- * Every second experiment is at a speed-up of 0; the others are in random order. The run ends when
- * each gain of the first progress point has the requested precision or is abandoned, because
- * several of its experiments were made and none became WHOLE. A settling time precedes each
+ * At least every second experiment is at a speed-up of 0; the others are in random order. The run
+ * ends when each gain of the first progress point has the requested precision or is abandoned,
+ * because several of its experiments were made and none became WHOLE. A settling time precedes each
  * experiment and is not counted, so that the program is in a steady state when the experiment
  * begins. An experiment begins and ends at a tick that has found progress of the first point. Both
  * ends therefore lie shortly after an event, and the experiment has nearly a whole number of
@@ -40,8 +40,9 @@ struct causal_run;
 /*
  * Creates a run, which causal_run_free frees. All pointers are borrowed. The caller has filled in
  * these members of *result: the points, candidates, speed-ups and settings (unit, self, tick_ns,
- * experiment_ns, precision, max_hold). The run adds experiments to it. `profile` is the profile
- * that the sampler fills. `seed` determines the order of experiments; 0: seeded from the clock.
+ * experiment_ns, precision, max_hold), and profile_ns. The run adds experiments to it. `profile` is
+ * the profile that the sampler fills. `seed` determines the order of experiments; 0: seeded from
+ * the clock.
  */
 struct causal_run *causal_run_create(struct causal_result *result, struct progress *progress,
 				     const struct profile *profile, struct symbols *symbols,
@@ -73,7 +74,7 @@ struct causal_status {
 	size_t done, wanted; /* number of finished experiments, and estimated total number */
 	double speedup;      /* speed-up of the current experiment */
 	uint32_t candidate;
-	uint64_t elapsed_ns; /* since the first experiment began */
+	uint64_t elapsed_ns; /* from the beginning of the first experiment to the last tick */
 	double events; /* number of events of the first point since the first experiment began */
 };
 void causal_run_status(const struct causal_run *run, struct causal_status *out);

@@ -39,7 +39,7 @@
 #include "wallsample/symbol/symbol.h"
 
 /* Largest number of places in the code whose executions are counted, each by one hardware
- * breakpoint; equal to TRACER_COUNT_MOST. */
+ * breakpoint; equal to TRACER_COUNT_MOST (tracer_count.h). */
 #define PROGRESS_COUNTED_MOST 4
 
 /* An address in the target's code; the caller counts the executions of this code by breakpoints. */
@@ -50,7 +50,12 @@ struct progress_counted {
 
 struct progress_value {
 	uint64_t count; /* number of events since progress_open; LATENCY: number of ends */
-	/* LATENCY: number of begun events that have not ended; THROUGHPUT: 0. */
+	/*
+	 * LATENCY: number of begun events that have not ended; THROUGHPUT: 0. The number is exact
+	 * if both counters are in the target's memory (var:, coz:) and, when they were first read,
+	 * had no more ends than begins. Otherwise it is relative: the smallest number since
+	 * progress_open is taken as 0.
+	 */
 	int64_t in_progress;
 };
 
@@ -66,9 +71,10 @@ int progress_check(const char *const *spec, size_t count, size_t *counted, struc
 /*
  * Finds the counters of `count` specs in the target. If `count` is 0, takes the points of coz.h
  * that the program has executed, up to CAUSAL_POINTS_MOST. All pointers are borrowed until
- * progress_free. Returns 0, and progress_free frees *out; or the error, whose text names what was
- * not found, similar names, and what to try. To be called when the program has loaded its libraries
- * and, if `count` is 0, has executed its points: not just after its start.
+ * progress_free. Returns 0, and progress_free frees *out; or a negative enum error_kind and an
+ * error whose text names what was not found, similar names, and what to try. To be called when the
+ * program has loaded its libraries and, if `count` is 0, has executed its points: not just after
+ * its start.
  */
 int progress_open(const char *const *spec, size_t count, const struct process *process,
 		  struct maps *maps, struct symbols *symbols, struct progress **out,

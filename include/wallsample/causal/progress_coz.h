@@ -6,8 +6,8 @@
  * When such a program executes a point for the first time, it looks up the function
  * _coz_get_counter, and counts at the address that the function returns; if no library defines the
  * function, the point never counts. libwallsample-progress.so, in LD_PRELOAD, defines it and does
- * nothing else: all its counters are in one table, which wallsample reads from outside. It has no
- * dependencies, and shares only this header with wallsample.
+ * nothing else: all its counters are in one table, which wallsample reads from outside. The library
+ * has no dependencies, and shares only this header with wallsample.
  */
 #ifndef WALLSAMPLE_CAUSAL_PROGRESS_COZ_H
 #define WALLSAMPLE_CAUSAL_PROGRESS_COZ_H
@@ -53,7 +53,7 @@ struct progress_coz_table {
 	uint32_t most;       /* PROGRESS_COZ_POINTS_MOST */
 	uint32_t used;       /* number of points in use; some of them may not be ready yet */
 	uint32_t dropped;    /* number of calls of _coz_get_counter() that found no free point */
-	uint32_t zero;
+	uint32_t zero;       /* always 0 */
 	struct progress_coz_point point[PROGRESS_COZ_POINTS_MOST];
 };
 

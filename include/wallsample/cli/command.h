@@ -7,9 +7,10 @@
 
 /*
  * Parses the arguments, runs the command and returns the exit status: 0 complete, 1 partial, 2
- * nothing sampled or not written, 3 not permitted, 4 a dump with a deadlock, 64 usage error.
- * Reports go to stdout or to the file of -o, help to stdout, messages to stderr. Installs signal
- * handlers: call it once, from main.
+ * failed (for example, nothing was sampled or the output could not be written), 3 the target cannot
+ * or must not be traced, 4 a dump found a deadlock, 64 usage error. Reports go to stdout or to the
+ * file of -o, help to stdout, messages to stderr. Installs signal handlers: call it once, from
+ * main.
  */
 int command_main(int argc, char **argv);
 

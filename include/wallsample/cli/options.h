@@ -21,7 +21,7 @@ struct command;
 
 /* X(NAME, word): --tasks, whether green tasks (green_task.h) have samples of their own */
 #define GREEN_USES(X) X(AUTO, "auto") X(OFF, "off")
-/* X(NAME, word): --match, whether a thread executes all functions of its stack or the innermost */
+/* X(NAME, word): --match, whether `self` in struct causal_result (causal.h) is false or true */
 #define CAUSAL_MATCHES(X) X(STACK, "stack") X(SELF, "self")
 
 enum green_use {
@@ -95,7 +95,7 @@ struct options {
 	enum debuginfod_use debuginfod;
 	/* The following members belong to wallsample causal. */
 	struct text_list progress;
-	regex_t *select; /* names of candidates; NULL: functions with the most Latency are chosen */
+	regex_t *select; /* names of candidates; NULL: those with the most Latency are chosen */
 	enum causal_match match;
 	uint64_t candidates;
 	struct option_speedups speedups;
@@ -176,7 +176,7 @@ extern const struct option_row option_table[]; /* ended by name == NULL */
 
 /* Returns the FOR_… bits of the commands that take the option. */
 unsigned option_commands(const struct option_row *row);
-/* Returns the first given option that none of `commands` (FOR_… bits) takes; NULL: no such one. */
+/* Returns the first given option that none of `commands` (FOR_… bits) takes; NULL: none. */
 const struct option_row *option_given_beyond(const struct options *options, unsigned commands);
 /* Returns the first given option that does not work on core files; NULL: no such option. */
 const struct option_row *option_given_without_core(const struct options *options);
@@ -187,8 +187,8 @@ void options_add_thread_filters(const struct options *options, struct strbuf *te
 
 /*
  * Fills *options from the program's arguments. `commands` is ended by a row without a name; its
- * first row is the command without a name. Returns 0 or ERROR_USAGE, whose text names the wrong
- * argument and what it should be, or for an unknown option or command, the nearest known name.
+ * first row is the command without a name. Returns 0, or -ERROR_USAGE with a text that names the
+ * wrong argument and what it should be, or the known name nearest to an unknown option or command.
  * Letters may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options; a
  * command to start or operands follow. Prints nothing. After an error *options owns nothing.
  */

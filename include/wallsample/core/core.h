@@ -4,8 +4,8 @@
  * gdb's gcore.
  *
  * The contents are hostile: every offset is checked, every list is bounded, and files that a core
- * names are opened only by modules_add_dumped. The core file is read with pread(2), never mapped,
- * and may be larger than memory.
+ * names are opened only by modules_add_dumped (module.h). The core file is read with pread(2),
+ * never mapped, and may be larger than memory.
  */
 #ifndef WALLSAMPLE_CORE_CORE_H
 #define WALLSAMPLE_CORE_CORE_H
@@ -25,9 +25,9 @@ struct core;
 /* How the process ended. */
 struct core_end {
 	int signal; /* 0 when no signal ended the process: gcore wrote the core of a live process */
-	pid_t tid;  /* the thread that received the signal */
-	bool has_address; /* the signal reports a fault, at `address` */
-	uint64_t address;
+	pid_t tid;  /* the thread that received the signal; 0 when `signal` is 0 */
+	bool has_address; /* the signal reports a fault at `address` */
+	uint64_t address; /* valid when has_address is true */
 	/* Id of the other process that sent the signal; 0 when no other process did, or when this
 	 * is not known. */
 	pid_t sender;
@@ -56,7 +56,7 @@ uint64_t core_written_ns(const struct core *core);
 uint64_t core_missing(const struct core *core);
 
 /* Return the number of threads, at least 1, and the id of a thread. Threads are in the order of the
- * file: the first one received the signal. */
+ * file; when a signal ended the process, the first one received the signal. */
 size_t core_thread_count(const struct core *core);
 pid_t core_thread_id(const struct core *core, size_t index);
 

@@ -4,11 +4,12 @@
  * itself, or a separate file found by build-id, by debug link with its CRC, or by debuginfod.
  *
  * The file is searched in this order: by build-id, and then by debug link, in the --debug-dir
- * directories and in /usr/lib/debug (that of this system, of the target's root, and of --symfs); by
- * debug link beside the module's file, below the target's root and --symfs; at the module's own
- * path below --symfs; by debuginfod. A file with another build-id or another CRC is refused, with a
- * warning. Only regular files are opened. Links that the target could have created are not
- * followed. A file that was checked is passed on as a descriptor, not as a path.
+ * directories and in the /usr/lib/debug of this system, of the target's root, and of --symfs; by
+ * debug link beside the module's file and in .debug beside it, below the target's root and --symfs;
+ * at the module's own path below --symfs, if the module has a build-id; by debuginfod. A file with
+ * another build-id or another CRC is refused, with a warning. Only regular files are opened. Links
+ * that the target could have created are not followed. A file that was checked is passed on as a
+ * descriptor, not as a path.
  *
  * The file is not left to libdwfl or libdw to find and open, because libdw then also opens files
  * that the DWARF names: the dwz file of .gnu_debugaltlink, and .dwo files, which it maps (libdw

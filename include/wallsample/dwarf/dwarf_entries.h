@@ -41,8 +41,9 @@ uint64_t dwarf_time_used_ns(const struct dwarf_time *time);
 /*
  * Calls `each` with the top entry of every compilation unit of the module, in the order of the
  * file, after a call of debug_file_split() for the unit. `each` returns an estimate of the bytes
- * that libdw keeps because of the call; it may check `time` and return early. Ends when `most_ns`
- * of CPU time are used. Returns false when the module has no DWARF that can be read.
+ * that libdw keeps because of the call; it may check `time` and return early. Returns false when
+ * the module has no DWARF that can be read; else true, even when it ends early because `most_ns` of
+ * CPU time are used.
  */
 bool dwarf_each_unit(const struct debug_files_config *config, const struct module *module,
 		     uint64_t most_ns,
@@ -77,8 +78,8 @@ struct dwarf_entry {
 	Dwarf_Die die;
 	uint32_t offset; /* bytes from the unit's top entry to this entry */
 	uint32_t depth;  /* number of entries that enclose this one; 0 for the top entry */
-	/* Of the entry that dwarf_walk_next returned before, and the entries that enclose it, those
-	 * with this depth or a greater one do not enclose this entry. */
+	/* For a caller that keeps a stack of the entries returned before: those with this depth or
+	 * a greater one do not enclose this entry, and the caller removes them. */
 	uint32_t left;
 	bool inlined;
 };

@@ -16,7 +16,7 @@
 
 struct dwarf_lines;
 
-/* One function at an address; texts are valid until the next call with the same lines. */
+/* One function at an address; texts are valid until the next call with the same dwarf_lines. */
 struct dwarf_place {
 	/* Linkage name if it is mangled, else name in the source; NULL when not known. */
 	const char *function;

@@ -28,8 +28,9 @@ struct dwarf_structures {
 	/* Structures to search. A structure is referred to by its index in this array. */
 	struct dwarf_structure wanted[DWARF_STRUCTURES_MOST];
 	/* Limit of the elapsed time in ns, counted from the first call of dwarf_structures_find.
-	 * The clock is read at each 1024th entry; when the time is over, the search in the current
-	 * unit or structure ends. */
+	 * The clock is read at each 1024th entry. If the time is then over, the search in the
+	 * current unit or structure ends; the following units are still searched, in the same
+	 * way. */
 	uint64_t time_ns;
 	bool found[DWARF_STRUCTURES_MOST];
 	uint64_t size[DWARF_STRUCTURES_MOST]; /* bytes; valid for structures that were found */

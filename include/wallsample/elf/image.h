@@ -32,7 +32,7 @@ struct image {
 	int64_t written_ns; /* modification time of the file when it was opened */
 	size_t segment_count;
 	struct image_segment segment[IMAGE_MAX_SEGMENTS];
-	uint64_t low, high;    /* lowest vaddr of a segment, highest end of one */
+	uint64_t low, high;    /* lowest start and highest end of all segments, as vaddrs */
 	uint64_t eh_frame_hdr; /* address of PT_GNU_EH_FRAME in the image; 0: none */
 	uint64_t eh_frame_hdr_size;
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
@@ -64,8 +64,8 @@ void image_free(struct image *image);
  * read. */
 bool image_read_offset(const struct image *image, uint64_t offset, void *to, size_t size);
 
-/* Copies `size` bytes from `vaddr`. Returns false unless all of them are in one segment of the file
- * that is not writable. */
+/* Copies `size` bytes from `vaddr`. Returns false when they cannot be read, or are not all in one
+ * segment, in the part of it that is in the file, or when this segment is writable. */
 bool image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
 /* Converts a file offset to a vaddr; false when no segment contains the offset. */

@@ -16,7 +16,7 @@
 
 #include "wallsample/elf/image.h"
 
-/* Largest number of wanted symbols; those behind them are not searched for. */
+/* Largest number of wanted symbols; further elements of the array are not searched for. */
 #define SYMBOL_SEARCH_WANTED 8
 /* Largest number of occurrences of wanted names in the names of one symbol table, and largest
  * number of symbols found; further ones are ignored. If a longer name in the table ends in a wanted
