@@ -12,18 +12,18 @@
  * /proc/PID/task/TID/syscall of one thread must be readable, and a child of wallsample must be able
  * to seize the thread. The child exits at once, which detaches the thread without a stop. A
  * descendant of wallsample, such as a command that it has started, is not seized: with ptrace_scope
- * 1, Yama would refuse the child, which is not an ancestor of that process. The read has checked
- * the same permission.
+ * 1, Yama would refuse the child, which is not an ancestor of that descendant. For a descendant the
+ * read of the file is enough, because the kernel checks the same permission for it.
  *
- * Returns 0, or a negative error whose text explains the refusal and what helps: the process is
- * wallsample itself or an ancestor; it is a 32-bit program; it has a tracer; it has exited; it
+ * Returns 0, or a negative error whose text gives the reason and a remedy. The reasons: the process
+ * is wallsample itself or an ancestor; it is a 32-bit program; it has a tracer; it has exited; it
  * belongs to another user; wallsample has no CAP_SYS_PTRACE (in a container: how to grant it);
  * Yama's ptrace_scope is 1, 2 or 3; the process is not dumpable; a seccomp filter is in force on
- * wallsample; SELinux denies tracing; an exec of the process does not end. The text never advises
- * to disable Yama.
+ * wallsample; SELinux denies tracing; an exec of the process does not end; the kernel refuses for
+ * an unknown reason. The text never advises to disable Yama.
  *
- * May wait: up to about 0.2 s until another tracer has detached, because another wallsample traces
- * the process for short times only; and up to 2 s until an exec of the process has ended.
+ * May wait up to about 0.2 s for another tracer to detach, which may be another wallsample that
+ * traces the process only for short times; and up to 2 s for an exec of the process to end.
  *
  * With `may_stop` false (--nonblocking) the thread is not seized, and a tracer is no reason to
  * refuse.

@@ -11,17 +11,17 @@
 #include "wallsample/base/error.h"
 
 /*
- * Finds the processes whose command name (comm), or the base name of the first word of the
- * command line, matches the fnmatch(3) pattern `glob`. Omits the caller, its ancestors, kernel
- * threads and zombies. Stores an ascending array of pids, which the caller frees, and returns
- * their number, which may be 0; a negative error when /proc cannot be read.
+ * Finds the processes whose command name (comm), or the base name of the first word of the command
+ * line, matches the fnmatch(3) pattern `glob`. Omits the caller, its ancestors, kernel threads and
+ * zombies. Stores an ascending array of pids, which the caller frees, and returns their number,
+ * which may be 0. Returns a negative error when /proc cannot be read.
  */
 int find_by_name(const char *glob, pid_t **pids, struct error *err);
 
 /*
- * Stores the pid of the one process that matches, in the sense of find_by_name. Returns 0;
- * ERROR_NO_MATCH (negated) when no process matches; ERROR_AMBIGUOUS (negated) when several do: its
- * text has the first few pids and command lines. Other negative errors as find_by_name.
+ * Stores the pid of the one process that matches `glob` by the rules of find_by_name, and returns
+ * 0. Returns ERROR_NO_MATCH (negated) when no process matches, ERROR_AMBIGUOUS (negated) when
+ * several do (the text has the first few pids and command lines), or an error of find_by_name.
  */
 int find_one_by_name(const char *glob, pid_t *pid, struct error *err);
 

@@ -22,8 +22,10 @@ struct mapping {
 	uint64_t start, end; /* the executable memory [start, end) of the target */
 	uint64_t offset;     /* offset in the file of the byte at `start` */
 	uint32_t module;     /* id of the module (module.h), never MODULE_NONE */
-	uint64_t bias;       /* address in the target minus virtual address in the image */
-	uint64_t low, high;  /* [low, high): whole image in the target; empty without an image */
+	/* Address in the target minus virtual address in the image. Without an image: address in
+	 * the target minus offset in the file; 0 for anonymous memory. */
+	uint64_t bias;
+	uint64_t low, high; /* [low, high): whole image in the target; empty without an image */
 	const struct image *image; /* image of the module; NULL when it has none */
 	/* private to maps.c: number of the tick in which the mapping was last checked */
 	uint64_t checked;
@@ -42,8 +44,8 @@ struct maps;
 struct maps *maps_create(const struct process *process, struct modules *modules);
 /*
  * Makes maps that never change from the mappings of a core file, which are copied and sorted by
- * address. If two overlap, the first in the array is kept. Nothing is read through `process`, which
- * only identifies the dumped process.
+ * address. If two overlap, only the first in the array is used. Nothing is read through `process`,
+ * which only identifies the dumped process.
  */
 struct maps *maps_create_fixed(const struct process *process, struct modules *modules,
 			       const struct mapping *mapping, size_t count);
@@ -51,9 +53,9 @@ void maps_free(struct maps *maps);
 
 /*
  * Returns the mapping that contains the address, or NULL. If no known mapping contains it, asks the
- * kernel at a bounded cost: with PROCMAP_QUERY, or by reading all mappings, which unknown addresses
- * cause at most once between two calls of maps_tick. The pointer is valid until the result of
- * maps_generation changes, which any later call of maps_find may do.
+ * kernel about the address (PROCMAP_QUERY), or reads all mappings; the latter at most once between
+ * two calls of maps_tick. Any later call of maps_find may change the mappings: the pointer is valid
+ * while maps_generation returns the same number.
  */
 const struct mapping *maps_find(struct maps *maps, uint64_t address);
 
@@ -85,9 +87,9 @@ void maps_refresh(struct maps *maps);
 /*
  * Sets the objects, and removes those of an earlier call. An object is a mapping of a module of
  * kind JIT: code that the target has generated, and has described by an ELF file in its memory. The
- * array is copied. For an address in an object, maps_find returns the object instead of the mapping
- * that the kernel lists, but only if the kernel lists one there and it has no image. If two objects
- * overlap, the first in the array is kept.
+ * array is copied. For an address in an object, maps_find returns the object if the kernel lists a
+ * mapping there and that mapping has no image; otherwise objects are ignored. If two objects
+ * overlap, only the first in the array is used.
  */
 void maps_set_objects(struct maps *maps, const struct mapping *object, size_t count);
 
@@ -106,14 +108,15 @@ const struct process *maps_process(const struct maps *maps);
 
 /*
  * Sets image, bias, low and high of a mapping of the module from the mapping's start, end and
- * offset. Also sets the offset of the vdso to 0: the kernel's value is not an offset in the image.
- * `page_size`: page size of the machine on which the module was mapped, a power of two.
+ * offset. Sets only bias if the mapping belongs to no segment of an image, and nothing for
+ * anonymous memory. Also sets the offset of the vdso to 0: the kernel's value is not an offset in
+ * the image. `page_size`: page size of the machine on which the module was mapped, a power of two.
  */
 void mapping_place(struct mapping *mapping, const struct module *module, uint64_t page_size);
 
 /*
- * Returns true when the image has an executable segment with the offset and the size, in whole
- * pages, of the mapping.
+ * Returns true when the image has an executable segment whose offset and size, rounded to whole
+ * pages, are those of the mapping.
  */
 bool mapping_is_of_code(const struct image *image, const struct mapping *mapping,
 			uint64_t page_size);

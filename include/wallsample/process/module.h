@@ -41,8 +41,8 @@ struct module {
 	/* Owned. NULL for ANONYMOUS and OTHER, and in a recording for VDSO and JIT. */
 	struct image *image;
 	char build_id[2 * IMAGE_BUILD_ID_MAX + 1]; /* in hexadecimal digits; "": not known */
-	/* OTHER: a fixed text that says why there is no image, or NULL if the module was also OTHER
-	 * in the recording. NULL for other kinds. */
+	/* For OTHER: a fixed text that says why there is no image; NULL if the module comes from a
+	 * recording in which its kind was OTHER. For other kinds: NULL. */
 	const char *why;
 };
 
@@ -95,9 +95,10 @@ struct recorded_module {
 };
 
 /*
- * Adds a module, even when an equal one exists. For the kind FILE, opens `path` on this machine; if
- * it is not a regular file with the same build-id, the kind becomes OTHER. A module of another kind
- * gets no image. Returns the id; MODULE_NONE when the table has 16,384 modules.
+ * Adds a module, even when an equal one exists. For the kind FILE, opens `path` below `symfs`, then
+ * `path` itself. If neither is an ELF file with the recorded build-id, or that is not known, the
+ * kind becomes OTHER. A module of another kind gets no image. Returns the id; MODULE_NONE when the
+ * table has 16,384 modules.
  */
 uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
 
@@ -114,12 +115,14 @@ struct dumped_module {
 };
 
 /*
- * Adds a module, even when an equal one exists. For the kind FILE, opens `file`, or `path` if that
- * is NULL. The opened file is used only when it is a regular file with the build-id that `head`
- * contains or, if `head` contains no build-id, with the same first bytes. If head_size is 0,
- * `file` is used, and `path` is used unless it has the suffix " (deleted)". If no file is used, the
- * kind becomes OTHER, and `why` of the module is the reason. For the kind VDSO, the image is
- * `head`. Returns the id; MODULE_NONE when the table has 16,384 modules.
+ * Adds a module, even when an equal one exists. For the kind FILE, opens `file`; if `file` is NULL,
+ * `path` below `symfs`, then `path` itself. An opened file is used only if it is an ELF file and
+ * has the build-id that `head` contains or, if `head` contains none, begins with the bytes of
+ * `head` (at most 4 KiB are compared). If head_size is 0 there is nothing to compare: `file` is
+ * then used, and `path` is used unless it has the suffix " (deleted)". If no file is used, the kind
+ * becomes OTHER, and `why` of the module is the reason. For the kind VDSO, `head` is the image; if
+ * it is no ELF file, the kind becomes OTHER. Returns the id; MODULE_NONE when the table has 16,384
+ * modules.
  */
 uint32_t modules_add_dumped(struct modules *modules, const struct dumped_module *dumped);
 

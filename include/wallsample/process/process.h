@@ -66,8 +66,9 @@ bool task_stat_parse(const char *line, struct task_stat *stat);
  * read. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
 
-/* Returns true when the process is in wallsample's pid namespace, or when that cannot be read:
- * thread ids in the memory of the process are then taken as valid in wallsample, too. */
+/* Returns true when the process is in wallsample's pid namespace, and also when its namespace
+ * cannot be read. Callers then take thread ids in the memory of the process as valid in the
+ * namespace of wallsample. */
 bool process_shares_pid_namespace(const struct process *process);
 /* Returns the id of the thread in the innermost of its pid namespaces; 0: not known. */
 pid_t process_inner_tid(const struct process *process, pid_t tid);
@@ -100,9 +101,10 @@ int process_mapping_at(const struct process *process, pid_t tid, uint64_t addres
 		       uint64_t *end);
 
 /*
- * Returns the number of CPUs that the process may use at once, at least 1: the number of CPUs in
- * the affinity masks of its threads (of the first 256), or the CPU quota of its cgroups (v2
- * cpu.max, v1 cpu.cfs_quota_us), rounded up, if that is less.
+ * Returns the number of CPUs that the process may use at once, at least 1. This is the number of
+ * CPUs that are in the affinity mask of any of its first 256 threads (if no mask can be read, of
+ * online CPUs); or, if that is less, the CPU quota of its cgroups (v2 cpu.max, v1
+ * cpu.cfs_quota_us), rounded up.
  */
 unsigned process_allowed_cpus(const struct process *process);
 

@@ -28,8 +28,8 @@
 
 /*
  * A thread, or a green task, which a language runtime schedules on threads (green_task.h). The
- * samples of a thread that runs a task are samples of the task. When there are too many for records
- * of their own, threads of the same name, or tasks with the same first function, share a record.
+ * samples of a thread that runs a task are samples of the task. Beyond a limit of the sampler,
+ * threads of the same name, or tasks with the same first function, share a record.
  */
 struct profile_thread {
 	pid_t tid;           /* 0 for a task and for a shared record */
@@ -58,8 +58,8 @@ struct profile_thread {
  *
  * WALL is dt in any state. Its sum is the number of threads times the elapsed time.
  * OVERHEAD is dt for a thread on a CPU, else 0. Its sum is the CPU time.
- * LATENCY is dt / r for a runnable thread, else 0. Its sum is the elapsed time. If no thread is
- * runnable, the sampler adds dt to the thread whose wait ends first (PROFILE_GAP).
+ * LATENCY is dt / r for a runnable thread, else 0. Its sum is the elapsed time: if no thread is
+ * runnable, dt is added to the thread whose wait ends first (PROFILE_GAP in profile_frame.h).
  *
  * Overhead divided by Latency of a function is the average parallelism while the function ran.
  */
@@ -123,14 +123,14 @@ struct profile_recorder {
 struct table;
 
 /*
- * Each returns the index at which a caller's array of sums has the sum for this sample or blame,
- * and sets *added to true if that sum is new; new sums get the indices 0, 1, 2, ... Samples belong
- * to the same sum if they are equal in all members except `samples` and `ns`.
+ * Each returns the index at which a caller's array of sums has the sum for this sample or blame.
+ * *added becomes true if that sum is new, else false; new sums get the indices 0, 1, 2, ... Samples
+ * or blame belong to the same sum if all their members except `samples` and `ns` are equal.
  *
  * The caller owns the tables, which begin empty. `doings` numbers the combinations of state, system
  * call, wait, GIL state and carrier; `entries` maps the thread, the stack and the number of the
- * combination to the index. Several arrays of sums, with `entries` of their own, may use the same
- * `doings`.
+ * combination to the index; `blames` maps blame to the index. Several arrays of sums, with
+ * `entries` of their own, may use the same `doings`.
  */
 uint32_t profile_find_entry(struct table *doings, struct table *entries,
 			    const struct profile_entry *sample, bool *added);
@@ -165,7 +165,7 @@ void profile_rename_thread(struct profile *profile, uint32_t thread, const char 
  * the sums. For example, a thread that is not observed at each tick has run since its last
  * observation: the new sample gets the mean interval between observations as its weight, and the
  * entry of the last observation gets the elapsed time minus this interval, which may be negative
- * (sampler.h). Samples count ticks, and are divided in the same way.
+ * (sampler.h). `samples`, which counts ticks, is divided in the same way as the time.
  */
 uint32_t profile_add(struct profile *profile, const struct profile_entry *sample);
 /* Adds samples and wall time to an existing entry. */
@@ -174,12 +174,12 @@ void profile_add_again(struct profile *profile, uint32_t entry, int64_t samples,
 void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns);
 
 /*
- * Adds a tick: its span, and estimates of the numbers of threads on a CPU and of runnable threads
- * (sampler.h), 0 if no thread was found in that state.
+ * Adds a tick: its span, and estimates (sampler.h) of the numbers of threads on a CPU and of
+ * runnable threads. An estimate is 0 if no thread was found in that state.
  */
 void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parallelism,
 		      uint32_t runnable);
-/* Sets the number of tasks that wait for a thread to run them, for the next tick only; else 0. */
+/* Sets, for the next tick only, the number of tasks that wait for a thread to run them; else 0. */
 void profile_set_ready(struct profile *profile, uint32_t ready);
 
 size_t profile_thread_count(const struct profile *profile);

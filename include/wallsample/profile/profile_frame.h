@@ -19,15 +19,15 @@
 /*
  * X(NAME, text): the kinds of named frames. A named frame has a text in place of code. If `text`
  * ends in "]", a frame of this kind has exactly this text, otherwise its text begins with `text`.
- * The first row that matches decides.
+ * If several rows match a text, the first of them is its kind.
  */
 #define NAMED_FRAMES(X)                                                                            \
-	X(GAP, PROFILE_GAP)                    /* no thread was runnable */                        \
-	X(SLEEPING, "[sleeping")               /* second frame of a gap: the wait that ended it */ \
-	X(DISK, "[disk")                       /* likewise: an uninterruptible sleep */            \
+	X(GAP, PROFILE_GAP)      /* no thread was runnable */                                      \
+	X(SLEEPING, "[sleeping") /* second frame: the wait whose end ended the gap */              \
+	X(DISK, "[disk")         /* likewise: an uninterruptible sleep */                          \
 	X(IDLE, "[nothing ran until the end]") /* second frame of a gap that no wait ended */      \
 	X(TASK_FINISHED, "[failed: task already finished]")                                        \
-	X(FAILED, "[failed: ")       /* SAMPLE_FAILURES in run_stats.h */                          \
+	X(FAILED, "[failed: ")       /* SAMPLE_FAILURES in run_stats.h, except NOT_STOPPED */      \
 	X(TRUNCATED, "[truncated: ") /* CHAIN_ENDS in chain.h */
 
 enum named_frame {
@@ -78,7 +78,8 @@ struct profile_stack {
 
 struct profile;
 
-/* Each returns the id of an equal text, frame or stack, which is added if there is none. */
+/* Each returns the id of an equal text, frame or stack, which is added if there is none. `name` and
+ * `file` of profile_intern_script are ids of texts. */
 uint32_t profile_intern_text(struct profile *profile, const char *text);
 uint32_t profile_intern_frame(struct profile *profile, const struct profile_frame *frame);
 uint32_t profile_intern_named(struct profile *profile, const char *text);
@@ -88,8 +89,9 @@ uint32_t profile_intern_stack(struct profile *profile, uint32_t frame, uint32_t 
 
 /*
  * profile_rename_frame replaces the text of a named frame; profile_intern_named still finds the
- * frame by its first text. profile_renamed_count returns the number of its calls so far, and
- * profile_renamed the frame that call number `index` renamed; the first call has the number 0.
+ * frame by its first text. profile_renamed_count returns the number of calls of
+ * profile_rename_frame so far, and profile_renamed the frame that call number `index` renamed; the
+ * first call has the number 0.
  */
 void profile_rename_frame(struct profile *profile, uint32_t frame, const char *text);
 size_t profile_renamed_count(const struct profile *profile);

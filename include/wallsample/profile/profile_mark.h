@@ -4,9 +4,9 @@
  *
  * A mark is a moment of the profile. A window, the difference of two marks, is a profile with the
  * samples, charges, blame, ticks and deadlocks that were added between the two moments. Its entries
- * are in the order in which they first occurred. A live view of the last seconds takes a mark once
- * a second, frees each mark that is older than its window, and makes a view of
- * profile_since(oldest, NULL):
+ * are in the order in which they first occurred between these moments. A live view of the last
+ * seconds takes a mark once a second, frees each mark that is older than its window, and makes a
+ * view of profile_since(oldest, NULL):
  *
  *	mark[n] = profile_mark(profile);
  *	window = profile_since(mark[n - 5], NULL);

@@ -20,9 +20,10 @@ struct profile_wait {
 	enum wait_kind kind;
 	bool timed; /* the wait has a timeout */
 	/*
-	 * Frame that names the awaited object. For a lock in the data of a module: a frame of
-	 * origin FRAME_DATA (profile_frame.h); otherwise a named frame with the object's address or
-	 * the file behind a descriptor. FRAME_NONE: no object.
+	 * Frame that names the awaited object. For an object in the data of a module, such as a
+	 * lock: a frame of origin FRAME_DATA (profile_frame.h). For any other object: a named frame
+	 * whose text describes it, such as an address or the file behind a descriptor. Beyond a
+	 * limit of the sampler, objects share one named frame. FRAME_NONE: no object.
 	 */
 	uint32_t object;
 	uint32_t most; /* largest number of threads that were seen waiting for the object at once */

@@ -12,7 +12,7 @@
 /* Why a run ended. */
 enum run_end {
 	RUN_END_DURATION, /* the requested time has passed */
-	RUN_END_STOPPED,  /* sampler_hooks.stop was set, by a signal or by wallsample itself */
+	RUN_END_STOPPED,  /* a signal or wallsample itself has set sampler_hooks.stop (sampler.h) */
 	RUN_END_EXITED,   /* the target has exited */
 };
 
@@ -72,10 +72,8 @@ struct run_stats {
 	 * tick
 	 */
 	uint64_t green_samples; /* part of thread_samples */
-	/*
-	 * number of task samples that are also counted in `failed`, except those of tasks that had
-	 * ended
-	 */
+	/* number of task samples without a stack, except those of tasks that had already finished;
+	 * `failed` counts all of them, too */
 	uint64_t green_failures;
 	uint64_t green_looks; /* number of reads of task structures in the target */
 	/* number of task stacks that were unwound because they had changed */
@@ -99,7 +97,8 @@ struct run_stats {
 	struct histogram stop_ns;         /* durations of the stops of threads for samples */
 	uint64_t repaired;       /* system calls that were restarted instead of ending with EINTR */
 	uint64_t signals_passed; /* signals that were passed on to the target */
-	/* Ticks per second: the requested rate, and the lowest rate that --max-overhead caused. */
+	/* Ticks per second: the requested rate, and the lowest rate to which --max-overhead has
+	 * reduced it (the requested rate if it was not reduced). */
 	double rate_wanted, rate_lowest;
 	/*
 	 * 1 if running threads were read at each tick; n if for some time a running thread was read
@@ -110,7 +109,7 @@ struct run_stats {
 	uint64_t unwind_ns, unwind_frames;
 	int nice_value;     /* nice value of wallsample while it sampled */
 	bool execed;        /* the target called exec during the run */
-	char runtimes[128]; /* text of runtimes_describe_all; "": no runtime */
+	char runtimes[128]; /* text of runtimes_describe_all (runtime.h); "": no runtime */
 	int child_status;   /* status as wait(2) returns it, valid if child_exited is true */
 	bool child_exited;  /* the target was a child of wallsample and has exited */
 };

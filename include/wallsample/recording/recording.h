@@ -3,8 +3,8 @@
  * recording.h - writes a recording: an SQLite database of everything that is added to a profile.
  *
  * Consecutive samples of a thread with the same stack, state, system call, wait, GIL state and
- * carrier (profile.h) are stored in one row, a span. Rows are written once or twice a second, in
- * one transaction, so that a wallsample that is killed loses about a second.
+ * carrier (profile.h) are stored in one row, a span. Once or twice a second the new rows are
+ * written in one transaction (a commit): a recorder that is killed loses about the last second.
  *
  * recording_read.h reads recordings; wallsample-recording(5) describes the tables.
  */
@@ -30,7 +30,8 @@
 #define RECORDING_SCHEMA 6
 #define RECORDING_SCHEMA_OLDEST 5
 
-/* Most experiments that are stored, more than are made in a day. Later ones are not stored. */
+/* Largest number of experiments (causal.h) that a recording stores, more than a run of a day makes.
+ * Later experiments are not stored. */
 #define RECORDING_EXPERIMENTS_MOST 100000
 
 struct recording_config {
@@ -47,9 +48,10 @@ struct recorder;
 
 /*
  * Creates the file and a recorder, which becomes the recorder of the profile; the profile must be
- * empty. The members of `config` and the profile are borrowed until recorder_free. A regular file
- * of the same name is replaced, unless another recorder writes it. Symbolic links are not followed.
- * ERROR_OUTPUT: the file cannot be written. After an error *out is NULL.
+ * empty. The members of `config` and the profile are borrowed until recorder_free. An existing
+ * regular file of the same name is replaced. Symbolic links are not followed. Returns 0, or
+ * ERROR_OUTPUT (negated) with *out NULL: the file cannot be written, another recorder writes it, or
+ * the name belongs to something other than a regular file.
  *
  * The replaced file is kept in the same directory, as ".wallsample-...-old", until samples have
  * been written. recorder_free restores it if there are no samples.
@@ -68,16 +70,17 @@ bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held
 
 /*
  * Writes additions to the profile since the last commit. To be called only while no thread of the
- * target is stopped, because a slow disk may take long. If another process is reading the file,
- * returns 0; the next commit writes the rows. ERROR_OUTPUT: the file cannot be written, or was
- * replaced. After an error the recording holds the earlier commits, and every later commit fails.
+ * target is stopped, because a slow disk may take long. Returns 0, also if another process is
+ * reading the file: the next commit then writes the rows. Returns ERROR_OUTPUT (negated) if the
+ * file cannot be written, or another program has removed or replaced it. After an error the
+ * recording holds the earlier commits, and every later commit fails.
  */
 int recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err);
 
 /*
  * Writes a causal profile, the results of experiments, next to the profile that was sampled before
- * the experiments. To be called at most once, before recorder_finish. ERROR_OUTPUT: the file cannot
- * be written. After an earlier error does nothing and returns 0.
+ * the experiments. To be called at most once, before recorder_finish. Returns 0, or ERROR_OUTPUT
+ * (negated) if the file cannot be written. After an earlier error does nothing and returns 0.
  */
 int recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
 			struct error *err);
@@ -85,8 +88,8 @@ int recorder_put_causal(struct recorder *recorder, const struct causal_result *r
 /*
  * Completes the recording: writes what was added since the last commit, the reason for the end of
  * the run, and, unless `symbols` is NULL, the names of all frames. Frames without a name are no
- * error. ERROR_OUTPUT: the file cannot be written. After an earlier error does nothing and returns
- * 0.
+ * error. Returns 0, or ERROR_OUTPUT (negated) if the file cannot be written. After an earlier error
+ * does nothing and returns 0.
  */
 int recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum run_end end,
 		    struct symbols *symbols, struct error *err);

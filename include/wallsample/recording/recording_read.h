@@ -17,15 +17,16 @@
 struct recording;
 
 /*
- * Opens a recording, which the caller closes. All reading sees the state of one moment, even if
- * the recording is being written. If its writer was killed in a commit, the commit is rolled back
- * in a private copy below TMPDIR, by default below /var/tmp. ERROR_FORMAT: the file is no
- * recording, or is damaged. ERROR_SYSTEM: the file cannot be read. After an error *out is NULL.
+ * Opens a recording, which the caller closes. All later reads see its state at this call, even if
+ * it is still being written. If its writer was killed in a commit, the commit is rolled back in a
+ * private copy below TMPDIR, by default below /var/tmp. Returns 0; ERROR_FORMAT (negated) if the
+ * file is no recording, or is damaged; ERROR_SYSTEM (negated) if it cannot be read. After an error
+ * *out is NULL.
  */
 int recording_open(const char *path, struct recording **out, struct error *err);
 /*
  * Opens for reading the rows that a recorder has committed. The caller closes the recording before
- * it frees the recorder.
+ * it frees the recorder. Returns 0 or an error as recording_open.
  */
 int recording_of(struct recorder *recorder, struct recording **out, struct error *err);
 void recording_close(struct recording *recording);
@@ -41,7 +42,7 @@ struct recording_info {
 	bool ended; /* the recording is complete; else its writer was killed or still writes */
 	bool being_written;
 	enum run_end end;        /* why the run ended, if `ended` is true */
-	uint64_t size;           /* size of the file in bytes */
+	uint64_t size;           /* size of the file in bytes; 0 after recording_of */
 	uint64_t ticks, span_ns; /* number of ticks, and sum of their spans */
 	uint64_t modules, threads, frames, stacks, spans, symbols; /* numbers of rows */
 	bool causal; /* the recording has a causal profile */
@@ -53,10 +54,13 @@ const struct recording_info *recording_info(const struct recording *recording);
 
 /*
  * A selection of ticks. A zeroed selection has all ticks. The times select the ticks that end in
- * (from_ns, to_ns]. If only some ticks of a span are selected, its samples, wall and overhead are
- * scaled by the selected part of its time; the latency of a runnable thread is scaled by the part
- * that the selected ticks have in the sum of tick span / number of runnable threads, and that of a
- * waiting thread by the part that they have in the time without a runnable thread.
+ * (from_ns, to_ns].
+ *
+ * If only some ticks of a row of samples are selected, its samples and weights are multiplied by
+ * the share that the selected ticks have in a sum over all ticks of the row. For the samples, wall
+ * and overhead this is the sum of dt, the span of a tick; for the latency of a runnable thread, the
+ * sum of dt / number of runnable threads; for the latency of a waiting thread, the sum of dt over
+ * the ticks without a runnable thread.
  */
 struct recording_selection {
 	bool has_from, has_to;
@@ -86,7 +90,8 @@ size_t recorded_names_find(const void *names, const struct symbol_place *place, 
  */
 struct recording_load {
 	struct profile *profile;
-	/* The recording's modules are added to this. NULL: the profile has the modules already. */
+	/* The recording's modules are added to this. NULL: none are added, and the frames in the
+	 * profile get the module ids of the recording. */
 	struct modules *modules;
 	struct recorded_names *names; /* gets stored names of frames; NULL: not needed */
 	const char *symfs;            /* directory with a copy of the target's files; NULL: none */
@@ -94,7 +99,9 @@ struct recording_load {
 	uint32_t number;
 	const char *label; /* prefix of the names of threads; NULL: no prefix */
 	const struct recording_selection *selection; /* NULL: all ticks */
-	bool threads_only; /* samples of a task become samples of the thread that ran it */
+	/* Samples of a task become samples of the thread that ran it. Samples of a task that no
+	 * thread ran are left out. */
+	bool threads_only;
 	/* the cost and losses of the recording are merged into this; NULL: not needed */
 	struct run_stats *stats;
 	uint64_t selected_ns; /* set by recording_load: sum of the spans of the selected ticks */
@@ -102,8 +109,8 @@ struct recording_load {
 
 /*
  * Adds the selected part of a recording to load->profile, and to the other destinations in *load
- * that are not NULL. Returns 0; ERROR_FORMAT if the recording is damaged, ERROR_SYSTEM if it cannot
- * be read. After an error the profile has a part of the samples.
+ * that are not NULL. Returns 0; ERROR_FORMAT (negated) if the recording is damaged, ERROR_SYSTEM
+ * (negated) if it cannot be read. After an error the profile has a part of the samples.
  */
 int recording_load(struct recording *recording, struct recording_load *load, struct error *err);
 
@@ -133,9 +140,10 @@ enum recording_order {
  * Calls `each` with each span, until `each` returns false, which is no error. The spans of one
  * thread are passed in the order of time and do not overlap. Rows whose samples or ticks are not
  * above 0 have no place in time and are left out: latency that was charged later (profile_charge),
- * and corrections (profile_add). To be called after recording_load: ids are ids of the profile of
- * the last load, and of each span only the parts that this load has selected are passed, one call
- * for each contiguous part.
+ * and corrections (profile_add). To be called after recording_load, whose last call determines the
+ * profile to which the ids belong, whether samples of tasks become samples of threads, and the
+ * selected ticks. A span is cut to its selected ticks: `each` is called once for each contiguous
+ * part. Returns 0 or an error as recording_load.
  */
 int recording_each_span(struct recording *recording, enum recording_order order,
 			bool (*each)(void *context, const struct recording_span *span),
@@ -156,8 +164,9 @@ bool recording_tick_wanted(const struct recording *recording, uint64_t n);
 /* --- as a causal profile ---------------------------------------------------------------- */
 
 /*
- * Reads the causal profile, which the caller releases. ERROR_FORMAT: the recording has no causal
- * profile, or is damaged. After an error the result is empty.
+ * Reads the causal profile, which the caller releases. Returns 0; ERROR_FORMAT (negated) if the
+ * recording has no causal profile, or is damaged; ERROR_SYSTEM (negated) if it cannot be read.
+ * After an error the result is empty.
  */
 int recording_read_causal(struct recording *recording, struct causal_result *out,
 			  struct error *err);

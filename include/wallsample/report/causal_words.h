@@ -14,7 +14,7 @@
 
 /* The curves of one progress point, borrowed from struct causal_curves. */
 struct causal_ranking {
-	/* curves with other verdicts than CAUSAL_UNSURE, by descending slope; NULL: none */
+	/* curves with a verdict other than CAUSAL_UNSURE, by descending slope; NULL: none */
 	const struct causal_curve *known;
 	size_t known_count;
 	/* curves with the verdict CAUSAL_UNSURE; NULL: none */
@@ -47,9 +47,9 @@ void causal_add_sentence(struct strbuf *sb, const struct causal_input *input,
 			 const struct causal_curve *curve, size_t width);
 
 /*
- * Fills `plot` with the known gains of the curve. Gains and ends of intervals beyond 1000% or
- * -1000% are drawn as 1000% or -1000%. All curves in ranking->known get the same y axis; a curve in
- * ranking->unsure gets an axis of its own.
+ * Fills `plot` with the known gains of the curve. Gains and ends of intervals above 1000% are drawn
+ * at 1000%, those below -1000% at -1000%. All curves in ranking->known get the same y axis; a curve
+ * in ranking->unsure gets an axis of its own.
  */
 void causal_plot(const struct causal_ranking *ranking, const struct causal_curve *curve,
 		 struct plot *plot);

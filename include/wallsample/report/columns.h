@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns.h - text tables. Each column is as wide as its title or its widest cell, up to the limit
- * column.most; the last column is cut to the remaining width. Widths are in cells of a terminal
- * (display.h).
+ * columns.h - text tables. Each column but the last is as wide as its title or its widest cell,
+ * whichever is wider, but at most column.most wide. The last column is cut to the width that the
+ * others leave. Widths are in cells of a terminal (display.h).
  */
 #ifndef WALLSAMPLE_REPORT_COLUMNS_H
 #define WALLSAMPLE_REPORT_COLUMNS_H

@@ -25,8 +25,8 @@ void display_add_fitted(struct strbuf *out, const char *text, size_t width);
 
 /*
  * Adds the name of a function. If it is wider than `width` cells, "…" first replaces the text
- * inside brackets, <…> and (…), from the innermost level outwards as far as needed, then the middle
- * of the result.
+ * between the brackets < > and ( ), from the innermost level outwards as far as needed. If the
+ * result is still too wide, "…" replaces its middle.
  */
 void display_add_name(struct strbuf *out, const char *name, size_t width);
 

@@ -6,8 +6,8 @@
  * Text from outside the program, such as names of functions, is in text nodes and preformatted
  * blocks: the library escapes them for each format. Raw output, which the library does not escape
  * (the start and end of a page, bars, plots), consists of constants of wallsample and of numbers
- * that it has computed. Only the figure of the HTML page has names in raw output, as escaped JSON
- * (html_data.c).
+ * that wallsample has computed. The one exception is the figure of the HTML page: it has names in
+ * raw output, as escaped JSON (src/web/html_data.c).
  */
 #ifndef WALLSAMPLE_REPORT_DOCUMENT_H
 #define WALLSAMPLE_REPORT_DOCUMENT_H

@@ -32,7 +32,7 @@ enum export_time {
 struct export_input {
 	const struct view *view;
 	/* The loaded recordings of the view, for formats that show time. NULL: there are none, or
-	 * the view is of lock holders (filter.blame), whose samples have no times. */
+	 * the view shows lock holders (filter.blame in view.h), whose samples have no times. */
 	struct recording *const *recordings;
 	size_t recording_count;
 	/* Exporters set this error if a recording cannot be read. Before the call its kind is
@@ -56,7 +56,7 @@ struct export_input {
 	unsigned columns;     /* width of the output in cells; 0: not known, 100 is used */
 	const char *note;     /* describes the recordings; NULL for a live run */
 	const char *part;     /* describes the selected ticks; NULL: all ticks are selected */
-	bool filtered;        /* options have excluded some samples */
+	bool filtered;        /* an option that excludes samples is in force */
 	/* the coroutines of a dump, called async tasks (async_tasks.h); NULL: not read */
 	const struct async_tasks *async;
 	/* how the process of a core file ended; NULL: the input is no core file */
@@ -70,7 +70,7 @@ struct diff_input {
 	struct export_input run[DIFF_SIDES];
 	size_t limit;     /* maximum number of rows of a table; at least 1 */
 	unsigned columns; /* width of the output in cells; 0: not known, 100 is used */
-	bool filtered;    /* options have excluded some samples */
+	bool filtered;    /* an option that excludes samples is in force */
 };
 
 /* A causal profile: virtual speed-up experiments, and the curves computed from them (causal.h). */
@@ -79,8 +79,8 @@ struct causal_input {
 	const struct causal_curves *curves;
 	unsigned columns; /* width of the output in cells; 0: not known, 100 is used */
 	/*
-	 * maximum number of candidates to report for each progress point: of those with a rank, and
-	 * of those without enough data; at least 1
+	 * Maximum number of candidates that are reported for each progress point, at least 1. It
+	 * limits separately the candidates with a rank and those without enough data.
 	 */
 	size_t limit;
 	bool snapshot;    /* the report is intermediate: experiments continue */
@@ -109,8 +109,8 @@ struct exporter {
 	 * The functions below write to `out`, which the caller checks for errors. They are called
 	 * through export_write() and the other functions of format/exporters.h.
 	 */
-	/* Writes a subject of any kind. NULL: write, write_diff and write_causal each write one
-	 * kind. */
+	/* Writes a subject of any kind. NULL: `write` writes a report, write_diff a comparison and
+	 * write_causal a causal profile. */
 	void (*write_any)(const struct export_subject *subject, FILE *out);
 	/* Writes a report. */
 	void (*write)(const struct export_input *input, FILE *out);

@@ -53,7 +53,7 @@ struct page_ops {
 void page_add(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Write an element with the text that page_add() has collected, escaped, and make page->text empty.
+ * Write an element with the text that page_add() has collected, escaped, and empty page->text.
  * page_end() calls `write`, for example page->ops->heading; page_end_field() writes a field.
  */
 void page_end(struct page *page, void (*write)(struct page *page, const char *text));
@@ -68,7 +68,8 @@ void page_write(struct page *page, void (*write)(struct page *page, const char *
 void page_field(struct page *page, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Append `value` or `text` to page->text, and then write the text with page->ops->line or item. */
+/* page_line appends `value` to page->text, page_item appends `text`. Then each writes page->text as
+ * page_end() does, by page->ops->line and page->ops->item respectively. */
 void page_line(struct page *page, const char *label, const char *value);
 void page_item(struct page *page, const char *number, const char *other, const char *text);
 

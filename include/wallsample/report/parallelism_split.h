@@ -32,7 +32,7 @@ void parallelism_split_free(struct parallelism_split *split);
 /*
  * Returns the parts of a row of input->view in ascending order of parallelism; each has a weight
  * above 0. The array is valid until the next call. *count is the number of parts: 0 if the ticks of
- * the row are not known. A row of real time in which no thread could run (view_is_gap()) has one
+ * the row are not known. A row for time in which no thread was runnable (view_is_gap()) has one
  * part, with parallelism 0.
  */
 const struct parallelism_part *parallelism_split_row(struct parallelism_split *split,

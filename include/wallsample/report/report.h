@@ -30,7 +30,7 @@ extern const struct report_key_words report_key_words[];
 
 /*
  * Adds "3 threads not sampled, 1.20s of CPU time" and, if some of these threads ended during the
- * run, their number. Returns false and adds nothing if no thread is excluded.
+ * run, how many ended. Returns true; if no thread is excluded, adds nothing and returns false.
  */
 bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out);
 
@@ -39,8 +39,8 @@ bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out
 /* Returns an object with the pid, name and command_line of the process. */
 json_t *json_process(struct json_stream *stream, const struct process *process);
 /*
- * If threads are excluded, sets object[key] to an object with their number, the number of them that
- * ended, and their CPU time. Otherwise does nothing.
+ * If threads are excluded, sets object[key] to an object with the number of excluded threads, the
+ * number of those that ended, and their CPU time. Otherwise does nothing.
  */
 void json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded);
 /*
@@ -50,10 +50,10 @@ void json_set_excluded(json_t *object, const char *key, const struct run_exclude
  */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
 /*
- * Adds the members "tid" and "name" of a thread of the profile. "tid" is null for a green task of a
- * runtime, and for a record that threads of the same name share. For a task, "name" is the label
- * that view_add_thread() makes, and these members are added: "noun", the runtime's word for a task;
- * "system", whether the task belongs to the runtime; and if they are known, "task" (its id),
+ * Adds the members "tid" and "name" of a thread of the profile. "tid" is null for a green task
+ * (green_task.h), and for a record that threads of the same name share. For a task, "name" is the
+ * label that view_add_thread() makes, and these members are added: "noun", the runtime's word for a
+ * task; "system", whether the task belongs to the runtime; and if they are known, "task" (its id),
  * "entry", "created_at" and "creator".
  */
 void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,

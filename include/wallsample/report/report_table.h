@@ -53,7 +53,7 @@ struct report_column {
 	const char *key;
 	enum column_unit unit;
 	size_t at; /* offset of the value in the row, in bytes */
-	/* the value that is 100%; 0: table->whole is used. whole_at has precedence over both */
+	/* the value that is 100%; 0: table->whole is used. Neither is used if whole_at is set */
 	int64_t whole;
 	/* offset in the row of an int64_t that is 100%; 0: the row has no such value */
 	size_t whole_at;

@@ -3,16 +3,16 @@
  * timeline_bins.h - divides time into a fixed number of bins, and sums for each bin the time that
  * threads spent in each state. The size of such a timeline does not depend on the sampled time.
  *
- * All bins have the same length. They cover the selected ticks of all recordings on one clock. A
- * gap between two recordings has no bins if it exceeds a tenth of the summed time of all
- * recordings: a new part begins after such a gap.
+ * All bins have the same length. They cover the selected ticks of all recordings on one clock. The
+ * time between the end of one recording and the start of the next has no bins if it exceeds a tenth
+ * of the summed time of all recordings: a new part (struct timeline_part) begins after it.
  */
 #ifndef WALLSAMPLE_REPORT_TIMELINE_BINS_H
 #define WALLSAMPLE_REPORT_TIMELINE_BINS_H
 
 #include "wallsample/report/export.h"
 
-/* Consecutive bins without a gap. */
+/* A range of time that bins cover without a gap. */
 struct timeline_part {
 	uint64_t start_ns, end_ns; /* since the start of the earliest recording */
 	/* index of the part's first bin, and number of bins. The last bin may extend beyond
@@ -33,8 +33,8 @@ struct timeline_row {
 	/* [bin * TIMELINE_STATES + state]. The sum over states is less than the length of the
 	 * bin if for part of the bin the thread did not exist or was not selected. */
 	double *ns;
-	/* by bin: time in which the thread held an interpreter's lock; NULL: the thread never
-	 * held one */
+	/* by bin: time in which the thread held the lock of an interpreter; NULL: the thread never
+	 * held such a lock */
 	double *gil_ns;
 };
 
@@ -52,7 +52,8 @@ struct timeline_bins {
 	size_t count;    /* number of bins */
 	struct timeline_part *part;
 	size_t part_count;
-	/* a row for each of the first threads of thread_table_make(), in its order */
+	/* a row for each of the first threads in the table of thread_table_make()
+	 * (wallsample/analysis/result.h), in the order of that table */
 	struct timeline_row *row;
 	size_t row_count;
 	/* sum of the threads that have no row; its ns is NULL if rest_count is 0 */

@@ -62,13 +62,13 @@ void async_tasks_free(struct async_tasks *tasks);
 
 /*
  * Adds the tasks of the event loop of thread `tid`; with tid 0, the tasks of threads that have
- * ended. At the time `until_ns` (CLOCK_MONOTONIC) it ends, and adds a note that tasks are missing.
- * Returns the number of tasks added. If the thread runs during the call, the result may be wrong,
- * but the call is safe.
+ * ended. At the time `until_ns` (CLOCK_MONOTONIC) the call stops reading, and adds a note that
+ * tasks are missing. Returns the number of tasks added. If the thread runs during the call, the
+ * added tasks may be wrong, but the call is safe.
  */
 size_t runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, pid_t tid,
 				 uint64_t until_ns);
-/* Removes the tasks and notes that the last call of runtimes_read_async_tasks has added. */
+/* Removes the tasks and notes that the last call of runtimes_read_async_tasks added. */
 void async_tasks_undo(struct async_tasks *tasks);
 /* Resolves the awaiters of all tasks. Must be called once, after the last reading. */
 void async_tasks_finish(struct async_tasks *tasks);

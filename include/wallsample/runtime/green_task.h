@@ -112,8 +112,9 @@ const struct green_task_words *runtimes_green_task_words(const struct runtimes *
 /*
  * Stores the green task that the captured thread ran. Its state is GREEN_TASK_NONE if the thread
  * belongs to a runtime but ran no task. Returns false if the thread belongs to no runtime with
- * green tasks. If the thread was on another stack than the task's, *stack has the bytes of the
- * task's own stack that could be copied, from task->sp on, which are valid until the next capture.
+ * green tasks. Sets *words to the words of the runtime, a static struct. If the thread was on
+ * another stack than the task's, *stack gets the bytes of the task's own stack from task->sp on, as
+ * far as they could be copied; they are valid until the next capture. Otherwise *stack_size is 0.
  */
 bool runtime_capture_green_task(const struct runtime_capture *capture, struct green_task *task,
 				const struct green_task_words **words, const uint8_t **stack,

@@ -23,8 +23,9 @@ struct runtime_kind;
 
 /*
  * The role of a native function in a call chain of an interpreted program. The function is between
- * two functions of the program, or outside of the program's outermost function. It is plumbing if
- * it only leads from one function of the program to the next, or to the outermost one.
+ * two functions of the program, or is a caller of the program's outermost function. It is plumbing
+ * if it does nothing but lead from one function of the program to the next, or to the outermost
+ * one.
  */
 enum plumbing {
 	/* no plumbing: the function does work of its own. It belongs to the C library, to an
@@ -126,8 +127,9 @@ void language_add_names(struct strbuf *to);
 /* Adds the titles, separated by " and ", of the interpreted languages in `runtimes`, which are the
  * descriptions in struct run_stats; adds "an interpreted language" if there is none. */
 void language_add_titles(struct strbuf *to, const char *runtimes);
-/* Returns the word for the interpreter lock of the first row of languages[] that has a lock and is
- * in the descriptions `runtimes`; if there is none, that of the first row with a lock ("GIL"). */
+/* Returns the word for the interpreter lock of a language: of the first row of languages[] that has
+ * a lock and is in `runtimes`, the descriptions in struct run_stats; if there is none, of the first
+ * row that has a lock ("GIL"). */
 const char *language_lock(const char *runtimes);
 /* Returns true when the text of a frame begins with the marker of a language: it stands for frames
  * that could not be read. */

@@ -60,8 +60,8 @@ struct runtimes_config {
 	pid_t (*thread)(void *context, pid_t inner);
 	/*
 	 * `leave` is called before work that may take long, such as searching a file, and `back`
-	 * after it: during this work no thread may stay stopped by an outstanding stop request.
-	 * Both may be NULL.
+	 * after it. Between the two calls the caller must release each thread that stops because of
+	 * an earlier stop request. Both may be NULL.
 	 */
 	void (*leave)(void *context);
 	void (*back)(void *context);
@@ -93,8 +93,8 @@ void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 pid_t runtimes_next_new(struct runtimes *runtimes);
 
 /*
- * Returns true when the last runtimes_tick has found a readable runtime in the process. Otherwise
- * captures would be empty, and need not be taken.
+ * Returns true if the process had a readable runtime at the last runtimes_tick. If not, captures
+ * are empty, and need not be taken.
  */
 bool runtimes_any(const struct runtimes *runtimes);
 /* Returns description number `index`, from 0 on, of the runtimes that were found, including those
@@ -123,7 +123,7 @@ struct runtime_place {
 	const char *function; /* qualified name, such as "C.method" */
 	const char *file;     /* path as the runtime has it; "": not known */
 	uint32_t line;        /* 0: not known */
-	bool marker; /* `function` is not a name, but a text about frames that could not be read */
+	bool marker;          /* `function` is no name: it says that frames could not be read */
 };
 
 /* A frame to insert into the native call chain. */
@@ -135,7 +135,7 @@ struct runtime_frame {
 /*
  * Stores the captured frames, leaf first, with their positions in the chain. Returns their number.
  * *frames is valid until the next call. Frames whose position is not known are placed outside of
- * all native frames, with a marker.
+ * all native frames, together with a frame whose place is a marker.
  */
 size_t runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain,
 			     const struct runtime_frame **frames);
@@ -149,9 +149,9 @@ enum gil runtime_capture_gil(const struct runtime_capture *capture, long number,
 			     const uint64_t args[6]);
 
 /*
- * Returns true when the futex at the address `word` is part of an interpreter lock. Stores the
- * address of the lock, and a name that distinguishes it from other interpreter locks of the
- * process; "": there is no other.
+ * If the futex at the address `word` is part of an interpreter lock, stores the address of the lock
+ * and a name that distinguishes it from other interpreter locks of the process ("": there is no
+ * other), and returns true. Returns false for any other futex.
  */
 bool runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock,
 			const char **name);

@@ -38,8 +38,8 @@ void rings_find(struct rings *rings);
 /*
  * Stores numbers of threads in `out`, which has room for all threads: first those of the threads in
  * the ring, each followed by the thread that holds the lock for which it waits; then, ascending,
- * those of the threads outside the ring that lead to the ring when `next` is followed. Returns how
- * many numbers were stored, and sets *in_ring to how many of them are in the ring.
+ * those of the threads outside the ring from which `next` leads to the ring. Returns the number of
+ * stored threads, and sets *in_ring to the number of those that are in the ring.
  */
 size_t rings_list(const struct rings *rings, uint32_t ring, uint32_t *out, size_t *in_ring);
 

@@ -5,33 +5,34 @@
  *
  * Weight of a sample. Tick k accounts for a span dt(k) of the time that has passed: about the mean
  * interval between ticks, whatever the length of the interval before this tick. The actual interval
- * is not usable as weight: a stop may cost a thread its turn on a CPU, so that it is the more
- * likely to run the longer ago the last tick was, and samples that find it running would weigh too
- * much (35 % too much, measured with three other threads that wanted the same CPU). Time for which
- * no tick has accounted yet is left to later ticks; the last tick accounts for all of it.
+ * is not usable as weight: a stop may cost a thread its turn on a CPU. The longer ago the last tick
+ * was, the more likely the thread is to have a CPU again, so samples that find it running would
+ * weigh too much (35 % too much, measured with three other threads that wanted the same CPU). Time
+ * for which no tick has accounted yet is left to later ticks; the last tick accounts for all of it.
  *
  * A thread that ran at its last observation is observed at every tick or, if --max-overhead
  * requires that, at each tick with a probability of 1/n (n is at most 64). The sample weighs the
- * sum of the spans of all ticks since that observation. A thread that held a lock for which another
- * thread waited during the last 256 ticks is observed at every tick if threads wait for at most 32
- * locks, because the waiter's time is attributed to what the holder does.
+ * sum of the spans of all ticks since that observation. A thread is also observed at every tick if
+ * it held, during the last 256 ticks, a lock for which another thread waited, because the waiter's
+ * time is attributed to what the holder does. This rule is not applied while threads wait for more
+ * than 32 locks.
  *
  * A sleeping thread is observed with a probability of 1/period at each tick. The period grows with
  * the length of the sleep, in powers of two, up to a limit that grows with the number of threads.
- * If the thread has not run since its last observation, the whole time since then goes to the stack
- * in which it sleeps, which is exact. If it has run, the new sample weighs period * dt(k), and the
- * rest of the time since the last observation, which may be negative, goes to the old sleep: this
- * is the difference estimator of survey sampling. As the probability of an observation depends only
- * on the past, the expected weight of everything that a thread does is its time, and the weights of
- * each thread add up to its lifetime, exactly.
+ * If the thread has not run since its last observation, the whole time since then is attributed to
+ * the stack in which it sleeps, which is exact. If it has run, the new sample weighs period *
+ * dt(k). The stack of the last observation gets the time since that observation minus this weight,
+ * which may be negative: this is the difference estimator of survey sampling. As the probability of
+ * an observation depends only on the past, the expected weight of everything that a thread does is
+ * the time for which it does it. The weights of each thread add up to its lifetime exactly.
  *
  * These weights do not give the number of threads that ran at one tick: if a hundred threads that
  * take turns on a CPU are each observed at one tick in a hundred, a tick that finds one of them
- * running adds a sample with a weight of a hundred ticks. How many of the threads that are not
- * observed at each tick had a CPU is estimated from the CPU time that the process used and that the
- * threads observed at each tick did not use. The share of the former threads in the elapsed time
- * (weight LATENCY, profile.h) is kept until one of them is found runnable, and then added to its
- * sample.
+ * running adds a sample with a weight of a hundred ticks. Call the threads that are not observed at
+ * each tick hidden. The number of hidden threads on a CPU is estimated from the CPU time of the
+ * process minus that of the threads observed at each tick. The share of the hidden threads in the
+ * elapsed time (weight LATENCY, profile.h) is kept until one of them is found runnable, and then
+ * added to the sample of that thread.
  */
 #ifndef WALLSAMPLE_SAMPLER_SAMPLER_H
 #define WALLSAMPLE_SAMPLER_SAMPLER_H
@@ -137,14 +138,15 @@ struct sampler_hooks {
 	void *context;
 };
 
-/* Creates a sampler, to be freed with sampler_free. The two structs are copied. Returns 0, or the
- * error if the process cannot be traced or the breakpoints of sampler_control cannot be set: then
- * *err is set, and *out is NULL. With nonblocking nothing is traced, and the call does not fail. */
+/* Creates a sampler, to be freed with sampler_free. The two structs are copied. Returns 0. If the
+ * process cannot be traced, or the breakpoints of sampler_control cannot be set, returns a negative
+ * error and sets *out to NULL. With sampler_config.nonblocking nothing is traced, and the call does
+ * not fail. */
 int sampler_create(const struct sampler_config *config, const struct sampler_context *context,
 		   struct sampler **out, struct error *err);
 
-/* Samples until the duration has passed, *stop is set or the target has exited. Returns which of
- * these has ended the run. May be called once. */
+/* Samples until the duration has passed, *stop is set or the target has exited. Returns the one of
+ * these that ended the run. May be called once. */
 enum run_end sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks);
 
 /* To be called around anything that may take long during sampler_run, such as writing to a
@@ -153,8 +155,9 @@ void sampler_pause(struct sampler *sampler);
 void sampler_resume(struct sampler *sampler);
 
 /*
- * Returns the statistics of the run, up to now or up to its end. They are valid until the next call
- * and until sampler_free. During a run each call reads /proc, which takes some microseconds.
+ * Returns the statistics of the run, up to now or up to its end. The struct is valid until the next
+ * call of this function or sampler_free. During a run each call reads /proc, which takes some
+ * microseconds.
  */
 const struct run_stats *sampler_stats(struct sampler *sampler);
 

@@ -41,8 +41,8 @@ struct tick_snapshot {
 	 * duration of `decide` and of the requests to resume, plus the mean time until a resumed
 	 * thread ran. */
 	uint64_t stopped_ns;
-	/* Estimated part of the last hold time in which each resumed thread waited for a held
-	 * thread, so that the hold had no effect. 0 if not known. */
+	/* Estimated part of the last hold time in which the hold had no effect, because each
+	 * resumed thread waited for a held thread. 0 if not known. */
 	uint64_t idle_ns;
 };
 
@@ -66,8 +66,8 @@ struct sampler_control {
 	void *context;
 	/* Code addresses whose executions are counted by breakpoints (tracer_count.h): a borrowed
 	 * array of `addresses` elements, at most TRACER_COUNT_MOST. If there are any, `counted` is
-	 * called before each call of `decide`: total[n] is the number of executions of address[n]
-	 * since sampler_create, and `count` is `addresses`. */
+	 * called before each call of `decide`, with the number of executions of address[n] since
+	 * sampler_create in total[n], and with `count` equal to `addresses`. */
 	const uint64_t *address;
 	size_t addresses;
 	void (*counted)(void *context, const uint64_t *total, size_t count);

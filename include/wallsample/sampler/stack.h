@@ -70,8 +70,8 @@ uint32_t stack_of_text(struct profile *profile, const char *text, uint32_t calle
 /* Returns the stack of a sample without a call chain: its only frame is the text of the failure. */
 uint32_t stacks_failure(struct stack_state *stacks, enum sample_failure failure);
 
-/* Returns the frame that stands for a lock at this address: a variable of a module, or the bare
- * address. */
+/* Returns the frame that stands for a lock at this address: if the address is in the data of a
+ * module, a frame of origin FRAME_DATA; otherwise a named frame with the address as its text. */
 uint32_t frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address);
 /* Returns a stack of one named frame that says why the holder of a lock is not known. It is used in
  * place of the holder's stack. */

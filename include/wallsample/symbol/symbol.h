@@ -19,9 +19,9 @@
 #include "wallsample/jit/jit.h"
 #include "wallsample/process/module.h"
 
-/* X(name, text): the sources of names, in the order of preference. But a name by JIT is taken first
- * for code that was made at run time, and for code of an interpreter. Names in the vdso come from
- * its .dynsym. */
+/* X(name, text): the sources of names, in the order of preference. There is one exception: for code
+ * that was made at run time, and for code of an interpreter, JIT is preferred to all other sources.
+ * Names in the vdso come from its .dynsym. */
 #define SYMBOL_SOURCES(X)                                                                          \
 	X(PCLNTAB, ".gopclntab") /* pclntab.h */                                                   \
 	X(DWARF, "DWARF")                                                                          \
@@ -63,9 +63,9 @@ struct symbols_config {
 	bool demangle;
 	bool inlines; /* inlined functions are reported */
 	struct debug_files_config files;
-	/* Stores the names that a recording has for the place; they are preferred to those of all
-	 * other sources. Fills `out` as symbols_find does and returns the number of names; 0 when
-	 * the recording has none. May be NULL. */
+	/* Stores in `out` the names that a recording has for the place, in the same form as
+	 * symbols_find, and returns their number; 0 when the recording has none. These names are
+	 * preferred to names of all SYMBOL_SOURCES. May be NULL. */
 	size_t (*stored)(const void *context, const struct symbol_place *place, struct symbol *out,
 			 size_t most);
 	const void *stored_context;

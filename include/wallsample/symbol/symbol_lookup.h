@@ -38,9 +38,10 @@ struct symbol_named {
 };
 
 /*
- * Finds the symbols of this name in the module, one symbol of each kind at an address. Stores the
- * first `most` of them in the symbol tables, in ascending order of address, and returns their
- * number. If no symbol has the name itself, symbols with a suffix of the compiler match ("hits.0",
+ * Finds the symbols of this name in the module; of several symbols of one kind at one address, only
+ * the first. If more than `most` are found, keeps those that come first in the symbol tables.
+ * Stores the symbols in `out`, in ascending order of address, and returns their number. If no
+ * symbol has the name itself, symbols with a suffix of the compiler match ("hits.0",
  * "parse.isra.0"), but not parts of functions ("parse.cold"). Unless `file` is NULL, only local
  * symbols of the source file with this base name match.
  */

@@ -21,8 +21,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
 
-/* The states of threads and green tasks: X(name, text for reports and the option --state, letter
- * for both) */
+/* The states of threads and green tasks (green_task.h): X(name, text, letter). Reports and the
+ * option --state use both the text and the letter. */
 #define RUN_STATES(X)                                                                              \
 	X(RUNNING, "running", 'R')          /* on a CPU */                                         \
 	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */                          \
@@ -50,9 +50,9 @@ bool run_state_runnable(enum run_state state);
 /* The scheduler's counters of one thread. */
 struct sched {
 	/* Time on a CPU. While the thread runs, the kernel updates it only at each scheduler tick
-	 * (4 ms at 250 Hz). 0 with SCHED_FROM_STATUS. */
+	 * (4 ms at 250 Hz). Always 0 with SCHED_FROM_STATUS (enum sched_source). */
 	uint64_t cpu_ns;
-	uint64_t delay_ns; /* time waiting for a CPU; 0 with SCHED_FROM_STATUS */
+	uint64_t delay_ns; /* time waiting for a CPU; always 0 with SCHED_FROM_STATUS */
 	/* Number of times scheduled in: the kernel's pcount. With SCHED_FROM_STATUS: number of
 	 * times scheduled out. */
 	uint64_t switches;
@@ -62,9 +62,9 @@ struct sched {
  * exception, such as a page fault. */
 #define SYSCALL_NONE (-1L)
 /*
- * The number of the call is not known: restart_syscall(2) hides it, and neither an earlier
- * observation nor the code or the arguments of the thread have shown it; or the thread was stopped
- * on aarch64.
+ * In place of a system call number: the number is not known. Either restart_syscall(2) hides it,
+ * and neither an earlier observation nor the code or the arguments of the thread have shown it; or
+ * the thread was read in a stop on aarch64, where the registers do not have it.
  */
 #define SYSCALL_UNKNOWN (-2L)
 /* In place of a system call number, for a sleeping green task (green_task.h): the
@@ -133,8 +133,8 @@ long syscall_number(const char *name);
  * syscall_table_internal.h): the tracer then has to make the kernel restart the call.
  */
 bool syscall_breaks_on_stop(long number);
-/* True when a stop in this call should be avoided although the tracer can have the call restarted:
- * the time-out of the call would begin again. */
+/* True when a stop in this call should be avoided: the tracer can have the call restarted, but its
+ * time-out would then begin again. */
 bool syscall_minds_a_stop(long number);
 /* True when a sleep in this call is always interruptible (state S). */
 bool syscall_sleeps_interruptible(long number);
@@ -146,7 +146,7 @@ bool syscall_is_restart(long number);
 /*
  * Returns the number of the call that restart_syscall hides. `code` has the bytes before the
  * program counter. They are usually two instructions of the C library, which load the number and
- * make the call; for any others returns SYSCALL_UNKNOWN.
+ * make the call. Returns SYSCALL_UNKNOWN for all other instructions.
  */
 #define SYSCALL_CODE_SIZE 8
 long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
@@ -158,8 +158,8 @@ long syscall_from_code(const unsigned char code[SYSCALL_CODE_SIZE]);
  */
 long syscall_from_args(const uint64_t args[6]);
 
-/* Returns the state of a letter of proc_pid_stat(5); R counts as RUNNING, an unknown one as
- * UNKNOWN. */
+/* Returns the state for a letter of proc_pid_stat(5): RUN_RUNNING for R, RUN_UNKNOWN for a letter
+ * that is not known. */
 enum run_state run_state_from_letter(char letter);
 
 #endif

@@ -22,8 +22,9 @@ bool kernel_regs_complete(const struct kernel_regs *kernel);
 /* Converts the registers to DWARF numbers; all are known. */
 void kernel_regs_read(const struct kernel_regs *kernel, struct regs *out);
 
-/* Returns the number of the system call that the thread is in or returns from; SYSCALL_NONE in user
- * code; SYSCALL_UNKNOWN always on aarch64, whose registers do not show it. */
+/* Returns the number of the system call that the thread is in or returns from; SYSCALL_NONE
+ * (wallsample/thread/state.h) in user code; on aarch64, whose registers do not show the number,
+ * always SYSCALL_UNKNOWN. */
 long kernel_regs_syscall(const struct kernel_regs *kernel);
 
 /* Sets *tls to the thread pointer. Returns false on architectures whose NT_PRSTATUS lacks it. */

@@ -3,8 +3,8 @@
  * resident.h - finds the pages of a process that are in memory, so that reading them cannot block.
  *
  * A page that is not in memory has to be fetched first: from a disk, over a network, from a file
- * system in user space (FUSE) or from userfaultfd(2), whose pages a thread of the target may have
- * to provide. If the tracer keeps that thread stopped, process_vm_readv(2) never returns.
+ * system in user space (FUSE) or from userfaultfd(2). A thread of the target may have to provide
+ * the page: if the tracer keeps that thread stopped, process_vm_readv(2) never returns.
  */
 #ifndef WALLSAMPLE_TRACER_RESIDENT_H
 #define WALLSAMPLE_TRACER_RESIDENT_H

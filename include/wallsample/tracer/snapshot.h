@@ -57,10 +57,10 @@ struct snapshot {
 	size_t stack_capacity;
 	uint8_t *stack;
 	/*
-	 * Number of bytes from stack_address up to which the stack may be read from the live
-	 * process, beyond the copy. For a sleeping thread; the caller checks afterwards that the
-	 * thread has not run. 0 for a thread that was stopped and runs again, whose stack may have
-	 * changed.
+	 * Number of bytes from stack_address on that the unwinder may read in place where the copy
+	 * does not have them. Sleeping thread: from the live process; the caller checks afterwards
+	 * that the thread has not run. Core file: from `memory`, without a limit. 0 for a thread
+	 * that was stopped and runs again, because its stack may have changed.
 	 */
 	size_t live_limit;
 	/* Memory of a core file, which is read in place of the memory of the live process; NULL:

@@ -9,12 +9,12 @@
  *
  * All stops of one tick (sampler.h) are requested first (tracer_ask), then collected in the order
  * in which the threads stop (tracer_collect). A thread that does not stop in time is waiting for a
- * CPU, and executes nothing meanwhile, or is in a long system call: its request stays outstanding.
- * Later calls capture and release the thread as soon as it stops; until then the caller must not
- * make a second request for it.
+ * CPU, and executes nothing until it gets one, or is in a long system call: its request stays
+ * outstanding. Later calls capture and release the thread as soon as it stops; until then the
+ * caller must not make a second request for it.
  *
- * If wallsample dies, the kernel detaches all seized threads and the target continues.
- * PTRACE_ATTACH, which sends SIGSTOP, could leave it stopped; therefore PTRACE_SEIZE is used.
+ * If wallsample dies, the kernel detaches all seized threads and the target continues. PTRACE_SEIZE
+ * is used, because PTRACE_ATTACH sends SIGSTOP and could leave the target stopped.
  */
 #ifndef WALLSAMPLE_TRACER_TRACER_H
 #define WALLSAMPLE_TRACER_TRACER_H
@@ -34,8 +34,8 @@ enum stop_end {
 	STOP_EXITED,   /* the thread exited before it could stop */
 	STOP_DENIED,   /* EPERM: the thread is exiting, or another tracer traces it */
 	STOP_LATE,     /* the thread has not stopped yet: the request is outstanding */
-	/* released without a snapshot: it stopped between tracer_pause and tracer_resume, or when
-	 * tracer_count_stop detached it */
+	/* the thread was released without a snapshot: it stopped between tracer_pause and
+	 * tracer_resume, or tracer_count_stop (tracer_count.h) detached it */
 	STOP_MISSED,
 	STOP_COMPAT32,   /* the thread runs 32-bit code; released, not to be stopped again */
 	STOP_UNREADABLE, /* registers or counters were not readable; released */
@@ -64,8 +64,8 @@ struct stop_request {
 	bool held;           /* tracer_collect_held keeps the thread stopped */
 	long syscall;        /* as returned by kernel_regs_syscall (regs_arch.h) */
 	struct sched during; /* counters that were read while the thread was stopped */
-	/* Upper bound of the duration of the stop, in ns. Held thread: until the end of the
-	 * tracer_collect_held in which it stopped; 0: it stopped after that. */
+	/* Upper bound of the duration of the stop, in ns. For a held thread only the part up to the
+	 * end of the tracer_collect_held in which it stopped; 0 if it stopped after that call. */
 	uint64_t stopped_ns;
 	/* private to the tracer */
 	uint64_t asked_ns; /* when the thread was interrupted */
@@ -88,10 +88,10 @@ struct tracer_stats {
 int tracer_create(const struct process *process, struct tracer **out, struct error *err);
 
 /*
- * Releases all seized threads and frees the tracer; NULL is allowed. Waits up to two seconds for
- * threads with an outstanding request to stop, and without a bound for threads with breakpoints
- * (tracer_count.h). A thread that stops later is released by a handler of SIGCHLD, or by the kernel
- * when wallsample ends.
+ * Releases all seized threads and frees the tracer; NULL is allowed. Threads must stop to be
+ * released: waits up to 2 s for those with an outstanding request, and without a bound for those
+ * with breakpoints (tracer_count.h). A thread that stops after the 2 s is released by a handler of
+ * SIGCHLD, or by the kernel when wallsample ends.
  */
 void tracer_free(struct tracer *tracer);
 
@@ -120,14 +120,14 @@ void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*
  * As tracer_collect, but threads that were running stay stopped (held) until the caller calls
  * tracer_release_held or tracer_release_all_held. `held` of the request is set, and the caller may
  * use the request for another stop. A thread that was asleep, that has a pending signal or that job
- * control has stopped is released at once; so is a thread that stops later than `bound_ns`.
+ * control has stopped is released at once. So is a thread that stops later than `bound_ns`, unless
+ * tracer_hold_late was called.
  *
  * Threads may be held for milliseconds only. Before it waits for anything but this tracer, the
  * caller must release them, as tracer_pause does. A held thread that is killed is no longer held.
  */
 void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
-/* From now on, until tracer_release_all_held, threads that stop after the bound of
- * tracer_collect_held are held, too. */
+/* From this call until tracer_release_all_held, running threads that stop late are held, too. */
 void tracer_hold_late(struct tracer *tracer);
 /* True when the thread is held. */
 bool tracer_is_held(const struct tracer *tracer, pid_t tid);
@@ -154,8 +154,8 @@ void tracer_poll(struct tracer *tracer);
  */
 void tracer_check(struct tracer *tracer);
 
-/* Waits up to `bound_ns` for threads with an outstanding request to stop; captures and releases
- * them. */
+/* Waits up to `bound_ns` until all threads with an outstanding request have stopped; captures and
+ * releases those that stop. */
 void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 
 /*
@@ -169,8 +169,8 @@ void tracer_finish(struct tracer *tracer, uint64_t bound_ns);
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer);
 
-/* Returns the number of threads that are held or have an outstanding stop (also a stop whose
- * request was forgotten). 0 if `tracer` is NULL. */
+/* Returns the number of threads that are held, or were interrupted and have not stopped yet, even
+ * if tracer_forget has abandoned the request. 0 if `tracer` is NULL. */
 size_t tracer_outstanding(const struct tracer *tracer);
 
 /* Sets *status to the wait status and returns true when the process is a child of wallsample and

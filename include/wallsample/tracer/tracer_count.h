@@ -16,9 +16,9 @@
  * parent process clears them (wallsample/cli/guard.h).
  *
  * The exception of a breakpoint is a forced signal: in a thread that blocks or ignores SIGTRAP the
- * kernel unblocks the signal and resets its handler to the default, which cannot be undone from
- * outside. That affects programs that handle SIGTRAP, and execute a counted address while they
- * block or ignore it.
+ * kernel unblocks the signal and resets its handler to the default, which another process cannot
+ * undo. That affects only programs that execute a counted address while they block or ignore
+ * SIGTRAP.
  */
 #ifndef WALLSAMPLE_TRACER_TRACER_COUNT_H
 #define WALLSAMPLE_TRACER_TRACER_COUNT_H
@@ -38,7 +38,7 @@
 enum tracer_count_end {
 	COUNT_RUNNING,
 	COUNT_OFF,  /* tracer_count was not called, or has failed */
-	COUNT_EXEC, /* the process has executed another program, which has no breakpoints */
+	COUNT_EXEC, /* the process has called exec, which removed the breakpoints */
 	COUNT_GONE, /* no tracee is left */
 };
 

@@ -8,8 +8,8 @@
  * interpreter, and frame pointers. The first method that finds the caller adds the frame. Where no
  * method can find it, because a file has no unwind tables or the frame pointer is not known, the
  * unwinder searches the stack for a return address or a frame record. It marks a frame that it
- * finds in this way as guessed, unless a direct call shows that the frame is right. Each frame
- * records how it was found (enum frame_origin).
+ * finds in this way as guessed, unless the return address follows a direct call of the function
+ * whose caller is wanted. Each frame records how it was found (enum frame_origin).
  */
 #ifndef WALLSAMPLE_UNWIND_UNWIND_H
 #define WALLSAMPLE_UNWIND_UNWIND_H
@@ -19,8 +19,8 @@
 #include "wallsample/tracer/snapshot.h"
 
 /* The methods that an unwinder uses. X(NAME, argument of the option --unwinder). With LIBUNWIND or
- * LIBDW, all unwind tables are read by this library, to compare its chains with those of the other
- * methods. */
+ * LIBDW, the library of this name reads all unwind tables, so that its chains can be compared with
+ * those of the other methods. */
 #define UNWIND_CHOICES(X)                                                                          \
 	X(AUTO, "auto") /* all methods */                                                          \
 	X(LIBUNWIND, "libunwind")                                                                  \
@@ -49,7 +49,7 @@ void unwinder_free(struct unwinder *unwinder);
  * direct call of the frame's function, and then, unless `may_stop`, up to 8 others. It accepts the
  * first with which it reaches the thread's first function, the depth limit or the end of the copied
  * stack. If it accepts none, and the frame is in a file without unwind tables, it also searches the
- * stack for a return address, unless `may_stop`. If nothing is found, the chain ends as
+ * stack for a return address, unless `may_stop`. If no caller is found, chain->end is
  * CHAIN_NEEDS_REGISTER.
  */
 void unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool may_stop,

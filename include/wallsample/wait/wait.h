@@ -70,7 +70,7 @@
 	X(CHILD, "child")                                                                          \
 	X(SIGNAL, "signal")                                                                        \
 	X(FAULT, "page fault")                                                                     \
-	/* uninterruptible sleep in a system call, unless CHILD or FILE to DESCRIPTOR */           \
+	/* uninterruptible sleep in a system call; not CHILD, nor FILE to DESCRIPTOR */            \
 	X(DISK, "disk")                                                                            \
 	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
 	/* a green task waits; the object is the reason as text */                                 \
@@ -88,8 +88,8 @@ const char *wait_kind_text(enum wait_kind kind);
 /*
  * Adds `text` and the object, which is not escaped. `text` is wait_kind_text(kind), or a text for
  * several kinds, such as "rwlock". Examples: "mutex table_lock", "rwlock cache (to read)", "socket
- * receive: tcp to 10.0.0.7:443". If the object is "", adds only `text`; otherwise, for the kind
- * TASK, or if the text of a descriptor begins with `text`, adds only the object.
+ * receive: tcp to 10.0.0.7:443". If the object is "", adds only `text`. If the kind is GREEN, or
+ * the object is a descriptor whose description begins with `text`, adds only the object.
  */
 void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
 /* Returns true when the object of the kind is an address in the target's memory. */
@@ -104,7 +104,7 @@ enum wait_holder {
 	HOLDER_THREAD,  /* a thread of the process */
 	HOLDER_GONE,    /* a thread that exited, or held the lock in the parent before a fork */
 	HOLDER_READERS, /* readers of an rwlock, which does not record their ids */
-	HOLDER_FOREIGN, /* probably a thread of another process: the lock is process-shared */
+	HOLDER_FOREIGN, /* probably a thread of another process that shares the lock */
 	HOLDER_UNTOLD,  /* unknown: this type of lock does not record its owner */
 };
 
@@ -119,7 +119,7 @@ struct wait_call {
 	enum run_state state;
 	long number; /* or a SYSCALL_* of state.h; never restart_syscall, but the restarted call */
 	uint64_t args[6];
-	uint64_t sp; /* user stack pointer; 0: unknown; no musl condition variable is recognised */
+	uint64_t sp; /* user stack pointer, 0: unknown; to recognise condition variables of musl */
 };
 
 /* The library that has defined the layout of the object, for wait_owner. */
@@ -143,7 +143,7 @@ struct wait {
 	/* Descriptor, or -1 if the wait has none. POLL, SELECT: the descriptor if there is only
 	 * one. CHILD: the pidfd of waitid(2), or -1. */
 	int fd;
-	bool writes;  /* the thread waits only to write, to `fd`; false with several descriptors */
+	bool writes;  /* the thread waits to write to `fd`, and not to read from it; else false */
 	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
 	pid_t child;  /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
 	/* Nanoseconds until the time-out; UINT64_MAX: no time-out, or not known. For a relative
