@@ -79,8 +79,9 @@ int attach_probe_read(const struct process *process, pid_t tid);
 /*
  * Tests whether the thread can be seized, from a child process that seizes it and exits at once.
  * The exit of a tracer detaches a running tracee, while PTRACE_DETACH requires a stopped one: the
- * target is never interrupted, its system calls continue, and a signal that arrives in those
- * microseconds is delivered after the child has exited. No error can leave the target seized.
+ * target is never interrupted, and its system calls continue. A signal that arrives while the
+ * thread is seized, which takes microseconds, is delivered after the child has exited. No error can
+ * leave the target seized.
  *
  * Returns 0, or an errno: that of PTRACE_SEIZE, fork or pipe; EINTR when a signal has ended the
  * child; ETIMEDOUT when the kernel did not answer within two seconds, because it waits for an exec
@@ -110,8 +111,10 @@ bool maps_source_parse(const char *text, struct maps_line *line);
 
 enum maps_query {
 	MAPS_QUERY_FOUND,
-	MAPS_QUERY_NONE,   /* no executable mapping contains the address */
-	MAPS_QUERY_FAILED, /* the kernel has not answered; /proc/PID/maps may have the mapping */
+	MAPS_QUERY_NONE, /* no executable mapping contains the address */
+	/* the kernel has given no answer, or one that cannot be used, such as a path with a
+	 * newline; /proc/PID/maps may have the mapping */
+	MAPS_QUERY_FAILED,
 	/* the kernel has no PROCMAP_QUERY or does not permit it: all later queries fail, too */
 	MAPS_QUERY_UNSUPPORTED,
 };
@@ -127,11 +130,12 @@ enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *li
 /* --- module_file.c: the file behind a mapping ------------------------------------------------ */
 
 /*
- * Opens the file of a mapping. Tried in this order: /proc/PID/map_files (needs privileges),
- * /proc/PID/exe, for a deleted file the descriptors in /proc/PID/fd, else the path below the
- * target's root and the path below wallsample's root. The file in map_files is the mapped one. Any
- * other is accepted only when it has the device and inode of the mapping or, because the numbers in
- * maps may differ from those of stat(2) (overlayfs, btrfs), the same bytes as the target's memory.
+ * Opens the file of a mapping. Tries first /proc/PID/map_files, which needs privileges, then
+ * /proc/PID/exe if that has the path of the mapping. Then, for a deleted file, tries the
+ * descriptors in /proc/PID/fd; for any other file, the path below the target's root and below
+ * wallsample's root. The file in map_files is the mapped one. Another file is accepted only when it
+ * has the device and inode of the mapping or, because the numbers in maps may differ from those of
+ * stat(2) (overlayfs, btrfs), when its bytes are those of the mapping's first and last page.
  * Only regular files are opened for reading: an open of a device may have an effect, and an open of
  * a FIFO may wait for a writer.
  *
@@ -171,7 +175,8 @@ void module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE])
 
 /*
  * Makes the module of a core file for modules_add_dumped. Takes over `path`, which must have no
- * suffix " (deleted)"; `deleted`: the core file has the path with it. The caller frees the module.
+ * suffix " (deleted)"; `deleted`: in the core file the path has that suffix. The caller frees the
+ * module.
  */
 struct module *module_dumped_create(const struct dumped_module *dumped, char *path, bool deleted);
 

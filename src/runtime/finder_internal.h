@@ -2,9 +2,9 @@
 /*
  * finder_internal.h - finds the instances of a language runtime in a process.
  *
- * finder.c searches the modules (mapped files) of the process for a runtime. It chooses the layout
- * of the runtime's structures, which are the offsets of their members, by version, and checks that
- * layout against memory. instances.c keeps each runtime that was found until the end of the run.
+ * finder.c searches the modules (mapped files) of the process for a runtime. By the version it
+ * chooses the layout of the runtime's structures (the offsets of their members), and checks that
+ * layout against memory. instances.c keeps, until the end of the run, each runtime that was found.
  * struct finder_kind and struct instances_kind have the functions that differ between languages.
  */
 #ifndef WALLSAMPLE_RUNTIME_FINDER_INTERNAL_H
@@ -16,7 +16,7 @@
 
 /* --- finder.c: modules, layouts, checks -------------------------------------------------- */
 
-/* Most modules with a runtime: a process has one, or a few if plugins have their own runtimes. */
+/* Most modules with a runtime; others are ignored. A process has one; plugins may bring more. */
 #define FINDER_CANDIDATES_MOST 16
 /* Most bytes of files and memory that one call of finder_look searches: 2 ms if they are cached. */
 #define FINDER_BUDGET (UINT64_C(4) << 20)
@@ -52,7 +52,7 @@ struct finder_candidate {
 	} state;
 	unsigned looks; /* number of checks while the state was FINDER_NEW or FINDER_WAITING */
 	unsigned misfit_checks; /* number of consecutive checks that did not fit */
-	unsigned misfits;       /* of these, the number that count as proof: see finder.c */
+	unsigned misfits;       /* how many of these prove that the layout is wrong: see finder.c */
 	uint64_t misfit_cpu_ns; /* CPU time of the process at the latest misfit */
 	bool dwarf_tried;       /* finder_try_dwarf was called */
 };
@@ -72,22 +72,22 @@ struct finder {
 
 /* What a language implements for its finder. */
 struct finder_kind {
-	const char *name;      /* the runtime's name in refusals */
+	const char *name;      /* the runtime's name in messages of refusals */
 	size_t search_size;    /* size of the state of a search */
 	size_t candidate_size; /* size of the struct that begins with a finder_candidate */
 	size_t place_offset;   /* offset in that struct of the member that finder_place returns */
 	/* Begins the search of a module of kind MODULE_FILE. Returns false when the module cannot
 	 * have this runtime. */
 	bool (*search_begin)(void *search, const struct module *module);
-	/* Continues the search until it is finished or *budget bytes have been read; subtracts the
-	 * bytes read from *budget. Returns true when finished. */
+	/* Continues the search until it is finished or *budget bytes have been read. Reduces
+	 * *budget by the number of bytes that were read. Returns true when finished. */
 	bool (*search_step)(void *search, uint64_t *budget);
 	/* Copies the result of a finished search into the candidate. Returns false when the module
 	 * has no runtime. */
 	bool (*take)(struct finder_candidate *candidate, const void *search);
 	/* Called for a candidate in the state FINDER_NEW. Returns true when it has set the layout
-	 * and candidate->version; false when the module is not readable yet, or finder_refuse was
-	 * called. */
+	 * and candidate->version; false when the module is not readable yet, or it has set the
+	 * state FINDER_PART, or FINDER_REFUSED by finder_refuse. */
 	bool (*choose_layout)(struct finder *finder, struct finder_candidate *candidate);
 	/* Reads the layout from DWARF. Returns false when DWARF lacks a part of it. */
 	bool (*read_dwarf)(struct finder *finder, struct finder_candidate *candidate, Dwarf *dwarf);
@@ -139,7 +139,7 @@ struct instance {
 	uint64_t address;     /* address of the runtime, as in struct finder_candidate */
 	char description[64]; /* name and version, such as "NAME 3.11.7" */
 	bool seen;            /* the current search has found it */
-	bool gone;            /* it ended by exec or dlclose; captures may still refer to it */
+	bool gone;            /* no longer found, as after exec; captures may still refer to it */
 	pid_t *new_thread;    /* array of threads that instances_next_new has not returned yet */
 	size_t new_count, new_capacity;
 	uint64_t list_due_ns;   /* earliest time of the next reading of the list of threads */
@@ -163,17 +163,17 @@ struct instances_kind {
 	/* Called once a tick for each instance that is not gone. Reads its lists of threads if they
 	 * may have changed, and calls instance_add_new for new threads. */
 	void (*list)(struct instance *instance, uint64_t now_ns);
-	/* Called once, when the instance is gone or the run ends: frees all members that captures
-	 * do not use. */
+	/* Called once, when the instance is gone or the run ends: frees the members of the
+	 * language's struct that captures do not use. */
 	void (*lost)(struct instance *instance);
-	/* Called at the end of the run: frees all other members. May be NULL. */
+	/* Called at the end of the run, after `lost`: frees all other members. May be NULL. */
 	void (*release)(struct instance *instance);
 };
 
 struct instances;
 
-/* Implement the functions of struct runtime_kind with the same names; `state` is a struct
- * instances. */
+/* For the struct runtime_kind of a language, whose `create` calls instances_create. The others are
+ * its members of the same names (`tick` is instances_tick); `state` is a struct instances. */
 struct instances *instances_create(const struct instances_kind *kind,
 				   const struct runtime_tools *tools);
 void instances_free(void *state);
@@ -186,7 +186,7 @@ const char *instances_describe(const void *state, size_t index);
  * first call. */
 struct instance *instances_next(const struct instances *instances, size_t *at);
 
-/* Adds a thread for instances_next_new; dropped if too many threads (NEW_MOST) wait for it. */
+/* Adds a thread that instances_next_new will return; drops it if 65,536 threads wait for that. */
 void instance_add_new(struct instance *instance, pid_t tid);
 /* Decide when an instance's lists of threads are read again; readings take at most 1% of the time.
  * If instance_list_is_due returns true, the caller reads the heads of the lists, and calls

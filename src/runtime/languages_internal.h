@@ -5,7 +5,7 @@
 
 #include "wallsample/runtime/language.h"
 
-/* X(name): there is a directory src/runtime/NAME/, which defines the struct language_NAME. */
+/* X(name): the files in src/runtime/NAME/ define the variable language_NAME. */
 #define LANGUAGES(X)                                                                               \
 	X(python)                                                                                  \
 	X(go)                                                                                      \

@@ -7,7 +7,7 @@
 
 #include "wallsample/base/bytes.h"
 
-/* Stands for the offset of a member that the version does not have. */
+/* Stands for the offset of a member that this version of the runtime does not have. */
 #define MEMBER_ABSENT UINT32_MAX
 
 /*

@@ -46,13 +46,14 @@ void pages_begin_tick(struct pages *pages);
 void pages_begin_capture(struct pages *pages, bool held);
 /* Returns true when the capture needed more than PAGES_READ_MOST pages. */
 bool pages_are_used_up(const struct pages *pages);
-/* Begins a walk: empties the cache, and reads the pages of the memo that are in memory into it.
- * These pages count towards PAGES_READ_MOST. `memo` may be NULL. */
+/* Begins a walk: empties the cache, and fills it with those pages of the memo that pages_read could
+ * read. They count towards PAGES_READ_MOST. `memo` may be NULL. */
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
 /*
  * Copies `size` bytes at `address` in the target. Returns false, with undefined contents of `to`,
- * if a byte cannot be read, if the capture has used up PAGES_READ_MOST, or if a byte is in a page
- * that is not in memory. If the captured thread is not stopped, pages in swap are read, too.
+ * if a byte cannot be read, or is in a page that is not in memory, or in a page that is not cached
+ * after the capture has used up PAGES_READ_MOST. If the captured thread is not stopped, pages in
+ * swap are read, too.
  */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
 /* Stores in the memo the addresses of the first PAGES_EXPECTED pages that the current walk has read

@@ -24,15 +24,16 @@ struct runtime_places {
 
 void runtime_places_init(struct runtime_places *places);
 void runtime_places_release(struct runtime_places *places);
-/* Returns the number of the place, for runtimes_place. If the place is not known yet, adds it and
- * copies its texts. */
+/* Returns the number of the place, for runtime_places_get. If the place is not known yet, adds it
+ * and copies its texts. */
 uint32_t runtime_places_add(struct runtime_places *places, const struct runtime_place *place);
 const struct runtime_place *runtime_places_get(const struct runtime_places *places, uint32_t place);
 
 /* --- async_tasks.c: additions by a kind --------------------------------------------------- */
 
-/* Returns the number of the stack with `place` as leaf and the stack `outer` (or ASYNC_STACK_NONE)
- * as callers, which is added if it is new; ASYNC_STACK_NONE: there are too many stacks. */
+/* Returns the number of the stack with `place` as leaf and the stack `outer` as callers
+ * (ASYNC_STACK_NONE: no callers). Adds the stack if it is new. Returns ASYNC_STACK_NONE when there
+ * are too many stacks. */
 uint32_t async_tasks_stack(struct async_tasks *tasks, const struct runtime_place *place,
 			   uint32_t outer);
 /* Adds an async task, whose name is copied. Returns false when a task with this address was added
@@ -70,16 +71,16 @@ struct runtime_tools {
 	struct memory memory;
 	struct runtime_places *places;
 	struct pages *pages; /* the target's memory for captures */
-	/* all threads are stopped (runtimes_hold): functions of struct runtime_scheduler may only
-	 * read pages that are in memory, and must open no file */
+	/* all threads are stopped (runtimes_hold): the functions of struct runtime_scheduler
+	 * (below) may only read pages that are in memory, and must open no file */
 	bool held;
 };
 
 /*
  * Reads all pieces into `to`, contiguously, and sets got[n] to true when piece n was read whole,
- * else to false. Pieces count as unreadable while all threads are kept stopped if one of their
- * pages is not in memory, and while a stop request is outstanding if one of their pages is neither
- * in memory nor in swap. Captures use tools->pages instead.
+ * else to false. While all threads are kept stopped, a piece is not read if one of its pages is not
+ * in memory; while a stop request is outstanding, if one of its pages is neither in memory nor in
+ * swap. Captures use tools->pages instead.
  */
 void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_piece *piece,
 			 size_t count, uint8_t *to, bool *got);
@@ -117,7 +118,8 @@ struct runtime_scheduler {
 };
 
 /* A kind of runtime. Each function does for this kind what the function of runtime.h with the same
- * name does for all. */
+ * name after its prefix does for all kinds: `tick` what runtimes_tick does, `gil` what
+ * runtime_capture_gil does. */
 struct runtime_kind {
 	void *(*create)(const struct runtime_tools *tools);
 	void (*free)(void *state);

@@ -18,7 +18,7 @@ struct run;
 struct sampled_thread;
 
 /* A runnable thread of the present tick that is not late: its entry of the profile, and the number
- * of its samples there. */
+ * of samples that this tick has added to that entry for the thread. */
 struct charged {
 	uint32_t entry;
 	int64_t samples;
@@ -26,17 +26,18 @@ struct charged {
 
 /*
  * Hidden threads are the threads that are not observed at each tick. How many of them are on a CPU
- * at a tick is not known: few are observed, and a sample of one stands for many ticks, not for many
- * threads. The number is estimated as the CPU time that all processes of the target used since the
- * last tick, minus that of the threads observed at each tick, divided by the length of a tick. The
- * real time of hidden threads is kept until one of them is observed runnable.
+ * at a tick is not known: a tick observes few of them, and a sample of one stands for many ticks,
+ * not for many threads. The number is estimated: from the CPU time that all processes of the target
+ * used since the last tick, that of the threads observed at each tick is subtracted; the remainder
+ * is divided by the length of a tick. The real time of hidden threads is kept until one of them is
+ * observed runnable.
  */
 struct hidden {
 	double on_cpu; /* number of hidden threads that this tick observed on a CPU */
 	/* number of samples of hidden threads that this tick observed waiting for a CPU */
 	double queued;
 	/* Number of samples of hidden threads that this tick observed running and that are not
-	 * selected (sampler_context.selected). */
+	 * selected (sampler_context.selected, sampler.h). */
 	int64_t unselected;
 	/* CPU time that the threads observed at each tick used since the last tick. */
 	uint64_t known_ns;
@@ -53,14 +54,18 @@ struct hidden {
 /* The samples of a late thread (its stop was requested and has not happened, late.c) at ticks at
  * which it was runnable, or is assumed to have been. */
 struct late_charge {
-	int64_t samples;     /* number of samples of earlier ticks */
+	/* number of samples of earlier ticks, and of the tick that requested the stop if the thread
+	 * slept then */
+	int64_t samples;
 	int64_t new_samples; /* number of samples of this tick */
-	double queued; /* estimated number of new_samples in which the thread waited for a CPU */
+	/* estimated number of new_samples in which the thread waited for a CPU; for a hidden thread
+	 * all of them, because struct hidden estimates how many are on a CPU */
+	double queued;
 	/* number of samples that parallelism() (charge.c) counted as on a CPU */
 	double on_cpu;
-	/* real time of all these samples, in ns; charged when the thread has stopped */
+	/* real time of the samples so far, in ns; charged when the thread has stopped */
 	double latency_ns;
-	/* the state of the thread at the tick that requested the stop is known */
+	/* late_ran (struct charging) includes this thread */
 	bool settled;
 };
 
@@ -69,13 +74,13 @@ struct charging {
 	/* array of `count` elements: the runnable threads of this tick */
 	struct charged *item;
 	size_t count, capacity;
-	/* number of runnable threads that are observed at each tick or late */
+	/* number of runnable threads of this tick that are late, or are observed at each tick */
 	double runnable;
 	double queued; /* estimated number of the `runnable` threads that waited for a CPU */
-	/* Running mean over late threads: share that was on a CPU when the stop was requested */
+	/* Share, 0 to 1, of the recent late threads that were on a CPU when their stop was
+	 * requested; a running mean */
 	double late_ran;
-	/* Number of threads on a CPU that earlier ticks failed to count; negative: that they
-	 * counted in excess */
+	/* how many threads too few earlier ticks counted as on a CPU; negative: too many */
 	double on_cpu_missed;
 	struct hidden hidden;
 	/* real time, not charged yet, of ticks at which no thread was runnable */
@@ -85,7 +90,8 @@ struct charging {
 /* Counts samples of a running thread that is not selected and so has no entry in the profile. */
 void charge_unselected(struct charging *charging, int64_t samples);
 /* Counts samples of a runnable thread, which are in the entry `entry` of the profile; charge_tick
- * will charge them. Samples of a late thread that has stopped are charged at once. */
+ * will charge them. Samples of a late thread are counted only when its stop request has ended or
+ * the thread has exited; they are charged at once. */
 void charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 		     int64_t samples);
 /* Initialises *late for a thread whose stop has become late. `queued`: the share, 0 to 1, of the
@@ -100,13 +106,15 @@ void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread
 /*
  * Charges the real time of the tick, when all its observations are attributed (added to the
  * profile). Excluded threads have no samples: their share of the real time, estimated from their
- * number, is dropped. So is the share of unselected threads.
+ * number, is dropped. The share of unselected threads is dropped, too. If no thread was runnable,
+ * adds the time to gap_ns.
  */
 void charge_tick(struct charging *charging);
 /* At the end of the run, charges the real time that is not charged yet: that of hidden threads to
  * the hidden thread charged last; that of ticks without a runnable thread to the first thread of
  * the list that is selected and not late. If no hidden thread was ever charged, the time of hidden
- * threads is treated like that of ticks without a runnable thread. */
+ * threads is treated like that of ticks without a runnable thread. Without a thread to charge, the
+ * time is dropped. */
 void charge_rest(struct charging *charging);
 
 #endif

@@ -11,9 +11,9 @@
 #include "wallsample/sampler/sampler.h"
 
 struct pace {
-	/* Borrowed. */
+	/* `config`, `control` and `rng` are borrowed. */
 	const struct sampler_config *config;
-	/* NULL: the intervals follow from `config` */
+	/* its `spread` determines the intervals; NULL: config->jitter does */
 	const struct sampler_control *control;
 	struct rng *rng;
 	/* present number of ticks per second, and the lowest of the run */
@@ -26,7 +26,8 @@ struct pace {
 	uint64_t start_ns;
 	uint64_t began_ns; /* when the present tick began; start_ns before the first */
 	uint64_t due_ns;   /* when the next tick is due */
-	/* CPU time that wallsample had used at the end of the last tick */
+	/* CPU time that wallsample had used at the end of the last tick; before the first tick: at
+	 * pace_start */
 	uint64_t tick_cpu_ns;
 	/* Running mean: time from the beginning of a tick until the next tick may begin */
 	double busy_ns;
@@ -35,8 +36,8 @@ struct pace {
 	uint32_t thin, thinnest;
 	/*
 	 * The present window, a period of 250 ms at whose end the cost of sampling is compared with
-	 * the limit: when it began (0: no window has begun), and the values that wallsample's CPU
-	 * time and the run's numbers of ticks, observations and stops had at that moment.
+	 * --max-overhead: when it began (0: no window has begun), and the values that wallsample's
+	 * CPU time and the run's numbers of ticks, observations and stops had at that moment.
 	 */
 	uint64_t window_ns, window_cpu_ns, window_ticks, window_reads, window_stops;
 };
@@ -55,10 +56,10 @@ void pace_begin(struct pace *pace, uint64_t now);
 /* Returns the time for which this tick accounts: about the mean interval, at most open_ns, which is
  * the time for which no tick has accounted yet. With `last` it is all of open_ns. */
 uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
-/* Ends a tick. Delays the next tick, if necessary, until as much time has passed after this call as
- * wallsample used CPU time since the last call (after the first tick: not beyond this call). At the
- * end of a window, adapts now_hz and thin to --max-overhead. `stats` has the cost of the run up to
- * now. */
+/* Ends a tick. The next tick will not begin before the time of this call plus the CPU time that
+ * wallsample used since the previous call; after the first tick, which copies every stack, that CPU
+ * time is not added. At the end of a window, adapts now_hz and thin to --max-overhead. `stats` has
+ * the numbers of ticks, observations and stops of the run up to now. */
 void pace_end(struct pace *pace, const struct run_stats *stats);
 /* Returns the longest mean number of ticks between observations of a sleeping thread: a power of
  * two, at most 256, that grows with the number of threads. */

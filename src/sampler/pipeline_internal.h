@@ -10,8 +10,9 @@
  *   select     select.c. Threads that are due become observations, with their weights.
  *   observe    observe.c. Counters and system call are read from /proc; the stack of a sleeping
  *              thread is copied at once, without a stop. The outcome says which stages come next.
- *   capture    capture.c. All running threads are stopped, copied and released. A thread that does
- *              not stop in time is late (late.c): its sample is completed at a later tick.
+ *   capture    capture.c. All running threads are stopped, their registers and stacks are copied,
+ *              and they are released. A thread that does not stop in time is late (late.c): its
+ *              sample is completed at a later tick.
  *   unwind     unwind_sample.c. The copies become call chains, and these become stacks of the
  *              profile.
  *   attribute  attribute.c. The sample goes into the profile with its weight, and becomes the
@@ -25,11 +26,11 @@
  *   1. late stops that have happened since the last tick: unwind, attribute
  *   2. the processes: exec, mappings, code generated at run time, language runtimes; the list of
  *      threads
- *   3. select; then, for 32 threads at a time: observe, and attribute what needs no stack. When 64
- *      stacks of sleeping threads have been copied, these are unwound and attributed (not with
- *      stop_all)
+ *   3. select; then, for 32 threads at a time: observe, and attribute what needs no stack. As soon
+ *      as 64 stacks of sleeping threads have been copied, these are unwound and attributed; with
+ *      sampler_config.stop_all they are kept until step 6
  *   4. capture of all running threads; each is unwound and attributed
- *   5. hold: its decision, while all are stopped
+ *   5. if the run holds threads between ticks: hold decides which threads stay stopped
  *   6. unwind and attribute the remaining sleeping threads
  *   7. consumers: green tasks, waits, deadlocks, charge
  * Between slow steps late_serve releases late threads that have stopped meanwhile. The buffers for
@@ -51,24 +52,24 @@ observation_fail(struct observation *observation, enum sample_failure failure)
 
 /* --- observe.c ------------------------------------------------------------------------------- */
 
-/* Observes the threads that select_threads has chosen: sets the members of the observations that it
- * has not set, except the results of unwinding. */
+/* Observes the threads of `count` observations that select_threads has begun: sets `outcome`, and
+ * the members that are valid with it (enum outcome). */
 void observe_threads(struct run *run, struct observation *observation, size_t count);
 /*
  * Captures the frames of language runtimes of a sleeping thread whose stack was copied. Returns
- * false if the thread has run since then. `stopped`: a thread of the target is or may be stopped,
- * so that only resident memory may be read.
+ * false if the thread has run since the copy, or its counters cannot be read. `stopped`: a thread
+ * of the target is or may be stopped, so that only resident memory may be read.
  */
 bool observe_runtimes(const struct observation *observation, bool stopped);
 
 /* --- capture.c ------------------------------------------------------------------------------- */
 
-/* Fills in the stop requests of all running threads, and, unless threads are held between ticks,
- * reads the data that the first stops will read, so that they are in the CPU caches. */
+/* Fills in the stop requests of all running threads. Unless run->holds is set, also reads the data
+ * that the first stops will read, so that the data are in the CPU caches. */
 void capture_prepare(struct run *run, struct observation *observation, size_t count);
 /* Stops all running threads and copies their registers and stacks. With stop_all, coroutines and
- * green tasks are read while the threads are stopped, and a sleeping thread that has run since it
- * was copied is copied again. `held`: some threads are held since an earlier tick. */
+ * green tasks are read while the threads are stopped, and a sleeping thread that has run since its
+ * stack was copied is copied again. `held`: some threads are held since an earlier tick. */
 void capture_running(struct run *run, struct observation *observation, size_t count, bool held);
 /* Stops one sleeping thread to read its registers, without which it cannot be unwound. Sets the
  * outcome: CAPTURED, FAILED or DEFERRED. */
@@ -95,9 +96,9 @@ void unwind_captured(struct unwinding *unwinding, struct observation *observatio
 /* --- attribute.c: samples become part of the profile, and runnable ones are charged ---------- */
 
 /*
- * Attributes, in the order of the array, the observations that need no stack; and for each thread
- * that has run, the rest of the time before its sample (past_ns). Does not change the outcome of
- * observations that await capture or unwinding, or whose stop is late.
+ * Attributes, in the order of the array, the observations that need no stack. For each thread that
+ * has run since its last observation, attributes past_samples and past_ns to that observation. Does
+ * not change the outcome of observations that await capture or unwinding, or whose stop is late.
  */
 void attribute_observed(struct charging *charging, struct observation *observation, size_t count);
 /* Attributes a sample that was unwound or has failed. */
@@ -113,8 +114,8 @@ void attribute_past(struct charging *charging, struct sampled_thread *thread, in
 		    int64_t ns);
 /* Marks a thread that has exited; the next listing of threads removes it. */
 void attribute_exit(struct run *run, struct sampled_thread *thread);
-/* Attributes the time from the last observation to the tick before the present one, of a thread
- * that is no longer in the list of threads. */
+/* Attributes the remaining time of a selected thread that leaves the list of threads: from its last
+ * observation to the tick before the present one. */
 void attribute_removed(struct charging *charging, struct sampled_thread *thread);
 
 /* --- late.c: samples whose stop is late ------------------------------------------------------ */
@@ -127,9 +128,9 @@ void late_begin(struct charging *charging, struct observation *observation);
 void late_observe(struct charging *charging, struct sampled_thread *thread);
 /*
  * Returns true if the thread is late and its stop request has ended; with `give_up`, if the thread
- * is late. When it returns true, the time up to this tick was added to the sample, and the caller
- * must capture, unwind and attribute thread->late->observation and call late_end. With `give_up`, a
- * stop that has not happened is a failure.
+ * is late. If the result is true, the time up to the latest tick was added to the sample, and the
+ * caller must pass thread->late->observation to capture_settle, unwind and attribute it, and call
+ * late_end. With `give_up`, a stop that has not happened (DEFERRED) is the failure FAILURE_LATE.
  */
 bool late_has_ended(struct charging *charging, struct sampled_thread *thread, bool give_up);
 /* Attributes the samples of the ticks after the stop request, and frees thread->late. */

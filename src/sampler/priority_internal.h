@@ -13,15 +13,15 @@ struct priority {
 	int old_nice; /* nice value before priority_raise */
 	/* a short time slice is set; priority_restore sets the default slice */
 	bool short_slice;
-	/* A real-time class may be entered: the user has set no class, and the kernel has not
-	 * refused it. */
+	/* A real-time class may be entered: the user has set neither a scheduling class nor
+	 * scheduling flags, and the kernel has not refused the real-time class. */
 	bool may_be_urgent;
 	bool urgent;      /* the sampler is in a real-time class now */
 	int old_slack_ns; /* timer slack before priority_raise */
 };
 
 /* Sets a low nice value, a short time slice and a short timer slack, each as far as the kernel
- * permits and supports it. */
+ * permits and supports it. Keeps the time slice if the user has set a scheduling class or flags. */
 void priority_raise(struct priority *priority);
 /* Sets the nice value and the timer slack to the values before priority_raise, and the time slice
  * to the default. The sampler must not be in a real-time class. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sampler_internal.h - the driver: sampler.c runs ticks from the beginning to the end of a run,
- * tick.c runs one tick. Only the files that include this header use struct sampler; a stage or
- * consumer (pipeline_internal.h) gets struct run, and a struct of its own if it keeps other data.
+ * tick.c runs one tick. Only these two files use struct sampler; a stage or consumer
+ * (pipeline_internal.h) gets struct run, and a struct of its own if it keeps other data.
  */
 #ifndef WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
@@ -31,7 +31,7 @@ struct sampler {
 /* Runs one tick; `last`: no other follows. Returns false if the target has exited. */
 bool tick_run(struct sampler *sampler, bool last);
 /* Reads the state of all processes. After an exec reads the new mappings and forgets the green
- * tasks. Requests a new listing of threads after an exec, and if the number of threads has changed.
+ * tasks. Sets relist (struct thread_list) after an exec, and if the number of threads has changed.
  * Returns false if the target has exited. */
 bool tick_read_processes(struct sampler *sampler);
 /* Lists the threads again. Threads that have exited are removed from the list, and their remaining

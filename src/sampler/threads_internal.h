@@ -77,7 +77,8 @@ late_serve(const struct run *run)
  * sampled_process_begin_runtimes.
  */
 struct sampled_process *sampled_process_create(struct run *run, struct hold *hold);
-/* Creates the readers of language runtimes, if any are wanted. */
+/* Creates the readers of language runtimes, if sampler_config.runtimes or
+ * sampler_context.extra_runtime asks for any. */
 void sampled_process_begin_runtimes(struct sampled_process *process);
 /* Frees the process and all that it owns, except `waits` and `green`. */
 void sampled_process_free(struct sampled_process *process);
@@ -87,13 +88,14 @@ bool sampled_process_read_memory(void *context, uint64_t address, void *to, size
 /* Reads the stat file of the process's first thread into *leader. Returns false if the process has
  * exited. */
 bool sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader);
-/* As sampled_process_is_alive, and sets leader_state, thread_count and execed. */
+/* As sampled_process_is_alive, but stores the result in the process: sets leader_state,
+ * thread_count, execed, start_stack and arg_start. */
 bool sampled_process_read(struct sampled_process *process);
 /* Returns the id, in wallsample's PID namespace, of the living thread whose id in the target's PID
  * namespace is `inner`; 0 if there is none. `context` is a struct sampled_process. */
 pid_t sampled_process_thread(void *context, pid_t inner);
-/* Sets *cpu_ns to the sum of the CPU times that the processes have used. Returns false if one
- * cannot be read. */
+/* Sets *cpu_ns to the sum of the CPU times that the processes have used. Returns false, with a
+ * partial sum, if the time of a process cannot be read. */
 bool processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns);
 /* Returns a buffer from the pool of the thread's process, or a new one. capture_return puts the
  * buffer into the pool. */
@@ -131,7 +133,8 @@ long thread_syscall(const struct sampled_thread *thread, const struct syscall_in
 /* Reads the CPU time and the name of an excluded thread that is due at this tick. If the new name
  * is not excluded, the next tick observes the thread as a new one. */
 void excluded_observe(struct run *run, struct sampled_thread *thread);
-/* Adds to run_stats.excluded the CPU time that an excluded thread has used since the last call. */
+/* Adds to run_stats.excluded the CPU time that an excluded thread has used since the last call or,
+ * at the first call, since it became excluded; of a thread created in this run, all CPU time. */
 void excluded_read_cpu(struct run *run, struct sampled_thread *thread);
 
 /* --- thread_records.c: threads of the profile ------------------------------------------- */
@@ -150,11 +153,11 @@ void thread_record_rename(struct run *run, const struct sampled_thread *thread);
 
 /*
  * Fills `out`, which has room for all threads, with observations of the threads that are due at
- * this tick, or, with `all`, of every thread that has not exited. Of an excluded thread that is
- * due, the CPU time and the name are read instead, unless it is held or its stop is late. The order
- * is that of the list, starting at a random thread and wrapping around. Sets thread, samples,
- * weight_ns and selected of the observations, and tick.skipped and tick.excluded. Returns the
- * number of observations.
+ * this tick, or, with `all`, of every thread that has not exited. An excluded thread is observed
+ * only while it is held or its stop is late; otherwise, when it is due, its CPU time and name are
+ * read. The order is that of the list, starting at a random thread and wrapping around. Sets
+ * thread, samples, weight_ns and selected of the observations, and tick.skipped and tick.excluded.
+ * Returns the number of observations.
  */
 size_t select_threads(struct run *run, bool all, struct observation *out);
 /* Sets the number of the tick that will observe the thread next, drawn at random, for a thread that

@@ -31,12 +31,12 @@ struct tick {
 	bool few_holders;  /* there are few lock holders: each is observed at every tick */
 };
 
-/* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). The tracer
- * keeps a pointer to the request while the stop is late. */
+/* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). While a stop
+ * is late, the tracer keeps a pointer to `request`. */
 struct capture_buffer {
 	struct stop_request request;
 	struct runtime_capture *runtime; /* NULL when no language runtime is read */
-	/* For the callback of the request, which runs while the thread is stopped. */
+	/* For the callback request.stopped, which is called while the thread is stopped. */
 	struct run *run;
 	struct sampled_thread *thread;
 };
@@ -90,15 +90,15 @@ struct sampled_thread {
 	uint64_t start_time;      /* field 22 of proc_pid_stat(5) */
 	bool gone;                /* it has exited; the next listing of threads removes it */
 	bool held;                /* kept stopped since an earlier tick */
-	struct hold_mark mark;    /* its counters at the last tick that kept it stopped */
+	struct hold_mark mark;    /* its counters at the last tick that stopped it */
 	uint64_t spared_ns;       /* it must not be stopped before this moment */
 	bool untouchable;         /* it runs 32-bit code and is never stopped again */
 	bool coroutines_read;     /* its coroutines were read, or noted as missing */
 	bool selected;            /* sampler_context.selected has chosen it */
-	bool excluded;            /* only its name and CPU time are read */
+	bool excluded;            /* by name: only its name and CPU time are read */
 	bool was_excluded;        /* run_stats counts it among the excluded threads */
 	bool listed;              /* false only during thread_create */
-	uint64_t excluded_cpu_ns; /* CPU time at the last reading, while it is excluded */
+	uint64_t excluded_cpu_ns; /* while excluded: run_stats lacks the CPU time beyond this */
 	uint32_t record;          /* number in the profile; THREAD_NONE: it has none yet */
 	bool shared;              /* threads of the same name share its record */
 	char name[64];
@@ -110,8 +110,8 @@ struct sampled_thread {
 	bool backed_off;      /* the period is longer because the thread sleeps */
 	uint32_t last_tick;   /* number of the tick of the last observation */
 	uint64_t last_ns;     /* tick.time_ns at the last observation */
-	uint32_t since_tick;  /* tick that first observed its present sleep or exclusion */
-	uint32_t holder_tick; /* last tick at which a thread waited for its lock; 0: none */
+	uint32_t since_tick;  /* tick of its last new observation, or at which it became excluded */
+	uint32_t holder_tick; /* last tick at which a thread waited for a lock it had; 0: none */
 
 	/* Its last observation. */
 	bool seen;   /* there was an observation: the following members are valid */
@@ -120,7 +120,7 @@ struct sampled_thread {
 	enum run_state state;
 	enum gil gil;
 	uint32_t stack;      /* number in the profile */
-	long syscall;        /* SYSCALL_NONE when it was runnable */
+	long syscall;        /* SYSCALL_NONE when it was runnable, or there is no stack */
 	uint64_t sp, pc;     /* registers of user space */
 	uint32_t green_task; /* record of the green task that it ran; THREAD_NONE: none */
 	struct thread_wait wait;
@@ -130,12 +130,11 @@ struct sampled_thread {
 	struct regs *memo; /* registers from a stop that interrupted a sleep; NULL: none; owned */
 };
 
-/*
- * What has become of an observation. With every outcome thread, outcome, changed, renamed and the
- * weights are valid. `state` is valid with UNSELECTED, SLEEPING and the outcomes after SLEEPING,
- * `info` with UNSELECTED, SLEEPING, REGISTERS, CAPTURED and UNWOUND; the results of unwinding with
- * UNWOUND. `capture` is set with SLEEPING to UNWOUND, and with DEFERRED until late_begin.
- */
+/* What has become of an observation. With every outcome `thread`, `outcome`, `changed`, `renamed`
+ * and the weights are valid. `state` is valid with UNSELECTED, SLEEPING and the outcomes after
+ * SLEEPING; `info` with SLEEPING, REGISTERS, CAPTURED and UNWOUND, and with UNSELECTED if `state`
+ * is known; the results of unwinding with UNWOUND. `capture` is set with SLEEPING to UNWOUND, and
+ * with DEFERRED until late_begin. */
 enum outcome {
 	OUTCOME_UNCHANGED,  /* asleep since the last observation: the stack is known */
 	OUTCOME_HELD,       /* still held since an earlier tick */
@@ -159,13 +158,13 @@ struct observation {
 	struct sampled_thread *thread;
 	enum outcome outcome;
 	enum sample_failure failure;
-	bool changed;  /* the thread has run since the last observation, or there was none */
+	bool changed;  /* the thread has run since its last observation, or has no valid one */
 	bool exited;   /* the thread exited during the tick and must be removed */
 	bool selected; /* the thread was selected before its name was read again */
 	bool renamed;  /* its name was read again and differs */
 	/* Weight of the sample: ticks, and nanoseconds. */
 	int64_t samples, weight_ns;
-	/* Correction of the weight of the sleep before the sample: what earlier ticks attributed to
+	/* Weight to add to the last observation, which has ended: what earlier ticks attributed to
 	 * it too little; negative: too much. */
 	int64_t past_samples, past_ns;
 	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
@@ -191,8 +190,8 @@ struct late_stop {
 	struct late_part {
 		int64_t samples, weight_ns;
 	} part[RUN_STATE_COUNT];
-	enum run_state part_state; /* state at the last of the later ticks */
-	struct sched latest;       /* counters at the last of the later ticks */
+	enum run_state part_state; /* state at the latest of these ticks; at first RUN_QUEUED */
+	struct sched latest;       /* counters at the latest of these ticks, or at late_begin */
 	uint64_t latest_ns;        /* when `latest` was read */
 	struct late_charge charge;
 };

@@ -23,8 +23,8 @@
 
 /*
  * TIMED: the call has BREAKS and waits for events, often with a time-out, which begins again when
- * the call is restarted. A thread that sleeps in such a call is not stopped merely to read
- * registers for a better stack.
+ * the call is restarted. While a thread sleeps in a call with TIMED, it is not stopped merely to
+ * read registers for a better stack.
  */
 #define TIMED 4
 

@@ -20,8 +20,11 @@
  * INTERRUPTED  PTRACE_INTERRUPT has stopped it: detach
  * GROUP_STOP   job control has stopped the process: detach, which leaves the thread stopped
  * SIGNAL       a signal is about to be delivered to the program: detach with the signal
- * EXEC         the thread has executed another program; only counting.c requests that: detach
- * OTHER        another ptrace event, such as the clone that counting.c requests: detach
+ * EXEC         the thread has executed another program: detach
+ * OTHER        another ptrace event, such as the creation of a thread: detach
+ *
+ * Events of exec and clone are reported only to a tracer that counts (count/counting.c), which
+ * resumes the threads that stay seized instead of detaching them.
  */
 enum stop_kind {
 	KIND_EXITED,
@@ -72,19 +75,20 @@ bool stop_read_signal(pid_t tid, siginfo_t *info);
 /* True when the signal of a breakpoint is pending for a stopped thread. */
 bool stop_awaits_trap(pid_t tid);
 
-/* Makes the kernel restart the system call of a stopped thread that would fail with EINTR. Returns
- * true when that was necessary. */
+/* Makes the kernel restart the system call of a stopped thread if the call would fail with EINTR.
+ * `status`: wait status of the stop. Returns true when a restart was necessary and is set up. */
 bool stop_repair(pid_t tid, int status);
 
 /*
- * Sets `end`, `fell_asleep`, `group_stopped`, `syscall`, `during` and `snapshot` of the request of
- * a stopped thread. Returns true when the system call of the thread had to be repaired
+ * Captures a stopped thread: sets `end`, `group_stopped` and `during` of its request. If the
+ * registers can be read, and are not those of 32-bit code, also sets `fell_asleep`, `syscall` and
+ * `snapshot`, and calls `stopped`. Returns true when the system call of the thread was repaired
  * (stop_repair).
  */
 bool stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind);
 
 /* True when a captured thread, which stopped at `stopped_ns` or later, was waiting for a CPU at the
- * tick. */
+ * tick (request->tick_ns). */
 bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);
 
 /*
@@ -99,8 +103,8 @@ bool stop_release(pid_t tid, int status);
 /* --- stack_copy.c -------------------------------------------------------------------- */
 
 /*
- * Copies up to `size` bytes from the stack pointer to the end of the mapping that contains it.
- * Before Linux 6.11 the end is not known, and the copy ends at the first page that is not readable.
+ * Copies up to `size` bytes from the stack pointer to the end of the mapping that contains it. If
+ * the end is not known, as before Linux 6.11, the copy ends at the first page that is not readable.
  * Returns the number of bytes.
  *
  * Memory above the mapping of the stack must not be read: a page there may have to come from a

@@ -24,8 +24,8 @@ struct watchdog {
  * Returns 0 or a negative error. */
 int watchdog_create(struct watchdog *watchdog, struct error *err);
 void watchdog_free(struct watchdog *watchdog);
-/* Makes waits end with EINTR from `at_ns` (CLOCK_MONOTONIC) on, until the next call of this
- * function; 0: never. */
+/* Makes waits for tracees end with EINTR from `at_ns` (CLOCK_MONOTONIC) on, until the next call of
+ * this function; 0: never. */
 void watchdog_set(struct watchdog *watchdog, uint64_t at_ns);
 
 /* --- release_handler.c ------------------------------------------------------------------ */
@@ -33,9 +33,9 @@ void watchdog_set(struct watchdog *watchdog, uint64_t at_ns);
 /*
  * Installs a handler of SIGCHLD that releases tracees as they stop, for the time in which the
  * tracer is paused: wallsample may wait an hour to write a report to a pager, and does not call the
- * tracer then. A thread that was interrupted in a sleep which no signal ends (vfork(2), a disk or a
- * server that does not answer) cannot be detached before it stops; the kernel sends SIGCHLD when it
- * does.
+ * tracer during that time. A thread that was interrupted in a sleep which no signal ends (vfork(2),
+ * a disk or a server that does not answer) cannot be detached before it stops; when it stops, the
+ * kernel sends SIGCHLD.
  *
  * Tracees that have stopped already are released at once. With `reap` the handler also reaps
  * tracees that have exited. `reap` must be false if the target is a child of wallsample, because
@@ -53,8 +53,8 @@ struct seized {
 	bool is_new;
 	/* captured, and kept stopped until tracer_release_held or tracer_release_all_held */
 	bool held;
-	/* Borrowed. NULL: the thread is held, or is to be released without a snapshot when it
-	 * stops. */
+	/* Borrowed. NULL: the thread is held, or is exiting, or is to be released without a
+	 * snapshot when it stops. */
 	struct stop_request *request;
 };
 
@@ -72,7 +72,8 @@ struct seized *seized_find(const struct seized_list *list, pid_t tid);
 void seized_remove(struct seized_list *list, struct seized *item);
 /* Drops the references to this request; to all requests if it is NULL. */
 void seized_forget(struct seized_list *list, const struct stop_request *request);
-/* Removes threads that are no longer tracees; their requests get this end. */
+/* Removes threads that are no longer tracees, and sets their requests' `end` to this end. To find
+ * out which threads are tracees, interrupts each. */
 void seized_drop_untraced(struct seized_list *list, enum stop_end end);
 
 /* --- the tracer ---------------------------------------------------------------------------- */
@@ -91,12 +92,12 @@ struct tracer {
 	/* Total time that wallsample had waited for a CPU (schedstat) when its last blocking wait
 	 * began; read after waited_ns was set. */
 	uint64_t own_delay_ns;
-	bool hold_late;   /* threads that stop late are held, too, until all are released */
+	bool hold_late;   /* until tracer_release_all_held, threads that stop late are held */
 	bool quiet;       /* the last wait found no tracee or child; no stop was requested since */
 	bool has_handler; /* the release handler is installed */
 	unsigned paused;  /* depth of nested tracer_pause calls */
 	struct tracer_stats stats;
-	struct counting *counting; /* NULL: no thread is seized between stops */
+	struct counting *counting; /* threads that stay seized (count/counting.c); NULL: none */
 };
 
 /* --- tracer_wait.c -------------------------------------------------------------------------- */

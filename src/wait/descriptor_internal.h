@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor_internal.h - internal interfaces of the files that describe descriptors. */
+/* descriptor_internal.h - internal interfaces of the files that describe a descriptor. */
 #ifndef WALLSAMPLE_WAIT_DESCRIPTOR_INTERNAL_H
 #define WALLSAMPLE_WAIT_DESCRIPTOR_INTERNAL_H
 
@@ -15,22 +15,22 @@
 
 struct fdinfo {
 	bool has_timer;       /* the descriptor is a timerfd: left_ns and interval_ns are set */
-	uint64_t left_ns;     /* time until the timer expires; 0: it is disarmed */
+	uint64_t left_ns;     /* time until the timer expires; 0: it has expired or is disarmed */
 	uint64_t interval_ns; /* 0: the timer expires once */
 	bool has_signals;     /* the descriptor is a signalfd: `signals` is set */
 	uint64_t signals;     /* bit n: signal n + 1 */
 	size_t watches;       /* number of watches of an inotify descriptor */
-	uint64_t pid;   /* process of a pidfd; 0: it has ended, or the descriptor is not a pidfd */
+	uint64_t pid;   /* process of a pidfd; 0: no pidfd, or it has ended or is not visible */
 	size_t watched; /* number of descriptors that an epoll watches */
 	struct {
 		int fd; /* number at the time of epoll_ctl; it may belong to another file now */
-		uint64_t inode;
+		uint64_t inode;  /* 0: not known */
 	} first[FDINFO_WATCHED]; /* the watched descriptors with the lowest numbers, ascending */
 };
 
-/* Fills *info from the text of a file /proc/PID/fdinfo/N; lines in another form are ignored. */
+/* Fills *info from the text of a file /proc/PID/fdinfo/N; ignores lines that it does not know. */
 void fdinfo_parse(const char *text, struct fdinfo *info);
-/* Add "timerfd, in 3.2 s" and "signalfd of SIGINT, SIGTERM" to the text. */
+/* Add "timerfd, in 3.2 s" and "signalfd of SIGINT"; without values "timerfd" and "signalfd". */
 void fdinfo_add_timer(const struct fdinfo *info, struct strbuf *out);
 void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 
@@ -39,9 +39,9 @@ void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 struct holders;
 
 /*
- * Lists the pipes, sockets and files that all processes have open, if wallsample may read them.
+ * Lists the open pipes, sockets and files of all processes whose descriptors wallsample may read.
  * `own`: the process whose connections are searched. Takes about 5 us per descriptor, mostly in the
- * kernel. From 200,000 descriptors (1 s) on the list stays empty. The caller frees the list.
+ * kernel. With 200,000 descriptors or more, after 1 s, the list is empty. The caller frees it.
  */
 struct holders *holders_scan(pid_t own);
 void holders_free(struct holders *holders);
@@ -56,7 +56,7 @@ struct holders_found {
 	bool own;     /* `own` of holders_scan has the link open; pid[] does not contain it */
 	pid_t pid[HOLDERS_NAMED];
 	size_t named; /* number of elements of pid[] */
-	bool sure;    /* all processes were read: no other process has the link open */
+	bool sure;    /* all processes were read while `own` had the link open: no others have it */
 };
 
 /*
@@ -96,7 +96,7 @@ struct net_socket {
 	bool listens; /* TCP, UNIX: the socket accepts connections; UDP: it has no remote address */
 	bool doubtful; /* UNIX: a second line of the table contradicts the first */
 	struct net_address local, remote; /* set for TCP and UDP */
-	size_t path;     /* UNIX: offset of the socket's name in the table; 0: no name */
+	size_t path;     /* UNIX: place of the socket's name, for net_tables_path; 0: no name */
 	unsigned family; /* NETLINK: protocol family, a NETLINK_* number of netlink(7) */
 };
 
@@ -106,11 +106,9 @@ struct net_tables;
 struct net_tables *net_tables_create(void);
 void net_tables_free(struct net_tables *tables);
 
-/*
- * Adds the socket that one line of the file describes; `line` has no newline. The function ignores
- * lines that do not describe a socket. The name of a UNIX socket may contain a newline and forge
- * the next line: a socket with two contradicting lines is doubtful.
- */
+/* Adds the socket that one line of the file describes; `line` has no newline. Ignores lines of
+ * another form, and sockets with the inode 0, which no process has open. The name of a UNIX socket
+ * may contain a newline and forge the next line: a socket with contradicting lines is doubtful. */
 void net_tables_add_line(struct net_tables *tables, enum net_file file, const char *line);
 /* Adds the sockets in all files (enum net_file) of the process, up to some 200,000 sockets. */
 void net_tables_read(struct net_tables *tables, const struct process *process);
@@ -119,7 +117,7 @@ const struct net_socket *net_tables_find(const struct net_tables *tables,
 					 enum net_protocol protocol, uint64_t inode);
 /* Returns the name of a UNIX socket: "@name" for an abstract one, "" without a name. */
 const char *net_tables_path(const struct net_tables *tables, const struct net_socket *socket);
-/* Returns the other end of a TCP or UDP connection, or NULL when the tables do not contain it. */
+/* Returns the other end of a TCP or UDP socket; NULL: not connected, or not in the tables. */
 const struct net_socket *net_tables_peer(const struct net_tables *tables,
 					 const struct net_socket *socket);
 /* Returns true when a socket of the protocol listens on the port. */
@@ -149,12 +147,12 @@ bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct uni
 /* Size of the text of a link in /proc/PID/fd, with its terminating zero. */
 #define LINK_SIZE PATH_MAX
 
-/* The last texts of the descriptors with one id, which both ends of a pipe share. */
+/* The last texts of the descriptors with one id; both ends of a pipe have the same id. */
 struct described {
 	struct {
 		char *text;     /* owned; NULL: no text yet */
 		uint64_t at_ns; /* time when the text was made */
-		int fd;
+		int fd;         /* the descriptor whose text it is */
 	} end[2]; /* [1]: text of a descriptor open only for writing; [0]: of any other */
 };
 
@@ -178,8 +176,9 @@ struct descriptors {
 	size_t known_capacity;
 };
 
-/* Read the holders or socket tables on first use; read them again if the link or inode is not found
- * and 20 times the duration of the last reading has passed. NULL: inode not found. */
+/* Read the holders or the socket tables on first use. The first two functions read them again if
+ * the link or inode is not found (unless found->sure), and the last reading began at least 20 times
+ * its duration ago. descriptors_find_socket returns NULL if the inode is not found. */
 void descriptors_find_holders(struct descriptors *descriptors, const char *link,
 			      enum holder_access access, struct holders_found *found);
 const struct net_socket *descriptors_find_socket(struct descriptors *descriptors,
@@ -190,11 +189,11 @@ void descriptors_expire(struct descriptors *descriptors);
 /* Frees the ids and their texts; afterwards the caller must create `ids` again. */
 void descriptors_forget_known(struct descriptors *descriptors);
 /* Stores the text of the link /proc/PID/fd/FD in `link`, an array of LINK_SIZE bytes, and returns
- * the descriptor's kind; when it is not open, stores "" and returns DESCRIPTOR_GONE. */
+ * the descriptor's kind; "" and DESCRIPTOR_GONE if it is not open or the link not readable. */
 enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, char *link);
 bool text_begins(const char *text, const char *beginning);
 
-/* socket_text.c: adds the text of a socket, whose link is `id`. False: nothing is known of it. */
+/* socket_text.c: adds the text of the socket `fd`, whose link is `id`. False: not readable. */
 bool socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out);
 
 #endif

@@ -12,7 +12,7 @@
 #include "wallsample/wait/wait.h"
 #include "wallsample/process/process.h"
 
-/* Thread ids and counts of threads are below this number. */
+/* All thread ids are below this number, and no process has more threads. */
 #define TID_LIMIT ((uint32_t)PROCESS_ID_LIMIT)
 
 /* Returns true when n can be a number of threads, and is not 0. */
@@ -34,22 +34,23 @@ is_count(uint32_t n)
  */
 void wait_until_timespec(const struct wait_source *source, uint64_t address, clockid_t clock,
 			 struct wait *out);
-/* Sets timed and left_ns from the relative struct timeval at the address; does nothing for address
- * 0. */
+/* As wait_until_timespec, for a struct timeval that is relative to the beginning of the call. */
 void wait_until_timeval(const struct wait_source *source, uint64_t address, struct wait *out);
 /* Sets timed and left_ns from an int argument in milliseconds, relative; below 0: no time-out. */
 void wait_until_ms(uint64_t argument, struct wait *out);
 
 /* --- futexes -------------------------------------------------------------------------- */
 
-/* Classifies a call of futex(2): sets kind, object, layout and the time-out. */
+/* Classifies a call of futex(2): sets object and the time-out and, if the lock is recognised, kind
+ * and layout. For a lock of a language runtime sets no time-out. Does nothing for a futex operation
+ * that does not sleep. */
 void wait_of_futex(const struct wait_source *source, const struct wait_call *call,
 		   struct wait *out);
 
 /*
- * Bytes that are read before and after a futex word to recognise the structure that contains it:
- * musl's struct pthread begins 56 bytes before its futex word, and glibc's rwlock ends 56 bytes
- * after its first word.
+ * Number of bytes that are read before a futex word, and from the word on, to recognise the
+ * structure that contains it: musl's struct pthread begins 56 bytes before its futex word, and
+ * glibc's rwlock, whose first word may be the futex word, has 56 bytes.
  */
 #define AROUND_BEFORE 56
 #define AROUND_AFTER 56
@@ -79,12 +80,13 @@ uint64_t around_u64(const struct futex_wait *wait, int offset);
  * `return … && lock_found(…)`. */
 bool lock_found(struct wait *out, enum wait_kind kind, uint64_t object);
 /*
- * Recognise the locks of a C library: set kind and object and return true, or leave `out`
- * unchanged.
+ * Recognise the locks of a C library: set kind and object and return true, or leave `out` unchanged
+ * and return false.
  */
 bool wait_of_glibc(const struct futex_wait *wait, struct wait *out);
 bool wait_of_musl(const struct futex_wait *wait, struct wait *out);
-/* Sets kind, object and layout for FUTEX_LOCK_PI, which only priority-inheriting mutexes use. */
+/* Sets kind, object and layout for FUTEX_LOCK_PI and FUTEX_LOCK_PI2, which only priority-inheriting
+ * mutexes use. */
 void wait_of_pi(const struct futex_wait *wait, struct wait *out);
 
 /* Offsets in glibc's pthread_mutex_t, and a bit of its __kind. */
@@ -102,9 +104,9 @@ void wait_of_pi(const struct futex_wait *wait, struct wait *out);
 /* Offset in glibc's _IO_lock_t of the owner, a pointer to a struct pthread. */
 #define GLIBC_STDIO_OWNER 8
 /*
- * Returns true when a struct pthread is at the address, and stores the id of its thread; 0: that
- * thread has exited. The structure of an exited thread is recognised only on architectures where it
- * has a pointer to itself.
+ * Returns true when a struct pthread is at the address, and stores the id of its thread in the
+ * target's pid namespace; 0: that thread has exited. The structure of an exited thread is
+ * recognised only on architectures where it has a pointer to itself.
  */
 bool glibc_thread_at(const struct wait_source *source, uint64_t address, pid_t *tid);
 
@@ -113,6 +115,7 @@ bool glibc_thread_at(const struct wait_source *source, uint64_t address, pid_t *
 #define MUSL_TYPE_ROBUST 4u
 #define MUSL_TYPE_PI 8u
 #define MUSL_TYPE_SHARED 128u
+/* Low 31 bits of the first word of musl's rwlock while a writer has the lock. */
 #define MUSL_WRITER 0x7fffffffu
 
 #endif
