@@ -53,11 +53,11 @@ struct match {
 	struct symbols *symbols;
 	/* Array, indexed by the number of a frame in the profile. */
 	struct match_frame {
-		/* Bit n: candidate n is a function of the frame (inlined functions included), its
-		 * line or its module. */
+		/* Bit n: candidate n is a function of the frame (inlined functions included), or
+		 * the line or the module of such a function. */
 		uint64_t mask;
-		/* Bit n: candidate n is the innermost function of the frame, its line or its
-		 * module. */
+		/* Bit n: candidate n is the innermost function of the frame, or the line or the
+		 * module of that function. */
 		uint64_t inner;
 		/* The frame was put into `queue`; both masks are 0 until it is named. */
 		bool queued;

@@ -128,7 +128,7 @@ struct progress_coz {
 /* Parses a table; omits points that are not ready or not valid. False: invalid header. */
 bool progress_coz_parse(struct progress_coz *coz, const struct progress_coz_table *table);
 void progress_coz_release(struct progress_coz *coz);
-/* Stores the addresses of the first counters of this name and type; false: there is none. */
+/* Stores the addresses of counters of this name and type, as many as fit; false: there is none. */
 bool progress_coz_find(const struct progress_coz *coz, const char *name,
 		       enum progress_coz_type type, struct progress_coz_places *out);
 /* progress_coz_file.c: true when the file contains PROGRESS_COZ_FUNCTION. */
@@ -150,7 +150,8 @@ struct progress_counter {
 struct progress_entry {
 	struct progress_words words;
 	struct progress_counter counter[2]; /* LATENCY: begin, end */
-	bool exact;                         /* LATENCY: the number in progress is begin - end */
+	/* LATENCY: the number in progress is begin - end; without `exact` begin - end - least. */
+	bool exact;
 	int64_t least; /* LATENCY without `exact`: minimum of begin - end since progress_open */
 };
 
@@ -196,5 +197,4 @@ int progress_coz_open_all(struct progress *progress, const struct progress_image
 			  struct error *err);
 /* Reads the table again and finds its new points. False: the table is not readable or not valid. */
 bool progress_coz_update(struct progress *progress);
-
 #endif

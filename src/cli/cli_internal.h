@@ -92,9 +92,9 @@ extern volatile sig_atomic_t signals_snapshot;
 /*
  * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) set signals_stop and interrupt
  * system calls; a second one of these signals ends the program at once, unless the target has
- * breakpoints (guard.h). SIGUSR1 sets signals_snapshot. Job control signals, SIGPIPE and SIGXFSZ
- * are ignored. Call it after target_find: a started command must inherit the original signal
- * dispositions.
+ * breakpoints (guard.h). SIGUSR1 sets signals_snapshot. SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE and
+ * SIGXFSZ are ignored. Call it after target_find: a started command must inherit the original
+ * signal dispositions.
  */
 void signals_install(void);
 
@@ -122,9 +122,10 @@ int target_find(struct target *target, const struct options *options, struct err
  * may be stopped.
  */
 int target_open(struct target *target, bool may_stop, struct error *err);
-/* Executes the command. Call it after target_open: a command that may not be sampled never runs. */
+/* Executes the command, if the target is one. Call it after target_open: a command that may not be
+ * sampled never runs. */
 int target_begin(struct target *target, struct error *err);
-/* Returns true and stores the wait status if the command has ended. */
+/* Returns true and stores the wait status if the target is a command that has ended, else false. */
 bool target_reap(const struct target *target, int *status);
 /* Appends "the command ended with exit status 7"; `status` is a wait status. */
 void target_add_end(struct strbuf *sb, int status);
@@ -149,8 +150,8 @@ int output_name_check(const char *pattern, struct error *err);
 
 /*
  * Chooses the exporter by -f, else by the ending of the file name of -o, else the format text.
- * Returns ERROR_USAGE for a format or an ending that is unknown, and for a format that was not
- * built in or does not fit the command; the error lists the possible formats.
+ * Returns ERROR_USAGE for a format that is unknown, was not built in or does not fit the command,
+ * and for an unknown ending, except .txt, .log, or any ending of a path in /dev.
  */
 int output_format_choose(const struct options *options, const struct exporter **out,
 			 struct error *err);
@@ -181,8 +182,8 @@ int output_open(struct output *output, const char *path, struct error *err);
 int output_folder_open(const char *path, char **base, struct error *err);
 
 /*
- * Calls `write` with a stream to the pipe or device, or to a new file that then replaces the old
- * file, so that a reader never sees half a report. An error of `write` discards the new file.
+ * Calls `write` with a stream to output->fd, or to a new file that then replaces the old file, so
+ * that a reader never sees half a report. An error of `write` discards the new file.
  */
 int output_write(const struct output *output,
 		 int (*write)(void *context, FILE *out, struct error *err), void *context,

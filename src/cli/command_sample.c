@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* command_sample.c - the commands that sample a process: the report, record and dump. */
+/*
+ * command_sample.c - wallsample without the name of a command, and wallsample record: sample a
+ * process. Also the functions of struct run, which the commands dump and causal use, too.
+ */
 #include <sys/resource.h>
 
 #include "cli/run_internal.h"

@@ -43,7 +43,7 @@ struct source {
 	const char *note;  /* borrowed; describes recordings; NULL: a process or core file */
 };
 
-/* Creates source->symbols. `root` (debug_files_config.root), `jit` (or NULL), `log`: borrowed. */
+/* Creates source->symbols. Borrows root (debug_files_config.root), jit (may be NULL) and log. */
 void source_make_symbols(struct source *source, const struct options *options, const char *root,
 			 const struct jit *jit, const struct log *log);
 void source_release(struct source *source);
@@ -67,8 +67,8 @@ int source_write(const struct request *request, const struct source *source,
 /* Exit statuses of a call without an error. Only a dump has SAMPLE_DEADLOCK. */
 enum sample_status { SAMPLE_WHOLE, SAMPLE_PARTIAL, SAMPLE_NOTHING, SAMPLE_DEADLOCK = 4 };
 
-/* Returns SAMPLE_NOTHING if no thread was captured; SAMPLE_PARTIAL, with the reason appended to
- * `why`, if more than 1 % of samples failed or of stacks are incomplete; else SAMPLE_WHOLE. */
+/* SAMPLE_NOTHING: no thread was captured. SAMPLE_PARTIAL, with the reason added to `why`: over 1 %
+ * of samples of threads or green tasks failed, or of stacks are incomplete. Else SAMPLE_WHOLE. */
 enum sample_status sample_exit_status(const struct run_stats *stats, struct strbuf *why);
 /* Returns the exit status after a report was written. For SAMPLE_PARTIAL it prints the reason. */
 enum sample_status source_status(const struct request *request, const struct source *source);
@@ -143,7 +143,7 @@ int run_prepare(struct run *run, struct error *err);
 int run_create_sampler(struct run *run, const struct sampler_config *config,
 		       struct profile *profile, const struct sampler_control *control,
 		       struct error *err);
-/* Makes the sampler release the threads that it holds before a line of the log is written. */
+/* Makes the log release the threads that the sampler holds, before each line that it writes. */
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */
 void run_end_sampler(struct run *run);
@@ -194,7 +194,7 @@ int record_begin(struct run *run, struct error *err);
 void record_tick(struct run *run, bool held);
 /* Writes new samples to the recording, and prints the size of the file. */
 void record_snapshot(struct run *run);
-/* Finishes the recording, or discards it if there is no sample (`any` is false). */
+/* Finishes the recording, or discards it if `any` (sample) is false; returns an earlier error. */
 int record_end(struct run *run, bool any, struct error *err);
 
 #endif

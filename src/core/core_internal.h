@@ -33,7 +33,7 @@ struct core_span {
 	uint64_t offset;
 	uint64_t there;  /* of a segment: number of bytes from `start` on that the core file has */
 	bool executable; /* the segment is executable */
-	uint32_t path;   /* index of the mapped file's path in core.paths */
+	uint32_t path;   /* of a mapped part: index of the file's path in core.paths */
 };
 
 struct core_spans {
@@ -52,7 +52,7 @@ struct core_thread_place {
 struct core {
 	int fd;
 	uint64_t size;
-	uint64_t written_ns, missing;
+	uint64_t written_ns, missing; /* results of core_written_ns() and core_missing() */
 	struct core_window *window;
 	struct core_spans segments; /* memory of the process */
 	struct core_spans ranges;   /* mapped parts of files */

@@ -80,7 +80,7 @@ struct debug_found {
  * Opens for reading the regular file with the path `below` relative to the place and its prefix.
  * Stores its whole path in *path, an initialised buffer. Returns a descriptor, or -1 with errno:
  * ELOOP for a link that is not followed, EINVAL for another kind of file, ENODATA for an empty
- * file, EXDEV for a path with "..", EOVERFLOW for a path that is too long.
+ * file, EXDEV for a path with "..", EOVERFLOW for a path that is too long, or an error of open(2).
  */
 int debug_place_open(const struct debug_place *place, const char *below, struct strbuf *path);
 
@@ -97,8 +97,8 @@ bool debug_find_alternate(struct debug_files *files, const struct debug_want *us
 			  int fd, struct debug_found *found);
 
 /* Opens the file with a path from the DWARF, in the first of the directories that has it: the
- * target's root, --symfs, then the trusted places. Returns a descriptor, which the caller closes;
- * -1 when no directory has the file. */
+ * target's root, --symfs, then the trusted places, which are also searched for the last component
+ * of the path. Returns a descriptor, which the caller closes; -1 when no directory has the file. */
 int debug_find_by_path(struct debug_files *files, const char *path);
 
 /* --- checks (debug_file_check.c) -------------------------------------------------------------- */
@@ -109,7 +109,7 @@ Elf_Scn *debug_section(Elf *elf, const char *name, GElf_Shdr *header);
 /* Returns the bytes of a section as they are in the file, borrowed from `elf`; NULL when the
  * section is missing, empty or larger than `limit`. */
 const uint8_t *debug_section_bytes(Elf *elf, const char *name, size_t limit, size_t *size);
-/* Return whether `elf` has DWARF, or a full symbol table; false when `elf` is NULL. */
+/* Return whether `elf` has DWARF, and whether it has a full symbol table; false for NULL. */
 bool debug_has_dwarf(Elf *elf);
 bool debug_has_symtab(Elf *elf);
 
@@ -182,7 +182,7 @@ struct debug_file_rest {
 	bool dwarf_tried, package_tried;
 	struct debug_dwarf main, alternate;
 	struct debug_package *package; /* package with the split units; NULL when there is none */
-	/* Bytes that .dwo files take from dwarf_left until the handle is closed. */
+	/* Bytes that .dwo files take from dwarf_left until the module's Dwarf handle is closed. */
 	uint64_t split_size;
 };
 

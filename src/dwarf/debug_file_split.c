@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_file_split.c - replaces the names of .dwo files in DWARF, which libdw would open.
+ * debug_file_split.c - replaces the names of .dwo files in DWARF; libdw would open these files.
  *
  * All skeleton units get the same name, a text in the memory of this process. The text is the path
  * of a file that cannot exist, except while libdw opens the split unit of one skeleton unit

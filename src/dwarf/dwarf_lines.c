@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.c - finds the unit that contains an address by an index, and limits the memory of the
+ * dwarf_lines.c - finds by an index the unit that contains an address, and limits the memory of the
  * units that were read.
  *
  * libdw keeps in memory all that it has read until its handle is closed. So the handle is closed

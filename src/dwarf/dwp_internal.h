@@ -3,8 +3,8 @@
  * dwp_internal.h - packages of split DWARF (.dwp), and .dwo files in memory that are made from
  * single units of them.
  *
- * Needed until elfutils 0.191 is the oldest supported version: libdw reads packages since then.
- * libdw 0.188 (Debian 12) reads only .dwo files. So a .dwo file is made for it from each unit, with
+ * libdw reads packages since elfutils 0.191; libdw 0.188 (Debian 12) reads only .dwo files. So,
+ * until 0.191 is the oldest supported version, a .dwo file is made for libdw from each unit, with
  * copies of the unit's pieces of the sections. All units of a package share the texts, which can
  * have some hundred MiB: only the texts that the unit refers to are copied.
  *

@@ -26,8 +26,8 @@ struct pclntab {
 	uint64_t values; /* position of the packed tables, which pclntab_values.c reads */
 	/* Position of the addresses of functions, ascending, and of the records behind them. */
 	uint64_t functions;
-	/* Address in the image of the start of Go's code, from moduledata or from the table's
-	 * header. The addresses of functions are relative to it. */
+	/* Address in the image of the start of Go's code, from struct moduledata of Go's runtime or
+	 * from the table's header. The addresses of functions are relative to it. */
 	uint64_t text;
 	/* Address in the image, from moduledata, to which the offsets of the arrays of inlined
 	 * calls are relative; 0 when not known. */
@@ -43,9 +43,9 @@ bool pclntab_read(const struct pclntab *table, uint64_t at, void *to, size_t siz
 bool pclntab_image_read(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
 /*
- * Reads the bytes [offset, offset + size) of the file in pieces of 96 KiB, which are too large to
- * be kept by the image, and calls `visit` with the file offset, the bytes and the size of each
- * piece. Stops when `visit` returns false or a piece cannot be read. Each piece begins at a
+ * Reads the bytes [offset, offset + size) of the file in pieces of 96 KiB, and calls `visit` with
+ * the file offset, the bytes and the size of each piece. The image does not keep pieces of this
+ * size. Stops when `visit` returns false or a piece cannot be read. Each piece begins at a
  * multiple of 24 bytes from `offset`, so no relocation (24 bytes) and no aligned word is split
  * between two pieces.
  */

@@ -26,8 +26,8 @@ struct jit_book;
 struct jit_book *jit_book_create(struct strings *strings, uint32_t *epoch);
 void jit_book_free(struct jit_book *book);
 
-/* Begins a pass: the source reads the entries that were written since the previous pass, which may
- * take several ticks. When a pass adds an entry that overlaps another one, the epoch is
+/* Begins a pass, in which the source reads the entries that were written since the previous pass; a
+ * pass may take several ticks. When a pass adds an entry that overlaps another one, the epoch is
  * incremented, once per pass; in a pass that begins with an empty book it is not. */
 void jit_book_begin_pass(struct jit_book *book);
 
@@ -149,8 +149,8 @@ void v8_init(struct v8 *v8, struct strings *strings);
 /* Adds to v8->range the code of interpreters among the entries of the book from number *seen on,
  * and sets *seen to the number of entries. *seen must be 0 at first. */
 void v8_update(struct v8 *v8, const struct jit_book *book, uint32_t *seen);
-/* V8 writes an entry for each interpreted function, whose range is the function's bytecode. Returns
- * the number of that entry for this bytecode in the epoch; JIT_NONE when there is no such entry. */
+/* For each interpreted function V8 writes an entry, the range of which is the function's bytecode.
+ * Returns the number of the entry for this bytecode in the epoch; JIT_NONE when there is none. */
 uint32_t v8_find(const struct jit_book *book, const struct jit_bytecode *bytecode, uint32_t epoch);
 
 #endif

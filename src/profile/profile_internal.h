@@ -63,9 +63,11 @@ struct profile_sums {
 
 	struct profile_deadlock *deadlock;
 	size_t deadlock_count, deadlock_capacity;
-	struct table deadlock_table; /* (sum_of_ring(); size of the ring) -> deadlock */
+	/* (sum_of_ring() of profile_sums.c; size of the ring) -> deadlock */
+	struct table deadlock_table;
 
 	uint64_t ticks, wall_ns;
+	/* green tasks that wait for a thread: sum of their waiting times, highest number at once */
 	double ready_ns;
 	uint32_t ready_most;
 };
@@ -75,7 +77,8 @@ struct profile {
 	bool is_window; /* made by profile_since: the names belong to another profile */
 	struct profile_sums sums;
 	/*
-	 * Sums of the additions since the last mark: its member `since`; NULL if there is no mark.
+	 * Sums of the additions since the last mark: points to the member `since` of that mark.
+	 * NULL if there is no mark.
 	 */
 	struct profile_sums *since_mark;
 	/* the oldest and the latest mark; NULL if there is no mark */

@@ -12,13 +12,13 @@
 
 #include <stdint.h>
 
-/* Bounds on numbers in a recording, with which sums do not overflow: of times and weights
- * (NUMBER_MOST, 36 years in ns), and of counts (COUNT_MOST). */
+/* Upper bounds of numbers in a recording: NUMBER_MOST (36 years in ns) of times and weights,
+ * COUNT_MOST of counts. They are so low that sums do not overflow. */
 #define NUMBER_MOST (INT64_C(1) << 60)
 #define COUNT_MOST (INT64_C(1) << 50)
 /*
  * Most threads on CPUs at one tick. A profile allocates a row for each number of threads from 0 to
- * the highest, so that a larger bound would let a hostile recording exhaust the memory.
+ * the highest: with a larger bound, a hostile recording could exhaust the memory.
  */
 #define PARALLELISM_MOST (1 << 16)
 
@@ -42,9 +42,10 @@
  * refuses a reference to a row that it has not read yet.
  *
  * The values of a KEY column are 0, 1, 2, ... without a gap; the values of an ASCENDING column
- * ascend, but may have gaps. In a row struct a reference is an id of the profile, and UINT32_MAX,
- * which equals FRAME_NONE and STACK_NONE, stands for no row. A REFERENCE may be -1 only if `least`
- * is -1. The square of a value of IN_PROGRESS is a finite double.
+ * ascend, but may have gaps. In the database a reference to no row is -1 or NULL; a REFERENCE may
+ * be -1 only if `least` is -1. In a row struct a reference is an id of the profile, and that to no
+ * row is UINT32_MAX, which equals FRAME_NONE and STACK_NONE. The square of a value of IN_PROGRESS
+ * is a finite double.
  */
 /* clang-format off */
 #define COLUMN_TYPES(X)                                                                         \

@@ -46,7 +46,7 @@ struct recording {
 	sqlite3 *db;
 	unsigned version;    /* schema version of the recording */
 	uint64_t start_time; /* start of the process, in kernel clock ticks since the boot */
-	uint64_t steps;      /* steps of SQLite in the present query */
+	uint64_t steps;      /* steps of SQLite's virtual machine in the present query */
 	bool borrowed;       /* the database belongs to a recorder and stays open */
 	/* file system of the private copy; NULL if the file was not copied */
 	struct place_vfs *vfs;
@@ -57,7 +57,7 @@ struct recording {
 	 * all ticks
 	 */
 	bool *wanted;
-	/* indexed by tick: next tick at which `wanted` changes, or the number of ticks */
+	/* indexed by tick: next tick where `wanted` changes, or tick_count; NULL like `wanted` */
 	uint64_t *turn;
 	/*
 	 * One map for each table. The last load filled the maps of modules, frames, stacks, threads
@@ -129,8 +129,8 @@ void rows_begin(struct rows *rows, struct recording *recording, enum recording_t
 void rows_begin_sql(struct rows *rows, struct recording *recording, const char *sql);
 /*
  * Reads the next row into rows->row, and checks each value by the type of its column. Returns false
- * behind the last row and after an error, which rows_end distinguishes. Texts of the row are valid
- * until the next call.
+ * behind the last row and after an error; rows_end returns which of the two it was. Texts of the
+ * row are valid until the next call.
  */
 bool rows_next(struct rows *rows);
 /*
@@ -142,12 +142,12 @@ bool rows_is_null(const struct rows *rows, int column);
 /*
  * Returns the text in the column up to its first zero byte; "" for NULL. If all texts that the
  * query has read have more than twice as many bytes as the file, or more than TEXT_MOST
- * (reader_rows.c), sets rows->bad and returns "".
+ * (reader_rows.c), sets rows->bad and returns "". A recorder's database has no such limit.
  */
 const char *rows_text(struct rows *rows, int column);
 /*
- * Ends the query. Returns 0 if all rows were read, else sets an error that names the rows by
- * `what`, and returns its code.
+ * Ends the query. Returns 0 if all rows were read. If rows->bad is set, returns
+ * reader_damaged(what); after an error of SQLite, or before the last row, reader_refuse().
  */
 int rows_end(struct rows *rows, const char *what, struct error *err);
 
@@ -157,7 +157,7 @@ struct row_reader {
 	const char *what;                               /* name of the rows for rows_end */
 	void (*each)(struct rows *rows, void *context); /* sets rows->bad to refuse a row */
 };
-/* Reads the table of each reader in turn. Returns 0, or the first error. */
+/* Reads the table of each reader in turn, up to the first error. Returns 0 or this error. */
 int rows_read(struct recording *recording, const struct row_reader *readers, size_t count,
 	      void *context, struct error *err);
 
@@ -168,12 +168,13 @@ void id_map_add(struct id_map *map, uint32_t id);
 struct recording_span reader_span_of(const struct recording *recording,
 				     const struct spans_row *row);
 /*
- * If *carrier is not 0, sets *thread to the thread that ran the green task, and *carrier to 0.
- * Returns false if *thread is then still a task, because no thread ran it.
+ * If *carrier is not 0, it is 1 + the id of the thread that ran the green task *thread: sets
+ * *thread to that id, and *carrier to 0. Returns false if *thread is a task that no thread ran.
  */
 bool reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32_t *carrier);
 
 /* --- reader_ticks.c */
+/* Converts a system call number of the recording to that on this machine; an unknown one stays. */
 int32_t reader_syscall(const struct recording *recording, int32_t number);
 int reader_load_ticks(struct recording *recording, struct error *err);
 /*

@@ -2,7 +2,7 @@
 /*
  * recorder_internal.h - the files that write a recording.
  * recorder.c        creates a recording, commits to it and finishes it
- * recorder_file.c   creates and locks the file, detects its replacement
+ * recorder_file.c   creates and locks the file, detects whether another file has taken its name
  * recorder_rows.c   writes the rows of a profile
  * recorder_causal.c writes the rows of a causal profile
  * spans.c           sums consecutive equal samples
@@ -125,7 +125,8 @@ struct recorder {
 	bool stats_written;
 
 	struct place_vfs *vfs;
-	char *aside;      /* present name of the replaced file; NULL: there is none */
+	/* present name of the file that had the recording's name before; NULL: there is none */
+	char *aside;
 	int fd;           /* locked descriptor of the file; -1 for a temporary recording */
 	struct stat made; /* device and inode of the created file */
 	sqlite3 *db;
@@ -133,15 +134,16 @@ struct recorder {
 	int rc;           /* first error of SQLite in the present transaction, or SQLITE_OK */
 	int error_number; /* errno after the last error in a transaction */
 	uint64_t last_ns; /* time of the last commit */
-	uint64_t cpu_ns;
-	bool failed;
+	uint64_t cpu_ns;  /* CPU time that commits have taken */
+	bool failed;      /* a commit has failed: nothing more is written */
 };
 
 /* --- recorder_file.c ------------------------------------------------------------- */
 int recorder_file_create(struct recorder *recorder, struct error *err);
 /*
- * recorder_file_settle removes the replaced file. recorder_file_restore puts the replaced file back
- * in place of the recording.
+ * recorder_file_settle removes the file `aside`. recorder_file_restore removes the recording and
+ * gives the file `aside` its old name back, unless another program has created a file of that name.
+ * Both functions do nothing if `aside` is NULL.
  */
 void recorder_file_settle(struct recorder *recorder);
 void recorder_file_restore(struct recorder *recorder);
@@ -149,7 +151,8 @@ void recorder_file_restore(struct recorder *recorder);
  * Returns ERROR_OUTPUT if the file's name no longer refers to the file that the recorder created.
  */
 int recorder_file_check(const struct recorder *recorder, struct error *err);
-/* Sets ERROR_OUTPUT with the text of SQLite's last error or of errno. Returns ERROR_OUTPUT. */
+/* Sets ERROR_OUTPUT with a text for SQLite's last error: for an error of input or output, the text
+ * of its errno. Returns ERROR_OUTPUT. */
 int recorder_refuse(const struct recorder *recorder, struct error *err);
 
 /* Runs SQL unless the transaction has failed, and stores the result in recorder->rc. */

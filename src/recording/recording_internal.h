@@ -27,12 +27,14 @@ struct field {
 	enum { FIELD_U64, FIELD_U32, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT } type;
 	size_t offset; /* offset of the member in the struct */
 	enum field_merge merge;
-	double most; /* field_take refuses numbers outside of [0, most]; below 2^63 for integers */
+	/* Highest value that field_take accepts; the lowest is 0. Below 2^63 for integers. */
+	double most;
 };
 
 /*
- * Each array ends with a NULL name. Counters by reason are in loss_kinds. The buckets of the
- * histogram of stops have no fields: they are stored in table stops.
+ * Each array ends with a NULL name. Two groups of members of struct run_stats are not in
+ * run_fields: the counters of losses by reason are in loss_kinds, and the buckets of the histogram
+ * of stops are stored in table stops, without fields.
  */
 extern const struct field run_fields[];    /* table cost: struct run_stats */
 extern const struct field causal_fields[]; /* table causal: struct causal_result */
@@ -65,9 +67,9 @@ bool field_differs(const struct field *field, const void *left, const void *righ
 bool field_take(const struct field *field, void *object, const struct recording_value *value);
 /*
  * Merges a value of one more recording into the member of `object` that the field describes.
- * `first` is true for the first recording, whose value replaces the member's old value. If the
- * merged value is negative (an int may be), or above INT32_MAX for a 32-bit member and 2^62 for
- * other members, the member stays unchanged.
+ * `first` is true for the first recording, whose value replaces the member's old value. The member
+ * stays unchanged if the merged value is out of range: negative (unless the member is an int), or
+ * above INT32_MAX for a 32-bit member, 2^62 for any other member.
  */
 void field_merge(const struct field *field, void *object, double value, bool first);
 
@@ -83,8 +85,8 @@ struct place_vfs;
 
 /*
  * Creates a file system for the file `base` in the directory. If `old_journal` is true, SQLite
- * rolls an existing journal back; else the journal is replaced. Returns NULL if SQLite has no file
- * system for Unix.
+ * rolls an existing journal back; else SQLite does not read it, and a new file replaces it at the
+ * next commit. Returns NULL if SQLite has no file system for Unix.
  */
 struct place_vfs *place_vfs_create(int dirfd, const char *base, bool old_journal);
 /* Frees the file system, which may be NULL. The database must have been closed. */

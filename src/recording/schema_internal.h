@@ -91,8 +91,8 @@ struct recording_column {
 };
 
 struct recording_table_info {
-	const char *name, *ending;
-	unsigned since; /* schema version that added the table */
+	const char *name, *ending; /* ending: end of the CREATE statement, behind the columns */
+	unsigned since;            /* schema version that added the table */
 	const struct recording_column *column;
 	size_t column_count;
 };

@@ -43,7 +43,8 @@ void report_write_green(const struct export_input *input, struct page *page);
 /*
  * Writes the locks and other objects that threads waited for, and the lock holders. A report by
  * lock has all objects up to input->limit. Any other report has up to three objects in memory and
- * up to three other objects: those that threads waited for longest.
+ * up to three other objects: those with the longest waits, of which each has at least the share
+ * LEAST_SHARE (report_waiting.c) of the wall time.
  */
 void report_write_waiting(const struct export_input *input, struct page *page);
 /* Writes how long threads held an interpreter's lock and waited for it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report_parallelism.c - reports how much real time and CPU time passed with each number of threads
- * on a CPU; how long the run would take if a function ran on more CPUs at once; and the waits that
- * ended times in which no thread could run.
+ * on a CPU; how long the run would take if a function ran on more CPUs at once; and for times in
+ * which no thread could run, the waits whose end let a thread run again.
  */
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * late.c - late threads: their stop was requested and has not happened, because they wait for a
  * CPU, are in a long system call, or in an uninterruptible sleep.
  *
- * A late thread executes no code of the program until it stops, so that one stack stands for all
- * ticks since the request. Each of these ticks finds the thread in a state; late_stop.part has the
+ * A late thread executes no code of the program until it stops: one stack stands for all ticks
+ * since the request. Each of these ticks finds the thread in a state; late_stop.part has the
  * total weight of the ticks for each state.
  */
 #include <stdlib.h>

@@ -20,7 +20,7 @@ struct plt_stub {
 };
 
 struct plt_stubs {
-	struct plt_stub *stub; /* ascending */
+	struct plt_stub *stub; /* in ascending order of addresses */
 	size_t count;
 };
 
@@ -45,7 +45,7 @@ struct plt_arch {
 	uint32_t jump_slot, glob_dat, irelative; /* types of relocation */
 	/* A stub may begin at each multiple of this number of bytes in its section. */
 	size_t step;
-	/* Size of a stub in bytes, if the section header does not have it. */
+	/* Size of a stub in bytes, used if sh_entsize of the section header is not plausible. */
 	size_t size;
 	/*
 	 * Decodes the stub that begins with `code`, at `vaddr`, from at most `size` bytes; false

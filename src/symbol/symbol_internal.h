@@ -48,7 +48,8 @@ void symbol_files_walk(const struct debug_file *files,
 
 struct symbol_range {
 	uint64_t start, end; /* [start, end), vaddr */
-	const char *raw; /* name as in the file, with its symbol version; borrowed from the file */
+	/* Name with its symbol version, borrowed from the file; name of a stub: from the stubs. */
+	const char *raw;
 	enum symbol_source source;
 };
 
@@ -73,7 +74,7 @@ const struct symbol_range *symbol_table_find(const struct symbol_table *table, u
 
 /* --- pclntab (pclntab_names.c) -----------------------------------------------------------------
  *
- * A function table (pclntab.h) is used before DWARF, which has the same names: stripped and
+ * A function table (pclntab.h) is searched before DWARF. Both have the same names, so stripped and
  * unstripped programs get the same names, and DWARF need not be read. If `table` is NULL, these
  * functions find nothing. Names and paths are interned in `texts`, from which they are borrowed.
  */

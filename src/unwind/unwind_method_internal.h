@@ -164,7 +164,8 @@ bool arch_is_signal_trampoline(const struct image *image, uint64_t vaddr);
 bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrupted);
 
 /* Finds the caller's registers; `depth` is the function's depth by pclntab_stack_depth(). The saved
- * frame pointer is read if its place is known: rarely in a leaf or in assembler code. Returns
+ * frame pointer is read only if its place is known, which is rare for a leaf or assembler code;
+ * else the caller gets the frame pointer of the function. Returns
  * false, with a flag of the walk set, when the return address is not known. */
 bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
 

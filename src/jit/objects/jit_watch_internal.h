@@ -4,8 +4,9 @@
  *
  * Three kinds of list are read: that of the GDB JIT interface (GDB manual, "JIT Compilation
  * Interface"), a runtime's tree of object files, and libunwind's list. A list has a head in the
- * target, which contains numbers that change whenever the list changes. The target may change a
- * list while it is read: the result is valid only when the head is the same before and after.
+ * target: some numbers, of which at least one changes whenever the list changes. The target may
+ * change a list while it is read: the result is valid only when the head is the same before and
+ * after.
  *
  * The target's memory may have any contents.
  */
@@ -26,7 +27,7 @@
 
 /* The head of a list. For the GDB JIT interface it has the layout of __jit_debug_descriptor in a
  * 64-bit target. For a tree, `relevant` is the number of objects and `first` the root; for
- * libunwind's list, `version` is its generation; the other members are 0. */
+ * libunwind's list, `version` is its generation and `first` its first node. Other members are 0. */
 struct jit_descriptor {
 	uint32_t version, action;
 	uint64_t relevant;
@@ -106,7 +107,8 @@ bool jit_tree_read_node(const struct memory *memory, struct jit_listed *listed, 
  * `vaddr`; 0 when the code is not known. */
 uint64_t jit_unwind_address(const struct image *image, uint64_t vaddr);
 
-/* Like jit_tree_read_head and jit_tree_read_node; the items are unwind tables. */
+/* Like jit_tree_read_head and jit_tree_read_node, but an item is unwind tables, and a node has one
+ * successor, which is stored in next[0]; next[1] stays unchanged. */
 bool jit_unwind_read_head(const struct memory *memory, uint64_t address,
 			  struct jit_descriptor *head);
 bool jit_unwind_read_node(const struct memory *memory, struct jit_listed *listed, uint64_t next[2]);

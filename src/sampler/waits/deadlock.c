@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * deadlock.c - finds deadlocks: rings of threads that each wait for a lock that the next one holds.
- * Threads are read at different moments, so that a search may find a ring that never existed. A
- * ring is reported when two searches in a row find it, for the same objects, and none of its
- * threads has run in between. (A thread that waits for an interpreter's lock may run, to request it
- * again.)
+ * Threads are read at different moments, and so a search may find a ring that never existed. A ring
+ * is reported when two searches in a row find it, for the same objects, and none of its threads has
+ * run between the two searches. (Only a thread that waits for an interpreter's lock may have run,
+ * because it wakes up to request the lock again.)
  */
 #include <stdlib.h>
 #include <time.h>

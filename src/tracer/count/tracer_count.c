@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_count.c - begins and ends the counting, and clears every breakpoint. */
+/* tracer_count.c - begins and ends the counting of executions by breakpoints, and clears every
+ * breakpoint at the end. */
 #include "wallsample/tracer/tracer_count.h"
 
 #include <errno.h>
