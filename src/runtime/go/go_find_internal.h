@@ -158,8 +158,8 @@ bool go_version_parse(const char *text, uint32_t *minor, uint32_t *patch, bool *
  * Checks whether the slice at this address is the list of all goroutines, from its first few
  * elements. With `first`, which the scan of go_scan.c sets, the first element must be goroutine 1,
  * as in nearly all programs.
- * FINDER_FIT_NOT_YET: the list is not readable or has no goroutine yet. FINDER_FIT_MISFIT: it is no
- * such list, or it is changing at this moment.
+ * FINDER_FIT_NOT_YET: the slice is not readable, or has no goroutine yet. FINDER_FIT_MISFIT: it is
+ * not that list, or it is changing at this moment.
  */
 enum finder_fit go_fit_all(const struct runtime_tools *tools, const struct go_layout *layout,
 			   uint64_t address, bool first);

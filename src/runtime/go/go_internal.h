@@ -13,7 +13,7 @@
 #include "runtime/go/go_find_internal.h"
 #include "wallsample/elf/pclntab.h"
 
-/* Most threads that are read from a list in the target's memory, which may be circular. */
+/* Most threads that are read from a list in the target's memory: the list may be circular. */
 #define GO_THREADS_MOST 100000
 
 /* Most bytes that are copied of a goroutine's own stack while its thread uses another one. */
@@ -64,7 +64,7 @@ struct go_runtime {
 	 * itself, else 0
 	 */
 	struct table own;
-	struct pclntab *table; /* names of functions; NULL: the module has none */
+	struct pclntab *table; /* names of functions; NULL: none, or not sought yet */
 	bool table_sought;     /* the module was searched for `table` */
 };
 
@@ -77,7 +77,7 @@ void go_threads_release(struct go_runtime *go);
 struct go_thread *go_threads_find(struct go_runtime *go, pid_t tid);
 /*
  * Returns the tid, in wallsample's pid namespace, of the thread whose structure is at the address;
- * 0: not known. If the thread is not in go->threads, or without a tid, its structure is read now;
+ * 0: not known. If go->threads does not have the thread, or not its tid, its structure is read now;
  * go_threads.c bounds the number of these readings in one tick.
  */
 pid_t go_threads_tid(struct go_runtime *go, uint64_t address);

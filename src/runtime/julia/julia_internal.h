@@ -8,9 +8,10 @@
  * julia_queues.c  the queues of runnable tasks
  *
  * The address of the array of threads is the value of jl_all_tls_states, which has a symbol in
- * files that are not stripped. In stripped files the variables are searched for a word that points
- * to an array of jl_n_threads pointers, each to the structure of a thread, which has the thread's
- * number, plausible tasks and a pthread_t.
+ * files that are not stripped. In stripped files the variables of the module are searched for a
+ * word that points to an array of as many pointers as Julia has threads (jl_n_threads). Each of
+ * these must point to the structure of a thread, with the thread's number, plausible tasks and a
+ * pthread_t.
  */
 #ifndef WALLSAMPLE_RUNTIME_JULIA_JULIA_INTERNAL_H
 #define WALLSAMPLE_RUNTIME_JULIA_JULIA_INTERNAL_H
@@ -24,9 +25,9 @@
 /*
  * Each thread has a structure (jl_tls_states_t); an array has pointers to these structures. The
  * structure refers to the task that the thread runs, to its root task, and to a list of the other
- * tasks that were started on the thread and have a stack. The table has versions that were compared
- * with their headers or debug information. For other versions debug information is read, which
- * Julia's official binaries have.
+ * tasks that were started on the thread and have a stack. A table has the layouts of some versions,
+ * which were compared with the headers or debug information of these versions. The layouts of other
+ * versions are read from debug information, which Julia's official binaries have.
  */
 
 /* The number of a version: 1.5.3 is 0x010503. */
@@ -70,7 +71,7 @@ struct julia_layout {
 const struct julia_layout *julia_layout_find(uint32_t version);
 
 /* Reads the layout from debug information. Returns false when members are missing or implausible.
- * The result has no module_names. */
+ * Sets module_names to 0. */
 bool julia_layout_read(Dwarf *dwarf, uint32_t version, struct julia_layout *layout);
 
 /* --- julia_find.c ------------------------------------------------------------------------ */
@@ -92,7 +93,7 @@ struct julia_place {
 /* For a candidate of this kind finder_place returns a struct julia_place. */
 extern const struct finder_kind julia_finder;
 
-/* Writes "1.10.4". */
+/* Writes the version as text, such as "1.10.4". */
 void julia_version_text(uint32_t version, char *text, size_t size);
 
 /* Reads the addresses of up to JULIA_THREADS_MOST threads' structures. Returns their number; 0 if
@@ -101,7 +102,7 @@ size_t julia_place_threads(const struct julia_place *place, const struct memory 
 			   uint64_t *thread);
 
 /* Returns the state of a task, from the bytes of its structure: a number or, with state_is_symbol,
- * the address of a symbol. place->runnable is such a value. */
+ * the address of a symbol. place->runnable is one of these values. */
 uint64_t julia_place_state(const struct julia_place *place, const uint8_t *task);
 
 /* The type tag in `word`, the word before an object. The garbage collector uses the lowest bits of
@@ -148,7 +149,7 @@ struct julia_queues {
 	uint64_t base;        /* place->base for which the other members are valid */
 	unsigned rounds;      /* number of searches through all names that found nothing */
 	uint64_t table, size; /* table of the names in module Base: address, and number of words */
-	uint64_t at;          /* index of the next word in the table; 0: no search has begun */
+	uint64_t at;          /* index of the next word in the table; 0: no search is under way */
 	uint64_t array;       /* address of Base.Workqueues; 0: not found */
 	uint64_t list[JULIA_THREADS_MOST]; /* addresses of the queues, ascending */
 	size_t count;                      /* number of queues */
@@ -175,8 +176,8 @@ struct julia_context {
 };
 
 /*
- * Returns the address, in the structure of the thread with this pthread_t, of the word with which
- * glibc mangles addresses; 0: not known. The word is the same in all threads.
+ * Returns the address of the word with which glibc mangles addresses, in glibc's structure of the
+ * thread with this pthread_t; 0: not known. The word is the same in all threads.
  */
 uint64_t julia_context_guard(uint64_t pthread);
 /* Decodes a jmp_buf; the values in *out are unchecked. Returns false when it cannot be decoded. */

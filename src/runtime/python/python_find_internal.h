@@ -84,17 +84,18 @@ struct python_module_search {
 bool python_module_search_begin(void *search, const struct module *module);
 bool python_module_search_step(void *search, uint64_t *budget);
 
-/* Returns the version of a module without Py_Version: the only one among its constants that agrees
- * with the file's name, else the one in the name, whose patch level is 0; 0: not known. */
+/* Returns the version of a module without Py_Version: the one among its constants, if exactly one
+ * agrees with the file's name (any does if the name has no version); otherwise the version in the
+ * name, with patch level 0; 0: not known. */
 uint32_t python_module_version(const struct python_module *module);
 
 /* --- python_eval.c: parts of the bytecode loop without symbols --------------------------- */
 
 /*
- * Finds further parts of a function, which have no symbols. Compilers move seldom executed code
+ * Finds those parts of a function that have no symbols. Compilers move seldom executed code
  * elsewhere, and GCC 16 with profiles moves the bytecode loop itself: _PyEval_EvalFrameDefault of
  * Debian's 3.14.10 has 1,184 bytes, and the 84,423 bytes of the loop have no symbol. Code is taken
- * for a part if it and the known parts branch into the middle of each other, which functions do
+ * for a part if it and the known parts branch into the middle of each other, which two functions do
  * not.
  *
  * The first `count` ranges (addresses in the ELF file) are known parts. Appends the parts that are
@@ -154,8 +155,8 @@ bool python_table_read(uint32_t version, struct python_layout *layout);
  * its end. */
 extern const uint32_t python_gil_rest;
 
-/* python_dwarf.c: reads the layout from DWARF; `version` selects the members that the minor version
- * has. Returns false when DWARF lacks one of them, or an offset is not plausible. */
+/* python_dwarf.c: reads from DWARF the members of the layout that this version has. Returns false
+ * when DWARF lacks one of them, or an offset is not plausible. */
 bool python_dwarf_read(Dwarf *dwarf, uint32_t version, struct python_layout *layout);
 
 /* python_fit.c: checks the layout against memory. `runtime`: address of _PyRuntime.

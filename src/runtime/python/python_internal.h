@@ -60,8 +60,8 @@ bool python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS],
 /* Most frames that are captured of a thread, which takes half a millisecond; PAGES_READ_MOST may
  * end a capture earlier. One frame with the text PYTHON_CUT replaces the frames further out. */
 #define PYTHON_DEPTH_MOST 2048
-/* Most interpreters, and most threads of all interpreters together, that are read from the lists in
- * the target's memory, which may be circular. */
+/* Most interpreters, and most threads of all interpreters together, that are read from lists in the
+ * target's memory: the lists may be circular. */
 #define PYTHON_INTERPRETERS_MOST 1024
 #define PYTHON_THREADS_MOST 100000
 
@@ -158,7 +158,7 @@ struct python_captured {
 	bool known;     /* the thread is in the lists of `of`; false: there are no frames */
 	bool has_lock;  /* the thread holds the lock at `lock` */
 	bool paused;    /* builds without a global lock: another thread has stopped all threads */
-	uint64_t lock;  /* address of its interpreter's lock; 0: no lock */
+	uint64_t lock;  /* address of the lock of the thread's interpreter; 0: no lock */
 	bool cut;       /* a limit was reached: the outermost frames are missing */
 	bool broken;    /* frames are missing because memory was unreadable or inconsistent */
 };

@@ -97,7 +97,7 @@ struct python_layout {
 #undef X
 };
 
-/* PY_VERSION_HEX of major.minor with all other digits 0: not above that of any of its releases. */
+/* PY_VERSION_HEX of major.minor with all other digits 0: no release of major.minor has less. */
 #define PYTHON_VERSION(major, minor) ((uint32_t)(major) << 24 | (uint32_t)(minor) << 16)
 static inline bool
 python_since(const struct python_layout *layout, unsigned major, unsigned minor)
@@ -121,8 +121,8 @@ bool python_text_read(const struct python_layout *layout, const struct memory *m
 		      uint64_t address, size_t most, struct strbuf *to);
 
 /* Returns a copy of the content of the bytes object at `address`, and stores its size. The caller
- * frees it; it is not NULL for an empty object. Returns NULL when the object has more than `most`
- * bytes, or is not readable. */
+ * frees the copy, which exists even if the object is empty. Returns NULL when the object has more
+ * than `most` bytes, or is not readable. */
 uint8_t *python_bytes_read(const struct python_layout *layout, const struct memory *memory,
 			   uint64_t address, size_t most, size_t *size);
 
@@ -164,8 +164,8 @@ struct python_code {
 };
 
 /* Returns the code object with this identity, which is read at the first call and then cached. The
- * result is valid until python_codes_free. Returns NULL when the object is not cached yet and has
- * been freed, or is not a code object or not readable. */
+ * result is valid until python_codes_free. Returns NULL when the object is not cached, and the
+ * memory at its address is not readable, or does not have that code object any more. */
 const struct python_code *python_codes_find(struct python_codes *codes,
 					    const struct python_code_id *id);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold_internal.h - keeps threads stopped ("held") from one tick to the next, as struct
- * sampler_control decides (virtual speed-ups, sampler_control.h).
+ * hold_internal.h - keeps threads stopped ("held") between two ticks, for virtual speed-ups
+ * (sampler_control.h).
  *
- * A tick of a run with such a control stops all running threads, unwinds them, calls
- * control->decide, and resumes the threads that `decide` chose. The others are held until the share
- * of the time to the next tick that `decide` returned has passed. The hold time (sampler_control.h)
- * is counted whether or not a thread was there to hold; control->held gets it piece by piece: the
- * duration of each hold, the time that `decide` and resuming took, and resume delays.
+ * In a run with a struct sampler_control (`control`) each tick stops the running threads, unwinds
+ * them, calls control->decide, and resumes the threads that `decide` chose. The others are held
+ * until the share of the time to the next tick that `decide` returned has passed. The hold time
+ * (sampler_control.h) is counted whether or not a thread was there to hold. It is reported to
+ * control->held in parts: the duration of each hold, the time that `decide` and resuming took, and
+ * the resume delays, which are explained next.
  *
  * After the sampler has resumed the threads of a tick, 20 to 100 us pass until they run: each has
  * to get a CPU, which may have to wake from idle or be released by the sampler. This resume delay
  * makes a held thread stop for longer, and a resumed one run for shorter, than counted. hold_late.c
- * estimates the delay from the CPU times of a few threads. Without /proc/PID/schedstat these are
- * not known, and the delay counts as 0.
+ * estimates the delay from the CPU times of a few threads. Without /proc/PID/schedstat these times
+ * are not known, and the delay counts as 0.
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_INTERNAL_H
@@ -49,7 +50,7 @@ enum hold_role {
 struct hold_mark {
 	enum hold_role role;
 	uint32_t tick;             /* number of the tick */
-	uint64_t cpu_ns, switches; /* members of struct sched */
+	uint64_t cpu_ns, switches; /* as in struct sched (thread/state.h) */
 	bool waits;                /* the last observation found the thread waiting for a futex */
 };
 
@@ -58,8 +59,8 @@ struct hold_mark {
  * stopped. */
 #define HOLD_MARKS 4
 
-/* Times of one thread between two readings of its CPU time, at the last tick and at this one, right
- * before control->decide. */
+/* Times of one thread from the reading of its CPU time at the last tick to that at this tick. Both
+ * count as made right before control->decide. */
 struct hold_run {
 	double between_ns; /* time between the two readings of its CPU time */
 	/* Part of between_ns in which the thread was stopped: while the last tick called
@@ -72,8 +73,9 @@ struct hold_run {
 
 /*
  * Sets *delay_ns to the resume delay: the part of between_ns in which the thread neither ran nor is
- * known to have been stopped or held. Returns false if the value is not a resume delay: it is too
- * large, or the thread was scheduled in too often, because it slept or other threads used the CPUs.
+ * known to have been stopped or held. Returns false if the value is not a resume delay: its
+ * absolute value is too large, or the thread was scheduled in too often, because it slept or other
+ * threads used the CPUs.
  * `tick_ns`: the mean time between ticks.
  */
 bool hold_resume_delay(const struct hold_run *run, double tick_ns, double *delay_ns);
@@ -81,8 +83,8 @@ bool hold_resume_delay(const struct hold_run *run, double tick_ns, double *delay
 struct hold_delays {
 	/* when CPU times were read at this tick, and at the last tick */
 	uint64_t read_ns, last_read_ns;
-	/* The threads that the last tick resumed while it held others; none if there are more than
-	 * HOLD_MARKS of them, or if CPU times cannot be read. */
+	/* The threads that the last control->decide chose to resume. None if there are more than
+	 * HOLD_MARKS of them, if `decide` returned 0, or if CPU times cannot be read. */
 	pid_t resumed[HOLD_MARKS];
 	size_t resumed_count;
 	/* Sum and number of the resume delays found at this tick, by enum hold_role of the thread
@@ -110,7 +112,8 @@ struct hold {
 	size_t spared;
 	/* hold time is being counted: it began at from_ns and ends at until_ns */
 	bool on;
-	/* mean moment at which threads were resumed after the last control->decide */
+	/* mean moment at which threads were resumed after the last control->decide; if none was:
+	 * the moment right after `decide` */
 	uint64_t from_ns;
 	/* end of the hold; UINT64_MAX: when the next tick has called control->decide */
 	uint64_t until_ns;
@@ -122,15 +125,16 @@ struct hold {
 	double lag_ns;
 	double part;       /* what the last control->decide returned */
 	double counted_ns; /* hold time that was counted for the last hold */
-	/* hold time in ns that is missing, in all holds so far together; negative: in excess */
+	/* time in ns by which all holds so far together were too short, within the limits of
+	 * hold_debt; negative: too long */
 	double debt_ns;
 	size_t others; /* number of threads held after the last control->decide */
 	struct hold_delays delays;
 };
 
 /*
- * Returns the debt (hold.debt_ns) after a tick of `length_ns` that should have held threads for the
- * share `part` of it and held them for `held_ns`, if the debt before was `debt_ns`. The result is
+ * Returns the debt (hold.debt_ns) after a tick that should have held threads for the share `part`
+ * of `length_ns` and held them for `held_ns`, if the debt before was `debt_ns`. The result is
  * limited to [-most_ns, most_ns].
  */
 double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
@@ -147,7 +151,8 @@ void hold_begin(struct hold *hold);
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
 /* To be called when all stopped threads are unwound: calls control->decide, resumes the threads
- * that it chose, and sets the moment at which the others are resumed. */
+ * that it chose, and sets the moment at which the others are resumed. If `decide` returned 0,
+ * resumes all threads. */
 void hold_decide(struct hold *hold);
 /* Returns the moment at which held threads are to be resumed, CLOCK_MONOTONIC; UINT64_MAX: not
  * before the next tick, or there is no hold. */
@@ -159,17 +164,16 @@ void hold_end(struct hold *hold);
 
 /*
  * Must be called before (hold_pause) and after (hold_resume) any work during the run that may take
- * long: no thread of the target stays stopped in between. Pairs of calls nest. Both may be called
- * without control or tracer.
+ * long: no thread of the target stays stopped between the two calls. Pairs of calls nest. Both
+ * functions may be called in runs without a control or without a tracer.
  */
 void hold_pause(struct hold *hold);
 void hold_resume(struct hold *hold);
 
 /* --- hold_late.c ---------------------------------------------------------------------------- */
 
-/* Computes the resume delays of the threads that the last tick stopped, from their CPU times since
- * then, and reads the CPU times of those stopped now: only those of the first HOLD_MARKS threads in
- * hold->stopped. All threads must be stopped. */
+/* Reads the CPU times of the first HOLD_MARKS threads in hold->stopped, and computes the resume
+ * delays of those whose CPU times the last tick read, too. All threads must be stopped. */
 void hold_measure_delays(struct hold *hold);
 /* Returns the mean resume delay, in ns, of the threads that had this role at the last tick; 0: not
  * known. */
@@ -183,7 +187,8 @@ double hold_mean_delay(const struct hold *hold, enum hold_role role);
  */
 double hold_effective(const struct hold *hold, double counted_ns);
 /* To be called after control->decide: records the roles and counters of the stopped threads.
- * `holds`: threads that `decide` did not choose stay held; otherwise all are resumed. */
+ * `holds`: `decide` returned more than 0, and the threads that it did not choose stay held; false:
+ * all threads are resumed. */
 void hold_mark_threads(struct hold *hold, bool holds);
 
 #endif

@@ -2,13 +2,14 @@
 /*
  * green_internal.h - samples green tasks (green_task.h), here called tasks, and reads coroutines.
  *
- * Once a tick green_tasks.c reads the structure of each green task, or of a random part if there
- * are many, and as many bytes of its stack as the last unwinding needed (in most ticks none, if the
- * runtime's count of runs shows that the task has not run). If both are unchanged, the call chain
- * is the same. Otherwise both are read again. If the task changed between these two readings, it is
- * read up to 3 times more, twice each time, alone. Two equal readings are unwound; a task without
- * these is a failed sample. green_sample.c makes the samples, green_stack.c the call chains, also
- * of threads that run a task; green_held.c copies tasks while all threads are stopped.
+ * Once a tick green_tasks.c reads the structure of each task (if there are many, of a random part
+ * of the tasks), and as many bytes of the task's stack as the last unwinding needed. If the
+ * runtime's count of runs shows that the task has not run, its stack is read in few ticks only. If
+ * structure and bytes are as they were at the last unwinding, so is the call chain. Otherwise both
+ * are read a second time. If the two readings differ, up to 3 attempts follow: each reads this task
+ * alone, twice. When two readings are equal, the stack is unwound; otherwise the sample has failed.
+ * green_sample.c makes the samples, green_stack.c the call chains, also of threads that run a task;
+ * green_held.c copies tasks while all threads are stopped.
  */
 #ifndef WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_TASKS_GREEN_INTERNAL_H
@@ -36,7 +37,7 @@ struct known_green {
 	uint64_t pc, sp, fp;
 	size_t size;         /* bytes from sp on that unwinding needed; 0: it was never unwound */
 	uint64_t hash;       /* hash of these bytes */
-	uint64_t generation; /* value of maps_generation() then */
+	uint64_t generation; /* value of maps_generation() at that unwinding */
 	uint32_t runs;       /* as in struct green_task */
 	uint32_t stack;      /* number in the profile of the stack that unwinding found */
 	/* The entry of the profile that has the task's last sample, and the sample's stack, wait
@@ -55,9 +56,9 @@ struct green_reading {
 	size_t size;
 	const uint8_t *bytes;
 	bool changed;   /* it differs from the last unwinding: a second reading must confirm it */
-	bool more;      /* unwinding read more bytes of the stack, which must be confirmed */
-	uint32_t stack; /* result of unwinding: number in the profile */
-	uint64_t hash;  /* hash of `size` bytes of the stack */
+	bool more;      /* unwinding read further bytes, which must be confirmed */
+	uint32_t stack; /* number in the profile of the stack that unwinding found */
+	uint64_t hash;  /* after unwinding: hash of these `size` bytes */
 };
 
 /* Where the copy of a stack lies in green_tasks.held_bytes. */
@@ -77,8 +78,7 @@ struct green_tasks {
 	struct sampled_process *process;
 	/* Owned. */
 	struct table by_address; /* address of a task's structure -> index of the known task */
-	/* By slot: index of the known task that it had at the last tick; UINT32_MAX: none. */
-	uint32_t *guess;
+	uint32_t *guess; /* slot -> index of the known task last read in it; UINT32_MAX: none */
 	size_t guesses, guess_capacity;
 	struct known_green *known;
 	size_t count, capacity;
@@ -144,9 +144,9 @@ void green_read_pieces(struct green_tasks *green, const struct memory_piece *pie
 /* --- green_held.c --- */
 /* For a dump (config.all_green): copies the structures and stacks of all tasks while all running
  * threads are stopped, so that no task changes. Reads only resident memory. Copies nothing if there
- * are more than 2000 tasks, or if copying would take more than 20 ms. */
+ * are more than 2000 tasks. Discards the copies if copying takes more than 20 ms. */
 void green_while_held(struct green_tasks *green);
-/* Reads what green_while_held will read into the CPU caches; to be called before the stop. */
+/* Reads the structures of all tasks into the CPU caches for green_while_held, before the stop. */
 void green_rehearse(struct green_tasks *green);
 
 /* --- green_sample.c --- */
@@ -169,12 +169,12 @@ void green_collect(struct green_tasks *green);
  * Returns the record of the green task that a captured thread runs, to which the sample belongs;
  * THREAD_NONE: it runs none, or config.threads_only. `capture`: the thread's capture; may be NULL.
  * `chain`: the thread's call chain, or NULL. If no frame of the chain is on the task's stack, the
- * frames of that stack are appended to the chain. Sets *root to the stack that calls the outermost
- * frame of the chain: a frame of the runtime itself, or STACK_NONE.
+ * frames of that stack are appended to the chain. *root, the caller of the outermost frame,
+ * names the runtime if the thread runs no task or one of the runtime itself; else it is STACK_NONE.
  */
 uint32_t green_of_thread(struct green_tasks *green, struct runtime_capture *capture,
 			 struct chain *chain, uint32_t *root);
-/* Returns the index of the task, which is added if it is new. `guess`: an index to try first. */
+/* Returns the task's index in green->known, to which a new task is added. `guess`: tried first. */
 uint32_t green_find(struct green_tasks *green, const struct green_task *task,
 		    const struct green_task_words *words, uint32_t guess);
 /* Returns a 64-bit hash of the bytes; a last part of less than 8 bytes is ignored. */
@@ -183,7 +183,7 @@ uint64_t green_hash(const uint8_t *bytes, size_t size);
  * more, size, stack and hash of the reading. */
 void green_unwind(struct green_tasks *green, struct green_reading *reading,
 		  const struct green_task_words *words);
-/* True if the `size` bytes at sp in the target have this hash now. */
+/* True if the `size` bytes at sp in the target are readable and have this hash now. */
 bool green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_t hash);
 
 /* --- coroutines.c --- */
@@ -192,9 +192,9 @@ void coroutines_of_stopped(struct run *run, struct sampled_thread *thread);
 /* Reads the coroutines of each thread that this tick has stopped in time, unless they were read
  * before. */
 void coroutines_of_held(struct run *run, struct observation *observation, size_t count);
-/* At the last tick: reads the coroutines of the selected threads of the process whose coroutines
- * have not been read, or notes them as missing, and those of ended threads. Takes up to 5 seconds:
- * no thread may be stopped (hold_pause). */
+/* At the last tick: reads the coroutines of ended threads of the process, and of its selected
+ * threads whose coroutines have not been read. Adds a note about those that it cannot read. Takes
+ * up to 5 seconds: no thread may be stopped (hold_pause). */
 void coroutines_finish(struct run *run, const struct sampled_process *process);
 
 #endif

@@ -27,9 +27,9 @@ struct waits;
 
 /* A crowd is the set of threads that wait for the same futex. */
 struct crowds {
-	struct table words; /* futex word -> number of threads that were observed waiting for it */
-	/* (number of a wait in the profile, futex word) whose waiters are to be counted because
-	 * they may be more than ever before */
+	struct table words; /* futex word -> number of threads last observed waiting for it */
+	/* Set of pairs (number of a wait in the profile, futex word): the waiters of the word are
+	 * to be counted, because they may be more than ever before in that wait. */
 	struct table larger;
 	/* earliest moment of the next count (crowds_tick), CLOCK_MONOTONIC */
 	uint64_t next_ns;
@@ -40,10 +40,11 @@ struct thread_wait {
 	uint64_t word; /* address of the futex at the last observation; 0: none */
 	uint32_t id;   /* number of the wait in the profile; 0: the thread does not wait */
 	struct wait what;
-	int tries;        /* number of times that the wait was classified in this sleep */
-	pid_t holder;     /* thread that held the object at the last reading; 0: none */
+	int tries; /* number of times that the wait was classified in this sleep */
+	/* Thread that held the object at the last reading; 0: none, or it is not known. */
+	pid_t holder;
 	bool holder_read; /* the holder was read in this sleep, and `blamed` is set */
-	/* The holder, its stack and its state as they were then; samples and ns are not used. */
+	/* The holder, its stack and its state at the last reading; samples and ns are not used. */
 	struct profile_blame blamed;
 };
 
@@ -74,15 +75,15 @@ struct waits {
 	struct descriptors *descriptors;
 	struct object *object; /* descriptors that waits_describe has to name */
 	size_t object_count, object_capacity;
-	/* Set of the objects that have a frame. Keys: (address, WAIT_LOCK) for an object in memory,
-	 * (hash of the name, WAIT_KIND_COUNT) for any other object. */
+	/* Set of the objects that have a frame of their own. Keys: (address, WAIT_LOCK) for an
+	 * object in memory, (hash of the name, WAIT_KIND_COUNT) for any other object. */
 	struct table known;
 	/* earliest moment of the next waits_describe, CLOCK_MONOTONIC */
 	uint64_t describe_ns;
 	/* For the present tick. */
 	struct blamed *blamed;
 	size_t blamed_count, blamed_capacity;
-	/* (address of the object, kind of wait) -> index of `owner` */
+	/* (address of the object, kind of wait) -> index in owner[] */
 	struct table owners;
 	struct wait_owner *owner;
 	size_t owner_count, owner_capacity;
@@ -95,8 +96,8 @@ void waits_free(struct waits *waits);
 /* Returns the futex word that a thread in this call sleeps on; 0: none. */
 uint64_t waits_word(const struct syscall_info *info);
 /*
- * Returns the frame that names the object of the wait, or FRAME_NONE if there is none. Refines
- * wait->kind if the object is a descriptor.
+ * Returns the frame that names the object of the wait, or FRAME_NONE if there is none, or the
+ * object is not known. Refines wait->kind if the object is a descriptor.
  */
 uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread, struct wait *wait);
 /* Records that the thread was observed in this system call: the futex word for which it waits. */
@@ -110,12 +111,12 @@ void waits_classify(struct waits *waits, struct sampled_thread *thread, enum run
 /* For a thread that still sleeps: classifies its wait again, up to 3 times in all, if only a futex,
  * or a lock of unknown kind, was recognised. */
 void waits_try_again(struct waits *waits, struct sampled_thread *thread);
-/* Adds time of the thread's wait to that which waits_tick will attribute to the holder of the
- * object. No effect on waits whose object has no owner. */
+/* Stores this time of the thread's wait; waits_tick will attribute it to the holder of the object.
+ * No effect on waits whose object has no owner. */
 void waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		 int64_t ns);
 /* Attributes time of a sleep that has ended to the holder that was read last during the sleep,
- * because the object may have another holder now. As waits_blame if none was read. */
+ * because the object may have another holder now. If no holder was read, does as waits_blame. */
 void waits_blame_last(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		      int64_t ns);
 /* True if at most 32 locks, or other objects with an owner, had waiters at the last tick: their
@@ -128,8 +129,9 @@ void waits_forget_owners(struct waits *waits);
 /* Attributes the time of waiters at this tick to lock holders. To be called when all threads of the
  * tick are observed. */
 void waits_tick(struct waits *waits);
-/* Gives the frames of descriptors readable names: of one descriptor, or with `all` of as many as
- * half a second allows. Must not be called while a thread is stopped. */
+/* Gives frames of descriptors readable names. With `all`: as many as half a second allows.
+ * Otherwise at most one frame, and none before waits->describe_ns. Must not be called while a
+ * thread is stopped. */
 void waits_describe(struct waits *waits, bool all);
 
 /* --- deadlock.c ------------------------------------------------------------------------------ */
@@ -161,11 +163,12 @@ struct deadlocks {
 
 /* Searches for deadlocks if the time of the tick has reached next_ns. To be called when all threads
  * of the tick are observed. A ring that two successive searches found, and whose threads have not
- * run in between (except to request an interpreter's lock again), is added to the profile. */
+ * run between the two (except to request an interpreter's lock again), is added to the profile. */
 void deadlocks_tick(struct deadlocks *deadlocks);
-/* At the end of the run, searches for deadlocks, and again up to 4 times, 20 ms apart, until all
- * rings are certain: found by two successive searches. If a lock holder may be about to wait for a
- * lock, there is at least a second search. Adds the certain rings to the profile. */
+/* At the end of the run, searches for deadlocks up to 5 times, 20 ms apart, until all rings are
+ * certain: two successive searches found them, as in deadlocks_tick. Makes at least two searches if
+ * a lock holder may be about to wait for an interpreter's lock. Adds the certain rings to the
+ * profile. */
 void deadlocks_last(struct deadlocks *deadlocks);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* counting_internal.h - threads that stay seized, and the breakpoints that they have. */
+/* counting_internal.h - the threads that stay seized while their tracer counts (tracer_count.h),
+ * and their breakpoints. */
 #ifndef WALLSAMPLE_TRACER_COUNT_COUNTING_INTERNAL_H
 #define WALLSAMPLE_TRACER_COUNT_COUNTING_INTERNAL_H
 
@@ -14,7 +15,8 @@ struct breakpoints {
 };
 
 /* Sets the breakpoints in a stopped thread. Returns 0 or the error number: ENOSPC when another
- * program uses the breakpoint registers, EINVAL for an impossible address. */
+ * program uses the breakpoint registers or the processor has fewer, EINVAL for an impossible
+ * address, ESRCH when the thread was killed in its stop. */
 int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
 
 /* Clears all breakpoints of a stopped thread. Returns 0 or the error number; ESRCH: the thread was
@@ -23,8 +25,8 @@ int breakpoints_clear(pid_t tid);
 
 /*
  * True on architectures where a thread that is resumed at a breakpoint hits it again, so that it
- * has to be stepped over it. On x86-64 the kernel sets the resume flag, and keeps it across signal
- * handlers (since Linux 3.11).
+ * has to be stepped over it. False on x86-64, where the kernel sets the resume flag, and keeps it
+ * across signal handlers (since Linux 3.11).
  */
 extern const bool breakpoint_needs_step;
 
@@ -45,7 +47,7 @@ struct tracee {
 	/*
 	 * Address of a breakpoint that was hit just before a signal handler began, and the stack
 	 * pointer at the hit: when the handler returns, the breakpoint is hit again there. again_pc
-	 * 0: no such breakpoint.
+	 * is 0 if there is none.
 	 */
 	uint64_t again_pc, again_sp;
 };
@@ -80,20 +82,23 @@ int counting_seize(struct tracer *tracer, pid_t tid);
 /*
  * Handles a stop for a breakpoint, a signal, a clone or an exec, and resumes the thread; while the
  * counting ends, handles every stop, and detaches. Sets the breakpoints in a thread at its first
- * stop. Returns false when the caller has to handle the stop: it was requested by an interrupt, or
- * by job control; it is an exit; or the thread is not one of the target.
+ * stop. Returns false when the caller has to handle `end`: nothing is counted; the thread has
+ * exited; it does not belong to the target; or, unless the counting ends, the stop was caused by an
+ * interrupt or by job control.
  */
 bool counting_serve(struct tracer *tracer, const struct wait_end *end, struct waiting *waiting);
 
 /*
- * Resumes a stopped thread that stays seized, with the signal if it is not 0; a thread in a group
- * stop stays in it. Returns false if the thread was killed in its stop.
+ * Resumes a stopped thread that stays seized, with the signal if it is not 0. With `group_stopped`
+ * the thread stays in its group stop, without a signal. Returns false if the thread was killed in
+ * its stop.
  */
 bool counting_continue(struct tracer *tracer, pid_t tid, int signo, bool group_stopped);
 
 /* --- tracer_count.c ------------------------------------------------------------------------- */
 
-/* After tracer_count_stop: sets the breakpoints again and continues to count. */
+/* After tracer_count_stop: sets the breakpoints again and continues to count. No effect if the
+ * state is not COUNT_RUNNING. */
 void counting_resume(struct tracer *tracer);
 /* Ends the counting, if there is one. */
 void counting_free(struct tracer *tracer);
