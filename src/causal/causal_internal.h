@@ -83,9 +83,11 @@ void match_name_queued(struct match *match);
 /*
  * A tick that finds the candidate running represents the time to the next tick. If the candidate
  * were faster by the speed-up, a part of that time (member `part` below) would not have passed. The
- * mean omits this part. The length of the part is subtracted from the time that has passed; what is
- * left is called the remaining time. The length of the part multiplied by the number in progress at
- * the tick is subtracted from the integral of the number in progress.
+ * mean omits this part. The length of the part, and the times `stopped`, `standing` and `idle`
+ * below, are subtracted from the time that has passed; what is left is called the remaining time.
+ * Each of them, multiplied by a number in progress, is subtracted from the integral of the number
+ * in progress: the part and `stopped` by the number at the first tick of the interval, `standing`
+ * and `idle` by the number at the second.
  *
  * It would not suffice to omit the holds instead: their time from the time that has passed, and the
  * numbers in progress during the holds from the integral. While the candidate runs without
@@ -98,14 +100,16 @@ void match_name_queued(struct match *match);
  *
  * The remaining time may differ from the virtual time of the experiment. Hold time without effect
  * (member `idle`) is compensated by longer holds later, but at a speed-up of 100 % each hold
- * already lasts to the next tick. The mean over the remaining time is therefore multiplied by the
- * virtual time.
+ * already lasts to the next tick and cannot be longer. Because the two times can differ, the
+ * integral over the remaining time is not used itself: the mean over the remaining time is
+ * multiplied by the virtual time.
  */
 
 /* The interval from one tick to the next. Except for `part`, the members are durations in ns. */
 struct in_progress_time {
 	double passed; /* length of the interval */
-	/* Share of the interval for which other threads were to be held, in [0, 1]. */
+	/* Share, in [0, 1], of the interval without `stopped` and `standing` for which other
+	 * threads were to be held. */
 	double part;
 	/* Time for which the first tick kept all threads stopped after its snapshot was taken. */
 	double stopped;

@@ -150,8 +150,8 @@ struct progress_counter {
 struct progress_entry {
 	struct progress_words words;
 	struct progress_counter counter[2]; /* LATENCY: begin, end */
-	/* LATENCY: the number in progress is begin - end; without `exact` begin - end - least. */
-	bool exact;
+	/* LATENCY: the number in progress is begin - end if `exact`, else begin - end - least. */
+	bool exact;    /* both count from the program's start (VAR, COZ); begin >= end at first */
 	int64_t least; /* LATENCY without `exact`: minimum of begin - end since progress_open */
 };
 
@@ -178,7 +178,7 @@ bool progress_read_memory(struct progress *progress, const struct memory_piece *
 			  void *to);
 /* Reads all counters; false: the target has ended, or its memory is no longer readable. */
 bool progress_read_counters(struct progress *progress);
-/* Sets entry->exact. To be called once, after the first reading of all counters. */
+/* Decides entry->exact from the first reading of all counters; to be called once, after it. */
 void progress_entry_start(struct progress_entry *entry);
 /* Returns the value of a point, computed from the last readings of its counters. */
 struct progress_value progress_entry_value(struct progress_entry *entry);

@@ -129,7 +129,8 @@ struct body {
 	uint64_t inlined; /* vaddr of the array of inlined calls; 0 when not known */
 };
 
-/* Returns the offset with this index behind the function's record; 0 when it cannot be read. */
+/* Returns element `index` of the array of 32-bit offsets that follows the function's record; 0 when
+ * it cannot be read. */
 static uint32_t
 word_behind(const struct body *body, uint64_t index)
 {

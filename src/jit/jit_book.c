@@ -2,9 +2,9 @@
 /*
  * jit_book.c - the entries of one source, found by address and epoch.
  *
- * The entries form a treap, ordered by start address. Each node has the highest end and the highest
- * number of the entries in its subtree. Entries are added in any order, may overlap, and are never
- * removed.
+ * The entries form a treap, ordered by start address. Each node has the highest end address of the
+ * entries in its subtree, and the number of that entry in the subtree that was added last. Entries
+ * are added in any order, may overlap, and are never removed.
  */
 #include <string.h>
 

@@ -146,8 +146,8 @@ bool rows_is_null(const struct rows *rows, int column);
  */
 const char *rows_text(struct rows *rows, int column);
 /*
- * Ends the query. Returns 0 if all rows were read. If rows->bad is set, returns
- * reader_damaged(what); after an error of SQLite, or before the last row, reader_refuse().
+ * Ends the query. Returns reader_damaged(what) if rows->bad is set; else 0 if rows_next has reached
+ * the end of the rows; else (an error of SQLite, or rows are left) reader_refuse().
  */
 int rows_end(struct rows *rows, const char *what, struct error *err);
 

@@ -12,7 +12,7 @@
  */
 #define LOOK_BACK 64
 /*
- * Number of closed spans, from the latest back, that are moved to earlier ticks if they belong to a
+ * Number of closed spans, from the latest back, among which move_back() looks for the spans of a
  * new thread.
  */
 #define MOVE_BACK 1024

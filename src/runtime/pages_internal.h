@@ -51,9 +51,9 @@ bool pages_are_used_up(const struct pages *pages);
 void pages_begin(struct pages *pages, const struct pages_memo *memo);
 /*
  * Copies `size` bytes at `address` in the target. Returns false, with undefined contents of `to`,
- * if a byte cannot be read, or is in a page that is not in memory, or in a page that is not cached
- * after the capture has used up PAGES_READ_MOST. If the captured thread is not stopped, pages in
- * swap are read, too.
+ * if a byte cannot be read or its page is not in memory; pages in swap are read only if the
+ * captured thread is not stopped. Once the capture has used up PAGES_READ_MOST, also returns false
+ * for pages that are not cached.
  */
 bool pages_read(struct pages *pages, uint64_t address, void *to, size_t size);
 /* Stores in the memo the addresses of the first PAGES_EXPECTED pages that the current walk has read

@@ -11,9 +11,9 @@
  * BREAKS: a stop by a tracer ends the call with EINTR although no signal handler of the program has
  * run, so that the tracer must have the kernel restart the call. Measured on Linux 6.18 for
  * epoll_*wait, semop, semtimedop, rt_sigtimedwait, io_getevents, and for socket calls with a
- * SO_RCVTIMEO or SO_SNDTIMEO, which include read and write when the descriptor is a socket;
- * io_uring_enter and the other calls of each family use the same code in the kernel. Calls without
- * BREAKS restart by themselves, except close(2), which must not be restarted at all.
+ * SO_RCVTIMEO or SO_SNDTIMEO, which include read and write when the descriptor is a socket. The
+ * other calls with BREAKS were not measured: they use the same kernel code as one of these calls.
+ * Calls without BREAKS restart by themselves, except close(2), which must not be restarted at all.
  */
 #define BREAKS 1
 
@@ -28,7 +28,8 @@
  */
 #define TIMED 4
 
-/* WORKS: a runnable thread in the call may be executing it, not only returning from sleep. */
+/* WORKS: only with SLEEPS: the call also does work, so that a runnable thread in it may be
+ * executing it. In a call with SLEEPS but without WORKS, a runnable thread has just woken. */
 #define WORKS 8
 
 /* The calls that all architectures have and that have attributes, as X(NR_name, attributes). */

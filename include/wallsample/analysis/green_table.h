@@ -61,8 +61,9 @@ struct green_table {
 	 */
 	int64_t failed_ns, finished_ns;
 	/*
-	 * Id of any task in the profile. The name that a task has there is not its own, but what
-	 * its runtime calls a task (green_task_words.noun). Valid if `count` is not 0.
+	 * Id, in the profile, of any one of the tasks. In the profile the `name` of each task is
+	 * its runtime's word for a task (green_task_words.noun); reports take the word from this
+	 * one. Valid if `count` is not 0.
 	 */
 	uint32_t one;
 };

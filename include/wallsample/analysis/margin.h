@@ -8,7 +8,8 @@
  *     (sum of w)^2 / (sum of w^2)
  *
  * ticks of equal weight. w is the weight that a tick adds to the whole. The result is n for ticks
- * at even intervals, a little less for ticks at exponential intervals, and still less if few ticks
+ * at even intervals. It is only a little less for ticks at exponential intervals, because their
+ * weights vary much less than the intervals (pace_weigh() in pace.c). It is still less if few ticks
  * carry most of the weight, as with CPU time in a program that rarely runs.
  *
  * Limits: samples of several threads at one tick count as one sample. This is exact if the threads

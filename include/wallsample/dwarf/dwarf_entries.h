@@ -78,8 +78,10 @@ struct dwarf_entry {
 	Dwarf_Die die;
 	uint32_t offset; /* bytes from the unit's top entry to this entry */
 	uint32_t depth;  /* number of entries that enclose this one; 0 for the top entry */
-	/* For a caller that keeps a stack of the entries returned before: those with this depth or
-	 * a greater one do not enclose this entry, and the caller removes them. */
+	/* Least depth of the entries that the walk has read since it returned the previous one,
+	 * this entry included. A caller that keeps a stack of returned entries removes those with
+	 * this depth or a greater one: they do not enclose this entry. (`depth` would not suffice:
+	 * entries without code are not returned.) */
 	uint32_t left;
 	bool inlined;
 };

@@ -2,8 +2,8 @@
 /*
  * relocate.h - the few relocations that unwind tables and DWARF of object files need.
  *
- * LLVM's JIT gives debuggers the object file as the compiler wrote it: the sections have addresses,
- * but .eh_frame and .debug_* are not relocated.
+ * LLVM's JIT gives debuggers a copy of the compiler's object file in which only the addresses of
+ * the sections were set: .eh_frame and .debug_* are not relocated.
  */
 #ifndef WALLSAMPLE_ELF_RELOCATE_H
 #define WALLSAMPLE_ELF_RELOCATE_H

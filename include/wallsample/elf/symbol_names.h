@@ -8,7 +8,7 @@
 
 #include "wallsample/base/base.h"
 
-/* Limit in bytes of raw and of demangled names. Only damaged files have longer names. */
+/* Limit in bytes of raw and of demangled names. Undamaged files hardly ever have longer names. */
 #define SYMBOL_NAME_MAX 65536
 
 /*

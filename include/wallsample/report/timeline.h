@@ -66,9 +66,9 @@ struct gil_spans {
 void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice);
 /*
  * Sorts the spans and removes overlaps of spans of the same recording: the earlier of two spans is
- * kept to its end, and the later one begins there. Spans overlap because a tick samples its threads
- * one after the other, so that two threads may seem to hold the lock at one tick; and because
- * several interpreters have a lock each.
+ * kept to its end, and the later one begins there, or is removed if it ends no later. Spans overlap
+ * because a tick samples its threads one after the other, so that two threads may seem to hold the
+ * lock at one tick; and because several interpreters have a lock each.
  */
 void gil_spans_settle(struct gil_spans *spans);
 void gil_spans_release(struct gil_spans *spans);

@@ -35,7 +35,7 @@ enum plumbing {
 	PLUMBING_ROOT, /* the interpreter's outermost function of a process or thread */
 	/*
 	 * may be a caller of a PLUMBING_ROOT: "_start", "main", "clone". It counts as plumbing only
-	 * if no other function is between it and the root
+	 * if all functions from the outermost one to the root are PLUMBING_START or PLUMBING_ROOT
 	 */
 	PLUMBING_START,
 };

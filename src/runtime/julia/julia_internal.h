@@ -25,9 +25,9 @@
 /*
  * Each thread has a structure (jl_tls_states_t); an array has pointers to these structures. The
  * structure refers to the task that the thread runs, to its root task, and to a list of the other
- * tasks that were started on the thread and have a stack. A table has the layouts of some versions,
- * which were compared with the headers or debug information of these versions. The layouts of other
- * versions are read from debug information, which Julia's official binaries have.
+ * tasks that were started on the thread and have a stack. julia_layout.c has a table of layouts,
+ * one row for each minor version (1.5) whose offsets were compared with Julia's headers or debug
+ * information. For other versions debug information is read, which Julia's official binaries have.
  */
 
 /* The number of a version: 1.5.3 is 0x010503. */

@@ -146,8 +146,8 @@ python_choose_layout(struct finder *finder, struct finder_candidate *base)
 		base->version = python_find_version(finder, c);
 		if (base->version != 0)
 			return python_choose_by_version(finder, c);
-		/* If the module has the variable Py_Version, its value will be known once its page
-		 * is mapped. */
+		/* A module without the variable Py_Version is refused. With it the candidate is
+		 * kept: the variable's page is not mapped yet, and a later attempt can read it. */
 		if (c->module.version == 0)
 			finder_refuse(finder, base, "its version is not known");
 		return false;

@@ -33,15 +33,15 @@ struct known_green {
 	uint64_t begins;      /* address of the task's first function */
 	uint32_t record;      /* its number in the profile */
 	uint32_t carried;     /* last tick at which it was sampled with its thread; 0: none */
-	/* The last unwinding of its stack: the registers at its beginning, and the results. */
+	/* The last unwinding of its stack: the registers from which it started, what it depended
+	 * on, and the stack that it found. */
 	uint64_t pc, sp, fp;
 	size_t size;         /* bytes from sp on that unwinding needed; 0: it was never unwound */
 	uint64_t hash;       /* hash of these bytes */
 	uint64_t generation; /* value of maps_generation() at that unwinding */
 	uint32_t runs;       /* as in struct green_task */
 	uint32_t stack;      /* number in the profile of the stack that unwinding found */
-	/* The entry of the profile that has the task's last sample, and the sample's stack, wait
-	 * and state. */
+	/* The task's last sample: its entry in the profile, its stack, wait and state. */
 	uint32_t entry, entry_stack, entry_wait;
 	enum green_task_state entry_state; /* GREEN_TASK_NONE: it has no sample */
 };

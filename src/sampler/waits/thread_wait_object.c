@@ -74,7 +74,7 @@ frame_of_descriptor(struct waits *waits, const struct wait *wait, const char *id
 	uint32_t frame;
 
 	/* The name contains more than the id: both ends of a pipe have the same id, and so have all
-	 * event descriptors. */
+	 * descriptors of one "anon_inode:" kind, such as all eventfds. */
 	strbuf_add_text(&text, id);
 	strbuf_add_text(&text, wait->kind == WAIT_PIPE_WRITE ? " (written to)" : "");
 	if (strncmp(id, "anon_inode:", strlen("anon_inode:")) == 0)
