@@ -317,10 +317,10 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 
 /*
  * Removes the functions that are not to be reported from the chain `place`, innermost first, and
- * returns the number of those that remain. If inlined functions are not reported, only the function
- * that contains the address remains, with the line of the address. When a function is inlined into
- * a function of the same name (a part that the compiler has split off), only the inner one of the
- * two remains.
+ * returns the number of those that remain. When a function is inlined into a function of the same
+ * name (a part that the compiler has split off), only the inner one of the two remains. If inlined
+ * functions are not reported, only the last function of the chain remains, with the line of its own
+ * that calls the first inlined function.
  */
 static size_t
 drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t count)
@@ -328,19 +328,15 @@ drop_places(const struct symbols *symbols, struct dwarf_place *place, size_t cou
 	const size_t last = count - 1;
 	const char *inner = count > 1 ? place[last - 1].function : NULL;
 	const char *outer = place[last].function;
-	struct dwarf_place kept = place[last];
 
-	if (count > 1 && !symbols->config->inlines) {
-		kept.file = place[0].file;
-		kept.line = place[0].line;
-		place[0] = kept;
-		return 1;
-	}
 	if (inner != NULL && outer != NULL && strcmp(inner, outer) == 0) {
 		place[last - 1].inlined = false;
-		return last;
+		count = last;
 	}
-	return count;
+	if (symbols->config->inlines)
+		return count;
+	place[0] = place[count - 1];
+	return 1;
 }
 
 /* Names an address by the sources that have lines and inlined functions: pclntab, else DWARF.
@@ -420,8 +416,6 @@ find_stored(struct symbols *symbols, const struct module *module, const struct s
 		out[i].module = intern(symbols, module->name);
 	}
 	if (count > 1 && !config->inlines) {
-		out[count - 1].file = out[0].file;
-		out[count - 1].line = out[0].line;
 		out[0] = out[count - 1];
 		return 1;
 	}

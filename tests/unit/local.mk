@@ -80,6 +80,7 @@ unit_tests = \
 	tests/unit/symbol/test_plt_names \
 	tests/unit/symbol/test_symbol \
 	tests/unit/symbol/test_symbol_damage \
+	tests/unit/symbol/test_symbol_inlines \
 	tests/unit/symbol/test_symbol_names \
 	tests/unit/thread/test_state \
 	tests/unit/tracer/test_tracer_parts \

@@ -61,7 +61,9 @@ struct symbol_place;
  * debug_files_config describes. */
 struct symbols_config {
 	bool demangle;
-	bool inlines; /* inlined functions are reported */
+	/* Inlined functions are reported. Otherwise an address has one name: the function that
+	 * contains it, with the line that calls the first function inlined at the address. */
+	bool inlines;
 	struct debug_files_config files;
 	/* Stores in `out` the names that a recording has for the place, in the same form as
 	 * symbols_find, and returns their number; 0 when the recording has none. These names are

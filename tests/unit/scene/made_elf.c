@@ -38,6 +38,12 @@ open_module(enum module_kind kind, const char *name, struct image *image)
 	return symbols_create(test_modules, &test_config);
 }
 
+struct symbols *
+open_again(const struct symbols_config *config)
+{
+	return symbols_create(test_modules, config);
+}
+
 struct made_tables {
 	struct strbuf symbols[2], names[2];
 };

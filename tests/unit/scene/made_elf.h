@@ -24,6 +24,12 @@ void find_made(struct symbols *symbols, uint32_t module, uint64_t vaddr, struct 
 /* Opens the symbols of a module. close_made() frees them, the module and the image (maybe NULL). */
 struct symbols *open_module(enum module_kind kind, const char *name, struct image *image);
 
+/*
+ * Opens the symbols of the open module once more, with other options. The caller frees them before
+ * it calls close_made().
+ */
+struct symbols *open_again(const struct symbols_config *config);
+
 #define TEXT_ADDRESS UINT64_C(0x1000)
 #define TEXT_SIZE UINT64_C(0x1000)
 #define INIT_ADDRESS UINT64_C(0x2000) /* a second executable section, directly behind .text */
