@@ -74,8 +74,8 @@ report_write_summary(const struct export_input *input, struct page *page)
 		page->ops->paragraph(page, "Nothing stands out: no rule finds more than its "
 					   "threshold and the margin of error.");
 	else
-		page->ops->paragraph(page, "By the rules in wallsample-theory(7), the largest "
-					   "share first; in brackets the margin of error.");
+		page->ops->paragraph(page, "By the rules in wallsample-theory(7), the most real "
+					   "time first; in brackets the margin of error.");
 	for (size_t i = 0; i < findings.count; i++)
 		write_finding(view, page, &findings.item[i]);
 }

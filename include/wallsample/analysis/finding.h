@@ -3,7 +3,9 @@
  * finding.h - the rules that decide what limits a program, for the summary of a report.
  *
  * Each rule computes a share of time and has a threshold (FINDINGS). The rule yields a finding if
- * the share minus its margin of error (margin.h) reaches the threshold.
+ * the share minus its margin of error (margin.h) reaches the threshold, and if the real time that
+ * the finding stands for, less its own margin, is at least FINDING_REAL_LIMIT of all real time: a
+ * large share of a time that is short itself limits nothing.
  *
  * CPU     share of real time in which the program used all CPUs that it may use
  * SERIAL  share of real time in which exactly one thread ran, although the program may use more
@@ -22,6 +24,10 @@
  *         faster. Not computed if several interpreters have a lock each
  * IDLE    share of real time in which no thread was runnable until something other than a file or
  *         disk had answered, such as a peer or a timer. The program has nothing to do
+ *
+ * The real time that a finding stands for is its share if that is a share of real time. For LOCK
+ * and QUEUE it is the time of the waiting threads: for LOCK at most all real time, for QUEUE at
+ * most the real time in which a thread was runnable.
  *
  * Real time is WEIGHT_LATENCY. The time with n threads on a CPU comes from profile_parallelism(),
  * which covers the whole process, so the view must select all samples.
@@ -45,6 +51,9 @@
 	X(GIL, GIL_HELD_LIMIT)                                                                     \
 	X(IDLE, 0.50)
 
+/* Least part of all real time that a finding stands for. */
+#define FINDING_REAL_LIMIT 0.10
+
 enum finding_kind {
 #define X(name, threshold) FINDING_##name,
 	FINDINGS(X) FINDING_COUNT
@@ -54,6 +63,7 @@ enum finding_kind {
 struct finding {
 	enum finding_kind kind;
 	double share, margin; /* from 0 to 1 */
+	double real;          /* real time that it stands for, as a share of all; from 0 to 1 */
 	/*
 	 * Id in the view of the function with the largest part of the time that `share` measures.
 	 * The time of each stack is attributed to one of its functions, in general the innermost
@@ -64,7 +74,7 @@ struct finding {
 };
 
 struct findings {
-	struct finding item[FINDING_COUNT]; /* ordered by share, the largest first */
+	struct finding item[FINDING_COUNT]; /* ordered by `real`, the largest first */
 	size_t count;
 };
 

@@ -36,6 +36,8 @@ struct finder {
 	unsigned cpus, most;
 	struct sum sum[FINDING_COUNT];
 	double gil_waits; /* time that threads waited for an interpreter's lock */
+	double real;      /* all real time */
+	double runnable;  /* real time in which a thread was runnable */
 };
 
 /* --- what a thread waits for --------------------------------------------------------- */
@@ -224,6 +226,7 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 	add_part(finder, FINDING_CPU, row, overhead);
 	if (row->state == RUN_QUEUED)
 		add_part(finder, FINDING_QUEUE, row, wall);
+	finder->runnable += latency;
 	finder->sum[FINDING_QUEUE].whole += wall;
 	finder->sum[FINDING_LOCK].whole += wall;
 }
@@ -289,7 +292,7 @@ add_histogram(struct finder *finder)
 	finder->sum[FINDING_CPU].part = full;
 	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
 	finder->sum[FINDING_IO].whole = finder->sum[FINDING_IDLE].whole = time;
-	finder->sum[FINDING_GIL].whole = time;
+	finder->sum[FINDING_GIL].whole = finder->real = time;
 	if (finder->gil_waits <= GIL_WAIT_LIMIT * time || gil_is_several(profile))
 		finder->sum[FINDING_GIL].part = 0;
 }
@@ -319,28 +322,41 @@ static int
 compare_findings(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;
-	int order = (a->share < b->share) - (a->share > b->share);
+	int order = (a->real < b->real) - (a->real > b->real);
 
 	return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
+/* Returns part / whole, at most 1, and stores the margin of error of that share. */
+static double
+share_of(const struct finder *finder, double part, double whole, double *margin)
+{
+	const struct profile *profile = view_profile(finder->view);
+	const double share = part < whole ? part / whole : 1;
+
+	*margin = margin_of_share(share, margin_ticks(profile, WEIGHT_LATENCY, (int64_t)whole));
+	return share;
+}
+
 /*
- * Sets kind, share and margin of `found`. Returns true if the share minus its margin reaches the
- * threshold of the rule.
+ * Sets kind, share, margin and real of `found`. Returns true if the share minus its margin reaches
+ * the threshold of the rule, and the real time minus its margin FINDING_REAL_LIMIT.
  */
 static bool
 reaches_threshold(const struct finder *finder, enum finding_kind kind, struct finding *found)
 {
-	const struct profile *profile = view_profile(finder->view);
 	const struct sum *sum = &finder->sum[kind];
+	double real = sum->part, margin;
 
 	*found = (struct finding){ .kind = kind };
-	if (sum->whole <= 0 || sum->part <= 0)
+	if (sum->whole <= 0 || sum->part <= 0 || finder->real <= 0)
 		return false;
-	found->share = sum->part < sum->whole ? sum->part / sum->whole : 1;
-	found->margin = margin_of_share(found->share,
-					margin_ticks(profile, WEIGHT_LATENCY, (int64_t)sum->whole));
-	return found->share - found->margin >= thresholds[kind];
+	found->share = share_of(finder, sum->part, sum->whole, &found->margin);
+	if (kind == FINDING_QUEUE && real > finder->runnable)
+		real = finder->runnable;
+	found->real = share_of(finder, real, finder->real, &margin);
+	return found->share - found->margin >= thresholds[kind] &&
+	       found->real - margin >= FINDING_REAL_LIMIT;
 }
 
 static void

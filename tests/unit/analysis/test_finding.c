@@ -222,6 +222,51 @@ test_idle_and_queue(void **state)
 	assert_true(fabs(findings.item[1].share - 0.5) < 1e-9);
 }
 
+/* 57 ms of waits for a lock and for a CPU, in a run of 10 s, limit nothing. */
+static void
+test_rare(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_SLEEPING, "futex", STACK(MAIN, TAKE, MUTEX_LOCK, LLL_LOCK), 0.057, 0, 0);
+	add(profile, RUN_QUEUED, NULL, STACK(MAIN, PARALLEL), 0.1, 0, 0.1);
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 0.026, 0.026, 0.026);
+	add_gap(profile, RUN_SLEEPING, "epoll_wait", STACK(MAIN, LOOP, EPOLL), 9.874);
+	add_ticks(profile, 0, 9.87);
+	add_ticks(profile, 1, 0.13);
+	findings = find(profile, 2, "event_loop");
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.item[0].kind, FINDING_IDLE);
+}
+
+/* 24 threads that waited for a lock 6 s of 10 come before the 80 % of runnable time that threads
+ * waited for a CPU, because that time was 2 s. */
+static void
+test_order(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_SLEEPING, "futex", STACK(MAIN, TAKE, MUTEX_LOCK), 24 * 6, 0, 0);
+	add(profile, RUN_QUEUED, NULL, STACK(MAIN, PARALLEL), 80, 0, 1.6);
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 4, 4, 0.4);
+	add_gap(profile, RUN_SLEEPING, "epoll_wait", STACK(MAIN, LOOP, EPOLL), 8);
+	add_ticks(profile, 0, 8);
+	add_ticks(profile, 2, 2);
+	findings = find(profile, 2, "take_account");
+	assert_int_equal(findings.count, 3);
+	assert_int_equal(findings.item[0].kind, FINDING_LOCK);
+	assert_true(fabs(findings.item[0].real - 1) < 1e-9);
+	assert_true(fabs(findings.item[0].share - 144.0 / 228) < 1e-9);
+	assert_int_equal(findings.item[1].kind, FINDING_IDLE);
+	assert_int_equal(findings.item[2].kind, FINDING_QUEUE);
+	assert_true(fabs(findings.item[2].real - 0.2) < 1e-9);
+	assert_true(findings.item[2].share > 0.95);
+}
+
 /* One on a CPU while another waits for one, which somebody else has: that is not alone. */
 static void
 test_not_alone(void **state)
@@ -316,6 +361,8 @@ main(void)
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_io),
 		cmocka_unit_test(test_idle_and_queue),
+		cmocka_unit_test(test_rare),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_not_alone),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_margin_of_share),
