@@ -32,12 +32,6 @@ typedef Wallsample__Pprof__Location pb_location;
 typedef Wallsample__Pprof__Line pb_line;
 typedef Wallsample__Pprof__Function pb_function;
 
-/* Facts about the mapping of a module, collected while its locations are written. */
-struct mapping_facts {
-	bool used, has_functions, has_filenames, has_lines, has_inlines;
-	uint64_t highest; /* highest address of a location */
-};
-
 struct packing {
 	const struct export_input *input;
 	const struct view *view;
@@ -50,7 +44,9 @@ struct packing {
 	 * of the view, for functions without a frame; then one for samples without a stack. */
 	bool *used;
 	size_t frame_count, function_count;
-	struct mapping_facts *mapping; /* by id of the module */
+	/* By id of the module, with what its locations have. memory_limit is 0 if there is none,
+	 * else above the highest address of a location. */
+	pb_mapping *mapping;
 	size_t mapping_count;
 	struct strbuf scratch;
 };
@@ -129,18 +125,34 @@ function_id(struct packing *packing, const char *name, const char *file, bool li
 	return id;
 }
 
+/*
+ * As function_id(). Code of a file without a symbol gets no name, and its text, such as
+ * "libz.so.1.2.13+0x3320", in place of the source file: viewers shorten names at each '.', but not
+ * the names of files, and take code without a name for code whose symbols are missing.
+ */
+static uint64_t
+code_function_id(struct packing *packing, const struct view_function *function)
+{
+	const uint32_t module = function->module_id;
+	const bool in_file = module < packing->mapping_count &&
+			     modules_at(packing->input->modules, module)->path[0] == '/';
+
+	if (!function->known && in_file)
+		return function_id(packing, "", function->name, false);
+	return function_id(packing, function->name, function->file, !function->script);
+}
+
 static void
 note_mapping(struct packing *packing, const struct view_function *function, uint64_t address)
 {
-	struct mapping_facts *facts = &packing->mapping[function->module_id];
+	pb_mapping *mapping = &packing->mapping[function->module_id];
 
-	facts->used = true;
-	facts->has_functions |= function->known;
-	facts->has_filenames |= function->file != NULL;
-	facts->has_lines |= function->line > 0;
-	facts->has_inlines |= function->inlined;
-	if (address > facts->highest)
-		facts->highest = address;
+	mapping->has_functions |= function->known;
+	mapping->has_filenames |= function->file != NULL;
+	mapping->has_line_numbers |= function->line > 0;
+	mapping->has_inline_frames |= function->inlined;
+	if (mapping->memory_limit <= address)
+		mapping->memory_limit = address + 1;
 }
 
 static void
@@ -169,8 +181,7 @@ frame_location_id(struct packing *packing, uint32_t id, const uint32_t *function
 		const struct view_function *function = view_function(packing->view, functions[i]);
 
 		line[i] = (pb_line)WALLSAMPLE__PPROF__LINE__INIT;
-		line[i].function_id = function_id(packing, function->name, function->file,
-						  !function->script);
+		line[i].function_id = code_function_id(packing, function);
 		line[i].line = function->line;
 		lines[i] = &line[i];
 		if (frame->module < packing->mapping_count)
@@ -203,13 +214,6 @@ plain_location_id(struct packing *packing, size_t at, const char *name)
 	location.line = &one;
 	pack_location(packing, &location);
 	return location.id;
-}
-
-static uint64_t
-stackless_id(struct packing *packing)
-{
-	return plain_location_id(packing, packing->frame_count + packing->function_count,
-				 "[no stack]");
 }
 
 /* Returns the id of the location of the functions of a frame, or of a function without a frame. */
@@ -310,7 +314,9 @@ pack_row(struct packing *packing, const struct view_row *row, uint64_t *location
 								length);
 	}
 	if (row->depth == 0)
-		locations[sample.n_location_id++] = stackless_id(packing);
+		locations[sample.n_location_id++] =
+			plain_location_id(packing, packing->frame_count + packing->function_count,
+					  "[no stack]");
 	sample.location_id = locations;
 	part = parallelism_split_row(packing->split, row, &parts);
 	if (parts == 0)
@@ -353,33 +359,28 @@ place_code(const struct image *image, pb_mapping *mapping)
 			mapping->file_offset = segment->offset > lead ? segment->offset - lead : 0;
 		}
 		found = true;
-		mapping->memory_limit = segment->vaddr + segment->mem_size;
+		if (mapping->memory_limit < segment->vaddr + segment->mem_size)
+			mapping->memory_limit = segment->vaddr + segment->mem_size;
 	}
 }
 
 static void
 pack_mapping(struct packing *packing, uint32_t id)
 {
-	const struct mapping_facts *facts = &packing->mapping[id];
 	const struct module *module = modules_at(packing->input->modules, id);
-	pb_mapping mapping = WALLSAMPLE__PPROF__MAPPING__INIT, *one = &mapping;
+	pb_mapping *mapping = &packing->mapping[id];
 	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
 
-	mapping.id = (uint64_t)id + 1;
+	mapping->base.descriptor = &wallsample__pprof__mapping__descriptor;
+	mapping->id = (uint64_t)id + 1;
 	if (module->image != NULL)
-		place_code(module->image, &mapping);
-	if (mapping.memory_limit <= facts->highest)
-		mapping.memory_limit = facts->highest + 1;
-	mapping.filename = foreign_text(packing,
-					module->path[0] == '/' ? module->path : module->name);
-	if (module->build_id[0] != '\0')
-		mapping.build_id = text(packing, module->build_id);
-	mapping.has_functions = facts->has_functions;
-	mapping.has_filenames = facts->has_filenames;
-	mapping.has_line_numbers = facts->has_lines;
-	mapping.has_inline_frames = facts->has_inlines;
+		place_code(module->image, mapping);
+	mapping->memory_limit += mapping->memory_limit == 0; /* no location, no image */
+	mapping->filename = foreign_text(packing,
+					 module->path[0] == '/' ? module->path : module->name);
+	mapping->build_id = text(packing, module->build_id);
 	piece.n_mapping = 1;
-	piece.mapping = &one;
+	piece.mapping = &mapping;
 	pprof_stream_add(packing->stream, &piece.base);
 }
 
@@ -399,7 +400,7 @@ pack_mappings(struct packing *packing)
 	if (program < packing->mapping_count)
 		pack_mapping(packing, program);
 	for (uint32_t i = 0; i < packing->mapping_count; i++)
-		if (i != program && packing->mapping[i].used)
+		if (i != program && packing->mapping[i].memory_limit > 0)
 			pack_mapping(packing, i);
 }
 

@@ -20,6 +20,7 @@
 #include "wallsample/process/module.h"
 
 #define CODE 0x7f0000000000
+#define STRIPPED 3 /* id of a module without symbols */
 #define MS ((int64_t)NS_PER_MS)
 
 /* --- names: at 0x10 two functions are inlined, 0x20 is their caller, 0x30 has no symbol ------ */
@@ -37,6 +38,11 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 {
 	(void)symbols;
 	assert_true(most >= 3);
+	if (place->module == STRIPPED) {
+		out[0] = (struct symbol){ .function = "libz.so.1.2.13+0x3320",
+					  .module = "libz.so.1.2.13" };
+		return 1;
+	}
 	switch (place->vaddr - CODE) {
 	case 0x10:
 		out[0] = named("inner", "/src/a.h", 3, true);
@@ -127,6 +133,8 @@ make(void **state)
 		.path = "/no/program", .build_id = "cd01" });
 	modules_add_recorded(written->modules, &(struct recorded_module){
 		.path = "/no/library", .build_id = "ef02" });
+	assert_int_equal(modules_add_recorded(written->modules, &(struct recorded_module){
+		.path = "/usr/lib/libz.so.1.2.13", .build_id = "1234" }), STRIPPED);
 	written->profile = profile_create();
 	thread = profile_add_thread(written->profile, 7, 1, "main\x1b\xff");
 	other = profile_add_thread(written->profile, 8, 1, "");
@@ -140,6 +148,11 @@ make(void **state)
 	    profile_intern_stack(written->profile,
 				 profile_intern_named(written->profile, "[failed: made up]"),
 				 STACK_NONE), RUN_QUEUED, 32);
+	add(written->profile, other,
+	    profile_intern_stack(written->profile,
+				 profile_intern_frame(written->profile, &(struct profile_frame){
+					.module = STRIPPED, .address = 0x3344 }),
+				 STACK_NONE), RUN_UNKNOWN, 40);
 	written->view = view_create(written->profile, NULL, &(struct filter){ 0 }, VIEW_BY_ADDRESS);
 	input.view = written->view;
 	input.modules = written->modules;
@@ -222,7 +235,7 @@ test_samples(void **state)
 	const struct written *written = *state;
 	const Wallsample__Pprof__Profile *message = written->message;
 
-	assert_int_equal(message->n_sample, 4);
+	assert_int_equal(message->n_sample, 5);
 	for (int w = 0; w < WEIGHT_COUNT; w++) {
 		int64_t sum = 0;
 
@@ -275,7 +288,7 @@ test_mappings(void **state)
 	const Wallsample__Pprof__Mapping *program = written->message->mapping[0];
 	const Wallsample__Pprof__Mapping *mapping = written->message->mapping[1];
 
-	assert_int_equal(written->message->n_mapping, 2);
+	assert_int_equal(written->message->n_mapping, 3);
 	assert_string_equal(text(written, program->filename), "/no/program");
 	assert_string_equal(text(written, program->build_id), "cd01");
 	assert_true(program->memory_start < program->memory_limit);
@@ -308,6 +321,33 @@ test_named(void **state)
 	}
 }
 
+/*
+ * Code of a file without a symbol has no name, which viewers would cut at a '.', but an address in
+ * a mapping. Code that is in no file keeps its text: its mapping says nothing.
+ */
+static void
+test_nameless(void **state)
+{
+	const struct written *written = *state;
+	const Wallsample__Pprof__Mapping *mapping = written->message->mapping[2];
+	const Wallsample__Pprof__Location *at;
+
+	at = location(written, written->message->sample[4]->location_id[0]);
+	assert_int_equal(at->address, 0x3344);
+	assert_int_equal(at->mapping_id, mapping->id);
+	assert_int_equal(at->n_line, 1);
+	assert_int_equal(function(written, at, 0)->name, 0);
+	assert_int_equal(function(written, at, 0)->system_name, 0);
+	assert_string_equal(text(written, function(written, at, 0)->filename),
+			    "libz.so.1.2.13+0x3320");
+	assert_string_equal(text(written, mapping->filename), "/usr/lib/libz.so.1.2.13");
+	assert_string_equal(text(written, mapping->build_id), "1234");
+	assert_true(mapping->memory_start <= 0x3344 && mapping->memory_limit > 0x3344);
+	assert_false(mapping->has_functions || mapping->has_filenames);
+	at = location(written, written->message->sample[1]->location_id[0]);
+	assert_string_equal(text(written, function(written, at, 0)->name), "[jit]+0x30");
+}
+
 int
 main(void)
 {
@@ -317,6 +357,7 @@ main(void)
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_named),
+		cmocka_unit_test(test_nameless),
 	};
 
 	return cmocka_run_group_tests(tests, make, release);
