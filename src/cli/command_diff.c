@@ -115,7 +115,7 @@ comparison_compare(struct comparison *comparison, int *status, struct error *err
 		rc = comparison_load(comparison, (enum diff_side)side, status, err);
 	if (rc == 0)
 		rc = request_open_output(&comparison->request,
-					 comparison->loaded[DIFF_AFTER].process->pid, err);
+					 comparison->loaded[DIFF_AFTER].process[0]->pid, err);
 	if (rc != 0)
 		return rc;
 	for (int side = 0; side < DIFF_SIDES; side++)

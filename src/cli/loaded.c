@@ -1,24 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 /* loaded.c - loads recordings into one profile. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/run_internal.h"
 
-static void
-add_note(struct loaded *loaded, const struct recording_info *info, bool alone)
-{
-	struct strbuf *note = &loaded->note;
+/* --- description -------------------------------------------------------------------------- */
 
-	strbuf_add_text(note, loaded->count > 1 ? "; " : "");
-	if (info->began > 0)
-		strbuf_add_format(note, "%s ", say_date(info->began, false).text);
-	strbuf_add_format(note, "on %s", info->host);
-	if (!alone)
-		strbuf_add_format(note, ", process %lld (%s)", (long long)info->pid, info->comm);
+/* Adds why the recording may lack its end. */
+static void
+add_missing_end(struct strbuf *note, const struct recording_info *info)
+{
 	if (info->being_written)
 		strbuf_add_text(note, ", still being written: this is the part so far");
 	else if (!info->ended)
 		strbuf_add_text(note, ", and never finished: the end is missing");
+}
+
+/* Adds the members of the group that begins with recording `first`; of the only group, whose
+ * processes are in the head of the report, just those that may lack their end. */
+static void
+add_members(struct loaded *loaded, size_t first)
+{
+	const bool only = loaded->load[first].members == loaded->count;
+	struct strbuf *note = &loaded->note;
+	size_t added = 0;
+
+	for (size_t i = first; i < loaded->count; i++) {
+		const struct recording_info *info = recording_info(loaded->recording[i]);
+
+		if (loaded->load[i].group != first || (only && info->ended && !info->being_written))
+			continue;
+		strbuf_add_format(note, "%s%lld (%s)", added++ == 0 ? ", processes " : ", ",
+				  (long long)info->pid, info->comm);
+		add_missing_end(note, info);
+	}
+	strbuf_add_format(note, ": %zu recordings of the same %s", loaded->load[first].members,
+			  say_duration(loaded->load[first].all_ns).text);
+}
+
+static void
+add_group(struct loaded *loaded, size_t first)
+{
+	struct strbuf *note = &loaded->note;
+	const struct recording_info *info = recording_info(loaded->recording[first]);
+
+	strbuf_add_text(note, first > 0 ? "; " : "");
+	if (info->began > 0)
+		strbuf_add_format(note, "%s ", say_date(info->began, false).text);
+	strbuf_add_format(note, "on %s", info->host);
+	if (loaded->load[first].members > 1) {
+		add_members(loaded, first);
+		return;
+	}
+	if (loaded->count > 1)
+		strbuf_add_format(note, ", process %lld (%s)", (long long)info->pid, info->comm);
+	add_missing_end(note, info);
+}
+
+/* Makes the note on the recordings, and sums up their times. */
+static void
+describe_groups(struct loaded *loaded)
+{
+	size_t groups = 0;
+
+	for (size_t i = 0; i < loaded->count; i++) {
+		const struct recording_load *load = &loaded->load[i];
+
+		loaded->selected_ns += load->selected_ns;
+		loaded->all_ns += load->all_ns;
+		if (load->group != i)
+			continue;
+		add_group(loaded, i);
+		groups++;
+	}
+	if (groups > 1)
+		strbuf_add_text(&loaded->note, "; added up as if one came after the other, because "
+					       "their times do not overlap or are of different "
+					       "machines");
 }
 
 /* Makes a struct process for the report from the values that the recording has; its descriptors are
@@ -35,49 +94,82 @@ make_process(const struct recording_info *info)
 	return process;
 }
 
+/* True if an earlier recording is of the same process. */
+static bool
+is_known_process(const struct loaded *loaded, size_t recording)
+{
+	const struct recording_info *info = recording_info(loaded->recording[recording]);
+
+	for (size_t i = 0; i < recording; i++) {
+		const struct recording_info *other = recording_info(loaded->recording[i]);
+
+		if (other->pid == info->pid && strcmp(other->host, info->host) == 0 &&
+		    strcmp(other->comm, info->comm) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+describe_processes(struct loaded *loaded)
+{
+	const struct recording_info *first = recording_info(loaded->recording[0]);
+
+	loaded->process = xcalloc(loaded->count, sizeof(struct process *));
+	for (size_t i = 0; i < loaded->count; i++)
+		if (!is_known_process(loaded, i))
+			loaded->process[loaded->source.process_count++] = make_process(
+				recording_info(loaded->recording[i]));
+	snprintf(loaded->source.stats.runtimes, sizeof(loaded->source.stats.runtimes), "%s",
+		 first->runtime);
+}
+
+/* --- loading -------------------------------------------------------------------------------- */
+
 static int
-load_file(struct loaded *loaded, const struct options *options, const char *path, bool alone,
-	  struct error *err)
+open_files(struct loaded *loaded, const char *const *files, size_t count, struct error *err)
+{
+	int rc = 0;
+
+	loaded->recording = xcalloc(count, sizeof(struct recording *));
+	loaded->load = xcalloc(count, sizeof(*loaded->load));
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		rc = recording_open(files[i], &loaded->recording[i], err);
+		loaded->count += rc == 0;
+	}
+	return rc;
+}
+
+static int
+load_files(struct loaded *loaded, const struct options *options, struct error *err)
 {
 	const struct recording_selection selection = part_selection(options);
-	struct recording_load load = {
-		.selection = part_is_wanted(options) ? &selection : NULL,
-		.profile = loaded->source.profile,
-		.modules = loaded->source.modules,
-		.names = loaded->names,
-		.symfs = options->symfs,
-		.number = (uint32_t)loaded->count,
-		.threads_only = options->green_use == GREEN_USE_OFF,
-		.stats = &loaded->source.stats,
-	};
-	const struct recording_info *info;
-	struct recording *recording;
-	struct strbuf label = STRBUF_INIT;
-	int rc = recording_open(path, &recording, err);
+	const size_t count = loaded->count;
+	struct strbuf *label = xcalloc(count, sizeof(*label));
+	int rc;
 
-	if (rc != 0)
-		return rc;
-	loaded->recording = xgrow(loaded->recording, &loaded->capacity, loaded->count + 1,
-				  sizeof(struct recording *));
-	loaded->recording[loaded->count++] = recording;
-	info = recording_info(recording);
-	if (!alone) {
-		strbuf_add_format(&label, "%s:%lld", info->host, (long long)info->pid);
-		load.label = label.data;
+	for (size_t i = 0; i < count; i++) {
+		const struct recording_info *info = recording_info(loaded->recording[i]);
+
+		strbuf_init(&label[i]);
+		strbuf_add_format(&label[i], "%s:%lld", info->host, (long long)info->pid);
+		loaded->load[i] = (struct recording_load){
+			.selection = part_is_wanted(options) ? &selection : NULL,
+			.profile = loaded->source.profile,
+			.modules = loaded->source.modules,
+			.names = loaded->names,
+			.symfs = options->symfs,
+			.number = (uint32_t)i,
+			.label = count > 1 ? label[i].data : NULL,
+			.threads_only = options->green_use == GREEN_USE_OFF,
+			.stats = &loaded->source.stats,
+		};
 	}
-	rc = recording_load(recording, &load, err);
-	strbuf_release(&label);
-	if (rc != 0)
-		return rc;
-	loaded->selected_ns += load.selected_ns;
-	loaded->all_ns += info->span_ns;
-	add_note(loaded, info, alone);
-	if (loaded->process == NULL) {
-		loaded->process = make_process(info);
-		snprintf(loaded->source.stats.runtimes, sizeof(loaded->source.stats.runtimes), "%s",
-			 info->runtime);
-	}
-	return 0;
+	rc = recordings_load(loaded->recording, loaded->load, count, err);
+	for (size_t i = 0; i < count; i++)
+		strbuf_release(&label[i]);
+	free(label);
+	return rc;
 }
 
 /*
@@ -94,7 +186,8 @@ set_source(struct loaded *loaded, const struct request *request)
 	loaded->source.names.stored = request->options->no_demangle ? NULL : recorded_names_find;
 	loaded->source.names.stored_context = loaded->names;
 	source_make_symbols(&loaded->source, request->options, NULL, NULL, &request->log);
-	loaded->source.process = loaded->process;
+	loaded->source.process = loaded->process[0];
+	loaded->source.processes = loaded->process;
 	loaded->source.began_ns = (uint64_t)first->began * NS_PER_SEC;
 	loaded->source.end = first->ended ? first->end : RUN_END_STOPPED;
 	loaded->source.note = loaded->note.data;
@@ -109,16 +202,20 @@ int
 loaded_init(struct loaded *loaded, const struct request *request, const char *const *files,
 	    size_t count, struct error *err)
 {
-	int rc = 0;
+	int rc;
 
 	*loaded = (struct loaded){
 		.source = { .profile = profile_create(), .modules = modules_create() },
 		.names = recorded_names_create(),
 	};
-	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = load_file(loaded, request->options, files[i], count == 1, err);
+	rc = open_files(loaded, files, count, err);
 	if (rc == 0)
+		rc = load_files(loaded, request->options, err);
+	if (rc == 0) {
+		describe_groups(loaded);
+		describe_processes(loaded);
 		set_source(loaded, request);
+	}
 	return rc;
 }
 
@@ -131,7 +228,10 @@ loaded_release(struct loaded *loaded)
 	source_release(&loaded->source);
 	modules_free(loaded->source.modules);
 	recorded_names_free(loaded->names);
-	process_free(loaded->process);
+	for (size_t i = 0; i < loaded->source.process_count; i++)
+		process_free(loaded->process[i]);
+	free(loaded->process);
+	free(loaded->load);
 	strbuf_release(&loaded->note);
 	strbuf_release(&loaded->part.text);
 	*loaded = (struct loaded){ .count = 0 };

@@ -28,5 +28,6 @@ libwallsample_a_SOURCES += \
 	src/cli/say.c \
 	src/cli/signals.c \
 	src/cli/source.c \
+	src/cli/status_line_internal.h \
 	src/cli/status_line.c \
 	src/cli/target_choice.c

@@ -7,6 +7,7 @@
 #define WALLSAMPLE_CLI_RUN_INTERNAL_H
 
 #include "cli/cli_internal.h"
+#include "cli/status_line_internal.h"
 #include "wallsample/analysis/view.h"
 #include "wallsample/recording/recording_read.h"
 
@@ -30,12 +31,15 @@ void request_release(struct request *request);
 
 /* The data of a report, from a live process, a core file or recordings. */
 struct source {
-	struct profile *profile;         /* owned */
-	struct modules *modules;         /* owned by the creator of the source */
-	struct symbols_config names;     /* borrowed by `symbols` */
-	struct symbols *symbols;         /* owned */
-	struct async_tasks *async;       /* owned; NULL unless the source is a dump */
-	const struct process *process;   /* borrowed */
+	struct profile *profile;       /* owned */
+	struct modules *modules;       /* owned by the creator of the source */
+	struct symbols_config names;   /* borrowed by `symbols` */
+	struct symbols *symbols;       /* owned */
+	struct async_tasks *async;     /* owned; NULL unless the source is a dump */
+	const struct process *process; /* borrowed */
+	/* borrowed; of recordings all processes, of which `process` is the first; else NULL */
+	struct process *const *processes;
+	size_t process_count;
 	const struct core_end *core_end; /* borrowed; how the process ended; NULL: no core file */
 	struct run_stats stats;
 	enum run_end end;
@@ -79,11 +83,12 @@ struct loaded {
 	struct source source;
 	struct part part;             /* the part of the recordings that the options select */
 	struct recording **recording; /* all loaded recordings, open */
-	size_t count, capacity;       /* number and capacity of `recording` */
+	struct recording_load *load;  /* by recording: its group, and the times of the group */
+	size_t count;                 /* number of recordings */
 	struct recorded_names *names;
-	struct process *process;      /* the target of the first recording */
+	struct process **process;     /* the targets, each once: source.process_count */
 	struct strbuf note;           /* when and where the recordings were made */
-	uint64_t selected_ns, all_ns; /* sums over the recordings: time of the part, whole time */
+	uint64_t selected_ns, all_ns; /* sums over the groups: time of the part, whole time */
 };
 
 /*
@@ -93,25 +98,6 @@ struct loaded {
 int loaded_init(struct loaded *loaded, const struct request *request, const char *const *files,
 		size_t count, struct error *err);
 void loaded_release(struct loaded *loaded);
-
-/* --- status_line.c: one line on a terminal that shows the progress ------------- */
-
-struct status_line {
-	bool on;
-	uint64_t duration_ns; /* 0: not known */
-	size_t drawn;         /* width of the drawn line in columns; 0: no line is drawn */
-};
-
-/* The status line is drawn only if stderr is a terminal and `wanted` is true. */
-void status_line_init(struct status_line *status, bool wanted, uint64_t duration_ns);
-void status_line_draw(struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
-		      uint32_t threads);
-/* Draws `line`, cut to the width of the terminal, in place of the status line. */
-void status_line_say(struct status_line *status, struct strbuf *line);
-void status_line_erase(struct status_line *status);
-/* Appends the text of the status line, cut to `columns` columns. */
-void status_line_text(const struct status_line *status, uint64_t elapsed_ns, uint64_t samples,
-		      uint32_t threads, size_t columns, struct strbuf *line);
 
 /* --- command_sample.c: the run of the sampler on a live process ---------------- */
 

@@ -282,6 +282,8 @@ source_write(const struct request *request, const struct source *source, const s
 		.recording_count = has_time ? part->recording_count : 0,
 		.error = &wrong,
 		.process = source->process,
+		.processes = source->processes,
+		.process_count = source->process_count,
 		.core_end = source->core_end,
 		.async = source->async,
 		.modules = source->modules,

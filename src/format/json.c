@@ -41,6 +41,18 @@ weights(const int64_t *ns)
 /* --- what was sampled, and how ------------------------------------------------------------ */
 
 static void
+write_targets(struct writing *writing)
+{
+	const struct export_input *input = writing->input;
+
+	json_stream_begin_list(&writing->json, "targets");
+	for (size_t i = 0; i < input->process_count; i++)
+		json_stream_put(&writing->json, NULL,
+				json_process(&writing->json, input->processes[i]));
+	json_stream_end(&writing->json);
+}
+
+static void
 write_sampling(struct writing *writing)
 {
 	static const char *const ends[] = {
@@ -317,6 +329,8 @@ json_write(const struct export_input *input, FILE *out)
 	json_stream_put(&writing.json, "schema", json_integer(SCHEMA));
 	json_stream_put(&writing.json, "generator", json_string("wallsample"));
 	json_stream_put(&writing.json, "target", json_process(&writing.json, input->process));
+	if (input->process_count > 1)
+		write_targets(&writing);
 	if (input->stats->runtimes[0] != '\0')
 		json_stream_put(&writing.json, "runtime",
 				json_stream_text(&writing.json, input->stats->runtimes));

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wallsample/report/report.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
@@ -367,7 +368,9 @@ write_head(struct script *script)
 	strbuf_add_format(line, "# ========\n# written by wallsample: process %jd (",
 			  (intmax_t)process->pid);
 	strbuf_add_one_line(line, process->comm);
-	strbuf_add_format(line, ")\n# periods: nanoseconds, %s\n# ========\n#\n",
+	strbuf_add_text(line, ")");
+	report_add_others(script->input, line);
+	strbuf_add_format(line, "\n# periods: nanoseconds, %s\n# ========\n#\n",
 			  weight_word(script->input->sort));
 	fputs(line->data, script->out);
 	strbuf_clear(line);

@@ -416,6 +416,7 @@ make_comments(struct packing *packing, int64_t *comment)
 	comment[count++] = text(packing, "written by wallsample");
 	strbuf_add_format(&sb, "process %jd: ", (intmax_t)process->pid);
 	strbuf_add_one_line(&sb, process->cmdline);
+	report_add_others(packing->input, &sb);
 	comment[count++] = text(packing, sb.data);
 	if (packing->input->filtered)
 		comment[count++] = text(packing, "only samples that options selected");

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "wallsample/report/json_stream.h"
+#include "wallsample/report/report.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
@@ -384,6 +385,7 @@ write_head(struct scope *scope)
 	json_stream_put(json, "exporter", json_string("wallsample"));
 	strbuf_add_text(&scope->scratch, process->comm);
 	strbuf_add_format(&scope->scratch, " (process %jd)", (intmax_t)process->pid);
+	report_add_others(scope->input, &scope->scratch);
 	json_stream_put(json, "name", scratch_text(scope));
 	json_stream_put(json, "activeProfileIndex", json_stream_number(0));
 }

@@ -268,6 +268,7 @@ write_heading(struct drawing *drawing)
 			  (intmax_t)input->process->pid);
 	strbuf_add_escaped(line, input->process->comm);
 	strbuf_add_text(line, ")");
+	report_add_others(input, line);
 	/* A screen reader reads this text first, and a browser shows it as the title of the tab. */
 	fputs("<title>", drawing->out);
 	xml_write_text(drawing->out, line->data);

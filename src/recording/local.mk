@@ -9,6 +9,8 @@ libwallsample_a_SOURCES += \
 	src/recording/reader_cost.c \
 	src/recording/reader_file.c \
 	src/recording/reader_internal.h \
+	src/recording/reader_joint.c \
+	src/recording/reader_joint_internal.h \
 	src/recording/reader_load.c \
 	src/recording/reader_names.c \
 	src/recording/reader_rows.c \

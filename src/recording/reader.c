@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reader.c - opens a recording and reads its description. The file is hostile input. */
 #include "recording/reader_internal.h"
+#include "recording/reader_joint_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -308,8 +309,7 @@ recording_close(struct recording *recording)
 	table_release(&recording->syscalls);
 	strings_free(recording->texts);
 	free(recording->tick);
-	free(recording->wanted);
-	free(recording->turn);
+	reader_release_joint(recording);
 	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
 		free(recording->map[i].id);
 	free(recording->path);

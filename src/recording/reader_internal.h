@@ -6,6 +6,7 @@
  * reader_rows.c reads and checks the rows of a table, and reports errors of SQLite,
  * reader_load.c loads the profile,
  * reader_ticks.c reads ticks and computes the selected share of a span,
+ * reader_joint.c adds up the ticks of recordings of the same seconds (reader_joint_internal.h),
  * reader_names.c reads the names of frames,
  * reader_cost.c reads the cost and the losses,
  * reader_causal.c reads the causal profile,
@@ -25,17 +26,6 @@
 struct id_map {
 	uint32_t *id;
 	size_t count, capacity;
-};
-
-/*
- * Sums over the ticks before a certain tick. In each array, element 0 is the sum over all of these
- * ticks, and element 1 the sum over the selected ones.
- */
-struct tick_sum {
-	double ns[2]; /* sum of the ticks' spans */
-	/* sum over ticks with runnable threads: span divided by the number of runnable threads */
-	double latency[2];
-	double gap[2]; /* sum of the spans of ticks without a runnable thread */
 };
 
 struct recording {
@@ -59,6 +49,11 @@ struct recording {
 	bool *wanted;
 	/* indexed by tick: next tick where `wanted` changes, or tick_count; NULL like `wanted` */
 	uint64_t *turn;
+	/* indexed by tick, and the sum over all ticks: used during a load; else NULL */
+	struct tick_sum *sums;
+	/* The ticks, with the numbers of threads of the whole group (recording_read.h). NULL: the
+	 * recording is a group of one. */
+	struct recording_tick *joint;
 	/*
 	 * One map for each table. The last load filled the maps of modules, frames, stacks, threads
 	 * and waits. The map of processes is filled when the recording is opened: a process has the
@@ -177,23 +172,13 @@ bool reader_is_of_thread(const struct profile *profile, uint32_t *thread, uint32
 /* Converts a system call number of the recording to that on this machine; an unknown one stays. */
 int32_t reader_syscall(const struct recording *recording, int32_t number);
 int reader_load_ticks(struct recording *recording, struct error *err);
-/*
- * Adds the ticks that load->selection selects to load->profile; sets load->selected_ns, and
- * `wanted` and `turn` of the recording. Returns an array of tick_count + 1 elements; element n sums
- * up the ticks before tick n. The caller frees the array.
- */
-struct tick_sum *reader_sum_ticks(struct recording *recording, struct recording_load *load);
-/*
- * Scales samples and weights of an entry, whose ticks are [first, first + ticks), to the selected
- * ticks, as struct recording_selection says. Returns false if none of these ticks is selected.
- */
-bool reader_share(const struct recording *recording, const struct tick_sum *sums, uint64_t first,
-		  uint64_t ticks, struct profile_entry *entry);
 
 /* --- reader_names.c */
 int reader_load_names(struct recording *recording, struct recorded_names *names,
 		      const struct profile *profile, struct error *err);
 
 /* --- reader_cost.c */
-int reader_load_stats(struct recording *recording, struct recording_load *load, struct error *err);
+/* Merges the costs and losses of the recordings, after reader_join. */
+int reader_load_stats(struct recording *const *recording, struct recording_load *load, size_t count,
+		      struct error *err);
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recording/reader_internal.h"
+#include "recording/reader_joint_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 
@@ -28,7 +29,7 @@ struct deadlock {
 struct loading {
 	struct recording *recording;
 	struct recording_load *load;
-	struct tick_sum *sums; /* result of reader_sum_ticks; NULL if all ticks are selected */
+	bool scales;  /* samples are scaled by reader_share */
 	double total; /* sum of the absolute values of samples and weights that were read */
 	struct deadlock deadlock;
 };
@@ -260,9 +261,8 @@ take_weights(struct loading *loading, struct rows *rows, int64_t first, int64_t 
 		loading->total += fabs((double)entry->ns[w]);
 	if (loading->total > SUM_MOST)
 		rows->bad = true;
-	return !rows->bad &&
-	       (loading->sums == NULL || reader_share(loading->recording, loading->sums,
-						      (uint64_t)first, (uint64_t)ticks, entry));
+	return !rows->bad && (!loading->scales || reader_share(loading->recording, (uint64_t)first,
+							       (uint64_t)ticks, entry));
 }
 
 static void
@@ -359,8 +359,8 @@ load_deadlock(struct rows *rows, void *context)
 
 /* --- the whole --------------------------------------------------------------------------- */
 
-int
-recording_load(struct recording *recording, struct recording_load *load, struct error *err)
+static int
+load_one(struct recording *recording, struct recording_load *load, struct error *err)
 {
 	/* A table comes after the tables that it refers to. */
 	static const struct row_reader readers[] = {
@@ -373,12 +373,13 @@ recording_load(struct recording *recording, struct recording_load *load, struct 
 		{ TABLE_BLAME, "table 'blame'", load_blame },
 		{ TABLE_DEADLOCKS, "table 'deadlocks'", load_deadlock },
 	};
-	struct loading loading = { .recording = recording, .load = load };
-	struct tick_sum *sums = reader_sum_ticks(recording, load);
+	struct loading loading = {
+		.recording = recording,
+		.load = load,
+		.scales = load->selection != NULL || recording->joint != NULL,
+	};
 	int rc;
 
-	if (load->selection != NULL)
-		loading.sums = sums;
 	recording->profile = load->profile;
 	recording->threads_only = load->threads_only;
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
@@ -388,9 +389,26 @@ recording_load(struct recording *recording, struct recording_load *load, struct 
 		end_deadlock(&loading);
 	if (rc == 0 && load->names != NULL)
 		rc = reader_load_names(recording, load->names, load->profile, err);
-	if (rc == 0 && load->stats != NULL)
-		rc = reader_load_stats(recording, load, err);
 	free(loading.deadlock.stuck);
-	free(sums);
+	free(recording->sums);
+	recording->sums = NULL;
 	return rc;
+}
+
+int
+recordings_load(struct recording *const *recording, struct recording_load *load, size_t count,
+		struct error *err)
+{
+	int rc = 0;
+
+	reader_join(recording, load, count);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = load_one(recording[i], &load[i], err);
+	return rc == 0 ? reader_load_stats(recording, load, count, err) : rc;
+}
+
+int
+recording_load(struct recording *recording, struct recording_load *load, struct error *err)
+{
+	return recordings_load(&recording, load, 1, err);
 }

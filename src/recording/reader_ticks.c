@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_ticks.c - reads ticks, and scales spans to the selected ticks. */
+/* reader_ticks.c - reads ticks, and scales spans to the selected and joint ticks. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "recording/reader_internal.h"
+#include "recording/reader_joint_internal.h"
 #include "wallsample/base/base.h"
 
 static void
@@ -71,84 +72,10 @@ reader_syscall(const struct recording *recording, int32_t number)
 									      number;
 }
 
-/*
- * Returns the time in ns since the beginning of the recording. If `ns` is negative, it is relative
- * to the end of the recording.
- */
-static int64_t
-moment(const struct recording *recording, int64_t ns)
+const struct recording_tick *
+recording_joint_tick(const struct recording *recording, uint64_t n)
 {
-	return ns < 0 ? (int64_t)recording->info.span_ns + ns : ns;
-}
-
-static bool
-tick_is_selected(const struct recording *recording, const struct recording_selection *selection,
-		 const struct recording_tick *tick)
-{
-	const int64_t end_ns = (int64_t)(tick->start_ns + tick->span_ns);
-
-	if (selection == NULL)
-		return true;
-	if (selection->has_from && end_ns <= moment(recording, selection->from_ns))
-		return false;
-	if (selection->has_to && end_ns > moment(recording, selection->to_ns))
-		return false;
-	return !selection->has_parallelism ||
-	       (tick->parallelism >= selection->least && tick->parallelism <= selection->most);
-}
-
-/* Sets recording->turn, by which split_span skips over ticks without a loop over each of them. */
-static void
-find_turns(struct recording *recording)
-{
-	const size_t count = recording->tick_count;
-
-	if (recording->wanted == NULL)
-		return;
-	recording->turn = xcalloc(count + 1, sizeof(*recording->turn));
-	for (size_t i = count; i-- > 0;)
-		recording->turn[i] = i + 1 < count && recording->wanted[i] ==
-							      recording->wanted[i + 1] ?
-					     recording->turn[i + 1] :
-					     i + 1;
-}
-
-struct tick_sum *
-reader_sum_ticks(struct recording *recording, struct recording_load *load)
-{
-	struct tick_sum *sums = xcalloc(recording->tick_count + 1, sizeof(*sums));
-
-	free(recording->wanted);
-	free(recording->turn);
-	recording->wanted = NULL;
-	recording->turn = NULL;
-	if (load->selection != NULL)
-		recording->wanted = xcalloc(recording->tick_count + 1, sizeof(bool));
-	load->selected_ns = 0;
-	for (size_t i = 0; i < recording->tick_count; i++) {
-		const struct recording_tick *tick = &recording->tick[i];
-		const bool wanted = tick_is_selected(recording, load->selection, tick);
-		const double ns = (double)tick->span_ns;
-		struct tick_sum *sum = &sums[i + 1];
-
-		if (recording->wanted != NULL)
-			recording->wanted[i] = wanted;
-		*sum = sums[i];
-		for (int s = 0; s <= wanted; s++) {
-			sum->ns[s] += ns;
-			if (tick->runnable == 0)
-				sum->gap[s] += ns;
-			else
-				sum->latency[s] += ns / tick->runnable;
-		}
-		if (!wanted)
-			continue;
-		load->selected_ns += tick->span_ns;
-		profile_set_ready(load->profile, load->threads_only ? 0 : tick->ready);
-		profile_add_tick(load->profile, tick->span_ns, tick->parallelism, tick->runnable);
-	}
-	find_turns(recording);
-	return sums;
+	return recording->joint != NULL ? &recording->joint[n] : &recording->tick[n];
 }
 
 /*
@@ -163,15 +90,15 @@ part_of(const double from[2], const double to[2], double otherwise)
 }
 
 bool
-reader_share(const struct recording *recording, const struct tick_sum *sums, uint64_t first,
-	     uint64_t ticks, struct profile_entry *entry)
+reader_share(const struct recording *recording, uint64_t first, uint64_t ticks,
+	     struct profile_entry *entry)
 {
 	const uint64_t count = recording->tick_count;
 	const uint64_t from = first < count ? first : count - (count > 0);
 	const uint64_t left = count - from, to = from + (ticks == 0   ? left > 0 :
 							 ticks < left ? ticks :
 									left);
-	const struct tick_sum *a = &sums[from], *b = &sums[to];
+	const struct tick_sum *a = &recording->sums[from], *b = &recording->sums[to];
 	const bool waited = !run_state_runnable(entry->state);
 	double time, latency;
 

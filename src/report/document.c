@@ -405,6 +405,7 @@ add_title(struct document *document, const struct export_subject *subject)
 	} else {
 		page_add(page, "Process %jd (%s)", (intmax_t)subject->report->process->pid,
 			 subject->report->process->comm);
+		report_add_others(subject->report, &page->text);
 	}
 	page_write(page, document_title, "%s by wallsample", subject->causal != NULL ? "," : "");
 }

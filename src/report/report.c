@@ -14,6 +14,8 @@
 #include "report/report_internal.h"
 
 #define THREAD_TABLES_MOST 10
+/* Maximum number of command lines of several processes. */
+#define COMMANDS_MOST 5
 /* Pages of fewer cells than this show one weight and no parallelism, to leave room for names. */
 #define NARROW 70
 /* Minimum width in cells of a page with the margin of error of each function's own time. */
@@ -37,14 +39,59 @@ write_end(const struct run_stats *stats, struct page *page)
 	page_field(page, "Note", ".");
 }
 
+/* Writes "101, 102 (postgres), 204 (nginx)": the name follows the last of successive processes that
+ * have it. */
+static void
+write_processes(const struct export_input *input, struct page *page)
+{
+	struct process *const *process = input->processes;
+	const size_t count = input->process_count;
+
+	for (size_t i = 0; i < count; i++) {
+		page_add(page, "%s%jd", i > 0 ? ", " : "", (intmax_t)process[i]->pid);
+		if (i + 1 == count || strcmp(process[i]->comm, process[i + 1]->comm) != 0)
+			page_add(page, " (%s)", process[i]->comm);
+	}
+	page_end_field(page, "Processes");
+}
+
+/* Writes the different command lines, at most COMMANDS_MOST. */
+static void
+write_commands(const struct export_input *input, struct page *page)
+{
+	struct process *const *process = input->processes;
+	size_t written = 0, others = 0;
+
+	for (size_t i = 0; i < input->process_count; i++) {
+		size_t first = 0;
+
+		while (strcmp(process[first]->cmdline, process[i]->cmdline) != 0)
+			first++;
+		if (first < i)
+			continue;
+		if (written == COMMANDS_MOST)
+			others++;
+		else
+			page_line(page, written++ == 0 ? "Command" : "", process[i]->cmdline);
+	}
+	if (others > 0)
+		page_field(page, "", "… and %s",
+			   quantity_things(others, "other command", "other commands").text);
+}
+
 static void
 write_header(const struct export_input *input, struct page *page)
 {
 	const struct run_stats *stats = input->stats;
 
-	page_field(page, "Process", "%jd (%s)", (intmax_t)input->process->pid,
-		   input->process->comm);
-	page_line(page, "Command", input->process->cmdline);
+	if (input->process_count > 1) {
+		write_processes(input, page);
+		write_commands(input, page);
+	} else {
+		page_field(page, "Process", "%jd (%s)", (intmax_t)input->process->pid,
+			   input->process->comm);
+		page_line(page, "Command", input->process->cmdline);
+	}
 	if (stats->runtimes[0] != '\0')
 		page_field(page, "Runtime", "%s", stats->runtimes);
 	page_field(page, "Threads", "%s seen, at most %s at once",

@@ -26,6 +26,15 @@ const struct report_weight_words report_weight_words[] = {
 			     "of Latency (real time)" },
 };
 
+void
+report_add_others(const struct export_input *input, struct strbuf *out)
+{
+	if (input->process_count > 1)
+		strbuf_add_format(out, " and %s",
+				  quantity_things(input->process_count - 1, "other", "others")
+					  .text);
+}
+
 bool
 report_add_excluded(const struct run_excluded *excluded, struct strbuf *out)
 {

@@ -45,6 +45,7 @@ unit_tests = \
 	tests/unit/profile/test_profile \
 	tests/unit/profile/test_profile_mark \
 	tests/unit/profile/test_run_stats \
+	tests/unit/recording/test_joint \
 	tests/unit/recording/test_reader_file \
 	tests/unit/recording/test_recording \
 	tests/unit/recording/test_recording_causal \

@@ -58,6 +58,8 @@ struct run_excluded {
 struct run_stats {
 	uint64_t ticks;
 	uint64_t elapsed_ns; /* time from the start of sampling to the last tick */
+	/* of merged recordings whose times overlap: sum of their elapsed times, minus elapsed_ns */
+	uint64_t overlap_ns;
 	/* CPU time that the target used in elapsed_ns, as counted by the kernel */
 	uint64_t target_cpu_ns;
 	bool target_cpu_known;

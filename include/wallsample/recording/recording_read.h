@@ -54,7 +54,8 @@ const struct recording_info *recording_info(const struct recording *recording);
 
 /*
  * A selection of ticks. A zeroed selection has all ticks. The times select the ticks that end in
- * (from_ns, to_ns].
+ * (from_ns, to_ns]. In a group of several recordings (see below) ticks are cut where a tick of
+ * another recording begins or ends, and the selection applies to the pieces.
  *
  * If only some ticks of a row of samples are selected, its samples and weights are multiplied by
  * the share that the selected ticks have in a sum over all ticks of the row. For the samples, wall
@@ -64,21 +65,16 @@ const struct recording_info *recording_info(const struct recording *recording);
  */
 struct recording_selection {
 	bool has_from, has_to;
-	/*
-	 * In ns since the beginning of the first tick. A negative time counts back from the end of
-	 * the last tick.
-	 */
+	/* In ns since the beginning of the group's first tick. A negative time counts back from the
+	 * end of its last tick. */
 	int64_t from_ns, to_ns;
 	bool has_parallelism;
 	uint32_t least, most; /* range of the number of threads on a CPU */
 };
 
-/*
- * Names of frames that recordings store. recorded_names_find finds the names of a place; it is a
- * callback for symbols_config.stored.
- */
+/* Names of frames that recordings store. recorded_names_find finds the names of a place; it is a
+ * callback for symbols_config.stored. */
 struct recorded_names;
-
 struct recorded_names *recorded_names_create(void);
 void recorded_names_free(struct recorded_names *names);
 size_t recorded_names_find(const void *names, const struct symbol_place *place, struct symbol *out,
@@ -87,6 +83,18 @@ size_t recorded_names_find(const void *names, const struct symbol_place *place, 
 /*
  * Destination of a load, and the part of the recording that is loaded. Several recordings may be
  * loaded into the same profile.
+ *
+ * A group: recordings of one machine whose times overlap, directly or through other recordings of
+ * the group. They are recordings of the same seconds, and are loaded as if one recording had been
+ * made of all their processes:
+ * - the elapsed time is the time from the first beginning to the last end;
+ * - the numbers of threads on a CPU, of runnable threads and of ready tasks are added over time;
+ *   of more threads on a CPU than there are CPUs, the excess is counted at the next time with a
+ *   CPU to spare and a runnable thread;
+ * - latency is weighted again, so that its sum is the elapsed time: in time dt, in which r threads
+ *   of the group were runnable, each of them gets dt / r; time without a runnable thread of the
+ *   group belongs to the recording that first has a runnable thread again.
+ * Groups are loaded as if one came after the other.
  */
 struct recording_load {
 	struct profile *profile;
@@ -104,7 +112,12 @@ struct recording_load {
 	bool threads_only;
 	/* the cost and losses of the recording are merged into this; NULL: not needed */
 	struct run_stats *stats;
-	uint64_t selected_ns; /* set by recording_load: sum of the spans of the selected ticks */
+	/* Results. `group` is the index of the first recording of the group. The others are of
+	 * this first recording, and 0 for the other recordings of the group. */
+	size_t group;
+	size_t members;               /* number of recordings of the group */
+	uint64_t selected_ns, all_ns; /* elapsed time of the group: selected, and all of it */
+	uint32_t cpus; /* number of CPUs that several members may use; 0: one member, not known */
 };
 
 /*
@@ -113,6 +126,17 @@ struct recording_load {
  * (negated) if it cannot be read. After an error the profile has a part of the samples.
  */
 int recording_load(struct recording *recording, struct recording_load *load, struct error *err);
+/*
+ * Does this for several recordings: load[i] is for recording[i]. Destinations and selections must
+ * be the same for all, numbers and labels must differ.
+ */
+int recordings_load(struct recording *const *recording, struct recording_load *load, size_t count,
+		    struct error *err);
+/*
+ * True if both recordings store CLOCK_MONOTONIC and come from one boot of one machine: they have
+ * the same host, and both clocks give about the same time from one recording to the other.
+ */
+bool recording_shares_clock(const struct recording *recording, const struct recording *other);
 
 /* --- as a timeline ---------------------------------------------------------------------- */
 
@@ -158,7 +182,9 @@ struct recording_tick {
 
 /* Returns a tick; `n` is below recording_info.ticks. The pointer is valid until recording_close. */
 const struct recording_tick *recording_tick(const struct recording *recording, uint64_t n);
-/* True if the last recording_load selected the tick. */
+/* Returns the tick with the mean numbers of threads of the whole group of the last load. */
+const struct recording_tick *recording_joint_tick(const struct recording *recording, uint64_t n);
+/* True if the last recording_load selected the tick, or at least half of its time. */
 bool recording_tick_wanted(const struct recording *recording, uint64_t n);
 
 /* --- as a causal profile ---------------------------------------------------------------- */

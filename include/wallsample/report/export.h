@@ -41,6 +41,9 @@ struct export_input {
 	/* A view by function. NULL: `view` is by function, or exporter.in_words is false. */
 	const struct view *functions;
 	const struct process *process;
+	/* the processes of several recordings, of which `process` is the first */
+	struct process *const *processes;
+	size_t process_count;          /* 0: the input is no recording */
 	const struct modules *modules; /* the modules of the process; NULL: not known */
 	const char *names_hint; /* a sentence on how to get missing symbols; NULL: no advice */
 	const struct run_stats *stats;

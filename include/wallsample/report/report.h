@@ -34,6 +34,9 @@ extern const struct report_key_words report_key_words[];
  */
 bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out);
 
+/* If the input has n > 1 processes, adds " and n - 1 others", to follow the name of the first. */
+void report_add_others(const struct export_input *input, struct strbuf *out);
+
 /* --- JSON values that several exporters share; the caller owns returned values --------------- */
 
 /* Returns an object with the pid, name and command_line of the process. */

@@ -68,13 +68,13 @@ tick_levels_create(const struct recording *recording)
 	levels->place = place;
 	for (uint64_t n = 0; n < count; n++)
 		place[n] = (struct place){
-			.parallelism = recording_tick(recording, n)->parallelism,
+			.parallelism = recording_joint_tick(recording, n)->parallelism,
 			.tick = n,
 		};
 	if (count > 1)
 		qsort(place, count, sizeof(*place), compare_places);
 	for (size_t i = 0; i < count; i++) {
-		const struct recording_tick *tick = recording_tick(recording, place[i].tick);
+		const struct recording_tick *tick = recording_joint_tick(recording, place[i].tick);
 
 		place[i + 1].time_ns = place[i].time_ns + (double)tick->span_ns;
 		place[i + 1].real_ns = place[i].real_ns + real_ns(tick);
@@ -117,7 +117,8 @@ tick_levels_sum(const struct tick_levels *levels, uint64_t first, uint64_t ticks
 {
 	if (ticks / SEARCHES_COST < levels->level_count) {
 		for (uint64_t n = first; n < first + ticks; n++) {
-			const struct recording_tick *tick = recording_tick(levels->recording, n);
+			const struct recording_tick *tick = recording_joint_tick(levels->recording,
+										 n);
 
 			add(context, tick->parallelism, (double)tick->span_ns, real_ns(tick));
 		}

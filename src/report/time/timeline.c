@@ -5,41 +5,17 @@
  */
 #include "wallsample/report/timeline.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "wallsample/base/base.h"
-
-/*
- * The time from one recording to another can be computed from their values of CLOCK_REALTIME and
- * from those of CLOCK_MONOTONIC. If both come from one boot of one machine, the two results differ
- * by less than this. (Recordings store CLOCK_REALTIME in whole seconds.)
- */
-#define CLOCKS_APART_NS (2 * NS_PER_SEC)
-
-/*
- * True if both recordings store CLOCK_MONOTONIC and come from one boot of one machine: they have
- * the same host, and both clocks give about the same time from one recording to the other.
- */
-static bool
-has_clock_of(const struct recording_info *info, const struct recording_info *first)
-{
-	const double dates = (double)(info->began - first->began) * (double)NS_PER_SEC;
-	const double clocks = (double)(int64_t)(info->clock_ns - first->clock_ns);
-
-	return info->clock_ns > 0 && first->clock_ns > 0 && strcmp(info->host, first->host) == 0 &&
-	       fabs(dates - clocks) < (double)CLOCKS_APART_NS;
-}
 
 uint64_t
 timeline_base(const struct export_input *input, size_t recording)
 {
-	const struct recording_info *first = recording_info(input->recordings[0]);
 	const struct recording_info *info = recording_info(input->recordings[recording]);
 
 	for (size_t i = 0; i < input->recording_count; i++)
-		if (!has_clock_of(recording_info(input->recordings[i]), first))
+		if (!recording_shares_clock(input->recordings[i], input->recordings[0]))
 			return (uint64_t)info->began * NS_PER_SEC;
 	return info->clock_ns;
 }
