@@ -343,7 +343,7 @@ json_write(const struct export_input *input, FILE *out)
 	write_threads(&writing);
 	report_json_states(writing.view, &writing.json);
 	report_json_green(writing.view, input->stats, &writing.json);
-	report_json_waiting(writing.view, &writing.json);
+	report_json_waiting(writing.input, &writing.json);
 	json_write_deadlocks(&writing.json, writing.view);
 	report_json_gil(writing.view, &writing.json);
 	write_modules(&writing);

@@ -409,13 +409,12 @@ pack_mappings(struct packing *packing)
 static size_t
 make_comments(struct packing *packing, int64_t *comment)
 {
-	const struct process *process = packing->input->process;
 	struct strbuf sb = STRBUF_INIT;
 	size_t count = 0;
 
 	comment[count++] = text(packing, "written by wallsample");
-	strbuf_add_format(&sb, "process %jd: ", (intmax_t)process->pid);
-	strbuf_add_one_line(&sb, process->cmdline);
+	strbuf_add_format(&sb, "process %jd: ", (intmax_t)packing->input->process->pid);
+	strbuf_add_one_line(&sb, packing->input->process->cmdline);
 	report_add_others(packing->input, &sb);
 	comment[count++] = text(packing, sb.data);
 	if (packing->input->filtered)

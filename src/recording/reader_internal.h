@@ -51,6 +51,7 @@ struct recording {
 	uint64_t *turn;
 	/* indexed by tick, and the sum over all ticks: used during a load; else NULL */
 	struct tick_sum *sums;
+	const struct recording *group; /* first recording of the group; NULL: not loaded */
 	/* The ticks, with the numbers of threads of the whole group (recording_read.h). NULL: the
 	 * recording is a group of one. */
 	struct recording_tick *joint;

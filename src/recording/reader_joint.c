@@ -443,6 +443,8 @@ reader_join(struct recording *const *recording, struct recording_load *load, siz
 {
 	find_groups(recording, load, count);
 	for (size_t i = 0; i < count; i++)
+		recording[i]->group = recording[load[i].group];
+	for (size_t i = 0; i < count; i++)
 		load[i].selected_ns = load[i].all_ns = load[i].cpus = load[i].members = 0;
 	for (size_t i = 0; i < count; i++)
 		if (load[i].group == i)

@@ -72,6 +72,12 @@ reader_syscall(const struct recording *recording, int32_t number)
 									      number;
 }
 
+const struct recording *
+recording_group(const struct recording *recording)
+{
+	return recording->group;
+}
+
 const struct recording_tick *
 recording_joint_tick(const struct recording *recording, uint64_t n)
 {

@@ -40,4 +40,5 @@ libwallsample_a_SOURCES += \
 	src/report/time/tick_levels.c \
 	src/report/time/tick_levels_internal.h \
 	src/report/time/timeline.c \
-	src/report/time/timeline_bins.c
+	src/report/time/timeline_bins.c \
+	src/report/time/waiting_bins.c

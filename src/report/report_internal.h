@@ -104,9 +104,12 @@ struct text_page text_page_make(unsigned columns, FILE *out);
 #define WAITING_BINS 12
 
 /*
- * Returns the time of waiters in ns, WAITING_BINS numbers for each row of `waiting`; the caller
- * frees the array. Returns NULL if the input has no recording or several recordings, or if the
- * recording has no sampled time. An error of the recording is stored in input->error.
+ * Sums the waits over the selected time of the recordings, from the first to the last selected
+ * tick. Raises `most` of each row to the largest number of threads that waited at once, as a mean
+ * over about ten ticks; recordings of one group (recording_read.h) are added over time. Returns the
+ * time of waiters in ns, WAITING_BINS numbers for each row of `waiting`; the caller frees the
+ * array. Returns NULL if the input has no recording or recordings of several groups, or if no tick
+ * is selected. An error of a recording is stored in input->error.
  */
 double *waiting_bins_make(const struct export_input *input, const struct waiting *waiting);
 /* Adds one character for each bin, a bar from "▁" to "█": the largest bin has "█", 0 has " ". */

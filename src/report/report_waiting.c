@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "wallsample/report/quantity.h"
-#include "wallsample/report/timeline.h"
 #include "report/report_internal.h"
 
 /*
@@ -121,57 +120,6 @@ add_what(const struct report_cell *cell, struct strbuf *out)
 }
 
 /* --- waits over time -------------------------------------------------------------------------- */
-
-/* The context of add_slice(), which sums the time of waits over all slices. */
-struct filling {
-	const struct export_input *input;
-	const struct waiting *waiting;
-	uint64_t base_ns; /* start of the recording on the clock of slices */
-	double bin_ns;    /* length of a bin */
-	/* time of waiters in ns; index: row of `waiting` * WAITING_BINS + number of the bin */
-	double *bin;
-};
-
-/* Adds the time that the slice has in each bin to the bins of the object that its thread awaits. */
-static bool
-add_slice(void *context, const struct timeline_slice *slice)
-{
-	struct filling *filling = context;
-	const double from = (double)(slice->start_ns - filling->base_ns) / filling->bin_ns;
-	const double to = (double)(slice->end_ns - filling->base_ns) / filling->bin_ns;
-	size_t row;
-
-	if (slice->wait == 0)
-		return true;
-	row = waiting_find(filling->waiting, filling->input->view, slice->wait, slice->function,
-			   slice->depth);
-	for (size_t i = from > 0 ? (size_t)from : 0;
-	     row < filling->waiting->count && i < WAITING_BINS && (double)i < to; i++) {
-		const double begin = from > (double)i ? from : (double)i;
-		const double end = to < (double)(i + 1) ? to : (double)(i + 1);
-
-		filling->bin[row * WAITING_BINS + i] += (end - begin) * filling->bin_ns;
-	}
-	return true;
-}
-
-double *
-waiting_bins_make(const struct export_input *input, const struct waiting *waiting)
-{
-	struct filling filling = { .input = input, .waiting = waiting };
-	uint64_t span_ns;
-
-	if (input->recordings == NULL || input->recording_count != 1)
-		return NULL;
-	span_ns = recording_info(input->recordings[0])->span_ns;
-	if (span_ns == 0)
-		return NULL;
-	filling.base_ns = timeline_base(input, 0);
-	filling.bin_ns = (double)span_ns / WAITING_BINS;
-	filling.bin = xcalloc(waiting->count * WAITING_BINS + 1, sizeof(*filling.bin));
-	timeline_each(input, RECORDING_AS_WRITTEN, add_slice, &filling);
-	return filling.bin;
-}
 
 void
 waiting_bins_add(const double bin[WAITING_BINS], struct strbuf *out)
@@ -345,14 +293,13 @@ report_write_waiting(const struct export_input *input, struct page *page)
 {
 	struct waiting waiting;
 	struct line *line;
-	double *bins = NULL;
+	double *bins;
 	size_t count;
 
 	waiting_make(input->view, &waiting);
+	bins = waiting_bins_make(input, &waiting);
 	line = choose(input, &waiting, &count);
-	if (count > 0 && page->width >= WIDE)
-		bins = waiting_bins_make(input, &waiting);
-	for (size_t i = 0; bins != NULL && i < count; i++)
+	for (size_t i = 0; page->width >= WIDE && bins != NULL && i < count; i++)
 		line[i].bins = &bins[(size_t)(line[i].row - waiting.row) * WAITING_BINS];
 	if (count > 0) {
 		page->ops->heading(page,
@@ -368,12 +315,14 @@ report_write_waiting(const struct export_input *input, struct page *page)
 }
 
 void
-report_json_waiting(const struct view *view, struct json_stream *stream)
+report_json_waiting(const struct export_input *input, struct json_stream *stream)
 {
+	const struct view *view = input->view;
 	struct waiting waiting;
 	struct line *line;
 
 	waiting_make(view, &waiting);
+	free(waiting_bins_make(input, &waiting));
 	line = xcalloc(waiting.count + 1, sizeof(*line));
 	for (size_t i = 0; i < waiting.count; i++)
 		line[i] = make_line(view, &waiting.row[i], waiting.row[i].waiter);

@@ -126,10 +126,8 @@ struct recording_load {
  * (negated) if it cannot be read. After an error the profile has a part of the samples.
  */
 int recording_load(struct recording *recording, struct recording_load *load, struct error *err);
-/*
- * Does this for several recordings: load[i] is for recording[i]. Destinations and selections must
- * be the same for all, numbers and labels must differ.
- */
+/* Does this for several recordings: load[i] is for recording[i]. Destinations and selections must
+ * be the same for all, numbers and labels must differ. */
 int recordings_load(struct recording *const *recording, struct recording_load *load, size_t count,
 		    struct error *err);
 /*
@@ -182,6 +180,8 @@ struct recording_tick {
 
 /* Returns a tick; `n` is below recording_info.ticks. The pointer is valid until recording_close. */
 const struct recording_tick *recording_tick(const struct recording *recording, uint64_t n);
+/* Returns the first recording of the group of the last load. */
+const struct recording *recording_group(const struct recording *recording);
 /* Returns the tick with the mean numbers of threads of the whole group of the last load. */
 const struct recording_tick *recording_joint_tick(const struct recording *recording, uint64_t n);
 /* True if the last recording_load selected the tick, or at least half of its time. */

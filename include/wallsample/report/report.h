@@ -76,7 +76,7 @@ void report_json_green(const struct view *view, const struct run_stats *stats,
  * Writes the list "waits": the awaited objects, each with up to 20 stacks of waiters and up to 20
  * of lock holders.
  */
-void report_json_waiting(const struct view *view, struct json_stream *stream);
+void report_json_waiting(const struct export_input *input, struct json_stream *stream);
 /*
  * Writes the object "gil": how long threads held an interpreter's lock and waited for it. Writes
  * nothing if no interpreter has a lock.

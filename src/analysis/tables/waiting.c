@@ -2,11 +2,15 @@
 /* waiting.c - sums up waits by the object that threads waited for. */
 #include "wallsample/analysis/waiting.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/view/view_internal.h"
 #include "wallsample/runtime/language.h"
+
+/* A mean number of waiters that exceeds a whole number by less than this counts as that number. */
+#define MEAN_ERROR 0.05
 
 struct summing {
 	const struct view *view;
@@ -185,6 +189,16 @@ sort_rows(struct waiting *out)
 		table_insert(&out->rows, out->row[i].kind, out->row[i].named, i, NULL);
 }
 
+/* The largest number of waiters at one time is at least their mean number, an estimate. */
+static void
+raise_to_mean(struct waiting_row *row, double span_ns)
+{
+	const double mean = ceil((double)row->ns / span_ns - MEAN_ERROR);
+
+	if (mean > row->most)
+		row->most = mean < row->threads ? (uint32_t)mean : row->threads;
+}
+
 void
 waiting_make(const struct view *view, struct waiting *out)
 {
@@ -203,14 +217,8 @@ waiting_make(const struct view *view, struct waiting *out)
 		if (profile_blame(profile, i)->ns > 0)
 			add_holder(&summing, profile_blame(profile, i));
 	out->count = out->rows.count;
-	/* The largest number of waiters at one time is at least their mean number. */
-	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++) {
-		struct waiting_row *row = &out->row[i];
-		const int64_t average = row->ns / profile_wall_ns(profile);
-
-		if (average > row->most)
-			row->most = average < row->threads ? (uint32_t)average : row->threads;
-	}
+	for (size_t i = 0; i < out->count && profile_wall_ns(profile) > 0; i++)
+		raise_to_mean(&out->row[i], (double)profile_wall_ns(profile));
 	share_stacks(out);
 	sort_rows(out);
 	table_release(&summing.stacks);

@@ -118,6 +118,7 @@ check_rows(const struct view *view, int64_t waited, int64_t second, const char *
 	assert_int_equal(row->ns, (waited + second) * TICK);
 	assert_int_equal(row->samples, waited + second);
 	assert_int_equal(row->threads, 2);
+	assert_int_equal(row->most, 2); /* each of the two waits by its own: on average 1.5 or 2 */
 	assert_int_equal(row->waiters, 2);
 	assert_name(view, row->waiter[0].function[0], "w");
 	assert_int_equal(row->waiter[0].ns, waited * TICK);
@@ -224,11 +225,12 @@ test_views(void **state)
 	profile_free(scene.profile);
 }
 
-/* Who waits in the later half alone makes the bars of that half twice as high. */
+/* The bars of the mutex and of the socket span the selected time. */
 static void
-check_bars(const char *path)
+check_bars(const char *path, const struct recording_selection *selection, const char *mutex,
+	   const char *socket)
 {
-	struct recording_load to = { .profile = profile_create() };
+	struct recording_load to = { .profile = profile_create(), .selection = selection };
 	struct error err = { .kind = ERROR_NONE };
 	struct export_input input = { .error = &err, .recording_count = 1 };
 	struct recording *recording;
@@ -246,10 +248,10 @@ check_bars(const char *path)
 	assert_int_equal(err.kind, ERROR_NONE);
 	strbuf_init(&text);
 	waiting_bins_add(bins, &text);
-	assert_string_equal(text.data, "▅▅▅▅▅▅██████");
+	assert_string_equal(text.data, mutex);
 	strbuf_clear(&text);
 	waiting_bins_add(bins + WAITING_BINS, &text);
-	assert_string_equal(text.data, "████████████");
+	assert_string_equal(text.data, socket);
 	strbuf_release(&text);
 	free(bins);
 	waiting_release(&waiting);
@@ -258,12 +260,47 @@ check_bars(const char *path)
 	profile_free(to.profile);
 }
 
+/* Two recordings of the same seconds, with the same waits: the waiters add up over time. */
+static void
+check_same_seconds(const char *path)
+{
+	struct recording_load to[2] = { { .profile = profile_create() }, { .number = 1 } };
+	struct error err = { .kind = ERROR_NONE };
+	struct export_input input = { .error = &err, .recording_count = 2 };
+	struct recording *recording[2];
+	struct waiting waiting;
+	double *bins;
+
+	to[1].profile = to[0].profile;
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(recording_open(path, &recording[i], &err), 0);
+	assert_int_equal(recordings_load(recording, to, 2, &err), 0);
+	input.recordings = recording;
+	input.view = view_of(to[0].profile, VIEW_BY_LOCK, false);
+	waiting_make(input.view, &waiting);
+	bins = waiting_bins_make(&input, &waiting);
+	assert_non_null(bins);
+	assert_int_equal(waiting.row[0].threads, 4);
+	assert_int_equal(waiting.row[0].ns, 300 * TICK);
+	assert_int_equal(waiting.row[0].most, 4); /* on average 3 */
+	assert_int_equal(waiting.row[1].most, 2);
+	free(bins);
+	waiting_release(&waiting);
+	view_free((struct view *)(uintptr_t)input.view);
+	for (size_t i = 0; i < 2; i++)
+		recording_close(recording[i]);
+	profile_free(to[0].profile);
+}
+
 /* What was written between two commits may have other names in the next. */
 static void
 test_recorded(void **state)
 {
 	static const struct recording_selection second = {
-		.has_from = true, .from_ns = 50 * TICK, .has_to = true, .to_ns = 75 * TICK,
+		.has_from = true,
+		.from_ns = 50 * TICK,
+		.has_to = true,
+		.to_ns = 75 * TICK,
 	};
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
@@ -282,9 +319,11 @@ test_recorded(void **state)
 		scene_run(&scene, tick, tick + 25);
 		assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
 	}
-	profile_add_wait(scene.profile, &(struct profile_wait){
-		.kind = WAIT_MUTEX, .most = 2,
-		.object = profile_wait(scene.profile, scene.mutex)->object });
+	profile_add_wait(scene.profile,
+			 &(struct profile_wait){
+				 .kind = WAIT_MUTEX,
+				 .most = 2,
+				 .object = profile_wait(scene.profile, scene.mutex)->object });
 	profile_rename_frame(scene.profile, profile_wait(scene.profile, scene.socket)->object,
 			     "tcp port 80");
 	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err), 0);
@@ -303,10 +342,15 @@ test_recorded(void **state)
 	view_free(view);
 	profile_free(back);
 	assert_int_equal(ask(place.path, "SELECT sum(wall_s) = 1.5 FROM samples "
-					 "WHERE waits_for = 'mutex table'"), 1);
+					 "WHERE waits_for = 'mutex table'"),
+			 1);
 	assert_int_equal(ask(place.path, "SELECT round(sum(wall_s), 3) = 1.5 FROM top_holders "
-					 "WHERE what = 'mutex table' AND holder = 'holder'"), 1);
-	check_bars(place.path);
+					 "WHERE what = 'mutex table' AND holder = 'holder'"),
+			 1);
+	/* The second thread waits in the later half alone. */
+	check_bars(place.path, NULL, "▅▅▅▅▅▅██████", "████████████");
+	check_bars(place.path, &second, "████████████", "████████████");
+	check_same_seconds(place.path);
 	profile_free(scene.profile);
 	modules_free(modules);
 	place_remove(&place);
@@ -338,8 +382,9 @@ check_deadlock(const struct profile *profile, const char *words, const char *oth
 static void
 test_deadlock(void **state)
 {
-	struct profile_stuck stuck[] = { { FIRST, 0, 1 }, { SECOND, 0, 2 }, { READER, 0, 1 },
-					 { HOLDER, 0, 1 } };
+	struct profile_stuck stuck[] = {
+		{ FIRST, 0, 1 }, { SECOND, 0, 2 }, { READER, 0, 1 }, { HOLDER, 0, 1 }
+	};
 	const struct profile_stuck turned[] = { { SECOND, 0, 2 }, { FIRST, 0, 1 } };
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
@@ -358,18 +403,24 @@ test_deadlock(void **state)
 	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
 	/* Fewer are behind it: what has been written of the others goes. */
 	profile_add_deadlock(scene.profile, stuck, 3, 2);
-	check_deadlock(scene.profile, "first-11 waits for mutex M, held by second-12; second-12 "
-				      "waits for mutex M, held by first-11", "reader-13");
+	check_deadlock(scene.profile,
+		       "first-11 waits for mutex M, held by second-12; second-12 "
+		       "waits for mutex M, held by first-11",
+		       "reader-13");
 	/* The same ring, however it begins, is one; who is behind it is told anew. */
 	profile_add_deadlock(scene.profile, turned, 2, 2);
-	check_deadlock(scene.profile, "second-12 waits for mutex M, held by first-11; first-11 "
-				      "waits for mutex M, held by second-12", "");
+	check_deadlock(scene.profile,
+		       "second-12 waits for mutex M, held by first-11; first-11 "
+		       "waits for mutex M, held by second-12",
+		       "");
 	profile_add_deadlock(scene.profile, stuck, 3, 2);
 	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err), 0);
 	recorder_free(recorder);
 	back = load(place.path, NULL, NULL);
-	check_deadlock(back, "first-11 waits for mutex M, held by second-12; second-12 waits for "
-			     "mutex M, held by first-11", "reader-13");
+	check_deadlock(back,
+		       "first-11 waits for mutex M, held by second-12; second-12 waits for "
+		       "mutex M, held by first-11",
+		       "reader-13");
 	profile_free(back);
 	profile_free(scene.profile);
 	modules_free(modules);
@@ -380,10 +431,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_many_holders),
-		cmocka_unit_test(test_views),
-		cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_rows),     cmocka_unit_test(test_many_holders),
+		cmocka_unit_test(test_views),    cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_deadlock),
 	};
 
