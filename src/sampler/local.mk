@@ -38,5 +38,6 @@ libwallsample_a_SOURCES += \
 	src/sampler/waits/deadlock.c \
 	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \
+	src/sampler/waits/lock_blame.c \
 	src/sampler/waits/thread_wait.c \
 	src/sampler/waits/thread_wait_object.c

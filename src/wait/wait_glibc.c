@@ -70,7 +70,8 @@ value_is_of_mutex(const struct futex_wait *wait, uint32_t bits)
 		return false;
 	if (bits & KIND_ROBUST) /* always shared: the kernel wakes a waiter when the owner ends */
 		return wait->shared && (wait->value & FUTEX_WAITERS) != 0 &&
-		       (wait->value & FUTEX_TID_MASK) != 0;
+		       (wait->value & FUTEX_TID_MASK) != 0 &&
+		       ((bits & GLIBC_KIND_SHARED) != 0 || word_has_owner(wait));
 	if (wait->shared != ((bits & GLIBC_KIND_SHARED) != 0))
 		return false;
 	if (bits & KIND_CEILING)

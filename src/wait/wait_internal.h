@@ -76,6 +76,13 @@ bool around_has(const struct futex_wait *wait, int from, int to);
 uint32_t around_u32(const struct futex_wait *wait, int offset);
 uint64_t around_u64(const struct futex_wait *wait, int offset);
 
+/*
+ * Returns true when the low bits of the futex word, now or as the call expects it, are the id of a
+ * live thread of the target, or when the word has FUTEX_OWNER_DIED. To be called for locks of one
+ * process whose word holds the owner's tid: the kernel or the C library changes the word when the
+ * owner exits, so that any other number refutes such a lock.
+ */
+bool word_has_owner(const struct futex_wait *wait);
 /* Sets kind and object of the wait. Always returns true, for callers that end with
  * `return … && lock_found(…)`. */
 bool lock_found(struct wait *out, enum wait_kind kind, uint64_t object);

@@ -9,6 +9,13 @@
 
 #include "wait/wait_internal.h"
 
+/* Returns true for a pointer of the list of mutexes that a thread owns. */
+static bool
+is_list_pointer(uint64_t pointer)
+{
+	return pointer != 0 && pointer % 8 == 0;
+}
+
 /* Members of pthread_mutex_t: type, lock, waiters, two list pointers (in mutexes that record their
  * owner), count. */
 static bool
@@ -29,8 +36,11 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 	if ((type & (MUSL_TYPE_ROBUST | 3u)) == 0)
 		return tid == busy && around_u32(wait, 16) == 0 && around_u64(wait, 20) == 0 &&
 		       around_u64(wait, 28) == 0 && lock_found(out, WAIT_MUTEX, object);
-	/* The tid in the word is 0 only in a robust mutex whose owner has exited. */
-	if (tid >= TID_LIMIT || (tid == 0) != ((wait->value & FUTEX_OWNER_DIED) != 0))
+	/* The tid in the word is 0 only in a mutex whose owner has exited. A locked mutex is in a
+	 * list of its owner: both pointers are set, and they are aligned. */
+	if (tid >= TID_LIMIT || (tid == 0) != ((wait->value & FUTEX_OWNER_DIED) != 0) ||
+	    (!wait->shared && !word_has_owner(wait)) || !is_list_pointer(around_u64(wait, 20)) ||
+	    !is_list_pointer(around_u64(wait, 28)))
 		return false;
 	return lock_found(out, type & MUSL_TYPE_ROBUST ? WAIT_MUTEX_ROBUST : types[type & 3],
 			  object);

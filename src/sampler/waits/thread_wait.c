@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * thread_wait.c - classifies what a sleeping thread waits for, when its sleep is first observed;
- * reads once a tick which threads hold the locks that others wait for; counts the threads that wait
- * for one futex at once; and names the descriptors that threads wait for.
+ * counts the threads that wait for one futex at once; and names the descriptors that threads wait
+ * for.
  */
-#include "wallsample/sampler/stack.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +12,6 @@
 /* Most times that a wait is classified in one sleep: if only a futex, or a lock of unknown kind,
  * was recognised, the lock may have been read while it changed. */
 #define TRIES_MOST 3
-
-/* Most objects with waiters at a tick for their holders to be observed at every tick. If there are
- * more, holders are observed as often as other threads. */
-#define HOLDERS_MOST 32
-
-/* Number of lock holders read between two calls of late_serve, which releases late threads: to read
- * one takes some microseconds. */
-#define BLAMES_UNSERVED 32
 
 /* Reading the names of descriptors (waits_describe) takes at most 1/DESCRIBE_SHARE of the time, and
  * at the end of the run at most DESCRIBE_LAST_NS. */
@@ -312,159 +302,12 @@ waits_try_again(struct waits *waits, struct sampled_thread *thread)
 		waits_classify(waits, thread, thread->state, &info);
 }
 
-/* --- blame ---------------------------------------------------------------------------- */
-
-void
-waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples, int64_t ns)
-{
-	const struct thread_wait *wait = &thread->wait;
-
-	if (wait->id == 0 || !wait_kind_has_owner(wait->what.kind))
-		return;
-	waits->blamed = xgrow(waits->blamed, &waits->blamed_capacity, waits->blamed_count + 1,
-			      sizeof(*waits->blamed));
-	waits->blamed[waits->blamed_count++] = (struct blamed){
-		.tid = thread->watch.tid,
-		.wait = wait->id,
-		.what = wait->what,
-		.samples = samples,
-		.ns = ns,
-	};
-}
-
-void
-waits_blame_last(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
-		 int64_t ns)
-{
-	struct profile_blame to = thread->wait.blamed;
-
-	if (thread->wait.id == 0 || !thread->wait.holder_read) {
-		waits_blame(waits, thread, samples, ns);
-		return;
-	}
-	to.samples = samples;
-	to.ns = ns;
-	profile_add_blame(waits->run->profile, &to);
-}
-
-bool
-waits_has_few_holders(const struct waits *waits)
-{
-	return waits->owner_count <= HOLDERS_MOST;
-}
-
-void
-waits_forget_owners(struct waits *waits)
-{
-	table_clear(&waits->owners);
-	waits->owner_count = 0;
-}
-
-const struct wait_owner *
-waits_owner(struct waits *waits, const struct wait *wait)
-{
-	bool added;
-	const uint32_t at = *table_insert(&waits->owners, wait->object, wait->kind,
-					  (uint32_t)waits->owner_count, &added);
-
-	if (added) {
-		waits->owner = xgrow(waits->owner, &waits->owner_capacity, waits->owner_count + 1,
-				     sizeof(*waits->owner));
-		wait_owner(&waits->source, wait, &waits->owner[waits->owner_count++]);
-	}
-	return &waits->owner[at];
-}
-
-uint32_t
-stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
-{
-	char text[64];
-
-	switch (owner->holder) {
-	case HOLDER_GONE:
-		snprintf(text, sizeof(text), "[thread %jd, which is none of this process]",
-			 (intmax_t)owner->tid);
-		break;
-	case HOLDER_READERS:
-		snprintf(text, sizeof(text), "[readers, which are not written down]");
-		break;
-	case HOLDER_THREAD:
-		snprintf(text, sizeof(text), "[thread %jd, which was not sampled]",
-			 (intmax_t)owner->tid);
-		break;
-	case HOLDER_FOREIGN:
-		snprintf(text, sizeof(text), "[another process]");
-		break;
-	case HOLDER_UNTOLD:
-		snprintf(text, sizeof(text), "[somebody whom the lock does not name]");
-		break;
-	case HOLDER_NOBODY:
-		snprintf(text, sizeof(text), "[nobody just then]");
-		break;
-	}
-	return stack_of_text(profile, text, STACK_NONE);
-}
-
-/* Returns the owner of the lock that a thread waited for. Owners are read at the end of a tick. If
- * the waiter itself owns an interpreter's lock by then, the owner during the wait is not known, and
- * an unknown owner is returned. */
-static const struct wait_owner *
-owner_of(struct waits *waits, const struct blamed *blamed)
-{
-	static const struct wait_owner unknown = { .holder = HOLDER_NOBODY };
-	const struct wait_owner *owner = waits_owner(waits, &blamed->what);
-
-	return blamed->what.kind == WAIT_GIL && owner->holder == HOLDER_THREAD &&
-			       owner->tid == blamed->tid ?
-		       &unknown :
-		       owner;
-}
-
-/* Attributes the waiting time of a thread at this tick to the holder of the lock. */
-static void
-blame_holder(struct waits *waits, const struct blamed *blamed)
-{
-	const struct wait_owner *owner = owner_of(waits, blamed);
-	uint32_t carrier;
-	struct sampled_thread *waiter = threads_find(&waits->run->threads, blamed->tid);
-	struct sampled_thread *holder = owner->holder == HOLDER_THREAD ?
-						threads_find(&waits->run->threads, owner->tid) :
-						NULL;
-	struct profile_blame to = {
-		.wait = blamed->wait,
-		.state = RUN_UNKNOWN,
-		.samples = blamed->samples,
-		.ns = blamed->ns,
-	};
-
-	if (holder != NULL)
-		holder->holder_tick = waits->run->tick.number;
-	if (holder != NULL && holder->selected) {
-		to.thread = thread_record_of_sample(waits->run, holder, &carrier);
-		to.stack = holder->stack;
-		to.state = holder->late != NULL ? RUN_QUEUED : holder->state;
-	} else {
-		to.thread = profile_nobody(waits->run->profile);
-		to.stack = stack_of_unknown_holder(waits->run->profile, owner);
-	}
-	profile_add_blame(waits->run->profile, &to);
-	if (waiter != NULL && waiter->wait.id == blamed->wait) {
-		waiter->wait.holder = holder != NULL ? holder->watch.tid : 0;
-		waiter->wait.blamed = to;
-		waiter->wait.holder_read = true;
-	}
-}
+/* --- a tick ----------------------------------------------------------------------------- */
 
 void
 waits_tick(struct waits *waits)
 {
-	waits_forget_owners(waits);
-	for (size_t i = 0; i < waits->blamed_count; i++) {
-		if (i % BLAMES_UNSERVED == 0)
-			late_serve(waits->run);
-		blame_holder(waits, &waits->blamed[i]);
-	}
-	waits->blamed_count = 0;
+	waits_blame_holders(waits);
 	crowds_tick(waits);
 }
 

@@ -23,7 +23,7 @@ struct sampled_process;
 struct sampled_thread;
 struct waits;
 
-/* --- thread_wait.c, thread_wait_object.c ----------------------------------------------------- */
+/* --- thread_wait.c, thread_wait_object.c, lock_blame.c ---------------------------------------- */
 
 /* A crowd is the set of threads that wait for the same futex. */
 struct crowds {
@@ -126,8 +126,11 @@ bool waits_has_few_holders(const struct waits *waits);
  * until waits_forget_owners is called. */
 const struct wait_owner *waits_owner(struct waits *waits, const struct wait *wait);
 void waits_forget_owners(struct waits *waits);
-/* Attributes the time of waiters at this tick to lock holders. To be called when all threads of the
- * tick are observed. */
+/* Reads the holders of the locks again, and attributes to them the time that waits_blame has
+ * stored. */
+void waits_blame_holders(struct waits *waits);
+/* Attributes the time of waiters at this tick to lock holders, and counts the waiters of each lock.
+ * To be called when all threads of the tick are observed. */
 void waits_tick(struct waits *waits);
 /* Gives frames of descriptors readable names. With `all`: as many as half a second allows.
  * Otherwise at most one frame, and none before waits->describe_ns. Must not be called while a

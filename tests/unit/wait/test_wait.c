@@ -72,6 +72,8 @@ struct lock_row {
 	  { 32, (signals0) }, { 36, (signals1) } }
 #define BARRIER(in, round, count, shared, out)                                 \
 	{ { 0, (in) }, { 4, (round) }, { 8, (count) }, { 12, (shared) }, { 16, (out) } }
+/* The list pointers of a musl mutex that records its owner. */
+#define LINKED { 24, 0x100 }, { 28, 0x7f3a }, { 32, 0x108 }, { 36, 0x7f3a }
 #define WAITERS FUTEX_WAITERS
 #define WAIT FUTEX_WAIT
 #define P PRIVATE
@@ -151,13 +153,15 @@ static const struct lock_row lock_rows[] = {
 	  WAIT_MUTEX, 0, MUSL, UNTOLD },
 	{ "musl timed", { { 4, 16 | WAITERS }, { 8, 1 } }, 4, WAIT | P, 16 | WAITERS, 1,
 	  WAIT_MUTEX, 0, MUSL, UNTOLD },
-	{ "musl recursive", { { 0, 1 }, { 4, INNER | WAITERS }, { 8, 2 }, { 20, 1 } }, 4, WAIT | P,
-	  INNER | WAITERS, 0, WAIT_MUTEX_RECURSIVE, 0, MUSL, THREAD },
-	{ "musl errorcheck", { { 0, 2 }, { 4, DEAD | WAITERS }, { 8, 2 } }, 4, WAIT | P,
-	  DEAD | WAITERS, 0, WAIT_MUTEX_ERRORCHECK, 0, MUSL, GONE(DEAD) },
-	{ "musl left", { { 0, 1 }, { 4, 0xc0000000 }, { 8, 1 } }, 4, WAIT | P, 0xc0000000, 0,
-	  WAIT_MUTEX_RECURSIVE, 0, MUSL, GONE(0) },
-	{ "musl robust, shared", { { 0, 132 }, { 4, INNER | WAITERS }, { 8, 1 } }, 4, WAIT,
+	{ "musl recursive", { { 0, 1 }, { 4, INNER | WAITERS }, { 8, 2 }, { 20, 1 }, LINKED }, 4,
+	  WAIT | P, INNER | WAITERS, 0, WAIT_MUTEX_RECURSIVE, 0, MUSL, THREAD },
+	{ "musl errorcheck", { { 0, 2 }, { 4, INNER | WAITERS }, { 8, 2 }, LINKED }, 4, WAIT | P,
+	  INNER | WAITERS, 0, WAIT_MUTEX_ERRORCHECK, 0, MUSL, THREAD },
+	{ "musl robust, taken over", { { 0, 4 }, { 4, INNER | WAITERS }, { 8, 2 }, LINKED }, 4,
+	  WAIT | P, DEAD | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, MUSL, THREAD },
+	{ "musl left", { { 0, 1 }, { 4, 0xc0000000 }, { 8, 1 }, LINKED }, 4, WAIT | P,
+	  0xc0000000, 0, WAIT_MUTEX_RECURSIVE, 0, MUSL, GONE(0) },
+	{ "musl robust, shared", { { 0, 132 }, { 4, INNER | WAITERS }, { 8, 1 }, LINKED }, 4, WAIT,
 	  INNER | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, MUSL, THREAD },
 	{ "musl pi", { { 0, 9 }, { 4, INNER | WAITERS } }, 4, FUTEX_LOCK_PI | P, 0, 0,
 	  WAIT_MUTEX_PI, 0, MUSL, THREAD },
@@ -202,6 +206,15 @@ static const struct lock_row lock_rows[] = {
 	  NONE, NOBODY },
 	{ "musl, no waiters", { { 4, 16 | WAITERS } }, 4, WAIT | P, 16 | WAITERS, 0, WAIT_FUTEX, 4,
 	  NONE, NOBODY },
+	/* a word that counts waiters below a bit that says that it is held, as of InnoDB */
+	{ "held and counted", { { 0, 4 }, { 4, 3 | WAITERS }, { 8, 1 }, LINKED }, 4, WAIT | P,
+	  3 | WAITERS, 0, WAIT_FUTEX, 4, NONE, NOBODY },
+	{ "counted like a thread", { { 0, 4 }, { 4, INNER | WAITERS }, { 8, 1 } }, 4, WAIT | P,
+	  INNER | WAITERS, 0, WAIT_FUTEX, 4, NONE, NOBODY },
+	{ "musl errorcheck, no owner", { { 0, 2 }, { 4, DEAD | WAITERS }, { 8, 2 }, LINKED }, 4,
+	  WAIT | P, DEAD | WAITERS, 0, WAIT_FUTEX, 4, NONE, NOBODY },
+	{ "robust, no owner", MUTEX(DEAD | WAITERS, 0, DEAD, 1, 16), 0, WAIT, DEAD | WAITERS, 0,
+	  WAIT_FUTEX, 0, NONE, NOBODY },
 	{ "musl, no file", { { 0, 9 }, { 4, INNER | 0x40000000 }, { 8, '\n' } }, 4, WAIT | P,
 	  INNER | 0x40000000, 0, WAIT_FUTEX, 4, NONE, NOBODY },
 };
