@@ -1,9 +1,11 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/causal/bursts.h \
 	include/wallsample/causal/causal.h \
 	include/wallsample/causal/causal_curve.h \
 	include/wallsample/causal/causal_run.h \
 	include/wallsample/causal/progress.h \
 	include/wallsample/causal/progress_coz.h \
+	src/causal/bursts.c \
 	src/causal/causal_internal.h \
 	src/causal/causal_result.c \
 	src/causal/causal_run.c \

@@ -4,6 +4,7 @@
 #define WALLSAMPLE_CLI_CAUSAL_COMMAND_INTERNAL_H
 
 #include "cli/run_internal.h"
+#include "wallsample/causal/bursts.h"
 #include "wallsample/causal/causal_curve.h"
 #include "wallsample/causal/causal_run.h"
 #include "wallsample/causal/progress.h"
@@ -12,6 +13,7 @@ struct causal_command {
 	/* the run that takes the profile; the experiments have the same target and output */
 	struct run run;
 	struct progress *progress;
+	struct burst_summary bursts; /* of the target, before the experiments */
 	struct causal_result result;
 	struct profile *profile; /* samples taken during the experiments */
 	struct causal_run *experiments;
@@ -29,6 +31,13 @@ struct causal_command {
 int causal_take_profile(struct causal_command *command, struct error *err);
 int causal_choose_candidates(struct causal_command *command, struct error *err);
 int causal_experiment(struct causal_command *command, struct error *err);
+
+/*
+ * Sets command->bursts and, in command->result, the mean time between ticks and the length of an
+ * experiment: those of the options or, where these are 0, those that follow from the bursts. Takes
+ * half a second. Logs a warning if the bursts are too short for the ticks.
+ */
+void causal_choose_ticks(struct causal_command *command);
 
 /*
  * Sets command->status, and writes the report unless the output is a recording. `snapshot`:

@@ -47,7 +47,7 @@ causal_create_sampler(struct causal_command *command, const struct sampler_contr
 	const uint64_t past = command->result.profile_ns;
 	const struct sampler_config config = {
 		.rate_hz = control == NULL ? options->rate_hz :
-					     (double)NS_PER_SEC / (double)options->tick_ns,
+					     (double)NS_PER_SEC / (double)command->result.tick_ns,
 		.jitter = true,
 		.duration_ns = control == NULL ? options->profile_ns :
 			       all > past      ? all - past :
@@ -401,8 +401,7 @@ set_up_result(struct causal_command *command)
 	       options->speedups.count * sizeof(*options->speedups.value));
 	result->speedup_count = options->speedups.count;
 	result->self = options->match == MATCH_SELF;
-	result->tick_ns = options->tick_ns;
-	result->experiment_ns = options->experiment_ns;
+	causal_choose_ticks(command);
 	result->precision = options->precision / 100;
 	result->max_hold = options->max_hold / 100;
 	result->pid = command->run.target.pid;

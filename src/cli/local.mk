@@ -4,6 +4,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/cli/options.h \
 	src/cli/causal_command_internal.h \
 	src/cli/causal_phases.c \
+	src/cli/causal_ticks.c \
 	src/cli/cli_internal.h \
 	src/cli/command.c \
 	src/cli/command_causal.c \

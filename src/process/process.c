@@ -27,6 +27,27 @@ process_read_task_stat(const struct process *process, pid_t tid, struct task_sta
 }
 
 bool
+process_read_task_use(const struct process *process, pid_t tid, uint64_t *cpu_ns,
+		      uint64_t *voluntary)
+{
+	struct task_status status;
+	char name[16];
+	bool read;
+	int fd;
+
+	snprintf(name, sizeof(name), "%d", (int)tid);
+	fd = openat(process->taskfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	read = task_read_number(fd, "schedstat", cpu_ns) && task_read_status(fd, &status);
+	close(fd);
+	if (!read)
+		return false;
+	*voluntary = status.voluntary;
+	return true;
+}
+
+bool
 process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 {
 	const long hz = sysconf(_SC_CLK_TCK);

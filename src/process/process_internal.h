@@ -30,6 +30,7 @@ struct task_status {
 	uid_t uid;              /* real user id */
 	uint64_t cap_effective; /* bit n: capability n, see capabilities(7) */
 	unsigned seccomp;       /* 2: a filter is in force */
+	uint64_t voluntary;     /* number of times that it gave up its CPU, mostly to sleep */
 };
 
 /* Reads the file "status" below `dirfd`. False, with errno set: it is not readable. */

@@ -203,6 +203,7 @@ task_parse_status(const char *text, struct task_status *status)
 	status->uid = (uid_t)status_number(text, "\nUid:", 10);
 	status->cap_effective = status_number(text, "\nCapEff:", 16);
 	status->seccomp = (unsigned)status_number(text, "\nSeccomp:", 10);
+	status->voluntary = status_number(text, "\nvoluntary_ctxt_switches:", 10);
 }
 
 bool

@@ -29,6 +29,7 @@ WORDS = ['--tick', '2ms', '--experiment', '600ms', '--profile-time', '500ms',
 WAITED = 0.2
 # So much more CPU time may an event take in one part of a run than in all of it.
 NOT_FIRST = 0.1
+TICK_TRIES = 6
 PROGRAMS = ('phases', 'serial', 'locked', 'eat')
 
 
@@ -120,7 +121,7 @@ def not_first(wallsample, target):
         done = subprocess.run([
             *words, 'nice', '-n', '19', wallsample, 'causal', '-p', str(program.pid),
             '--progress', 'var:progress', '--select', '^phase_first$', '--speedups', '0,50',
-            '-d', '12s', '-f', 'json', '-q', '-o', '-'],
+            '--tick', '5ms', '-d', '12s', '-f', 'json', '-q', '-o', '-'],
             stdin=subprocess.DEVNULL, capture_output=True, text=True)
         after, cpu_after = program.ask(), cpu_of(program.pid, 'first')
         share = (waited(program.pid) - waited_before) / (time.monotonic() - began)
@@ -141,6 +142,33 @@ def not_first(wallsample, target):
     return None
 
 
+def ticks_of(wallsample, target, unit):
+    """Time between ticks in ms that is chosen for units of `unit` ms, and what stderr says before
+    the experiments."""
+    with Program(target, 'serial', 'unit=%g' % unit) as program:
+        done = subprocess.run([
+            wallsample, 'causal', '-p', str(program.pid), '--progress', 'var:progress',
+            '--speedups', '0,50', '--candidates', '1', '--profile-time', '200ms', '-d', '400ms',
+            '-f', 'json', '-o', '-'], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode not in (0, 1, 2):
+        sys.exit('FAILED: unit %g: status %d: %s' % (unit, done.returncode, done.stderr))
+    lines = done.stderr.split('experiments on')[0]
+    return json.loads(done.stdout)['method']['tick_ns'] / 1e6, 'bursts of' in lines
+
+
+def wrong_ticks(wallsample, target):
+    """Ticks follow the bursts, and bursts that are too short for any tick are reported. Other load
+    may starve one thread for the time of the measurement: then no bursts are known."""
+    for unit, least, most, warned in ((2, 0.5, 1.5, False), (0.05, 0.5, 0.5, True)):
+        for _ in range(TICK_TRIES):
+            tick, warns = ticks_of(wallsample, target, unit)
+            print('unit %g: ticks every %g ms%s' % (unit, tick, ', a warning' if warns else ''))
+            if least <= tick <= most and warns == warned:
+                break
+        else:
+            yield 'unit %g: ticks every %g ms' % (unit, tick)
+
+
 def main():
     wallsample, target = sys.argv[1:]
     failed = False
@@ -157,6 +185,9 @@ def main():
     complaint = not_first(wallsample, target)
     if complaint:
         print('FAILED: not first: %s' % complaint)
+        failed = True
+    for complaint in wrong_ticks(wallsample, target):
+        print('FAILED: %s' % complaint)
         failed = True
     if judged == 0:
         print('the machine was busy all the time')

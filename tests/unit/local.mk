@@ -13,6 +13,7 @@ unit_tests = \
 	tests/unit/base/test_histogram \
 	tests/unit/base/test_search \
 	tests/unit/base/test_table \
+	tests/unit/causal/test_bursts \
 	tests/unit/causal/test_causal_curve \
 	tests/unit/causal/test_in_progress \
 	tests/unit/causal/test_progress_values \

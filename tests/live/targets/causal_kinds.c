@@ -5,7 +5,8 @@
  * [FUNCTION=SCALE]…
  *
  * Work is a number of rounds of a loop, not a time: a thread that is held does none. Each function
- * does its kind's units of it, of `unit` ms each (20), scaled by SCALE: 0.5 makes it 50 % faster.
+ * does its kind's units of it, of `unit` ms each (20; 0.3 is possible, too), scaled by SCALE: 0.5
+ * makes it 50 % faster.
  * `loops`, of one unit, comes from a measurement if it is not given. Of the CPUs there are it takes
  * two, one for every second thread, but with pin=0: which it has is then no matter of luck. Threads
  * count in `progress`, `begun` and `ended` how far they get. Lines of input:
@@ -57,7 +58,8 @@ static struct {
 	[WRITE_MAIL] = { "write_mail", 4.0, 1, 0 },
 };
 
-static uint64_t unit_loops, unit_ms = 20, seconds, pin = 1;
+static uint64_t unit_loops, seconds, pin = 1;
+static double unit_ms = 20;
 static _Atomic uint64_t latency_ns, last_ns;
 
 /* A chain of dependent steps: as fast with a busy neighbour on the same core as alone. */
@@ -340,7 +342,7 @@ set_by_word(const char *word)
 		return false;
 	const size_t length = (size_t)(value++ - word);
 	if (strncmp(word, "unit=", 5) == 0)
-		unit_ms = strtoull(value, NULL, 10);
+		unit_ms = strtod(value, NULL);
 	else if (strncmp(word, "loops=", 6) == 0)
 		unit_loops = strtoull(value, NULL, 10);
 	else if (strncmp(word, "seconds=", 8) == 0)
@@ -367,7 +369,7 @@ measure_loops(void)
 		if (took > 0 && took < least)
 			least = took;
 	}
-	return count * 1000000 * unit_ms / least;
+	return (uint64_t)((double)count * 1e6 * unit_ms / (double)least);
 }
 
 static void
@@ -393,7 +395,7 @@ obey(const char *line, char **argv)
 		target_fail("execv");
 	} else if (strcmp(line, "fork") == 0) {
 		if (fork() == 0) {
-			SPIN(unit_loops * 500 / unit_ms);
+			SPIN((uint64_t)((double)unit_loops * 500 / unit_ms));
 			_exit(0);
 		}
 	} else {

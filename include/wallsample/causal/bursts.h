@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bursts.h - the bursts of a process, and the time between ticks that experiments need for them.
+ *
+ * A burst is the time for which a thread uses a CPU between two sleeps. Threads influence each
+ * other where they sleep and wake each other. A virtual speed-up is therefore right only if each
+ * burst is accelerated, which takes about two ticks in a burst. With longer ticks some bursts are
+ * accelerated and others are not, and the mean of these gains is not the gain of a program in which
+ * all bursts are faster (wallsample-theory(7)).
+ */
+#ifndef WALLSAMPLE_CAUSAL_BURSTS_H
+#define WALLSAMPLE_CAUSAL_BURSTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/process/process.h"
+
+/* The longest and the shortest mean time between ticks that bursts_tick_ns() returns. The longest
+ * is also used for programs without short bursts. */
+#define BURSTS_TICK_MOST_NS (5 * NS_PER_MS)
+#define BURSTS_TICK_LEAST_NS (500 * NS_PER_US)
+
+/* A burst, or several that followed each other so closely that only their mean is known. */
+struct burst {
+	uint64_t cpu_ns;    /* CPU time of all of them */
+	uint64_t length_ns; /* CPU time of one */
+};
+
+struct burst_summary {
+	/* Length of the bursts, in whole microseconds: a tenth of the CPU time of the process is in
+	 * bursts of this length or shorter. 0: not known, or it does not matter, because one thread
+	 * used at least 90 % of the CPU time. */
+	uint64_t burst_ns;
+	double parallelism; /* CPU time of all threads per elapsed time */
+};
+
+/* Measures the bursts for `duration_ns`, without stopping any thread: reads the counters of all
+ * threads, at intervals of a millisecond if the process has few of them. */
+struct burst_summary bursts_measure(const struct process *process, uint64_t duration_ns);
+
+/* Returns the length in ns for which a tenth of the CPU time is in bursts of this length or
+ * shorter; 0 if there is no CPU time. Sorts the array. */
+uint64_t bursts_typical(struct burst *burst, size_t count);
+
+/*
+ * Returns the mean time between ticks, in ns: half a burst, at most BURSTS_TICK_MOST_NS, and at
+ * least BURSTS_TICK_LEAST_NS, or longer if more than two threads run at once, because a tick stops
+ * all of them.
+ */
+uint64_t bursts_tick_ns(const struct burst_summary *summary);
+/* Returns the shortest burst, in ns, for which ticks with this mean distance suffice. */
+uint64_t bursts_least_ns(uint64_t tick_ns);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* causal_ticks.c - chooses the time between the ticks of experiments. */
+#include "cli/causal_command_internal.h"
+
+/* Time for which the bursts are measured. */
+#define MEASURE_NS (500 * NS_PER_MS)
+/* Number of ticks in an experiment. At a tick of 5 ms this is one second. Short experiments give
+ * narrower intervals, because their number shows how much they scatter. */
+#define TICKS_IN_EXPERIMENT 200
+
+/* Logs a warning if a burst has too few ticks.. */
+static void
+warn_of_bursts(const struct causal_command *command)
+{
+	const struct causal_result *result = &command->result;
+	const uint64_t burst_ns = command->bursts.burst_ns;
+	const uint64_t tick_ns = bursts_tick_ns(&command->bursts);
+	const struct log *log = &command->run.request.log;
+
+	if (burst_ns == 0 || burst_ns >= bursts_least_ns(result->tick_ns))
+		return;
+	if (result->tick_ns > tick_ns)
+		log_say(log, LOG_NORMAL,
+			"threads sleep after bursts of %s, which need a shorter --tick: gains may "
+			"be wrong (%s is chosen without --tick)",
+			say_duration(burst_ns).text, say_duration(tick_ns).text);
+	else
+		log_say(log, LOG_NORMAL,
+			"threads sleep after bursts of %s; gains are reliable for bursts of %s "
+			"and longer: those of functions that other threads wait for may be wrong",
+			say_duration(burst_ns).text,
+			say_duration(bursts_least_ns(result->tick_ns)).text);
+}
+
+void
+causal_choose_ticks(struct causal_command *command)
+{
+	const struct options *options = command->run.request.options;
+	struct causal_result *result = &command->result;
+
+	command->bursts = bursts_measure(command->run.target.process, MEASURE_NS);
+	result->tick_ns = options->tick_ns != 0 ? options->tick_ns :
+						  bursts_tick_ns(&command->bursts);
+	result->experiment_ns = options->experiment_ns != 0 ? options->experiment_ns :
+							      TICKS_IN_EXPERIMENT * result->tick_ns;
+	log_say(&command->run.request.log, LOG_VERBOSE,
+		"bursts of %s: ticks every %s, experiments of %s",
+		say_duration(command->bursts.burst_ns).text, say_duration(result->tick_ns).text,
+		say_duration(result->experiment_ns).text);
+	warn_of_bursts(command);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* test_bursts.c - the length that is typical of bursts, and the time between ticks for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdbool.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/causal/bursts.h"
+
+static void
+test_typical(void **state)
+{
+	struct burst two[] = { { 20 * NS_PER_MS, 20 * NS_PER_MS },
+			       { 10 * NS_PER_MS, 10 * NS_PER_MS } };
+	/* One burst in 20 ms is followed by one of 20 us. */
+	struct burst tiny[] = { { 20 * NS_PER_MS, 20 * NS_PER_MS },
+				{ 20 * NS_PER_US, 20 * NS_PER_US } };
+	/* Short bursts have exactly a tenth of the CPU time, in 90 bursts together. */
+	struct burst many[] = { { 50 * NS_PER_MS, 50 * NS_PER_MS },
+				{ 900 * NS_PER_US, 10 * NS_PER_US },
+				{ 40 * NS_PER_MS, 40 * NS_PER_MS },
+				{ 9100 * NS_PER_US, 100 * NS_PER_US } };
+
+	(void)state;
+	assert_int_equal(bursts_typical(two, 2), 10 * NS_PER_MS);
+	assert_int_equal(bursts_typical(tiny, 2), 20 * NS_PER_MS);
+	assert_int_equal(bursts_typical(many, 4), 100 * NS_PER_US);
+}
+
+static void
+test_nothing_to_know(void **state)
+{
+	struct burst none[1] = { { 0, 0 } };
+
+	(void)state;
+	assert_int_equal(bursts_typical(NULL, 0), 0);
+	assert_int_equal(bursts_typical(none, 1), 0);
+}
+
+static uint64_t
+tick_of(uint64_t burst_ns, double parallelism)
+{
+	const struct burst_summary summary = { burst_ns, parallelism };
+
+	return bursts_tick_ns(&summary);
+}
+
+static void
+test_ticks(void **state)
+{
+	(void)state;
+	assert_int_equal(tick_of(3 * NS_PER_MS, 1.5), 1500 * NS_PER_US);
+	assert_int_equal(tick_of(30 * NS_PER_MS, 1.5), BURSTS_TICK_MOST_NS);
+	assert_int_equal(tick_of(0, 1), BURSTS_TICK_MOST_NS);
+	assert_int_equal(tick_of(20 * NS_PER_US, 2), BURSTS_TICK_LEAST_NS);
+	/* Eight threads cost four times as much time at each tick as two. */
+	assert_int_equal(tick_of(20 * NS_PER_US, 8), 4 * BURSTS_TICK_LEAST_NS);
+	assert_int_equal(tick_of(20 * NS_PER_US, 1000), BURSTS_TICK_MOST_NS);
+	assert_true(bursts_least_ns(tick_of(2 * NS_PER_MS, 1)) <= 2 * NS_PER_MS);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_typical),
+		cmocka_unit_test(test_nothing_to_know),
+		cmocka_unit_test(test_ticks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
