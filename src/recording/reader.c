@@ -196,7 +196,7 @@ read_counts(struct recording *recording, struct error *err)
 	 * The rows of table symbols are counted one by one: SQLite runs count(*) in a single step,
 	 * which does not end if the pages of a hostile file form a ring.
 	 */
-	rows_begin_sql(&rows, recording, "SELECT frame FROM symbols");
+	rows_begin_sql(&rows, recording, "SELECT frame FROM symbols WHERE source <> 'none'");
 	while (rows_next(&rows))
 		info->symbols++;
 	return rows_end(&rows, "names", err);

@@ -82,7 +82,7 @@ recorded_names_find(const void *context, const struct symbol_place *place, struc
 static enum symbol_source
 source_of(const char *text)
 {
-	for (int source = 0; source < SYMBOL_NONE; source++)
+	for (int source = 0; source <= SYMBOL_NONE; source++)
 		if (strcmp(text, symbol_source_text((enum symbol_source)source)) == 0)
 			return (enum symbol_source)source;
 	return SYMBOL_SYMTAB;
@@ -106,7 +106,7 @@ add_symbol(struct recorded_names *names, const struct symbols_row *row, struct n
 		.line = (uint32_t)row->line,
 		.inlined = row->inlined != 0,
 		.source = source_of(row->source),
-		.known = true,
+		.known = strcmp(row->source, symbol_source_text(SYMBOL_NONE)) != 0,
 	};
 	chain->count++;
 }

@@ -334,16 +334,13 @@ put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
 
 	if (frame->module != MODULE_NONE)
 		count = symbols_find(symbols, &place, symbol, SYMBOL_CHAIN_MAX);
+	/* Without a name, the text is the start of the function. A reader without the file could
+	 * not find it. */
 	for (size_t i = 0; i < count; i++)
-		/*
-		 * An unknown symbol, whose text is an address, is not stored: a reader may have the
-		 * files to resolve it.
-		 */
-		if (symbol[i].known)
-			RECORDER_PUT(recorder, SYMBOLS, symbols, .frame = id, .depth = (int64_t)i,
-				     .function = symbol[i].function, .file = symbol[i].file,
-				     .line = symbol[i].line, .inlined = symbol[i].inlined,
-				     .source = symbol_source_text(symbol[i].source));
+		RECORDER_PUT(recorder, SYMBOLS, symbols, .frame = id, .depth = (int64_t)i,
+			     .function = symbol[i].function, .file = symbol[i].file,
+			     .line = symbol[i].line, .inlined = symbol[i].inlined,
+			     .source = symbol_source_text(symbol[i].source));
 }
 
 void

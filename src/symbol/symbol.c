@@ -422,23 +422,15 @@ find_stored(struct symbols *symbols, const struct module *module, const struct s
 	return count;
 }
 
-size_t
-symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
-	     size_t most)
+/* As symbols_find, for a place without a stored name. */
+static size_t
+find_name(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
+	  size_t most)
 {
-	struct known_module *known;
+	struct known_module *known = known_module(symbols,
+						  modules_at(symbols->modules, place->module));
 	size_t count;
 
-	if (place->module >= modules_count(symbols->modules)) {
-		*out = (struct symbol){ .function = "[unknown]",
-					.module = "",
-					.source = SYMBOL_NONE };
-		return 1;
-	}
-	count = find_stored(symbols, modules_at(symbols->modules, place->module), place, out, most);
-	if (count > 0)
-		return count;
-	known = known_module(symbols, modules_at(symbols->modules, place->module));
 	if (place->data) {
 		find_variable(symbols, known, place->vaddr, out);
 		return 1;
@@ -451,6 +443,30 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	*out = (struct symbol){ .module = known->name };
 	find_in_tables(symbols, known, place->vaddr, out);
 	return 1;
+}
+
+size_t
+symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
+	     size_t most)
+{
+	struct symbol nameless;
+	size_t count;
+
+	if (place->module >= modules_count(symbols->modules)) {
+		*out = (struct symbol){ .function = "[unknown]",
+					.module = "",
+					.source = SYMBOL_NONE };
+		return 1;
+	}
+	count = find_stored(symbols, modules_at(symbols->modules, place->module), place, out, most);
+	if (count > 0 && out[0].known)
+		return count;
+	/* The recording has a text without a name, which a file that is here may have. */
+	nameless = count > 0 ? out[0] : (struct symbol){ .function = NULL };
+	count = find_name(symbols, place, out, most);
+	if (!out[0].known && nameless.function != NULL)
+		out[0] = nameless;
+	return count;
 }
 
 enum debuginfod_state

@@ -36,6 +36,27 @@ expect_in "$dir/joined" '(share of the time, and as innermost frame)'
 report --by module
 expect_in "$dir/joined" '(--by function shows the share of the time)'
 
+# Views of a recording and reports name such code alike, also where its file is missing later.
+if command -v sqlite3 >/dev/null 2>&1 && command -v python3 >/dev/null 2>&1; then
+	run record -d 300ms -p "$actor" -o "$dir/x.wsdb"
+	expect_late_at_most "$dir/x.wsdb"
+	sqlite3 -readonly "$dir/x.wsdb" 'SELECT function FROM top_functions' | sort -u >"$dir/views"
+	# Each look at the loop finds another address, but there is one row for the function.
+	expect_in "$dir/views" 'nameless+0x'
+	for file in present missing; do
+		[ $file = present ] || rm "$dir/nameless"
+		run report -q -f json "$dir/x.wsdb"
+		python3 -c 'import json, sys
+for at in json.load(sys.stdin)["functions"]: print(at["name"])' <"$out" |
+			sort -u >"$dir/reported"
+		cmp -s "$dir/views" "$dir/reported" ||
+			complain "$file file: $(diff "$dir/views" "$dir/reported")"
+	done
+	run info "$dir/x.wsdb"
+	expect_status 0
+	strip -s -o "$dir/nameless" "$BUILD/tests/cli/actor"
+fi
+
 report --debuginfod=net
 if grep -q 'built without libdebuginfod' "$err"; then
 	expect_not_in "$dir/joined" DEBUGINFOD_URLS

@@ -67,7 +67,8 @@ struct symbols_config {
 	struct debug_files_config files;
 	/* Stores in `out` the names that a recording has for the place, in the same form as
 	 * symbols_find, and returns their number; 0 when the recording has none. These names are
-	 * preferred to names of all SYMBOL_SOURCES. May be NULL. */
+	 * preferred to names of all SYMBOL_SOURCES; an address in place of a name only if there is
+	 * no name. May be NULL. */
 	size_t (*stored)(const void *context, const struct symbol_place *place, struct symbol *out,
 			 size_t most);
 	const void *stored_context;
