@@ -142,7 +142,7 @@ struct instance {
 	bool gone;            /* no longer found, as after exec; captures may still refer to it */
 	pid_t *new_thread;    /* array of threads that instances_next_new has not returned yet */
 	size_t new_count, new_capacity;
-	uint64_t list_due_ns;   /* earliest time of the next reading of the list of threads */
+	struct cpu_budget list_budget; /* for readings of the lists of threads */
 	uint64_t list_again_ns; /* time from which the list is read even if it looks unchanged */
 	uint64_t heads;         /* hash of the first elements (heads) of all lists of threads */
 	bool stale;             /* the list of threads is known to be incomplete or outdated */
@@ -188,12 +188,11 @@ struct instance *instances_next(const struct instances *instances, size_t *at);
 
 /* Adds a thread that instances_next_new will return; drops it if 65,536 threads wait for that. */
 void instance_add_new(struct instance *instance, pid_t tid);
-/* Decide when an instance's lists of threads are read again; readings take at most 1% of the time.
- * If instance_list_is_due returns true, the caller reads the heads of the lists, and calls
- * instance_list_changed with their hash. If this returns true, too, it reads the lists. Whether or
- * not it has read them, it then calls instance_list_end. `now_ns`: time of the current tick. */
-bool instance_list_is_due(const struct instance *instance, uint64_t now_ns);
-bool instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns);
-void instance_list_end(struct instance *instance, uint64_t now_ns);
+
+/* LIST_LONGER: there are new threads; LIST_OUTDATED: the whole lists must be read. */
+enum list_change { LIST_UNCHANGED, LIST_LONGER, LIST_OUTDATED };
+/* Finds out from a hash of the heads of the lists of threads what must be read, when list_budget
+ * permits a reading. `now_ns`: the current time (CLOCK_MONOTONIC). */
+enum list_change instance_list_compare(struct instance *instance, uint64_t heads, uint64_t now_ns);
 
 #endif

@@ -7,8 +7,6 @@
 
 /* Most instances: a process has one or a few for each program that it execs. */
 #define INSTANCES_MOST 1024
-/* Reading lists of threads takes at most 1/LIST_SHARE of the time. */
-#define LIST_SHARE 100
 /*
  * An instance's lists of threads are read again after this time even if the first element of each
  * is unchanged: threads further back may have ended or got other ids by a fork, and interpreter
@@ -244,27 +242,16 @@ instance_add_new(struct instance *instance, pid_t tid)
 	instance->new_thread[instance->new_count++] = tid;
 }
 
-bool
-instance_list_is_due(const struct instance *instance, uint64_t now_ns)
+enum list_change
+instance_list_compare(struct instance *instance, uint64_t heads, uint64_t now_ns)
 {
-	return now_ns >= instance->list_due_ns;
-}
+	const bool outdated = instance->stale || now_ns >= instance->list_again_ns;
+	const bool longer = heads != instance->heads;
 
-bool
-instance_list_changed(struct instance *instance, uint64_t heads, uint64_t now_ns)
-{
-	if (!instance->stale && heads == instance->heads && now_ns < instance->list_again_ns)
-		return false;
 	instance->heads = heads;
+	if (!outdated)
+		return longer ? LIST_LONGER : LIST_UNCHANGED;
 	instance->list_again_ns = now_ns + LIST_AGAIN_NS;
 	instance->stale = false;
-	return true;
-}
-
-void
-instance_list_end(struct instance *instance, uint64_t now_ns)
-{
-	const uint64_t end_ns = clock_now_ns();
-
-	instance->list_due_ns = end_ns > now_ns ? end_ns + (end_ns - now_ns) * LIST_SHARE : now_ns;
+	return LIST_OUTDATED;
 }

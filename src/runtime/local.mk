@@ -50,10 +50,12 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_layout.c \
 	src/runtime/python/python_layout_internal.h \
 	src/runtime/python/python_lines.c \
+	src/runtime/python/python_lock.c \
 	src/runtime/python/python_merge.c \
 	src/runtime/python/python_module.c \
 	src/runtime/python/python_language.c \
 	src/runtime/python/python_table.c \
+	src/runtime/python/python_task_layout_internal.h \
 	src/runtime/python/python_tasks.c \
 	src/runtime/python/python_text.c \
 	src/runtime/python/python_threads.c \

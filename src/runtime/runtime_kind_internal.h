@@ -127,6 +127,8 @@ struct runtime_kind {
 	pid_t (*next_new)(void *state);
 	bool (*any)(const void *state);
 	const char *(*describe)(const void *state, size_t index);
+	/* Implements runtimes_seek. NULL: `tick` finds all threads in time. */
+	void (*seek)(void *state, pid_t tid);
 	/* size in bytes of one capture, which is zeroed before the first use */
 	size_t captured_size;
 	/* Frees the memory that a capture owns. NULL: captures own none. */

@@ -136,6 +136,14 @@ runtimes_next_new(struct runtimes *runtimes)
 	return tid;
 }
 
+void
+runtimes_seek(struct runtimes *runtimes, pid_t tid)
+{
+	for (size_t i = 0; i < runtimes->count; i++)
+		if (runtimes->kind[i]->seek != NULL)
+			runtimes->kind[i]->seek(runtimes->state[i], tid);
+}
+
 bool
 runtimes_any(const struct runtimes *runtimes)
 {

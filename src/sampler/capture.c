@@ -82,6 +82,9 @@ capture_prepare(struct run *run, struct observation *observation, size_t count)
 		if (observation[i].outcome != OUTCOME_RUNNING)
 			continue;
 		fill_request(run, &observation[i]);
+		if (!run->holds && observation[i].thread->process->runtimes != NULL)
+			runtimes_seek(observation[i].thread->process->runtimes,
+				      observation[i].thread->watch.tid);
 		running++;
 	}
 	if (running == 0 || run->holds)

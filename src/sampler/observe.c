@@ -58,6 +58,8 @@ copy_sleeping(struct run *run, struct observation *observation)
 	struct snapshot *snapshot;
 	enum read_end end;
 
+	if (thread->process->runtimes != NULL)
+		runtimes_seek(thread->process->runtimes, thread->watch.tid);
 	observation->capture = capture_acquire(thread);
 	observation->counters_ns = clock_now_ns();
 	snapshot = &observation->capture->request.snapshot;

@@ -196,6 +196,7 @@ threads_refresh(struct run *run)
 		add_removed(threads, old[at++]);
 	free(old);
 	threads->relist = false;
+	threads->created -= threads->created > 0;
 }
 
 uint32_t
@@ -224,6 +225,7 @@ threads_release(struct thread_list *threads)
 	free(threads->removed);
 	free(threads->listed);
 	free(threads->tids);
+	newest_task_release(&threads->newest);
 }
 
 bool

@@ -8,6 +8,7 @@
 
 #include "sampler/pace_internal.h"
 #include "sampler/values_internal.h"
+#include "wallsample/process/newest_task.h"
 #include "wallsample/sampler/sampler.h"
 
 /* The threads of all processes, in ascending order of their ids. */
@@ -15,6 +16,13 @@ struct thread_list {
 	struct sampled_thread **thread;
 	size_t count;
 	bool relist; /* the next tick must list the threads again */
+	/*
+	 * Threads may have been created, also if the number of threads is unchanged: a thread that
+	 * ends while another begins is otherwise noticed only when it is observed.
+	 */
+	struct newest_task newest;
+	unsigned created;              /* number of listings that are needed to find them */
+	struct cpu_budget list_budget; /* for these listings */
 	/* Threads that the last listing did not find. The caller of threads_refresh attributes
 	 * their remaining time and frees them. */
 	struct sampled_thread **removed;

@@ -20,6 +20,10 @@
  * between ticks observes all of them at each tick, so that a thread that has woken is held, too. */
 #define HOLD_THREADS_MOST 500
 
+/* Number of times that threads are listed after one was created: the kernel gives a thread its id
+ * shortly before it adds the thread to those of its process. */
+#define LISTINGS_CREATED 2
+
 /* --- from an observation to a sample -------------------------------------------------------- */
 
 /* Attributes an observation that is unwound or has failed; keeps one whose stop is late (late.c).
@@ -162,6 +166,26 @@ tick_list_threads(struct sampler *sampler)
 	stats->threads_seen = threads->seen;
 	if (threads->count > stats->threads_most)
 		stats->threads_most = (uint32_t)threads->count;
+}
+
+/*
+ * Lists the threads again if they may have changed. Other processes create threads as well: a
+ * listing for a thread that may not be one of the target is limited to 1% of a CPU.
+ */
+static void
+list_threads_if_changed(struct sampler *sampler, uint64_t now)
+{
+	struct thread_list *threads = &sampler->run.threads;
+	bool wanted = threads->relist;
+
+	if (newest_task_changed(&threads->newest))
+		threads->created = LISTINGS_CREATED;
+	if (threads->created == 0 && !wanted)
+		return;
+	wanted |= cpu_budget_begin(&threads->list_budget, now);
+	if (wanted)
+		tick_list_threads(sampler);
+	cpu_budget_end(&threads->list_budget);
 }
 
 void
@@ -390,8 +414,8 @@ tick_run(struct sampler *sampler, bool last)
 	tick->span_ns = pace_weigh(&run->pace, now - tick->time_ns, last || !alive);
 	tick->time_ns += tick->span_ns;
 	all |= read_programs(run, now);
-	if (run->threads.relist && alive)
-		tick_list_threads(sampler);
+	if (alive)
+		list_threads_if_changed(sampler, now);
 	count = observe_all(sampler, all || !alive);
 	capture_all(sampler, sampler->observation, count);
 	run_consumers(sampler);

@@ -305,7 +305,7 @@ tests/live/bin/swap_b.so: tests/live/targets/swap_lib.c
 # Programs in Python, with every interpreter that the machine has.
 live_python_tests = tests/live/python.sh tests/live/python_brink.sh tests/live/python_deadlock.sh \
 	tests/live/python_gil.sh tests/live/python_killed.sh tests/live/python_parts.sh \
-	tests/live/python_tasks.sh \
+	tests/live/python_starts.sh tests/live/python_tasks.sh \
 	tests/live/python_torn.sh
 TESTS += $(live_python_tests)
 EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_common.sh \
@@ -314,7 +314,7 @@ EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_
 	tests/live/targets/python_brink.py tests/live/targets/python_execs.py \
 	tests/live/targets/python_deadlock.py tests/live/targets/python_gil.py \
 	tests/live/targets/python_parts.py tests/live/targets/python_shapes.py \
-	tests/live/targets/python_tasks.py \
+	tests/live/targets/python_starts.py tests/live/targets/python_tasks.py \
 	tests/live/targets/python_torn.py
 check_PROGRAMS += tests/live/python_steps
 tests_live_python_steps_LDADD = $(WALLSAMPLE_LIBS)

@@ -295,8 +295,44 @@ def holding(recording, version, says):
     return lock.text()
 
 
-CHECKS = {'shapes': shapes, 'parts': parts, 'becomes': becomes, 'torn': torn, 'loops': loops,
-          'hash': hashing, 'hold': holding}
+# --- threads that start: python_starts.py ----------------------------------------------------
+
+def starts(recording, version):
+    """All sleep of the program is below nap(). Only running and runnable threads may have no Python
+    frames: a thread that begins or ends executes none."""
+    naps = [span for span in recording.spans if span.state == 'S' and
+            any('nanosleep' in name or name == 'select' for name in span.stack[0].names)]
+    every = sum(span.samples for span in naps)
+    lost = [span for span in naps if 'nap' not in map(str, map(last_of, span.stack))]
+    part = sum(span.samples for span in lost)
+    if every < 20 or part > max(1, every / 100):
+        complain('{} of {} samples of sleep are not below nap()', part, every)
+        for span in lost[:3]:
+            complain('{}: {}', span.thread, text_of(span.stack))
+    return '{} of {} samples of sleep are not below nap()'.format(part, every)
+
+
+def last_of(frame):
+    return last(frame.name) if frame.python else ''
+
+
+def one_by_one(recording, version):
+    """While the main thread waits for the other one in join(), the other one exists: in each tick
+    that has found the main thread there, it must have been found, too."""
+    joined = others = 0
+    for span in recording.spans:
+        names = [last_of(frame) for frame in span.stack]
+        if 'join' in names:
+            joined += span.wall_ns
+        elif 'start_and_join' not in names and 'wait' not in names:
+            others += span.wall_ns
+    if others < 0.97 * joined:
+        complain('threads are sampled for {} of {} ns', others, joined)
+    return starts(recording, version)
+
+
+CHECKS = {'one': one_by_one, 'server': starts, 'shapes': shapes, 'parts': parts,
+          'becomes': becomes, 'torn': torn, 'loops': loops, 'hash': hashing, 'hold': holding}
 
 
 def main():

@@ -75,6 +75,7 @@ unit_tests = \
 	tests/unit/runtime/test_python_merge \
 	tests/unit/runtime/test_python_module \
 	tests/unit/runtime/test_python_tasks \
+	tests/unit/runtime/test_python_threads \
 	tests/unit/sampler/test_hold \
 	tests/unit/sampler/test_pace \
 	tests/unit/sampler/test_priority \

@@ -42,6 +42,23 @@ uint64_t clock_now_ns(void);     /* CLOCK_MONOTONIC */
 uint64_t clock_date_ns(void);    /* CLOCK_REALTIME: time since 1970-01-01 UTC */
 uint64_t clock_own_cpu_ns(void); /* CPU time of all threads of the calling process */
 
+/*
+ * Limits work that is done often, such as reading a list, to 1% of a CPU, averaged over a second.
+ * The limit applies to CPU time: work during which the process loses its CPU does not delay the
+ * next one. All bytes zero: the budget of a second is left.
+ */
+struct cpu_budget {
+	int64_t left_ns; /* CPU time that is left; below 0: the latest work used more than that */
+	uint64_t filled_ns; /* time up to which the budget has grown; 0: it is full */
+	uint64_t began_ns;  /* CPU time of the process when the latest work began */
+};
+
+/* Begins work. Returns false when the budget is used up: then the work is not to be done.
+ * `now_ns`: the current time (CLOCK_MONOTONIC). */
+bool cpu_budget_begin(struct cpu_budget *budget, uint64_t now_ns);
+/* Ends the work that was begun last. */
+void cpu_budget_end(struct cpu_budget *budget);
+
 /* --- numbers from text ------------------------------------------------- */
 
 /*

@@ -79,8 +79,8 @@ void runtimes_free(struct runtimes *runtimes);
 /*
  * Must be called once a tick, while no thread is stopped. Searches for runtimes when mappings have
  * changed, and for new threads of the runtimes. Reading the lists of threads takes at most 1% of
- * the time: in a process with a thousand threads a new thread is found some ticks later. `now_ns`:
- * the current time (CLOCK_MONOTONIC).
+ * the CPU time of a second: in a process with ten thousand threads a new thread may be found some
+ * ticks later. `now_ns`: the current time (CLOCK_MONOTONIC).
  */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 /* Number of calls of runtimes_tick that suffice to search the mappings of a large program. */
@@ -91,6 +91,15 @@ void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
  * thread's runtime.
  */
 pid_t runtimes_next_new(struct runtimes *runtimes);
+
+/*
+ * Searches for the thread in the runtimes' lists of threads, if they do not know it: it may have
+ * started since runtimes_tick. To be called before a capture of a thread that has run since its
+ * last capture, while it is not stopped. If a thread that sleeps is not found, it belongs to no
+ * runtime, or the 1% of the time that runtimes_tick may use is used up: then runtimes_next_new
+ * returns it later.
+ */
+void runtimes_seek(struct runtimes *runtimes, pid_t tid);
 
 /*
  * Returns true if the process had a readable runtime at the last runtimes_tick. If not, captures

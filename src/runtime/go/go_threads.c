@@ -185,7 +185,7 @@ go_threads_list(struct go_runtime *go, uint64_t now_ns)
 	uint64_t first[GO_HEADS_MOST] = { 0 }, heads = 1;
 
 	go->late = 0;
-	if (!instance_list_is_due(&go->base, now_ns))
+	if (!cpu_budget_begin(&go->base.list_budget, now_ns))
 		return;
 	for (size_t i = 0; i < go->home.head_count; i++) {
 		if (!memory_read(&go->base.tools->memory, go->home.head[i], &first[i],
@@ -193,7 +193,7 @@ go_threads_list(struct go_runtime *go, uint64_t now_ns)
 			first[i] = 0;
 		heads = hash_u64(heads ^ first[i]);
 	}
-	if (instance_list_changed(&go->base, heads, now_ns)) {
+	if (instance_list_compare(&go->base, heads, now_ns) != LIST_UNCHANGED) {
 		go->before = go->threads;
 		go->threads = before;
 		go_threads_clear(&go->threads);
@@ -201,7 +201,7 @@ go_threads_list(struct go_runtime *go, uint64_t now_ns)
 			go_threads_list_from(go, first[i]);
 		go_threads_keep_others(go);
 	}
-	instance_list_end(&go->base, now_ns);
+	cpu_budget_end(&go->base.list_budget);
 }
 
 static void

@@ -36,6 +36,7 @@ python_init(struct instance *instance, const void *place)
 	table_init(&cpython->threads.by_tid);
 	table_init(&cpython->before.by_state);
 	table_init(&cpython->before.by_tid);
+	table_init(&cpython->strangers);
 }
 
 static void
@@ -101,6 +102,19 @@ python_capture_any(void *state, pid_t tid, uint64_t sp, void *memory)
 	}
 	if (of != NULL)
 		python_capture(of, tid, captured);
+}
+
+static void
+python_seek(void *state, pid_t tid)
+{
+	const uint64_t now_ns = clock_now_ns();
+	struct cpython *cpython;
+
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;)
+		if (python_threads_know(cpython, tid))
+			return;
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;)
+		python_threads_seek(cpython, tid, now_ns);
 }
 
 /* --- tasks ------------------------------------------------------------------------------- */
@@ -193,16 +207,13 @@ static pid_t
 python_lock_owner(void *state, uint64_t address)
 {
 	const struct python_lock *lock;
-	const struct cpython *cpython = python_locate_lock(state, address, &lock);
-	uint64_t holder;
-	uint32_t at;
+	struct cpython *cpython = python_locate_lock(state, address, &lock);
 
 	if (cpython == NULL)
 		return 0;
-	holder = python_lock_holder(&cpython->place.layout, &cpython->base.tools->memory, address);
-	return table_find(&cpython->threads.by_state, holder, 0, &at) ?
-		       cpython->threads.thread[at].tid :
-		       0;
+	return python_threads_owner(cpython,
+				    python_lock_holder(&cpython->place.layout,
+						       &cpython->base.tools->memory, address));
 }
 
 const struct runtime_kind runtime_python = {
@@ -212,6 +223,7 @@ const struct runtime_kind runtime_python = {
 	.next_new = instances_next_new,
 	.any = instances_any,
 	.describe = instances_describe,
+	.seek = python_seek,
 	.captured_size = sizeof(struct python_captured),
 	.captured_release = python_captured_release,
 	.capture = python_capture_any,

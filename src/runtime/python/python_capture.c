@@ -300,9 +300,10 @@ capture_thread(struct walk *walk, struct python_thread *thread)
 	pages_begin(walk->pages, &thread->memo);
 	if (!pages_read(walk->pages, thread->state, state, layout->thread_size) ||
 	    !python_threads_confirm(walk->cpython, thread, state)) {
-		walk->cpython->base.stale = true;
+		walk->cpython->base.stale = thread->missed = true;
 		return;
 	}
+	thread->missed = false;
 	walk->state = thread->state;
 	walk->captured->known = true;
 	walk->captured->paused = layout->free_threaded &&

@@ -2,7 +2,8 @@
 /*
  * python_internal.h - reads the threads of CPython, their frames and their asyncio tasks.
  * python.c          the instances of CPython, and the functions of struct runtime_kind
- * python_threads.c  the threads and locks that each CPython lists
+ * python_threads.c  the threads that each CPython lists
+ * python_lock.c     the locks of its interpreters
  * python_capture.c  copies the frames of a thread from memory
  * python_merge.c    inserts these frames into the native call chain
  * python_asyncio.c, python_tasks.c  the tasks of asyncio, and their stacks
@@ -11,49 +12,8 @@
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_INTERNAL_H
 
 #include "runtime/python/python_find_internal.h"
+#include "runtime/python/python_task_layout_internal.h"
 #include "wallsample/base/table.h"
-
-/* --- the layout of tasks (python_debug_offsets.c) ------------------------------------------ */
-
-/* Most bytes of a task, a coroutine, a frame, a set or an int; a task has some 200. */
-#define PYTHON_TASK_PART_MOST 512
-
-/* Offsets in bytes; if a comment names no structure, in a task (TaskObj). CPython publishes them
- * since 3.14: in _Py_DebugOffsets of the interpreter, and in section .AsyncioDebug of its module
- * _asyncio, which is a file or a part of the interpreter (struct _Py_AsyncioModuleDebugOffsets,
- * Modules/_asynciomodule.c). Before 3.14 tasks are in a Python set of weak references, and are not
- * read. */
-struct python_task_layout {
-	/* Offsets and sizes in _Py_DebugOffsets. */
-	uint32_t interpreter_size;      /* bytes of PyInterpreterState */
-	uint32_t object_size;           /* bytes of PyObject */
-	uint32_t frame_stack;           /* _PyInterpreterFrame.stackpointer */
-	uint32_t frame_locals;          /* _PyInterpreterFrame.localsplus */
-	uint32_t generator_frame;       /* PyGenObject.gi_iframe, also of coroutines */
-	uint32_t generator_state;       /* PyGenObject.gi_frame_state, one byte */
-	uint32_t set_table, set_mask;   /* PySetObject.table and .mask */
-	uint32_t long_tag, long_digits; /* PyLongObject.long_value.lv_tag and .ob_digit */
-	/* Offsets and sizes in .AsyncioDebug. */
-	uint32_t size;              /* bytes of TaskObj */
-	uint32_t name;              /* a pointer to a str, or to the int N for "Task-N" */
-	uint32_t awaited_by;        /* a pointer to one awaiter (a task) or a set of awaiters */
-	uint32_t is_task;           /* one byte: 1 in a task, 0 in another future */
-	uint32_t awaited_by_is_set; /* one byte: not 0 if awaited_by points to a set */
-	uint32_t coroutine;         /* a pointer to the coroutine that the task executes */
-	uint32_t node;              /* llist_node: pointers to the next and previous node */
-	uint32_t interpreter_tasks; /* in PyInterpreterState: list of tasks of ended threads */
-	uint32_t thread_tasks;      /* in _PyThreadStateImpl: list of the thread's tasks */
-	uint32_t thread_running;    /* in _PyThreadStateImpl: a pointer to the running task */
-};
-
-#define PYTHON_ASYNCIO_WORDS 13 /* number of 64-bit words in .AsyncioDebug */
-/* Sets the members that _Py_DebugOffsets has from the first `size` bytes of _PyRuntime. Returns
- * false, and changes nothing, when they are absent (before 3.14) or not plausible. */
-bool python_offsets_parse_tasks(const void *bytes, size_t size, struct python_task_layout *layout);
-/* Sets the members that .AsyncioDebug has from its words. Returns false, and changes nothing, when
- * they are not plausible or belong to an interpreter with another interpreter_size. */
-bool python_asyncio_parse(const uint64_t word[PYTHON_ASYNCIO_WORDS],
-			  struct python_task_layout *layout);
 
 /* --- one CPython ------------------------------------------------------------------------- */
 
@@ -77,7 +37,10 @@ struct python_thread {
 	uint64_t interpreter;     /* address of its PyInterpreterState */
 	uint64_t lock;            /* address of its interpreter's lock; 0: no lock */
 	uint64_t native, pthread; /* native_thread_id and thread_id; 0: absent */
+	pid_t inner;              /* without native: the tid that memory has at the pthread_t */
 	pid_t tid;                /* in wallsample's pid namespace; 0: not known */
+	uint64_t after;           /* address of the next PyThreadState in CPython's list */
+	bool missed;              /* the latest capture could not read it, or found other ids */
 	uint32_t next;            /* index + 1 of the next element with this tid; 0: the last one */
 	struct pages_memo memo;   /* pages from which the latest capture has read */
 };
@@ -87,6 +50,9 @@ struct python_threads {
 	size_t count, capacity;
 	struct table by_state; /* address of a PyThreadState -> index of its element */
 	struct table by_tid;   /* tid -> index + 1 of the first element with it */
+	/* number of elements that may not belong to a thread yet: its PyThreadState has no ids
+	 * until the new thread runs, and before 3.12 has the ids of the thread that created it */
+	size_t unbound;
 };
 
 struct cpython {
@@ -95,6 +61,8 @@ struct cpython {
 	struct python_codes *codes;
 	struct python_threads threads; /* as the latest reading of the lists found them */
 	struct python_threads before;  /* as the reading before that found them */
+	struct table strangers;        /* tid -> number of searches that have not found it */
+	uint64_t strangers_until_ns;   /* time at which these numbers begin at 0 again */
 	struct python_lock *lock;      /* the different locks of all interpreters */
 	size_t lock_count, lock_capacity;
 	bool tasks_known;          /* the layout in `tasks` is valid */
@@ -110,6 +78,19 @@ struct cpython {
  * of threads are read when they may have changed, which takes at most 1% of the time. */
 void python_threads_list(struct instance *instance, uint64_t now_ns);
 void python_threads_release(struct instance *instance);
+/*
+ * Reads the lists of threads again for the thread `tid`, if cpython->threads does not have it, or
+ * has outdated ids of it, as after the start of a thread. Does nothing when the 1% of the time is
+ * used up. For a thread that is not found repeatedly, as those that execute no Python functions,
+ * the lists are read at its 1st, 2nd, 4th, 8th … search only. `now_ns`: the current time.
+ */
+void python_threads_seek(struct cpython *cpython, pid_t tid, uint64_t now_ns);
+/* Returns true when cpython->threads has the thread, and the ids in its PyThreadState are still
+ * the same. */
+bool python_threads_know(struct cpython *cpython, pid_t tid);
+/* Returns the tid of the thread with the PyThreadState at `state`; 0: it is not known. Reads the
+ * lists of threads again when they do not have it, as python_threads_seek. */
+pid_t python_threads_owner(struct cpython *cpython, uint64_t state);
 /* Return the first element of cpython->threads with this tid, and the next one with the tid of
  * `thread`; NULL: there is none. The result is valid until the next python_threads_list. */
 struct python_thread *python_threads_find(struct cpython *cpython, pid_t tid);
@@ -123,6 +104,17 @@ bool python_threads_confirm(const struct cpython *cpython, const struct python_t
  * of the first one if `interpreter` is 0. Returns 0 at the end and when memory is unreadable. */
 uint64_t python_interpreter_next(const struct python_place *place, const struct memory *memory,
 				 uint64_t interpreter);
+
+/* --- python_lock.c ----------------------------------------------------------------------- */
+
+/* Returns the address of the lock that the interpreter's threads use, up to 3.11 that of
+ * _PyRuntime. 0: there is none, it is disabled or it is not readable. */
+uint64_t python_lock_of(const struct cpython *cpython, uint64_t interpreter);
+/* Adds the lock at the address `lock`, which must not be 0, to cpython->lock with the name of the
+ * interpreter. Does nothing if the lock is there already. */
+void python_lock_add(struct cpython *cpython, uint64_t interpreter, uint64_t lock);
+/* Returns true if cpython->lock has the lock, or `lock` is 0. */
+bool python_lock_is_known(const struct cpython *cpython, uint64_t lock);
 /* Returns the address of the PyThreadState that holds the lock at `lock`; 0: it is free, not
  * readable, or `lock` is 0. */
 uint64_t python_lock_holder(const struct python_layout *layout, const struct memory *memory,

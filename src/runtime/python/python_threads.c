@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* python_threads.c - reads CPython's lists of interpreters and their threads, and their locks. */
-#include <inttypes.h>
-
+/* python_threads.c - reads CPython's lists of interpreters and their threads. */
 #include "runtime/python/python_internal.h"
 
 /* Most attempts to read the lists of threads, which may be inconsistent while threads begin and
  * end. */
 #define LIST_ATTEMPTS 3
+/* Most new elements of one interpreter's list that are read without reading all lists. */
+#define NEW_MOST 256
+/* Searches for a thread are counted for this time, and for at most this number of threads: its tid
+ * may belong to another thread afterwards. */
+#define STRANGERS_NS (10 * NS_PER_SEC)
+#define STRANGERS_MOST 65536
 
 /* --- the lists --------------------------------------------------------------------------- */
 
@@ -16,6 +20,40 @@ python_threads_clear(struct python_threads *threads)
 	threads->count = 0;
 	table_clear(&threads->by_state);
 	table_clear(&threads->by_tid);
+}
+
+/* Sets *thread from the PyThreadState at `state`. Returns false when that is not readable, or
+ * belongs to another interpreter. */
+static bool
+python_thread_read(const struct cpython *cpython, uint64_t state, uint64_t interpreter,
+		   struct python_thread *thread)
+{
+	const struct python_layout *layout = &cpython->place.layout;
+	const struct memory *memory = &cpython->base.tools->memory;
+	uint8_t bytes[PYTHON_THREAD_BYTES];
+
+	if (!memory_read(memory, state, bytes, layout->thread_size) ||
+	    member_u64(bytes, layout->thread_interpreter) != interpreter)
+		return false;
+	*thread = (struct python_thread){
+		.state = state,
+		.interpreter = interpreter,
+		.native = member_u64(bytes, layout->thread_native),
+		.pthread = member_u64(bytes, layout->thread_pthread),
+		.after = member_u64(bytes, layout->thread_next),
+	};
+	if (thread->native == 0 && thread->pthread != 0)
+		thread->inner = pthread_tid_read(memory, thread->pthread);
+	return true;
+}
+
+/* Returns true when both are the same PyThreadState with the same ids. Its address and its
+ * pthread_t, the only id before 3.11, may have been reused for another thread. */
+static bool
+python_thread_is_same(const struct python_thread *a, const struct python_thread *b)
+{
+	return a->state == b->state && a->interpreter == b->interpreter && a->native == b->native &&
+	       a->pthread == b->pthread && a->inner == b->inner;
 }
 
 /*
@@ -39,7 +77,8 @@ python_thread_find_tid(const struct cpython *cpython, const struct python_thread
 }
 
 /* Copies tid and memo from the previous list, if that has the PyThreadState with the same ids.
- * Returns false when it does not, or the tid is not known there. */
+ * Returns false when it does not, when the tid is not known there, and when the latest capture has
+ * missed the thread, which then counts as new. */
 static bool
 python_thread_take_over(const struct cpython *cpython, struct python_thread *thread)
 {
@@ -50,10 +89,7 @@ python_thread_take_over(const struct cpython *cpython, struct python_thread *thr
 	if (!table_find(&before->by_state, thread->state, 0, &at))
 		return false;
 	old = &before->thread[at];
-	if (old->tid == 0 || old->native != thread->native || old->pthread != thread->pthread)
-		return false;
-	/* The pthread_t, the only id before 3.11, may have been reused for another thread. */
-	if (thread->native == 0 && python_thread_find_tid(cpython, thread) != old->tid)
+	if (old->tid == 0 || old->missed || !python_thread_is_same(old, thread))
 		return false;
 	thread->tid = old->tid;
 	thread->memo = old->memo;
@@ -93,58 +129,16 @@ list_threads(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
 	uint64_t state = python_pointer(memory, interpreter, layout->interpreter_threads);
 
 	while (state != 0 && cpython->threads.count < PYTHON_THREADS_MOST) {
-		uint8_t bytes[PYTHON_THREAD_BYTES];
-		struct python_thread thread = { .state = state,
-						.interpreter = interpreter,
-						.lock = lock };
+		struct python_thread thread;
 
-		if (!memory_read(memory, state, bytes, layout->thread_size) ||
-		    member_u64(bytes, layout->thread_interpreter) != interpreter)
+		if (!python_thread_read(cpython, state, interpreter, &thread))
 			return false;
-		thread.native = member_u64(bytes, layout->thread_native);
-		thread.pthread = member_u64(bytes, layout->thread_pthread);
+		thread.lock = lock;
 		if (!python_threads_add(cpython, &thread))
 			return true; /* the list is circular, and all of it was read */
-		state = member_u64(bytes, layout->thread_next);
+		state = thread.after;
 	}
 	return true;
-}
-
-/* Returns the address of the lock that the interpreter's threads use, up to 3.11 that of
- * _PyRuntime. 0: there is none, it is disabled or it is not readable. */
-static uint64_t
-lock_of(const struct cpython *cpython, uint64_t interpreter)
-{
-	const struct python_layout *layout = &cpython->place.layout;
-	const struct memory *memory = &cpython->base.tools->memory;
-	uint64_t lock;
-	int32_t enabled;
-
-	if (layout->runtime_gil != MEMBER_ABSENT)
-		return cpython->place.runtime + layout->runtime_gil;
-	lock = python_pointer(memory, interpreter, layout->interpreter_gil);
-	if (lock != 0 && layout->gil_enabled != MEMBER_ABSENT &&
-	    (!memory_read(memory, lock + layout->gil_enabled, &enabled, sizeof(enabled)) ||
-	     enabled == 0))
-		return 0;
-	return lock;
-}
-
-static void
-add_lock(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
-{
-	const uint64_t id = python_pointer(&cpython->base.tools->memory, interpreter,
-					   cpython->place.layout.interpreter_id);
-	struct python_lock *added;
-
-	for (size_t i = 0; i < cpython->lock_count; i++)
-		if (cpython->lock[i].address == lock)
-			return;
-	cpython->lock = xgrow(cpython->lock, &cpython->lock_capacity, cpython->lock_count + 1,
-			      sizeof(*cpython->lock));
-	added = &cpython->lock[cpython->lock_count++];
-	*added = (struct python_lock){ .address = lock };
-	snprintf(added->name, sizeof(added->name), "of interpreter %" PRIu64, id);
 }
 
 uint64_t
@@ -168,9 +162,9 @@ list_interpreters(struct cpython *cpython)
 						      interpreter);
 		if (interpreter == 0)
 			break;
-		lock = lock_of(cpython, interpreter);
+		lock = python_lock_of(cpython, interpreter);
 		if (lock != 0)
-			add_lock(cpython, interpreter, lock);
+			python_lock_add(cpython, interpreter, lock);
 		whole &= list_threads(cpython, interpreter, lock);
 	}
 	if (cpython->lock_count == 1)
@@ -178,25 +172,43 @@ list_interpreters(struct cpython *cpython)
 	return whole;
 }
 
+static uint64_t
+hash_thread(const struct cpython *cpython, uint64_t state, uint64_t interpreter)
+{
+	struct python_thread thread;
+	uint64_t hash;
+
+	if (!python_thread_read(cpython, state, interpreter, &thread))
+		return state;
+	hash = hash_u64(hash_u64(state) ^ thread.after);
+	hash = hash_u64(hash_u64(hash ^ thread.native) ^ thread.pthread);
+	return hash ^ (uint64_t)thread.inner;
+}
+
 /*
  * Returns a hash of the heads of all interpreters' lists of threads. CPython puts a new thread at
- * the head of its list: if the heads are unchanged, no thread has been added. Threads that have
- * ended stay in cpython->threads until the lists are read again, which does no harm: they are not
- * captured.
+ * the head of its list: if the heads are unchanged, no thread has been added. The ids of the first
+ * thread are a part of the hash, because a new PyThreadState often has the address of one that was
+ * freed, and gets its ids later. Threads that have ended stay in cpython->threads until the whole
+ * lists are read again, which does no harm: they are not captured.
  */
 static uint64_t
 hash_heads(const struct cpython *cpython)
 {
 	const struct memory *memory = &cpython->base.tools->memory;
-	uint64_t interpreter = 0, hash = 1, head;
+	uint64_t interpreter = 0, hash = 1, head, mark = 0;
 
 	for (int i = 0; i < PYTHON_INTERPRETERS_MOST; i++) {
 		interpreter = python_interpreter_next(&cpython->place, memory, interpreter);
-		if (interpreter == 0)
+		if (interpreter == 0 || interpreter == mark) /* `mark`: the list is circular */
 			break;
+		if ((i & (i - 1)) == 0)
+			mark = interpreter;
 		head = python_pointer(memory, interpreter,
 				      cpython->place.layout.interpreter_threads);
-		hash = hash_u64(hash_u64(hash ^ interpreter) ^ head);
+		hash = hash_u64(hash ^ interpreter);
+		if (head != 0)
+			hash = hash_u64(hash ^ hash_thread(cpython, head, interpreter));
 	}
 	return hash;
 }
@@ -215,18 +227,25 @@ python_threads_keep_others(struct cpython *cpython)
 	}
 }
 
-/* Links the elements with the same tid, in their order in threads->thread, and fills
- * threads->by_tid. */
+/* Links the elements with the same tid, in their order in threads->thread, and sets by_tid and
+ * unbound. */
 static void
 python_threads_link(struct python_threads *threads)
 {
+	table_clear(&threads->by_tid);
+	threads->unbound = 0;
 	for (size_t i = threads->count; i-- > 0;) {
 		struct python_thread *thread = &threads->thread[i];
 		uint32_t *first;
 
-		if (thread->tid == 0)
+		thread->next = 0;
+		if (thread->tid == 0) {
+			threads->unbound++;
 			continue;
+		}
 		first = table_insert(&threads->by_tid, (uint64_t)thread->tid, 0, 0, NULL);
+		if (*first != 0 && threads->thread[*first - 1].interpreter == thread->interpreter)
+			threads->unbound++;
 		thread->next = *first;
 		*first = (uint32_t)i + 1;
 	}
@@ -250,16 +269,162 @@ list_again(struct cpython *cpython)
 	cpython->base.stale = !whole;
 }
 
+/* --- new threads at the heads of the lists ------------------------------------------------- */
+
+/*
+ * Adds the new thread, or replaces the element of a thread that had a PyThreadState at the same
+ * address, and reports it (instance_add_new). Returns false when another element has the same tid:
+ * it may be outdated, or one of another interpreter.
+ */
+static bool
+python_threads_put(struct cpython *cpython, struct python_thread *thread)
+{
+	struct python_threads *threads = &cpython->threads;
+	uint32_t at, first;
+
+	thread->tid = python_thread_find_tid(cpython, thread);
+	if (!table_find(&threads->by_state, thread->state, 0, &at))
+		at = (uint32_t)threads->count;
+	if (at == PYTHON_THREADS_MOST ||
+	    (table_find(&threads->by_tid, (uint64_t)thread->tid, 0, &first) && first != at + 1))
+		return false;
+	if (at == threads->count) {
+		table_insert(&threads->by_state, thread->state, 0, at, NULL);
+		threads->thread = xgrow(threads->thread, &threads->capacity, threads->count + 1,
+					sizeof(*threads->thread));
+		threads->count++;
+	}
+	threads->thread[at] = *thread;
+	if (thread->tid != 0)
+		instance_add_new(&cpython->base, thread->tid);
+	return true;
+}
+
+/* Returns true when the element is in cpython->threads with the same ids, and the same element
+ * follows it: then the following elements are known, too. */
+static bool
+python_threads_has(const struct cpython *cpython, const struct python_thread *thread)
+{
+	const struct python_thread *known;
+	uint32_t at;
+
+	if (!table_find(&cpython->threads.by_state, thread->state, 0, &at))
+		return false;
+	known = &cpython->threads.thread[at];
+	return known->tid != 0 && known->after == thread->after &&
+	       python_thread_is_same(known, thread);
+}
+
+/* Adds the new threads at the head of the interpreter's list. Returns false when all lists must be
+ * read instead. */
+static bool
+list_new_of(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
+{
+	uint64_t state = python_pointer(&cpython->base.tools->memory, interpreter,
+					cpython->place.layout.interpreter_threads);
+
+	for (int i = 0; state != 0; i++) {
+		struct python_thread thread;
+
+		if (i == NEW_MOST || !python_thread_read(cpython, state, interpreter, &thread))
+			return false;
+		if (python_threads_has(cpython, &thread))
+			return true;
+		thread.lock = lock;
+		if (!python_threads_put(cpython, &thread))
+			return false;
+		state = thread.after;
+	}
+	return true;
+}
+
+/* Adds the new threads at the heads of all lists. Returns false when all lists must be read
+ * instead. */
+static bool
+list_new(struct cpython *cpython)
+{
+	uint64_t interpreter = 0;
+	bool whole = true;
+
+	for (int i = 0; whole && i < PYTHON_INTERPRETERS_MOST; i++) {
+		uint64_t lock;
+
+		interpreter = python_interpreter_next(&cpython->place, &cpython->base.tools->memory,
+						      interpreter);
+		if (interpreter == 0)
+			break;
+		lock = python_lock_of(cpython, interpreter);
+		whole = python_lock_is_known(cpython, lock) &&
+			list_new_of(cpython, interpreter, lock);
+	}
+	python_threads_link(&cpython->threads);
+	return whole;
+}
+
 void
 python_threads_list(struct instance *instance, uint64_t now_ns)
 {
 	struct cpython *cpython = (struct cpython *)instance;
+	enum list_change change;
 
-	if (!instance_list_is_due(instance, now_ns))
+	if (!cpu_budget_begin(&instance->list_budget, now_ns))
 		return;
-	if (instance_list_changed(instance, hash_heads(cpython), now_ns))
+	change = instance_list_compare(instance, hash_heads(cpython), now_ns);
+	if (change == LIST_OUTDATED || (change == LIST_LONGER && !list_new(cpython)))
 		list_again(cpython);
-	instance_list_end(instance, now_ns);
+	cpu_budget_end(&instance->list_budget);
+}
+
+/* Counts a search for the thread. Returns true at the 1st, 2nd, 4th, 8th, … search since the last
+ * one that has found the thread. */
+static bool
+stranger_is_due(struct cpython *cpython, pid_t tid, uint64_t now_ns)
+{
+	uint32_t *searches;
+
+	if (now_ns >= cpython->strangers_until_ns || cpython->strangers.count == STRANGERS_MOST) {
+		table_clear(&cpython->strangers);
+		cpython->strangers_until_ns = now_ns + STRANGERS_NS;
+	}
+	searches = table_insert(&cpython->strangers, (uint64_t)tid, 0, 0, NULL);
+	(*searches)++;
+	return (*searches & (*searches - 1)) == 0;
+}
+
+void
+python_threads_seek(struct cpython *cpython, pid_t tid, uint64_t now_ns)
+{
+	const bool outdated = python_threads_find(cpython, tid) != NULL;
+
+	if (!outdated && !stranger_is_due(cpython, tid, now_ns))
+		return;
+	if (!cpu_budget_begin(&cpython->base.list_budget, now_ns))
+		return;
+	if (outdated || !list_new(cpython) ||
+	    (cpython->threads.unbound > 0 && python_threads_find(cpython, tid) == NULL))
+		list_again(cpython);
+	if (python_threads_find(cpython, tid) != NULL)
+		*table_insert(&cpython->strangers, (uint64_t)tid, 0, 0, NULL) = 0;
+	cpu_budget_end(&cpython->base.list_budget);
+}
+
+pid_t
+python_threads_owner(struct cpython *cpython, uint64_t state)
+{
+	const uint64_t now_ns = clock_now_ns();
+	uint32_t at;
+
+	if (state == 0)
+		return 0;
+	if (!table_find(&cpython->threads.by_state, state, 0, &at) &&
+	    cpu_budget_begin(&cpython->base.list_budget, now_ns)) {
+		if (!list_new(cpython))
+			list_again(cpython);
+		cpu_budget_end(&cpython->base.list_budget);
+	}
+	return table_find(&cpython->threads.by_state, state, 0, &at) ?
+		       cpython->threads.thread[at].tid :
+		       0;
 }
 
 static void
@@ -279,6 +444,7 @@ python_threads_release(struct instance *instance)
 
 	release_threads(&cpython->threads);
 	release_threads(&cpython->before);
+	table_release(&cpython->strangers);
 	free(cpython->lock);
 	cpython->lock = NULL;
 	cpython->lock_capacity = 0;
@@ -303,6 +469,18 @@ python_threads_next(struct cpython *cpython, const struct python_thread *thread)
 }
 
 bool
+python_threads_know(struct cpython *cpython, pid_t tid)
+{
+	const struct python_thread *thread = python_threads_find(cpython, tid);
+	uint8_t state[PYTHON_THREAD_BYTES];
+
+	return thread != NULL &&
+	       memory_read(&cpython->base.tools->memory, thread->state, state,
+			   cpython->place.layout.thread_size) &&
+	       python_threads_confirm(cpython, thread, state);
+}
+
+bool
 python_threads_confirm(const struct cpython *cpython, const struct python_thread *thread,
 		       const uint8_t *state)
 {
@@ -311,15 +489,4 @@ python_threads_confirm(const struct cpython *cpython, const struct python_thread
 	return member_u64(state, layout->thread_interpreter) == thread->interpreter &&
 	       member_u64(state, layout->thread_native) == thread->native &&
 	       member_u64(state, layout->thread_pthread) == thread->pthread;
-}
-
-uint64_t
-python_lock_holder(const struct python_layout *layout, const struct memory *memory, uint64_t lock)
-{
-	uint32_t locked;
-
-	if (lock == 0 || !memory_read(memory, lock + layout->gil_locked, &locked, sizeof(locked)) ||
-	    locked != 1)
-		return 0;
-	return python_pointer(memory, lock, layout->gil_holder);
 }

@@ -509,6 +509,27 @@ test_rng_distributions(void **state)
 	assert_true(rng_geometric(&rng, 1e-300) == UINT32_MAX);
 }
 
+/* The time for which the work has no CPU does not count: the clock says that it took an hour. */
+static void
+test_cpu_budget(void **state)
+{
+	const uint64_t hour = 3600 * NS_PER_SEC;
+	struct cpu_budget budget = { 0 };
+	uint64_t until;
+
+	(void)state;
+	assert_true(cpu_budget_begin(&budget, hour));
+	cpu_budget_end(&budget);
+	assert_true(cpu_budget_begin(&budget, hour * 2));
+	until = clock_own_cpu_ns() + 20 * NS_PER_MS;
+	while (clock_own_cpu_ns() < until)
+		;
+	cpu_budget_end(&budget);
+	assert_false(cpu_budget_begin(&budget, hour * 2));
+	assert_false(cpu_budget_begin(&budget, hour * 2 + NS_PER_SEC / 2));
+	assert_true(cpu_budget_begin(&budget, hour * 2 + 3600 * NS_PER_SEC));
+}
+
 int
 main(void)
 {
@@ -516,6 +537,7 @@ main(void)
 		cmocka_unit_test(test_grow_at_least_doubles),
 		cmocka_unit_test(test_copies_of_text),
 		cmocka_unit_test(test_clocks_move_on),
+		cmocka_unit_test(test_cpu_budget),
 		cmocka_unit_test(test_parse_u64),
 		cmocka_unit_test(test_parse_i64),
 		cmocka_unit_test(test_parse_whole),

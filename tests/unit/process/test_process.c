@@ -21,6 +21,7 @@
 #include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/find.h"
+#include "wallsample/process/newest_task.h"
 #include "wallsample/process/process.h"
 
 /* Fields 4 to 52 behind the state; the last ones as a kernel prints them. */
@@ -455,11 +456,32 @@ test_find_not_own_family(void **state)
 	end_child(child);
 }
 
+static void *
+end_at_once(void *argument)
+{
+	return argument;
+}
+
+static void
+test_newest_task(void **state)
+{
+	struct newest_task newest = { 0 };
+	pthread_t thread;
+
+	(void)state;
+	newest_task_changed(&newest);
+	assert_int_equal(pthread_create(&thread, NULL, end_at_once, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(newest.fd < 0 || newest_task_changed(&newest));
+	newest_task_release(&newest);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),
+		cmocka_unit_test(test_newest_task),
 		cmocka_unit_test(test_stat_long_name),
 		cmocka_unit_test(test_stat_hostile),
 		cmocka_unit_test(test_stat_cut_off),

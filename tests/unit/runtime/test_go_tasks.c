@@ -345,7 +345,7 @@ test_threads(void **state)
 	assert_int_equal(go_threads_tid(&s->go, NOWHERE), 0);
 	/* Those that were known are not looked up again. */
 	s->thread_calls = 0;
-	s->go.base.list_due_ns = 0;
+	s->go.base.list_budget.filled_ns = 0;
 	go_threads_list(&s->go, clock_now_ns());
 	assert_int_equal(s->thread_calls, 1);
 	assert_int_equal(s->go.base.new_count, 3);
@@ -680,7 +680,7 @@ test_random(void **state)
 
 			memcpy(s->bytes + at, &word, sizeof(word));
 		}
-		s->go.base.list_due_ns = 0;
+		s->go.base.list_budget.filled_ns = 0;
 		s->go.base.stale = true;
 		go_threads_list(&s->go, clock_now_ns());
 		count = go_tasks_slots(&s->go);

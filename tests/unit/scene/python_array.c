@@ -280,7 +280,7 @@ array_native(struct scene *scene, size_t at, bool is_eval)
 void
 array_capture(struct scene *scene, pid_t tid)
 {
-	scene->cpython.base.list_due_ns = 0;
+	scene->cpython.base.list_budget.filled_ns = 0;
 	python_threads_list(&scene->cpython.base, 1);
 	python_capture(&scene->cpython, tid, &scene->captured);
 }
@@ -305,12 +305,15 @@ add_frames_at(struct scene *scene, size_t *length, size_t at)
 
 	for (size_t i = scene->frames.count; i-- > 0;) {
 		const struct runtime_frame *frame = &scene->frames.frame[i];
-		const struct runtime_place *place =
-			runtime_places_get(&scene->places, frame->place);
+		const struct runtime_place *place = runtime_places_get(&scene->places,
+								       frame->place);
 
 		if (frame->before != at)
 			continue;
-		add_text(scene, length, "%s%s", any ? " " : *length > 0 ? " [" : "[",
+		add_text(scene, length, "%s%s",
+			 any         ? " " :
+			 *length > 0 ? " [" :
+				       "[",
 			 place->function);
 		if (!place->marker)
 			add_text(scene, length, ":%u", place->line);
@@ -372,10 +375,13 @@ array_open(struct scene *scene, unsigned minor)
 	choose_layout(scene, minor);
 	scene->config = (struct runtimes_config){
 		.memory = { .read = read_memory, .context = scene },
-		.read_pages = read_pages, .thread = find_thread, .context = scene,
+		.read_pages = read_pages,
+		.thread = find_thread,
+		.context = scene,
 	};
 	scene->tools = (struct runtime_tools){
-		.config = &scene->config, .memory = scene->config.memory,
+		.config = &scene->config,
+		.memory = scene->config.memory,
 		.places = &scene->places,
 		.pages = pages_create(&scene->config),
 	};
