@@ -274,13 +274,12 @@ on_frame(Dwfl_Frame *frame, void *arg)
 			state->result = ADVANCE_DONE;
 			return DWARF_CB_ABORT;
 		}
-		if (!chain_add(walk->chain, pc, 0, FRAME_CFI, exact)) {
+		keep_registers(state, frame, pc);
+		state->next_exact = exact;
+		if (!chain_add(walk->chain, pc, state->next.sp, FRAME_CFI, exact)) {
 			state->result = ADVANCE_FULL;
 			return DWARF_CB_ABORT;
 		}
-		keep_registers(state, frame, pc);
-		walk->chain->frame[walk->chain->count - 1].sp = state->next.sp;
-		state->next_exact = exact;
 	}
 	cfi = find_cfi(state, exact || state->seen == 1 ? pc : pc - 1);
 	state->last_end = cfi->end;

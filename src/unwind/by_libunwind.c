@@ -349,6 +349,7 @@ advance(void *opaque, struct walk *walk)
 	 * the registers of the last frame.
 	 */
 	flags = *walk;
+	walk->no_info = false; /* step() fails while it is set */
 	if (step(state, &cursor, steps, false, &again) == ADVANCE_FULL) {
 		take_registers(walk, &cursor);
 		walk->exact = walk->chain->frame[walk->chain->count - 1].exact;

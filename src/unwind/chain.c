@@ -61,9 +61,53 @@ chain_clear(struct chain *chain)
 	chain->read_live = false;
 }
 
+static bool
+is_same_frame(const struct chain_frame *a, const struct chain_frame *b)
+{
+	return a->sp != 0 && a->sp == b->sp && a->address == b->address;
+}
+
+/*
+ * Returns the distance from the last frame to an earlier one that equals it; 0 when none is found.
+ * Compares with one frame only, whose index is the largest power of two below that of the last
+ * frame: as the chain grows, this finds a repetition of any length (R. Brent, "An improved Monte
+ * Carlo factorization algorithm", BIT 20, 1980).
+ */
+static size_t
+chain_find_period(const struct chain *chain)
+{
+	size_t last = chain->count - 1, anchor = 1;
+
+	if (last == 0)
+		return 0;
+	while (anchor * 2 < last)
+		anchor *= 2;
+	if (last == 1)
+		anchor = 0;
+	return is_same_frame(&chain->frame[last], &chain->frame[anchor]) ? last - anchor : 0;
+}
+
+/* Removes the frames that repeat frames `period` places before them, and the frames from the first
+ * in the repetition that is not above its callee on the stack. */
+static void
+chain_cut_cycle(struct chain *chain, size_t period)
+{
+	size_t start = chain->count - 1 - period, count;
+
+	while (start > 0 &&
+	       is_same_frame(&chain->frame[start - 1], &chain->frame[start - 1 + period]))
+		start--;
+	count = start + 1;
+	while (count < start + period && chain->frame[count].sp > chain->frame[count - 1].sp)
+		count++;
+	chain->count = count;
+}
+
 bool
 chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin origin, bool exact)
 {
+	size_t period;
+
 	if (chain->count == CHAIN_MAX_DEPTH) {
 		chain->end = CHAIN_DEPTH;
 		return false;
@@ -74,7 +118,12 @@ chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin 
 	chain->frame[chain->count++] = (struct chain_frame){
 		.address = address, .sp = sp, .origin = (uint8_t)origin, .exact = exact
 	};
-	return true;
+	period = chain_find_period(chain);
+	if (period == 0)
+		return true;
+	chain_cut_cycle(chain, period);
+	chain->end = CHAIN_CYCLE;
+	return false;
 }
 
 uint64_t

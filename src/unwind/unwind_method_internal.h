@@ -55,7 +55,7 @@ struct walk {
 enum advance {
 	ADVANCE_STUCK, /* the method appended all frames that it can find, maybe none */
 	ADVANCE_DONE,  /* the last frame is the thread's first function */
-	ADVANCE_FULL,  /* the chain has reached its depth limit */
+	ADVANCE_FULL,  /* chain_add() has refused a frame, and set the chain's `end` */
 };
 
 struct unwind_method {
@@ -96,7 +96,7 @@ walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
 
 /*
  * Appends a frame with the registers `caller`, which become those of the walk. Returns false, with
- * the walk unchanged, when the chain is full.
+ * the walk's registers unchanged, when chain_add() refuses the frame.
  */
 bool walk_add(struct walk *walk, const struct regs *caller, enum frame_origin origin, bool exact);
 /* Appends the caller of a function of which only the return address and the caller's stack pointer

@@ -215,7 +215,7 @@ chain_end_of(const struct walk *walk, enum advance result)
 	if (result == ADVANCE_DONE)
 		return CHAIN_OUTERMOST;
 	if (result == ADVANCE_FULL)
-		return CHAIN_DEPTH;
+		return walk->chain->end;
 	if (walk->beyond_copy)
 		return CHAIN_STACK_LIMIT;
 	if (walk->missing_register)
@@ -284,7 +284,9 @@ is_bare_start(struct unwinder *unwinder, struct walk *walk)
 static bool
 is_good_end(struct unwinder *unwinder, struct walk *walk, enum advance result)
 {
-	return result != ADVANCE_STUCK || walk->beyond_copy || is_bare_start(unwinder, walk);
+	if (result == ADVANCE_FULL)
+		return walk->chain->end == CHAIN_DEPTH;
+	return result == ADVANCE_DONE || walk->beyond_copy || is_bare_start(unwinder, walk);
 }
 
 /* Returns the first address of the function that contains `address`; 0 when it is not known. */
@@ -477,7 +479,11 @@ unwinder_walk(struct unwinder *unwinder, const struct snapshot *snapshot, bool m
 	chain_clear(chain);
 	chain_add(chain, snapshot->regs.pc, snapshot->regs.sp, FRAME_REGISTERS, true);
 	chain->end = walk_all(unwinder, &walk, may_stop);
-	chain->end_address = chain->end == CHAIN_OUTERMOST ? 0 : walk.regs.pc;
+	chain->end_address = walk.regs.pc;
+	if (chain->end == CHAIN_CYCLE)
+		chain->end_address = chain->frame[chain->count - 1].address;
+	else if (chain_end_is_whole(chain->end))
+		chain->end_address = 0;
 	chain->read_live = walk.read_live;
 	chain->stack_used = walk.stack_used;
 }

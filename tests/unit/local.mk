@@ -88,6 +88,7 @@ unit_tests = \
 	tests/unit/thread/test_state \
 	tests/unit/tracer/test_tracer_parts \
 	tests/unit/unwind/test_chain \
+	tests/unit/unwind/test_cycle \
 	tests/unit/unwind/test_epilogue \
 	tests/unit/unwind/test_interpreter \
 	tests/unit/unwind/test_rule \

@@ -35,7 +35,8 @@ enum frame_origin {
 	X(STACK_LIMIT, false, "[truncated: stack larger than the copy]")                           \
 	X(NO_UNWIND_INFO, false, "[truncated: no unwind information]")                             \
 	X(BAD_MEMORY, false, "[truncated: stack not readable]")                                    \
-	X(NEEDS_REGISTER, false, "[truncated: a register is not known]")
+	X(NEEDS_REGISTER, false, "[truncated: a register is not known]")                           \
+	X(CYCLE, false, "[truncated: the callers repeat]")
 
 enum chain_end {
 #define X(name, whole, text) CHAIN_##name,
@@ -86,8 +87,13 @@ void chain_init(struct chain *chain);
 /* Frees the frames; the chain is then as after chain_init(). */
 void chain_release(struct chain *chain);
 void chain_clear(struct chain *chain); /* removes all frames, keeps the memory */
-/* Appends a frame as the outermost one, with `executes` 0. Returns false, with `end` set to
- * CHAIN_DEPTH, when the chain has CHAIN_MAX_DEPTH frames. */
+/*
+ * Appends a frame as the outermost one, with `executes` 0. Returns false, with `end` set to
+ * CHAIN_DEPTH, when the chain has CHAIN_MAX_DEPTH frames. Returns false, with `end` set to
+ * CHAIN_CYCLE, when the last frames repeat the frames before them, address and stack pointer
+ * alike: the walk would never end. The chain then keeps the frames up to the first one in the
+ * repetition whose caller does not have a higher stack pointer. Frames with `sp` 0 do not count.
+ */
 bool chain_add(struct chain *chain, uint64_t address, uint64_t sp, enum frame_origin origin,
 	       bool exact);
 

@@ -45,6 +45,47 @@ test_depth(void **state)
 	assert_int_equal(chain.capacity, 0);
 }
 
+/* Adds frames innermost first; the frames from index `start` on repeat in steps of `period`. Each
+ * repetition begins with a lower stack pointer than the frame before it. Returns the number of
+ * calls until chain_add() refuses one. */
+static size_t
+add_cycle(struct chain *chain, size_t start, size_t period)
+{
+	for (size_t i = 0;; i++) {
+		size_t index = i < start ? i : start + (i - start) % period;
+
+		if (!chain_add(chain, 100 + index, 1000 + index, FRAME_CFI, false))
+			return i + 1;
+	}
+}
+
+/* A repetition ends the chain before the first frame that repeats, whatever its length. */
+static void
+test_cycle(void **state)
+{
+	struct chain chain;
+
+	(void)state;
+	chain_init(&chain);
+	for (size_t start = 0; start < 40; start++) {
+		for (size_t period = 1; period < 40; period++) {
+			chain_clear(&chain);
+			assert_true(add_cycle(&chain, start, period) <= 4 * (start + period));
+			assert_int_equal(chain.end, CHAIN_CYCLE);
+			assert_int_equal(chain.count, start + period);
+			for (size_t i = 0; i < chain.count; i++)
+				assert_true(chain.frame[i].address == 100 + i);
+		}
+	}
+	/* A recursion has other stack pointers; of unknown ones nothing is concluded. */
+	chain_clear(&chain);
+	for (uint64_t i = 0; i < 100; i++)
+		assert_true(chain_add(&chain, 100, 1000 + i, FRAME_CFI, false));
+	for (uint64_t i = 0; i < 100; i++)
+		assert_true(chain_add(&chain, 100, 0, FRAME_CFI, false));
+	chain_release(&chain);
+}
+
 /* A return address may be the first of the next function. */
 static void
 test_lookup(void **state)
@@ -96,6 +137,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_cycle),
 		cmocka_unit_test(test_lookup),
 		cmocka_unit_test(test_ends),
 	};
