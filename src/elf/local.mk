@@ -1,4 +1,5 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/elf/code_bytes.h \
 	include/wallsample/elf/code_ranges.h \
 	include/wallsample/elf/elf_open.h \
 	include/wallsample/elf/image.h \
@@ -7,6 +8,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/elf/symbol_names.h \
 	include/wallsample/elf/symbol_search.h \
 	src/elf/symbol_names_internal.h \
+	src/elf/code_bytes.c \
 	src/elf/code_ranges.c \
 	src/elf/d_name_size.c \
 	src/elf/elf_open.c \

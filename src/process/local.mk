@@ -1,5 +1,6 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/process/attach.h \
+	include/wallsample/process/c_library.h \
 	include/wallsample/process/find.h \
 	include/wallsample/process/launch.h \
 	include/wallsample/process/maps.h \
@@ -8,6 +9,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/process.h \
 	src/process/attach.c \
 	src/process/attach_probe.c \
+	src/process/c_library.c \
 	src/process/cpus.c \
 	src/process/find.c \
 	src/process/launch.c \

@@ -14,6 +14,7 @@
 #include "symbol/symbol_internal.h"
 #include "symbol/plt_internal.h"
 #include "wallsample/elf/symbol_names.h"
+#include "wallsample/elf/code_bytes.h"
 #include "wallsample/elf/code_ranges.h"
 #include "wallsample/base/table.h"
 
@@ -248,11 +249,18 @@ address_text(struct symbols *symbols, const struct known_module *known, uint64_t
 
 /* --- finding ------------------------------------------------------------------------- */
 
+static const struct symbol_range *
+find_range(struct known_module *known, uint64_t vaddr)
+{
+	table_of(known);
+	return symbol_table_find_code(&known->table, known->module->image, vaddr);
+}
+
 static void
 find_in_tables(struct symbols *symbols, struct known_module *known, uint64_t vaddr,
 	       struct symbol *out)
 {
-	const struct symbol_range *range = symbol_table_find(table_of(known), vaddr);
+	const struct symbol_range *range = find_range(known, vaddr);
 	const char *name = range != NULL ?
 				   range->raw :
 				   pclntab_names_function(known->pclntab, symbols->texts, vaddr);
@@ -309,7 +317,7 @@ name_function(struct symbols *symbols, struct known_module *known, uint64_t vadd
 		return;
 	}
 	if (out->source == SYMBOL_DWARF && function[0] == '_' && !symbol_name_is_mangled(function))
-		range = symbol_table_find(table_of(known), vaddr);
+		range = find_range(known, vaddr);
 	if (range != NULL && strspn(range->raw, "_") < strspn(function, "_"))
 		function = range->raw;
 	out->function = readable(symbols, function, out->source);
@@ -449,6 +457,7 @@ size_t
 symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
 	     size_t most)
 {
+	const struct image *image;
 	struct symbol nameless;
 	size_t count;
 
@@ -466,6 +475,9 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	count = find_name(symbols, place, out, most);
 	if (!out[0].known && nameless.function != NULL)
 		out[0] = nameless;
+	image = modules_at(symbols->modules, place->module)->image;
+	out->follows_syscall = !out->known && !place->data && image != NULL &&
+			       code_follows_syscall(image, place->vaddr);
 	return count;
 }
 

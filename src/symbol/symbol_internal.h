@@ -51,6 +51,8 @@ struct symbol_range {
 	/* Name with its symbol version, borrowed from the file; name of a stub: from the stubs. */
 	const char *raw;
 	enum symbol_source source;
+	bool label; /* the symbol has no size: the range ends at the next symbol */
+	bool cut;   /* symbol_table_find_code() has shortened the range of the label */
 };
 
 struct symbol_table {
@@ -71,6 +73,15 @@ void symbol_table_release(struct symbol_table *table);
 
 /* Returns the range that contains the address, or NULL. */
 const struct symbol_range *symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
+
+/*
+ * Like symbol_table_find, for the code of an image, which may be NULL. The range of a symbol
+ * without a size reaches to the next symbol. Other functions may begin there, whose symbols were
+ * removed (musl's hidden functions behind memset): the range is taken to end where unwind tables
+ * or a direct call show that another function begins, or this one ends.
+ */
+const struct symbol_range *symbol_table_find_code(struct symbol_table *table,
+						  const struct image *image, uint64_t vaddr);
 
 /* --- pclntab (pclntab_names.c) -----------------------------------------------------------------
  *

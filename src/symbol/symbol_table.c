@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "symbol/plt_internal.h"
+#include "wallsample/elf/code_bytes.h"
+#include "wallsample/elf/code_ranges.h"
 #include "wallsample/elf/symbol_names.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/search.h"
@@ -255,6 +257,7 @@ emit(struct sweep *sweep, uint64_t end, const struct candidate *c)
 		.end = end,
 		.raw = c->name,
 		.source = c->source,
+		.label = c->size == 0,
 	};
 	sweep->at = end;
 }
@@ -339,4 +342,25 @@ symbol_table_find(const struct symbol_table *table, uint64_t vaddr)
 
 	SEARCH_FIRST_NOT(index, table->count, range[index].end <= vaddr);
 	return index < table->count && range[index].start <= vaddr ? &range[index] : NULL;
+}
+
+const struct symbol_range *
+symbol_table_find_code(struct symbol_table *table, const struct image *image, uint64_t vaddr)
+{
+	const struct symbol_range *found = symbol_table_find(table, vaddr);
+	struct symbol_range *range;
+	uint64_t start, size;
+
+	if (found == NULL || !found->label || image == NULL)
+		return found;
+	range = &table->range[found - table->range];
+	if (!range->cut) {
+		range->cut = true;
+		range->end = code_first_called(image, range->start, range->end);
+	}
+	if (vaddr >= range->end ||
+	    (code_range(image, vaddr, &start, &size) && start > range->start) ||
+	    (code_range(image, range->start, &start, &size) && vaddr >= start + size))
+		return NULL;
+	return range;
 }

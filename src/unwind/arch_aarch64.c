@@ -28,6 +28,19 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 	return true;
 }
 
+void
+arch_follow_jump(const struct image *image, uint64_t *vaddr)
+{
+	uint32_t code;
+	int32_t words;
+
+	/* b: opcode 000101, and the distance in words */
+	if (!image_read_vaddr(image, *vaddr, &code, sizeof(code)) || code >> 26 != 5)
+		return;
+	words = (int32_t)(code << 6) >> 6;
+	*vaddr += (uint64_t)((int64_t)words * 4);
+}
+
 /* Always returns false: on aarch64, code that has saved its return address has also set up a frame
  * record, which by_pointer.c follows. */
 bool

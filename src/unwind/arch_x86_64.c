@@ -45,6 +45,19 @@ arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target)
 	return true;
 }
 
+void
+arch_follow_jump(const struct image *image, uint64_t *vaddr)
+{
+	uint8_t code[5];
+	int32_t distance;
+
+	/* jmp: E9, and the distance from the next instruction (Intel SDM vol. 2, JMP) */
+	if (!image_read_vaddr(image, *vaddr, code, sizeof(code)) || code[0] != 0xe9)
+		return;
+	memcpy(&distance, code + 1, sizeof(distance));
+	*vaddr += sizeof(code) + (uint64_t)(int64_t)distance;
+}
+
 /*
  * The epilogue is add $size, %rsp; ret. The trampolines that interpreters generate for perf end in
  * it, for example sub $8, %rsp; call *%rcx; add $8, %rsp; ret. They have no unwind tables, and

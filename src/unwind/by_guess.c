@@ -145,6 +145,7 @@ guess_frameless(struct walk *walk)
 		if (value < mapping->low || value >= mapping->high ||
 		    !arch_call_target(mapping->image, value - mapping->bias, &target))
 			continue;
+		arch_follow_jump(mapping->image, &target);
 		target += mapping->bias;
 		if (target > walk->regs.pc || walk->regs.pc - target > FUNCTION_BYTES)
 			continue;

@@ -144,10 +144,11 @@ void interpreter_keep(struct walk *walk);
 
 /* True when the instruction before `vaddr` is a call, so that `vaddr` may be a return address. */
 bool arch_is_return_address(const struct image *image, uint64_t vaddr);
-
 /* Finds the direct call that ends at `vaddr`, and stores in *target the address in the image that
  * it calls. Returns false when there is no direct call. */
 bool arch_call_target(const struct image *image, uint64_t vaddr, uint64_t *target);
+/* If there is a direct jump at *vaddr, replaces *vaddr by the address to which it jumps. */
+void arch_follow_jump(const struct image *image, uint64_t *vaddr);
 
 /* Returns true when `code` only removes its frame from the stack and returns; never on aarch64.
  * *frame is then the distance in bytes from the stack pointer up to the return address. Examines at
@@ -185,9 +186,9 @@ bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, 
 /*
  * Appends the caller of a function that has set up no frame, or whose frame pointer is not known.
  * It searches the words from the stack pointer upwards for an address directly behind a direct
- * call. The call must be in the same file as the pc, and its target at most 1 KiB before the pc. If
- * the frame pointer is known, only words below the address in it are searched. Returns false when
- * there is no such word, or the chain is full.
+ * call. The call must be in the same file as the pc, and its target, or the target of a jump there
+ * (musl's __syscall_cp), at most 1 KiB before the pc. If the frame pointer is known, only words
+ * below the address in it are searched. Returns false without such a word, or with a full chain.
  */
 bool guess_frameless(struct walk *walk);
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "wallsample/process/c_library.h"
+
 const char *
 wait_kind_text(enum wait_kind kind)
 {
@@ -150,13 +152,6 @@ static const struct {
 	    "*futex::Condvar::wait", "*futex::Condvar>::wait", "*futex::Condvar::wait_timeout",
 	    "*futex::Condvar>::wait_timeout" } },
 };
-
-/* Functions through which the functions in lock_functions[] make their system call. */
-static const char *const plumbing[NAMES_MOST] = {
-	"syscall", "syscall_cp", "syscall_cp_asm", "syscall_cp_c", "internal_syscall_cancel",
-	"syscall_cancel", "syscall_cancel_arch", "lll_lock_wait", "lll_lock_wait_private",
-	"timedwait", "timedwait_cp", "wait",
-};
 /* clang-format on */
 
 /* Returns true when one of the names matches the first `length` bytes of `function`. */
@@ -203,7 +198,7 @@ wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count
 			    names_match(lock_functions[j].name, name, length))
 				return lock_functions[j].kind;
 		innermost = innermost && (memmem(name, length, "futex", strlen("futex")) != NULL ||
-					  names_match(plumbing, name, length));
+					  c_library_leads_to_syscall(name, length));
 	}
 	return kind;
 }

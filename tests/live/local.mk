@@ -54,6 +54,10 @@ tests_live_test_tasks_recorded_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS
 tests_live_test_unharmed_LDADD = $(live_ldadd)
 tests_live_test_waits_LDADD = $(WALLSAMPLE_LIBS) $(live_ldadd)
 
+# Plumbing of the C libraries; the script compiles the program for glibc and for musl.
+TESTS += tests/live/c_library.sh
+EXTRA_DIST += tests/live/c_library.sh tests/live/targets/cancel_calls.c
+
 # Python processes that sample themselves, with the package of contrib/python.
 TESTS += tests/live/notebook.sh
 EXTRA_DIST += tests/live/notebook.sh

@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/dwarf/test_debuginfod \
 	tests/unit/dwarf/test_dwarf_hostile \
 	tests/unit/dwarf/test_dwarf_lines \
+	tests/unit/elf/test_code_bytes \
 	tests/unit/elf/test_code_ranges \
 	tests/unit/elf/test_image \
 	tests/unit/elf/test_pclntab \
@@ -38,6 +39,7 @@ unit_tests = \
 	tests/unit/jit/test_jitdump \
 	tests/unit/jit/test_v8 \
 	tests/unit/process/test_attach \
+	tests/unit/process/test_c_library \
 	tests/unit/process/test_cpus \
 	tests/unit/process/test_launch \
 	tests/unit/process/test_maps \

@@ -49,6 +49,9 @@ struct symbol {
 	enum symbol_source source;
 	bool known;   /* source is not SYMBOL_NONE */
 	bool inlined; /* the function is inlined into the next symbol of the chain */
+	/* Only for code without a name, if the file of the module is available: the instruction
+	 * before the address is a system call. */
+	bool follows_syscall;
 };
 
 /* Largest number of names of an address that symbols_find() stores. */

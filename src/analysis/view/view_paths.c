@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/view/view_internal.h"
+#include "wallsample/process/c_library.h"
 #include "wallsample/process/module.h"
 #include "wallsample/runtime/language.h"
 
@@ -209,6 +210,50 @@ extend_by_native(struct naming *naming, uint32_t caller)
 	return view_extend_own(naming, caller, name, &matched);
 }
 
+/* --- plumbing of the C library ---------------------------------------------------------------- */
+
+/* True if the frame is code of a C library without a name. */
+static bool
+is_nameless_c_library(const struct naming *naming, uint32_t frame)
+{
+	const struct symbol *symbol = &naming->symbol[outermost_symbol(naming, frame)];
+
+	return !symbol->known && c_library_has_module(symbol->module);
+}
+
+/*
+ * Returns the stack of the function that the innermost frame of the stack `id` only serves: it is
+ * plumbing of the C library, or makes a system call and has, like its callers up to an exported
+ * function of the C library, no name. Returns `id` if there is no such function.
+ */
+static uint32_t
+stack_without_plumbing(const struct naming *naming, uint32_t id)
+{
+	const struct profile *profile = naming->view->profile;
+	const struct profile_stack *stack = profile_stack(profile, id);
+	const struct profile_frame *frame = profile_frame(profile, stack->frame);
+	const struct symbol *symbol = &naming->symbol[outermost_symbol(naming, stack->frame)];
+
+	if (naming->filter->interpreter_frames || frame->module == MODULE_NONE ||
+	    stack->caller == STACK_NONE)
+		return id;
+	if (symbol->known)
+		return c_library_only_calls(symbol->function) ? stack->caller : id;
+	if (!symbol->follows_syscall || !is_nameless_c_library(naming, stack->frame))
+		return id;
+	while (stack->caller != STACK_NONE && is_nameless_c_library(naming, stack->frame)) {
+		const uint32_t caller = stack->caller;
+
+		stack = profile_stack(profile, caller);
+		symbol = &naming->symbol[outermost_symbol(naming, stack->frame)];
+		if (symbol->known)
+			return c_library_has_module(symbol->module) ? caller : id;
+	}
+	return id;
+}
+
+/* --- all stacks ------------------------------------------------------------------------------ */
+
 /* Fills view->of_stack for NATIVE_NONE, and for NATIVE_MERGED without interpreter_frames. */
 static void
 make_trails(struct naming *naming)
@@ -223,7 +268,13 @@ make_trails(struct naming *naming)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_stack *stack = profile_stack(profile, i);
 		const uint32_t caller = stack->caller;
+		const uint32_t served = stack_without_plumbing(naming, i);
 
+		if (served != i) {
+			trail[i] = trail[served];
+			view->of_stack[i] = view->of_stack[served];
+			continue;
+		}
 		trail[i] = extend_trail(naming, plumbing, stack->frame,
 					caller != STACK_NONE ? &trail[caller] : NULL);
 		if (trail[i].script || (!merged && !trail[i].native))
@@ -282,9 +333,13 @@ view_make_paths(struct naming *naming)
 		const struct profile_stack *stack = profile_stack(profile, i);
 		const uint32_t path = stack->caller != STACK_NONE ? of_stack[stack->caller] :
 								    STACK_NONE;
+		const uint32_t served = stack_without_plumbing(naming, i);
 
-		of_stack[i] = only && is_of_runtime(profile, stack->frame) ?
-				      path :
-				      view_extend_symbols(naming, path, stack->frame, 0);
+		if (served != i)
+			of_stack[i] = of_stack[served];
+		else
+			of_stack[i] = only && is_of_runtime(profile, stack->frame) ?
+					      path :
+					      view_extend_symbols(naming, path, stack->frame, 0);
 	}
 }
