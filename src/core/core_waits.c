@@ -71,12 +71,30 @@ runtime_owner(void *context, uint64_t lock)
 	return runtimes_lock_owner(waits->runtimes, lock);
 }
 
+static bool
+runtime_parked(void *context, uint64_t word, uint64_t *lock, uint64_t *owner)
+{
+	const struct core_waits *waits = context;
+
+	return runtimes_find_parked(waits->runtimes, word, lock, owner);
+}
+
+static pid_t
+parked_owner(void *context, uint64_t owner)
+{
+	const struct core_waits *waits = context;
+
+	return runtimes_parked_owner(waits->runtimes, owner);
+}
+
 void
 core_waits_set_runtimes(struct core_waits *waits, struct runtimes *runtimes)
 {
 	waits->runtimes = runtimes;
 	waits->source.runtime_lock = runtime_lock;
 	waits->source.runtime_owner = runtime_owner;
+	waits->source.runtime_parked = runtime_parked;
+	waits->source.parked_owner = parked_owner;
 }
 
 /* Returns the frame that names the interpreter of a lock, such as "of interpreter 2"; FRAME_NONE

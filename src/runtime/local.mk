@@ -54,6 +54,8 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_merge.c \
 	src/runtime/python/python_module.c \
 	src/runtime/python/python_language.c \
+	src/runtime/python/python_parked.c \
+	src/runtime/python/python_parked_internal.h \
 	src/runtime/python/python_table.c \
 	src/runtime/python/python_task_layout_internal.h \
 	src/runtime/python/python_tasks.c \

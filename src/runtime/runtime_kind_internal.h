@@ -145,6 +145,10 @@ struct runtime_kind {
 			const uint64_t args[6]);
 	bool (*find_lock)(void *state, uint64_t word, uint64_t *lock, const char **name);
 	pid_t (*lock_owner)(void *state, uint64_t lock);
+	/* As runtimes_find_parked and runtimes_parked_owner. NULL: the runtime has no queue of
+	 * waiters for locks. */
+	bool (*find_parked)(void *state, uint64_t word, uint64_t *lock, uint64_t *owner);
+	pid_t (*parked_owner)(void *state, uint64_t owner);
 	/* Adds async tasks, and notes about missing ones: see runtimes_read_async_tasks. May be
 	 * NULL. */
 	void (*async)(void *state, pid_t tid, uint64_t until_ns, struct async_tasks *to);

@@ -199,6 +199,27 @@ runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock)
 	return tid;
 }
 
+bool
+runtimes_find_parked(struct runtimes *runtimes, uint64_t word, uint64_t *lock, uint64_t *owner)
+{
+	for (size_t i = 0; i < runtimes->count; i++)
+		if (runtimes->kind[i]->find_parked != NULL &&
+		    runtimes->kind[i]->find_parked(runtimes->state[i], word, lock, owner))
+			return true;
+	return false;
+}
+
+pid_t
+runtimes_parked_owner(struct runtimes *runtimes, uint64_t owner)
+{
+	pid_t tid = 0;
+
+	for (size_t i = 0; tid == 0 && i < runtimes->count; i++)
+		if (runtimes->kind[i]->parked_owner != NULL)
+			tid = runtimes->kind[i]->parked_owner(runtimes->state[i], owner);
+	return tid;
+}
+
 size_t
 runtimes_read_async_tasks(struct runtimes *runtimes, struct async_tasks *tasks, pid_t tid,
 			  uint64_t until_ns)

@@ -155,6 +155,20 @@ wait_of_runtime(const struct wait_source *source, const struct futex_wait *wait,
 	return true;
 }
 
+/* As wait_of_runtime, for a thread in a queue of a language runtime, where it sleeps on a semaphore
+ * of its own: the object is the lock for which it waits. */
+static bool
+wait_of_parked(const struct wait_source *source, const struct futex_wait *wait, struct wait *out)
+{
+	uint64_t lock;
+
+	if (source->runtime_parked == NULL ||
+	    !source->runtime_parked(source->context, wait->word, &lock, &out->owner))
+		return false;
+	out->layout = LAYOUT_PARKED;
+	return lock_found(out, out->owner != 0 ? WAIT_MUTEX_RECURSIVE : WAIT_MUTEX, lock);
+}
+
 void
 wait_of_futex(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
@@ -183,7 +197,8 @@ wait_of_futex(const struct wait_source *source, const struct wait_call *call, st
 		break;
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		recognise_lock(&wait, out);
+		if (!wait_of_parked(source, &wait, out))
+			recognise_lock(&wait, out);
 		break;
 	default:
 		break;

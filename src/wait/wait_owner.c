@@ -161,6 +161,18 @@ static const struct {
 	{ WAIT_JOIN, WAIT_JOIN, LAYOUT_MUSL, 4, owner_of_join },
 };
 
+static void
+owner_of_parked(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
+{
+	if (wait->owner == 0 || source->parked_owner == NULL) {
+		out->holder = HOLDER_UNTOLD;
+		return;
+	}
+	out->tid = source->parked_owner(source->context, wait->owner);
+	if (out->tid > 0)
+		out->holder = HOLDER_THREAD;
+}
+
 void
 wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
 {
@@ -172,6 +184,8 @@ wait_owner(const struct wait_source *source, const struct wait *wait, struct wai
 		if (out->tid > 0)
 			out->holder = HOLDER_THREAD;
 	}
+	if (wait->layout == LAYOUT_PARKED)
+		owner_of_parked(source, wait, out);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].first <= wait->kind && wait->kind <= rows[i].last &&
 		    rows[i].layout == wait->layout && wait->object != 0 &&

@@ -76,6 +76,7 @@ unit_tests = \
 	tests/unit/runtime/test_python_lines \
 	tests/unit/runtime/test_python_merge \
 	tests/unit/runtime/test_python_module \
+	tests/unit/runtime/test_python_parked \
 	tests/unit/runtime/test_python_tasks \
 	tests/unit/runtime/test_python_threads \
 	tests/unit/sampler/test_hold \

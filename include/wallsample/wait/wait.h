@@ -19,84 +19,7 @@
 #include "wallsample/wait/descriptor.h"
 #include "wallsample/base/memory.h"
 #include "wallsample/thread/state.h"
-
-/*
- * Kinds of waits: X(NAME, text). NONE: the thread does not wait. OTHER: only the system call is
- * known.
- */
-#define WAIT_KINDS(X)                                                                              \
-	X(NONE, "")                                                                                \
-	/* locks: the object is the address of the lock */                                         \
-	X(MUTEX, "mutex")                                                                          \
-	X(MUTEX_RECURSIVE, "recursive mutex")                                                      \
-	X(MUTEX_ERRORCHECK, "error-checking mutex")                                                \
-	X(MUTEX_ROBUST, "robust mutex")                                                            \
-	X(MUTEX_PI, "priority-inheriting mutex")                                                   \
-	X(RWLOCK_READ, "rwlock, to read")                                                          \
-	X(RWLOCK_WRITE, "rwlock, to write")                                                        \
-	X(STDIO, "stdio lock")                                                                     \
-	X(ALLOCATOR, "allocator lock")                                                             \
-	X(LOCK, "lock") /* internal lock of the C library, which does not record its owner */      \
-	X(ONCE, "once")                                                                            \
-	X(GIL, "GIL") /* lock of an interpreter */                                                 \
-	/* other objects in memory */                                                              \
-	X(CONDITION, "condition variable")                                                         \
-	X(SEMAPHORE, "semaphore")                                                                  \
-	X(BARRIER, "barrier")                                                                      \
-	X(JOIN, "end of thread") /* the owner is the thread that is to end */                      \
-	X(FUTEX, "futex")                                                                          \
-	/* the object is one descriptor */                                                         \
-	X(FILE, "file")                                                                            \
-	X(PIPE_READ, "pipe read")                                                                  \
-	X(PIPE_WRITE, "pipe write")                                                                \
-	X(TERMINAL, "terminal")                                                                    \
-	X(SOCKET_READ, "socket receive")                                                           \
-	X(SOCKET_WRITE, "socket send")                                                             \
-	X(ACCEPT, "socket accept")                                                                 \
-	X(CONNECT, "socket connect")                                                               \
-	X(EVENTFD, "eventfd")                                                                      \
-	X(TIMERFD, "timerfd")                                                                      \
-	X(SIGNALFD, "signalfd")                                                                    \
-	X(INOTIFY, "inotify")                                                                      \
-	X(DEVICE, "device")                                                                        \
-	X(DESCRIPTOR, "descriptor") /* a descriptor of another kind */                             \
-	/* POLL, SELECT: any number of descriptors; others: that of the epoll or ring */           \
-	X(POLL, "poll")                                                                            \
-	X(SELECT, "select")                                                                        \
-	X(EPOLL, "epoll")                                                                          \
-	X(IO_URING, "io_uring")                                                                    \
-	/* neither an address nor a descriptor, except that CHILD may have a pidfd */              \
-	X(SLEEP, "time to pass")                                                                   \
-	X(CHILD, "child")                                                                          \
-	X(SIGNAL, "signal")                                                                        \
-	X(FAULT, "page fault")                                                                     \
-	/* uninterruptible sleep in a system call; not CHILD, nor FILE to DESCRIPTOR */            \
-	X(DISK, "disk")                                                                            \
-	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
-	/* a green task waits; the object is the reason as text */                                 \
-	X(GREEN, "task")                                                                           \
-	X(OTHER, "system call")
-
-enum wait_kind {
-#define X(name, text) WAIT_##name,
-	WAIT_KINDS(X) WAIT_KIND_COUNT
-#undef X
-};
-
-/* Returns the text of the kind in WAIT_KINDS, a static string. */
-const char *wait_kind_text(enum wait_kind kind);
-/*
- * Adds `text` and the object, which is not escaped. `text` is wait_kind_text(kind), or a text for
- * several kinds, such as "rwlock". Examples: "mutex table_lock", "rwlock cache (to read)", "socket
- * receive: tcp to 10.0.0.7:443". If the object is "", adds only `text`. If the kind is GREEN, or
- * the object is a descriptor whose description begins with `text`, adds only the object.
- */
-void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
-/* Returns true when the object of the kind is an address in the target's memory. */
-bool wait_kind_in_memory(enum wait_kind kind);
-/* Returns true when the object of the kind can have an owner: a thread that ends the wait by
- * releasing the lock or, for JOIN, by exiting. */
-bool wait_kind_has_owner(enum wait_kind kind);
+#include "wallsample/wait/wait_kind.h"
 
 /* Kinds of owners of an object. */
 enum wait_holder {
@@ -128,6 +51,7 @@ enum wait_layout {
 	LAYOUT_GLIBC,
 	LAYOUT_MUSL,
 	LAYOUT_RUNTIME, /* a language runtime: see runtime_owner of struct wait_source */
+	LAYOUT_PARKED,  /* a language runtime: see parked_owner of struct wait_source */
 };
 
 struct wait {
@@ -140,6 +64,8 @@ struct wait {
 	 * its address is unknown (condition variables of musl).
 	 */
 	uint64_t object;
+	/* LAYOUT_PARKED: address of the word that names the owner; 0: the lock has no such word. */
+	uint64_t owner;
 	/* Descriptor, or -1 if the wait has none. POLL, SELECT: the descriptor if there is only
 	 * one. CHILD: the pidfd of waitid(2), or -1. */
 	int fd;
@@ -167,6 +93,14 @@ struct wait_source {
 	 */
 	bool (*runtime_lock)(void *context, uint64_t word, uint64_t *lock);
 	pid_t (*runtime_owner)(void *context, uint64_t lock);
+	/*
+	 * runtime_parked returns true when the thread that sleeps on the futex word waits in a
+	 * queue of a language runtime, and stores the address of the lock for which it waits, and
+	 * of the word that names the lock's owner (0: none). parked_owner returns the id of the
+	 * thread that this word names; 0: none. Both functions may be NULL.
+	 */
+	bool (*runtime_parked)(void *context, uint64_t word, uint64_t *lock, uint64_t *owner);
+	pid_t (*parked_owner)(void *context, uint64_t owner);
 	void *context; /* first argument of the functions above */
 };
 

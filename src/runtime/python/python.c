@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* python.c - implements struct runtime_kind for the CPythons of a process. */
-#include "runtime/python/python_internal.h"
+#include "runtime/python/python_parked_internal.h"
 
 #include <linux/futex.h>
 #include <string.h>
@@ -216,6 +216,28 @@ python_lock_owner(void *state, uint64_t address)
 						       &cpython->base.tools->memory, address));
 }
 
+static bool
+python_find_parked(void *state, uint64_t word, uint64_t *lock, uint64_t *owner)
+{
+	const struct cpython *cpython;
+
+	for (size_t i = 0; (cpython = python_next(state, &i)) != NULL;)
+		if (python_parked_find(cpython, word, lock, owner))
+			return true;
+	return false;
+}
+
+static pid_t
+python_find_parked_owner(void *state, uint64_t owner)
+{
+	const struct cpython *cpython;
+	pid_t tid = 0;
+
+	for (size_t i = 0; tid == 0 && (cpython = python_next(state, &i)) != NULL;)
+		tid = python_parked_owner(cpython, owner);
+	return tid;
+}
+
 const struct runtime_kind runtime_python = {
 	.create = python_create,
 	.free = instances_free,
@@ -231,5 +253,7 @@ const struct runtime_kind runtime_python = {
 	.gil = python_gil,
 	.find_lock = python_find_lock,
 	.lock_owner = python_lock_owner,
+	.find_parked = python_find_parked,
+	.parked_owner = python_find_parked_owner,
 	.async = python_tasks,
 };

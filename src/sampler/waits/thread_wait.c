@@ -173,6 +173,23 @@ find_runtime_owner(void *context, uint64_t lock)
 	return runtimes_lock_owner(waits->process->runtimes, lock);
 }
 
+static bool
+find_parked(void *context, uint64_t word, uint64_t *lock, uint64_t *owner)
+{
+	const struct waits *waits = context;
+
+	return waits->process->runtimes != NULL &&
+	       runtimes_find_parked(waits->process->runtimes, word, lock, owner);
+}
+
+static pid_t
+find_parked_owner(void *context, uint64_t owner)
+{
+	const struct waits *waits = context;
+
+	return runtimes_parked_owner(waits->process->runtimes, owner);
+}
+
 struct waits *
 waits_create(struct run *run, struct sampled_process *process)
 {
@@ -186,6 +203,8 @@ waits_create(struct run *run, struct sampled_process *process)
 		.blocked = count_blocked,
 		.runtime_lock = find_runtime_lock,
 		.runtime_owner = find_runtime_owner,
+		.runtime_parked = find_parked,
+		.parked_owner = find_parked_owner,
 		.context = waits,
 	};
 	waits->descriptors = descriptors_create(process->process);
@@ -278,6 +297,12 @@ waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_stat
 	waits_enter(waits, thread, info);
 	wait_classify(&waits->source, &call, &thread->wait.what);
 	thread->wait.tries++;
+	if (thread->wait.what.layout == LAYOUT_PARKED) {
+		/* Each waiter has a futex word of its own: the crowd is that of the lock. */
+		crowd_leave(waits, thread->wait.word);
+		thread->wait.word = thread->wait.what.object;
+		crowd_join(waits, thread->wait.word);
+	}
 	wait.object = waits_object(waits, thread, &thread->wait.what);
 	if (wait.object == FRAME_NONE)
 		wait.object = frame_of_moment(waits, &thread->wait.what);

@@ -37,8 +37,9 @@ struct crowds {
 
 /* The wait of one thread. */
 struct thread_wait {
-	uint64_t word; /* address of the futex at the last observation; 0: none */
-	uint32_t id;   /* number of the wait in the profile; 0: the thread does not wait */
+	/* Address of the futex at the last observation, LAYOUT_PARKED: of the lock; 0: none. */
+	uint64_t word;
+	uint32_t id; /* number of the wait in the profile; 0: the thread does not wait */
 	struct wait what;
 	int tries; /* number of times that the wait was classified in this sleep */
 	/* Thread that held the object at the last reading; 0: none, or it is not known. */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* wait_kind.h - the kinds of waits of a blocked thread, and their texts and properties. */
+#ifndef WALLSAMPLE_WAIT_WAIT_KIND_H
+#define WALLSAMPLE_WAIT_WAIT_KIND_H
+
+#include <stdbool.h>
+
+#include "wallsample/base/base.h"
+
+/*
+ * Kinds of waits: X(NAME, text). NONE: the thread does not wait. OTHER: only the system call is
+ * known.
+ */
+#define WAIT_KINDS(X)                                                                              \
+	X(NONE, "")                                                                                \
+	/* locks: the object is the address of the lock */                                         \
+	X(MUTEX, "mutex")                                                                          \
+	X(MUTEX_RECURSIVE, "recursive mutex")                                                      \
+	X(MUTEX_ERRORCHECK, "error-checking mutex")                                                \
+	X(MUTEX_ROBUST, "robust mutex")                                                            \
+	X(MUTEX_PI, "priority-inheriting mutex")                                                   \
+	X(RWLOCK_READ, "rwlock, to read")                                                          \
+	X(RWLOCK_WRITE, "rwlock, to write")                                                        \
+	X(STDIO, "stdio lock")                                                                     \
+	X(ALLOCATOR, "allocator lock")                                                             \
+	X(LOCK, "lock") /* internal lock of the C library, which does not record its owner */      \
+	X(ONCE, "once")                                                                            \
+	X(GIL, "GIL") /* lock of an interpreter */                                                 \
+	/* other objects in memory */                                                              \
+	X(CONDITION, "condition variable")                                                         \
+	X(SEMAPHORE, "semaphore")                                                                  \
+	X(BARRIER, "barrier")                                                                      \
+	X(JOIN, "end of thread") /* the owner is the thread that is to end */                      \
+	X(FUTEX, "futex")                                                                          \
+	/* the object is one descriptor */                                                         \
+	X(FILE, "file")                                                                            \
+	X(PIPE_READ, "pipe read")                                                                  \
+	X(PIPE_WRITE, "pipe write")                                                                \
+	X(TERMINAL, "terminal")                                                                    \
+	X(SOCKET_READ, "socket receive")                                                           \
+	X(SOCKET_WRITE, "socket send")                                                             \
+	X(ACCEPT, "socket accept")                                                                 \
+	X(CONNECT, "socket connect")                                                               \
+	X(EVENTFD, "eventfd")                                                                      \
+	X(TIMERFD, "timerfd")                                                                      \
+	X(SIGNALFD, "signalfd")                                                                    \
+	X(INOTIFY, "inotify")                                                                      \
+	X(DEVICE, "device")                                                                        \
+	X(DESCRIPTOR, "descriptor") /* a descriptor of another kind */                             \
+	/* POLL, SELECT: any number of descriptors; others: that of the epoll or ring */           \
+	X(POLL, "poll")                                                                            \
+	X(SELECT, "select")                                                                        \
+	X(EPOLL, "epoll")                                                                          \
+	X(IO_URING, "io_uring")                                                                    \
+	/* neither an address nor a descriptor, except that CHILD may have a pidfd */              \
+	X(SLEEP, "time to pass")                                                                   \
+	X(CHILD, "child")                                                                          \
+	X(SIGNAL, "signal")                                                                        \
+	X(FAULT, "page fault")                                                                     \
+	/* uninterruptible sleep in a system call; not CHILD, nor FILE to DESCRIPTOR */            \
+	X(DISK, "disk")                                                                            \
+	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
+	/* a green task waits; the object is the reason as text */                                 \
+	X(GREEN, "task")                                                                           \
+	X(OTHER, "system call")
+
+enum wait_kind {
+#define X(name, text) WAIT_##name,
+	WAIT_KINDS(X) WAIT_KIND_COUNT
+#undef X
+};
+
+/* Returns the text of the kind in WAIT_KINDS, a static string. */
+const char *wait_kind_text(enum wait_kind kind);
+/*
+ * Adds `text` and the object, which is not escaped. `text` is wait_kind_text(kind), or a text for
+ * several kinds, such as "rwlock". Examples: "mutex table_lock", "rwlock cache (to read)", "socket
+ * receive: tcp to 10.0.0.7:443". If the object is "", adds only `text`. If the kind is GREEN, or
+ * the object is a descriptor whose description begins with `text`, adds only the object.
+ */
+void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
+/* Returns true when the object of the kind is an address in the target's memory. */
+bool wait_kind_in_memory(enum wait_kind kind);
+/* Returns true when the object of the kind can have an owner: a thread that ends the wait by
+ * releasing the lock or, for JOIN, by exiting. */
+bool wait_kind_has_owner(enum wait_kind kind);
+
+#endif
