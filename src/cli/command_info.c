@@ -90,6 +90,10 @@ print_cost(const struct recording_info *info, const struct run_stats *stats)
 	if (report_add_excluded(&stats->excluded, &excluded))
 		print_text("Excluded", excluded.data);
 	strbuf_release(&excluded);
+	if (stats->running > 0)
+		printf("%-*s%llu of %llu samples of running threads\n", LABEL_WIDTH, "Exact",
+		       (unsigned long long)stats->running_exact,
+		       (unsigned long long)stats->running);
 	printf("%-*s%llu stops, %.4g %% of one CPU, %.4g MiB of memory\n", LABEL_WIDTH, "Own cost",
 	       (unsigned long long)stats->stopped,
 	       seconds > 0 ? (double)stats->own_cpu_ns / 1e7 / seconds : 0,

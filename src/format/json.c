@@ -105,6 +105,10 @@ write_cost(struct writing *writing)
 				   (json_int_t)stats->repaired, "signals_passed",
 				   (json_int_t)stats->signals_passed);
 
+	if (stats->running > 0)
+		json_object_set_new(object, "running",
+				    json_pack("{s:I, s:I}", "samples", (json_int_t)stats->running,
+					      "exact", (json_int_t)stats->running_exact));
 	json_set_excluded(object, "excluded", &stats->excluded);
 	if (writing->input->note != NULL)
 		json_set_excluded(object, "excluded_recorded", &of_view);

@@ -53,6 +53,8 @@ const struct field run_fields[] = {
 	RUN(execed, BOOL, MAX),
 	RUN(child_status, INT, FIRST),
 	RUN(child_exited, BOOL, MIN),
+	RUN_AS(running_samples, running, U64, SUM),
+	RUN(running_exact, U64, SUM),
 	RUN(stop_ns.sum, U64, SUM),
 	RUN(stop_ns.min, U64, MIN),
 	RUN(stop_ns.max, U64, MAX),

@@ -211,6 +211,21 @@ write_cpu(const struct export_input *input, struct page *page)
 		   quantity_time(running).text);
 }
 
+/* Writes how many samples of running threads are exact (run_stats.h). The share is 0 in runs that
+ * have no exact samples, and in recordings of older versions `running` is 0. */
+static void
+write_exact(const struct run_stats *stats, struct page *page)
+{
+	if (stats->running == 0)
+		return;
+	page_field(
+		page, "Exact",
+		"%s of %s of running threads were interrupted at a random moment; the others show "
+		"system calls too often",
+		quantity_share((double)stats->running_exact, (double)stats->running).text,
+		quantity_things(stats->running, "sample", "samples").text);
+}
+
 static void
 write_repairs(const struct run_stats *stats, struct page *page)
 {
@@ -318,6 +333,7 @@ report_write_cost(const struct export_input *input, struct page *page)
 	write_unnamed(input, page);
 	write_cpu(input, page);
 	write_stops(input, page);
+	write_exact(stats, page);
 	write_repairs(stats, page);
 	write_own_cost(stats, page);
 	if (stats->execed)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* capture.c - stops the running threads of a tick together, copies their registers and stacks
  * (captures them), and stores the results of the stops in the observations. */
+#include "sampler/occupy_internal.h"
 #include "sampler/pipeline_internal.h"
 
 /* Most threads whose data are read before the stop to fill the CPU caches: the data of more threads
@@ -53,6 +54,8 @@ fill_request(struct run *run, const struct observation *observation)
 	request->sp_before = thread->sp;
 	request->tick_ns = run->pace.began_ns;
 	request->counters_ns = observation->counters_ns;
+	request->occupied_ns[0] = run->occupied_ns[0];
+	request->occupied_ns[1] = run->occupied_ns[1];
 }
 
 /* Reads the data that the stop will read, so that they are in the CPU caches, which makes the stop
@@ -178,6 +181,18 @@ stop_bound(const struct run *run)
 	return bound;
 }
 
+/* Ends the occupation of CPUs after `asked` stop requests. Sets the importance of the samples of
+ * running threads. */
+static void
+end_occupation(struct run *run, struct observation *observation, size_t count, size_t asked)
+{
+	const bool exact = occupy_end(run->occupy, asked, run->pace.due_ns);
+
+	for (size_t i = 0; i < count; i++)
+		if (observation[i].outcome == OUTCOME_RUNNING)
+			observation[i].importance = exact ? 1.0 : IMPORTANCE_ROUGH;
+}
+
 void
 capture_running(struct run *run, struct observation *observation, size_t count, bool held)
 {
@@ -199,6 +214,8 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 		if (++asked % ASKS_UNSERVED == 0 && !run->config.stop_all && !run->holds)
 			tracer_poll(run->tracer);
 	}
+	if (run->occupy != NULL)
+		end_occupation(run, observation, count, asked);
 	if (asked > 0 && run->holds)
 		tracer_collect_held(run->tracer, stop_bound(run));
 	else if (asked > 0)
@@ -213,6 +230,14 @@ count_stop(struct run *run, const struct stop_request *request)
 {
 	histogram_add(&run->stats.stop_ns, request->stopped_ns);
 	run->stats.stopped++;
+}
+
+static void
+count_running(struct run *run, const struct observation *observation)
+{
+	run->stats.running++;
+	run->stats.running_exact += run->occupy != NULL &&
+				    observation->importance > IMPORTANCE_ROUGH;
 }
 
 static void
@@ -236,6 +261,8 @@ settle_captured(struct run *run, struct observation *observation)
 		observation->state = RUN_STOPPED;
 	else if (request->queued)
 		observation->state = RUN_QUEUED;
+	if (observation->state == RUN_RUNNING)
+		count_running(run, observation);
 	observation->in_sleep = observation->fell_asleep = request->fell_asleep;
 	observation->outcome = OUTCOME_CAPTURED;
 }

@@ -17,6 +17,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/late.c \
 	src/sampler/sampled_process.c \
 	src/sampler/observe.c \
+	src/sampler/occupy.c \
+	src/sampler/occupy_internal.h \
 	src/sampler/pace.c \
 	src/sampler/pace_internal.h \
 	src/sampler/threads_internal.h \

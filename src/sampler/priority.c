@@ -77,6 +77,14 @@ priority_raise(struct priority *priority)
 }
 
 void
+priority_join(const struct priority *priority)
+{
+	if (priority->short_slice)
+		set_usual(priority->nice, SLICE_NS);
+	set_punctual();
+}
+
+void
 priority_restore(const struct priority *priority)
 {
 	if (priority->old_slack_ns > 0)

@@ -26,6 +26,9 @@ void priority_raise(struct priority *priority);
 /* Sets the nice value and the timer slack to the values before priority_raise, and the time slice
  * to the default. The sampler must not be in a real-time class. */
 void priority_restore(const struct priority *priority);
+/* Gives the calling thread, which the sampler has created after priority_raise, the time slice and
+ * the timer slack of the sampler. The nice value and the scheduling class are inherited. */
+void priority_join(const struct priority *priority);
 
 /*
  * Enters or leaves a real-time class, where permitted. The sampler enters the class at the first

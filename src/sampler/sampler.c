@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "sampler/occupy_internal.h"
 #include "sampler/sampler_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
@@ -255,6 +256,8 @@ run_tick(struct sampler *sampler)
 	if (!tick_run(sampler, false))
 		return false;
 	pace_end(&sampler->run.pace, &sampler->run.stats);
+	if (sampler->run.occupy != NULL)
+		occupy_plan(sampler->run.occupy, sampler->run.pace.due_ns);
 	for (size_t i = 0; i < processes->count && nothing_stopped(sampler); i++)
 		waits_describe(processes->item[i]->waits, false);
 	return true;
@@ -354,6 +357,28 @@ start_clock(struct sampler *sampler)
 	sampler->runs = true;
 }
 
+/* Threads that are held between ticks are resumed within microseconds of a due time, and nothing
+ * else may use a CPU then. */
+static void
+begin_occupation(struct sampler *sampler)
+{
+	struct run *run = &sampler->run;
+
+	if (run->tracer == NULL || run->holds)
+		return;
+	run->occupy = occupy_create(run->context.process->pid, &sampler->priority,
+				    run->pace.max_share);
+	if (run->occupy != NULL)
+		occupy_plan(run->occupy, run->pace.due_ns);
+}
+
+static void
+end_occupation(struct sampler *sampler)
+{
+	occupy_free(sampler->run.occupy);
+	sampler->run.occupy = NULL;
+}
+
 enum run_end
 sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 {
@@ -365,8 +390,10 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	stats->nice_value = sampler->priority.nice;
 	log_say(log, LOG_VERBOSE, "sampling at nice %d", stats->nice_value);
 	start_clock(sampler);
+	begin_occupation(sampler);
 
 	end = run_ticks(sampler, hooks);
+	end_occupation(sampler);
 	hold_end(&sampler->hold);
 	if (sampler->run.holds)
 		log_say(log, LOG_VERBOSE, "ticks began %.1f us after they were due, in %s class",

@@ -60,6 +60,7 @@ begin_observation(const struct tick *tick, struct sampled_thread *thread)
 		.selected = thread->selected,
 		.samples = (int64_t)(tick->number - thread->last_tick),
 		.weight_ns = (int64_t)(tick->time_ns - thread->last_ns),
+		.importance = 1.0,
 		.state = RUN_UNKNOWN,
 		.gil = GIL_UNKNOWN,
 		.green_task = THREAD_NONE,

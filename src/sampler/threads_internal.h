@@ -66,6 +66,8 @@ struct run {
 	struct rng rng;
 	struct pace pace;
 	struct run_stats stats;
+	struct occupy *occupy;   /* owned; NULL: CPUs are not occupied */
+	uint64_t occupied_ns[2]; /* stop_request.occupied_ns of this tick */
 };
 
 /* Captures and releases late threads that have stopped by now. To be called between steps that take

@@ -2,6 +2,7 @@
 /* tick.c - the driver of one tick: calls the stages in the order of pipeline_internal.h. */
 #include <stdlib.h>
 
+#include "sampler/occupy_internal.h"
 #include "sampler/sampler_internal.h"
 
 /* Longest time for which the last tick waits for late stops. Reached on an overloaded machine
@@ -403,6 +404,8 @@ tick_run(struct sampler *sampler, bool last)
 	bool all = last || run->config.stop_all || holds, alive;
 	size_t count;
 
+	if (run->occupy != NULL)
+		occupy_tick(run->occupy);
 	/* A late thread that has stopped since the last tick: the sample of the tick that requested
 	 * the stop is completed. */
 	collect_late(sampler, false);
@@ -416,6 +419,8 @@ tick_run(struct sampler *sampler, bool last)
 	all |= read_programs(run, now);
 	if (alive)
 		list_threads_if_changed(sampler, now);
+	if (run->occupy != NULL)
+		occupy_begin(run->occupy, &run->occupied_ns[0], &run->occupied_ns[1]);
 	count = observe_all(sampler, all || !alive);
 	capture_all(sampler, sampler->observation, count);
 	run_consumers(sampler);

@@ -164,6 +164,7 @@ struct observation {
 	bool renamed;  /* its name was read again and differs */
 	/* Weight of the sample: ticks, and nanoseconds. */
 	int64_t samples, weight_ns;
+	double importance; /* if RUNNING: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
 	/* Weight to add to the last observation, which has ended: what earlier ticks attributed to
 	 * it too little; negative: too much. */
 	int64_t past_samples, past_ns;

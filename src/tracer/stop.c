@@ -15,6 +15,10 @@
 /* A thread that waits for a CPU because wallsample woke for the tick began to wait at most this
  * long before or after the tick. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
+/* The same where the stop requests were made while CPUs were occupied: the wait began at most this
+ * long before the tick or the occupation. Covers the switch to wallsample's thread and the error of
+ * the time of the stop. */
+#define OWN_SWITCH_NS (25 * NS_PER_US)
 
 enum stop_kind
 stop_classify(int status)
@@ -160,11 +164,24 @@ read_counters(const struct process *process, struct stop_request *request)
 	return look;
 }
 
+/* True if the wait for a CPU that began at `began` was caused by wallsample. */
+static bool
+is_own_wake(const struct stop_request *request, uint64_t began)
+{
+	const uint64_t tick = request->tick_ns;
+
+	if (request->occupied_ns[1] == 0)
+		return began >= tick - OWN_WAKE_NS && began <= tick + OWN_WAKE_NS;
+	return (began >= tick - OWN_SWITCH_NS && began <= tick) ||
+	       (began >= request->occupied_ns[0] - OWN_SWITCH_NS &&
+		began <= request->occupied_ns[1]);
+}
+
 /*
  * The thread was waiting for a CPU at the tick if it has been scheduled in since `before` was read,
  * and its wait, whose duration schedstat gives, began before `before` was read. A thread whose
- * sleep the stop has interrupted was not waiting. A wait that began within OWN_WAKE_NS of the tick
- * is not counted either, because wallsample itself took the CPU then. Exception: in a system call
+ * sleep the stop has interrupted was not waiting. A wait that wallsample has caused (is_own_wake)
+ * is not counted either. Exception: in a system call
  * that only sleeps (syscall_only_waits) every wait is counted, because the thread was woken and has
  * waited since.
  */
@@ -179,8 +196,7 @@ stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
 		return false;
 	if (syscall_only_waits(request->syscall) || waited > stopped_ns)
 		return true;
-	return began < request->tick_ns - OWN_WAKE_NS ||
-	       (began > request->tick_ns + OWN_WAKE_NS && began < request->counters_ns);
+	return began < request->counters_ns && !is_own_wake(request, began);
 }
 
 bool

@@ -58,6 +58,12 @@ tests_live_test_waits_LDADD = $(WALLSAMPLE_LIBS) $(live_ldadd)
 TESTS += tests/live/c_library.sh
 EXTRA_DIST += tests/live/c_library.sh tests/live/targets/cancel_calls.c
 
+# Samples of running threads that are exact.
+check_PROGRAMS += tests/bench/bench_calls
+tests_bench_bench_calls_SOURCES = tests/bench/bench_calls.c
+TESTS += tests/live/exact.sh
+EXTRA_DIST += tests/live/exact.sh
+
 # Python processes that sample themselves, with the package of contrib/python.
 TESTS += tests/live/notebook.sh
 EXTRA_DIST += tests/live/notebook.sh

@@ -92,8 +92,12 @@ struct run_stats {
 	uint64_t looks;
 	/* number of thread samples that took the stack of the thread's previous sample */
 	uint64_t reused;
-	uint64_t read;                    /* number of stacks that were read without a stop */
-	uint64_t stopped;                 /* number of stacks that were read in a stop */
+	uint64_t read;    /* number of stacks that were read without a stop */
+	uint64_t stopped; /* number of stacks that were read in a stop */
+	/* Number of samples, of `stopped`, of threads that were running; and the number of those
+	 * that are exact: the thread was interrupted by a timer, at a moment that did not depend on
+	 * what it executed, and went to its stop before it executed anything else. */
+	uint64_t running, running_exact;
 	uint64_t failed[FAILURE_COUNT];   /* thread samples without a stack, by reason */
 	uint64_t chains[CHAIN_END_COUNT]; /* number of call chains, by the reason for their end */
 	struct histogram stop_ns;         /* durations of the stops of threads for samples */

@@ -51,6 +51,7 @@ struct stop_request {
 	uint64_t sp_before;       /* stack pointer at an earlier sample; 0: none */
 	uint64_t tick_ns;         /* when the tick began, CLOCK_MONOTONIC */
 	uint64_t counters_ns;     /* when `before` was read */
+	uint64_t occupied_ns[2];  /* from, to: wallsample took CPUs for the tick; 0: it did not */
 	struct snapshot snapshot; /* initialised by the caller, filled by the tracer */
 	/* Called while the thread is stopped, after its registers and stack have been copied, for
 	 * other reads that need the stop. Must take microseconds only; may be NULL. */
@@ -73,7 +74,6 @@ struct stop_request {
 };
 
 struct tracer;
-
 /* Counts since tracer_create. */
 struct tracer_stats {
 	uint64_t repaired;       /* system calls restarted in place of EINTR */
