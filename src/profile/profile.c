@@ -92,6 +92,21 @@ profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int6
 }
 
 void
+profile_correct(struct profile *profile, const struct profile_entry *correction,
+		uint64_t first_tick, uint64_t ticks)
+{
+	const struct profile_recorder *recorder = profile->recorder;
+
+	if (recorder != NULL && recorder->correct != NULL)
+		recorder->correct(recorder->context, correction, first_tick, ticks);
+	else if (recorder != NULL)
+		recorder->sample(recorder->context, correction);
+	if (profile->since_mark != NULL)
+		sums_add_entry(profile->since_mark, profile->names, correction);
+	sums_add_entry(&profile->sums, profile->names, correction);
+}
+
+void
 profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns)
 {
 	(void)add_to_entry(profile, entry, 0, WEIGHT_LATENCY, latency_ns);

@@ -10,6 +10,7 @@
 
 #include "wallsample/base/table.h"
 #include "wallsample/profile/profile.h"
+#include "wallsample/profile/profile_recorder.h"
 
 /* Tables of struct profile_names. Each maps a pair of numbers, written (a; b), to an id. */
 enum names_table {

@@ -116,7 +116,7 @@
 	C(T, syscall, I32) C(T, wait, WAIT) C(T, gil, TEXT) C(T, first_tick, COUNT)             \
 	C(T, ticks, COUNT) C(T, samples, WEIGHT) C(T, wall_ns, WEIGHT)                          \
 	C(T, overhead_ns, WEIGHT) C(T, latency_ns, WEIGHT)                                      \
-	C(T, carrier, THREAD_OR_NONE)
+	C(T, carrier, THREAD_OR_NONE) ADDED(T, raw_ns, WEIGHT, 7, "wall_ns")
 #define BLAME_COLUMNS(C, ADDED, T)                                                              \
 	C(T, id, ASCENDING) C(T, wait, WAIT) C(T, thread, THREAD) C(T, stack, STACK_OR_NONE)    \
 	C(T, state, TEXT) C(T, first_tick, COUNT) C(T, ticks, COUNT)                            \

@@ -141,6 +141,7 @@ recorder_create(const struct recording_config *config, struct profile *profile,
 	recorder->listener = (struct profile_recorder){
 		.sample = spans_sample,
 		.charge = spans_charge,
+		.correct = spans_correct,
 		.blame = spans_blame,
 		.tick = spans_tick,
 		.context = &recorder->spans,

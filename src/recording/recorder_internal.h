@@ -15,6 +15,7 @@
 
 #include "recording/recording_internal.h"
 #include "recording/schema_internal.h"
+#include "wallsample/profile/profile_recorder.h"
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/base/table.h"
 
@@ -33,6 +34,7 @@ struct span {
 	struct profile_entry sum;
 	/* the ticks [first, first + ticks) */
 	uint64_t first, ticks;
+	bool correction; /* its weights correct those of other spans (profile_correct) */
 };
 
 /* The latest span of a thread: samples that are equal to its samples extend it. */
@@ -91,6 +93,8 @@ void spans_release(struct spans *spans);
 
 /* The callbacks of struct profile_recorder. `context` is a struct spans. */
 void spans_sample(void *context, const struct profile_entry *sample);
+void spans_correct(void *context, const struct profile_entry *correction, uint64_t first_tick,
+		   uint64_t ticks);
 void spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns);
 void spans_blame(void *context, const struct profile_blame *blame);
 void spans_tick(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,

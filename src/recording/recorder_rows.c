@@ -220,7 +220,8 @@ put_span(struct recorder *recorder, const struct span *span)
 		     .first_tick = (int64_t)span->first, .ticks = (int64_t)span->ticks,
 		     .samples = sum->samples, .wall_ns = sum->ns[WEIGHT_WALL],
 		     .overhead_ns = sum->ns[WEIGHT_OVERHEAD], .latency_ns = sum->ns[WEIGHT_LATENCY],
-		     .carrier = sum->carrier != 0 ? sum->carrier - 1 : UINT32_MAX);
+		     .carrier = sum->carrier != 0 ? sum->carrier - 1 : UINT32_MAX,
+		     .raw_ns = span->correction ? 0 : sum->ns[WEIGHT_WALL]);
 }
 
 static void

@@ -280,6 +280,22 @@ spans_sample(void *context, const struct profile_entry *sample)
 }
 
 void
+spans_correct(void *context, const struct profile_entry *correction, uint64_t first_tick,
+	      uint64_t ticks)
+{
+	struct spans *spans = context;
+	const struct span span = {
+		.id = spans->next_id++,
+		.sum = *correction,
+		.first = first_tick,
+		.ticks = ticks,
+		.correction = true,
+	};
+
+	add_closed(spans, &span);
+}
+
+void
 spans_charge(void *context, const struct profile_entry *entry, int64_t latency_ns)
 {
 	struct spans *spans = context;
@@ -294,7 +310,7 @@ spans_charge(void *context, const struct profile_entry *entry, int64_t latency_n
 	for (size_t i = 0; i < LOOK_BACK && i < spans->closed_count; i++) {
 		struct span *closed = &spans->closed[spans->closed_count - 1 - i];
 
-		if (samples_are_equal(&closed->sum, entry)) {
+		if (!closed->correction && samples_are_equal(&closed->sum, entry)) {
 			closed->sum.ns[WEIGHT_LATENCY] += latency_ns;
 			return;
 		}

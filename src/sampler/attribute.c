@@ -17,9 +17,13 @@ add_samples(struct run *run, struct sampled_thread *thread, int64_t samples, int
 		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
 	};
 
+	uint32_t id;
+
 	entry.thread = thread_record_of_sample(run, thread, &entry.carrier);
 	run->stats.thread_samples += (uint64_t)samples;
-	return profile_add(run->profile, &entry);
+	id = profile_add(run->profile, &entry);
+	window_add(&thread->window, id, entry.state, samples, weight_ns);
+	return id;
 }
 
 void

@@ -11,6 +11,15 @@
 /* Number of late threads (late.c) over which late_ran is the running mean. */
 #define LATE_MEMORY 16
 
+/* Charges latency to an entry of the thread. */
+static void
+charge_entry(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
+	     int64_t latency_ns)
+{
+	profile_charge(charging->run->profile, entry, latency_ns);
+	window_charge(&thread->window, entry, latency_ns);
+}
+
 void
 charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 		int64_t samples)
@@ -21,9 +30,9 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 		/* The real time of all ticks since the stop request is divided among all samples of
 		 * the late thread. */
 		if (late->samples > 0)
-			profile_charge(charging->run->profile, entry,
-				       (int64_t)(late->latency_ns * (double)samples /
-						 (double)(late->samples + late->new_samples)));
+			charge_entry(charging, thread, entry,
+				     (int64_t)(late->latency_ns * (double)samples /
+					       (double)(late->samples + late->new_samples)));
 		/* A thread whose sample stands for several ticks is hidden (charge_internal.h): it
 		 * is among those that count_hidden has counted as on a CPU. */
 		if (thread->state == RUN_RUNNING && thread->late->observation.samples == 1)
@@ -45,7 +54,7 @@ charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32
 	}
 	charging->item = xgrow(charging->item, &charging->capacity, charging->count + 1,
 			       sizeof(*charging->item));
-	charging->item[charging->count++] = (struct charged){ entry, samples };
+	charging->item[charging->count++] = (struct charged){ thread, entry, samples };
 }
 
 void
@@ -137,8 +146,8 @@ charge_hidden(struct charging *charging)
 
 		if (charge->samples == 1)
 			continue;
-		profile_charge(charging->run->profile, charge->entry,
-			       (int64_t)(uncharged_ns * (double)charge->samples / samples + 0.5));
+		charge_entry(charging, charge->thread, charge->entry,
+			     (int64_t)(uncharged_ns * (double)charge->samples / samples + 0.5));
 		hidden->last_entry = charge->entry;
 	}
 }
@@ -230,7 +239,12 @@ credit_gap(struct charging *charging, struct sampled_thread *thread, uint32_t st
 	};
 
 	entry.thread = thread_record_of_sample(charging->run, thread, &entry.carrier);
-	profile_add(charging->run->profile, &entry);
+	charging->gap = xgrow(charging->gap, &charging->gap_capacity, charging->gap_count + 1,
+			      sizeof(*charging->gap));
+	charging->gap[charging->gap_count++] = (struct charged_gap){
+		.entry = profile_add(charging->run->profile, &entry),
+		.ns = (int64_t)charging->gap_ns,
+	};
 	charging->gap_ns = 0;
 }
 
@@ -300,8 +314,8 @@ charge_runnables(struct charging *charging, double all, double others)
 
 	for (size_t i = 0; i < charging->count; i++)
 		if (charging->item[i].samples == 1)
-			profile_charge(charging->run->profile, charging->item[i].entry,
-				       (int64_t)(latency_ns + 0.5));
+			charge_entry(charging, charging->item[i].thread, charging->item[i].entry,
+				     (int64_t)(latency_ns + 0.5));
 	charge_all_late(charging, latency_ns);
 	if (tick->skipped > tick->excluded)
 		charging->hidden.uncharged_ns += latency_ns * others *

@@ -20,8 +20,15 @@ struct sampled_thread;
 /* A runnable thread of the present tick that is not late: its entry of the profile, and the number
  * of samples that this tick has added to that entry for the thread. */
 struct charged {
+	struct sampled_thread *thread;
 	uint32_t entry;
 	int64_t samples;
+};
+
+/* Latency of ticks without a runnable thread that was added to an entry of the profile. */
+struct charged_gap {
+	uint32_t entry;
+	int64_t ns;
 };
 
 /*
@@ -85,6 +92,10 @@ struct charging {
 	struct hidden hidden;
 	/* real time, not charged yet, of ticks at which no thread was runnable */
 	uint64_t gap_ns;
+	/* array of `gap_count` elements, owned: what was charged since the last calibration
+	 * (weights_internal.h) */
+	struct charged_gap *gap;
+	size_t gap_count, gap_capacity;
 };
 
 /* Counts samples of a running thread that is not selected and so has no entry in the profile. */

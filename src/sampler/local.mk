@@ -37,6 +37,12 @@ libwallsample_a_SOURCES += \
 	src/sampler/tasks/coroutines.c \
 	src/sampler/threads.c \
 	src/sampler/values_internal.h \
+	src/sampler/weights/borrow.c \
+	src/sampler/weights/donors.c \
+	src/sampler/weights/weigh.c \
+	src/sampler/weights/weigh_latency.c \
+	src/sampler/weights/weights_internal.h \
+	src/sampler/weights/window.c \
 	src/sampler/waits/deadlock.c \
 	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \

@@ -97,6 +97,7 @@ sampler_create(const struct sampler_config *config, const struct sampler_context
 	chain_init(&sampler->unwinding.chain);
 	sampler->charging.run = run;
 	sampler->charging.hidden.last_entry = UINT32_MAX;
+	weights_init(&sampler->calibration, run, &sampler->charging);
 	sampler->hold.run = run;
 	sampler->hold.priority = &sampler->priority;
 	sampler->deadlocks.run = run;
@@ -119,6 +120,8 @@ sampler_free(struct sampler *sampler)
 	free(sampler->hold.stopped);
 	tracer_free(run->tracer);
 	free(sampler->charging.item);
+	free(sampler->charging.gap);
+	weights_release(&sampler->calibration);
 	chain_release(&sampler->unwinding.chain);
 	table_release(&run->records.shared);
 	for (size_t i = 0; i < run->processes.count; i++) {
@@ -353,6 +356,7 @@ start_clock(struct sampler *sampler)
 	run->tick.time_ns = run->pace.start_ns;
 	for (size_t i = 0; i < run->threads.count; i++)
 		run->threads.thread[i]->last_ns = run->tick.time_ns;
+	weights_start(&sampler->calibration);
 	sampler->own_cpu_began_ns = clock_own_cpu_ns();
 	sampler->runs = true;
 }

@@ -18,6 +18,7 @@ struct sampler {
 	 * those that exist once per process. */
 	struct unwinding unwinding;
 	struct charging charging;
+	struct calibration calibration;
 	struct hold hold;
 	struct deadlocks deadlocks;
 	/* Buffer for the observations of a tick. */

@@ -9,6 +9,11 @@
  */
 #define RECORDS_MOST 10000
 
+/* A shared record has the thread id 0 and, in place of the start time, this number plus the text id
+ * of its name, by which the profile distinguishes it. The records of profile_nobody and of threads
+ * that were never seen (weights_internal.h) have lower numbers. */
+#define SHARED_TIMES 2
+
 static void
 enter_thread(struct run *run, struct sampled_thread *thread)
 {
@@ -27,7 +32,7 @@ enter_thread(struct run *run, struct sampled_thread *thread)
 	name = profile_intern_text(profile, thread->name);
 	shared = table_insert(&run->records.shared, name, 0, 0, &added);
 	if (added)
-		*shared = profile_add_thread(profile, 0, 0, thread->name);
+		*shared = profile_add_thread(profile, 0, SHARED_TIMES + name, thread->name);
 	thread->record = *shared;
 }
 

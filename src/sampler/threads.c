@@ -93,6 +93,7 @@ thread_create(struct run *run, const struct listed_thread *listed)
 		return NULL;
 	thread = xcalloc(1, sizeof(*thread));
 	thread->process = listed->process;
+	window_init(&thread->window);
 	watch_init(&thread->watch, listed->tid, run->threads.sched_source, false);
 	thread->start_time = stat.start_time;
 	snprintf(thread->name, sizeof(thread->name), "%s", stat.comm);
@@ -118,6 +119,7 @@ thread_free(struct thread_list *threads, struct sampled_thread *thread)
 {
 	set_keep_open(threads, thread, false);
 	threads->excluded -= thread->excluded;
+	window_release(&thread->window);
 	free(thread->memo);
 	free(thread);
 }
@@ -294,6 +296,7 @@ excluded_observe(struct run *run, struct sampled_thread *thread)
 	}
 	/* The thread's new name is not excluded: from now on the thread is sampled like a new
 	 * one. */
+	(void)watch_read_sched(&thread->watch, thread->process->process, &thread->window.counted);
 	thread->seen = thread->asleep = false;
 	thread->period = 1;
 	thread->last_tick = tick->number - 1;

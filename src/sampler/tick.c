@@ -150,6 +150,7 @@ remove_thread(struct sampler *sampler, struct sampled_thread *thread)
 	attribute_removed(&sampler->charging, thread);
 	sampler->run.stats.excluded.ended += thread->excluded;
 	late_drop(&sampler->charging, thread);
+	weights_end_thread(&sampler->calibration, thread);
 	waits_leave(thread->process->waits, thread);
 	thread_free(&sampler->run.threads, thread);
 }
@@ -401,7 +402,8 @@ tick_run(struct sampler *sampler, bool last)
 	struct tick *tick = &run->tick;
 	const bool holds = run->holds &&
 			   run->threads.count - run->threads.excluded <= HOLD_THREADS_MOST;
-	bool all = last || run->config.stop_all || holds, alive;
+	const bool window = last || weights_due(&sampler->calibration);
+	bool all = window || run->config.stop_all || holds, alive;
 	size_t count;
 
 	if (run->occupy != NULL)
@@ -426,6 +428,8 @@ tick_run(struct sampler *sampler, bool last)
 	run_consumers(sampler);
 	if (last || !alive)
 		finish_last(sampler);
+	if (window || !alive)
+		weights_end_window(&sampler->calibration, last || !alive);
 	run->stats.ticks++;
 	return alive;
 }

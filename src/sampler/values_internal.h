@@ -9,6 +9,7 @@
 #include "sampler/charge_internal.h"
 #include "sampler/hold/hold_internal.h"
 #include "sampler/waits/waits_internal.h"
+#include "sampler/weights/weights_internal.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/sampler/stack.h"
@@ -20,8 +21,7 @@ struct green_tasks;
 struct jit_objects;
 struct run;
 
-/* The tick in progress. */
-struct tick {
+struct tick {              /* the tick in progress */
 	uint32_t number;   /* 1 for the first tick; 0 before it */
 	uint64_t began_ns; /* when the tick began, CLOCK_MONOTONIC */
 	uint64_t time_ns;  /* the ticks up to this one account for all time before this moment */
@@ -125,6 +125,7 @@ struct sampled_thread {
 	uint32_t green_task; /* record of the green task that it ran; THREAD_NONE: none */
 	struct thread_wait wait;
 
+	struct thread_window window;
 	size_t stack_need;      /* bytes of stack that its next capture copies */
 	struct late_stop *late; /* the sample whose stop is late; NULL: no stop is late */
 	struct regs *memo; /* registers from a stop that interrupted a sleep; NULL: none; owned */

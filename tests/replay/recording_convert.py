@@ -9,7 +9,7 @@ assumes for OLD. Add the new ones below when the schema version grows.
 import sqlite3
 import sys
 
-COLUMN_DEFAULTS = {"process": 0}
+COLUMN_DEFAULTS = {"process": 0, "raw_ns": "wall_ns"}
 
 
 def table_columns(database, table):

@@ -104,22 +104,6 @@ struct profile_parallelism {
 
 struct profile;
 
-/*
- * Callbacks for the samples, charges, blame and ticks that are added to a profile, in the order of
- * the additions. Deadlocks and names are not passed on. The first tick has the number 0, the tick
- * in progress the number that profile_tick_count returns. The callbacks must not add to the
- * profile.
- */
-struct profile_recorder {
-	void (*sample)(void *context, const struct profile_entry *sample);
-	/* latency_ns was added to an entry whose samples were added before */
-	void (*charge)(void *context, const struct profile_entry *entry, int64_t latency_ns);
-	void (*blame)(void *context, const struct profile_blame *blame); /* may be NULL */
-	void (*tick)(void *context, uint64_t span_ns, uint32_t parallelism, uint32_t runnable,
-		     uint32_t ready);
-	void *context;
-};
-
 struct table;
 
 /*
@@ -139,9 +123,6 @@ uint32_t profile_find_blame(struct table *blames, const struct profile_blame *bl
 struct profile *profile_create(void);
 /* Frees a profile, or NULL. Its marks and windows (profile_mark.h) must have been freed. */
 void profile_free(struct profile *profile);
-
-/* Sets the recorder, which is borrowed; NULL removes it. */
-void profile_set_recorder(struct profile *profile, const struct profile_recorder *recorder);
 
 /*
  * Returns the id of the thread with this tid and start time, and sets its name. A thread that the
@@ -170,6 +151,12 @@ void profile_rename_thread(struct profile *profile, uint32_t thread, const char 
 uint32_t profile_add(struct profile *profile, const struct profile_entry *sample);
 /* Adds samples and wall time to an existing entry. */
 void profile_add_again(struct profile *profile, uint32_t entry, int64_t samples, int64_t wall_ns);
+/*
+ * Adds a correction of weights that were added before: an entry without samples, whose weights may
+ * be negative. They belong to the ticks [first_tick, first_tick + ticks).
+ */
+void profile_correct(struct profile *profile, const struct profile_entry *correction,
+		     uint64_t first_tick, uint64_t ticks);
 /* Adds latency, which depends on all threads of a tick, to an existing entry. */
 void profile_charge(struct profile *profile, uint32_t entry, int64_t latency_ns);
 

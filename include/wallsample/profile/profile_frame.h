@@ -17,6 +17,16 @@
 #define PROFILE_GAP "[waiting]"
 
 /*
+ * Texts of the only frame of a thread's time that the kernel has counted and for which there is no
+ * sample, by the state of the thread; and the name of the record that has the CPU time of threads
+ * that ended before they were seen.
+ */
+#define PROFILE_UNSAMPLED_CPU "[CPU time without a sample]"
+#define PROFILE_UNSAMPLED_QUEUE "[wait for a CPU without a sample]"
+#define PROFILE_UNSAMPLED_BLOCKED "[blocked time without a sample]"
+#define PROFILE_ENDED_THREADS "[ended threads]"
+
+/*
  * X(NAME, text): the kinds of named frames. A named frame has a text in place of code. If `text`
  * ends in "]", a frame of this kind has exactly this text, otherwise its text begins with `text`.
  * If several rows match a text, the first of them is its kind.

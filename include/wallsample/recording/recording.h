@@ -27,7 +27,7 @@
  * schema version that can be read.
  */
 #define RECORDING_APPLICATION_ID 0x77736462
-#define RECORDING_SCHEMA 6
+#define RECORDING_SCHEMA 7
 #define RECORDING_SCHEMA_OLDEST 5
 
 /* Largest number of experiments (causal.h) that a recording stores, more than a run of a day makes.

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * borrow.c - the plan of corrections, and the division of time for which a window has too few
+ * samples (weights_internal.h).
+ */
+#include <stdlib.h>
+
+#include "sampler/threads_internal.h"
+#include "sampler/weights/weights_internal.h"
+
+/* Number of donors from which on a thread's own are preferred to those of its kind. */
+#define DONORS_ENOUGH 8
+/* Most parts into which borrowed time is divided. */
+#define PARTS_MOST 32
+
+/* Number of outermost frames that threads of one kind have in common. */
+#define KIND_FRAMES 3
+
+static const char *const unplaced_texts[WEIGHT_CLASSES] = {
+	[CLASS_CPU] = PROFILE_UNSAMPLED_CPU,
+	[CLASS_QUEUE] = PROFILE_UNSAMPLED_QUEUE,
+	[CLASS_BLOCKED] = PROFILE_UNSAMPLED_BLOCKED,
+};
+
+static int64_t
+between(int64_t value, int64_t least, int64_t most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+/* --- the plan ------------------------------------------------------------------------------- */
+
+struct planned *
+weights_plan(struct calibration *calibration, const struct profile_entry *entry, int64_t ns)
+{
+	struct plan *plan = &calibration->plan;
+
+	plan->item = xgrow(plan->item, &plan->capacity, plan->count + 1, sizeof(*plan->item));
+	plan->item[plan->count] = (struct planned){
+		.entry = *entry,
+		.ns = ns,
+		.first_tick = calibration->first_tick,
+		.end_tick = profile_tick_count(calibration->run->profile),
+	};
+	return &plan->item[plan->count++];
+}
+
+/* An entry without weight of the thread, with this stack and the state of the class. */
+static struct profile_entry
+bare_entry(struct run *run, struct sampled_thread *thread, enum weight_class class, uint32_t stack)
+{
+	static const enum run_state states[WEIGHT_CLASSES] = { RUN_RUNNING, RUN_QUEUED,
+							       RUN_UNKNOWN };
+
+	return (struct profile_entry){
+		.thread = thread_record(run, thread),
+		.stack = stack,
+		.state = states[class],
+		.syscall = SYSCALL_NONE,
+		.gil = GIL_UNKNOWN,
+	};
+}
+
+/* --- kinds of threads ------------------------------------------------------------------------ */
+
+/* Returns a hash of the outermost frames of a stack. */
+static uint64_t
+hash_root(const struct profile *profile, uint32_t stack)
+{
+	uint32_t frame[KIND_FRAMES] = { 0 };
+	size_t depth = 0;
+
+	for (uint32_t at = stack; at != STACK_NONE; depth++) {
+		const struct profile_stack *level = profile_stack(profile, at);
+
+		frame[depth % KIND_FRAMES] = level->frame;
+		at = level->caller;
+	}
+	/* The ring holds the last, that is the outermost, frames; the sum ignores where it begins.
+	 */
+	return hash_u64(frame[0]) + hash_u64(frame[1]) + hash_u64(frame[2]);
+}
+
+/* Returns the donors of threads of the same kind as one with this stack. Valid until the next
+ * call. */
+static struct donors *
+kind_of(struct calibration *calibration, const struct sampled_thread *thread, uint32_t stack,
+	enum weight_class class)
+{
+	struct profile *profile = calibration->run->profile;
+	const uint64_t key[2] = { profile_intern_text(profile, thread->name),
+				  hash_root(profile, stack) ^ (uint64_t) class };
+	uint32_t index;
+
+	calibration->kind = table_row(&calibration->kinds, key, calibration->kind,
+				      &calibration->kind_capacity, sizeof(*calibration->kind),
+				      &index);
+	return &calibration->kind[index];
+}
+
+void
+weights_lend(struct calibration *calibration, struct sampled_thread *thread)
+{
+	struct thread_window *window = &thread->window;
+
+	window_merge(window);
+	for (size_t i = 0; i < window->count; i++) {
+		const struct window_cell *cell = &window->cell[i];
+		const struct profile_entry *entry = profile_entry(calibration->run->profile,
+								  cell->entry);
+		const enum weight_class class = weight_class_of(entry->state);
+
+		if (class != CLASS_BLOCKED && cell->samples > 0)
+			donors_add(kind_of(calibration, thread, entry->stack, class), cell->entry,
+				   cell->ns);
+	}
+}
+
+/* --- borrowed time ------------------------------------------------------------------------- */
+
+/* Returns the donors that divide time of the class for which the window has too few samples; NULL:
+ * there are none. */
+static struct donors *
+find_donors(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
+{
+	struct donors *own, *kind;
+
+	if (class == CLASS_BLOCKED)
+		return NULL;
+	own = thread->window.donors[class];
+	if (own != NULL && own->count >= DONORS_ENOUGH)
+		return own;
+	if (thread->stack != STACK_NONE) {
+		kind = kind_of(calibration, thread, thread->stack, class);
+		if (kind->count > 0)
+			return kind;
+	}
+	return own != NULL && own->count > 0 ? own : NULL;
+}
+
+/* Plans `ns` more for the entry of a donor, which may be another thread's. `from`: number of the
+ * first item of the plan that may be the same entry. */
+static void
+plan_donor(struct calibration *calibration, struct sampled_thread *thread, uint32_t donor,
+	   int64_t ns, size_t from)
+{
+	struct plan *plan = &calibration->plan;
+	struct profile_entry entry = *profile_entry(calibration->run->profile, donor);
+	const uint32_t record = thread_record(calibration->run, thread);
+
+	if (entry.thread != record && entry.carrier != record + 1) {
+		entry.thread = record;
+		entry.carrier = 0;
+	}
+	for (size_t i = from; i < plan->count; i++) {
+		const struct profile_entry *at = &plan->item[i].entry;
+
+		if (at->stack != entry.stack || at->thread != entry.thread ||
+		    at->gil != entry.gil || at->state != entry.state ||
+		    at->carrier != entry.carrier)
+			continue;
+		plan->item[i].ns += ns;
+		return;
+	}
+	weights_plan(calibration, &entry, ns)->borrowed = true;
+}
+
+/* Divides `ns` among the latest samples of the class. Returns false if there are none. The ticks of
+ * the plan's new items are those of `when`; NULL: of the present window. */
+static bool
+borrow(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class,
+       int64_t ns, const struct unplaced *when)
+{
+	const struct thread_window *window = &thread->window;
+	struct donors *donors = find_donors(calibration, thread, class);
+	const int64_t tick_ns = (int64_t)calibration->run->tick.span_ns + 1;
+	const int64_t parts = between(ns / tick_ns + 1, 1, PARTS_MOST);
+	const size_t from = calibration->plan.count;
+
+	if (donors == NULL && (class != CLASS_BLOCKED || window->blocked == UINT32_MAX))
+		return false;
+	for (int64_t i = 0; i < (donors != NULL ? parts : 1); i++) {
+		const uint32_t entry = donors != NULL ? donors_next(donors) : window->blocked;
+		const int64_t part = donors != NULL ? ns * (i + 1) / parts - ns * i / parts : ns;
+
+		plan_donor(calibration, thread, entry, part, from);
+	}
+	for (size_t i = from; when != NULL && i < calibration->plan.count; i++) {
+		calibration->plan.item[i].first_tick = when->first_tick;
+		calibration->plan.item[i].end_tick = when->end_tick;
+	}
+	return true;
+}
+
+bool
+weights_borrow(struct calibration *calibration, struct sampled_thread *thread,
+	       enum weight_class class, int64_t ns)
+{
+	return borrow(calibration, thread, class, ns, NULL);
+}
+
+void
+weights_leave_unplaced(struct calibration *calibration, struct sampled_thread *thread,
+		       enum weight_class class, int64_t ns)
+{
+	struct run *run = calibration->run;
+	struct unplaced *unplaced = &thread->window.unplaced[class];
+	struct profile_entry entry;
+
+	if (class == CLASS_QUEUE && thread->seen) {
+		entry = bare_entry(run, thread, class, thread->stack);
+		weights_plan(calibration, &entry, ns)->borrowed = true;
+		return;
+	}
+	entry = bare_entry(run, thread, class,
+			   stack_of_text(run->profile, unplaced_texts[class], STACK_NONE));
+	weights_plan(calibration, &entry, ns)->borrowed = true;
+	if (unplaced->ns == 0)
+		unplaced->first_tick = calibration->first_tick;
+	unplaced->end_tick = profile_tick_count(run->profile);
+	unplaced->ns += ns;
+}
+
+void
+weights_place(struct calibration *calibration, struct sampled_thread *thread)
+{
+	for (int class = 0; class < WEIGHT_CLASSES; class ++) {
+		struct unplaced *unplaced = &thread->window.unplaced[class];
+		struct profile_entry entry;
+		struct planned *item;
+
+		if (unplaced->ns == 0 ||
+		    !borrow(calibration, thread, (enum weight_class) class, unplaced->ns, unplaced))
+			continue;
+		entry = bare_entry(calibration->run, thread, (enum weight_class) class,
+				   stack_of_text(calibration->run->profile, unplaced_texts[class],
+						 STACK_NONE));
+		item = weights_plan(calibration, &entry, -unplaced->ns);
+		item->borrowed = true;
+		item->first_tick = unplaced->first_tick;
+		item->end_tick = unplaced->end_tick;
+		unplaced->ns = 0;
+	}
+}

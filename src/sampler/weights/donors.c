@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* donors.c - the latest samples of one class of states (weights_internal.h). */
+#include "sampler/weights/weights_internal.h"
+
+void
+donors_add(struct donors *donors, uint32_t entry, int64_t weight_ns)
+{
+	if (weight_ns <= 0)
+		return;
+	donors->donor[donors->next] = (struct donor){ .entry = entry, .weight = (float)weight_ns };
+	donors->next = (donors->next + 1) % DONORS_MOST;
+	if (donors->count < DONORS_MOST)
+		donors->count++;
+}
+
+/* Smooth weighted round robin: each donor's credit grows by its weight, and the donor with the
+ * highest credit pays the sum of all weights. */
+uint32_t
+donors_next(struct donors *donors)
+{
+	struct donor *best = &donors->donor[0];
+	float total = 0;
+
+	for (uint32_t i = 0; i < donors->count; i++) {
+		struct donor *donor = &donors->donor[i];
+
+		donor->credit += donor->weight;
+		total += donor->weight;
+		if (donor->credit > best->credit)
+			best = donor;
+	}
+	best->credit -= total;
+	return best->entry;
+}

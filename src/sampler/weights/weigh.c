@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* weigh.c - divides the times that the kernel has counted in a window (weights_internal.h). */
+#include <stdlib.h>
+
+#include "sampler/threads_internal.h"
+#include "sampler/weights/weights_internal.h"
+
+/* Length of a window. It grows with the number of threads, because the window's last tick observes
+ * all of them: THREADS_A_WINDOW threads a second at most. */
+#define WINDOW_NS NS_PER_SEC
+#define THREADS_A_WINDOW 2000
+
+/* How far the CPU time in schedstat of a running thread may be behind: one scheduler tick at 250 Hz
+ * (CONFIG_HZ, the most common value). */
+#define SCHED_TICK_NS (4 * NS_PER_MS)
+
+/* A difference below 1/SMALL of the window is carried to the next window; at the end of the run
+ * only one below LAST_SMALL_NS is left. */
+#define SMALL 1000
+#define LAST_SMALL_NS 20000
+
+/* Blocked time below this part of the window, of a thread that has no blocked sample, is counted as
+ * runnable: stops and system calls that hardly block. */
+#define BLOCKED_PART 200
+
+/* Samples in a window are too few if each stands for more than this number of times its own
+ * weight. */
+#define STRETCH_MOST 4
+/* The known and the estimated times of a thread in a window, by class. */
+struct account {
+	int64_t known[WEIGHT_CLASSES], sampled[WEIGHT_CLASSES], samples[WEIGHT_CLASSES];
+	int64_t all_ns; /* length of the window: sum of the weights of all its samples */
+};
+
+static int64_t
+between(int64_t value, int64_t least, int64_t most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+/* --- the times of one thread ------------------------------------------------------------------ */
+
+static void
+sum_samples(const struct calibration *calibration, const struct thread_window *window,
+	    struct account *account)
+{
+	*account = (struct account){ 0 };
+	for (size_t i = 0; i < window->count; i++) {
+		const struct window_cell *cell = &window->cell[i];
+		const enum weight_class class = weight_class_of(
+			profile_entry(calibration->run->profile, cell->entry)->state);
+
+		account->sampled[class] += cell->ns;
+		account->samples[class] += cell->samples;
+		account->all_ns += cell->ns;
+	}
+}
+
+/* Adds what the kernel has counted since the last call to window->carried. */
+static void
+read_counters(struct calibration *calibration, struct sampled_thread *thread)
+{
+	struct thread_window *window = &thread->window;
+	const struct sched now = thread->late != NULL ? thread->late->latest : thread->sched;
+
+	if (now.cpu_ns < window->counted.cpu_ns || now.delay_ns < window->counted.delay_ns) {
+		/* Another thread has taken this thread's id by an exec. */
+		window->counted = now;
+		return;
+	}
+	calibration->known_ns += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
+	window->carried[CLASS_CPU] += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
+	window->carried[CLASS_QUEUE] += (int64_t)(now.delay_ns - window->counted.delay_ns);
+	window->counted = now;
+}
+
+/*
+ * Sets account->known from the counters. The kernel counts a wait for a CPU when it ends, and the
+ * CPU time of a running thread at scheduler ticks. So of a run or wait in progress, one tick at
+ * most is counted in advance, and taken back in the next window. A late thread (late.c) has no
+ * samples yet for the wait in progress.
+ */
+static void
+know_times(const struct run *run, struct sampled_thread *thread, struct account *account)
+{
+	struct thread_window *window = &thread->window;
+	int64_t *known = account->known, *blocked = &known[CLASS_BLOCKED], more = 0;
+	const bool awake = !thread->asleep && thread->late == NULL;
+
+	known[CLASS_CPU] = between(window->carried[CLASS_CPU], 0, account->all_ns);
+	known[CLASS_QUEUE] = between(window->carried[CLASS_QUEUE], 0,
+				     account->all_ns - known[CLASS_CPU]);
+	*blocked = account->all_ns - known[CLASS_CPU] - known[CLASS_QUEUE];
+	if (awake && thread->state == RUN_QUEUED) {
+		more = between(account->sampled[CLASS_QUEUE] - known[CLASS_QUEUE], 0,
+			       (int64_t)run->tick.span_ns);
+		more = between(more, 0, *blocked);
+		known[CLASS_QUEUE] += more;
+	} else if (awake && thread->state == RUN_RUNNING && account->samples[CLASS_BLOCKED] <= 0) {
+		more = between((int64_t)SCHED_TICK_NS, 0, *blocked);
+		known[CLASS_CPU] += more;
+	}
+	*blocked -= more;
+	window->carried[CLASS_CPU] -= known[CLASS_CPU];
+	window->carried[CLASS_QUEUE] -= known[CLASS_QUEUE];
+	if (account->samples[CLASS_BLOCKED] > 0 || *blocked > account->all_ns / BLOCKED_PART)
+		return;
+	known[known[CLASS_CPU] >= known[CLASS_QUEUE] ? CLASS_CPU : CLASS_QUEUE] += *blocked;
+	*blocked = 0;
+}
+
+/* True if the estimated times are near enough to the known ones: the differences are carried to the
+ * next window. */
+static bool
+is_exact(struct thread_window *window, struct account *account, int64_t small)
+{
+	for (int class = 0; class < WEIGHT_CLASSES; class ++) {
+		const int64_t difference = account->known[class] - account->sampled[class];
+
+		if (difference > small || difference < -small)
+			return false;
+	}
+	for (int class = 0; class < CLASS_BLOCKED; class ++) {
+		window->carried[class] += account->known[class] - account->sampled[class];
+		account->known[class] = account->sampled[class];
+	}
+	account->known[CLASS_BLOCKED] = account->sampled[CLASS_BLOCKED];
+	return true;
+}
+
+/* Plans the corrections of the window's samples of one class, whose weights shall sum up to
+ * `wanted`. */
+static void
+plan_cells(struct calibration *calibration, const struct thread_window *window,
+	   enum weight_class class, int64_t wanted, int64_t sampled)
+{
+	const double factor = sampled > 0 ? (double)wanted / (double)sampled : 0;
+	int64_t before = 0, given = 0;
+
+	for (size_t i = 0; i < window->count; i++) {
+		const struct window_cell *cell = &window->cell[i];
+		const struct profile_entry *entry = profile_entry(calibration->run->profile,
+								  cell->entry);
+		struct planned *item;
+		int64_t upto;
+
+		if (weight_class_of(entry->state) != class)
+			continue;
+		before += cell->ns;
+		upto = before == sampled ? wanted : (int64_t)(factor * (double)before);
+		if (class == CLASS_BLOCKED && upto - given == cell->ns && cell->latency_ns == 0) {
+			given = upto;
+			continue;
+		}
+		item = weights_plan(calibration, entry, upto - given - cell->ns);
+		item->latency_ns = cell->latency_ns;
+		item->latency = (double)cell->latency_ns * factor;
+		given = upto;
+	}
+}
+
+static void
+divide_class(struct calibration *calibration, struct sampled_thread *thread,
+	     enum weight_class class, const struct account *account)
+{
+	const int64_t known = account->known[class], sampled = account->sampled[class];
+	const bool any = account->samples[class] > 0 && sampled > 0;
+	const bool few = !any || known / STRETCH_MOST > sampled;
+	int64_t own = few ? (any ? sampled * STRETCH_MOST : 0) : known;
+
+	if (own < known && !weights_borrow(calibration, thread, class, known - own)) {
+		if (any)
+			own = known;
+		else
+			weights_leave_unplaced(calibration, thread, class, known - own);
+	}
+	plan_cells(calibration, &thread->window, class, own, sampled);
+}
+
+/* Plans the corrections of a thread for the window that ends. `last`: the thread has no further
+ * window. */
+static void
+weigh_thread(struct calibration *calibration, struct sampled_thread *thread, bool last)
+{
+	struct thread_window *window = &thread->window;
+	struct plan *plan = &calibration->plan;
+	struct account account;
+	int64_t runnable;
+
+	read_counters(calibration, thread);
+	if (!thread->selected && window->count == 0)
+		window->carried[CLASS_CPU] = window->carried[CLASS_QUEUE] = 0;
+	sum_samples(calibration, window, &account);
+	if (account.all_ns <= 0)
+		return;
+	know_times(calibration->run, thread, &account);
+	if (!is_exact(window, &account, last ? LAST_SMALL_NS : account.all_ns / SMALL))
+		weights_place(calibration, thread);
+	for (int class = 0; class < WEIGHT_CLASSES; class ++)
+		divide_class(calibration, thread, (enum weight_class) class, &account);
+	runnable = account.known[CLASS_CPU] + account.known[CLASS_QUEUE];
+	plan->cpu_ns += account.known[CLASS_CPU];
+	plan->runnable_ns += runnable;
+	if (runnable > plan->most_ns)
+		plan->most_ns = runnable;
+	window->count = 0;
+}
+
+/* --- threads that were never seen ---------------------------------------------------------------
+ */
+
+/* Adds the CPU time of the processes that no listed thread has used: that of threads that lived
+ * between two listings, and of others after their last observation. */
+static void
+weigh_ended(struct calibration *calibration)
+{
+	struct run *run = calibration->run;
+	const uint64_t now = clock_now_ns();
+	const int64_t behind = (int64_t)(run->stats.cpus *
+					 (SCHED_TICK_NS + now - run->tick.began_ns));
+	struct profile_entry entry = { .state = RUN_RUNNING, .syscall = SYSCALL_NONE };
+	const uint64_t excluded_ns = run->stats.excluded.cpu_ns;
+	uint64_t cpu_ns;
+
+	if (run->context.selected != NULL || !processes_read_cpu(&run->processes, &cpu_ns))
+		return;
+	calibration->unknown_ns += (int64_t)(cpu_ns - calibration->process_ns) -
+				   calibration->known_ns -
+				   (int64_t)(excluded_ns - calibration->excluded_ns);
+	calibration->process_ns = cpu_ns;
+	calibration->excluded_ns = excluded_ns;
+	calibration->known_ns = 0;
+	if (calibration->unknown_ns <= behind)
+		return;
+	if (calibration->ended_record == THREAD_NONE)
+		calibration->ended_record = profile_add_thread(run->profile, 0, 0,
+							       PROFILE_ENDED_THREADS);
+	entry.thread = calibration->ended_record;
+	entry.stack = stack_of_text(run->profile, PROFILE_UNSAMPLED_CPU, STACK_NONE);
+	entry.gil = GIL_UNKNOWN;
+	weights_plan(calibration, &entry, calibration->unknown_ns - behind)->borrowed = true;
+	calibration->plan.cpu_ns += calibration->unknown_ns - behind;
+	calibration->plan.runnable_ns += calibration->unknown_ns - behind;
+	calibration->unknown_ns = behind;
+}
+
+/* --- windows ------------------------------------------------------------------------------------
+ */
+
+void
+weights_init(struct calibration *calibration, struct run *run, struct charging *charging)
+{
+	*calibration = (struct calibration){
+		.run = run,
+		.charging = charging,
+		.ended_record = THREAD_NONE,
+	};
+}
+
+void
+weights_release(struct calibration *calibration)
+{
+	table_release(&calibration->kinds);
+	free(calibration->kind);
+	free(calibration->plan.item);
+}
+
+static bool
+is_off(const struct calibration *calibration)
+{
+	const struct run *run = calibration->run;
+
+	return run->threads.sched_source != SCHED_FROM_SCHEDSTAT || run->config.exact || run->holds;
+}
+
+void
+weights_start(struct calibration *calibration)
+{
+	struct run *run = calibration->run;
+
+	calibration->began_ns = run->tick.time_ns;
+	if (is_off(calibration))
+		return;
+	for (size_t i = 0; i < run->threads.count; i++) {
+		struct sampled_thread *thread = run->threads.thread[i];
+
+		(void)watch_read_sched(&thread->watch, thread->process->process,
+				       &thread->window.counted);
+	}
+	(void)processes_read_cpu(&run->processes, &calibration->process_ns);
+	calibration->excluded_ns = run->stats.excluded.cpu_ns;
+}
+
+bool
+weights_due(const struct calibration *calibration)
+{
+	const struct run *run = calibration->run;
+	const uint64_t scale = 1 + run->threads.count / THREADS_A_WINDOW;
+
+	return run->tick.time_ns - calibration->began_ns >= WINDOW_NS * scale;
+}
+
+void
+weights_end_window(struct calibration *calibration, bool last)
+{
+	struct run *run = calibration->run;
+	struct thread_list *threads = &run->threads;
+
+	for (size_t i = 0; i < threads->count; i++) {
+		if (is_off(calibration))
+			threads->thread[i]->window.count = 0;
+		else
+			weights_lend(calibration, threads->thread[i]);
+	}
+	if (!is_off(calibration)) {
+		for (size_t i = 0; i < threads->count; i++)
+			if (!threads->thread[i]->excluded || threads->thread[i]->window.count > 0)
+				weigh_thread(calibration, threads->thread[i], last);
+		weigh_ended(calibration);
+		weights_carry_out(calibration, true);
+	}
+	calibration->began_ns = run->tick.time_ns;
+	calibration->first_tick = profile_tick_count(run->profile);
+}
+
+void
+weights_end_thread(struct calibration *calibration, struct sampled_thread *thread)
+{
+	if (!is_off(calibration) && (!thread->excluded || thread->window.count > 0)) {
+		weights_lend(calibration, thread);
+		weigh_thread(calibration, thread, true);
+		weights_carry_out(calibration, false);
+	}
+	window_release(&thread->window);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weigh_latency.c - adds planned corrections to the profile, with the latency that belongs to them.
+ *
+ * Latency is elapsed time, divided among the threads that were runnable at each tick. A stack whose
+ * time is corrected by a factor has its latency corrected by the same factor. The sum over all
+ * stacks must stay the elapsed time: what runnable stacks get more or less is taken from or given
+ * to the time in which no thread was runnable. How much time had a runnable thread is bounded by
+ * the kernel's counts: at least as long as one thread was runnable, or all CPUs were busy; at most
+ * the sum over all threads.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sampler/threads_internal.h"
+#include "sampler/weights/weights_internal.h"
+
+/* Sums over the plan. */
+struct sums {
+	double charged;  /* latency that was charged to runnable stacks, in ns */
+	double runnable; /* latency of the calibrated weights */
+	double weight;   /* calibrated weights that had samples: sum of their estimates */
+};
+
+static void
+correct(struct calibration *calibration, const struct planned *item, int64_t latency_ns)
+{
+	struct profile_entry entry = item->entry;
+
+	entry.samples = 0;
+	entry.ns[WEIGHT_WALL] = item->ns;
+	entry.ns[WEIGHT_OVERHEAD] = entry.state == RUN_RUNNING ? item->ns : 0;
+	entry.ns[WEIGHT_LATENCY] = latency_ns;
+	if (item->ns == 0 && latency_ns == 0)
+		return;
+	profile_correct(calibration->run->profile, &entry, item->first_tick,
+			item->end_tick - item->first_tick);
+}
+
+static bool
+is_runnable(const struct planned *item)
+{
+	return run_state_runnable(item->entry.state);
+}
+
+/* Latency that one nanosecond of runnable time has on average. */
+static double
+mean_latency(const struct plan *plan, double charged, double gaps)
+{
+	const double all = charged + gaps;
+
+	if (plan->runnable_ns <= 0)
+		return 0;
+	return fmin(1, fmin(all, (double)plan->runnable_ns) / (double)plan->runnable_ns);
+}
+
+/* Sets the latency of items that have borrowed time, and sums up that of all. */
+static struct sums
+sum_plan(struct plan *plan, double gaps)
+{
+	struct sums sums = { 0 };
+	double mean;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (is_runnable(&plan->item[i]))
+			sums.charged += (double)plan->item[i].latency_ns;
+	mean = mean_latency(plan, sums.charged, gaps);
+	for (size_t i = 0; i < plan->count; i++) {
+		struct planned *item = &plan->item[i];
+
+		if (!is_runnable(item))
+			continue;
+		if (item->borrowed)
+			item->latency = (double)item->ns * mean;
+		sums.runnable += item->latency;
+	}
+	return sums;
+}
+
+/* Returns the time of the window in which a thread was runnable. */
+static double
+time_runnable(const struct calibration *calibration, const struct sums *sums, double all)
+{
+	const struct plan *plan = &calibration->plan;
+	const double cpus = calibration->run->stats.cpus > 0 ? calibration->run->stats.cpus : 1;
+	const double most = fmin(all, (double)plan->runnable_ns);
+	const double least = fmin(most, fmax((double)plan->most_ns, (double)plan->cpu_ns / cpus));
+
+	return fmax(least, fmin(most, sums->runnable));
+}
+
+/* Corrects the latency of the gaps of the window, which sum up to `gaps`, to `wanted`. */
+static void
+correct_gaps(struct calibration *calibration, double gaps, double wanted)
+{
+	struct charging *charging = calibration->charging;
+	struct profile *profile = calibration->run->profile;
+	struct planned item = {
+		.first_tick = calibration->first_tick,
+		.end_tick = profile_tick_count(profile),
+	};
+
+	for (size_t i = 0; i < charging->gap_count; i++) {
+		item.entry = *profile_entry(profile, charging->gap[i].entry);
+		correct(calibration, &item,
+			llround((wanted / gaps - 1) * (double)charging->gap[i].ns));
+	}
+	if (charging->gap_count > 0 || wanted < 1 || calibration->plan.count == 0)
+		return;
+	item.entry = calibration->plan.item[0].entry;
+	item.entry.state = RUN_UNKNOWN;
+	item.entry.carrier = item.entry.wait = 0;
+	item.entry.gil = GIL_UNKNOWN;
+	item.entry.stack = stack_of_text(profile, PROFILE_UNSAMPLED_BLOCKED,
+					 stack_of_text(profile, PROFILE_GAP, STACK_NONE));
+	correct(calibration, &item, llround(wanted));
+}
+
+static void
+carry_out(struct calibration *calibration, double scale)
+{
+	const struct plan *plan = &calibration->plan;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct planned *item = &plan->item[i];
+		int64_t latency = 0;
+
+		if (is_runnable(item) && scale >= 0)
+			latency = llround(item->latency * scale) - item->latency_ns;
+		correct(calibration, item, latency);
+	}
+}
+
+void
+weights_carry_out(struct calibration *calibration, bool whole)
+{
+	const struct sampler_context *context = &calibration->run->context;
+	/* Without some threads the sum of latencies is not the elapsed time. */
+	const bool filtered = context->selected != NULL || context->excluded != NULL;
+	struct charging *charging = calibration->charging;
+	double gaps = 0, all, busy;
+	struct sums sums;
+
+	for (size_t i = 0; whole && i < charging->gap_count; i++)
+		gaps += (double)charging->gap[i].ns;
+	sums = sum_plan(&calibration->plan, gaps);
+	if (!whole || filtered) {
+		carry_out(calibration, filtered ? -1 : 1);
+		calibration->latency_left += filtered ? 0 : sums.charged - sums.runnable;
+	} else {
+		all = sums.charged + gaps + calibration->latency_left;
+		busy = time_runnable(calibration, &sums, all);
+		if (gaps <= 0 && all - busy < all / 100)
+			busy = all;
+		carry_out(calibration, sums.runnable > 0 ? busy / sums.runnable : 1);
+		correct_gaps(calibration, gaps, all - busy);
+		calibration->latency_left = 0;
+	}
+	if (whole)
+		charging->gap_count = 0;
+	calibration->plan.count = 0;
+	if (whole)
+		calibration->plan.cpu_ns = calibration->plan.runnable_ns = calibration->plan
+										   .most_ns = 0;
+}

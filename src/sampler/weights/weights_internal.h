@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weights_internal.h - calibration: makes the weights of samples agree with the kernel's
+ * accounting.
+ *
+ * The kernel counts for each thread the time on a CPU and the time waiting for a CPU (schedstat).
+ * So over a window of about a second the time of a thread in each class of states is known, and
+ * need not be estimated from samples. The samples of the thread in that window only decide how the
+ * known time is divided among stacks (post-stratification, as in survey sampling).
+ *
+ * During a window the sampler adds samples with their estimated weights (sampler.h). At the end of
+ * the window each sum is corrected: profile_correct adds the difference between the known and the
+ * estimated time. Corrections of a thread add up to zero, so that its wall time is unchanged. What
+ * the kernel has counted but the window cannot contain (the window is shorter than elapsed time,
+ * because each tick leaves some time to later ticks) is carried to the next window.
+ *
+ * If a class has known time and too few samples in the window, the thread's latest samples of that
+ * class in the run divide the time, then those of threads of the same kind (same name and same
+ * outermost functions). Time that no sample describes gets a named frame.
+ *
+ * No calibration: without schedstat, for dumps (sampler_config.exact), and when threads are held
+ * between ticks, because held time is not time of the program.
+ */
+#ifndef WALLSAMPLE_SAMPLER_WEIGHTS_WEIGHTS_INTERNAL_H
+#define WALLSAMPLE_SAMPLER_WEIGHTS_WEIGHTS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wallsample/base/table.h"
+#include "wallsample/profile/profile.h"
+#include "wallsample/thread/state.h"
+
+struct charging;
+struct run;
+struct sampled_thread;
+/* Classes of states whose time the kernel's counters give. */
+enum weight_class {
+	CLASS_CPU,     /* RUN_RUNNING */
+	CLASS_QUEUE,   /* RUN_QUEUED */
+	CLASS_BLOCKED, /* any other state */
+	WEIGHT_CLASSES
+};
+
+/* --- donors.c: latest samples, which divide the time of windows without samples -----------------
+ */
+
+#define DONORS_MOST 64
+
+/* A sample of one class. */
+struct donor {
+	uint32_t entry; /* of the profile */
+	float weight;   /* estimated weight, in ns */
+	float credit;   /* part of the divided time that the donor has to get; donors_next */
+};
+
+/* The latest samples of one class. A zeroed struct is empty. */
+struct donors {
+	struct donor donor[DONORS_MOST];
+	uint32_t count, next;
+};
+
+void donors_add(struct donors *donors, uint32_t entry, int64_t weight_ns);
+/*
+ * Returns the entry of the donor that gets the next part of a time that is divided into equal
+ * parts. In the long run each donor gets parts in proportion to its weight. There must be a donor.
+ */
+uint32_t donors_next(struct donors *donors);
+
+/* --- window.c: the samples of one thread in the present window -----------------------------------
+ */
+
+/* Sum of the samples of one entry. */
+struct window_cell {
+	uint32_t entry;
+	int64_t ns;         /* estimated wall time; may be negative (sampler.h) */
+	int64_t samples;    /* as struct profile_entry */
+	int64_t latency_ns; /* charged latency */
+};
+
+/* Time of one class that has no sample and no donor so far: it is in a named frame. */
+struct unplaced {
+	int64_t ns;
+	uint64_t first_tick, end_tick; /* the windows in which it was spent */
+};
+
+/* Windows of one thread; to be initialised with window_init. */
+struct thread_window {
+	struct window_cell *cell;
+	size_t count, capacity;
+	/* Latest samples by class; owned; NULL: none. Of CLASS_BLOCKED only the entry of the last
+	 * sample is kept, in `blocked`, which is UINT32_MAX before the first. */
+	struct donors *donors[CLASS_BLOCKED];
+	uint32_t blocked;
+	/* The kernel's counters up to which time was calibrated. */
+	struct sched counted;
+	/* For CLASS_CPU and CLASS_QUEUE: time that the kernel has counted and no window contains;
+	 * negative: a window has more than the kernel has counted so far. */
+	int64_t carried[WEIGHT_CLASSES];
+	struct unplaced unplaced[WEIGHT_CLASSES];
+};
+
+/* Initialises the windows of a thread whose time counts from its creation on. */
+void window_init(struct thread_window *window);
+void window_release(struct thread_window *window);
+/* Adds samples of the thread, in this state, which are in the entry `entry` of the profile. */
+void window_add(struct thread_window *window, uint32_t entry, enum run_state state, int64_t samples,
+		int64_t wall_ns);
+/* Adds latency that was charged to an entry. No effect if the window has no sample of the entry. */
+void window_charge(struct thread_window *window, uint32_t entry, int64_t latency_ns);
+/* Sorts the cells by entry and merges those of equal entries. */
+void window_merge(struct thread_window *window);
+enum weight_class weight_class_of(enum run_state state);
+
+/* A correction that is planned: added to the profile when those of all threads are known. */
+struct planned {
+	struct profile_entry entry; /* its `ns` and `samples` are not used */
+	int64_t ns;                 /* wall time to add; may be negative */
+	int64_t latency_ns;         /* latency that was charged to the entry in this window */
+	double latency;             /* latency of the calibrated weight, before scaling */
+	bool borrowed;              /* the entry had no sample in the window: latency is not set */
+	uint64_t first_tick, end_tick;
+};
+
+struct plan {
+	struct planned *item;
+	size_t count, capacity;
+	/* Known times of the window: of all threads runnable and on a CPU, and the longest runnable
+	 * time of one thread. */
+	int64_t runnable_ns, cpu_ns, most_ns;
+};
+
+struct calibration {
+	struct run *run; /* borrowed */
+	struct charging *charging;
+	uint64_t began_ns;   /* tick.time_ns when the window began */
+	uint64_t first_tick; /* number of the window's first tick, by profile_tick_count */
+	/* Latest samples of kinds of threads: (text id of the name; hash of the outermost frames
+	 * and the class) -> index of `kind`. */
+	struct table kinds;
+	struct donors *kind;
+	size_t kind_capacity;
+	struct plan plan;    /* buffer */
+	uint64_t process_ns; /* CPU time of the processes at the end of the last window */
+	int64_t known_ns;    /* CPU time of known threads in this window */
+	/* CPU time of the processes that no known thread has used, not in the profile yet. */
+	int64_t unknown_ns;
+	/* Latency that corrections of threads that have ended took from the window (negative: gave
+	 * to it), which its end gives back. */
+	double latency_left;
+	uint64_t excluded_ns;  /* CPU time of excluded threads at the end of the last window */
+	uint32_t ended_record; /* record of threads that were never seen; THREAD_NONE: none yet */
+};
+
+/* --- borrow.c: the plan, and time without samples ------------------------------------------------
+ */
+
+/* Plans the addition of `ns` of wall time to the entry, in the ticks of the present window. The
+ * result is valid until the next call. */
+struct planned *weights_plan(struct calibration *calibration, const struct profile_entry *entry,
+			     int64_t ns);
+/* Merges the samples of the thread's window, and makes those of runnable states donors for threads
+ * of the same kind. To be called for all threads before the first weights_borrow. */
+void weights_lend(struct calibration *calibration, struct sampled_thread *thread);
+/* Plans the division of `ns` of a class among donors. Returns false, without effect, if there are
+ * none. */
+bool weights_borrow(struct calibration *calibration, struct sampled_thread *thread,
+		    enum weight_class class, int64_t ns);
+/* Plans time of a class for which there are no samples: waits for a CPU belong to the stack at
+ * which the thread was observed last, other time to a named frame. */
+void weights_leave_unplaced(struct calibration *calibration, struct sampled_thread *thread,
+			    enum weight_class class, int64_t ns);
+/* Moves time of the thread from the named frames of earlier windows to donors that exist now. */
+void weights_place(struct calibration *calibration, struct sampled_thread *thread);
+
+/* --- weigh.c: the end of a window ----------------------------------------------------------------
+ */
+
+/* `run` and `charging` are borrowed. The contents are to be freed with weights_release. */
+void weights_init(struct calibration *calibration, struct run *run, struct charging *charging);
+void weights_release(struct calibration *calibration);
+/* To be called when the clock of the run starts: reads the counters of all threads. */
+void weights_start(struct calibration *calibration);
+/* True if the window ends with the tick in progress, which must therefore observe all threads. */
+bool weights_due(const struct calibration *calibration);
+/* Ends the window: adds corrections to the profile. `last`: the run ends. To be called when all
+ * samples and charges of a tick are in the profile and the tick is counted (profile_add_tick). */
+void weights_end_window(struct calibration *calibration, bool last);
+/* Ends the window of a thread that leaves the list of threads. */
+void weights_end_thread(struct calibration *calibration, struct sampled_thread *thread);
+
+/* --- weigh_latency.c -----------------------------------------------------------------------------
+ */
+
+/* Adds the corrections of the plan to the profile, with latency scaled so that its sum is
+ * unchanged. `whole`: the plan has all threads of the window. Empties the plan. */
+void weights_carry_out(struct calibration *calibration, bool whole);
+
+#endif
