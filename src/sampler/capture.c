@@ -226,8 +226,9 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 /* --- what a stop has found ----------------------------------------------------------------- */
 
 static void
-count_stop(struct run *run, const struct stop_request *request)
+count_stop(struct run *run, struct sampled_thread *thread, const struct stop_request *request)
 {
+	thread->window.stopped_ns += (int64_t)request->stopped_ns;
 	histogram_add(&run->stats.stop_ns, request->stopped_ns);
 	run->stats.stopped++;
 }
@@ -247,7 +248,7 @@ settle_captured(struct run *run, struct observation *observation)
 	const struct regs *regs = &request->snapshot.regs;
 	struct syscall_info *info = &observation->info;
 
-	count_stop(run, request);
+	count_stop(run, observation->thread, request);
 	/* The registers of the stopped thread replace those that were observed before the stop. */
 	info->running = false;
 	info->number = request->syscall;
@@ -330,7 +331,7 @@ capture_registers(struct run *run, struct observation *observation)
 		observation->state = RUN_RUNNING;
 		settle_captured(run, observation);
 	} else {
-		count_stop(run, request);
+		count_stop(run, observation->thread, request);
 		observation->in_sleep = true;
 		observation->outcome = OUTCOME_CAPTURED;
 	}

@@ -69,6 +69,8 @@ late_extend(struct charging *charging, struct sampled_thread *thread, enum run_s
 	const uint64_t now_ns = clock_now_ns();
 
 	read_counters(thread, &now);
+	if (sched_differ(&now, &late->latest))
+		thread->window.moved_ns = thread->last_ns;
 	late->part_state = state;
 	late->part[state].samples += samples;
 	late->part[state].weight_ns += (int64_t)(tick->time_ns - thread->last_ns);

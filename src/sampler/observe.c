@@ -265,6 +265,8 @@ observe_thread(struct run *run, struct observation *observation)
 	end = watch_read_sched(&thread->watch, thread->process->process, &sched);
 	if (end == WATCH_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
 		observation->cpu_ns = sched.cpu_ns - cpu_ns;
+	if (end == WATCH_OK && sched_differ(&sched, &thread->sched))
+		thread->window.moved_ns = thread->last_ns;
 	if (end == WATCH_OK && thread->asleep && sched.switches == thread->sched.switches)
 		observation->outcome = OUTCOME_UNCHANGED;
 	else

@@ -26,6 +26,7 @@ enum { DEEP = TAKERS + 1, SPIN, READER, FOREIGN, FIRST_READY, STILL = FIRST_READ
 /* What a profile has of one task, all its stacks together; times in ns. */
 struct seen {
 	uint64_t entries, samples, carried;
+	uint64_t places; /* number of changes of the stack from one entry to the next, plus 1 */
 	double ns[WEIGHT_COUNT];
 	char stack[1024];        /* of the last entry, as its other words */
 	const char *entry;
@@ -37,14 +38,15 @@ static void
 see(struct sim_run *run, const struct profile_entry *entry, struct seen *seen)
 {
 	const struct profile_thread *thread = profile_thread(run->profile, entry->thread);
+	const char *stack = sim_run_stack(run, run->profile, entry->stack);
 
+	seen->places += seen->entries == 0 || strcmp(seen->stack, stack) != 0;
 	seen->entries++;
 	seen->samples += (uint64_t)entry->samples;
 	seen->carried += entry->carrier != 0;
 	for (int w = 0; w < WEIGHT_COUNT; w++)
 		seen->ns[w] += (double)entry->ns[w];
-	snprintf(seen->stack, sizeof(seen->stack), "%s",
-		 sim_run_stack(run, run->profile, entry->stack));
+	snprintf(seen->stack, sizeof(seen->stack), "%s", stack);
 	seen->entry = sim_run_frame(run, run->profile, thread->entry);
 	seen->state = entry->state;
 	seen->wait = entry->wait;
@@ -137,8 +139,8 @@ check_whole(const struct sim_run *run, uint64_t id, const struct seen *seen, con
 {
 	CHECK(strcmp(seen->stack, stack) == 0, "task %llu: %s, not %s", (unsigned long long)id,
 	      seen->stack, stack);
-	CHECK(seen->entries == 1, "task %llu is in %llu places", (unsigned long long)id,
-	      (unsigned long long)seen->entries);
+	CHECK(seen->places == 1, "task %llu is in %llu places", (unsigned long long)id,
+	      (unsigned long long)seen->places);
 	CHECK(seen->ns[WEIGHT_WALL] == (double)profile_wall_ns(run->profile),
 	      "task %llu: %.0f ns of %llu", (unsigned long long)id, seen->ns[WEIGHT_WALL],
 	      (unsigned long long)profile_wall_ns(run->profile));
@@ -212,6 +214,10 @@ check_run(struct sim_run *run, uint64_t id, const char *stack)
 		const struct profile_entry *entry = profile_entry(run->profile, i);
 		const char *text = sim_run_stack(run, run->profile, entry->stack);
 
+		/* Of a hundred samples none may be of a sleep that takes 3 % of the time. */
+		if (strstr(text, PROFILE_UNSAMPLED_BLOCKED) != NULL &&
+		    (double)entry->ns[WEIGHT_WALL] < 0.03 * seen.ns[WEIGHT_WALL])
+			continue;
 		if (is_of(run, entry, id))
 			CHECK(is_in(text, stack) || strncmp(text, "[failed", 7) == 0,
 			      "task %llu: %s, not %s", (unsigned long long)id, text, stack);

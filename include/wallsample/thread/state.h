@@ -58,6 +58,13 @@ struct sched {
 	uint64_t switches;
 };
 
+/* True if the thread has run between two readings of its counters. */
+static inline bool
+sched_differ(const struct sched *a, const struct sched *b)
+{
+	return a->cpu_ns != b->cpu_ns || a->switches != b->switches;
+}
+
 /* In place of a system call number: the thread is in no system call. If it sleeps, it sleeps in an
  * exception, such as a page fault. */
 #define SYSCALL_NONE (-1L)

@@ -52,13 +52,15 @@ bare_entry(struct run *run, struct sampled_thread *thread, enum weight_class cla
 	static const enum run_state states[WEIGHT_CLASSES] = { RUN_RUNNING, RUN_QUEUED,
 							       RUN_UNKNOWN };
 
-	return (struct profile_entry){
-		.thread = thread_record(run, thread),
+	struct profile_entry entry = {
 		.stack = stack,
 		.state = states[class],
 		.syscall = SYSCALL_NONE,
 		.gil = GIL_UNKNOWN,
 	};
+
+	entry.thread = thread_record_of_sample(run, thread, &entry.carrier);
+	return entry;
 }
 
 /* --- kinds of threads ------------------------------------------------------------------------ */
@@ -149,8 +151,7 @@ plan_donor(struct calibration *calibration, struct sampled_thread *thread, uint3
 	const uint32_t record = thread_record(calibration->run, thread);
 
 	if (entry.thread != record && entry.carrier != record + 1) {
-		entry.thread = record;
-		entry.carrier = 0;
+		entry.thread = thread_record_of_sample(calibration->run, thread, &entry.carrier);
 	}
 	for (size_t i = from; i < plan->count; i++) {
 		const struct profile_entry *at = &plan->item[i].entry;

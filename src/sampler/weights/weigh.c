@@ -12,15 +12,17 @@
 
 /* How far the CPU time in schedstat of a running thread may be behind: one scheduler tick at 250 Hz
  * (CONFIG_HZ, the most common value). */
-#define SCHED_TICK_NS (4 * NS_PER_MS)
+#define SCHED_TICK_NS ((int64_t)(4 * NS_PER_MS))
 
 /* A difference below 1/SMALL of the window is carried to the next window; at the end of the run
  * only one below LAST_SMALL_NS is left. */
 #define SMALL 1000
 #define LAST_SMALL_NS 20000
+/* Least time on a CPU that gets a named frame. */
+#define UNPLACED_LEAST_NS 100000
 
-/* Blocked time below this part of the window, of a thread that has no blocked sample, is counted as
- * runnable: stops and system calls that hardly block. */
+/* Of a thread that has no blocked sample, blocked time up to this part of the window is counted as
+ * runnable: that of system calls that hardly block. So is the time of the sampler's own stops. */
 #define BLOCKED_PART 200
 
 /* Samples in a window are too few if each stands for more than this number of times its own
@@ -84,29 +86,29 @@ static void
 know_times(const struct run *run, struct sampled_thread *thread, struct account *account)
 {
 	struct thread_window *window = &thread->window;
-	int64_t *known = account->known, *blocked = &known[CLASS_BLOCKED], more = 0;
+	int64_t *known = account->known, *blocked = &known[CLASS_BLOCKED], more;
 	const bool awake = !thread->asleep && thread->late == NULL;
 
 	known[CLASS_CPU] = between(window->carried[CLASS_CPU], 0, account->all_ns);
 	known[CLASS_QUEUE] = between(window->carried[CLASS_QUEUE], 0,
 				     account->all_ns - known[CLASS_CPU]);
 	*blocked = account->all_ns - known[CLASS_CPU] - known[CLASS_QUEUE];
-	if (awake && thread->state == RUN_QUEUED) {
-		more = between(account->sampled[CLASS_QUEUE] - known[CLASS_QUEUE], 0,
-			       (int64_t)run->tick.span_ns);
-		more = between(more, 0, *blocked);
-		known[CLASS_QUEUE] += more;
-	} else if (awake && thread->state == RUN_RUNNING && account->samples[CLASS_BLOCKED] <= 0) {
-		more = between((int64_t)SCHED_TICK_NS, 0, *blocked);
+	if (awake && run_state_runnable(thread->state) && account->samples[CLASS_BLOCKED] <= 0) {
+		more = between(*blocked, 0, thread->state == RUN_RUNNING ? SCHED_TICK_NS : 0);
 		known[CLASS_CPU] += more;
+		*blocked -= more;
+		more = between(*blocked, 0, (int64_t)(run->tick.time_ns - window->moved_ns));
+		known[CLASS_QUEUE] += more;
+		*blocked -= more;
 	}
-	*blocked -= more;
 	window->carried[CLASS_CPU] -= known[CLASS_CPU];
 	window->carried[CLASS_QUEUE] -= known[CLASS_QUEUE];
-	if (account->samples[CLASS_BLOCKED] > 0 || *blocked > account->all_ns / BLOCKED_PART)
+	if (account->samples[CLASS_BLOCKED] > 0)
 		return;
-	known[known[CLASS_CPU] >= known[CLASS_QUEUE] ? CLASS_CPU : CLASS_QUEUE] += *blocked;
-	*blocked = 0;
+	more = window->stopped_ns + account->all_ns / BLOCKED_PART;
+	more = between(more, 0, *blocked);
+	*blocked -= more;
+	known[known[CLASS_CPU] >= known[CLASS_QUEUE] ? CLASS_CPU : CLASS_QUEUE] += more;
 }
 
 /* True if the estimated times are near enough to the known ones: the differences are carried to the
@@ -159,9 +161,11 @@ plan_cells(struct calibration *calibration, const struct thread_window *window,
 	}
 }
 
+/* Divides the known time of a class. `account`: time on a CPU that is short and has neither samples
+ * nor donors becomes blocked time. */
 static void
 divide_class(struct calibration *calibration, struct sampled_thread *thread,
-	     enum weight_class class, const struct account *account)
+	     enum weight_class class, struct account *account)
 {
 	const int64_t known = account->known[class], sampled = account->sampled[class];
 	const bool any = account->samples[class] > 0 && sampled > 0;
@@ -169,10 +173,14 @@ divide_class(struct calibration *calibration, struct sampled_thread *thread,
 	int64_t own = few ? (any ? sampled * STRETCH_MOST : 0) : known;
 
 	if (own < known && !weights_borrow(calibration, thread, class, known - own)) {
-		if (any)
+		if (any) {
 			own = known;
-		else
-			weights_leave_unplaced(calibration, thread, class, known - own);
+		} else if (class == CLASS_CPU && known < UNPLACED_LEAST_NS) {
+			account->known[CLASS_BLOCKED] += known;
+			thread->window.carried[CLASS_CPU] += known;
+		} else {
+			weights_leave_unplaced(calibration, thread, class, known);
+		}
 	}
 	plan_cells(calibration, &thread->window, class, own, sampled);
 }
@@ -204,6 +212,7 @@ weigh_thread(struct calibration *calibration, struct sampled_thread *thread, boo
 	if (runnable > plan->most_ns)
 		plan->most_ns = runnable;
 	window->count = 0;
+	window->stopped_ns = 0;
 }
 
 /* --- threads that were never seen ---------------------------------------------------------------
@@ -217,7 +226,7 @@ weigh_ended(struct calibration *calibration)
 	struct run *run = calibration->run;
 	const uint64_t now = clock_now_ns();
 	const int64_t behind = (int64_t)(run->stats.cpus *
-					 (SCHED_TICK_NS + now - run->tick.began_ns));
+					 ((uint64_t)SCHED_TICK_NS + now - run->tick.began_ns));
 	struct profile_entry entry = { .state = RUN_RUNNING, .syscall = SYSCALL_NONE };
 	const uint64_t excluded_ns = run->stats.excluded.cpu_ns;
 	uint64_t cpu_ns;
@@ -254,6 +263,7 @@ weights_init(struct calibration *calibration, struct run *run, struct charging *
 		.run = run,
 		.charging = charging,
 		.ended_record = THREAD_NONE,
+		.gap = UINT32_MAX,
 	};
 }
 

@@ -89,6 +89,23 @@ time_runnable(const struct calibration *calibration, const struct sums *sums, do
 	return fmax(least, fmin(most, sums->runnable));
 }
 
+/* Returns an entry for time without a runnable thread, if there was no sample of such time yet. */
+static struct profile_entry
+first_gap(const struct calibration *calibration)
+{
+	struct profile *profile = calibration->run->profile;
+
+	return (struct profile_entry){
+		.thread = calibration->plan.item[0].entry.thread,
+		.carrier = calibration->plan.item[0].entry.carrier,
+		.state = RUN_UNKNOWN,
+		.syscall = SYSCALL_NONE,
+		.gil = GIL_UNKNOWN,
+		.stack = stack_of_text(profile, PROFILE_UNSAMPLED_BLOCKED,
+				       stack_of_text(profile, PROFILE_GAP, STACK_NONE)),
+	};
+}
+
 /* Corrects the latency of the gaps of the window, which sum up to `gaps`, to `wanted`. */
 static void
 correct_gaps(struct calibration *calibration, double gaps, double wanted)
@@ -105,14 +122,14 @@ correct_gaps(struct calibration *calibration, double gaps, double wanted)
 		correct(calibration, &item,
 			llround((wanted / gaps - 1) * (double)charging->gap[i].ns));
 	}
-	if (charging->gap_count > 0 || wanted < 1 || calibration->plan.count == 0)
+	if (charging->gap_count > 0) {
+		calibration->gap = charging->gap[charging->gap_count - 1].entry;
 		return;
-	item.entry = calibration->plan.item[0].entry;
-	item.entry.state = RUN_UNKNOWN;
-	item.entry.carrier = item.entry.wait = 0;
-	item.entry.gil = GIL_UNKNOWN;
-	item.entry.stack = stack_of_text(profile, PROFILE_UNSAMPLED_BLOCKED,
-					 stack_of_text(profile, PROFILE_GAP, STACK_NONE));
+	}
+	if (wanted < 1 || calibration->plan.count == 0)
+		return;
+	item.entry = calibration->gap != UINT32_MAX ? *profile_entry(profile, calibration->gap) :
+						      first_gap(calibration);
 	correct(calibration, &item, llround(wanted));
 }
 

@@ -93,12 +93,13 @@ struct thread_window {
 	 * sample is kept, in `blocked`, which is UINT32_MAX before the first. */
 	struct donors *donors[CLASS_BLOCKED];
 	uint32_t blocked;
-	/* The kernel's counters up to which time was calibrated. */
-	struct sched counted;
+	struct sched counted; /* the kernel's counters up to which time was calibrated */
 	/* For CLASS_CPU and CLASS_QUEUE: time that the kernel has counted and no window contains;
 	 * negative: a window has more than the kernel has counted so far. */
 	int64_t carried[WEIGHT_CLASSES];
 	struct unplaced unplaced[WEIGHT_CLASSES];
+	int64_t stopped_ns; /* for which the sampler stopped the thread in this window */
+	uint64_t moved_ns;  /* a wait for a CPU that is in progress began after this moment */
 };
 
 /* Initialises the windows of a thread whose time counts from its creation on. */
@@ -146,10 +147,9 @@ struct calibration {
 	int64_t known_ns;    /* CPU time of known threads in this window */
 	/* CPU time of the processes that no known thread has used, not in the profile yet. */
 	int64_t unknown_ns;
-	/* Latency that corrections of threads that have ended took from the window (negative: gave
-	 * to it), which its end gives back. */
-	double latency_left;
-	uint64_t excluded_ns;  /* CPU time of excluded threads at the end of the last window */
+	double latency_left;  /* what corrections of ended threads took from the window's latency */
+	uint32_t gap;         /* entry of the last gap; UINT32_MAX: none yet */
+	uint64_t excluded_ns; /* CPU time of excluded threads at the end of the last window */
 	uint32_t ended_record; /* record of threads that were never seen; THREAD_NONE: none yet */
 };
 

@@ -563,7 +563,7 @@ static const struct {
 	{ "UPDATE threads SET task = 7", "its threads cannot be right" },
 	{ "UPDATE threads SET process = 1", "its threads cannot be right" },
 	{ "INSERT INTO modules VALUES(0, '/', 'file', 0, '', '', 1)", "modules cannot be right" },
-	{ "PRAGMA user_version = 7", "made by a newer wallsample" },
+	{ "PRAGMA user_version = 8", "made by a newer wallsample" },
 	/* tables that are not those of the version */
 	{ "PRAGMA user_version = 5", "its table 'modules' is not there" },
 	{ "PRAGMA user_version = 4", "made by an older wallsample" },
