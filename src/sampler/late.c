@@ -204,6 +204,8 @@ late_discard(struct charging *charging, struct sampled_thread *thread)
 	 * taken back: the attributed samples are counted instead (charge_runnable). */
 	charging->on_cpu_missed -= thread->late->charge.on_cpu;
 	tracer_forget(charging->run->tracer, request_of(thread->late));
+	if (!thread->asleep)
+		thread->sched = thread->late->latest;
 	capture_return(&thread->late->observation);
 	free(thread->late);
 	thread->late = NULL;

@@ -120,16 +120,13 @@ weights_lend(struct calibration *calibration, struct sampled_thread *thread)
 
 /* --- borrowed time ------------------------------------------------------------------------- */
 
-/* Returns the donors that divide time of the class for which the window has too few samples; NULL:
- * there are none. */
+/* Returns the donors of one class for the thread: its own if they are enough, else those of its kind;
+ * NULL: there are none. */
 static struct donors *
-find_donors(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
+donors_of(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
 {
-	struct donors *own, *kind;
+	struct donors *own = thread->window.donors[class], *kind;
 
-	if (class == CLASS_BLOCKED)
-		return NULL;
-	own = thread->window.donors[class];
 	if (own != NULL && own->count >= DONORS_ENOUGH)
 		return own;
 	if (thread->stack != STACK_NONE) {
@@ -140,11 +137,27 @@ find_donors(struct calibration *calibration, struct sampled_thread *thread, enum
 	return own != NULL && own->count > 0 ? own : NULL;
 }
 
+/* Returns the donors that divide time of the class; NULL: there are none. A thread that waits for a
+ * CPU does so where it was preempted or will continue, so that either runnable class can divide the
+ * time of the other. */
+static struct donors *
+find_donors(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
+{
+	struct donors *found;
+
+	if (class == CLASS_BLOCKED)
+		return NULL;
+	found = donors_of(calibration, thread, class);
+	return found != NULL ?
+		       found :
+		       donors_of(calibration, thread, class == CLASS_CPU ? CLASS_QUEUE : CLASS_CPU);
+}
+
 /* Plans `ns` more for the entry of a donor, which may be another thread's. `from`: number of the
  * first item of the plan that may be the same entry. */
 static void
-plan_donor(struct calibration *calibration, struct sampled_thread *thread, uint32_t donor,
-	   int64_t ns, size_t from)
+plan_donor(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class,
+	   uint32_t donor, int64_t ns, size_t from)
 {
 	struct plan *plan = &calibration->plan;
 	struct profile_entry entry = *profile_entry(calibration->run->profile, donor);
@@ -153,6 +166,8 @@ plan_donor(struct calibration *calibration, struct sampled_thread *thread, uint3
 	if (entry.thread != record && entry.carrier != record + 1) {
 		entry.thread = thread_record_of_sample(calibration->run, thread, &entry.carrier);
 	}
+	if (class != CLASS_BLOCKED)
+		entry.state = class == CLASS_CPU ? RUN_RUNNING : RUN_QUEUED;
 	for (size_t i = from; i < plan->count; i++) {
 		const struct profile_entry *at = &plan->item[i].entry;
 
@@ -184,7 +199,7 @@ borrow(struct calibration *calibration, struct sampled_thread *thread, enum weig
 		const uint32_t entry = donors != NULL ? donors_next(donors) : window->blocked;
 		const int64_t part = donors != NULL ? ns * (i + 1) / parts - ns * i / parts : ns;
 
-		plan_donor(calibration, thread, entry, part, from);
+		plan_donor(calibration, thread, class, entry, part, from);
 	}
 	for (size_t i = from; when != NULL && i < calibration->plan.count; i++) {
 		calibration->plan.item[i].first_tick = when->first_tick;

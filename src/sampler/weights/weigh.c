@@ -22,7 +22,8 @@
 #define UNPLACED_LEAST_NS 100000
 
 /* Of a thread that has no blocked sample, blocked time up to this part of the window is counted as
- * runnable: that of system calls that hardly block. So is the time of the sampler's own stops. */
+ * runnable: that of system calls that hardly block. The time of the sampler's own stops, which is
+ * long if the sampler has to wait for a CPU, is counted as a wait for a CPU. */
 #define BLOCKED_PART 200
 
 /* Samples in a window are too few if each stands for more than this number of times its own
@@ -66,10 +67,14 @@ read_counters(struct calibration *calibration, struct sampled_thread *thread)
 	const struct sched now = thread->late != NULL ? thread->late->latest : thread->sched;
 
 	if (now.cpu_ns < window->counted.cpu_ns || now.delay_ns < window->counted.delay_ns) {
-		/* Another thread has taken this thread's id by an exec. */
-		window->counted = now;
+		/* Once: the last reading is older than the one of a late sample. Twice: another
+		 * thread has taken this thread's id by an exec. */
+		if (window->backwards)
+			window->counted = now;
+		window->backwards = !window->backwards;
 		return;
 	}
+	window->backwards = false;
 	calibration->known_ns += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
 	window->carried[CLASS_CPU] += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
 	window->carried[CLASS_QUEUE] += (int64_t)(now.delay_ns - window->counted.delay_ns);
@@ -105,10 +110,12 @@ know_times(const struct run *run, struct sampled_thread *thread, struct account 
 	window->carried[CLASS_QUEUE] -= known[CLASS_QUEUE];
 	if (account->samples[CLASS_BLOCKED] > 0)
 		return;
-	more = window->stopped_ns + account->all_ns / BLOCKED_PART;
-	more = between(more, 0, *blocked);
-	*blocked -= more;
+	more = between(*blocked, 0, account->all_ns / BLOCKED_PART);
 	known[known[CLASS_CPU] >= known[CLASS_QUEUE] ? CLASS_CPU : CLASS_QUEUE] += more;
+	*blocked -= more;
+	more = between(*blocked, 0, window->stopped_ns);
+	known[CLASS_QUEUE] += more;
+	*blocked -= more;
 }
 
 /* True if the estimated times are near enough to the known ones: the differences are carried to the

@@ -62,10 +62,8 @@ struct donors {
 };
 
 void donors_add(struct donors *donors, uint32_t entry, int64_t weight_ns);
-/*
- * Returns the entry of the donor that gets the next part of a time that is divided into equal
- * parts. In the long run each donor gets parts in proportion to its weight. There must be a donor.
- */
+/* Returns the entry of the donor that gets the next part of a time that is divided into equal
+ * parts. In the long run each donor gets parts in proportion to its weight. There must be a donor. */
 uint32_t donors_next(struct donors *donors);
 
 /* --- window.c: the samples of one thread in the present window -----------------------------------
@@ -94,6 +92,7 @@ struct thread_window {
 	struct donors *donors[CLASS_BLOCKED];
 	uint32_t blocked;
 	struct sched counted; /* the kernel's counters up to which time was calibrated */
+	bool backwards;       /* the last reading was below `counted` */
 	/* For CLASS_CPU and CLASS_QUEUE: time that the kernel has counted and no window contains;
 	 * negative: a window has more than the kernel has counted so far. */
 	int64_t carried[WEIGHT_CLASSES];
@@ -160,8 +159,8 @@ struct calibration {
  * result is valid until the next call. */
 struct planned *weights_plan(struct calibration *calibration, const struct profile_entry *entry,
 			     int64_t ns);
-/* Merges the samples of the thread's window, and makes those of runnable states donors for threads
- * of the same kind. To be called for all threads before the first weights_borrow. */
+/* Merges the samples of the thread's window, and makes the runnable ones donors for threads of its
+ * kind. To be called for all threads before the first weights_borrow. */
 void weights_lend(struct calibration *calibration, struct sampled_thread *thread);
 /* Plans the division of `ns` of a class among donors. Returns false, without effect, if there are
  * none. */
