@@ -28,7 +28,7 @@ between(int64_t value, int64_t least, int64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* --- the plan ------------------------------------------------------------------------------- */
+/* --- the plan  ------------------------------------------------------------------------------ */
 
 struct planned *
 weights_plan(struct calibration *calibration, const struct profile_entry *entry, int64_t ns)
@@ -63,7 +63,7 @@ bare_entry(struct run *run, struct sampled_thread *thread, enum weight_class cla
 	return entry;
 }
 
-/* --- kinds of threads ------------------------------------------------------------------------ */
+/* --- kinds of threads  ---------------------------------------------------------------------- */
 
 /* Returns a hash of the outermost frames of a stack. */
 static uint64_t
@@ -118,10 +118,10 @@ weights_lend(struct calibration *calibration, struct sampled_thread *thread)
 	}
 }
 
-/* --- borrowed time ------------------------------------------------------------------------- */
+/* --- borrowed time  ------------------------------------------------------------------------- */
 
-/* Returns the donors of one class for the thread: its own if they are enough, else those of its kind;
- * NULL: there are none. */
+/* Returns the donors of one class for the thread: its own if they are enough, else those of its
+ * kind; NULL: there are none. */
 static struct donors *
 donors_of(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
 {

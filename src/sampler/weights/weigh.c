@@ -41,7 +41,7 @@ between(int64_t value, int64_t least, int64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* --- the times of one thread ------------------------------------------------------------------ */
+/* --- the times of one thread  --------------------------------------------------------------- */
 
 static void
 sum_samples(const struct calibration *calibration, const struct thread_window *window,
@@ -222,7 +222,7 @@ weigh_thread(struct calibration *calibration, struct sampled_thread *thread, boo
 	window->stopped_ns = 0;
 }
 
-/* --- threads that were never seen ---------------------------------------------------------------
+/* --- threads that were never seen ----------------------------------------------------------- */
  */
 
 /* Adds the CPU time of the processes that no listed thread has used: that of threads that lived
@@ -260,7 +260,7 @@ weigh_ended(struct calibration *calibration)
 	calibration->unknown_ns = behind;
 }
 
-/* --- windows ------------------------------------------------------------------------------------
+/* --- windows -------------------------------------------------------------------------------- */
  */
 
 void

@@ -43,8 +43,7 @@ enum weight_class {
 	WEIGHT_CLASSES
 };
 
-/* --- donors.c: latest samples, which divide the time of windows without samples -----------------
- */
+/* --- donors.c: latest samples, which divide the time of windows without samples  ------------ */
 
 #define DONORS_MOST 64
 
@@ -63,11 +62,11 @@ struct donors {
 
 void donors_add(struct donors *donors, uint32_t entry, int64_t weight_ns);
 /* Returns the entry of the donor that gets the next part of a time that is divided into equal
- * parts. In the long run each donor gets parts in proportion to its weight. There must be a donor. */
+ * parts. In the long run each donor gets parts in proportion to its weight. There must be a donor.
+ */
 uint32_t donors_next(struct donors *donors);
 
-/* --- window.c: the samples of one thread in the present window -----------------------------------
- */
+/* --- window.c: the samples of one thread in the present window  ----------------------------- */
 
 /* Sum of the samples of one entry. */
 struct window_cell {
@@ -152,8 +151,7 @@ struct calibration {
 	uint32_t ended_record; /* record of threads that were never seen; THREAD_NONE: none yet */
 };
 
-/* --- borrow.c: the plan, and time without samples ------------------------------------------------
- */
+/* --- borrow.c: the plan, and time without samples  ------------------------------------------ */
 
 /* Plans the addition of `ns` of wall time to the entry, in the ticks of the present window. The
  * result is valid until the next call. */
@@ -173,8 +171,7 @@ void weights_leave_unplaced(struct calibration *calibration, struct sampled_thre
 /* Moves time of the thread from the named frames of earlier windows to donors that exist now. */
 void weights_place(struct calibration *calibration, struct sampled_thread *thread);
 
-/* --- weigh.c: the end of a window ----------------------------------------------------------------
- */
+/* --- weigh.c: the end of a window  ---------------------------------------------------------- */
 
 /* `run` and `charging` are borrowed. The contents are to be freed with weights_release. */
 void weights_init(struct calibration *calibration, struct run *run, struct charging *charging);
@@ -189,8 +186,7 @@ void weights_end_window(struct calibration *calibration, bool last);
 /* Ends the window of a thread that leaves the list of threads. */
 void weights_end_thread(struct calibration *calibration, struct sampled_thread *thread);
 
-/* --- weigh_latency.c -----------------------------------------------------------------------------
- */
+/* --- weigh_latency.c  ----------------------------------------------------------------------- */
 
 /* Adds the corrections of the plan to the profile, with latency scaled so that its sum is
  * unchanged. `whole`: the plan has all threads of the window. Empties the plan. */
