@@ -223,7 +223,6 @@ weigh_thread(struct calibration *calibration, struct sampled_thread *thread, boo
 }
 
 /* --- threads that were never seen ----------------------------------------------------------- */
- */
 
 /* Adds the CPU time of the processes that no listed thread has used: that of threads that lived
  * between two listings, and of others after their last observation. */
@@ -261,7 +260,6 @@ weigh_ended(struct calibration *calibration)
 }
 
 /* --- windows -------------------------------------------------------------------------------- */
- */
 
 void
 weights_init(struct calibration *calibration, struct run *run, struct charging *charging)
