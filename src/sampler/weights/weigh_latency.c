@@ -120,7 +120,7 @@ correct_gaps(struct calibration *calibration, double gaps, double wanted)
 	for (size_t i = 0; i < charging->gap_count; i++) {
 		item.entry = *profile_entry(profile, charging->gap[i].entry);
 		correct(calibration, &item,
-			llround((wanted / gaps - 1) * (double)charging->gap[i].ns));
+			gaps > 0 ? llround((wanted / gaps - 1) * (double)charging->gap[i].ns) : 0);
 	}
 	if (charging->gap_count > 0) {
 		calibration->gap = charging->gap[charging->gap_count - 1].entry;
@@ -148,35 +148,67 @@ carry_out(struct calibration *calibration, double scale)
 	}
 }
 
+/* Returns the latency that is charged, but not yet in the profile. */
+static double
+pending(const struct calibration *calibration)
+{
+	const struct charging *charging = calibration->charging;
+	const struct run *run = calibration->run;
+	double ns = (double)charging->gap_ns + charging->hidden.uncharged_ns;
+
+	for (size_t i = 0; run->late_count > 0 && i < run->threads.count; i++)
+		if (run->threads.thread[i]->late != NULL)
+			ns += run->threads.thread[i]->late->charge.latency_ns;
+	return ns;
+}
+
+/* Carries out the plan of a whole window. The latency of the profile becomes the elapsed time less
+ * what is pending, even if some was dropped, as that of a late thread that turned out to sleep. */
+static void
+carry_out_window(struct calibration *calibration)
+{
+	struct charging *charging = calibration->charging;
+	const double upto = (double)profile_wall_ns(calibration->run->profile) -
+			    pending(calibration);
+	double gaps = 0, all, busy;
+	struct sums sums;
+
+	for (size_t i = 0; i < charging->gap_count; i++)
+		gaps += (double)charging->gap[i].ns;
+	sums = sum_plan(&calibration->plan, gaps);
+	all = fmax(upto - calibration->latency, 0);
+	busy = sums.runnable > 0 ? time_runnable(calibration, &sums, all) : 0;
+	if (gaps <= 0 && sums.runnable > 0 && all - busy < all / 100)
+		busy = all;
+	carry_out(calibration, sums.runnable > 0 ? busy / sums.runnable : 1);
+	correct_gaps(calibration, gaps, all - busy);
+	calibration->latency += all;
+}
+
+/* Carries out the plan of a thread that has ended. */
+static void
+carry_out_thread(struct calibration *calibration)
+{
+	calibration->latency += sum_plan(&calibration->plan, 0).runnable;
+	carry_out(calibration, 1);
+}
+
 void
 weights_carry_out(struct calibration *calibration, bool whole)
 {
 	const struct sampler_context *context = &calibration->run->context;
-	/* Without some threads the sum of latencies is not the elapsed time. */
-	const bool filtered = context->selected != NULL || context->excluded != NULL;
-	struct charging *charging = calibration->charging;
-	double gaps = 0, all, busy;
-	struct sums sums;
+	struct plan *plan = &calibration->plan;
 
-	for (size_t i = 0; whole && i < charging->gap_count; i++)
-		gaps += (double)charging->gap[i].ns;
-	sums = sum_plan(&calibration->plan, gaps);
-	if (!whole || filtered) {
-		carry_out(calibration, filtered ? -1 : 1);
-		calibration->latency_left += filtered ? 0 : sums.charged - sums.runnable;
-	} else {
-		all = sums.charged + gaps + calibration->latency_left;
-		busy = time_runnable(calibration, &sums, all);
-		if (gaps <= 0 && all - busy < all / 100)
-			busy = all;
-		carry_out(calibration, sums.runnable > 0 ? busy / sums.runnable : 1);
-		correct_gaps(calibration, gaps, all - busy);
-		calibration->latency_left = 0;
-	}
-	if (whole)
-		charging->gap_count = 0;
-	calibration->plan.count = 0;
-	if (whole)
-		calibration->plan.cpu_ns = calibration->plan.runnable_ns = calibration->plan
-										   .most_ns = 0;
+	if (context->selected != NULL || context->excluded != NULL)
+		/* Without some threads the sum of latencies is not the elapsed time. */
+		carry_out(calibration, -1);
+	else if (whole)
+		carry_out_window(calibration);
+	else
+		carry_out_thread(calibration);
+	plan->count = 0;
+	if (!whole)
+		return;
+	calibration->charging->gap_count = 0;
+	plan->cpu_ns = plan->runnable_ns = plan->most_ns = 0;
 }

@@ -145,9 +145,9 @@ struct calibration {
 	int64_t known_ns;    /* CPU time of known threads in this window */
 	/* CPU time of the processes that no known thread has used, not in the profile yet. */
 	int64_t unknown_ns;
-	double latency_left;  /* what corrections of ended threads took from the window's latency */
-	uint32_t gap;         /* entry of the last gap; UINT32_MAX: none yet */
-	uint64_t excluded_ns; /* CPU time of excluded threads at the end of the last window */
+	double latency;        /* sum of the corrected latency so far, in ns */
+	uint32_t gap;          /* entry of the last gap; UINT32_MAX: none yet */
+	uint64_t excluded_ns;  /* CPU time of excluded threads at the end of the last window */
 	uint32_t ended_record; /* record of threads that were never seen; THREAD_NONE: none yet */
 };
 
