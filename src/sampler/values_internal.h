@@ -82,7 +82,6 @@ struct process_list {
 	struct sampled_process **item;
 	size_t count;
 };
-
 /* A thread, and the results of its last observation. */
 struct sampled_thread {
 	struct sampled_process *process;
