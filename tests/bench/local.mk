@@ -73,6 +73,13 @@ bench-causal: wallsample$(EXEEXT) tests/live/bin/causal_kinds
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 .PHONY: bench-causal
 
+# Errors that the length of ticks causes, by simulation.
+EXTRA_DIST += tests/bench/causal_ticks.py
+
+bench-causal-ticks:
+	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_ticks.py $(BENCH_ARGS)
+.PHONY: bench-causal-ticks
+
 # The same beside coz. It goes by lines, so that nothing may be inlined into others, and reads
 # DWARF 3.
 EXTRA_DIST += tests/bench/causal_coz.py
