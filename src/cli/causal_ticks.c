@@ -19,7 +19,13 @@ warn_of_bursts(const struct causal_command *command)
 
 	if (burst_ns == 0 || burst_ns >= bursts_least_ns(result->tick_ns))
 		return;
-	if (result->tick_ns > tick_ns)
+	if (bursts_delayed(&command->bursts))
+		log_say(log, LOG_NORMAL,
+			"threads sleep after bursts of %s, and wait for a CPU for %.0f %% of the "
+			"time in which they could run: ticks short enough for such bursts need "
+			"free CPUs, and gains may be wrong",
+			say_duration(burst_ns).text, 100 * command->bursts.delayed);
+	else if (result->tick_ns > tick_ns)
 		log_say(log, LOG_NORMAL,
 			"threads sleep after bursts of %s, which need a shorter --tick: gains may "
 			"be wrong (%s is chosen without --tick)",

@@ -27,8 +27,7 @@ process_read_task_stat(const struct process *process, pid_t tid, struct task_sta
 }
 
 bool
-process_read_task_use(const struct process *process, pid_t tid, uint64_t *cpu_ns,
-		      uint64_t *voluntary)
+process_read_task_use(const struct process *process, pid_t tid, struct task_use *use)
 {
 	struct task_status status;
 	char name[16];
@@ -39,12 +38,12 @@ process_read_task_use(const struct process *process, pid_t tid, uint64_t *cpu_ns
 	fd = openat(process->taskfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	read = task_read_number(fd, "schedstat", cpu_ns) && task_read_status(fd, &status);
+	read = task_read_schedstat(fd, &use->cpu_ns, &use->delay_ns) &&
+	       task_read_status(fd, &status);
 	close(fd);
-	if (!read)
-		return false;
-	*voluntary = status.voluntary;
-	return true;
+	if (read)
+		use->voluntary = status.voluntary;
+	return read;
 }
 
 bool

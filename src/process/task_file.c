@@ -166,6 +166,18 @@ task_read_number(int dirfd, const char *name, uint64_t *value)
 	return found;
 }
 
+bool
+task_read_schedstat(int dirfd, uint64_t *cpu_ns, uint64_t *delay_ns)
+{
+	char *text = file_read_text(dirfd, "schedstat", STATUS_LIMIT, NULL);
+	const char *at = text;
+	const bool found = text != NULL && parse_u64(&at, 10, cpu_ns) && *at++ == ' ' &&
+			   parse_u64(&at, 10, delay_ns);
+
+	free(text);
+	return found;
+}
+
 /* Returns the first number after the key, such as "\nUid:"; 0 when the text has no such key. */
 static uint64_t
 status_number(const char *text, const char *key, int base)

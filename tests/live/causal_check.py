@@ -153,17 +153,20 @@ def ticks_of(wallsample, target, unit):
     if done.returncode not in (0, 1, 2):
         sys.exit('FAILED: unit %g: status %d: %s' % (unit, done.returncode, done.stderr))
     lines = done.stderr.split('experiments on')[0]
-    return json.loads(done.stdout)['method']['tick_ns'] / 1e6, 'bursts of' in lines
+    return (json.loads(done.stdout)['method']['tick_ns'] / 1e6, 'bursts of' in lines,
+            'wait for a CPU' in lines)
 
 
 def wrong_ticks(wallsample, target):
-    """Ticks follow the bursts, and bursts that are too short for any tick are reported. Other load
-    may starve one thread for the time of the measurement: then no bursts are known."""
+    """Ticks follow the bursts where the threads have their CPUs, and bursts that are too short for
+    the ticks are reported. Other load may starve one thread for the time of the measurement: then
+    no bursts are known."""
     for unit, least, most, warned in ((2, 0.5, 1.5, False), (0.05, 0.5, 0.5, True)):
         for _ in range(TICK_TRIES):
-            tick, warns = ticks_of(wallsample, target, unit)
-            print('unit %g: ticks every %g ms%s' % (unit, tick, ', a warning' if warns else ''))
-            if least <= tick <= most and warns == warned:
+            tick, warns, waits = ticks_of(wallsample, target, unit)
+            print('unit %g: ticks every %g ms%s%s' % (
+                unit, tick, ', a warning' if warns else '', ', too few CPUs' if waits else ''))
+            if tick == 5 if waits else least <= tick <= most and warns == warned:
                 break
         else:
             yield 'unit %g: ticks every %g ms' % (unit, tick)

@@ -11,6 +11,7 @@
 #ifndef WALLSAMPLE_CAUSAL_BURSTS_H
 #define WALLSAMPLE_CAUSAL_BURSTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,8 @@ struct burst_summary {
 	 * used at least 90 % of the CPU time. */
 	uint64_t burst_ns;
 	double parallelism; /* CPU time of all threads per elapsed time */
+	/* Share of the time in which threads could run that they waited for a CPU, in [0, 1]. */
+	double delayed;
 };
 
 /* Measures the bursts for `duration_ns`, without stopping any thread: reads the counters of all
@@ -43,10 +46,12 @@ struct burst_summary bursts_measure(const struct process *process, uint64_t dura
  * shorter; 0 if there is no CPU time. Sorts the array. */
 uint64_t bursts_typical(struct burst *burst, size_t count);
 
+/* True if the threads waited for CPUs too often for short ticks to be of use. */
+bool bursts_delayed(const struct burst_summary *summary);
 /*
- * Returns the mean time between ticks, in ns: half a burst, at most BURSTS_TICK_MOST_NS, and at
- * least BURSTS_TICK_LEAST_NS, or longer if more than two threads run at once, because a tick stops
- * all of them.
+ * Returns the mean time between ticks, in ns: BURSTS_TICK_MOST_NS if bursts_delayed() is true.
+ * Otherwise half a burst, at most BURSTS_TICK_MOST_NS, and at least BURSTS_TICK_LEAST_NS, or longer
+ * if more than two threads run at once, because a tick stops all of them.
  */
 uint64_t bursts_tick_ns(const struct burst_summary *summary);
 /* Returns the shortest burst, in ns, for which ticks with this mean distance suffice. */

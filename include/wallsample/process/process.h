@@ -66,14 +66,19 @@ bool task_stat_parse(const char *line, struct task_stat *stat);
  * read. */
 bool process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat);
 
-/*
- * Stores the CPU time of a thread, which the kernel updates when the thread gives up its CPU and at
- * each scheduler tick (4 ms at 250 Hz), and the number of times that it gave up its CPU, mostly to
- * sleep. A stop by a tracer is one of these times. Returns false when they cannot be read, or when
- * the kernel has no /proc/PID/schedstat.
- */
-bool process_read_task_use(const struct process *process, pid_t tid, uint64_t *cpu_ns,
-			   uint64_t *voluntary);
+/* Counters of a thread. */
+struct task_use {
+	/* Time on a CPU. The kernel updates it when the thread gives up its CPU, and at each
+	 * scheduler tick (4 ms at 250 Hz). */
+	uint64_t cpu_ns;
+	uint64_t delay_ns; /* time for which the thread was ready to run and waited for a CPU */
+	/* Number of times that it gave up its CPU, mostly to sleep. A stop by a tracer is one. */
+	uint64_t voluntary;
+};
+
+/* Reads the counters of a thread. Returns false when they cannot be read, or when the kernel has no
+ * /proc/PID/schedstat. */
+bool process_read_task_use(const struct process *process, pid_t tid, struct task_use *use);
 
 /* Returns true when the process is in wallsample's pid namespace, and also when its namespace
  * cannot be read. Callers then take thread ids in the memory of the process as valid in the

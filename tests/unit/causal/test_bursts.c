@@ -43,7 +43,7 @@ test_nothing_to_know(void **state)
 static uint64_t
 tick_of(uint64_t burst_ns, double parallelism)
 {
-	const struct burst_summary summary = { burst_ns, parallelism };
+	const struct burst_summary summary = { .burst_ns = burst_ns, .parallelism = parallelism };
 
 	return bursts_tick_ns(&summary);
 }
@@ -59,6 +59,10 @@ test_ticks(void **state)
 	/* Eight threads cost four times as much time at each tick as two. */
 	assert_int_equal(tick_of(20 * NS_PER_US, 8), 4 * BURSTS_TICK_LEAST_NS);
 	assert_int_equal(tick_of(20 * NS_PER_US, 1000), BURSTS_TICK_MOST_NS);
+	/* Threads that wait for CPUs cannot be stopped at short intervals. */
+	assert_int_equal(bursts_tick_ns(
+				 &(struct burst_summary){ .burst_ns = NS_PER_MS, .delayed = 0.2 }),
+			 BURSTS_TICK_MOST_NS);
 	assert_true(bursts_least_ns(tick_of(2 * NS_PER_MS, 1)) <= 2 * NS_PER_MS);
 }
 
