@@ -114,3 +114,12 @@ bench: wallsample$(EXEEXT) $(bench_program_files) tests/bench/bin/bench_recordin
 	@WALLSAMPLE=$(abs_builddir)/wallsample tests/bench/bin/bench_run $(BENCH_ARGS)
 	@test -n "$(BENCH_ARGS)" || $(MAKE) bench-recording bench-tasks
 .PHONY: bench
+
+# Shares of functions beside perf and known truth.
+EXTRA_DIST += tests/bench/accuracy.py
+
+bench-accuracy: wallsample$(EXEEXT) tests/bench/bench_calls$(EXEEXT)
+	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/accuracy.py \
+		--target $(abs_builddir)/tests/bench/bench_calls \
+		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+.PHONY: bench-accuracy
