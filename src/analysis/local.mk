@@ -30,6 +30,8 @@ libwallsample_a_SOURCES += \
 	src/analysis/view/view_create.c \
 	src/analysis/view/view_entry.c \
 	src/analysis/view/view_extend.c \
+	src/analysis/view/view_files.c \
+	src/analysis/view/view_files_internal.h \
 	src/analysis/view/view_green.c \
 	src/analysis/view/view_internal.h \
 	src/analysis/view/view_names.c \

@@ -41,6 +41,9 @@ is_candidate(const struct match *match, const struct causal_candidate *candidate
 {
 	switch (match->result->unit) {
 	case CAUSAL_BY_MODULE:
+		/* The name of the candidate has as many directories as the view needed. */
+		if (script && candidate->file != NULL && symbol->file != NULL)
+			return strcmp(candidate->file, symbol->file) == 0;
 		return strcmp(candidate->name, symbol->module) == 0;
 	case CAUSAL_BY_LINE:
 		if (symbol->line > 0 && candidate->line > 0)

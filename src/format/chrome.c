@@ -192,7 +192,7 @@ close_frames(struct tracing *tracing, size_t keep)
 		const struct view_function *function = view_function(tracing->input->view,
 								     frame_at(last, i));
 
-		put_ended(tracing, "stack", json_stream_text(&tracing->json, function->name), NULL,
+		put_ended(tracing, "stack", json_stream_text(&tracing->json, function->label), NULL,
 			  tracing->track.began_ns[i]);
 	}
 }

@@ -65,7 +65,7 @@ make_names(struct folding *folding)
 	for (uint32_t i = 0; i < count; i++) {
 		strbuf_clear(&sb);
 		folding_add_name(&sb, folding->compared ? diff_name(folding->view, i, &scratch) :
-							  view_function(folding->view, i)->name);
+							  view_function(folding->view, i)->label);
 		folding->name[i] = xstrdup(sb.data);
 	}
 	strbuf_release(&sb);

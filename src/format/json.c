@@ -198,7 +198,7 @@ write_function(struct writing *writing, const struct top_row *row)
 				   json_stream_text(&writing->json, function->module), "known",
 				   function->known);
 
-	if (function->script)
+	if (function->script || function->place != function->module)
 		add_file(writing, object, function);
 	json_object_set_new(object, "flat", weights(row->flat));
 	json_object_set_new(object, "cum", weights(row->cum));

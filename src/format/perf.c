@@ -151,7 +151,7 @@ add_symbol(struct script *script, const struct view_function *function)
 		strbuf_add_text(&script->scratch, "[unknown]");
 		return;
 	}
-	strbuf_add_one_line(&clean, function->name);
+	strbuf_add_one_line(&clean, function->label);
 	open_brackets(clean.data);
 	for (const char *at = clean.data; *at != '\0'; at++) {
 		strbuf_add(&script->scratch, at, 1);

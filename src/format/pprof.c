@@ -125,11 +125,9 @@ function_id(struct packing *packing, const char *name, const char *file, bool li
 	return id;
 }
 
-/*
- * As function_id(). Code of a file without a symbol gets no name, and its text, such as
+/* As function_id(). Code of a file without a symbol gets no name, and its text, such as
  * "libz.so.1.2.13+0x3320", in place of the source file: viewers shorten names at each '.', but not
- * the names of files, and take code without a name for code whose symbols are missing.
- */
+ * the names of files, and take code without a name for code whose symbols are missing. */
 static uint64_t
 code_function_id(struct packing *packing, const struct view_function *function)
 {
@@ -139,7 +137,7 @@ code_function_id(struct packing *packing, const struct view_function *function)
 
 	if (!function->known && in_file)
 		return function_id(packing, "", function->name, false);
-	return function_id(packing, function->name, function->file, !function->script);
+	return function_id(packing, function->label, function->file, !function->script);
 }
 
 static void

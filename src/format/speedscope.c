@@ -126,7 +126,7 @@ write_frame(struct scope *scope, const struct scope_frame *frame)
 	} else {
 		const struct view_function *function = view_function(scope->view, frame->function);
 
-		strbuf_add_text(&scope->scratch, function->name);
+		strbuf_add_text(&scope->scratch, function->label);
 		add_file(scope, object, function);
 	}
 	json_object_set_new(object, "name", scratch_text(scope));

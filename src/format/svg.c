@@ -156,7 +156,7 @@ make_name(struct drawing *drawing, const struct tree_node *node)
 		run_state_add(name, (enum run_state)node->function, node->syscall);
 		strbuf_add_text(name, "]");
 	} else {
-		strbuf_add_escaped(whole, view_function(drawing->view, node->function)->name);
+		strbuf_add_escaped(whole, view_function(drawing->view, node->function)->label);
 		display_add_name(name, whole->data, NAME_MOST);
 		strbuf_clear(whole);
 	}

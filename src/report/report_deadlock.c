@@ -26,7 +26,7 @@ add_stack(const struct view *view, const struct profile_stuck *stuck, struct pag
 			return;
 		}
 		page_add(page, "%s%s", n == 0 ? "; it waits in " : " < ",
-			 view_function(view, function[i])->name);
+			 view_function(view, function[i])->label);
 	}
 }
 

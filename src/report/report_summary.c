@@ -46,7 +46,7 @@ write_finding(const struct view *view, struct page *page, const struct finding *
 			 found->waiting);
 	if (found->function < view_function_count(view))
 		page_add(page, "%s%s", words[found->kind].where,
-			 view_function(view, found->function)->name);
+			 view_function(view, found->function)->label);
 	page_field(page, words[found->kind].what, ".");
 }
 

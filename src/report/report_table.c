@@ -93,7 +93,7 @@ add_function(const struct report_cell *cell, struct columns *out)
 		const struct view_function *function = view_function(cell->table->view, id);
 
 		columns_add_detailed(out, function->name,
-				     function->needs_module ? function->module : "");
+				     function->needs_module ? function->place : "");
 	} else {
 		add_text(cell, out);
 	}

@@ -253,7 +253,7 @@ add_top(const struct report_cell *cell, struct strbuf *out)
 	const uint32_t top = ((const struct thread_row *)cell->row)->top;
 
 	if (top < view_function_count(cell->table->view))
-		strbuf_add_text(out, view_function(cell->table->view, top)->name);
+		strbuf_add_text(out, view_function(cell->table->view, top)->label);
 }
 
 void

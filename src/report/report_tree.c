@@ -27,7 +27,7 @@ add_indented_name(const struct report_cell *cell, struct strbuf *out)
 	strbuf_add_format(out, "%*s", (int)(node->depth < room ? node->depth : room), "");
 	if (node->depth > room)
 		strbuf_add_format(out, "[%u] ", node->depth);
-	strbuf_add_text(out, view_function(cell->table->view, node->function)->name);
+	strbuf_add_text(out, view_function(cell->table->view, node->function)->label);
 }
 
 void

@@ -50,7 +50,7 @@ node_add_name(struct strbuf *out, const struct view *view, const struct tree_nod
 		const struct view_function *function = view_function(view, node->function);
 
 		strbuf_add_format(&whole, function->needs_module ? "%s (%s)" : "%s", function->name,
-				  function->module);
+				  function->place);
 	}
 	strbuf_add_escaped(&escaped, whole.length > 0 ? whole.data : "");
 	strbuf_add_text(out, "");

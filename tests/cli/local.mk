@@ -14,6 +14,7 @@ cli_tests = \
 	tests/cli/progress.sh \
 	tests/cli/recording.sh \
 	tests/cli/refusals.sh \
+	tests/cli/same_names.sh \
 	tests/cli/signals.sh \
 	tests/cli/speedscope_page.sh \
 	tests/cli/usage.sh

@@ -52,27 +52,26 @@ struct view_function {
 	 * line, the module or the source file */
 	const char *name;
 	const char *module; /* "" for a named frame */
-	/*
-	 * The function has a symbol, so that the name is not an address or "[anon]". For a module
-	 * or a source file: all its functions have symbols.
-	 */
+	/* Shown beside the name if needs_module: the module; for a compiled function that only the
+	 * path of its file distinguishes from another one of its module, the file's short name. */
+	const char *place;
+	/* The name; if other functions have it, too, with a `place` that is a file: "f (a/b.c)". */
+	const char *label;
+	/* The function has a symbol, so that the name is not an address or "[anon]". For a module
+	 * or a source file: all its functions have symbols. */
 	bool known;
-	bool needs_module; /* reports show the module beside the name */
-	/*
-	 * The function is of an interpreted program. `module` is then the short name of its file:
-	 * the last part of its path, with the directory if language_file_is_common; "" if the file
-	 * is not known.
-	 */
+	bool needs_module; /* reports show `place` beside the name */
+	/* The function is of an interpreted program. `module` is then the short name of its file:
+	 * the shortest end of its path that no other file in the profile has, with the directory if
+	 * language_file_is_common; "" if the file is not known. */
 	bool script;
 	/* Either `script` is true, or it is a compiled program's own function (struct
 	 * language_program). */
 	bool program;
 	uint32_t module_id;     /* MODULE_NONE for a named frame and a script's function */
 	enum named_frame named; /* NAMED_NONE if the function is no named frame */
-	/*
-	 * The members below are those of the function's first frame; with VIEW_BY_ADDRESS all its
-	 * frames have the same values.
-	 */
+	/* The members below are those of the function's first frame; with VIEW_BY_ADDRESS all its
+	 * frames have the same values. */
 	const char *file; /* source file, which distinguishes script functions; NULL: not known */
 	uint32_t line;    /* 0: not known */
 	/* inlined into the next outer function of its stacks, which has the same frame */

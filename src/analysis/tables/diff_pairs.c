@@ -48,7 +48,7 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 	struct diff_pairs *out = pairing->out;
 	const char *name = diff_name(view, id, &pairing->scratch);
 	const uint32_t text = strings_intern(pairing->texts, name);
-	const uint32_t module = strings_intern(pairing->modules, function->module);
+	const uint32_t module = strings_intern(pairing->modules, function->place);
 	uint32_t row;
 
 	pairing->trait = table_row(&pairing->known, (uint64_t[]){ text, module }, pairing->trait,
@@ -56,7 +56,7 @@ place_function(struct pairing *pairing, const struct view *view, uint32_t id, en
 	if (row == out->count) {
 		out->row = xgrow(out->row, &out->capacity, out->count + 1, sizeof(*out->row));
 		out->row[out->count++] = (struct diff_row){
-			.module = function->module,
+			.module = function->place,
 			.needs_module = function->needs_module,
 		};
 		pairing->trait[row].name = text;

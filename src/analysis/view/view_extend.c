@@ -34,7 +34,8 @@ view_add_function(struct view *view, const struct view_function *function)
 {
 	view->function = xgrow(view->function, &view->function_capacity, view->function_count + 1,
 			       sizeof(*view->function));
-	view->function[view->function_count++] = *function;
+	view->function[view->function_count] = *function;
+	view->function[view->function_count++].label = function->name;
 }
 
 uint32_t
@@ -86,6 +87,7 @@ view_own_function(struct naming *naming, const char *text)
 		view_add_function(view, &(struct view_function){
 						.name = name,
 						.module = "",
+						.place = "",
 						.known = true,
 						.module_id = MODULE_NONE,
 						.named = named_frame_of(name),

@@ -7,6 +7,7 @@
 #ifndef WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
 #define WALLSAMPLE_ANALYSIS_VIEW_VIEW_INTERNAL_H
 
+#include "analysis/view/view_files_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
@@ -82,6 +83,7 @@ struct naming {
 	uint32_t *created;
 	/* (address of the interned text; 0) -> function that the view has made for it */
 	struct table own;
+	struct source_files files; /* files of all symbols; see view_find_files() */
 	struct strbuf scratch;
 };
 

@@ -8,25 +8,6 @@
 
 #include "analysis/view/view_internal.h"
 #include "wallsample/process/module.h"
-#include "wallsample/runtime/language.h"
-
-/*
- * Returns the short name of a script's file: the last part of its path, with the directory if many
- * files have this name. A text such as "<string>" is not a path and is returned whole.
- */
-static const char *
-script_module(const char *file)
-{
-	const char *slash = strrchr(file, '/'), *from;
-
-	if (file[0] == '<' || slash == NULL || slash[1] == '\0')
-		return file;
-	if (!language_file_is_common(slash + 1))
-		return slash + 1;
-	for (from = slash; from > file && from[-1] != '/';)
-		from--;
-	return from < slash ? from : slash + 1;
-}
 
 static struct symbol
 script_symbol(struct naming *naming, const struct profile_frame *frame)
@@ -37,7 +18,9 @@ script_symbol(struct naming *naming, const struct profile_frame *frame)
 
 	return (struct symbol){
 		.function = profile_text(naming->view->profile, (uint32_t)frame->address),
-		.module = strings_text(texts, strings_intern(texts, script_module(file))),
+		/* See name_script_modules(). Not the "" of a named frame, which has another
+		 * pointer. */
+		.module = strings_text(texts, strings_intern(texts, "")),
 		.file = known ? file : NULL,
 		.line = known ? frame->line : 0,
 		.known = true,
@@ -88,20 +71,26 @@ name_frames(struct naming *naming)
 	free(order);
 }
 
-static const char *
-base_name(const char *path)
+/* Sets the modules of script functions: the short names of their files. */
+static void
+name_script_modules(struct naming *naming)
 {
-	const char *slash = strrchr(path, '/');
+	const struct profile *profile = naming->view->profile;
 
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+	for (uint32_t i = 0; i < profile_frame_count(profile); i++) {
+		struct symbol *symbol = &naming->symbol[naming->of_frame[i].first];
+
+		if (frame_is_script(profile_frame(profile, i)) && symbol->file != NULL)
+			symbol->module = view_file(naming, symbol->file)->name;
+	}
 }
 
 static const char *
-text_with_line(struct naming *naming, const struct symbol *symbol, bool script)
+text_with_line(struct naming *naming, const struct symbol *symbol)
 {
 	strbuf_clear(&naming->scratch);
 	strbuf_add_format(&naming->scratch, "%s (%s:%u)", symbol->function,
-			  script ? symbol->module : base_name(symbol->file), symbol->line);
+			  view_file(naming, symbol->file)->name, symbol->line);
 	return strings_text(naming->view->texts,
 			    strings_intern(naming->view->texts, naming->scratch.data));
 }
@@ -114,6 +103,7 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 	struct view_function function = {
 		.name = symbol->function,
 		.module = symbol->module,
+		.place = symbol->module,
 		.known = symbol->known,
 		.needs_module = symbol->known && symbol->module[0] != '\0',
 		.script = script,
@@ -128,7 +118,7 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 	if (view_is_named(&function) || of->origin == FRAME_DATA)
 		return function;
 	if (naming->key == VIEW_BY_LINE && symbol->file != NULL && symbol->line > 0) {
-		function.name = text_with_line(naming, symbol, script);
+		function.name = text_with_line(naming, symbol);
 		function.needs_module = false;
 	} else if (naming->key == VIEW_BY_MODULE && symbol->module[0] != '\0') {
 		function.name = symbol->module;
@@ -136,19 +126,23 @@ function_of(struct naming *naming, const struct symbol *symbol, uint32_t frame)
 	} else if (naming->key == VIEW_BY_SOURCE || naming->key == VIEW_BY_MODULE) {
 		function.name = symbol->file != NULL ? symbol->file : "[no source]";
 		function.needs_module = symbol->file == NULL && symbol->module[0] != '\0';
+	} else if (!script && view_is_homonym(naming, symbol)) {
+		function.place = view_file(naming, symbol->file)->name;
 	}
 	return function;
 }
 
 /*
- * Returns the text that distinguishes functions of the same name: the path of the file for a
- * function of a script, because many files have the same short name; else the module.
+ * Returns the text that distinguishes functions of the same name: for a function of a script, and
+ * for one of several functions of a module, the path of the file; else the module.
  */
 static const char *
 place_of_function(const struct naming *naming, const struct view_function *function)
 {
-	return function->script && function->file != NULL && naming->key != VIEW_BY_MODULE ?
-		       function->file :
+	const bool by_file = function->script || function->place != function->module;
+
+	return by_file && function->file != NULL && naming->key != VIEW_BY_MODULE ?
+		       view_file(naming, function->file)->path :
 		       function->module;
 }
 
@@ -222,7 +216,10 @@ naming_make(struct naming *naming)
 	naming->of_frame = xcalloc(profile_frame_count(naming->view->profile) + 1,
 				   sizeof(*naming->of_frame));
 	name_frames(naming);
+	view_find_files(naming);
+	name_script_modules(naming);
 	number_functions(naming);
+	view_make_labels(naming);
 	match_symbols(naming);
 }
 
@@ -230,6 +227,7 @@ void
 naming_release(struct naming *naming)
 {
 	strbuf_release(&naming->scratch);
+	view_release_files(&naming->files);
 	table_release(&naming->paths);
 	table_release(&naming->own);
 	table_release(&naming->by_green_id);

@@ -47,6 +47,24 @@ find_lined(uint64_t vaddr, struct symbol *out)
 	case 0x20:
 		out[0] = lined("outer", "/src/a.c", 25, false);
 		return 1;
+	case 0x50:
+		out[0] = lined("helper", "/src/a/util.c", 3, false);
+		return 1;
+	case 0x54:
+		out[0] = lined("helper", "/src/b/util.c", 3, false);
+		return 1;
+	case 0x60:
+		out[0] = lined("parse", "/src/parse.y", 3, false);
+		return 1;
+	case 0x64:
+		out[0] = lined("parse", "/src/parse.c", 3, false);
+		return 1;
+	case 0x70:
+		out[0] = lined("start", "./nptl/../csu/start.c", 3, false);
+		return 1;
+	case 0x74:
+		out[0] = lined("start", "csu//start.c", 3, false);
+		return 1;
 	default:
 		out[0] = lined("main", "/src/main.c", 7, false);
 		return 1;
@@ -264,12 +282,46 @@ test_nameless(void **state)
 	check_nameless(VIEW_BY_SOURCE, "[no source]");
 }
 
+/*
+ * Two static functions of one name are two functions, in all formats. A function with code in
+ * several files, and one whose file has two paths, is one.
+ */
+static void
+test_homonyms(void **state)
+{
+	static const char *const expected[] = { "helper (a/util.c)", "helper (b/util.c)", "parse",
+						"start" };
+	struct profile *profile = profile_create();
+	struct view *view;
+
+	(void)state;
+	asked_count = 0;
+	for (uint64_t at = 0x50; at < 0x80; at += 0x10) {
+		ADD(profile, 1, { LINED, 0, at });
+		ADD(profile, 1, { LINED, 0, at + 4 });
+	}
+	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+	assert_int_equal(view_function_count(view), ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < ARRAY_SIZE(expected); i++)
+		assert_string_equal(view_function(view, i)->label, expected[i]);
+	assert_string_equal(view_function(view, 0)->name, "helper");
+	assert_string_equal(view_function(view, 0)->module, "prog");
+	assert_string_equal(view_function(view, 0)->place, "a/util.c");
+	assert_string_equal(view_function(view, 2)->place, "prog");
+	view_free(view);
+	view = view_create(profile, NULL, &all, VIEW_BY_LINE);
+	assert_string_equal(view_function(view, 1)->label, "helper (b/util.c:3)");
+	view_free(view);
+	profile_free(profile);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_homonyms),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_modules_and_sources),
 		cmocka_unit_test(test_expressions),

@@ -56,9 +56,9 @@ test_functions(void **state)
 {
 	(void)state;
 	check_stacks(lines, &all, VIEW_BY_FUNCTION,
-		     "<module> (app.py);C.leaf (app.py) 2\n"
-		     "<module> (app.py);C.leaf (app.py) 1\n"
-		     "<module> (app.py);loads (json/__init__.py) 1\n"
+		     "<module> (app/app.py);C.leaf (app/app.py) 2\n"
+		     "<module> (app/app.py);C.leaf (other/app.py) 1\n"
+		     "<module> (app/app.py);loads (json/__init__.py) 1\n"
 		     "_find (<frozen importlib._bootstrap>);<module> (<string>);run 1\n");
 }
 
@@ -67,10 +67,10 @@ test_lines(void **state)
 {
 	(void)state;
 	check_stacks(lines, &all, VIEW_BY_LINE,
-		     "<module> (app.py:9);C.leaf (app.py:4) 1\n"
-		     "<module> (app.py:9);C.leaf (app.py:5) 1\n"
-		     "<module> (app.py:9);C.leaf (app.py:4) 1\n"
-		     "<module> (app.py:9);loads (json/__init__.py:300) 1\n"
+		     "<module> (app/app.py:9);C.leaf (app/app.py:4) 1\n"
+		     "<module> (app/app.py:9);C.leaf (app/app.py:5) 1\n"
+		     "<module> (app/app.py:9);C.leaf (other/app.py:4) 1\n"
+		     "<module> (app/app.py:9);loads (json/__init__.py:300) 1\n"
 		     "_find (<frozen importlib._bootstrap>:1176);<module> (<string>:1);run 1\n");
 }
 
@@ -79,7 +79,8 @@ test_modules_and_sources(void **state)
 {
 	(void)state;
 	check_stacks(lines, &all, VIEW_BY_MODULE,
-		     "app.py 3\napp.py;json/__init__.py 1\n"
+		     "app/app.py 2\napp/app.py;other/app.py 1\n"
+		     "app/app.py;json/__init__.py 1\n"
 		     "<frozen importlib._bootstrap>;<string>;[no source] 1\n");
 	check_stacks(lines, &all, VIEW_BY_SOURCE,
 		     "/srv/app/app.py 2\n/srv/app/app.py;/srv/other/app.py 1\n"
@@ -92,10 +93,46 @@ test_short_names(void **state)
 {
 	(void)state;
 	CHECK(&all, VIEW_BY_MODULE,
-	      "__init__.py 2\npkg/__main__.py 1\n/x/ 1\n"
+	      "__init__.py 1\npkg/__main__.py 1\n/__init__.py 1\n/x/ 1\n"
 	      "<attrs generated init a/b.py> 1\n",
 	      "f@__init__.py:1", "f@pkg/__main__.py:1", "f@/__init__.py:1", "f@/x/:1",
 	      "f@<attrs generated init a/b.py>:1");
+}
+
+/* Checks the labels of the view's functions: those of the stacks, each once. */
+static void
+check_labels(const char *const *stack, size_t count, const char *expected)
+{
+	struct profile *profile = profile_create();
+	struct strbuf labels = STRBUF_INIT;
+	struct view *view;
+
+	for (size_t i = 0; i < count; i++)
+		script_scene_add(profile, stack[i], 1);
+	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+	for (uint32_t i = 0; i < view_function_count(view); i++)
+		strbuf_add_format(&labels, "%s\n", view_function(view, i)->label);
+	assert_string_equal(labels.data, expected);
+	strbuf_release(&labels);
+	view_free(view);
+	profile_free(profile);
+}
+
+/* Functions of one name have the shortest end of the path that no other file has. */
+static void
+test_labels(void **state)
+{
+	static const char *const stack[] = {
+		"get@/srv/shop/views.py:3", "get@/srv/blog/views.py:3",
+		"get@/opt/blog/views.py:3", "get@/srv/blog/myviews.py:3",
+		"post@/srv/shop/views.py:9", "get@/srv/shop/views.py:4",
+	};
+
+	(void)state;
+	check_labels(stack, ARRAY_SIZE(stack),
+		     "get (shop/views.py)\nget (srv/blog/views.py)\nget (opt/blog/views.py)\n"
+		     "get (myviews.py)\npost\n");
+	check_labels(stack, 1, "get\n");
 }
 
 /* A function is told from the frame of ours that has the same text. */
@@ -427,6 +464,7 @@ main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_modules_and_sources),
 		cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_merged),
