@@ -12,6 +12,7 @@ libwallsample_a_SOURCES += \
 	src/wait/unix_diag.c \
 	src/wait/wait_call.c \
 	src/wait/wait_futex.c \
+	src/wait/wait_word.c \
 	src/wait/wait_glibc.c \
 	src/wait/wait_internal.h \
 	src/wait/wait_kind.c \
