@@ -127,7 +127,9 @@ attribute_unwound(struct charging *charging, const struct observation *observati
 		waits_classify(thread->process->waits, thread, observation->state, info);
 	thread->sp = info->sp;
 	thread->pc = info->pc;
+	thread->window.importance = observation->importance;
 	attribute_time(charging, thread, observation->samples, observation->weight_ns);
+	thread->window.importance = 1;
 	select_settle(charging->run, thread, observation->asleep && !waits_for_moment(thread));
 	if (!observation->fell_asleep)
 		return;

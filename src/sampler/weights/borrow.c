@@ -114,7 +114,7 @@ weights_lend(struct calibration *calibration, struct sampled_thread *thread)
 
 		if (class != CLASS_BLOCKED && cell->samples > 0)
 			donors_add(kind_of(calibration, thread, entry->stack, class), cell->entry,
-				   cell->ns);
+				   cell->part);
 	}
 }
 

@@ -3,7 +3,7 @@
 #include "sampler/weights/weights_internal.h"
 
 void
-donors_add(struct donors *donors, uint32_t entry, int64_t weight_ns)
+donors_add(struct donors *donors, uint32_t entry, double weight_ns)
 {
 	if (weight_ns <= 0)
 		return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weigh.c - divides the times that the kernel has counted in a window (weights_internal.h). */
+#include <math.h>
 #include <stdlib.h>
 
 #include "sampler/threads_internal.h"
@@ -137,14 +138,30 @@ is_exact(struct thread_window *window, struct account *account, int64_t small)
 	return true;
 }
 
+/* Returns the sum of `part` over the window's samples of one class. */
+static double
+sum_parts(const struct calibration *calibration, const struct thread_window *window,
+	  enum weight_class class)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < window->count; i++)
+		if (weight_class_of(profile_entry(calibration->run->profile, window->cell[i].entry)
+					    ->state) == class)
+			sum += window->cell[i].part;
+	return sum;
+}
+
 /* Plans the corrections of the window's samples of one class, whose weights shall sum up to
  * `wanted`. */
 static void
 plan_cells(struct calibration *calibration, const struct thread_window *window,
-	   enum weight_class class, int64_t wanted, int64_t sampled)
+	   enum weight_class class, int64_t wanted)
 {
-	const double factor = sampled > 0 ? (double)wanted / (double)sampled : 0;
-	int64_t before = 0, given = 0;
+	const double sum = sum_parts(calibration, window, class);
+	const double factor = sum > 0 ? (double)wanted / sum : 0;
+	double before = 0;
+	int64_t given = 0;
 
 	for (size_t i = 0; i < window->count; i++) {
 		const struct window_cell *cell = &window->cell[i];
@@ -155,15 +172,16 @@ plan_cells(struct calibration *calibration, const struct thread_window *window,
 
 		if (weight_class_of(entry->state) != class)
 			continue;
-		before += cell->ns;
-		upto = before == sampled ? wanted : (int64_t)(factor * (double)before);
-		if (class == CLASS_BLOCKED && upto - given == cell->ns && cell->latency_ns == 0) {
-			given = upto;
-			continue;
+		before += cell->part;
+		upto = llround(factor * before);
+		if (class != CLASS_BLOCKED || upto - given != cell->ns || cell->latency_ns != 0) {
+			item = weights_plan(calibration, entry, upto - given - cell->ns);
+			item->latency_ns = cell->latency_ns;
+			item->latency = cell->ns > 0 ?
+						(double)cell->latency_ns * (double)(upto - given) /
+							(double)cell->ns :
+						0;
 		}
-		item = weights_plan(calibration, entry, upto - given - cell->ns);
-		item->latency_ns = cell->latency_ns;
-		item->latency = (double)cell->latency_ns * factor;
 		given = upto;
 	}
 }
@@ -189,7 +207,7 @@ divide_class(struct calibration *calibration, struct sampled_thread *thread,
 			weights_leave_unplaced(calibration, thread, class, known);
 		}
 	}
-	plan_cells(calibration, &thread->window, class, own, sampled);
+	plan_cells(calibration, &thread->window, class, own);
 }
 
 /* Plans the corrections of a thread for the window that ends. `last`: the thread has no further

@@ -60,7 +60,7 @@ struct donors {
 	uint32_t count, next;
 };
 
-void donors_add(struct donors *donors, uint32_t entry, int64_t weight_ns);
+void donors_add(struct donors *donors, uint32_t entry, double weight_ns);
 /* Returns the entry of the donor that gets the next part of a time that is divided into equal
  * parts. In the long run each donor gets parts in proportion to its weight. There must be a donor.
  */
@@ -72,6 +72,7 @@ uint32_t donors_next(struct donors *donors);
 struct window_cell {
 	uint32_t entry;
 	int64_t ns;         /* estimated wall time; may be negative (sampler.h) */
+	double part;        /* `ns` times the importance of the samples (values_internal.h) */
 	int64_t samples;    /* as struct profile_entry */
 	int64_t latency_ns; /* charged latency */
 };
@@ -92,6 +93,7 @@ struct thread_window {
 	uint32_t blocked;
 	struct sched counted; /* the kernel's counters up to which time was calibrated */
 	bool backwards;       /* the last reading was below `counted` */
+	double importance;    /* of the next samples that are added */
 	/* For CLASS_CPU and CLASS_QUEUE: time that the kernel has counted and no window contains;
 	 * negative: a window has more than the kernel has counted so far. */
 	int64_t carried[WEIGHT_CLASSES];

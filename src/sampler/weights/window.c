@@ -8,7 +8,7 @@
 void
 window_init(struct thread_window *window)
 {
-	*window = (struct thread_window){ .blocked = UINT32_MAX };
+	*window = (struct thread_window){ .blocked = UINT32_MAX, .importance = 1 };
 }
 
 void
@@ -47,6 +47,7 @@ window_add(struct thread_window *window, uint32_t entry, enum run_state state, i
 		*last = (struct window_cell){ .entry = entry };
 	}
 	last->ns += wall_ns;
+	last->part += (double)wall_ns * window->importance;
 	last->samples += samples;
 	if (class == CLASS_BLOCKED) {
 		window->blocked = entry;
@@ -56,7 +57,7 @@ window_add(struct thread_window *window, uint32_t entry, enum run_state state, i
 		return;
 	if (window->donors[class] == NULL)
 		window->donors[class] = xcalloc(1, sizeof(*window->donors[class]));
-	donors_add(window->donors[class], entry, wall_ns);
+	donors_add(window->donors[class], entry, (double)wall_ns * window->importance);
 }
 
 void
@@ -95,6 +96,7 @@ window_merge(struct thread_window *window)
 			continue;
 		}
 		to->ns += cell->ns;
+		to->part += cell->part;
 		to->samples += cell->samples;
 		to->latency_ns += cell->latency_ns;
 	}
