@@ -50,6 +50,8 @@ comparison_load(struct comparison *comparison, enum diff_side side, int *status,
 		log_say(&request->log, LOG_NORMAL, "%s: %s",
 			side == DIFF_BEFORE ? "before" : "after", why.data);
 	}
+	if (loaded->source.stats.calibrated)
+		profile_calibrate_parallelism(loaded->source.profile);
 	comparison->view[side] = view_create(loaded->source.profile, loaded->source.symbols,
 					     &options->filter,
 					     options->lines ? VIEW_BY_LINE : options->by);

@@ -54,7 +54,7 @@ void source_release(struct source *source);
 
 /* The part of the sampled time that a report covers. */
 struct part {
-	const struct profile *profile; /* borrowed; NULL: the profile of the source */
+	struct profile *profile; /* borrowed; NULL: the profile of the source */
 	/* borrowed recordings with the times of samples; or NULL */
 	struct recording *const *recording;
 	size_t recording_count;

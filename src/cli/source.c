@@ -302,13 +302,15 @@ source_write(const struct request *request, const struct source *source, const s
 		.note = source->note,
 		.part = part->text.length > 0 ? part->text.data : NULL,
 	};
+	struct profile *profile = part->profile != NULL ? part->profile : source->profile;
 	struct writing writing = { request->exporter, &input, options->verb->bit == FOR_DUMP };
 	struct view *view, *functions;
 	struct strbuf hint = STRBUF_INIT;
 	int rc;
 
-	view = view_create(part->profile != NULL ? part->profile : source->profile, source->symbols,
-			   &options->filter, choose_key(request));
+	if (source->stats.calibrated)
+		profile_calibrate_parallelism(profile);
+	view = view_create(profile, source->symbols, &options->filter, choose_key(request));
 	functions = view_functions(request, source, view);
 	add_names_hint(&hint, symbols_debuginfod_state(source->symbols));
 	input.view = view;

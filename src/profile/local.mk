@@ -8,6 +8,7 @@ libwallsample_a_SOURCES += \
 	src/profile/profile.c \
 	src/profile/profile_internal.h \
 	src/profile/profile_mark.c \
+	src/profile/profile_parallelism.c \
 	src/profile/profile_names.c \
 	src/profile/profile_sums.c \
 	src/profile/run_stats.c

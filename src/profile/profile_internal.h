@@ -104,6 +104,8 @@ uint32_t sums_add_entry(struct profile_sums *sums, struct profile_names *names,
 			const struct profile_entry *sample);
 void sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame);
 void sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick);
+/* Returns the row of a number of threads on a CPU, after adding rows up to it. */
+struct profile_parallelism *sums_parallelism(struct profile_sums *sums, size_t parallelism);
 void sums_add_deadlock(struct profile_sums *sums, const struct profile_stuck *stuck, size_t count,
 		       size_t ring);
 /* Adds to `sums` the sums in `more`, which are those of later additions to the same profile. */

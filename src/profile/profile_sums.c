@@ -85,8 +85,8 @@ sums_add_blame(struct profile_sums *sums, const struct profile_blame *blame)
 	sums->blame[sums->blame_count++] = *blame;
 }
 
-static struct profile_parallelism *
-parallelism_row(struct profile_sums *sums, size_t parallelism)
+struct profile_parallelism *
+sums_parallelism(struct profile_sums *sums, size_t parallelism)
 {
 	while (sums->parallelism_count <= parallelism) {
 		sums->parallelism = xgrow(sums->parallelism, &sums->parallelism_capacity,
@@ -101,11 +101,12 @@ parallelism_row(struct profile_sums *sums, size_t parallelism)
 void
 sums_add_tick(struct profile_sums *sums, const struct profile_tick *tick)
 {
-	struct profile_parallelism *row = parallelism_row(sums, tick->parallelism);
+	struct profile_parallelism *row = sums_parallelism(sums, tick->parallelism);
 	const uint64_t ns = tick->span_ns;
 
 	row->ticks++;
 	row->time_ns += ns;
+	row->sampled_ns += ns;
 	row->cpu_ns += ns * tick->parallelism;
 	row->alone_ns += tick->runnable <= 1 ? ns : 0;
 	row->time_squares += (double)ns * (double)ns;
@@ -162,10 +163,11 @@ sums_merge(struct profile_sums *sums, struct profile_names *names, const struct 
 				  more->deadlock[i].ring);
 	for (size_t i = 0; i < more->parallelism_count; i++) {
 		const struct profile_parallelism *from = &more->parallelism[i];
-		struct profile_parallelism *to = parallelism_row(sums, i);
+		struct profile_parallelism *to = sums_parallelism(sums, i);
 
 		to->ticks += from->ticks;
 		to->time_ns += from->time_ns;
+		to->sampled_ns += from->sampled_ns;
 		to->cpu_ns += from->cpu_ns;
 		to->alone_ns += from->alone_ns;
 		to->time_squares += from->time_squares;

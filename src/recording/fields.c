@@ -55,6 +55,7 @@ const struct field run_fields[] = {
 	RUN(child_exited, BOOL, MIN),
 	RUN_AS(running_samples, running, U64, SUM),
 	RUN(running_exact, U64, SUM),
+	RUN(calibrated, BOOL, MIN),
 	RUN(stop_ns.sum, U64, SUM),
 	RUN(stop_ns.min, U64, MIN),
 	RUN(stop_ns.max, U64, MAX),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""accounting.py TARGET - compares a recording of targets/bursts.c with the kernel's accounting.
+"""accounting.py TARGET - compares a recording of targets/accounted.c with the kernel's accounting.
 
 Everything that the target's threads do happens while it is sampled, so that each thread's time on
 a CPU and waiting for one has to be what schedstat has counted, however busy the machine is.

@@ -8,4 +8,4 @@ read -r _ _ switches </proc/self/schedstat 2>/dev/null || switches=0
 [ "${switches:-0}" -gt 0 ] || { echo 'the kernel does not count the times of threads'; exit 77; }
 needs_ptrace
 
-exec python3 "$SOURCE/tests/live/accounting.py" "$BUILD/tests/live/bin/bursts"
+exec python3 "$SOURCE/tests/live/accounting.py" "$BUILD/tests/live/bin/accounted"

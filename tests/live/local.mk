@@ -80,7 +80,7 @@ live_or_not = || { rm -f $@; echo "  $@ cannot be built here: its tests will be 
 live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
-	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/bursts tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
+	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/accounted tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
 	tests/live/bin/causal_kinds tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended tests/live/bin/counted \
 	tests/live/bin/copies tests/live/bin/crasher tests/live/bin/crowd \
 	tests/live/bin/descriptors \
@@ -99,7 +99,7 @@ live_shapes = \
 check_DATA += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 live_sources = \
-	tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/bursts.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
+	tests/live/targets/accounted.c tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
 	tests/live/targets/causal_kinds.c tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c tests/live/targets/counted.c \
 	tests/live/targets/copies.c tests/live/targets/crasher.c tests/live/targets/crowd.c \
@@ -123,7 +123,7 @@ tests/live/bin/amdahl: tests/live/targets/amdahl.c $(live_headers)
 	$(live_one)
 tests/live/bin/brink: tests/live/targets/brink.c $(live_headers)
 	$(live_one)
-tests/live/bin/bursts: tests/live/targets/bursts.c
+tests/live/bin/accounted: tests/live/targets/accounted.c
 	$(live_one) -pthread
 tests/live/bin/calls_hot: tests/live/targets/calls_hot.c $(live_headers)
 	$(live_one)

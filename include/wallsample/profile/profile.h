@@ -98,8 +98,9 @@ struct profile_entry {
 /* The sums of the ticks with the same number of threads on a CPU. */
 struct profile_parallelism {
 	uint64_t ticks, time_ns, cpu_ns; /* cpu_ns: time_ns times the parallelism */
-	uint64_t alone_ns;               /* part of time_ns with at most one thread runnable */
-	double time_squares;             /* sum of the squared spans of the ticks, for margin.h */
+	uint64_t sampled_ns; /* sum of the spans of the ticks; time_ns, unless calibrated */
+	uint64_t alone_ns;   /* part of time_ns with at most one thread runnable */
+	double time_squares; /* sum of the squared spans of the ticks, for margin.h */
 };
 
 struct profile;
@@ -168,6 +169,14 @@ void profile_add_tick(struct profile *profile, uint64_t span_ns, uint32_t parall
 		      uint32_t runnable);
 /* Sets, for the next tick only, the number of tasks that wait for a thread to run them; else 0. */
 void profile_set_ready(struct profile *profile, uint32_t ready);
+
+/*
+ * Changes the times of the rows of profile_parallelism so that their CPU times sum up to the
+ * Overhead of all entries, which the kernel has counted (run_stats.calibrated). Of all distributions
+ * with this mean, the result is the one nearest to that of the ticks (least relative entropy: each
+ * time is multiplied by a power of one number). May be called again after additions.
+ */
+void profile_calibrate_parallelism(struct profile *profile);
 
 size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);

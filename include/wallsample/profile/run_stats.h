@@ -113,8 +113,9 @@ struct run_stats {
 	uint32_t thinnest;
 	/* time in ns that unwinding took, and number of frames that it found */
 	uint64_t unwind_ns, unwind_frames;
-	int nice_value;     /* nice value of wallsample while it sampled */
-	bool execed;        /* the target called exec during the run */
+	int nice_value;  /* nice value of wallsample while it sampled */
+	bool calibrated; /* the weights of all samples agree with the kernel's count of CPU time */
+	bool execed;     /* the target called exec during the run */
 	char runtimes[128]; /* text of runtimes_describe_all (runtime.h); "": no runtime */
 	int child_status;   /* status as wait(2) returns it, valid if child_exited is true */
 	bool child_exited;  /* the target was a child of wallsample and has exited */

@@ -19,7 +19,7 @@ margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns
 		const struct profile_parallelism *at = profile_parallelism(profile, p);
 		const double factor = weight == WEIGHT_OVERHEAD ? (double)p : 1;
 
-		sum += factor * (double)at->time_ns;
+		sum += factor * (double)at->sampled_ns;
 		squares += factor * factor * at->time_squares;
 	}
 	if (squares <= 0)

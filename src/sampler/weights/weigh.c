@@ -314,6 +314,7 @@ weights_start(struct calibration *calibration)
 	calibration->began_ns = run->tick.time_ns;
 	if (is_off(calibration))
 		return;
+	run->stats.calibrated = run->context.selected == NULL && run->context.excluded == NULL;
 	for (size_t i = 0; i < run->threads.count; i++) {
 		struct sampled_thread *thread = run->threads.thread[i];
 

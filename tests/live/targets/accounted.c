@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bursts.c SECONDS - threads that run in bursts. Waits for a line on stdin, runs its threads for
+ * accounted.c SECONDS - threads that run in bursts. Waits for a line on stdin, runs its threads for
  * SECONDS, writes for each of them "tid NAME CPU_NS DELAY_NS", as its schedstat file has counted
  * during that time, then "done", and waits for the end of stdin.
  */
