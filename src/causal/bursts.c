@@ -111,7 +111,7 @@ bursts_typical(struct burst *burst, size_t count)
 
 	for (size_t b = 0; b < count; b++)
 		total += (double)burst[b].cpu_ns;
-	if (total <= 0)
+	if (burst == NULL || total <= 0)
 		return 0;
 	qsort(burst, count, sizeof(*burst), compare_lengths);
 	while (i + 1 < count && sum + (double)burst[i].cpu_ns < SHORT_SHARE * total)

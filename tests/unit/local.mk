@@ -47,6 +47,7 @@ unit_tests = \
 	tests/unit/process/test_process \
 	tests/unit/profile/test_profile \
 	tests/unit/profile/test_profile_mark \
+	tests/unit/profile/test_profile_parallelism \
 	tests/unit/profile/test_run_stats \
 	tests/unit/recording/test_joint \
 	tests/unit/recording/test_reader_file \

@@ -113,7 +113,7 @@ sum_bins(const struct filling *filling)
 	const size_t each = filling->fine / WAITING_BINS;
 	double *bin = xcalloc(filling->waiting->count * WAITING_BINS + 1, sizeof(*bin));
 
-	for (size_t i = 0; i < filling->waiting->count * filling->fine; i++)
+	for (size_t i = 0; each > 0 && i < filling->waiting->count * filling->fine; i++)
 		bin[i / each] += filling->bin[i];
 	return bin;
 }
