@@ -19,7 +19,7 @@
  *              thread's last observation.
  *
  * Consumers are parts of the sampler that use attributed samples: charge.c divides the real time of
- * the tick, waits/ attributes waiters' time to lock holders and finds deadlocks, tasks/ samples
+ * the tick, weights/ corrects the weights to the times that the kernel has counted, waits/ attributes waiters' time to lock holders and finds deadlocks, tasks/ samples
  * green tasks and reads coroutines, hold/ keeps threads stopped for virtual speed-ups.
  *
  * The order of the steps of a tick:
@@ -32,7 +32,8 @@
  *   4. capture of all running threads; each is unwound and attributed
  *   5. if the run holds threads between ticks: hold decides which threads stay stopped
  *   6. unwind and attribute the remaining sleeping threads
- *   7. consumers: green tasks, waits, deadlocks, charge
+ *   7. consumers: green tasks, waits, deadlocks, charge; at the end of a window of about a second,
+ *      for which steps 3 to 6 have observed all threads, weights
  * Between slow steps late_serve releases late threads that have stopped meanwhile. The buffers for
  * copies are taken from a pool in step 3, before the running threads are stopped.
  */

@@ -57,7 +57,8 @@ struct profile_thread {
  * threads that are on a CPU.
  *
  * WALL is dt in any state. Its sum is the number of threads times the elapsed time.
- * OVERHEAD is dt for a thread on a CPU, else 0. Its sum is the CPU time.
+ * OVERHEAD is dt for a thread on a CPU, else 0. Its sum is the CPU time. Corrections
+ * (profile_correct) make it that of the kernel's count, and WALL of each state accordingly.
  * LATENCY is dt / r for a runnable thread, else 0. Its sum is the elapsed time: if no thread is
  * runnable, dt is added to the thread whose wait ends first (PROFILE_GAP in profile_frame.h).
  *

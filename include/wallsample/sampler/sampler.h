@@ -26,6 +26,9 @@
  * an observation depends only on the past, the expected weight of everything that a thread does is
  * the time for which it does it. The weights of each thread add up to its lifetime exactly.
  *
+ * These weights are corrected once a second, so that they sum up to the times that the kernel has
+ * counted (src/sampler/weights/weights_internal.h).
+ *
  * These weights do not give the number of threads that ran at one tick: if a hundred threads that
  * take turns on a CPU are each observed at one tick in a hundred, a tick that finds one of them
  * running adds a sample with a weight of a hundred ticks. Call the threads that are not observed at
