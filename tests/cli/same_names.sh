@@ -45,16 +45,24 @@ for part in alpha beta; do
 	: >"$dir/$part/__init__.py"
 done
 cat >"$dir/main.c" <<-END
+	#include <time.h>
 	void run_alpha(void);
 	void run_beta(void);
-	int main(void) { for (;;) { run_alpha(); run_beta(); } }
+	int main(void)
+	{
+		const time_t end = time(NULL) + 6;
+		while (time(NULL) < end) { run_alpha(); run_beta(); }
+		return 0;
+	}
 END
 cat >"$dir/main.py" <<-END
-	import alpha.util, beta.util
-	while True:
+	import time, alpha.util, beta.util
+	end = time.time() + 6
+	while time.time() < end:
 	    alpha.util.helper()
 	    beta.util.helper()
 END
+# The programs end by themselves: wallsample leaves them running.
 (cd "$dir" && cc -g -O1 -o same main.c alpha/util.c beta/util.c) || exit 99
 run record -d 1s -o "$dir/rec.wsdb" -- "$dir/same"
 check_formats alpha/util.c beta/util.c

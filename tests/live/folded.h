@@ -51,6 +51,9 @@ void folded_of_run(struct folded *folded, struct run *run);
 
 /* A sample that failed because the thread got no CPU in time, which a busy machine does. */
 bool folded_line_is_late(const struct folded_line *line);
+/* The line is of blocked time without a sample, below 3 % of the thread's time: of a hundred
+ * samples none may be of such sleeps. */
+bool folded_is_short_sleep(const struct folded *folded, const struct folded_line *line);
 /* The thread has samples, and all are late: nothing can be said of its stacks. */
 bool folded_all_late(const struct folded *folded, pid_t tid);
 /*

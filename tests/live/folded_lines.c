@@ -268,10 +268,8 @@ folded_line_is_late(const struct folded_line *line)
 	       strcmp(line->frame[0], "[failed: still not stopped]") == 0;
 }
 
-/* Blocked time without a sample is below 3 % of the thread's time: of a hundred samples none may be
- * of such sleeps. */
-static bool
-is_short_sleep(const struct folded *folded, const struct folded_line *line)
+bool
+folded_is_short_sleep(const struct folded *folded, const struct folded_line *line)
 {
 	return strcmp(line->frame[0], "[blocked time without a sample]") == 0 &&
 	       (double)line->weight_us < 0.03 * (double)folded_weight(folded, line->tid, NULL);
@@ -306,7 +304,7 @@ folded_check_thread(const struct folded *folded, pid_t tid, const char *pattern)
 	for (size_t i = 0; i < folded->count && all; i++) {
 		const struct folded_line *line = &folded->line[i];
 		if (line->tid == tid && !folded_line_matches(line, pattern) &&
-		    !folded_line_is_late(line) && !is_short_sleep(folded, line))
+		    !folded_line_is_late(line) && !folded_is_short_sleep(folded, line))
 			all = CHECK(false, "thread %d has other stacks than '%s'", (int)tid,
 				    pattern);
 	}

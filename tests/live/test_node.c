@@ -138,7 +138,8 @@ check_all(const struct node *node, bool worker, const char *mark, size_t count, 
 	for (size_t i = 0; i < folded.count; i++) {
 		const struct folded_line *line = &folded.line[i];
 
-		if (line->tid != tid || folded_line_is_late(line))
+		if (line->tid != tid || folded_line_is_late(line) ||
+		    folded_is_short_sleep(&folded, line))
 			continue;
 		all += line->weight_us;
 		if (has_all(line, mark, count))

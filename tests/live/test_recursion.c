@@ -31,7 +31,8 @@ check_complete(const struct folded *folded, pid_t tid, const char *function, siz
 
 	for (size_t i = 0; i < folded->count; i++) {
 		const struct folded_line *line = &folded->line[i];
-		if (line->tid != tid || folded_line_is_late(line))
+		if (line->tid != tid || folded_line_is_late(line) ||
+		    folded_is_short_sleep(folded, line))
 			continue;
 		if (line->frame[0][0] != '[') {
 			CHECK(count_frames(line, function) == depth, "%zu calls of %s, not %zu",
@@ -56,7 +57,8 @@ check_cut(const struct folded *folded, pid_t tid, const char *pattern, const cha
 		return;
 	for (size_t i = 0; i < folded->count; i++) {
 		const struct folded_line *line = &folded->line[i];
-		if (line->tid != tid || folded_line_is_late(line))
+		if (line->tid != tid || folded_line_is_late(line) ||
+		    folded_is_short_sleep(folded, line))
 			continue;
 		CHECK(strcmp(line->frame[0], mark) == 0, "%s: the outermost frame is %s",
 		      line->thread, line->frame[0]);
