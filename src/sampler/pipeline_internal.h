@@ -20,8 +20,8 @@
  *
  * Consumers are parts of the sampler that use attributed samples: charge.c divides the real time of
  * the tick, weights/ corrects the weights to the times that the kernel has counted, waits/
- * attributes waiters' time to lock holders and finds deadlocks, tasks/ samples green tasks and reads
- * coroutines, hold/ keeps threads stopped for virtual speed-ups.
+ * attributes waiters' time to lock holders and finds deadlocks, tasks/ samples green tasks and
+ * reads coroutines, hold/ keeps threads stopped for virtual speed-ups.
  *
  * The order of the steps of a tick:
  *   1. late stops that have happened since the last tick: unwind, attribute

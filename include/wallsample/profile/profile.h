@@ -173,9 +173,9 @@ void profile_set_ready(struct profile *profile, uint32_t ready);
 
 /*
  * Changes the times of the rows of profile_parallelism so that their CPU times sum up to the
- * Overhead of all entries, which the kernel has counted (run_stats.calibrated). Of all distributions
- * with this mean, the result is the one nearest to that of the ticks (least relative entropy: each
- * time is multiplied by a power of one number). May be called again after additions.
+ * Overhead of all entries, which the kernel has counted (run_stats.calibrated). Of all
+ * distributions with this mean, the result is the one nearest to that of the ticks (least relative
+ * entropy: each time is multiplied by a power of one number). May be called again after additions.
  */
 void profile_calibrate_parallelism(struct profile *profile);
 
