@@ -228,6 +228,22 @@ stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 	return stack;
 }
 
+/* Keeps latency that was charged without a sample of the window, for its calibration. */
+static void
+keep_gap(struct charging *charging, uint32_t entry, int64_t ns)
+{
+	charging->gap = xgrow(charging->gap, &charging->gap_capacity, charging->gap_count + 1,
+			      sizeof(*charging->gap));
+	charging->gap[charging->gap_count++] = (struct charged_gap){ entry, ns };
+}
+
+static void
+charge_gap(struct charging *charging, uint32_t entry, int64_t ns)
+{
+	profile_charge(charging->run->profile, entry, ns);
+	keep_gap(charging, entry, ns);
+}
+
 static void
 credit_gap(struct charging *charging, struct sampled_thread *thread, uint32_t stack)
 {
@@ -239,12 +255,7 @@ credit_gap(struct charging *charging, struct sampled_thread *thread, uint32_t st
 	};
 
 	entry.thread = thread_record_of_sample(charging->run, thread, &entry.carrier);
-	charging->gap = xgrow(charging->gap, &charging->gap_capacity, charging->gap_count + 1,
-			      sizeof(*charging->gap));
-	charging->gap[charging->gap_count++] = (struct charged_gap){
-		.entry = profile_add(charging->run->profile, &entry),
-		.ns = (int64_t)charging->gap_ns,
-	};
+	keep_gap(charging, profile_add(charging->run->profile, &entry), (int64_t)charging->gap_ns);
 	charging->gap_ns = 0;
 }
 
@@ -269,7 +280,7 @@ charge_rest(struct charging *charging)
 	uint32_t stack;
 
 	if (hidden->last_entry != UINT32_MAX)
-		profile_charge(profile, hidden->last_entry, (int64_t)(hidden->uncharged_ns + 0.5));
+		charge_gap(charging, hidden->last_entry, (int64_t)(hidden->uncharged_ns + 0.5));
 	else
 		charging->gap_ns += (uint64_t)hidden->uncharged_ns;
 	hidden->uncharged_ns = 0;

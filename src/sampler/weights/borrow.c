@@ -13,6 +13,9 @@
 /* Most parts into which borrowed time is divided. */
 #define PARTS_MOST 32
 
+/* Most kinds of threads: a program may give each of its threads another name. When there are more,
+ * all kinds lose their donors. */
+#define KINDS_MOST 4096
 /* Number of outermost frames that threads of one kind have in common. */
 #define KIND_FRAMES 3
 
@@ -94,6 +97,8 @@ kind_of(struct calibration *calibration, const struct sampled_thread *thread, ui
 				  hash_root(profile, stack) ^ (uint64_t) class };
 	uint32_t index;
 
+	if (calibration->kinds.count >= KINDS_MOST)
+		table_clear(&calibration->kinds);
 	calibration->kind = table_row(&calibration->kinds, key, calibration->kind,
 				      &calibration->kind_capacity, sizeof(*calibration->kind),
 				      &index);
