@@ -9,7 +9,6 @@ cli_tests = \
 	tests/cli/jit_files.sh \
 	tests/cli/launching.sh \
 	tests/cli/nameless.sh \
-	tests/cli/waiters.sh \
 	tests/cli/output.sh \
 	tests/cli/pid_reuse.sh \
 	tests/cli/progress.sh \

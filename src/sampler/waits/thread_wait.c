@@ -109,70 +109,6 @@ forget_words(struct waits *waits)
 			crowd_join(waits, threads->thread[i]->wait.word);
 }
 
-/* Returns what distinguishes the name of the wait's object in reports: the text of a named frame,
- * else the frame. Several connections to one server, for example, have one name. */
-static uint64_t
-name_of_object(const struct profile *profile, const struct profile_wait *wait)
-{
-	const struct profile_frame *frame;
-
-	if (wait->object == FRAME_NONE)
-		return UINT64_MAX;
-	frame = profile_frame(profile, wait->object);
-	return frame->module == MODULE_NONE ? frame->address : UINT64_C(1) << 32 | wait->object;
-}
-
-/* Returns the wait of a thread that sleeps, but not on a futex word; NULL: it does not. */
-static const struct profile_wait *
-named_wait(const struct waits *waits, const struct sampled_thread *thread)
-{
-	if (thread->process != waits->process || thread->wait.id == 0 || thread->wait.word != 0 ||
-	    !thread->asleep || thread->gone)
-		return NULL;
-	return profile_wait(waits->run->profile, thread->wait.id);
-}
-
-/* Counts the threads that wait at the same moment, now, for objects of the same kind and name. The
- * counters of threads are read only where more were observed than ever before. */
-static void
-count_names(struct waits *waits)
-{
-	const struct thread_list *threads = &waits->run->threads;
-	struct profile *profile = waits->run->profile;
-	struct table seen = { 0 }, asleep = { 0 };
-	uint32_t count, reads = 0;
-
-	for (size_t i = 0; i < threads->count; i++) {
-		const struct profile_wait *wait = named_wait(waits, threads->thread[i]);
-
-		if (wait != NULL)
-			(*table_insert(&seen, wait->kind, name_of_object(profile, wait), 0,
-				       NULL))++;
-	}
-	for (size_t i = 0; i < threads->count; i++) {
-		const struct profile_wait *wait = named_wait(waits, threads->thread[i]);
-
-		if (wait == NULL ||
-		    !table_find(&seen, wait->kind, name_of_object(profile, wait), &count) ||
-		    count <= wait->most)
-			continue;
-		if (reads++ % READS_UNSERVED == 0)
-			late_serve(waits->run);
-		if (thread_is_unmoved(threads->thread[i]))
-			(*table_insert(&asleep, wait->kind, name_of_object(profile, wait), 0,
-				       NULL))++;
-	}
-	for (size_t i = 0; i < threads->count && asleep.count > 0; i++) {
-		const struct profile_wait *wait = named_wait(waits, threads->thread[i]);
-
-		if (wait != NULL &&
-		    table_find(&asleep, wait->kind, name_of_object(profile, wait), &count))
-			profile_raise_most(profile, threads->thread[i]->wait.id, count);
-	}
-	table_release(&seen);
-	table_release(&asleep);
-}
-
 /*
  * Counts, for the words that crowd_note has stored, the threads that wait for the word at the same
  * moment; to be called when all threads of the tick are observed. Threads are observed at different
@@ -187,9 +123,8 @@ crowds_tick(struct waits *waits)
 	uint64_t pause;
 
 	forget_words(waits);
-	if (began < crowds->next_ns)
+	if (crowds->larger.count == 0 || began < crowds->next_ns)
 		return;
-	count_names(waits);
 	for (size_t i = 0; i < crowds->larger.capacity; i++) {
 		const struct table_slot *slot = &crowds->larger.slots[i];
 
