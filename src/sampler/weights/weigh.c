@@ -30,6 +30,9 @@
 /* Samples in a window are too few if each stands for more than this number of times its own
  * weight. */
 #define STRETCH_MOST 4
+/* A thread with fewer samples in its life is brief (keep_brief). */
+#define BRIEF_SAMPLES 8
+
 /* The known and the estimated times of a thread in a window, by class. */
 struct account {
 	int64_t known[WEIGHT_CLASSES], sampled[WEIGHT_CLASSES], samples[WEIGHT_CLASSES];
@@ -238,6 +241,7 @@ weigh_thread(struct calibration *calibration, struct sampled_thread *thread, boo
 		plan->most_ns = runnable;
 	window->count = 0;
 	window->stopped_ns = 0;
+	window->weighed = true;
 }
 
 /* --- threads that were never seen ----------------------------------------------------------- */
@@ -357,13 +361,39 @@ weights_end_window(struct calibration *calibration, bool last)
 	calibration->first_tick = profile_tick_count(run->profile);
 }
 
+/*
+ * A thread that lived for a few ticks only, and was perhaps seen by chance: its samples stand for
+ * such threads in general, of which most are never seen. They keep their weights, and their CPU time
+ * counts as known.
+ */
+static bool
+keep_brief(struct calibration *calibration, const struct sampled_thread *thread)
+{
+	const struct thread_window *window = &thread->window;
+	struct account account;
+
+	sum_samples(calibration, window, &account);
+	if (window->weighed || account.samples[CLASS_CPU] + account.samples[CLASS_QUEUE] +
+					       account.samples[CLASS_BLOCKED] >=
+				       BRIEF_SAMPLES)
+		return false;
+	calibration->known_ns += account.sampled[CLASS_CPU];
+	calibration->plan.cpu_ns += account.sampled[CLASS_CPU];
+	calibration->plan.runnable_ns += account.sampled[CLASS_CPU] + account.sampled[CLASS_QUEUE];
+	for (size_t i = 0; i < window->count; i++)
+		calibration->latency += (double)window->cell[i].latency_ns;
+	return true;
+}
+
 void
 weights_end_thread(struct calibration *calibration, struct sampled_thread *thread)
 {
 	if (!is_off(calibration) && (!thread->excluded || thread->window.count > 0)) {
 		weights_lend(calibration, thread);
-		weigh_thread(calibration, thread, true);
-		weights_carry_out(calibration, false);
+		if (!keep_brief(calibration, thread)) {
+			weigh_thread(calibration, thread, true);
+			weights_carry_out(calibration, false);
+		}
 	}
 	window_release(&thread->window);
 }

@@ -92,6 +92,7 @@ struct thread_window {
 	struct donors *donors[CLASS_BLOCKED];
 	uint32_t blocked;
 	struct sched counted; /* the kernel's counters up to which time was calibrated */
+	bool weighed;         /* a window of the thread was calibrated */
 	bool backwards;       /* the last reading was below `counted` */
 	double importance;    /* of the next samples that are added */
 	/* For CLASS_CPU and CLASS_QUEUE: time that the kernel has counted and no window contains;
