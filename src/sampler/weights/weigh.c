@@ -363,8 +363,8 @@ weights_end_window(struct calibration *calibration, bool last)
 
 /*
  * A thread that lived for a few ticks only, and was perhaps seen by chance: its samples stand for
- * such threads in general, of which most are never seen. They keep their weights, and their CPU time
- * counts as known.
+ * such threads in general, of which most are never seen. They keep their weights, and their CPU
+ * time counts as known.
  */
 static bool
 keep_brief(struct calibration *calibration, const struct sampled_thread *thread)
