@@ -3,6 +3,10 @@
  * of sleeping ones, without a stop. */
 #include "sampler/pipeline_internal.h"
 
+/* Most threads of a tick that observe_early reads: with more of them the occupation would be
+ * late. */
+#define EARLY_MOST 64
+
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
 
@@ -134,16 +138,29 @@ observe_without_stack(struct observation *observation)
 	observe_failed(observation, FAILURE_NOT_STOPPED, RUN_SLEEPING);
 }
 
-/* Reads the thread's system call, copies its stack if it sleeps, and sets the outcome. Returns
- * false, without an outcome, if the thread woke or fell asleep while it was read. */
-static bool
-observe_call(struct run *run, struct observation *observation)
+/*
+ * Reads the thread's system call. A thread that was asleep in observe_early, and has not run since,
+ * still has the stack of its sleep: if it is runnable now, it counts as asleep in that call.
+ */
+static enum watch_end
+read_call(struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	const enum watch_end end = watch_read_syscall(&thread->watch, thread->process->process,
 						      &observation->info);
 
-	switch (end) {
+	if (end == WATCH_OK && observation->info.running &&
+	    observation->early_switches == thread->sched.switches)
+		observation->info = observation->early;
+	return end;
+}
+
+/* Reads the thread's system call, copies its stack if it sleeps, and sets the outcome. Returns
+ * false, without an outcome, if the thread woke or fell asleep while it was read. */
+static bool
+observe_call(struct run *run, struct observation *observation)
+{
+	switch (read_call(observation)) {
 	case WATCH_OK:
 		break;
 	case WATCH_MOVING:
@@ -191,12 +208,9 @@ observe_closely(struct run *run, struct observation *observation)
 static void
 observe_unselected(struct observation *observation)
 {
-	struct sampled_thread *thread = observation->thread;
-
 	observation->outcome = OUTCOME_UNSELECTED;
 	observation->state = RUN_UNKNOWN;
-	if (watch_read_syscall(&thread->watch, thread->process->process, &observation->info) ==
-	    WATCH_OK)
+	if (read_call(observation) == WATCH_OK)
 		observation->state = observation->info.running ? RUN_RUNNING : RUN_SLEEPING;
 }
 
@@ -271,6 +285,33 @@ observe_thread(struct run *run, struct observation *observation)
 		observation->outcome = OUTCOME_UNCHANGED;
 	else
 		observe_changed(run, observation, &sched, end);
+}
+
+static void
+note_sleep(struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const struct process *process = thread->process->process;
+	struct sched sched;
+
+	/* The counts of a status file do not tell whether a thread runs: sched_parse_status. */
+	if (thread->late != NULL || thread->held || thread->watch.source != SCHED_FROM_SCHEDSTAT ||
+	    watch_read_sched(&thread->watch, process, &sched) != WATCH_OK ||
+	    (thread->asleep && sched.switches == thread->sched.switches))
+		return;
+	if (watch_read_syscall(&thread->watch, process, &observation->early) == WATCH_OK &&
+	    !observation->early.running)
+		observation->early_switches = sched.switches;
+}
+
+void
+observe_early(struct run *run, struct observation *observation, size_t count, uint64_t until_ns)
+{
+	for (size_t i = 0; i < count && i < EARLY_MOST && clock_now_ns() < until_ns; i++) {
+		if (i % OBSERVED_AT_ONCE == 0)
+			late_serve(run);
+		note_sleep(&observation[i]);
+	}
 }
 
 void

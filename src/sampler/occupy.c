@@ -69,7 +69,10 @@ struct occupy {
 	uint64_t due_ns;   /* when the tick is due for which at_ns was set */
 	uint64_t lead_ns;
 	unsigned idle; /* ticks since the last one with a running thread, at most IDLE_TICKS */
-	bool begun;    /* occupy_begin has returned true for this tick */
+	/* Of the tick in progress. */
+	uint64_t awaited_ns;     /* when its occupation begins; 0: not planned */
+	uint64_t from_ns, to_ns; /* first and last arrival of an occupier, if `begun` */
+	bool begun;              /* all CPUs are occupied */
 };
 
 /* --- an occupier -------------------------------------------------------------------------- */
@@ -294,27 +297,47 @@ all_arrived(const struct occupy *occupy, int tick_cpu, uint64_t *from_ns)
 	return all;
 }
 
-void
-occupy_begin(struct occupy *occupy, uint64_t *from_ns, uint64_t *to_ns)
+uint64_t
+occupy_planned_ns(const struct occupy *occupy)
 {
 	const uint64_t at_ns = atomic_load(&occupy->at_ns);
-	const int tick_cpu = sched_getcpu();
-	uint64_t now = clock_now_ns();
+
+	/* A tick may begin before it is due: the last one, or one that a snapshot asks for. */
+	return at_ns > clock_now_ns() + LEAD_MOST ? 0 : at_ns;
+}
+
+void
+occupy_begin(struct occupy *occupy)
+{
+	const uint64_t planned_ns = occupy_planned_ns(occupy);
 
 	occupy->begun = false;
-	*from_ns = *to_ns = 0;
-	/* A tick may begin before it is due: the last one, or one that a snapshot asks for. */
-	if (at_ns == 0 || at_ns > now + LEAD_MOST)
-		return;
-	adapt_lead(occupy, now > at_ns);
-	while (now < at_ns + ARRIVE_NS && !occupy->begun) {
-		now = clock_now_ns();
-		*from_ns = now;
-		occupy->begun = now >= at_ns && all_arrived(occupy, tick_cpu, from_ns);
-	}
-	*to_ns = occupy->begun ? now : at_ns + HOLD_NS;
-	if (*from_ns == 0)
-		*from_ns = at_ns;
+	occupy->from_ns = occupy->to_ns = 0;
+	occupy->awaited_ns = planned_ns;
+	if (planned_ns != 0)
+		adapt_lead(occupy, clock_now_ns() > planned_ns);
+}
+
+bool
+occupy_arriving(struct occupy *occupy)
+{
+	const uint64_t at_ns = occupy->awaited_ns, now = clock_now_ns();
+
+	if (at_ns == 0 || occupy->begun || now >= at_ns + ARRIVE_NS)
+		return false;
+	occupy->from_ns = now;
+	occupy->begun = now >= at_ns && all_arrived(occupy, sched_getcpu(), &occupy->from_ns);
+	occupy->to_ns = now;
+	return !occupy->begun;
+}
+
+void
+occupy_span(const struct occupy *occupy, uint64_t span_ns[2])
+{
+	const uint64_t at_ns = occupy->awaited_ns;
+
+	span_ns[0] = occupy->from_ns != 0 ? occupy->from_ns : at_ns;
+	span_ns[1] = occupy->begun || at_ns == 0 ? occupy->to_ns : at_ns + HOLD_NS;
 }
 
 bool

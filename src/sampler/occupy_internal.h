@@ -53,10 +53,16 @@ void occupy_plan(struct occupy *occupy, uint64_t due_ns);
 /* Tells the occupier of the calling thread's CPU to leave that CPU to the tick. To be called when a
  * tick begins. */
 void occupy_tick(struct occupy *occupy);
-/* Waits until all CPUs are occupied, and sets *from_ns and *to_ns to the time in which occupiers
- * have taken CPUs; to 0 if no occupation is planned. If a CPU is not occupied in time, occupy_end
- * will return false. */
-void occupy_begin(struct occupy *occupy, uint64_t *from_ns, uint64_t *to_ns);
+/* Returns when the CPUs are to be occupied for the tick in progress; 0: they are not. */
+uint64_t occupy_planned_ns(const struct occupy *occupy);
+/* Begins to wait until all CPUs are occupied: to be followed by calls of occupy_arriving until it
+ * returns false. That takes at most 400 us; the caller serves late threads meanwhile. If a CPU is
+ * not occupied in time, occupy_end will return false. */
+void occupy_begin(struct occupy *occupy);
+bool occupy_arriving(struct occupy *occupy);
+/* Sets span_ns to the times from which and up to which occupiers may have taken CPUs, before
+ * occupy_arriving has returned false; to 0 if no occupation was planned. */
+void occupy_span(const struct occupy *occupy, uint64_t span_ns[2]);
 /*
  * Ends the occupation. `running`: the number of threads whose stop was requested. next_due_ns: when
  * the next tick is expected. Returns true if all CPUs were occupied from the end of occupy_begin to

@@ -27,9 +27,10 @@
  *   1. late stops that have happened since the last tick: unwind, attribute
  *   2. the processes: exec, mappings, code generated at run time, language runtimes; the list of
  *      threads
- *   3. select; then, for 32 threads at a time: observe, and attribute what needs no stack. As soon
- *      as 64 stacks of sleeping threads have been copied, these are unwound and attributed; with
- *      sampler_config.stop_all they are kept until step 6
+ *   3. select; the CPUs of the target are occupied (occupy_internal.h); then, for 32 threads at a
+ *      time: observe, and attribute what needs no stack. As soon as 64 stacks of sleeping threads
+ *      have been copied, these are unwound and attributed; with sampler_config.stop_all they are
+ *      kept until step 6
  *   4. capture of all running threads; each is unwound and attributed
  *   5. if the run holds threads between ticks: hold decides which threads stay stopped
  *   6. unwind and attribute the remaining sleeping threads
@@ -52,8 +53,21 @@ observation_fail(struct observation *observation, enum sample_failure failure)
 	observation->failure = failure;
 }
 
+/* Number of threads observed between two calls of late_serve, which releases late threads: most
+ * observations take 1 us, some take 10 us. */
+#define OBSERVED_AT_ONCE 32
+
 /* --- observe.c ------------------------------------------------------------------------------- */
 
+/*
+ * Notes which of the first EARLY_MOST threads are asleep, until the moment until_ns. To be called
+ * before the CPUs of the target are occupied (occupy_internal.h). The interrupt with which an
+ * occupation begins also ends sleeps whose timers are nearly due, and the woken threads get no CPU
+ * until it ends: observe_threads takes them for asleep. Otherwise sleeps of 100 us would have half
+ * of the samples that they should have.
+ */
+void observe_early(struct run *run, struct observation *observation, size_t count,
+		   uint64_t until_ns);
 /* Observes the threads of `count` observations that select_threads has begun: sets `outcome`, and
  * the members that are valid with it (enum outcome). */
 void observe_threads(struct run *run, struct observation *observation, size_t count);

@@ -64,6 +64,7 @@ begin_observation(const struct tick *tick, struct sampled_thread *thread)
 		.state = RUN_UNKNOWN,
 		.gil = GIL_UNKNOWN,
 		.green_task = THREAD_NONE,
+		.early_switches = UINT64_MAX,
 	};
 }
 

@@ -9,10 +9,6 @@
  * only. */
 #define LAST_BOUND_NS (500 * NS_PER_MS)
 
-/* Number of threads observed between two calls of late_serve, which releases late threads: most
- * observations take 1 us, some take 10 us. */
-#define OBSERVED_AT_ONCE 32
-
 /* Number of copied stacks of sleeping threads after which the copies are unwound, which bounds
  * their memory. */
 #define SLEEPING_MOST 64
@@ -273,20 +269,37 @@ read_programs(struct run *run, uint64_t now)
 
 /* --- observations ----------------------------------------------------------------------- */
 
-/* Chooses the threads of this tick and observes them, attributes the observations that need no
- * stack, and, without stop_all, completes samples of sleeping threads as soon as SLEEPING_MOST
- * stacks are copied. Returns the number of observations. */
+/* Chooses the threads of this tick. Returns the number of observations. */
 static size_t
-observe_all(struct sampler *sampler, bool all)
+select_all(struct sampler *sampler, bool all)
+{
+	sampler->observation = xgrow(sampler->observation, &sampler->observation_capacity,
+				     sampler->run.threads.count + 1, sizeof(*sampler->observation));
+	return select_threads(&sampler->run, all, sampler->observation);
+}
+
+/* Occupies the CPUs of the target (occupy_internal.h). */
+static void
+occupy_all(struct run *run, struct observation *observation, size_t count)
+{
+	struct occupy *occupy = run->occupy;
+
+	observe_early(run, observation, count, occupy_planned_ns(occupy));
+	occupy_begin(occupy);
+	while (occupy_arriving(occupy))
+		late_serve(run);
+	occupy_span(occupy, run->occupied_ns);
+}
+
+/* Observes the threads of this tick, attributes the observations that need no stack, and, without
+ * stop_all, completes samples of sleeping threads as soon as SLEEPING_MOST stacks are copied. */
+static void
+observe_all(struct sampler *sampler, size_t count)
 {
 	struct run *run = &sampler->run;
-	struct observation *observation;
-	size_t count, sleeping = 0, unwound = 0;
+	struct observation *observation = sampler->observation;
+	size_t sleeping = 0, unwound = 0;
 
-	sampler->observation = xgrow(sampler->observation, &sampler->observation_capacity,
-				     run->threads.count + 1, sizeof(*sampler->observation));
-	observation = sampler->observation;
-	count = select_threads(run, all, observation);
 	for (size_t at = 0; at < count; at += OBSERVED_AT_ONCE) {
 		const size_t chunk = count - at < OBSERVED_AT_ONCE ? count - at : OBSERVED_AT_ONCE;
 
@@ -304,7 +317,6 @@ observe_all(struct sampler *sampler, bool all)
 		unwound = at + chunk;
 		sleeping = 0;
 	}
-	return count;
 }
 
 /* Returns the number of running threads that were not stopped because hold_spares was true for
@@ -421,9 +433,10 @@ tick_run(struct sampler *sampler, bool last)
 	all |= read_programs(run, now);
 	if (alive)
 		list_threads_if_changed(sampler, now);
+	count = select_all(sampler, all || !alive);
 	if (run->occupy != NULL)
-		occupy_begin(run->occupy, &run->occupied_ns[0], &run->occupied_ns[1]);
-	count = observe_all(sampler, all || !alive);
+		occupy_all(run, sampler->observation, count);
+	observe_all(sampler, count);
 	capture_all(sampler, sampler->observation, count);
 	run_consumers(sampler);
 	if (last || !alive)

@@ -162,9 +162,8 @@ struct observation {
 	bool exited;   /* the thread exited during the tick and must be removed */
 	bool selected; /* the thread was selected before its name was read again */
 	bool renamed;  /* its name was read again and differs */
-	/* Weight of the sample: ticks, and nanoseconds. */
-	int64_t samples, weight_ns;
-	double importance; /* if RUNNING: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
+	int64_t samples, weight_ns; /* weight of the sample: ticks, and nanoseconds */
+	double importance;          /* if RUNNING: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
 	/* Weight to add to the last observation, which has ended: what earlier ticks attributed to
 	 * it too little; negative: too much. */
 	int64_t past_samples, past_ns;
@@ -172,6 +171,8 @@ struct observation {
 	uint64_t counters_ns; /* when thread->sched was read */
 	enum run_state state;
 	struct syscall_info info;
+	struct syscall_info early; /* the call in which observe_early found the thread asleep */
+	uint64_t early_switches;   /* sched.switches then; UINT64_MAX: it was not asleep */
 	struct capture_buffer *capture; /* taken from the pool of the process; NULL: none */
 	bool moved;       /* the thread ran after its stack was copied; a second copy failed */
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
@@ -187,10 +188,9 @@ struct observation {
  * of the program until it stops. */
 struct late_stop {
 	struct observation observation; /* from the tick that requested the stop */
-	/* Weights of the later ticks, by the state in which they found the thread. */
 	struct late_part {
 		int64_t samples, weight_ns;
-	} part[RUN_STATE_COUNT];
+	} part[RUN_STATE_COUNT];   /* weights of the later ticks, by the state of the thread */
 	enum run_state part_state; /* state at the latest of these ticks; at first RUN_QUEUED */
 	struct sched latest;       /* counters at the latest of these ticks, or at late_begin */
 	uint64_t latest_ns;        /* when `latest` was read */

@@ -9,8 +9,8 @@
 #include "analysis/view/view_internal.h"
 #include "wallsample/runtime/language.h"
 
-/* A mean number of waiters that exceeds a whole number by less than this counts as that number. */
-#define MEAN_ERROR 0.05
+/* The error of a mean number of waiters, for a probability of 95 %, in standard errors. */
+#define STANDARD_ERRORS 2.0
 
 struct summing {
 	const struct view *view;
@@ -189,14 +189,17 @@ sort_rows(struct waiting *out)
 		table_insert(&out->rows, out->row[i].kind, out->row[i].named, i, NULL);
 }
 
-/* The largest number of waiters at one time is at least their mean number, an estimate. */
+/* The largest number of waiters at one time is at least their mean number. The mean is an estimate:
+ * the lower end of its interval counts. */
 static void
 raise_to_mean(struct waiting_row *row, double span_ns)
 {
-	const double mean = ceil((double)row->ns / span_ns - MEAN_ERROR);
+	const double mean = (double)row->ns / span_ns;
+	const double samples = row->samples > 1 ? (double)row->samples : 1;
+	const double least = ceil(mean - STANDARD_ERRORS * mean / sqrt(samples));
 
-	if (mean > row->most)
-		row->most = mean < row->threads ? (uint32_t)mean : row->threads;
+	if (least > row->most)
+		row->most = least < row->threads ? (uint32_t)least : row->threads;
 }
 
 void
