@@ -14,9 +14,9 @@
  * (curve_fit.c). From some 20 experiments on, stretching has hardly any effect. An interval is
  * never made narrower than that of the percentiles.
  *
- * Resamples do not show an error that all experiments share, such as the unknown cost of a tick.
- * Each interval is therefore widened by the standard deviation of this cost, as if the cost were an
- * independent error.
+ * Resamples do not show an error that all experiments share, such as that of the estimated cost of
+ * a tick. Each interval is therefore widened by the standard deviation of this cost, as if its
+ * error were independent.
  */
 #include "wallsample/causal/causal_curve.h"
 

@@ -26,12 +26,17 @@
  * distributed, which gives a variance of 1/12 at each end. */
 #define CUT_VARIANCE (1.0 / 6)
 /*
- * Standard deviation of the unknown cost of a tick: the target's time that a tick takes beyond the
- * hold time that sampler_control.held reports. The CPU time of the stop itself, and the cold caches
- * after it, look like work of the program. In a virtual machine, programs that read the clock in a
- * loop lost 9 to 15 us per tick in this way.
+ * Estimated cost of a tick, and its standard deviation: the target's time that a tick takes beyond
+ * the hold time that sampler_control.held reports. The CPU time of the stop itself, and the cold
+ * caches after it, look like work of the program. In a virtual machine, programs that read the
+ * clock in a loop lost 9 to 15 us per tick in this way, and programs of `make bench-causal` with
+ * ticks of 0.5 ms lost 14 to 21 us. Two standard deviations below it is a machine without such a
+ * cost.
  */
-#define TICK_DEVIATION_NS (15.0 * (double)NS_PER_US)
+#define TICK_COST_NS (12.0 * (double)NS_PER_US)
+#define TICK_DEVIATION_NS (6.0 * (double)NS_PER_US)
+/* Largest part of the virtual time that the cost of ticks may be estimated to take. */
+#define TICK_COST_MOST 0.5
 /* Degrees of freedom with which the pooled dispersion of all cells enters the dispersion of each
  * cell. */
 #define SHARED_FREEDOM 4
@@ -68,15 +73,31 @@ cell_of(struct fit *fit, const struct causal_result *result, const struct causal
 	return &fit->cell[made->candidate * fit->speedup_count + index];
 }
 
+double
+causal_virtual_ns(const struct causal_experiment *experiment)
+{
+	const double with_ticks = (double)(experiment->wall_ns - experiment->held_ns);
+	const double cost = (double)experiment->ticks * TICK_COST_NS;
+
+	return with_ticks - fmin(cost, TICK_COST_MOST * with_ticks);
+}
+
 static void
 fit_measure(const struct fit *fit, const struct causal_experiment *made, uint32_t point,
 	    double *value, double *exposure)
 {
 	const struct causal_reading *reading = &made->reading[point];
+	const double virtual_ns = causal_virtual_ns(made);
 
-	*value = fit->kind == CAUSAL_LATENCY ? reading->in_progress_ns : reading->count;
-	*exposure = fit->kind == CAUSAL_LATENCY ? reading->count :
-						  (double)(made->wall_ns - made->held_ns);
+	if (fit->kind == CAUSAL_LATENCY) {
+		/* The mean number in progress, times the virtual time. */
+		*value = reading->in_progress_ns * virtual_ns /
+			 (double)(made->wall_ns - made->held_ns);
+		*exposure = reading->count;
+	} else {
+		*value = reading->count;
+		*exposure = virtual_ns;
+	}
 }
 
 static void
@@ -119,7 +140,7 @@ fit_collect(struct fit *fit, const struct causal_result *result, uint32_t point)
 		fit_measure(fit, made, point, &value, &exposure);
 		cell->value += value;
 		cell->ticks += (double)made->ticks;
-		cell->virtual_ns += (double)(made->wall_ns - made->held_ns);
+		cell->virtual_ns += causal_virtual_ns(made);
 		if (cell == &fit->at_zero) {
 			fit->zero[cell->count++] = (struct fit_zero){ at, value, exposure };
 			fit->zero_exposure += exposure;

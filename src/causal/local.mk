@@ -35,6 +35,7 @@ libwallsample_progress_so_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fPIC -fvisibility=
 	-fno-stack-protector -ffreestanding
 libwallsample_progress_so_LDFLAGS = -shared -nostartfiles -Wl,--as-needed \
 	-Wl,-soname,libwallsample-progress.so
+libwallsample_progress_so_LDADD =
 if ARCH_AARCH64
 # Else it asks the C library which instructions the machine has.
 libwallsample_progress_so_CFLAGS += -mno-outline-atomics

@@ -124,6 +124,7 @@ comparison_compare(struct comparison *comparison, int *status, struct error *err
 		runs[side] = (struct diff_run){
 			.view = comparison->view[side],
 			.threads_most = comparison->loaded[side].source.stats.threads_most,
+			.division = &comparison->loaded[side].source.stats.division,
 		};
 	diff_make(runs, (enum weight)comparison->request.options->sort, &comparison->diff);
 	rc = output_write(&comparison->request.output, write_diff, comparison, err);

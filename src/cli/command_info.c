@@ -30,6 +30,8 @@ print_origin(const struct recording_info *info)
 	print_text("Command", info->cmdline);
 	if (info->runtime[0] != '\0')
 		print_text("Runtime", info->runtime);
+	if (info->unread[0] != '\0')
+		print_text("Not read", info->unread);
 	strbuf_clear(&sb);
 	strbuf_add_format(&sb, "%s, %s, Linux %s, %u CPUs for the process", info->host,
 			  info->machine, info->kernel, info->cpus);

@@ -122,6 +122,8 @@ describe_processes(struct loaded *loaded)
 				recording_info(loaded->recording[i]));
 	snprintf(loaded->source.stats.runtimes, sizeof(loaded->source.stats.runtimes), "%s",
 		 first->runtime);
+	snprintf(loaded->source.stats.unread, sizeof(loaded->source.stats.unread), "%s",
+		 first->unread);
 }
 
 /* --- loading -------------------------------------------------------------------------------- */

@@ -129,7 +129,7 @@ const struct option_row option_table[] = {
 	{ .name = "state", .commands = FOR_STACKS, .argument = "LIST", OPT_STATES(filter.states),
 	  .selects = SELECTS_SAMPLES,
 	  .help = "only samples in these states, separated by commas: R running, Q waiting for "
-		  "a CPU, S sleeping, D disk, T stopped, Y ready (a task)" },
+		  "a CPU, S sleeping, D uninterruptible, T stopped, Y ready (a task)" },
 	{ .name = "gil", .commands = FOR_STACKS, .argument = "LIST", OPT_GILS(filter.gils),
 	  .selects = SELECTS_SAMPLES,
 	  .help = "only samples in these states of the interpreter's lock, separated by "

@@ -88,6 +88,7 @@ begin_runtimes(struct taking *taking, const struct core_sample_config *config)
 	core_waits_set_runtimes(&taking->waits, taking->runtimes);
 	runtimes_describe_all(taking->runtimes, taking->stats->runtimes,
 			      sizeof(taking->stats->runtimes));
+	runtimes_unread_all(taking->runtimes, taking->stats->unread, sizeof(taking->stats->unread));
 }
 
 /*
@@ -184,16 +185,17 @@ take_thread(struct taking *taking, size_t index)
 	}
 	take_snapshot(taking, &thread);
 	unwinder_walk(taking->unwinder, &taking->snapshot, false, &taking->chain);
-	taking->stats->chains[taking->chain.end]++;
 	taking->stats->unwind_frames += taking->chain.count;
 	sample.state = state_of(&thread);
 	sample.syscall = (int32_t)true_syscall(taking, &thread);
 	if (taking->capture != NULL) {
 		runtime_capture_take(taking->capture, thread.tid, taking->snapshot.regs.sp, false);
 		sample.gil = runtime_capture_gil(taking->capture, sample.syscall, thread.args);
+		runtime_capture_trim(taking->capture, &taking->chain);
 	}
 	waiter->stack = sample.stack = stacks_intern(&taking->stacks, &taking->chain,
 						     taking->capture, 0, STACK_NONE);
+	taking->stats->chains[runtime_capture_end(taking->capture, &taking->chain)]++;
 	profile_add(taking->profile, &sample);
 }
 

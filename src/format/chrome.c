@@ -134,7 +134,7 @@ state_colour(const struct timeline_slice *slice)
 		return "thread_state_runnable";
 	case RUN_SLEEPING:
 		return "thread_state_sleeping";
-	case RUN_DISK:
+	case RUN_UNINTERRUPTIBLE:
 		return "thread_state_uninterruptible";
 	default:
 		return "thread_state_unknown";

@@ -54,7 +54,7 @@ write_selected(const struct causal_result *result, uint32_t at, FILE *out)
 
 static void
 write_reading(const struct causal_point *point, const struct causal_reading *reading,
-	      double duration_ns, FILE *out)
+	      double read_ns, FILE *out)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -66,7 +66,7 @@ write_reading(const struct causal_point *point, const struct causal_reading *rea
 		write_whole(out, "arrivals", reading->count);
 		write_whole(out, "departures", reading->count);
 		write_whole(out, "difference",
-			    IN_PROGRESS_UNIT * reading->in_progress_ns / duration_ns);
+			    IN_PROGRESS_UNIT * reading->in_progress_ns / read_ns);
 	} else {
 		write_whole(out, "delta", reading->count);
 	}
@@ -77,7 +77,9 @@ static void
 write_experiment(const struct causal_result *result, const struct causal_experiment *experiment,
 		 FILE *out)
 {
-	const double duration_ns = (double)(experiment->wall_ns - experiment->held_ns);
+	const double duration_ns = causal_virtual_ns(experiment);
+	/* Numbers in progress were read over the time of ticks, too. */
+	const double read_ns = (double)(experiment->wall_ns - experiment->held_ns);
 
 	fputs("experiment\tselected=", out);
 	write_selected(result, experiment->candidate, out);
@@ -85,7 +87,7 @@ write_experiment(const struct causal_result *result, const struct causal_experim
 	write_whole(out, "duration", duration_ns);
 	fprintf(out, "\tselected-samples=%" PRIu64 "\n", experiment->chosen);
 	for (size_t i = 0; i < result->point_count; i++)
-		write_reading(&result->point[i], &experiment->reading[i], duration_ns, out);
+		write_reading(&result->point[i], &experiment->reading[i], read_ns, out);
 }
 
 static void

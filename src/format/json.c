@@ -109,6 +109,9 @@ write_cost(struct writing *writing)
 		json_object_set_new(object, "running",
 				    json_pack("{s:I, s:I}", "samples", (json_int_t)stats->running,
 					      "exact", (json_int_t)stats->running_exact));
+	if (stats->stolen_ns > 0)
+		json_object_set_new(object, "stolen_ns",
+				    json_integer((json_int_t)stats->stolen_ns));
 	json_set_excluded(object, "excluded", &stats->excluded);
 	if (writing->input->note != NULL)
 		json_set_excluded(object, "excluded_recorded", &of_view);
@@ -338,6 +341,9 @@ json_write(const struct export_input *input, FILE *out)
 	if (input->stats->runtimes[0] != '\0')
 		json_stream_put(&writing.json, "runtime",
 				json_stream_text(&writing.json, input->stats->runtimes));
+	if (input->stats->unread[0] != '\0')
+		json_stream_put(&writing.json, "runtimes_not_read",
+				json_stream_text(&writing.json, input->stats->unread));
 	write_sampling(&writing);
 	write_cost(&writing);
 	write_losses(&writing);

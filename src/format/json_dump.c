@@ -251,6 +251,9 @@ json_write_dump(const struct export_input *input, FILE *out)
 	json_stream_put(&json, "target", json_process(&json, input->process));
 	if (input->stats->runtimes[0] != '\0')
 		json_stream_put(&json, "runtime", json_stream_text(&json, input->stats->runtimes));
+	if (input->stats->unread[0] != '\0')
+		json_stream_put(&json, "runtimes_not_read",
+				json_stream_text(&json, input->stats->unread));
 	json_stream_put(&json, "taken_ns", json_stream_number(input->began_ns));
 	if (input->stats->excluded.threads > 0) {
 		json_t *cost = json_object();

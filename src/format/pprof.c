@@ -245,7 +245,7 @@ make_labels(struct packing *packing, const struct view_row *row,
 {
 	const struct profile *profile = view_profile(packing->view);
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
-	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
+	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_UNINTERRUPTIBLE;
 	size_t count = 3;
 	struct strbuf name = STRBUF_INIT;
 

@@ -239,8 +239,9 @@ write_whole(struct scope *scope)
 static int32_t
 shown_syscall(const struct timeline_slice *slice)
 {
-	return slice->state == RUN_SLEEPING || slice->state == RUN_DISK ? slice->syscall :
-									  (int32_t)SYSCALL_NONE;
+	return slice->state == RUN_SLEEPING || slice->state == RUN_UNINTERRUPTIBLE ?
+		       slice->syscall :
+		       (int32_t)SYSCALL_NONE;
 }
 
 static json_t *

@@ -108,7 +108,7 @@ kind_of_function(const struct view_function *function)
 		return function->known ? KIND_CODE : KIND_NAMELESS;
 	case NAMED_GAP:
 	case NAMED_SLEEPING:
-	case NAMED_DISK:
+	case NAMED_UNINTERRUPTIBLE:
 	case NAMED_IDLE:
 		return KIND_NOBODY;
 	default:

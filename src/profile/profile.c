@@ -73,6 +73,7 @@ add_to_entry(struct profile *profile, uint32_t entry, int64_t samples, enum weig
 
 	to->samples += samples;
 	to->ns[weight] += ns;
+	profile->sums.latency_ns += weight == WEIGHT_LATENCY ? ns : 0;
 	sample.samples = samples;
 	for (int w = 0; w < WEIGHT_COUNT; w++)
 		sample.ns[w] = w == (int)weight ? ns : 0;
@@ -159,6 +160,12 @@ uint64_t
 profile_wall_ns(const struct profile *profile)
 {
 	return profile->sums.wall_ns;
+}
+
+int64_t
+profile_latency_ns(const struct profile *profile)
+{
+	return profile->sums.latency_ns;
 }
 
 double

@@ -68,6 +68,7 @@ struct profile_sums {
 	struct table deadlock_table;
 
 	uint64_t ticks, wall_ns;
+	int64_t latency_ns; /* sum over all entries */
 	/* green tasks that wait for a thread: sum of their waiting times, highest number at once */
 	double ready_ns;
 	uint32_t ready_most;

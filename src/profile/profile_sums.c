@@ -58,6 +58,7 @@ sums_add_entry(struct profile_sums *sums, struct profile_names *names,
 	const uint32_t id = profile_find_entry(&names->table[NAMES_DOING], &sums->entry_table,
 					       sample, &added);
 
+	sums->latency_ns += sample->ns[WEIGHT_LATENCY];
 	if (!added) {
 		sums->entry[id].samples += sample->samples;
 		weights_add(sums->entry[id].ns, sample->ns);

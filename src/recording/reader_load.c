@@ -91,6 +91,32 @@ origin_of(const char *text)
 	return 0;
 }
 
+/*
+ * Returns the named frame of the text in a recording. In recordings of earlier versions the state
+ * UNINTERRUPTIBLE is "disk", as in "[disk in fsync: file]"; the kind of some waits is "disk", too,
+ * as in "[disk in munmap: disk]".
+ */
+static uint32_t
+intern_recorded(struct profile *profile, const char *text)
+{
+	static const char earlier[] = "[disk ", kind[] = ": disk]";
+	const size_t start = strlen(earlier), end = strlen(kind);
+	const size_t length = strlen(text);
+	struct strbuf now = STRBUF_INIT;
+	bool has_kind;
+	uint32_t id;
+
+	if (strncmp(text, earlier, start) != 0)
+		return profile_intern_named(profile, text);
+	has_kind = length >= start + end && strcmp(text + length - end, kind) == 0;
+	strbuf_add_format(&now, "[%s ", run_state_text(RUN_UNINTERRUPTIBLE));
+	strbuf_add(&now, text + start, length - start - (has_kind ? end : 0));
+	strbuf_add_text(&now, has_kind ? "]" : "");
+	id = profile_intern_named(profile, now.data);
+	strbuf_release(&now);
+	return id;
+}
+
 /* Index of the column `module` in table frames. */
 #define FRAMES_MODULE 1
 
@@ -126,7 +152,7 @@ load_frame(struct rows *rows, void *context)
 					   profile_intern_text(profile, row->file),
 					   (uint32_t)row->line.number);
 	else if (frame.module == MODULE_NONE) /* no module, or load->modules was full */
-		id = profile_intern_named(profile, has_module ? "[unknown]" : row->name);
+		id = intern_recorded(profile, has_module ? "[unknown]" : row->name);
 	else
 		id = profile_intern_frame(profile, &frame);
 	map_add(loading, TABLE_FRAMES, id);
@@ -190,6 +216,7 @@ load_thread(struct rows *rows, void *context)
 	strbuf_release(&name);
 }
 
+/* Returns OTHER for the kind "disk" of earlier versions: uninterruptible sleep in a system call. */
 static enum wait_kind
 wait_kind_of(const char *text)
 {

@@ -107,6 +107,8 @@ transact(struct recorder *recorder, const struct contents *contents)
 	if (contents->end != NULL && contents->stats != NULL) {
 		if (contents->stats->runtimes[0] != '\0')
 			put_text(recorder, "runtime", contents->stats->runtimes);
+		if (contents->stats->unread[0] != '\0')
+			put_text(recorder, "unread", contents->stats->unread);
 		put_text(recorder, "end", contents->end);
 	}
 	if (contents->symbols != NULL)

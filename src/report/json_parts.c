@@ -63,7 +63,7 @@ json_add_thread(struct json_stream *stream, const struct view *view, uint32_t th
 void
 json_add_state(json_t *object, enum run_state state, int32_t syscall)
 {
-	const bool waits = state == RUN_SLEEPING || state == RUN_DISK;
+	const bool waits = state == RUN_SLEEPING || state == RUN_UNINTERRUPTIBLE;
 	json_t *call = NULL;
 
 	json_object_set_new(object, "state", json_string(run_state_text(state)));

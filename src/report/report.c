@@ -94,6 +94,8 @@ write_header(const struct export_input *input, struct page *page)
 	}
 	if (stats->runtimes[0] != '\0')
 		page_field(page, "Runtime", "%s", stats->runtimes);
+	if (stats->unread[0] != '\0')
+		page_field(page, "Not read", "%s", stats->unread);
 	page_field(page, "Threads", "%s seen, at most %s at once",
 		   quantity_count(stats->threads_seen).text,
 		   quantity_count(stats->threads_most).text);
@@ -145,8 +147,8 @@ static void
 add_margins(const struct export_input *input, struct page *page)
 {
 	static const double shares[] = { 0.01, 0.10, 0.50 };
-	const double ticks = margin_ticks(view_profile(input->view), input->sort,
-					  view_total_ns(input->view, input->sort));
+	const double ticks = margin_ticks(view_profile(input->view), &input->stats->division,
+					  input->sort, view_total_ns(input->view, input->sort));
 
 	for (size_t i = 0; ticks > 0 && i < ARRAY_SIZE(shares); i++)
 		page_add(page, "%s%s at %.0f%%", i == 0 ? ". Margins of error (95%): ±" : ", ±",
@@ -240,7 +242,8 @@ write_top(const struct export_input *input, const struct top_table *top, const i
 		{ key->title, NULL, COLUMN_FUNCTION, .at = offsetof(struct top_row, function),
 		  .left = true },
 	};
-	const double ticks = margin_ticks(view_profile(input->view), sort, total_ns[sort]);
+	const double ticks = margin_ticks(view_profile(input->view), &input->stats->division, sort,
+					  total_ns[sort]);
 
 	report_table_write(&REPORT_TABLE(column, top->row, top->count, .limit = limit,
 					 .one = key->one, .many = key->many,
@@ -300,7 +303,8 @@ write_thread_title(const struct export_input *input, const struct thread_row *ro
 {
 	const struct profile *profile = view_profile(input->view);
 	const struct profile_thread *thread = profile_thread(profile, row->thread);
-	const double ticks = margin_ticks(profile, input->sort, row->ns[input->sort]);
+	const double ticks = margin_ticks(profile, &input->stats->division, input->sort,
+					  row->ns[input->sort]);
 
 	if (!thread->is_green)
 		page_add(page, "Thread %jd (", (intmax_t)thread->tid);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* report_cost.c - writes the last part of a report: the cost of sampling, and missed samples. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
@@ -211,11 +213,21 @@ write_cpu(const struct export_input *input, struct page *page)
 		   quantity_time(running).text);
 }
 
-/* Writes how many samples of running threads are exact (run_stats.h). The share is 0 in runs that
- * have no exact samples, and in recordings of older versions `running` is 0. */
+/* Share of exact samples below which the report warns. An exact sample weighs 16 times as much as
+ * another one (src/sampler/occupy_internal.h): at this share the others divide 6 % of the CPU
+ * time. */
+#define EXACT_FEW 0.5
+
+/* Writes how many samples of running threads are exact (run_stats.h), and warns if they are few.
+ * The share is 0 in runs that have no exact samples, and in recordings of older versions `running`
+ * is 0. */
 static void
 write_exact(const struct run_stats *stats, struct page *page)
 {
+	const double share = stats->running == 0 ?
+				     1 :
+				     (double)stats->running_exact / (double)stats->running;
+
 	if (stats->running == 0)
 		return;
 	page_field(
@@ -224,6 +236,21 @@ write_exact(const struct run_stats *stats, struct page *page)
 		"system calls too often",
 		quantity_share((double)stats->running_exact, (double)stats->running).text,
 		quantity_things(stats->running, "sample", "samples").text);
+	if (share < EXACT_FEW)
+		page_field(page, "",
+			   "Few samples are exact: functions that make system calls more often "
+			   "than once a millisecond can have several points too much. Causes are "
+			   "other programs on the CPUs, and a low --max-overhead.");
+}
+
+static void
+write_stolen(const struct run_stats *stats, struct page *page)
+{
+	if (stats->stolen_ns > 0)
+		page_field(page, "Stolen",
+			   "%s: the hypervisor of this virtual machine gave the CPUs of running "
+			   "threads to others; it is part of \"waiting for a CPU\"",
+			   quantity_time((int64_t)stats->stolen_ns).text);
 }
 
 static void
@@ -237,6 +264,17 @@ write_repairs(const struct run_stats *stats, struct page *page)
 			   quantity_things(stats->signals_passed, "signal", "signals").text);
 }
 
+/* True if clearly fewer ticks than wanted took place: by more than 5 %, and by more than the random
+ * intervals of recordings of earlier versions explain (four standard deviations). */
+static bool
+rate_was_missed(const struct run_stats *stats, double seconds)
+{
+	const double wanted = stats->rate_wanted * seconds;
+	const double missing = wanted - (double)stats->ticks;
+
+	return missing > 0.05 * wanted && missing > 4.0 * sqrt(wanted);
+}
+
 static void
 write_own_cost(const struct run_stats *stats, struct page *page)
 {
@@ -247,6 +285,9 @@ write_own_cost(const struct run_stats *stats, struct page *page)
 	if (stats->rate_lowest > 0 && stats->rate_lowest < stats->rate_wanted)
 		page_add(page, ", at times lowered to %s to stay within --max-overhead",
 			 quantity_rate(stats->rate_lowest).text);
+	else if (rate_was_missed(stats, seconds))
+		page_add(page, ", because ticks began late: they took longer than the interval, or "
+			       "wallsample waited for a CPU");
 	page_end_field(page, "Rate");
 	if (stats->thinnest > 1)
 		page_field(page, "Thinned",
@@ -283,6 +324,26 @@ add_unnamed_module(const struct export_input *input, const struct unnamed_row *r
 }
 
 /*
+ * Returns true if names_hint, the advice on how to get symbols, helps for the module: not for code
+ * without a file. Of an interpreter that is not read, symbols would name only its own functions, of
+ * which the program's functions are not a part: the advice is then given only for other files in
+ * which the program spends time.
+ */
+static bool
+symbols_would_help(const struct export_input *input, const struct unnamed_row *row)
+{
+	const struct module *module = input->modules != NULL ?
+					      modules_get(input->modules, row->module_id) :
+					      NULL;
+	const char *unread = input->stats->unread;
+
+	if (module != NULL && module->kind != MODULE_FILE && module->kind != MODULE_OTHER)
+		return false;
+	return unread[0] == '\0' ||
+	       (strstr(unread, row->module) == NULL && row->flat[WEIGHT_WALL] > 0);
+}
+
+/*
  * Writes the modules with missing symbols. Unlike most fields of this part of the report, this
  * field covers only the selected samples. The share of the time is written only in reports by
  * function or by line: in other reports a row may merge functions with and without names.
@@ -294,6 +355,7 @@ write_unnamed(const struct export_input *input, struct page *page)
 	const enum view_key key = view_key(input->view);
 	const bool shares = key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
 	struct unnamed_table unnamed;
+	bool advice = false;
 
 	unnamed_table_make(input->view, &unnamed);
 	if (unnamed.count > 0)
@@ -313,7 +375,9 @@ write_unnamed(const struct export_input *input, struct page *page)
 	if (unnamed.count > input->limit)
 		page_field(page, "", "… and %s more",
 			   quantity_count(unnamed.count - input->limit).text);
-	if (unnamed.count > 0 && input->names_hint != NULL)
+	for (size_t i = 0; i < unnamed.count; i++)
+		advice |= symbols_would_help(input, &unnamed.row[i]);
+	if (advice && input->names_hint != NULL)
 		page_field(page, "", "%s", input->names_hint);
 	free(unnamed.row);
 }
@@ -334,6 +398,7 @@ report_write_cost(const struct export_input *input, struct page *page)
 	write_cpu(input, page);
 	write_stops(input, page);
 	write_exact(stats, page);
+	write_stolen(stats, page);
 	write_repairs(stats, page);
 	write_own_cost(stats, page);
 	if (stats->execed)

@@ -78,6 +78,9 @@ void report_add_unit(struct strbuf *out, const struct export_input *input,
 		     const struct thread_row *row);
 /* Writes a field with the share of all wall time that is in the samples selected by options. */
 void report_write_selected(const struct view *view, const char *label, struct page *page);
+/* Writes the lines of a dump about the language runtimes that were read, and that were not. */
+void report_write_runtimes(const struct run_stats *stats, struct page *page);
+
 /*
  * Adds the mean number of threads on a CPU, overhead_ns divided by busy_ns (see struct top_row):
  * "2.13"; "-" if busy_ns is 0.

@@ -189,7 +189,9 @@ write_gains(const struct export_input *input, struct page *page)
 	top_table_make(input->view, WEIGHT_LATENCY, &top);
 	gain = xcalloc(top.count + 1, sizeof(*gain));
 	count = find_gains(&top, (double)best, (double)whole_ns,
-			   margin_ticks(view_profile(input->view), WEIGHT_LATENCY, whole_ns), gain);
+			   margin_ticks(view_profile(input->view), &input->stats->division,
+					WEIGHT_LATENCY, whole_ns),
+			   gain);
 	if (count > 0) {
 		page_write(page, page->ops->lead,
 			   "Real time%s: %s. Estimate if one of these functions ran on %zu CPUs at "

@@ -69,7 +69,7 @@ report_write_summary(const struct export_input *input, struct page *page)
 	if (profile_deadlock_count(view_profile(view)) > 0)
 		page->ops->paragraph(page, "There is a deadlock, shown below: threads wait for "
 					   "one another.");
-	findings_make(view, input->stats->cpus, &findings);
+	findings_make(view, input->stats->cpus, &input->stats->division, &findings);
 	if (findings.count == 0)
 		page->ops->paragraph(page, "Nothing stands out: no rule finds more than its "
 					   "threshold and the margin of error.");

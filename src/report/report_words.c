@@ -52,6 +52,15 @@ report_add_excluded(const struct run_excluded *excluded, struct strbuf *out)
 }
 
 void
+report_write_runtimes(const struct run_stats *stats, struct page *page)
+{
+	if (stats->runtimes[0] != '\0')
+		page_write(page, page->ops->rest, "%s", stats->runtimes);
+	if (stats->unread[0] != '\0')
+		page_write(page, page->ops->rest, "%s", stats->unread);
+}
+
+void
 report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns)
 {
 	if (busy_ns > 0)

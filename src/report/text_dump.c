@@ -191,10 +191,9 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 		const struct dump_thread *thread = &group->thread[first];
 
 		if (lines == LINES_MOST) {
-			const size_t left = group->count - first;
-
+			size_t rest = group->count - first;
 			page_write(page, page->ops->rest, "%*s… and %s", INDENT, "",
-				   quantity_things(left, "more thread", "more threads").text);
+				   quantity_things(rest, "more thread", "more threads").text);
 			break;
 		}
 		next = first + 1;
@@ -204,7 +203,8 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 			page_add(page, "%s", i > first ? ", " : "");
 			add_thread(profile, group->thread[i].thread, page);
 		}
-		if (thread->wait != 0 && profile_wait(profile, thread->wait)->kind != WAIT_OTHER) {
+		const struct profile_wait *wait = profile_wait(profile, thread->wait);
+		if (thread->wait != 0 && (wait->kind != WAIT_OTHER || wait->object != FRAME_NONE)) {
 			page_add(page, "%s%s for ", page->text.length > 0 ? " " : "",
 				 next - first > 1 ? "wait" : "waits");
 			add_wait(view, group, thread, page);
@@ -426,8 +426,7 @@ write_head(const struct export_input *input, const struct dump *dump, struct pag
 			 quantity_things(async_tasks_count(input->async), "task", "tasks").text);
 	page_end(page, page->ops->rest);
 	page_write(page, page->ops->rest, "%s", input->process->cmdline);
-	if (input->stats->runtimes[0] != '\0')
-		page_write(page, page->ops->rest, "%s", input->stats->runtimes);
+	report_write_runtimes(input->stats, page);
 }
 
 /* Writes "ended by signal 11 (Segmentation fault), address 0x10, in thread 12". */

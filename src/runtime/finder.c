@@ -66,7 +66,8 @@ finder_refuse(struct finder *finder, struct finder_candidate *candidate, const c
 	va_start(args, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
-	strbuf_add_format(&text, "the %s in ", finder->kind->name);
+	strbuf_add_format(&text, "the %s in ",
+			  candidate->name != NULL ? candidate->name : finder->kind->name);
 	strbuf_add_escaped(&text, finder_module(finder, candidate)->name);
 	strbuf_add_format(&text, " cannot be read: %s", reason);
 	snprintf(finder->why, sizeof(finder->why), "%s", text.data);

@@ -37,7 +37,8 @@ enum finder_fit {
 /* A module with a runtime. Each language has its own struct, whose first member this is. */
 struct finder_candidate {
 	uint32_t module;
-	uint64_t bias; /* bias of the module's mappings */
+	uint64_t bias;    /* bias of the module's mappings */
+	const char *name; /* the runtime's name in messages of refusals; NULL: finder_kind.name */
 	/* address of the runtime's data; module and address identify an instance */
 	uint64_t address;
 	/* number of the version, in an encoding of the language; set by choose_layout */
@@ -82,8 +83,8 @@ struct finder_kind {
 	/* Continues the search until it is finished or *budget bytes have been read. Reduces
 	 * *budget by the number of bytes that were read. Returns true when finished. */
 	bool (*search_step)(void *search, uint64_t *budget);
-	/* Copies the result of a finished search into the candidate. Returns false when the module
-	 * has no runtime. */
+	/* Copies the result of a finished search into the candidate, and may set candidate->name.
+	 * Returns false when the module has no runtime. */
 	bool (*take)(struct finder_candidate *candidate, const void *search);
 	/* Called for a candidate in the state FINDER_NEW. Returns true when it has set the layout
 	 * and candidate->version; false when the module is not readable yet, or it has set the
@@ -181,6 +182,7 @@ void instances_tick(void *state, uint64_t now_ns);
 pid_t instances_next_new(void *state);
 bool instances_any(const void *state);
 const char *instances_describe(const void *state, size_t index);
+const char *instances_unread(const void *state, size_t index);
 
 /* Returns the next instance that is not gone, in order of discovery, or NULL; *at is 0 before the
  * first call. */

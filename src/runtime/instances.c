@@ -28,6 +28,8 @@ struct instances {
 	struct instance **instance;
 	size_t count, capacity;
 	size_t first; /* all instances before this index are gone */
+	/* messages about runtimes that cannot be read, for instances_unread */
+	struct unread_list unread;
 };
 
 struct instances *
@@ -65,6 +67,7 @@ instances_free(void *state)
 		free(instances->instance[i]);
 	}
 	finder_free(instances->finder);
+	unread_release(&instances->unread);
 	free(instances->instance);
 	free(instances);
 }
@@ -163,8 +166,8 @@ instances_search(struct instances *instances)
 		instances->first++;
 	why = finder_why(instances->finder);
 	if (why != NULL)
-		log_say(instances->tools->config->log, LOG_NORMAL, "%s: %s",
-			instances->kind->not_shown, why);
+		unread_add(&instances->unread, instances->tools->config->log, "%s: %s",
+			   instances->kind->not_shown, why);
 }
 
 void
@@ -217,6 +220,14 @@ instances_describe(const void *state, size_t index)
 		if (!instances_is_repeated(instances, i) && index-- == 0)
 			return instances->instance[i]->description;
 	return NULL;
+}
+
+const char *
+instances_unread(const void *state, size_t index)
+{
+	const struct instances *instances = state;
+
+	return unread_text(&instances->unread, index);
 }
 
 /* --- threads ----------------------------------------------------------------------------- */

@@ -46,6 +46,8 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_find.c \
 	src/runtime/python/python_find_internal.h \
 	src/runtime/python/python_fit.c \
+	src/runtime/python/python_greenlet.c \
+	src/runtime/python/python_greenlet_internal.h \
 	src/runtime/python/python_internal.h \
 	src/runtime/python/python_layout.c \
 	src/runtime/python/python_layout_internal.h \
@@ -64,6 +66,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/runtime_kind_internal.h \
 	src/runtime/async_tasks.c \
 	src/runtime/runtimes.c \
+	src/runtime/unread.c \
 	src/runtime/green_task.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += \

@@ -89,6 +89,7 @@ void runtime_read_pieces(const struct runtime_tools *tools, const struct memory_
 struct runtime_frames {
 	struct runtime_frame *frame;
 	size_t count, capacity;
+	bool cut; /* a limit of a capture was reached: the outermost frames are missing */
 };
 
 void runtime_frames_add(struct runtime_frames *frames, size_t before, uint32_t place);
@@ -117,6 +118,25 @@ struct runtime_scheduler {
 			const uint8_t **stack, size_t *stack_size);
 };
 
+/* --- unread.c: runtimes that are not read ------------------------------------------------- */
+
+/* Messages about runtimes whose functions are not shown, each once. Zeroed, it is empty. */
+struct unread_list {
+	char **text;
+	size_t count, capacity;
+};
+
+/* Adds a message to the list and to the log, unless the list has it already, or has 16. */
+void unread_add(struct unread_list *list, const struct log *log, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Returns message number `index`, from 0 on, valid until unread_release; NULL: no more. */
+const char *unread_text(const struct unread_list *list, size_t index);
+void unread_release(struct unread_list *list);
+
+/* Adds a message for each mapped module that is an interpreter of a language that wallsample does
+ * not read, by its file name. At most one message for each interpreter. */
+void unread_find_interpreters(struct unread_list *list, const struct runtimes_config *config);
+
 /* A kind of runtime. Each function does for this kind what the function of runtime.h with the same
  * name after its prefix does for all kinds: `tick` what runtimes_tick does, `gil` what
  * runtime_capture_gil does. */
@@ -127,6 +147,9 @@ struct runtime_kind {
 	pid_t (*next_new)(void *state);
 	bool (*any)(const void *state);
 	const char *(*describe)(const void *state, size_t index);
+	/* Returns sentence number `index` of runtimes_unread_all; NULL: no more. The function may
+	 * be NULL: each runtime of this kind can be read. */
+	const char *(*unread)(const void *state, size_t index);
 	/* Implements runtimes_seek. NULL: `tick` finds all threads in time. */
 	void (*seek)(void *state, pid_t tid);
 	/* size in bytes of one capture, which is zeroed before the first use */
@@ -136,6 +159,9 @@ struct runtime_kind {
 	/* Captures a thread, whose memory is read by tools->pages alone. `sp`: its stack pointer;
 	 * 0: not known. */
 	void (*capture)(void *state, pid_t tid, uint64_t sp, void *captured);
+	/* Implements runtime_capture_trim for a thread that `capture` has read. NULL: the kind has
+	 * no coroutines on the stacks of threads. */
+	void (*trim)(void *captured, struct chain *chain);
 	/* Adds the captured frames, leaf first, in ascending order of `before`. NULL: the kind has
 	 * no frames of its own. */
 	void (*merge)(void *state, const void *captured, const struct chain *chain,

@@ -28,6 +28,9 @@ struct runtimes {
 	void *state[KINDS];                     /* state[n] was returned by kind[n]->create */
 	size_t slots[KINDS]; /* number of slots of green tasks at the latest reading */
 	bool any;            /* the process has a readable runtime */
+	/* interpreters of other languages, as of maps_generation `generation` */
+	struct unread_list others;
+	uint64_t generation;
 };
 
 struct runtime_capture {
@@ -110,14 +113,30 @@ runtimes_free(struct runtimes *runtimes)
 		return;
 	for (size_t i = 0; i < runtimes->count; i++)
 		runtimes->kind[i]->free(runtimes->state[i]);
+	unread_release(&runtimes->others);
 	pages_free(runtimes->tools.pages);
 	runtime_places_release(&runtimes->places);
 	free(runtimes);
 }
 
+/* Searches for interpreters of languages without a kind when mappings have changed. With a part of
+ * the languages, as by --runtime, the user does not ask for others. */
+static void
+find_others(struct runtimes *runtimes)
+{
+	const struct runtimes_config *config = &runtimes->config;
+	const uint64_t generation = maps_generation(config->maps);
+
+	if (config->wanted != RUNTIMES_ALL || runtimes->generation == generation)
+		return;
+	runtimes->generation = generation;
+	unread_find_interpreters(&runtimes->others, config);
+}
+
 void
 runtimes_tick(struct runtimes *runtimes, uint64_t now_ns)
 {
+	find_others(runtimes);
 	runtimes->any = false;
 	pages_begin_tick(runtimes->tools.pages);
 	for (size_t i = 0; i < runtimes->count; i++) {
@@ -163,19 +182,50 @@ runtimes_describe(const struct runtimes *runtimes, size_t index)
 	return NULL;
 }
 
-void
-runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size)
+static const char *
+runtimes_unread(const struct runtimes *runtimes, size_t index)
+{
+	const char *text;
+
+	for (size_t i = 0; i < runtimes->count; i++)
+		for (size_t at = 0;
+		     runtimes->kind[i]->unread != NULL &&
+		     (text = runtimes->kind[i]->unread(runtimes->state[i], at)) != NULL;
+		     at++)
+			if (index-- == 0)
+				return text;
+	return unread_text(&runtimes->others, index);
+}
+
+/* Writes the texts that `next` returns for the indices from 0 on, separated by "; ", up to the
+ * first that does not fit. */
+static void
+join_texts(const struct runtimes *runtimes,
+	   const char *(*next)(const struct runtimes *runtimes, size_t index), char *to,
+	   size_t size)
 {
 	const char *text;
 	size_t length = 0;
 
 	to[0] = '\0';
-	for (size_t i = 0; (text = runtimes_describe(runtimes, i)) != NULL; i++) {
+	for (size_t i = 0; (text = next(runtimes, i)) != NULL; i++) {
 		if (length + strlen(text) + sizeof("; ") > size)
 			return;
 		length += (size_t)snprintf(to + length, size - length, "%s%s", i > 0 ? "; " : "",
 					   text);
 	}
+}
+
+void
+runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size)
+{
+	join_texts(runtimes, runtimes_describe, to, size);
+}
+
+void
+runtimes_unread_all(const struct runtimes *runtimes, char *to, size_t size)
+{
+	join_texts(runtimes, runtimes_unread, to, size);
 }
 
 bool
@@ -358,6 +408,16 @@ runtime_capture_clear(struct runtime_capture *capture)
 	capture->taken = false;
 }
 
+void
+runtime_capture_trim(struct runtime_capture *capture, struct chain *chain)
+{
+	if (capture == NULL || !capture->taken)
+		return;
+	for (size_t i = 0; i < capture->runtimes->count; i++)
+		if (capture->runtimes->kind[i]->trim != NULL)
+			capture->runtimes->kind[i]->trim(capture->captured[i], chain);
+}
+
 size_t
 runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain,
 		      const struct runtime_frame **frames)
@@ -365,12 +425,21 @@ runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain
 	struct runtimes *runtimes = capture->runtimes;
 
 	capture->frames.count = 0;
+	capture->frames.cut = false;
 	for (size_t i = 0; capture->taken && i < runtimes->count; i++)
 		if (runtimes->kind[i]->merge != NULL)
 			runtimes->kind[i]->merge(runtimes->state[i], capture->captured[i], chain,
 						 &capture->frames);
 	*frames = capture->frames.frame;
 	return capture->frames.count;
+}
+
+enum chain_end
+runtime_capture_end(const struct runtime_capture *capture, const struct chain *chain)
+{
+	if (capture != NULL && capture->frames.cut && chain_end_is_whole(chain->end))
+		return CHAIN_DEPTH;
+	return chain->end;
 }
 
 enum gil

@@ -134,10 +134,10 @@ attribute_unwound(struct charging *charging, const struct observation *observati
 	if (!observation->fell_asleep)
 		return;
 	/* The sample shows the thread running; the thread has fallen asleep since. */
-	thread->state = RUN_SLEEPING;
+	thread->state = observation->slept;
 	thread->syscall = info->number;
 	if (thread->asleep)
-		waits_classify(thread->process->waits, thread, RUN_SLEEPING, info);
+		waits_classify(thread->process->waits, thread, observation->slept, info);
 }
 
 void

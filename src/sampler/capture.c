@@ -14,9 +14,14 @@
 
 /* LEAST_BOUND_NS: shortest time for which a tick waits for its stops; in that time nearly every
  * thread on a CPU stops. HOLD_BOUND_NS: longest time for which a tick waits for its stops in a run
- * that holds threads between ticks. Each is reduced to 1/8 of a tick interval if that is less. */
+ * that holds threads between ticks. Each is reduced to 1/8 of a tick interval if that is less; if
+ * threads are held, to LEAST_BOUND_NS at most, because a thread that stops late is not held. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
+
+/* Time from the moment when an occupier's CPU is taken from a thread to the moment that the
+ * occupier notes as its arrival: a switch of threads and a reading of the clock, 1 to 3 us. */
+#define SWITCH_NS (3 * NS_PER_US)
 
 /* PF_EXITING of include/linux/sched.h: a request to stop an exiting thread fails with EPERM. */
 #define FLAG_EXITING 0x4
@@ -34,6 +39,21 @@ capture_runtimes(void *context, pid_t tid, uint64_t sp)
 	 * Those of late threads are read here. */
 	if (buffer->thread->late != NULL)
 		coroutines_of_stopped(buffer->run, buffer->thread);
+}
+
+/* Returns whether the thread was on a CPU when occupiers took the CPUs. */
+static enum occupied_thread
+find_occupied(const struct run *run, const struct observation *observation)
+{
+	const struct sched *sched = &observation->thread->sched;
+
+	if (observation->due_switches != sched->switches)
+		return OCCUPIED_UNKNOWN;
+	if (observation->due_cpu_ns != sched->cpu_ns)
+		return OCCUPIED_RUNNING;
+	/* An occupier's CPU time begins after the switch. */
+	return observation->due_ns + SWITCH_NS < run->occupied_ns[0] ? OCCUPIED_NOT_RUNNING :
+								       OCCUPIED_UNKNOWN;
 }
 
 static void
@@ -56,6 +76,7 @@ fill_request(struct run *run, const struct observation *observation)
 	request->counters_ns = observation->counters_ns;
 	request->occupied_ns[0] = run->occupied_ns[0];
 	request->occupied_ns[1] = run->occupied_ns[1];
+	request->occupied = find_occupied(run, observation);
 }
 
 /* Reads the data that the stop will read, so that they are in the CPU caches, which makes the stop
@@ -175,22 +196,42 @@ stop_bound(const struct run *run)
 	/* If threads are held between ticks, those that have stopped wait until this time has
 	 * passed: it has to be short. */
 	if (run->holds)
-		return tick / 8 < HOLD_BOUND_NS ? tick / 8 : HOLD_BOUND_NS;
+		return tick / 8 > HOLD_BOUND_NS  ? HOLD_BOUND_NS :
+		       tick / 8 < LEAST_BOUND_NS ? LEAST_BOUND_NS :
+						   tick / 8;
 	if (due < now + bound)
 		bound = due > now + least ? due - now : least;
 	return bound;
 }
 
+static void
+count_running(struct run *run, const struct observation *observation)
+{
+	run->stats.running++;
+	run->stats.running_exact += run->occupy != NULL &&
+				    observation->importance > IMPORTANCE_ROUGH;
+}
+
 /* Ends the occupation of CPUs after `asked` stop requests. Sets the importance of the samples of
- * running threads. */
+ * running threads. A thread that was runnable and not on an occupied CPU may have waited for a CPU:
+ * its sample is not exact. */
 static void
 end_occupation(struct run *run, struct observation *observation, size_t count, size_t asked)
 {
 	const bool exact = occupy_end(run->occupy, asked, run->pace.due_ns);
 
-	for (size_t i = 0; i < count; i++)
-		if (observation[i].outcome == OUTCOME_RUNNING)
-			observation[i].importance = exact ? 1.0 : IMPORTANCE_ROUGH;
+	for (size_t i = 0; i < count; i++) {
+		struct observation *one = &observation[i];
+		const bool slept = one->outcome == OUTCOME_SLEEPING && one->fell_asleep;
+		const bool on_cpu = slept ||
+				    (one->outcome == OUTCOME_RUNNING &&
+				     one->capture->request.occupied != OCCUPIED_NOT_RUNNING);
+
+		if (one->outcome == OUTCOME_RUNNING || slept)
+			one->importance = exact && on_cpu ? 1.0 : IMPORTANCE_ROUGH;
+		if (slept)
+			count_running(run, one);
+	}
 }
 
 void
@@ -234,14 +275,6 @@ count_stop(struct run *run, struct sampled_thread *thread, const struct stop_req
 }
 
 static void
-count_running(struct run *run, const struct observation *observation)
-{
-	run->stats.running++;
-	run->stats.running_exact += run->occupy != NULL &&
-				    observation->importance > IMPORTANCE_ROUGH;
-}
-
-static void
 settle_captured(struct run *run, struct observation *observation)
 {
 	const struct stop_request *request = &observation->capture->request;
@@ -265,6 +298,8 @@ settle_captured(struct run *run, struct observation *observation)
 	if (observation->state == RUN_RUNNING)
 		count_running(run, observation);
 	observation->in_sleep = observation->fell_asleep = request->fell_asleep;
+	/* A stop request ends no other sleep. */
+	observation->slept = RUN_SLEEPING;
 	observation->outcome = OUTCOME_CAPTURED;
 }
 

@@ -190,7 +190,7 @@ add_kind(struct charging *charging, const struct sampled_thread *thread, struct 
 
 	strbuf_add_text(out, "[");
 	run_state_add(out, thread->state, (int32_t)thread->syscall);
-	if (kind != WAIT_OTHER && kind != WAIT_SLEEP)
+	if (kind != WAIT_OTHER && kind != WAIT_FAULT && kind != WAIT_SLEEP)
 		strbuf_add_format(out, ": %s", wait_kind_text(kind));
 	holder = threads_find(&charging->run->threads, thread->wait.holder);
 	/* A lock holder that shares its record in the profile with other threads is not named, so

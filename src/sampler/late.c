@@ -92,9 +92,9 @@ late_observe(struct charging *charging, struct sampled_thread *thread)
 	const bool known = process_read_task_stat(thread->process->process, thread->watch.tid,
 						  &stat);
 	/* A thread in a long system call may be in uninterruptible sleep. */
-	const bool disk = known && stat.state == 'D';
+	const bool blocked = known && stat.state == 'D';
 
-	late_extend(charging, thread, disk ? RUN_DISK : RUN_QUEUED);
+	late_extend(charging, thread, blocked ? RUN_UNINTERRUPTIBLE : RUN_QUEUED);
 	if (known && (stat.state == 'Z' || stat.state == 'X')) {
 		/* Without this check the exit would not be noticed: the kernel does not report the
 		 * exit of a process's first thread to the tracer while other threads of the process

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* observe.c - reads the counters, the state and the system call of threads, and copies the stacks
  * of sleeping ones, without a stop. */
+#include "sampler/occupy_internal.h"
 #include "sampler/pipeline_internal.h"
-
-/* Most threads of a tick that observe_early reads: with more of them the occupation would be
- * late. */
-#define EARLY_MOST 64
 
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
@@ -84,6 +81,12 @@ copy_sleeping(struct run *run, struct observation *observation)
 		snapshot->regs = *thread->memo;
 	observation->outcome = OUTCOME_SLEEPING;
 	observation->state = sleep_state(thread, info);
+	observation->fell_asleep = observation->due_switches == thread->sched.switches;
+	if (observation->fell_asleep) {
+		observation->slept = observation->state;
+		observation->state = RUN_RUNNING;
+		observation->importance = IMPORTANCE_ROUGH;
+	}
 	observation->info.number = thread_syscall(thread, info);
 	return true;
 }
@@ -287,6 +290,18 @@ observe_thread(struct run *run, struct observation *observation)
 		observe_changed(run, observation, &sched, end);
 }
 
+/* Reads the thread's counters. Returns false if they cannot be read, or show that the thread has
+ * slept since its last observation. */
+static bool
+may_be_awake(struct sampled_thread *thread, struct sched *sched)
+{
+	/* The counts of a status file do not tell whether a thread runs: sched_parse_status. */
+	if (thread->late != NULL || thread->held || thread->watch.source != SCHED_FROM_SCHEDSTAT ||
+	    watch_read_sched(&thread->watch, thread->process->process, sched) != WATCH_OK)
+		return false;
+	return !thread->asleep || sched->switches != thread->sched.switches;
+}
+
 static void
 note_sleep(struct observation *observation)
 {
@@ -294,13 +309,11 @@ note_sleep(struct observation *observation)
 	const struct process *process = thread->process->process;
 	struct sched sched;
 
-	/* The counts of a status file do not tell whether a thread runs: sched_parse_status. */
-	if (thread->late != NULL || thread->held || thread->watch.source != SCHED_FROM_SCHEDSTAT ||
-	    watch_read_sched(&thread->watch, process, &sched) != WATCH_OK ||
-	    (thread->asleep && sched.switches == thread->sched.switches))
+	if (!may_be_awake(thread, &sched))
 		return;
-	if (watch_read_syscall(&thread->watch, process, &observation->early) == WATCH_OK &&
-	    !observation->early.running)
+	if (watch_read_syscall(&thread->watch, process, &observation->early) != WATCH_OK)
+		return;
+	if (!observation->early.running)
 		observation->early_switches = sched.switches;
 }
 
@@ -312,6 +325,22 @@ observe_early(struct run *run, struct observation *observation, size_t count, ui
 			late_serve(run);
 		note_sleep(&observation[i]);
 	}
+}
+
+void
+observe_due(struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const struct process *process = thread->process->process;
+	struct syscall_info info;
+	struct sched sched;
+
+	if (!may_be_awake(thread, &sched) ||
+	    watch_read_syscall(&thread->watch, process, &info) != WATCH_OK || !info.running)
+		return;
+	observation->due_switches = sched.switches;
+	observation->due_cpu_ns = sched.cpu_ns;
+	observation->due_ns = clock_now_ns();
 }
 
 void

@@ -34,10 +34,10 @@
 #define LEAD_STEP (1 * NS_PER_US)
 #define LEAD_TENTHS 9
 
-/* Share of the limit of --max-overhead that the occupiers may use, and the CPU time that they may
- * use in advance. */
+/* Share of the limit of --max-overhead that the occupiers may use, and the time in ns whose share
+ * they may use in advance. What they use is part of the cost that pace.c limits. */
 #define COST_SHARE 0.4
-#define COST_ADVANCE_NS (5 * NS_PER_MS)
+#define COST_ADVANCE_NS (50 * NS_PER_MS)
 
 /* Number of ticks without a running thread after which no CPU is occupied. */
 #define IDLE_TICKS 64
@@ -232,7 +232,7 @@ planned_ns(const struct occupy *occupy, uint64_t due_ns)
 	const double elapsed = (double)(clock_now_ns() - occupy->began_ns);
 
 	if (occupy->idle >= IDLE_TICKS ||
-	    (double)occupy->used_ns > occupy->share * elapsed + COST_ADVANCE_NS)
+	    (double)occupy->used_ns > occupy->share * (elapsed + COST_ADVANCE_NS))
 		return 0;
 	return due_ns + occupy->lead_ns;
 }
@@ -329,6 +329,12 @@ occupy_arriving(struct occupy *occupy)
 	occupy->begun = now >= at_ns && all_arrived(occupy, sched_getcpu(), &occupy->from_ns);
 	occupy->to_ns = now;
 	return !occupy->begun;
+}
+
+bool
+occupy_is_due(const struct occupy *occupy)
+{
+	return occupy->awaited_ns != 0 && clock_now_ns() >= occupy->awaited_ns;
 }
 
 void

@@ -60,6 +60,8 @@ uint64_t occupy_planned_ns(const struct occupy *occupy);
  * not occupied in time, occupy_end will return false. */
 void occupy_begin(struct occupy *occupy);
 bool occupy_arriving(struct occupy *occupy);
+/* True if occupiers are to have their CPUs now. To be called after occupy_begin. */
+bool occupy_is_due(const struct occupy *occupy);
 /* Sets span_ns to the times from which and up to which occupiers may have taken CPUs, before
  * occupy_arriving has returned false; to 0 if no occupation was planned. */
 void occupy_span(const struct occupy *occupy, uint64_t span_ns[2]);

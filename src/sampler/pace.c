@@ -8,12 +8,20 @@
  * --max-overhead. */
 #define WINDOW_NS (250 * NS_PER_MS)
 
-/* Share of the limit of --max-overhead that sampling is to cost after the rate was lowered. */
-#define AIM 0.9
+/* Allowed CPU time accumulates at the share AIM of the limit of --max-overhead, up to the amount
+ * that the limit allows in SAVINGS_S seconds. The run starts with that amount. As AIM + SAVINGS_S
+ * is less than 1, the ticks of any second together cost less than the limit allows in a second,
+ * plus the cost of one tick. */
+#define AIM 0.93
+#define SAVINGS_S 0.05
 
-/* CPU time that --max-overhead allows and that was not used is saved for later, up to the amount
- * that it allows in this number of seconds. The run starts with that amount. */
-#define SAVINGS_S 2.0
+/* Longest time in seconds that later ticks pay for one tick: the first tick of a program with
+ * thousands of threads costs more than is allowed in many seconds. */
+#define DEBT_S 1.0
+
+/* Share of AIM that the ticks are to cost after the rate was lowered. The rest keeps the random
+ * intervals random: with a share of 1 nearly every tick would be due before it may begin. */
+#define LOWERED 0.95
 
 /* CPU time in seconds that a stop takes from the target, including the switches from the stopped
  * thread to the sampler and back. */
@@ -32,6 +40,10 @@
  * limit: with fewer ticks a profile is meaningless. The user may choose a lower rate. */
 #define LOWEST_HZ 1.0
 
+/* Number of ticks over which the running mean of the cost of a tick extends; in the first
+ * COST_TICKS ticks of a run it extends over two. */
+#define COST_TICKS 16
+
 /* Number of observations per second above which sleeping threads are observed less often. An
  * observation costs 1 to 1.5 us, so that this number takes less than 1 % of a CPU. */
 #define READS_PER_SECOND 5000.0
@@ -39,8 +51,15 @@
 /* Largest number of ticks between two observations of a sleeping thread, on average. */
 #define LONGEST_PERIOD 256
 
-/* Number of ticks over which busy_ns is the running mean. */
-#define BUSY_MEMORY 16.0
+/*
+ * Of the ticks that are missing, or too many, each draw corrects 1/CATCH_UP. The number of ticks
+ * of a run, however long, then varies with a standard deviation of sqrt(CATCH_UP / 2) = 4 ticks in
+ * place of the square root of their number, and a single interval depends on the earlier ones by
+ * 3 % only. At most BEHIND_MOST ticks are made up for: more are missing only if ticks take longer
+ * than the mean interval.
+ */
+#define CATCH_UP 32.0
+#define BEHIND_MOST (CATCH_UP / 2.0)
 
 /*
  * Each tick leaves some time to later ticks to account for (pace_weigh): the time of SPARE_TICKS
@@ -52,31 +71,44 @@
 #define SPARE_PART (1.0 / 32.0)
 #define SPARE_MENDED (1.0 / 8.0)
 
+static double
+mean_interval(const struct pace *pace)
+{
+	return (double)NS_PER_SEC / pace->now_hz;
+}
+
+static void
+count_behind(struct pace *pace, double ticks)
+{
+	pace->behind = fmin(fmax(pace->behind + ticks, -BEHIND_MOST), BEHIND_MOST);
+}
+
 /*
  * Returns the interval to the next tick. With a control it is uniformly distributed
  * (sampler_control.spread); else without jitter it is always the mean; else it is exponentially
- * distributed, so that any moment is as likely as any other to have a tick. A tick that would begin
- * within the duration d of the previous tick is delayed to the end of d, so that a mean interval m
- * would become d + m exp(-d/m). To compensate, the exponential interval is drawn with a smaller
- * mean; the mean of all intervals is then m, within 1 % as long as d is at most m.
+ * distributed, so that any moment is as likely as any other to have a tick. The mean of the
+ * exponential distribution is smaller if ticks are missing, because earlier intervals were long or
+ * ticks were due before they could begin, and larger if there were too many ticks.
  */
 static uint64_t
-draw_interval(const struct pace *pace)
+draw_interval(struct pace *pace)
 {
-	const double mean = (double)NS_PER_SEC / pace->now_hz;
-	const double busy = pace->busy_ns < mean ? pace->busy_ns / mean : 1.0;
+	const double mean = mean_interval(pace);
+	double interval;
 
 	if (pace->control != NULL)
 		return (uint64_t)(mean * (1.0 + pace->control->spread *
 							(2.0 * rng_uniform(pace->rng) - 1.0)));
 	if (!pace->config->jitter)
 		return (uint64_t)mean;
-	return (uint64_t)rng_exponential(pace->rng, mean * (1.0 - busy * busy / 2.0));
+	interval = rng_exponential(pace->rng, mean * (1.0 - pace->behind / CATCH_UP));
+	count_behind(pace, interval / mean - 1.0);
+	return (uint64_t)interval;
 }
 
 void
 pace_start(struct pace *pace, const struct sampler_config *config,
-	   const struct sampler_control *control, struct rng *rng)
+	   const struct sampler_control *control, struct rng *rng, const struct pace_clock *clock)
 {
 	*pace = (struct pace){
 		.config = config,
@@ -89,30 +121,31 @@ pace_start(struct pace *pace, const struct sampler_config *config,
 		.thinnest = 1,
 		/* The first window begins after the first tick, which copies every stack. */
 		.window_ns = 0,
+		.start_ns = clock->now_ns,
+		.began_ns = clock->now_ns,
+		.ended_ns = clock->now_ns,
+		.tick_cpu_ns = clock->cpu_ns,
 	};
-	pace->start_ns = pace->began_ns = clock_now_ns();
+	pace->saved_s = SAVINGS_S * pace->max_share;
 	pace->due_ns = pace->began_ns + draw_interval(pace);
-	pace->tick_cpu_ns = clock_own_cpu_ns();
 }
 
-/* Sets now_hz and thin from the cost of the last window. `share`: number of CPUs that sampling
- * used; `per_tick`: its CPU seconds per tick; `reads`: observations per tick. */
+/* Sets now_hz and thin from the cost of the last window. `per_tick`: CPU seconds per tick; `reads`:
+ * observations per tick. */
 static void
-adjust(struct pace *pace, double share, double per_tick, double reads)
+adjust(struct pace *pace, double per_tick, double reads)
 {
-	bool poor = pace->saved_s < 0;
+	const double allowed = AIM * pace->max_share;
+	double share = per_tick * pace->config->rate_hz;
 
-	if (poor && share > pace->max_share && reads > THIN_READS && pace->thin < THINNEST) {
-		for (; share > pace->max_share && pace->thin < THINNEST; share /= 2.0)
+	pace->now_hz = pace->config->rate_hz;
+	if (share > allowed && reads > THIN_READS && pace->thin < THINNEST) {
+		for (; share > allowed && pace->thin < THINNEST; share /= 2.0)
 			pace->thin *= 2;
-		pace->saved_s = 0;
-	} else if (!poor && pace->thin > 1 && share < THICKEN * pace->max_share) {
+	} else if (share > allowed) {
+		pace->now_hz = fmin(pace->now_hz, fmax(LOWERED * allowed / per_tick, LOWEST_HZ));
+	} else if (pace->thin > 1 && share < THICKEN * pace->max_share) {
 		pace->thin /= 2;
-	} else {
-		pace->now_hz = pace->config->rate_hz;
-		if (poor && per_tick * pace->config->rate_hz > pace->max_share)
-			pace->now_hz = fmin(pace->now_hz,
-					    fmax(AIM * pace->max_share / per_tick, LOWEST_HZ));
 	}
 	if (pace->now_hz < pace->lowest_hz)
 		pace->lowest_hz = pace->now_hz;
@@ -120,40 +153,63 @@ adjust(struct pace *pace, double share, double per_tick, double reads)
 		pace->thinnest = pace->thin;
 }
 
-/*
- * At the end of a window, keeps the cost of sampling within --max-overhead. Allowed CPU time that
- * was not used is saved, so that neither the beginning of the run, when every stack and table is
- * new, nor a burst lowers the rate. If the cost stays high and many threads run, each of them is
- * observed at fewer ticks; with few threads there are fewer ticks.
- */
+/* At the end of a window, adapts the cost of ticks to the limit: if the limit is too low for the
+ * wanted rate and many threads run, each of them is observed at fewer ticks; with few threads there
+ * are fewer ticks. */
 static void
 limit_cost(struct pace *pace, uint64_t now, const struct run_stats *stats)
 {
 	const uint64_t reads = stats->looks + stats->green_looks;
 	const double ticks = (double)(stats->ticks - pace->window_ticks);
-	uint64_t cpu;
 
-	if (pace->max_share >= 1.0 || (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS))
+	if (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS)
 		return;
-	cpu = clock_own_cpu_ns();
-	if (pace->window_ns == 0) {
-		pace->saved_s = SAVINGS_S * pace->max_share;
-	} else if (ticks > 0) {
-		const double elapsed = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
-		const double used = (double)(cpu - pace->window_cpu_ns) / (double)NS_PER_SEC +
-				    (double)(stats->stopped - pace->window_stops) * STOP_COST_S;
-
-		pace->saved_s += pace->max_share * elapsed - used;
-		if (pace->saved_s > SAVINGS_S * pace->max_share)
-			pace->saved_s = SAVINGS_S * pace->max_share;
-		adjust(pace, used / elapsed, used / ticks,
+	if (pace->window_ns != 0 && ticks > 0)
+		adjust(pace, pace->window_used_s / ticks,
 		       (double)(reads - pace->window_reads) / ticks);
-	}
 	pace->window_ns = now;
-	pace->window_cpu_ns = cpu;
+	pace->window_used_s = 0;
 	pace->window_ticks = stats->ticks;
 	pace->window_reads = reads;
-	pace->window_stops = stats->stopped;
+}
+
+/*
+ * Books what the last tick has cost, `used_ns` of CPU time and its stops. Returns the earliest
+ * time at which the next tick may begin so that the limit holds, which is the time when the CPU
+ * time of a mean tick is saved; at most 1 / LOWEST_HZ after `now`.
+ */
+static uint64_t
+pay_tick(struct pace *pace, uint64_t now, uint64_t used_ns, const struct run_stats *stats)
+{
+	const double most = SAVINGS_S * pace->max_share, rate = AIM * pace->max_share;
+	const double elapsed = (double)(now - pace->ended_ns) / (double)NS_PER_SEC;
+	const double used = (double)used_ns / (double)NS_PER_SEC +
+			    (double)(stats->stopped - pace->stops) * STOP_COST_S;
+	double wait;
+
+	pace->saved_s = fmin(pace->saved_s + rate * elapsed, most) - used;
+	pace->saved_s = fmax(pace->saved_s, -DEBT_S * rate);
+	pace->window_used_s += used;
+	/* the first tick costs more than later ones */
+	if (stats->ticks > 1)
+		pace->tick_s += (used - pace->tick_s) /
+				(stats->ticks > COST_TICKS ? COST_TICKS : 2);
+	wait = (fmin(pace->tick_s, most) - pace->saved_s) / rate;
+	wait = fmin(fmax(wait, 0), 1.0 / LOWEST_HZ);
+	return now + (uint64_t)(wait * (double)NS_PER_SEC);
+}
+
+/* Delays the next tick until `allowed_ns`, to which the limit of the cost has led. */
+static void
+delay_tick(struct pace *pace, uint64_t allowed_ns)
+{
+	const double hz = (double)NS_PER_SEC / (double)(allowed_ns - pace->began_ns + 1);
+
+	if (pace->due_ns >= allowed_ns)
+		return;
+	pace->due_ns = allowed_ns;
+	if (hz < pace->lowest_hz)
+		pace->lowest_hz = hz;
 }
 
 void
@@ -166,7 +222,7 @@ pace_begin(struct pace *pace, uint64_t now)
 uint64_t
 pace_weigh(const struct pace *pace, uint64_t open_ns, bool last)
 {
-	const double mean = (double)NS_PER_SEC / pace->now_hz, open = (double)open_ns;
+	const double mean = mean_interval(pace), open = (double)open_ns;
 	const double all = SPARE_PART * (double)(pace->began_ns - pace->start_ns);
 	const double spare = all < SPARE_TICKS * mean ? all : SPARE_TICKS * mean;
 	const double weight = mean + SPARE_MENDED * (open - mean - spare);
@@ -175,24 +231,26 @@ pace_weigh(const struct pace *pace, uint64_t open_ns, bool last)
 }
 
 void
-pace_end(struct pace *pace, const struct run_stats *stats)
+pace_end(struct pace *pace, const struct run_stats *stats, const struct pace_clock *clock)
 {
-	const uint64_t now = clock_now_ns(), cpu = clock_own_cpu_ns();
+	const uint64_t now = clock->now_ns;
 	/* CPU time since the last tick ended. Nearly all of it was used in this tick. */
-	const uint64_t used = cpu - pace->tick_cpu_ns;
-	uint64_t earliest = now;
-
-	pace->tick_cpu_ns = cpu;
-	limit_cost(pace, now, stats);
+	const uint64_t used = clock->cpu_ns - pace->tick_cpu_ns;
 	/* After a tick the next one may begin when as much time has passed as the tick used CPU
 	 * time. The first tick, which copies every stack, is an exception. */
-	if (stats->ticks > 1) {
-		earliest += used;
-		pace->busy_ns += ((double)(earliest - pace->began_ns) - pace->busy_ns) /
-				 BUSY_MEMORY;
-	}
-	if (pace->due_ns < earliest)
+	const uint64_t earliest = stats->ticks > 1 ? now + used : now;
+
+	if (pace->due_ns < earliest) {
+		count_behind(pace, (double)(earliest - pace->due_ns) / mean_interval(pace));
 		pace->due_ns = earliest;
+	}
+	if (pace->max_share < 1.0) {
+		delay_tick(pace, pay_tick(pace, now, used, stats));
+		limit_cost(pace, now, stats);
+	}
+	pace->ended_ns = now;
+	pace->tick_cpu_ns = clock->cpu_ns;
+	pace->stops = stats->stopped;
 }
 
 uint32_t

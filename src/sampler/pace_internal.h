@@ -10,6 +10,11 @@
 #include "wallsample/base/base.h"
 #include "wallsample/sampler/sampler.h"
 
+/* A time (CLOCK_MONOTONIC), and the CPU time that all threads of wallsample have used by then. */
+struct pace_clock {
+	uint64_t now_ns, cpu_ns;
+};
+
 struct pace {
 	/* `config`, `control` and `rng` are borrowed. */
 	const struct sampler_config *config;
@@ -22,30 +27,35 @@ struct pace {
 	double max_share;
 	/* allowed CPU time that was not used and may be used later; negative: overdrawn */
 	double saved_s;
+	/* running mean of the CPU time of a tick in seconds, the first tick excepted */
+	double tick_s;
+	/* number of ticks that are missing to reach now_hz; negative: there were too many. The rate
+	 * at times lowered by the limit counts as reached. */
+	double behind;
 	/* when pace_start was called: the profile accounts for the time from then on */
 	uint64_t start_ns;
 	uint64_t began_ns; /* when the present tick began; start_ns before the first */
 	uint64_t due_ns;   /* when the next tick is due */
-	/* CPU time that wallsample had used at the end of the last tick; before the first tick: at
-	 * pace_start */
-	uint64_t tick_cpu_ns;
-	/* Running mean: time from the beginning of a tick until the next tick may begin */
-	double busy_ns;
+	/* The end of the last tick (before the first tick: pace_start): its time, wallsample's CPU
+	 * time and the run's number of stops */
+	uint64_t ended_ns, tick_cpu_ns, stops;
 	/* A running thread is observed at one in `thin` ticks on average; `thinnest` is the largest
 	 * value of `thin` in the run. */
 	uint32_t thin, thinnest;
 	/*
-	 * The present window, a period of 250 ms at whose end the cost of sampling is compared with
-	 * --max-overhead: when it began (0: no window has begun), and the values that wallsample's
-	 * CPU time and the run's numbers of ticks, observations and stops had at that moment.
+	 * The present window, a period of 250 ms at whose end now_hz and thin are adapted to the
+	 * cost of sampling: when it began (0: no window has begun), the run's numbers of ticks and
+	 * observations at that moment, and the CPU time in seconds of its ticks.
 	 */
-	uint64_t window_ns, window_cpu_ns, window_ticks, window_reads, window_stops;
+	uint64_t window_ns, window_ticks, window_reads;
+	double window_used_s;
 };
 
-/* Initialises *pace. The time for which ticks account begins now. The arguments other than `pace`
- * are borrowed; `control` may be NULL. */
+/* Initialises *pace. The time for which ticks account begins at clock->now_ns. `config`, `control`
+ * and `rng` are borrowed; `control` may be NULL. */
 void pace_start(struct pace *pace, const struct sampler_config *config,
-		const struct sampler_control *control, struct rng *rng);
+		const struct sampler_control *control, struct rng *rng,
+		const struct pace_clock *clock);
 
 /*
  * Begins a tick at the time `now`: sets due_ns to the moment at which the next tick is due. The
@@ -56,11 +66,14 @@ void pace_begin(struct pace *pace, uint64_t now);
 /* Returns the time for which this tick accounts: about the mean interval, at most open_ns, which is
  * the time for which no tick has accounted yet. With `last` it is all of open_ns. */
 uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
-/* Ends a tick. The next tick will not begin before the time of this call plus the CPU time that
- * wallsample used since the previous call; after the first tick, which copies every stack, that CPU
- * time is not added. At the end of a window, adapts now_hz and thin to --max-overhead. `stats` has
- * the numbers of ticks, observations and stops of the run up to now. */
-void pace_end(struct pace *pace, const struct run_stats *stats);
+/*
+ * Ends a tick at the time `clock`. The next tick will not begin before that time plus the CPU time
+ * that wallsample used since the previous call; after the first tick, which copies every stack,
+ * that CPU time is not added. If the limit of --max-overhead requires it, the next tick is delayed
+ * further, by at most one second; at the end of a window, now_hz and thin are adapted. `stats` has
+ * the numbers of ticks, observations and stops of the run up to now.
+ */
+void pace_end(struct pace *pace, const struct run_stats *stats, const struct pace_clock *clock);
 /* Returns the longest mean number of ticks between observations of a sleeping thread: a power of
  * two, at most 256, that grows with the number of threads. */
 uint32_t pace_longest_period(const struct pace *pace, size_t threads);

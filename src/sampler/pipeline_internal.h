@@ -59,6 +59,9 @@ observation_fail(struct observation *observation, enum sample_failure failure)
 
 /* --- observe.c ------------------------------------------------------------------------------- */
 
+/* Most threads of a tick that observe_early reads: with more of them the occupation would be
+ * late. */
+#define EARLY_MOST 64
 /*
  * Notes which of the first EARLY_MOST threads are asleep, until the moment until_ns. To be called
  * before the CPUs of the target are occupied (occupy_internal.h). The interrupt with which an
@@ -68,6 +71,17 @@ observation_fail(struct observation *observation, enum sample_failure failure)
  */
 void observe_early(struct run *run, struct observation *observation, size_t count,
 		   uint64_t until_ns);
+/*
+ * Notes the counters of the thread if it is on a CPU or waits for one. To be called while the CPUs
+ * of the target are being taken, first for threads that observe_early has found runnable. The
+ * kernel updates the CPU time of a thread when it switches to another thread: if the CPU time has
+ * grown until observe_threads, the thread was on a CPU. A kernel without preemption lets a thread
+ * finish its system call first. If the call puts the thread to sleep, the thread is asleep when its
+ * CPU is taken, and the code that leads to the sleep would have no sample. So observe_threads takes
+ * a thread that was runnable here and is asleep, but was not scheduled in again, for running in the
+ * call in which it sleeps.
+ */
+void observe_due(struct observation *observation);
 /* Observes the threads of `count` observations that select_threads has begun: sets `outcome`, and
  * the members that are valid with it (enum outcome). */
 void observe_threads(struct run *run, struct observation *observation, size_t count);

@@ -155,8 +155,10 @@ update_stats(struct sampler *sampler)
 	stats->thinnest = run->pace.thinnest;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
-	if (first->runtimes != NULL)
+	if (first->runtimes != NULL) {
 		runtimes_describe_all(first->runtimes, stats->runtimes, sizeof(stats->runtimes));
+		runtimes_unread_all(first->runtimes, stats->unread, sizeof(stats->unread));
+	}
 	if (run->tracer != NULL) {
 		stats->repaired = tracer_stats(run->tracer)->repaired;
 		stats->signals_passed = tracer_stats(run->tracer)->signals_passed;
@@ -249,16 +251,24 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	sampler_resume(sampler);
 }
 
+static struct pace_clock
+read_clock(void)
+{
+	return (struct pace_clock){ .now_ns = clock_now_ns(), .cpu_ns = clock_own_cpu_ns() };
+}
+
 /* Runs a tick that is not the last one. After it, if no thread is stopped, gives one descriptor of
  * each process a readable name (waits_describe). Returns false if the target has exited. */
 static bool
 run_tick(struct sampler *sampler)
 {
 	const struct process_list *processes = &sampler->run.processes;
+	struct pace_clock clock;
 
 	if (!tick_run(sampler, false))
 		return false;
-	pace_end(&sampler->run.pace, &sampler->run.stats);
+	clock = read_clock();
+	pace_end(&sampler->run.pace, &sampler->run.stats, &clock);
 	if (sampler->run.occupy != NULL)
 		occupy_plan(sampler->run.occupy, sampler->run.pace.due_ns);
 	for (size_t i = 0; i < processes->count && nothing_stopped(sampler); i++)
@@ -337,6 +347,7 @@ static void
 start_clock(struct sampler *sampler)
 {
 	struct run *run = &sampler->run;
+	struct pace_clock clock;
 
 	tick_read_processes(sampler);
 	tick_list_threads(sampler);
@@ -352,7 +363,8 @@ start_clock(struct sampler *sampler)
 	read_first_waits(&run->threads);
 	if (!processes_read_cpu(&run->processes, &sampler->cpu_began_ns))
 		sampler->cpu_began_ns = UINT64_MAX;
-	pace_start(&run->pace, &run->config, run->context.control, &run->rng);
+	clock = read_clock();
+	pace_start(&run->pace, &run->config, run->context.control, &run->rng, &clock);
 	run->tick.time_ns = run->pace.start_ns;
 	for (size_t i = 0; i < run->threads.count; i++)
 		run->threads.thread[i]->last_ns = run->tick.time_ns;

@@ -65,6 +65,7 @@ begin_observation(const struct tick *tick, struct sampled_thread *thread)
 		.gil = GIL_UNKNOWN,
 		.green_task = THREAD_NONE,
 		.early_switches = UINT64_MAX,
+		.due_switches = UINT64_MAX,
 	};
 }
 

@@ -278,16 +278,39 @@ select_all(struct sampler *sampler, bool all)
 	return select_threads(&sampler->run, all, sampler->observation);
 }
 
+/* Calls observe_due for the next thread: in the first `count` steps for those that were runnable
+ * in observe_early, then for the others. Returns the number of steps made. `count`: at most
+ * EARLY_MOST. */
+static size_t
+observe_next_due(struct observation *observation, size_t count, size_t step)
+{
+	for (; step < 2 * count; step++) {
+		const bool first = step < count;
+		struct observation *next = &observation[first ? step : step - count];
+
+		if (next->early.running == first) {
+			observe_due(next);
+			return step + 1;
+		}
+	}
+	return step;
+}
+
 /* Occupies the CPUs of the target (occupy_internal.h). */
 static void
 occupy_all(struct run *run, struct observation *observation, size_t count)
 {
 	struct occupy *occupy = run->occupy;
+	const size_t first = count < EARLY_MOST ? count : EARLY_MOST;
+	size_t step = 0;
 
 	observe_early(run, observation, count, occupy_planned_ns(occupy));
 	occupy_begin(occupy);
-	while (occupy_arriving(occupy))
+	while (occupy_arriving(occupy)) {
 		late_serve(run);
+		if (occupy_is_due(occupy))
+			step = observe_next_due(observation, first, step);
+	}
 	occupy_span(occupy, run->occupied_ns);
 }
 

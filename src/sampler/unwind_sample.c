@@ -20,6 +20,7 @@ unwind_snapshot(struct unwinding *unwinding, const struct observation *observati
 		      &observation->capture->request.snapshot, may_stop, &unwinding->chain);
 	unwinding->run->stats.unwind_ns += clock_now_ns() - began;
 	unwinding->run->stats.unwind_frames += unwinding->chain.count;
+	runtime_capture_trim(observation->capture->runtime, &unwinding->chain);
 }
 
 /*
@@ -57,11 +58,11 @@ finish_unwinding(struct unwinding *unwinding, struct observation *observation, b
 	uint32_t root;
 
 	learn_stack_need(unwinding, thread);
-	unwinding->run->stats.chains[unwinding->chain.end]++;
 	observation->green_task = green_of_thread(process->green, runtime, &unwinding->chain,
 						  &root);
 	observation->stack = stacks_intern(&process->stacks, &unwinding->chain, runtime,
 					   unwinding->run->tick.number, root);
+	unwinding->run->stats.chains[runtime_capture_end(runtime, &unwinding->chain)]++;
 	if (runtime != NULL)
 		observation->gil = runtime_capture_gil(runtime, observation->info.number,
 						       observation->info.args);
@@ -101,7 +102,9 @@ may_stop_sleeping(const struct unwinding *unwinding, const struct observation *o
 	const struct sampled_thread *thread = observation->thread;
 
 	return unwinding->run->tracer != NULL && !thread->untouchable &&
-	       observation->state == RUN_SLEEPING &&
+	       (observation->state == RUN_SLEEPING ||
+		(observation->fell_asleep && observation->slept == RUN_SLEEPING &&
+		 syscall_sleeps_interruptible(observation->info.number))) &&
 	       !syscall_minds_a_stop(observation->info.number) && thread->memo == NULL &&
 	       thread->late == NULL;
 }

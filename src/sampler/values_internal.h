@@ -163,20 +163,20 @@ struct observation {
 	bool selected; /* the thread was selected before its name was read again */
 	bool renamed;  /* its name was read again and differs */
 	int64_t samples, weight_ns; /* weight of the sample: ticks, and nanoseconds */
-	double importance;          /* if RUNNING: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
-	/* Weight to add to the last observation, which has ended: what earlier ticks attributed to
-	 * it too little; negative: too much. */
+	double importance;          /* if it ran: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
+	/* Weight to add to the last observation, which has ended; negative: it had too much. */
 	int64_t past_samples, past_ns;
 	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
 	uint64_t counters_ns; /* when thread->sched was read */
-	enum run_state state;
+	enum run_state state, slept; /* slept: the state of the sleep, if it fell asleep */
 	struct syscall_info info;
 	struct syscall_info early; /* the call in which observe_early found the thread asleep */
 	uint64_t early_switches;   /* sched.switches then; UINT64_MAX: it was not asleep */
+	uint64_t due_switches, due_cpu_ns, due_ns; /* observe_due: counters, and when read */
 	struct capture_buffer *capture; /* taken from the pool of the process; NULL: none */
 	bool moved;       /* the thread ran after its stack was copied; a second copy failed */
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
-	bool fell_asleep; /* as in_sleep, and the thread was runnable when observed */
+	bool fell_asleep; /* the thread was runnable when the tick began, and sleeps since then */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */
 	uint32_t stack;      /* number in the profile */

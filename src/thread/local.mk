@@ -1,6 +1,8 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/thread/state.h \
+	include/wallsample/thread/stolen.h \
 	src/thread/run_state.c \
+	src/thread/stolen.c \
 	src/thread/syscall_names_aarch64.def \
 	src/thread/syscall_names_x86_64.def \
 	src/thread/syscall_table_internal.h \

@@ -20,6 +20,9 @@ static const char letters[] = {
 #undef X
 };
 
+/* The text of RUN_UNINTERRUPTIBLE in earlier versions, which scripts may pass to --state. */
+#define EARLIER_UNINTERRUPTIBLE "disk"
+
 const char *
 run_state_text(enum run_state state)
 {
@@ -44,7 +47,10 @@ run_state_parse(const char *text, enum run_state *state)
 			return true;
 		}
 	}
-	return false;
+	if (strcasecmp(text, EARLIER_UNINTERRUPTIBLE) != 0)
+		return false;
+	*state = RUN_UNINTERRUPTIBLE;
+	return true;
 }
 
 bool
@@ -65,7 +71,7 @@ run_state_from_letter(char letter)
 	case 'I':
 		return RUN_SLEEPING;
 	case 'D':
-		return RUN_DISK;
+		return RUN_UNINTERRUPTIBLE;
 	case 'T':
 	case 't':
 		return RUN_STOPPED;
@@ -77,13 +83,13 @@ run_state_from_letter(char letter)
 void
 run_state_add(struct strbuf *sb, enum run_state state, int32_t syscall)
 {
-	const bool waits = state == RUN_SLEEPING || state == RUN_DISK;
+	const bool waits = state == RUN_SLEEPING || state == RUN_UNINTERRUPTIBLE;
 
 	strbuf_add_text(sb, waits && syscall == SYSCALL_GREEN ? "parked" : run_state_text(state));
 	if (!waits || syscall == SYSCALL_GREEN)
 		return;
 	if (syscall == SYSCALL_NONE)
-		strbuf_add_text(sb, " outside a system call (page fault)");
+		strbuf_add_text(sb, " in a page fault");
 	else if (syscall == SYSCALL_UNKNOWN)
 		strbuf_add_text(sb, " in an unknown system call");
 	else if (syscall_name(syscall) != NULL)

@@ -32,24 +32,54 @@
  * executing it. In a call with SLEEPS but without WORKS, a runnable thread has just woken. */
 #define WORKS 8
 
+/* FILE_D: an uninterruptible sleep (D) in the call is for the data or the metadata of a file.
+ * Calls that only map memory, make processes or control devices do not have it. */
+#define FILE_D 16
+
+/* FILE_ANY: any sleep in the call, also an interruptible one, is for a file: unlike read(2), the
+ * call is not for sockets and pipes. */
+#define FILE_ANY (32 | FILE_D)
+
 /* The calls that all architectures have and that have attributes, as X(NR_name, attributes). */
 /* clang-format off */
 #define SYSCALL_ATTRIBUTES(X) \
-	X(NR_read, BREAKS) X(NR_write, BREAKS) X(NR_readv, BREAKS) X(NR_writev, BREAKS) \
+	X(NR_read, BREAKS | FILE_D) X(NR_write, BREAKS | FILE_D) \
+	X(NR_readv, BREAKS | FILE_D) X(NR_writev, BREAKS | FILE_D) \
 	X(NR_nanosleep, SLEEPS) X(NR_connect, BREAKS | SLEEPS) X(NR_accept, BREAKS | SLEEPS) \
 	X(NR_sendto, BREAKS | SLEEPS | WORKS) X(NR_recvfrom, BREAKS | SLEEPS) \
 	X(NR_sendmsg, BREAKS | SLEEPS | WORKS) X(NR_recvmsg, BREAKS | SLEEPS) \
 	X(NR_wait4, SLEEPS) X(NR_semop, BREAKS | TIMED | SLEEPS) X(NR_msgrcv, SLEEPS) \
-	X(NR_flock, SLEEPS) X(NR_rt_sigtimedwait, BREAKS | TIMED | SLEEPS) \
+	X(NR_flock, SLEEPS | FILE_ANY) X(NR_rt_sigtimedwait, BREAKS | TIMED | SLEEPS) \
 	X(NR_rt_sigsuspend, SLEEPS) X(NR_futex, SLEEPS) \
-	X(NR_io_getevents, BREAKS | TIMED | SLEEPS) X(NR_restart_syscall, SLEEPS) \
+	X(NR_io_getevents, BREAKS | TIMED | SLEEPS | FILE_ANY) X(NR_restart_syscall, SLEEPS) \
 	X(NR_semtimedop, BREAKS | TIMED | SLEEPS) X(NR_clock_nanosleep, SLEEPS) \
 	X(NR_mq_timedsend, SLEEPS) X(NR_mq_timedreceive, SLEEPS) X(NR_waitid, SLEEPS) \
 	X(NR_pselect6, SLEEPS) X(NR_ppoll, SLEEPS) X(NR_epoll_pwait, BREAKS | TIMED | SLEEPS) \
 	X(NR_accept4, BREAKS | SLEEPS) X(NR_recvmmsg, BREAKS | SLEEPS) X(NR_sendmmsg, BREAKS) \
-	X(NR_io_pgetevents, BREAKS | TIMED | SLEEPS) X(NR_io_uring_enter, BREAKS | TIMED) \
+	X(NR_io_pgetevents, BREAKS | TIMED | SLEEPS | FILE_ANY) \
+	X(NR_io_uring_enter, BREAKS | TIMED | FILE_D) \
 	X(NR_epoll_pwait2, BREAKS | TIMED | SLEEPS) X(NR_futex_waitv, SLEEPS) \
-	X(NR_futex_wait, SLEEPS)
+	X(NR_futex_wait, SLEEPS) \
+	X(NR_fsync, FILE_ANY) X(NR_fdatasync, FILE_ANY) X(NR_sync, FILE_ANY) \
+	X(NR_syncfs, FILE_ANY) X(NR_sync_file_range, FILE_ANY) X(NR_msync, FILE_ANY) \
+	X(NR_pread64, FILE_ANY) X(NR_pwrite64, FILE_ANY) X(NR_preadv, FILE_ANY) \
+	X(NR_pwritev, FILE_ANY) X(NR_preadv2, FILE_ANY) X(NR_pwritev2, FILE_ANY) \
+	X(NR_copy_file_range, FILE_ANY) X(NR_fallocate, FILE_ANY) X(NR_ftruncate, FILE_ANY) \
+	X(NR_truncate, FILE_D) X(NR_fadvise64, FILE_D) X(NR_readahead, FILE_D) \
+	X(NR_sendfile, FILE_D) X(NR_splice, FILE_D) X(NR_io_submit, FILE_D) \
+	X(NR_openat, FILE_D) X(NR_openat2, FILE_D) X(NR_close, FILE_D) X(NR_lseek, FILE_D) \
+	X(NR_newfstatat, FILE_D) X(NR_fstat, FILE_D) X(NR_statx, FILE_D) \
+	X(NR_statfs, FILE_D) X(NR_fstatfs, FILE_D) X(NR_getdents64, FILE_D) \
+	X(NR_faccessat, FILE_D) X(NR_faccessat2, FILE_D) X(NR_readlinkat, FILE_D) \
+	X(NR_unlinkat, FILE_D) X(NR_renameat, FILE_D) X(NR_renameat2, FILE_D) \
+	X(NR_mkdirat, FILE_D) X(NR_mknodat, FILE_D) X(NR_linkat, FILE_D) \
+	X(NR_symlinkat, FILE_D) X(NR_chdir, FILE_D) X(NR_utimensat, FILE_D) \
+	X(NR_fchmod, FILE_D) X(NR_fchmodat, FILE_D) X(NR_fchown, FILE_D) \
+	X(NR_fchownat, FILE_D) X(NR_getxattr, FILE_D) X(NR_lgetxattr, FILE_D) \
+	X(NR_fgetxattr, FILE_D) X(NR_setxattr, FILE_D) X(NR_lsetxattr, FILE_D) \
+	X(NR_fsetxattr, FILE_D) X(NR_listxattr, FILE_D) X(NR_llistxattr, FILE_D) \
+	X(NR_flistxattr, FILE_D) X(NR_removexattr, FILE_D) X(NR_lremovexattr, FILE_D) \
+	X(NR_fremovexattr, FILE_D)
 /* clang-format on */
 
 /*

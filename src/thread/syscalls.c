@@ -65,6 +65,16 @@ syscall_only_waits(long number)
 }
 
 bool
+syscall_waits_for_file(long number, enum run_state state)
+{
+	const unsigned wanted = state == RUN_UNINTERRUPTIBLE ? FILE_D :
+				state == RUN_SLEEPING        ? FILE_ANY :
+							       0;
+
+	return wanted != 0 && (attributes_of(number) & wanted) == wanted;
+}
+
+bool
 syscall_is_restart(long number)
 {
 	const char *name = syscall_name(number);

@@ -173,7 +173,8 @@ is_own_wake(const struct stop_request *request, uint64_t began)
 	if (request->occupied_ns[1] == 0)
 		return began >= tick - OWN_WAKE_NS && began <= tick + OWN_WAKE_NS;
 	return (began >= tick - OWN_SWITCH_NS && began <= tick) ||
-	       (began >= request->occupied_ns[0] - OWN_SWITCH_NS &&
+	       (request->occupied != OCCUPIED_NOT_RUNNING &&
+		began >= request->occupied_ns[0] - OWN_SWITCH_NS &&
 		began <= request->occupied_ns[1]);
 }
 
@@ -192,7 +193,7 @@ stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
 	uint64_t began = stopped_ns - waited;
 
 	if (request->during.switches == request->before.switches || request->fell_asleep ||
-	    waited == 0)
+	    waited == 0 || request->occupied == OCCUPIED_RUNNING)
 		return false;
 	if (syscall_only_waits(request->syscall) || waited > stopped_ns)
 		return true;

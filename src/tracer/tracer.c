@@ -20,9 +20,10 @@
 /* Longest duration of tracer_poll while breakpoints are hit faster than they are handled. */
 #define POLL_NS (200 * NS_PER_US)
 
-/* Most waits of tracer_finish, WATCHDOG_REPEAT_NS each, for a tracee that is not in the list of
+/* Most waits of tracer_finish, and the duration of each, for a tracee that is not in the list of
  * seized threads. */
 #define FINISH_ROUNDS 5
+#define FINISH_ROUND_NS (2 * NS_PER_MS)
 
 int
 tracer_create(const struct process *process, struct tracer **out, struct error *err)
@@ -234,7 +235,7 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 		/* While a child that is not a tracee runs, has_tracees returns true. */
 		if (tracer->seized.count == 0 && (tracer->is_parent || rounds++ >= FINISH_ROUNDS))
 			break;
-		serve_until(tracer, clock_now_ns() + WATCHDOG_REPEAT_NS);
+		serve_until(tracer, clock_now_ns() + FINISH_ROUND_NS);
 		tracer_check(tracer);
 	}
 }

@@ -12,8 +12,9 @@
 /* --- watchdog.c: a timer whose signal ends waitpid(2), which has no time-out ------------- */
 
 /* Interval at which the timer repeats its signal: a signal that arrives just before a wait begins
- * does not end the wait, but the next one does. */
-#define WATCHDOG_REPEAT_NS (2 * NS_PER_MS)
+ * does not end the wait, but the next one does. Threads may be held until the end of the wait, for
+ * no longer than 50 us, so that the interval must be shorter than a hold. */
+#define WATCHDOG_REPEAT_NS (50 * NS_PER_US)
 
 struct watchdog {
 	timer_t timer;

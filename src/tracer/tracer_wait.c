@@ -82,6 +82,26 @@ release_request(struct tracer *tracer, struct stop_request *request, uint64_t be
 	tracer->stats.signals_passed += request->signal != 0;
 }
 
+/* Sleeps until a tracee stops or exits. Fails with EINTR at deadline_ns, or at once if that has
+ * passed. */
+static struct wait_end
+sleep_for_any(struct tracer *tracer, uint64_t deadline_ns)
+{
+	struct wait_end end = { .slept = true, .tid = -1 };
+
+	if (clock_now_ns() >= deadline_ns) {
+		errno = EINTR;
+		return end;
+	}
+	tracer->own_delay_ns = read_own_delay(tracer);
+	/* The timer is set only when the wait is about to sleep, because setting it takes time, and
+	 * threads may be stopped during that time. */
+	if (!tracer->watchdog.armed)
+		watchdog_set(&tracer->watchdog, deadline_ns);
+	end.tid = stop_wait(&end.status, 0);
+	return end;
+}
+
 /* As stop_wait, but spins until `spin_until` before it sleeps, and ends with EINTR at
  * deadline_ns. */
 static struct wait_end
@@ -97,15 +117,8 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 		tracer->waited_ns = now;
 		now = clock_now_ns();
 	} while (now < spin_until);
-	if (end.tid == 0) {
-		end.slept = true;
-		tracer->own_delay_ns = read_own_delay(tracer);
-		/* The timer is set only when the wait is about to sleep, because setting it takes
-		 * time, and threads may be stopped during that time. */
-		if (!tracer->watchdog.armed)
-			watchdog_set(&tracer->watchdog, deadline_ns);
-		end.tid = stop_wait(&end.status, 0);
-	}
+	if (end.tid == 0)
+		end = sleep_for_any(tracer, deadline_ns);
 	end.at_ns = clock_now_ns();
 	return end;
 }

@@ -15,7 +15,9 @@ libwallsample_a_SOURCES += \
 	src/unwind/rule_internal.h \
 	src/unwind/unwind_method_internal.h \
 	src/unwind/unwinder.c \
-	src/unwind/walk.c
+	src/unwind/walk.c \
+	src/unwind/walk_end.c \
+	src/unwind/walk_end_internal.h
 if ARCH_X86_64
 libwallsample_a_SOURCES += \
 	src/unwind/arch_x86_64.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unwinder.c - runs the unwind methods on a snapshot and determines why the walk ended. */
-#include "unwind/unwind_method_internal.h"
+#include "unwind/walk_end_internal.h"
 
 /* Largest number of frame records, and of return addresses, that are tried as guesses for one
  * frame. */
@@ -209,20 +209,6 @@ run(struct unwinder *unwinder, struct walk *walk)
 	return result;
 }
 
-static enum chain_end
-chain_end_of(const struct walk *walk, enum advance result)
-{
-	if (result == ADVANCE_DONE)
-		return CHAIN_OUTERMOST;
-	if (result == ADVANCE_FULL)
-		return walk->chain->end;
-	if (walk->beyond_copy)
-		return CHAIN_STACK_LIMIT;
-	if (walk->missing_register)
-		return CHAIN_NEEDS_REGISTER;
-	return walk->bad_memory && !walk->no_info ? CHAIN_BAD_MEMORY : CHAIN_NO_UNWIND_INFO;
-}
-
 /* Restores the walk to the state *to, with the first `count` frames of its chain, so that another
  * guess can be tried. read_live and stack_used keep their values. */
 static void
@@ -264,14 +250,14 @@ has_frame_pointer(const struct walk *walk)
 
 /* Returns true when the last frame is in a file without unwind tables, its callee has tables, and
  * the searched part of the stack above has no return address into code with tables. The last frame
- * is then the function in which a C library without tables starts threads. */
+ * is then the function in which a C library without tables starts threads or calls main(). */
 static bool
 is_bare_start(struct unwinder *unwinder, struct walk *walk)
 {
 	const struct chain *chain = walk->chain;
 	uint64_t cursor = walk->regs.sp, address;
 
-	return chain->count >= 2 && !walk->bad_memory && has_frame_pointer(walk) &&
+	return chain->count >= 2 && !walk_is_unreadable(walk) && has_frame_pointer(walk) &&
 	       has_tables(unwinder, chain_frame_lookup(&chain->frame[chain->count - 2])) &&
 	       in_bare_file(unwinder, walk) && !next_candidate(unwinder, walk, &cursor, &address);
 }
@@ -455,7 +441,7 @@ walk_all(struct unwinder *unwinder, struct walk *walk, bool may_stop)
 		else
 			guess_caller(unwinder, walk, true, &result);
 	}
-	return chain_end_of(walk, result);
+	return walk_end(walk, result);
 }
 
 void

@@ -33,9 +33,13 @@ enum limit {
 	DATE,         /* address of a struct timespec of CLOCK_REALTIME, or NULL */
 };
 
-/* The use of the first argument: no descriptor (NO_FD), a descriptor to which the call writes
- * (WRITES_FD), or a descriptor for any other use (READS_FD). */
-enum use { NO_FD, READS_FD, WRITES_FD };
+/*
+ * The use of the first arguments: no descriptor (NO_FD), a descriptor to which the call writes
+ * (WRITES_FD), or a descriptor for any other use (READS_FD); the path of a file (PATH); a
+ * descriptor and a path relative to it (PATH_AT). A path is read only in uninterruptible sleep:
+ * interruptible sleep in such a call is rarely for a file (open of a FIFO).
+ */
+enum use { NO_FD, READS_FD, WRITES_FD, PATH, PATH_AT };
 
 struct call_row {
 	const char *name;
@@ -210,14 +214,13 @@ of_waitid(const struct wait_source *source, const struct wait_call *call, struct
 	}
 }
 
-/* vfork: the parent sleeps until the child has called execve or exited. */
+/* vfork: the parent sleeps, uninterruptibly, until the child has called execve or exited. */
 static void
 of_vfork(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	(void)source;
 	(void)call;
-	out->kind = WAIT_CHILD;
-	out->child = -1;
+	out->kind = WAIT_VFORK;
 }
 
 /* clone blocks only with the flag CLONE_VFORK. */
@@ -282,33 +285,69 @@ of_futex_wait(const struct wait_source *source, const struct wait_call *call, st
 static const struct call_row rows[] = {
 	{ "accept", WAIT_ACCEPT, READS_FD, NO_LIMIT, 0, NULL },
 	{ "accept4", WAIT_ACCEPT, READS_FD, NO_LIMIT, 0, NULL },
+	{ "access", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "chdir", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "chmod", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "chown", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
 	{ "clock_nanosleep", WAIT_SLEEP, NO_FD, NO_LIMIT, 0, of_clock_nanosleep },
 	{ "clone", WAIT_OTHER, NO_FD, NO_LIMIT, 0, of_clone },
 	{ "clone3", WAIT_OTHER, NO_FD, NO_LIMIT, 0, of_clone3 },
 	{ "connect", WAIT_CONNECT, READS_FD, NO_LIMIT, 0, NULL },
 	{ "copy_file_range", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "creat", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
 	{ "epoll_pwait", WAIT_EPOLL, READS_FD, MILLISECONDS, 3, NULL },
 	{ "epoll_pwait2", WAIT_EPOLL, READS_FD, TIMESPEC, 3, NULL },
 	{ "epoll_wait", WAIT_EPOLL, READS_FD, MILLISECONDS, 3, NULL },
+	{ "faccessat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "faccessat2", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "fadvise64", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "fallocate", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fchmod", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fchmodat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "fchown", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fchownat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "fcntl", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, of_fcntl },
 	{ "fdatasync", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fgetxattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "flistxattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "flock", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fremovexattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fsetxattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "fstat", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "fstatfs", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "fsync", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "ftruncate", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "futex", WAIT_FUTEX, NO_FD, NO_LIMIT, 0, wait_of_futex },
 	{ "futex_wait", WAIT_FUTEX, NO_FD, NO_LIMIT, 0, of_futex_wait },
 	{ "futex_waitv", WAIT_FUTEX, NO_FD, NO_LIMIT, 0, of_futex_waitv },
+	{ "futimesat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "getdents", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "getdents64", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "getxattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
 	{ "io_getevents", WAIT_OTHER, NO_FD, TIMESPEC, 4, NULL },
 	{ "io_pgetevents", WAIT_OTHER, NO_FD, TIMESPEC, 4, NULL },
 	{ "io_uring_enter", WAIT_IO_URING, READS_FD, NO_LIMIT, 0, of_io_uring_enter },
 	{ "ioctl", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "lchown", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "lgetxattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "link", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "linkat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "listxattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "llistxattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "lremovexattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "lsetxattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "lstat", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "mkdir", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "mkdirat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "mknod", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "mknodat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "mq_timedreceive", WAIT_DESCRIPTOR, READS_FD, DATE, 4, NULL },
 	{ "mq_timedsend", WAIT_DESCRIPTOR, WRITES_FD, DATE, 4, NULL },
 	{ "nanosleep", WAIT_SLEEP, NO_FD, TIMESPEC, 0, NULL },
+	{ "newfstatat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "open", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "openat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "openat2", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "pause", WAIT_SIGNAL, NO_FD, NO_LIMIT, 0, NULL },
 	{ "poll", WAIT_POLL, NO_FD, MILLISECONDS, 2, of_poll },
 	{ "ppoll", WAIT_POLL, NO_FD, TIMESPEC, 2, of_poll },
@@ -321,10 +360,17 @@ static const struct call_row rows[] = {
 	{ "pwritev2", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
 	{ "read", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
 	{ "readahead", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "readlink", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "readlinkat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "readv", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
 	{ "recvfrom", WAIT_SOCKET_READ, READS_FD, NO_LIMIT, 0, NULL },
 	{ "recvmmsg", WAIT_SOCKET_READ, READS_FD, TIMESPEC, 4, NULL },
 	{ "recvmsg", WAIT_SOCKET_READ, READS_FD, NO_LIMIT, 0, NULL },
+	{ "removexattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "rename", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "renameat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "renameat2", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "rmdir", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
 	{ "rt_sigsuspend", WAIT_SIGNAL, NO_FD, NO_LIMIT, 0, NULL },
 	{ "rt_sigtimedwait", WAIT_SIGNAL, NO_FD, TIMESPEC, 2, NULL },
 	{ "select", WAIT_SELECT, NO_FD, TIMEVAL, 4, of_select },
@@ -334,10 +380,20 @@ static const struct call_row rows[] = {
 	{ "sendmmsg", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
 	{ "sendmsg", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
 	{ "sendto", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
+	{ "setxattr", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
 	{ "splice", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "stat", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "statfs", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "statx", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "sync_file_range", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "syncfs", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "tee", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, NULL },
+	{ "truncate", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "unlink", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "unlinkat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "utime", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
+	{ "utimensat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
+	{ "utimes", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
 	{ "vfork", WAIT_OTHER, NO_FD, NO_LIMIT, 0, of_vfork },
 	{ "vmsplice", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
 	{ "wait4", WAIT_CHILD, NO_FD, NO_LIMIT, 0, of_wait4 },
@@ -350,6 +406,16 @@ static int
 compare_call_rows(const void *name, const void *row)
 {
 	return strcmp(name, ((const struct call_row *)row)->name);
+}
+
+/* Sets kind, path and descriptor for uninterruptible sleep in a call that uses a path. */
+static void
+set_path(const struct wait_call *call, enum use use, struct wait *out)
+{
+	out->kind = WAIT_FILE;
+	out->path = call->args[use == PATH_AT];
+	if (use == PATH_AT)
+		out->fd = argument_int(call, 0);
 }
 
 static void
@@ -365,19 +431,21 @@ wait_of_call(const struct wait_source *source, const struct wait_call *call, str
 		return;
 	out->kind = row->kind;
 	out->writes = row->use == WRITES_FD;
-	if (row->use != NO_FD)
+	if (row->use == READS_FD || row->use == WRITES_FD)
 		out->fd = argument_int(call, 0);
+	else if (row->use != NO_FD && call->state == RUN_UNINTERRUPTIBLE)
+		set_path(call, row->use, out);
 	set_time_out(source, call, row, out);
 	if (row->details != NULL)
 		row->details(source, call, out);
 }
 
-/* Returns true when a thread in uninterruptible sleep still waits for the object of its system
- * call, not for a disk. */
+/* Returns true when a thread in uninterruptible sleep may wait for the object of its system call.
+ * Other objects, such as a futex, are only waited for in interruptible sleep. */
 static bool
-keeps_kind_in_disk_sleep(const struct wait *wait)
+keeps_kind_uninterruptible(const struct wait *wait)
 {
-	return wait->kind == WAIT_CHILD ||
+	return wait->kind == WAIT_CHILD || wait->kind == WAIT_VFORK || wait->path != 0 ||
 	       (wait->fd >= 0 && wait->kind >= WAIT_FILE && wait->kind <= WAIT_DESCRIPTOR);
 }
 
@@ -389,15 +457,15 @@ wait_classify(const struct wait_source *source, const struct wait_call *call, st
 	*out = unknown;
 	if (call->state == RUN_STOPPED)
 		out->kind = WAIT_STOPPED;
-	if (call->state != RUN_SLEEPING && call->state != RUN_DISK)
+	if (call->state != RUN_SLEEPING && call->state != RUN_UNINTERRUPTIBLE)
 		return;
 	if (call->number == SYSCALL_NONE) {
 		out->kind = WAIT_FAULT;
 		return;
 	}
 	wait_of_call(source, call, out);
-	if (call->state == RUN_DISK && !keeps_kind_in_disk_sleep(out)) {
+	if (call->state == RUN_UNINTERRUPTIBLE && !keeps_kind_uninterruptible(out)) {
 		*out = unknown;
-		out->kind = WAIT_DISK;
+		out->kind = WAIT_OTHER;
 	}
 }

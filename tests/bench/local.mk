@@ -115,11 +115,35 @@ bench: wallsample$(EXEEXT) $(bench_program_files) tests/bench/bin/bench_recordin
 	@test -n "$(BENCH_ARGS)" || $(MAKE) bench-recording bench-tasks
 .PHONY: bench
 
-# Shares of functions beside perf and known truth.
-EXTRA_DIST += tests/bench/accuracy.py
+# Margins of error in many short runs.
+EXTRA_PROGRAMS += tests/bench/bin/bench_shares
+CLEANFILES += tests/bench/bin/bench_shares
+EXTRA_DIST += tests/bench/margins.py
+tests_bench_bin_bench_shares_SOURCES = tests/bench/bench_shares.c
+tests_bench_bin_bench_shares_LDADD = -lpthread
 
-bench-accuracy: wallsample$(EXEEXT) tests/bench/bench_calls$(EXEEXT)
-	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/accuracy.py \
-		--target $(abs_builddir)/tests/bench/bench_calls \
+bench-margins: wallsample$(EXEEXT) tests/bench/bin/bench_shares
+	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/margins.py \
+		--target $(abs_builddir)/tests/bench/bin/bench_shares \
+		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+.PHONY: bench-margins
+
+# Shares of functions beside perf and known truth: of a synthetic program, of servers under load,
+# and of a program of which one function is slowed.
+EXTRA_DIST += tests/bench/accuracy.py tests/bench/accuracy_sides.py \
+	tests/bench/accuracy_programs.py tests/bench/accuracy_slowed.py tests/bench/slow_calls.c
+CLEANFILES += tests/bench/bin/slow_calls.so
+tests/bench/bin/slow_calls.so: tests/bench/slow_calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC -o $@ \
+		$(srcdir)/tests/bench/slow_calls.c -ldl
+
+accuracy = PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench
+bench-accuracy: wallsample$(EXEEXT) tests/bench/bench_calls$(EXEEXT) \
+		tests/bench/bin/sqlite_orders$(EXEEXT) tests/bench/bin/slow_calls.so
+	@$(accuracy)/accuracy.py --target $(abs_builddir)/tests/bench/bench_calls \
+		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+	@$(accuracy)/accuracy_programs.py --wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+	@$(accuracy)/accuracy_slowed.py --target $(abs_builddir)/tests/bench/bin/sqlite_orders \
+		--library $(abs_builddir)/tests/bench/bin/slow_calls.so \
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 .PHONY: bench-accuracy

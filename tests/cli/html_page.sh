@@ -180,7 +180,7 @@ cat >"$work/timeline.js" <<'JS'
 	check("a shape for each state", svg(1).children.length === 3 && svg(2).children.length === 2);
 	check("and the CPUs", svg(0).querySelector(".cpus"));
 	check("a legend of the states there are", $("#timeline-legend").textContent ===
-		"runningwaiting for a CPUdisksleeping");
+		"runningwaiting for a CPUuninterruptiblesleeping");
 	check("names are text", rows[1].textContent === hostile + "79");
 	check("the axis has times", Array.from(document.querySelectorAll(".timeline-axis span")).some(
 		(label) => label.textContent === "0.5s"));

@@ -8,6 +8,7 @@ lint_tests = \
 	tests/lint/headers_alone.sh \
 	tests/lint/languages.sh \
 	tests/lint/layering.sh \
+	tests/lint/libraries.sh \
 	tests/lint/manual.sh \
 	tests/lint/names.sh \
 	tests/lint/option_types.sh \

@@ -77,17 +77,23 @@ def longest_stops(path):
                if bucket >= 16) / 1e9
 
 
+def stolen_time(path):
+    """The time in seconds for which a hypervisor used CPUs of the threads."""
+    return query(path, "SELECT coalesce(max(value), 0) FROM cost WHERE name = 'stolen_ns'")[0][0] / 1e9
+
+
 def check_threads(threads, path):
     rows = query(path, "SELECT t.tid, sum(overhead_ns), "
                        "sum(CASE WHEN state = 'Q' THEN wall_ns ELSE 0 END), sum(wall_ns) "
                        "FROM spans p JOIN threads t ON t.id = p.thread GROUP BY t.tid")
-    stopped = longest_stops(path)
+    stopped = longest_stops(path) + stolen_time(path)
     found = {row[0]: [value / 1e9 for value in row[1:]] for row in rows}
     for tid, (name, cpu, delay) in sorted(threads.items()):
         got = found[tid]
         check(abs(got[0] - cpu) <= 0.01 * cpu + TICK_S,
               f"{name}: {got[0]:.3f} s on a CPU, in truth {cpu:.3f}")
-        # Time in which the thread was stopped to be sampled is not the kernel's wait for a CPU.
+        # Time in which the thread was stopped to be sampled, or a hypervisor had its CPU, is not the
+        # kernel's wait for a CPU.
         check(-0.01 * (cpu + delay) - TICK_S <= got[1] - delay <=
               0.01 * (cpu + delay) + TICK_S + stopped,
               f"{name}: {got[1]:.3f} s waiting for a CPU, in truth {delay:.3f}")

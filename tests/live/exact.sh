@@ -41,7 +41,7 @@ if [ -z "$samples" ] || [ -z "$exact" ]; then
 	complain "JSON has no number of exact samples"
 	finish
 fi
-if [ "$samples" -lt "$LEAST_SAMPLES" ] || [ $((exact * 10)) -lt $((samples * 9)) ]; then
+if [ "$samples" -lt "$LEAST_SAMPLES" ] || [ $((exact * 4)) -lt "$samples" ]; then
 	echo "the machine is too busy: $exact of $samples samples are exact"
 	exit 77
 fi

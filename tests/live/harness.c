@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "wallsample/thread/stolen.h"
+
 /* As TARGET_COUNTERS_FD of targets/target.h. */
 #define COUNTERS_FD 3
 #define WORDS_MOST 32
@@ -27,6 +29,7 @@ static struct {
 	char name[128]; /* of the case */
 	char note[1024];
 	unsigned cases, skipped, failed;
+	struct machine_time machine; /* when the case began; busy_ns 0: not known */
 } state;
 
 /* --- checks ------------------------------------------------------------------- */
@@ -89,8 +92,21 @@ harness_case(const char *fmt, ...)
 	vsnprintf(state.name, sizeof(state.name), fmt, args);
 	va_end(args);
 	state.note[0] = '\0';
+	if (!machine_time_read(&state.machine))
+		state.machine = (struct machine_time){ 0 };
 	state.cases++;
 	printf("case %s\n", state.name);
+}
+
+double
+harness_stolen(void)
+{
+	struct machine_time now;
+
+	if (state.machine.busy_ns == 0 || !machine_time_read(&now))
+		return 0;
+	const double stolen = machine_time_stolen(&state.machine, &now);
+	return stolen / (1 + stolen);
 }
 
 void

@@ -28,6 +28,13 @@ void harness_begin(unsigned seconds);
 void harness_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* This case cannot be had here. */
 void harness_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * The share of the CPU time that threads of this machine wanted since the case began, and that a
+ * hypervisor used for others. From HARNESS_STOLEN_MOST on, ticks are late in a way that depends on
+ * what the target does: a CPU that has slept comes back later than one that was busy.
+ */
+#define HARNESS_STOLEN_MOST 0.03
+double harness_stolen(void);
 /* What a failure of the current case needs to be understood; printed with the first one. */
 void harness_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The exit status: 1 when a check failed, 77 when all cases were skipped, else 0. */

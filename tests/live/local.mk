@@ -19,7 +19,7 @@ live_tests = \
 	tests/live/test_tasks tests/live/test_tasks_recorded tests/live/test_unharmed tests/live/test_waits
 check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
-live_ldadd = tests/live/libharness.a -lm
+live_ldadd = tests/live/libharness.a libwallsample.a -lm
 tests_live_test_blame_LDADD = $(live_ldadd)
 tests_live_test_breakpoints_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 tests_live_test_churn_LDADD = $(live_ldadd)
@@ -56,13 +56,23 @@ tests_live_test_waits_LDADD = $(WALLSAMPLE_LIBS) $(live_ldadd)
 
 # Plumbing of the C libraries; the script compiles the program for glibc and for musl.
 TESTS += tests/live/c_library.sh
-EXTRA_DIST += tests/live/c_library.sh tests/live/targets/cancel_calls.c
+EXTRA_DIST += tests/live/c_library.sh tests/live/targets/cancel_calls.c \
+	tests/live/targets/cancel_library.c
 
 # Samples of running threads that are exact.
 check_PROGRAMS += tests/bench/bench_calls
 tests_bench_bench_calls_SOURCES = tests/bench/bench_calls.c
+tests_bench_bench_calls_LDADD =
 TESTS += tests/live/exact.sh
 EXTRA_DIST += tests/live/exact.sh
+
+# Uninterruptible sleeps: a child of vfork, a frozen file system.
+TESTS += tests/live/uninterruptible.sh
+EXTRA_DIST += tests/live/uninterruptible.sh
+
+# Interpreters whose functions are not shown.
+TESTS += tests/live/unread.sh
+EXTRA_DIST += tests/live/unread.sh
 
 # Python processes that sample themselves, with the package of contrib/python.
 TESTS += tests/live/notebook.sh
@@ -321,7 +331,7 @@ EXTRA_DIST += tests/live/accounting.sh tests/live/accounting.py
 # Programs in Python, with every interpreter that the machine has.
 live_python_tests = tests/live/python.sh tests/live/python_brink.sh tests/live/python_deadlock.sh \
 	tests/live/python_gil.sh tests/live/python_killed.sh tests/live/python_parts.sh \
-	tests/live/python_starts.sh tests/live/python_tasks.sh \
+	tests/live/python_deep.sh tests/live/python_greenlet.sh tests/live/python_starts.sh tests/live/python_tasks.sh \
 	tests/live/python_torn.sh
 TESTS += $(live_python_tests)
 EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_common.sh \
@@ -329,6 +339,7 @@ EXTRA_DIST += $(live_python_tests) tests/live/python_check.py tests/live/python_
 	tests/live/python_tasks_check.py tests/live/targets/embeds.c \
 	tests/live/targets/python_brink.py tests/live/targets/python_execs.py \
 	tests/live/targets/python_deadlock.py tests/live/targets/python_gil.py \
+	tests/live/targets/python_greenlet.py \
 	tests/live/targets/python_parts.py tests/live/targets/python_shapes.py \
 	tests/live/targets/python_starts.py tests/live/targets/python_tasks.py \
 	tests/live/targets/python_torn.py

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -54,6 +55,19 @@ open_one(struct points *points, const char *spec)
 	return open_points(points, &spec, 1);
 }
 
+/* True if a thread of the target is in read(2); with "ends" that is not the first thread. */
+static bool
+reads_input(pid_t pid)
+{
+	pid_t tids[8];
+	const size_t count = inspect_threads(pid, tids, 8);
+
+	for (size_t i = 0; i < count; i++)
+		if (inspect_is_in_call(tids[i], SYS_read))
+			return true;
+	return false;
+}
+
 static void
 step(struct points *points)
 {
@@ -62,6 +76,9 @@ step(struct points *points)
 	target_tell(&points->target);
 	if (!target_read_line(&points->target, line, sizeof(line)))
 		harness_die("the target has ended");
+	/* The kernel counts the system call that has written the line when it returns. */
+	while (!reads_input(points->target.pid))
+		;
 	CHECK(progress_read(points->progress, points->value), "it can be read");
 }
 

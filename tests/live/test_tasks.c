@@ -192,7 +192,7 @@ check_ready(struct sim_run *run)
 static bool
 is_in(const char *text, const char *stack)
 {
-	static const char fault[] = "[waiting];[sleeping outside a system call (page fault)";
+	static const char fault[] = "[waiting];[sleeping in a page fault";
 	const char *at = strstr(text, stack);
 
 	return at != NULL && strcmp(at, stack) == 0 &&

@@ -51,7 +51,7 @@ for profile in scope["profiles"]:
 check("frames are the ones that are used", used == set(range(len(frames))))
 
 # The state is innermost, where there is one; --by line has a line behind each name.
-states = ("[sleeping", "[waiting for", "[disk", "[stopped")
+states = ("[sleeping", "[waiting for", "[uninterruptible", "[stopped")
 def names(sample):
     words = [frames[number]["name"] for number in sample]
     if words[-1].startswith(states):
@@ -133,7 +133,7 @@ same wall time-part.speedscope.json time-part.folded time-part.perf
 
 # What a thread did asleep: half of its time in one call, half in the other.
 for state in '[sleeping in futex]' '[sleeping in epoll_wait]' '[waiting for a CPU]' \
-	'[disk outside a system call (page fault)]'; do
+	'[uninterruptible in a page fault]'; do
 	grep -qF "{\"name\":\"$state\"}" "$replay/time.speedscope.json" ||
 		{ echo "no frame $state"; failed=1; }
 done

@@ -81,15 +81,20 @@ unit_tests = \
 	tests/unit/runtime/test_python_tasks \
 	tests/unit/runtime/test_python_threads \
 	tests/unit/sampler/test_hold \
+	tests/unit/sampler/test_margins \
 	tests/unit/sampler/test_pace \
 	tests/unit/sampler/test_priority \
 	tests/unit/sampler/test_rings \
+	tests/unit/sampler/test_weights \
+	tests/unit/sampler/test_weights_borrow \
+	tests/unit/sampler/test_window \
 	tests/unit/symbol/test_plt_names \
 	tests/unit/symbol/test_symbol \
 	tests/unit/symbol/test_symbol_damage \
 	tests/unit/symbol/test_symbol_inlines \
 	tests/unit/symbol/test_symbol_names \
 	tests/unit/thread/test_state \
+	tests/unit/tracer/test_queued \
 	tests/unit/tracer/test_tracer_parts \
 	tests/unit/unwind/test_chain \
 	tests/unit/unwind/test_cycle \
@@ -111,7 +116,7 @@ check_LIBRARIES += tests/unit/libscene.a
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
-# Programs that name no LDADD of their own are these tests.
+# Programs that name no LDADD of their own are these tests, which tests/lint/libraries.sh checks.
 LDADD = tests/unit/libscene.a $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_libscene_a_SOURCES = \
 	tests/unit/scene/causal_report_scene.c \
@@ -153,7 +158,9 @@ tests_unit_libscene_a_SOURCES = \
 	tests/unit/scene/unwind_scene.c \
 	tests/unit/scene/unwind_scene.h \
 	tests/unit/scene/wait_scene.c \
-	tests/unit/scene/wait_scene.h
+	tests/unit/scene/wait_scene.h \
+	tests/unit/scene/weights_scene.c \
+	tests/unit/scene/weights_scene.h
 # These two read their own DWARF.
 tests_unit_runtime_test_julia_find_CFLAGS = $(AM_CFLAGS) -g
 tests_unit_runtime_test_python_layout_CFLAGS = $(AM_CFLAGS) -g

@@ -16,9 +16,9 @@
  * address is rarely sampled twice.
  *
  * Margin of a change. Let a run have n independent samples. For every weight, n is margin_ticks()
- * for WEIGHT_WALL and the whole elapsed time: a rate is relative to the elapsed time, so every tick
- * counts. If a thread was in the function for the part r of the elapsed time, one sample of this
- * thread has at most the standard deviation sqrt(r (1 - r)). The deviations of all threads are
+ * for WEIGHT_LATENCY and the whole elapsed time: a rate is relative to the elapsed time, so every
+ * tick counts. If a thread was in the function for the part r of the elapsed time, one sample of
+ * this thread has at most the standard deviation sqrt(r (1 - r)). The deviations of all threads are
  * added, which is an upper bound even if the threads are correlated. If a rate R cannot exceed
  * `most`, a second upper bound of the deviation is sqrt(R (most - R)). `most` is 1 for Latency, the
  * highest parallelism of a tick for Overhead, and the largest number of threads for Wall. The
@@ -124,6 +124,7 @@ struct diff_run {
 	 * a Wall rate has only the first of the two upper bounds described above
 	 */
 	uint32_t threads_most;
+	const struct run_division *division; /* of the run (run_stats.h); NULL: not known */
 };
 
 /*

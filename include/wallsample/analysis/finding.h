@@ -16,8 +16,9 @@
  *         of the waits only if GIL is no finding. Idle workers, which wait on a condition, do not
  *         count
  * IO      share of real time in which no thread was runnable until a file or disk had answered:
- *         uninterruptible sleep, and sleep in system calls for files only, such as fsync and
- *         pread64 (read and write, which are also for sockets, do not count)
+ *         sleep in system calls for files only, such as fsync and pread64, and uninterruptible
+ *         sleep in a page fault or in any call that reads, writes or changes files, such as read
+ *         and openat (but not vfork or munmap)
  * QUEUE   share of the runnable time in which threads waited for a CPU
  * GIL     share of real time in which a thread held the interpreter's lock, if on average more than
  *         GIL_WAIT_LIMIT other threads waited for the lock: more threads do not make such a program
@@ -80,8 +81,10 @@ struct findings {
 
 /*
  * Fills `out` with the findings of the view. `cpus` is the number of CPUs that the program may use;
- * 0 stands for the largest number of CPUs that were busy at one tick.
+ * 0 stands for the largest number of CPUs that were busy at one tick. `division`: that of the run
+ * (run_stats.h), for margins; NULL: not known.
  */
-void findings_make(const struct view *view, unsigned cpus, struct findings *out);
+void findings_make(const struct view *view, unsigned cpus, const struct run_division *division,
+		   struct findings *out);
 
 #endif

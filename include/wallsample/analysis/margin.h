@@ -12,6 +12,13 @@
  * weights vary much less than the intervals (pace_weigh() in pace.c). It is still less if few ticks
  * carry most of the weight, as with CPU time in a program that rarely runs.
  *
+ * The CPU time of each thread is known (src/sampler/weights/weights_internal.h), but its division
+ * among stacks is a result of the samples of the running thread, of which each gets a part w
+ * (struct run_division, run_stats.h). They are fewer than the ticks if the sampler had no CPU, and
+ * unequal if only some are exact. A share then has the margin of the part that is known worst: with
+ * n samples that divide the CPU time C, a sample is worth C / n, and a time T has at most T n / C
+ * independent samples.
+ *
  * Limits: samples of several threads at one tick count as one sample. This is exact if the threads
  * do the same at the same time, and makes the error too large otherwise. Bias of the sampler (see
  * wallsample-theory(7)) is not included.
@@ -20,6 +27,7 @@
 #define WALLSAMPLE_ANALYSIS_MARGIN_H
 
 #include "wallsample/profile/profile.h"
+#include "wallsample/profile/run_stats.h"
 
 /*
  * Returns the number of independent samples from which a share is estimated. `whole_ns` is the time
@@ -27,14 +35,17 @@
  * ticks of the profile; 0 without ticks. If `whole_ns` is less than the elapsed time (for Overhead:
  * than the CPU time), the number is reduced in proportion: a share of running time is sampled only
  * by ticks at which a thread ran, a share of filtered time only by ticks with a selected sample.
- * The result is then an upper bound, because one tick may have several of these samples.
+ * The result is then an upper bound, because one tick may have several of these samples. It is at
+ * most the number that follows from `division`, unless that is NULL or its time is 0.
  */
-double margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns);
+double margin_ticks(const struct profile *profile, const struct run_division *division,
+		    enum weight weight, int64_t whole_ns);
 
 /*
- * Returns half the width of the 95 % confidence interval of a share in [0, 1] by Wilson's formula.
- * `ticks` is the number of independent samples, as from margin_ticks(). The result is near 1.96
- * standard deviations, and above 0 even for a share of 0 or 1. It is 1 if `ticks` is 0.
+ * Returns the distance of a share in [0, 1] from the farther end of its 95 % confidence interval by
+ * Wilson's formula: the end on the side of 0.5. `ticks` is the number of independent samples, as
+ * from margin_ticks(). For many samples the result is 1.96 standard deviations; it is above 0 even
+ * for a share of 0 or 1. It is 1 if `ticks` is 0.
  */
 double margin_of_share(double share, double ticks);
 

@@ -36,7 +36,7 @@ struct top_table {
 
 struct state_row {
 	enum run_state state;
-	/* view_row.syscall if the state is RUN_SLEEPING or RUN_DISK; else SYSCALL_NONE */
+	/* view_row.syscall if the state is SLEEPING or UNINTERRUPTIBLE; else SYSCALL_NONE */
 	int32_t syscall;
 	int64_t samples, ns[WEIGHT_COUNT];
 };

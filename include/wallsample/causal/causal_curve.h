@@ -6,13 +6,14 @@
  * The gain of a THROUGHPUT point at speed-up s is the rate (events / virtual time) at s, divided by
  * the rate at 0, minus 1. The gain of a LATENCY point is 1 minus the quotient of the mean times
  * from begin to end at s and at 0. In both cases a higher gain is better. Virtual time is wall_ns -
- * held_ns.
+ * held_ns, less 12 us a tick: a tick costs the target some time that cannot be distinguished from
+ * work.
  *
  * At least half of all experiments are at speed-up 0. Each other experiment is compared with the
  * experiments at speed-up 0 that were made shortly before and after it. This cancels linear drift.
  * The confidence intervals are computed by bootstrap over experiments. The intervals are then
- * widened for an error that all experiments share: a tick costs the target up to some 15 us that
- * cannot be distinguished from work. Only WHOLE experiments count.
+ * widened for an error that all experiments share: the cost of a tick differs between machines, by
+ * a standard deviation of 6 us. Only WHOLE experiments count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
@@ -48,6 +49,9 @@ enum causal_verdict {
 	CAUSAL_VERDICTS(X)
 #undef X
 };
+
+/* Returns the virtual time of an experiment in ns, without the estimated cost of its ticks. */
+double causal_virtual_ns(const struct causal_experiment *experiment);
 
 const char *causal_verdict_word(enum causal_verdict verdict);
 

@@ -182,7 +182,8 @@ void profile_calibrate_parallelism(struct profile *profile);
 size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
-uint64_t profile_wall_ns(const struct profile *profile); /* sum of the spans of all ticks */
+uint64_t profile_wall_ns(const struct profile *profile);   /* sum of the spans of all ticks */
+int64_t profile_latency_ns(const struct profile *profile); /* sum of the latency of all entries */
 /* Return the integral of the number of ready tasks (profile_set_ready) over time, in ns, and the
  * maximum of this number. */
 double profile_ready_ns(const struct profile *profile);

@@ -34,7 +34,7 @@
 #define NAMED_FRAMES(X)                                                                            \
 	X(GAP, PROFILE_GAP)      /* no thread was runnable */                                      \
 	X(SLEEPING, "[sleeping") /* second frame: the wait whose end ended the gap */              \
-	X(DISK, "[disk")         /* likewise: an uninterruptible sleep */                          \
+	X(UNINTERRUPTIBLE, "[uninterruptible") /* likewise: an uninterruptible sleep */            \
 	X(IDLE, "[nothing ran until the end]") /* second frame of a gap that no wait ended */      \
 	X(TASK_FINISHED, "[failed: task already finished]")                                        \
 	X(FAILED, "[failed: ")       /* SAMPLE_FAILURES in run_stats.h, except NOT_STOPPED */      \

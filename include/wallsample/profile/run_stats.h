@@ -52,6 +52,20 @@ struct run_excluded {
 };
 
 /*
+ * How known CPU time was divided among samples of running threads
+ * (src/sampler/weights/weights_internal.h). Each sample has a part of it. The margins of error
+ * follow from these sums (margin.h).
+ */
+struct run_division {
+	uint64_t samples; /* number of samples, each of one look at a running thread */
+	uint64_t ns;      /* CPU time that was divided; 0: not known */
+	double squares;   /* sum of the squared parts, in ns * s */
+	/* Sum of the standard deviations, for a sample of deviation 1, of time that earlier samples
+	 * divided: time / sqrt(number of these samples), in ns. */
+	double borrowed;
+};
+
+/*
  * A thread sample is one thread at one tick. "Task" means a green task (green_task.h); a sample of
  * a waiting task counts as a thread sample.
  */
@@ -98,6 +112,7 @@ struct run_stats {
 	 * that are exact: the thread was interrupted by a timer, at a moment that did not depend on
 	 * what it executed, and went to its stop before it executed anything else. */
 	uint64_t running, running_exact;
+	struct run_division division;
 	uint64_t failed[FAILURE_COUNT];   /* thread samples without a stack, by reason */
 	uint64_t chains[CHAIN_END_COUNT]; /* number of call chains, by the reason for their end */
 	struct histogram stop_ns;         /* durations of the stops of threads for samples */
@@ -113,10 +128,14 @@ struct run_stats {
 	uint32_t thinnest;
 	/* time in ns that unwinding took, and number of frames that it found */
 	uint64_t unwind_ns, unwind_frames;
-	int nice_value;  /* nice value of wallsample while it sampled */
+	int nice_value; /* nice value of wallsample while it sampled */
+	/* Estimated part of the time in the state RUN_QUEUED for which a hypervisor used the CPU;
+	 * sum over all threads (stolen.h). */
+	uint64_t stolen_ns;
 	bool calibrated; /* the weights of all samples agree with the kernel's count of CPU time */
 	bool execed;     /* the target called exec during the run */
 	char runtimes[128]; /* text of runtimes_describe_all (runtime.h); "": no runtime */
+	char unread[512];   /* text of runtimes_unread_all (runtime.h); "": all were read */
 	int child_status;   /* status as wait(2) returns it, valid if child_exited is true */
 	bool child_exited;  /* the target was a child of wallsample and has exited */
 };

@@ -36,7 +36,7 @@ struct recording_info {
 	int64_t pid, began; /* began: date of the beginning of the first tick, in s since 1970 */
 	uint64_t clock_ns;  /* CLOCK_MONOTONIC at the beginning of the first tick; 0: not known */
 	/* Each text is "" if it is not known. */
-	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command, *runtime;
+	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command, *runtime, *unread;
 	double rate_hz;
 	uint32_t cpus;
 	bool ended; /* the recording is complete; else its writer was killed or still writes */

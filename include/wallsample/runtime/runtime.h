@@ -4,8 +4,8 @@
  * their threads share.
  *
  * Each language has one kind of runtime (language.h). Its structures are read from the target's
- * memory, which is not trusted. A runtime that cannot be read is omitted: one line in the log gives
- * the reason, and the runtime's threads have only native frames.
+ * memory, which is not trusted. A runtime that cannot be read is omitted, as are interpreters of
+ * other languages: one sentence gives the reason, and their threads have only native frames.
  *
  * A thread's frames are read in two steps. While the thread is stopped or sleeps they are captured,
  * without decoding, which takes microseconds. When the thread runs again they are named and merged
@@ -111,6 +111,9 @@ bool runtimes_any(const struct runtimes *runtimes);
 const char *runtimes_describe(const struct runtimes *runtimes, size_t index);
 /* Writes all descriptions, separated by "; "; those that do not fit into `size` are omitted. */
 void runtimes_describe_all(const struct runtimes *runtimes, char *to, size_t size);
+/* Writes in the same way the sentences about runtimes that were found but are not read, such as
+ * "NAME functions are not shown: the NAME in FILE cannot be read: …". The log has them, too. */
+void runtimes_unread_all(const struct runtimes *runtimes, char *to, size_t size);
 
 /* Makes a buffer for the capture of one thread. It can be used for one capture after another, also
  * of different threads. The caller frees it before it frees the runtimes. */
@@ -142,12 +145,26 @@ struct runtime_frame {
 };
 
 /*
+ * Ends the chain at the first function of the coroutine that the thread executes on its stack, if
+ * any: frames further out belong to other coroutines. The chain is then whole, and
+ * runtime_capture_merge, which must follow, adds a text as outermost frame. `capture` may be NULL.
+ */
+void runtime_capture_trim(struct runtime_capture *capture, struct chain *chain);
+
+/*
  * Stores the captured frames, leaf first, with their positions in the chain. Returns their number.
  * *frames is valid until the next call. Frames whose position is not known are placed outside of
  * all native frames, together with a frame whose place is a marker.
  */
 size_t runtime_capture_merge(struct runtime_capture *capture, const struct chain *chain,
 			     const struct runtime_frame **frames);
+/*
+ * Returns why the stack ended that the latest runtime_capture_merge has made of the capture and the
+ * chain: CHAIN_DEPTH if the chain is whole, but the captured frames were more than a limit, so that
+ * the outermost of them are missing; otherwise chain->end. `capture` may be NULL.
+ */
+enum chain_end runtime_capture_end(const struct runtime_capture *capture,
+				   const struct chain *chain);
 const struct runtime_place *runtimes_place(const struct runtimes *runtimes, uint32_t place);
 
 /*

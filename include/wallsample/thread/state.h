@@ -24,13 +24,13 @@
 /* The states of threads and green tasks (green_task.h): X(name, text, letter). Reports and the
  * option --state use both the text and the letter. */
 #define RUN_STATES(X)                                                                              \
-	X(RUNNING, "running", 'R')          /* on a CPU */                                         \
-	X(QUEUED, "waiting for a CPU", 'Q') /* runnable, no CPU for it */                          \
-	X(SLEEPING, "sleeping", 'S')        /* in an interruptible sleep */                        \
-	X(DISK, "disk", 'D')                /* in an uninterruptible sleep, such as for a disk */  \
-	X(STOPPED, "stopped", 'T')          /* by a job-control signal or a tracer */              \
-	X(READY, "ready", 'Y')              /* a runnable green task, not on a thread */           \
-	X(UNKNOWN, "unknown", '?')          /* for example, the thread exited before it was read */
+	X(RUNNING, "running", 'R')                 /* on a CPU */                                  \
+	X(QUEUED, "waiting for a CPU", 'Q')        /* runnable, no CPU for it */                   \
+	X(SLEEPING, "sleeping", 'S')               /* in an interruptible sleep */                 \
+	X(UNINTERRUPTIBLE, "uninterruptible", 'D') /* in a sleep that no signal ends */            \
+	X(STOPPED, "stopped", 'T')                 /* by a job-control signal or a tracer */       \
+	X(READY, "ready", 'Y')                     /* a runnable green task, not on a thread */    \
+	X(UNKNOWN, "unknown", '?') /* for example, the thread exited before it was read */
 
 enum run_state {
 #define X(name, text, letter) RUN_##name,
@@ -42,7 +42,8 @@ const char *run_state_text(enum run_state state);
 /* Adds a text such as "sleeping in futex", "running", or "parked" for SYSCALL_GREEN. */
 void run_state_add(struct strbuf *out, enum run_state state, int32_t syscall);
 char run_state_letter(enum run_state state);
-/* Parses a letter of either case, or the text. Returns false if there is no such state. */
+/* Parses a letter of either case, the text, or "disk", an earlier text of UNINTERRUPTIBLE. Returns
+ * false if there is no such state. */
 bool run_state_parse(const char *text, enum run_state *state);
 /* True for RUNNING and QUEUED. */
 bool run_state_runnable(enum run_state state);
@@ -148,6 +149,12 @@ bool syscall_sleeps_interruptible(long number);
 /* True when a sleep in this call is always interruptible and the call does hardly any work: a
  * runnable thread in it has just woken. */
 bool syscall_only_waits(long number);
+/*
+ * True when a thread that sleeps in this call, in the state SLEEPING or UNINTERRUPTIBLE, waits for
+ * the data or the metadata of a file. In interruptible sleep, calls that are also for sockets and
+ * pipes, such as read(2), do not count. False for other states and for SYSCALL_NONE.
+ */
+bool syscall_waits_for_file(long number, enum run_state state);
 /* True for restart_syscall(2), which hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
 /*

@@ -24,35 +24,35 @@
 #include <sys/types.h>
 
 #include "wallsample/base/error.h"
-#include "wallsample/process/process.h"
-#include "wallsample/tracer/snapshot.h"
 #include "wallsample/thread/state.h"
+#include "wallsample/tracer/snapshot.h"
 
 /* Outcome of a stop request. */
 enum stop_end {
-	STOP_CAPTURED, /* the snapshot is valid */
-	STOP_EXITED,   /* the thread exited before it could stop */
-	STOP_DENIED,   /* EPERM: the thread is exiting, or another tracer traces it */
-	STOP_LATE,     /* the thread has not stopped yet: the request is outstanding */
-	/* the thread was released without a snapshot: it stopped between tracer_pause and
-	 * tracer_resume, or tracer_count_stop (tracer_count.h) detached it */
-	STOP_MISSED,
+	STOP_CAPTURED,   /* the snapshot is valid */
+	STOP_EXITED,     /* the thread exited before it could stop */
+	STOP_DENIED,     /* EPERM: the thread is exiting, or another tracer traces it */
+	STOP_LATE,       /* the thread has not stopped yet: the request is outstanding */
+	STOP_MISSED,     /* released without a snapshot, by tracer_pause or tracer_count_stop */
 	STOP_COMPAT32,   /* the thread runs 32-bit code; released, not to be stopped again */
 	STOP_UNREADABLE, /* registers or counters were not readable; released */
 };
 
+/* Whether a runnable thread was on a CPU when wallsample took the CPUs, or had to wait for one. */
+enum occupied_thread { OCCUPIED_UNKNOWN, OCCUPIED_RUNNING, OCCUPIED_NOT_RUNNING };
+
 /* Request to stop one thread, owned by the caller. It must be neither moved nor changed while its
  * end is STOP_LATE. */
 struct stop_request {
-	/* in */
-	struct watch *watch;      /* watch of the thread, for reading its counters in the stop */
-	struct sched before;      /* counters read before the request */
-	size_t stack_want;        /* bytes of stack to copy */
-	uint64_t sp_before;       /* stack pointer at an earlier sample; 0: none */
-	uint64_t tick_ns;         /* when the tick began, CLOCK_MONOTONIC */
-	uint64_t counters_ns;     /* when `before` was read */
-	uint64_t occupied_ns[2];  /* from, to: wallsample took CPUs for the tick; 0: it did not */
-	struct snapshot snapshot; /* initialised by the caller, filled by the tracer */
+	struct watch *watch;     /* in: for reading the thread's counters in the stop */
+	struct sched before;     /* counters read before the request */
+	size_t stack_want;       /* bytes of stack to copy */
+	uint64_t sp_before;      /* stack pointer at an earlier sample; 0: none */
+	uint64_t tick_ns;        /* when the tick began, CLOCK_MONOTONIC */
+	uint64_t counters_ns;    /* when `before` was read */
+	uint64_t occupied_ns[2]; /* from, to: wallsample took CPUs for the tick; 0: it did not */
+	enum occupied_thread occupied; /* what the thread did when they were taken */
+	struct snapshot snapshot;      /* initialised by the caller, filled by the tracer */
 	/* Called while the thread is stopped, after its registers and stack have been copied, for
 	 * other reads that need the stop. Must take microseconds only; may be NULL. */
 	void (*stopped)(void *context, pid_t tid, uint64_t sp);

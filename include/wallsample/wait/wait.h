@@ -71,7 +71,11 @@ struct wait {
 	int fd;
 	bool writes;  /* the thread waits to write to `fd`, and not to read from it; else false */
 	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
-	pid_t child;  /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
+	/* FILE: address of the path that the system call was given; 0: the call has no path, or is
+	 * not in uninterruptible sleep. An empty path, and a path that is not readable, stand for
+	 * the file behind `fd`. */
+	uint64_t path;
+	pid_t child; /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
 	/* Nanoseconds until the time-out; UINT64_MAX: no time-out, or not known. For a relative
 	 * time-out this is its full length, an upper bound of the time left. */
 	uint64_t left_ns;
@@ -107,6 +111,10 @@ struct wait_source {
 /*
  * Classifies the wait of a thread in this system call, in some microseconds. A read or write of a
  * descriptor has the kind DESCRIPTOR, which wait_kind_of_descriptor refines.
+ *
+ * In uninterruptible sleep the kind is FILE or DESCRIPTOR for calls that use a path or a
+ * descriptor, VFORK for vfork and clone, FAULT outside of a system call, CHILD for wait4 and
+ * waitid, else OTHER.
  */
 void wait_classify(const struct wait_source *source, const struct wait_call *call,
 		   struct wait *out);

@@ -9,7 +9,7 @@
 
 /*
  * Kinds of waits: X(NAME, text). NONE: the thread does not wait. OTHER: only the system call is
- * known.
+ * known; in uninterruptible sleep the object is its name, with the kernel function.
  */
 #define WAIT_KINDS(X)                                                                              \
 	X(NONE, "")                                                                                \
@@ -55,10 +55,9 @@
 	/* neither an address nor a descriptor, except that CHILD may have a pidfd */              \
 	X(SLEEP, "time to pass")                                                                   \
 	X(CHILD, "child")                                                                          \
+	X(VFORK, "a child's exec or exit")                                                         \
 	X(SIGNAL, "signal")                                                                        \
 	X(FAULT, "page fault")                                                                     \
-	/* uninterruptible sleep in a system call; not CHILD, nor FILE to DESCRIPTOR */            \
-	X(DISK, "disk")                                                                            \
 	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
 	/* a green task waits; the object is the reason as text */                                 \
 	X(GREEN, "task")                                                                           \

@@ -181,8 +181,10 @@ side_init(struct side *side, const struct diff_run *run, enum weight weight)
 	side->profile = view_profile(run->view);
 	side->wall_ns = (double)profile_wall_ns(side->profile);
 	/* Rates are relative to the whole elapsed time, so that all ticks count. */
-	side->ticks = margin_ticks(side->profile, WEIGHT_WALL, INT64_MAX);
-	side->share_ticks = margin_ticks(side->profile, weight, view_total_ns(run->view, weight));
+	side->ticks = margin_ticks(side->profile, run->division, WEIGHT_LATENCY,
+				   (int64_t)side->wall_ns);
+	side->share_ticks = margin_ticks(side->profile, run->division, weight,
+					 view_total_ns(run->view, weight));
 	side->most[WEIGHT_WALL] = run->threads_most;
 	side->most[WEIGHT_OVERHEAD] = (double)profile_parallelism_count(side->profile) - 1;
 	side->most[WEIGHT_LATENCY] = 1;

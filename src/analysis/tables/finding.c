@@ -29,6 +29,7 @@ struct sum {
 
 struct finder {
 	const struct view *view;
+	const struct run_division *division;
 	/*
 	 * cpus: CPUs that the program may use. most: largest number of CPUs that were busy at one
 	 * tick.
@@ -54,18 +55,6 @@ static const char *const lock_functions[] = {
 	"std::sys::sync::mutex::futex::Mutex::lock_contended",
 	"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
 	"parking_lot::raw_mutex::RawMutex::lock_slow", "flockfile", "_IO_flockfile",
-};
-/* clang-format on */
-
-/*
- * System calls that wait for files. waits_for_file() counts any uninterruptible sleep (RUN_DISK),
- * too.
- */
-/* clang-format off */
-static const char *const file_calls[] = {
-	"fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "pread64", "pwrite64",
-	"preadv", "pwritev", "preadv2", "pwritev2", "io_getevents", "io_pgetevents",
-	"copy_file_range", "fallocate", "ftruncate", "flock",
 };
 /* clang-format on */
 
@@ -100,19 +89,13 @@ waits_for_lock(const struct view *view, const struct view_row *row)
 	return false;
 }
 
+/* True if the row waits for a file. A page fault does so if its sleep is uninterruptible: it reads
+ * a mapped file, or swapped memory. */
 static bool
 waits_for_file(const struct view_row *row)
 {
-	const char *call = syscall_name(row->syscall);
-
-	if (row->state == RUN_DISK)
-		return true;
-	if (row->state != RUN_SLEEPING || call == NULL)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(file_calls); i++)
-		if (strcmp(file_calls[i], call) == 0)
-			return true;
-	return false;
+	return syscall_waits_for_file(row->syscall, row->state) ||
+	       (row->state == RUN_UNINTERRUPTIBLE && row->syscall == SYSCALL_NONE);
 }
 
 /*
@@ -334,7 +317,8 @@ share_of(const struct finder *finder, double part, double whole, double *margin)
 	const struct profile *profile = view_profile(finder->view);
 	const double share = part < whole ? part / whole : 1;
 
-	*margin = margin_of_share(share, margin_ticks(profile, WEIGHT_LATENCY, (int64_t)whole));
+	*margin = margin_of_share(share, margin_ticks(profile, finder->division, WEIGHT_LATENCY,
+						      (int64_t)whole));
 	return share;
 }
 
@@ -380,10 +364,13 @@ judge(struct finder *finder, struct findings *out)
 }
 
 void
-findings_make(const struct view *view, unsigned cpus, struct findings *out)
+findings_make(const struct view *view, unsigned cpus, const struct run_division *division,
+	      struct findings *out)
 {
 	const size_t most = profile_parallelism_count(view_profile(view));
-	struct finder finder = { .view = view, .most = most > 0 ? (unsigned)most - 1 : 0 };
+	struct finder finder = { .view = view,
+				 .division = division,
+				 .most = most > 0 ? (unsigned)most - 1 : 0 };
 
 	*out = (struct findings){ 0 };
 	finder.cpus = cpus > 0 ? cpus : finder.most;

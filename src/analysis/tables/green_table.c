@@ -25,7 +25,7 @@ doing_of(const struct profile_entry *entry, bool is_green)
 	case RUN_READY:
 		return GREEN_DOES_READY;
 	case RUN_SLEEPING:
-	case RUN_DISK:
+	case RUN_UNINTERRUPTIBLE:
 		if (!is_green)
 			return GREEN_DOES_IDLE;
 		return entry->carrier != 0 ? GREEN_DOES_CALLING : GREEN_DOES_PARKED;

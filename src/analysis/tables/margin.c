@@ -4,13 +4,16 @@
 
 #include <math.h>
 
+#include "wallsample/base/base.h"
+
 /* 95 % of a normal distribution lie within Z standard deviations of its mean. */
 #define Z 1.959964
 /* Probability of a value further than Z standard deviations from the mean, on either side. */
 #define OUTSIDE 0.05
 
-double
-margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns)
+/* Returns the number of independent ticks that a share of `whole_ns` has. */
+static double
+ticks_of(const struct profile *profile, enum weight weight, int64_t whole_ns)
 {
 	const double whole = (double)whole_ns;
 	double sum = 0, squares = 0;
@@ -27,15 +30,42 @@ margin_ticks(const struct profile *profile, enum weight weight, int64_t whole_ns
 	return (whole < sum ? whole / sum : 1) * sum * sum / squares;
 }
 
-double
-margin_of_share(double share, double ticks)
+/* Returns the number of independent samples that have divided the CPU time of the profile; 0: not
+ * known. */
+static double
+dividing_samples(const struct profile *profile, const struct run_division *division, double cpu_ns)
 {
-	if (ticks <= 0)
-		return 1;
-	if (share < 0 || share > 1)
-		share = share < 0 ? 0 : 1;
-	return Z / (1 + Z * Z / ticks) *
-	       sqrt(share * (1 - share) / ticks + Z * Z / (4 * ticks * ticks));
+	const double deviation = sqrt(division->squares * (double)NS_PER_SEC) + division->borrowed;
+	const double ns = (double)division->ns, scale = ns > 0 ? cpu_ns / ns : 0;
+	const double ticks = ticks_of(profile, WEIGHT_OVERHEAD, INT64_MAX);
+	const double samples = scale * (double)division->samples;
+
+	if (scale <= 0 || deviation <= 0)
+		return 0;
+	return scale * ns * ns / deviation / deviation * (samples > ticks ? ticks / samples : 1);
+}
+
+double
+margin_ticks(const struct profile *profile, const struct run_division *division, enum weight weight,
+	     int64_t whole_ns)
+{
+	const double ticks = ticks_of(profile, weight, whole_ns);
+	double running = 0, cpu = 0, samples;
+
+	if (division == NULL)
+		return ticks;
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+
+		if (entry->state != RUN_RUNNING)
+			continue;
+		running += (double)entry->ns[weight];
+		cpu += (double)entry->ns[WEIGHT_OVERHEAD];
+	}
+	samples = dividing_samples(profile, division, cpu);
+	if (samples <= 0 || running <= 0)
+		return ticks;
+	return fmin(ticks, (double)whole_ns / running * samples);
 }
 
 double
@@ -70,6 +100,15 @@ distance(const struct margin_mean *of, double z, int direction)
 	const double shift = direction * z * z / n * (0.5 - one);
 
 	return (half + shift) / (1 + z * z / n);
+}
+
+double
+margin_of_share(double share, double ticks)
+{
+	const double part = fmin(fmax(share, 0), 1);
+	const struct margin_mean of = { part, sqrt(part * (1 - part)), ticks };
+
+	return ticks > 0 ? distance(&of, Z, part <= 0.5 ? 1 : -1) : 1;
 }
 
 double

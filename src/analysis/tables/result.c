@@ -209,7 +209,8 @@ state_table_make(const struct view *view, struct state_table *out)
 	*out = (struct state_table){ 0 };
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
-		const bool waits = sample->state == RUN_SLEEPING || sample->state == RUN_DISK;
+		const bool waits = sample->state == RUN_SLEEPING ||
+				   sample->state == RUN_UNINTERRUPTIBLE;
 		const int32_t syscall = waits ? sample->syscall : (int32_t)SYSCALL_NONE;
 		uint32_t at;
 

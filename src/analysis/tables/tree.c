@@ -62,7 +62,7 @@ flame_has_state(const struct view *view, enum run_state state, const uint32_t *f
 static void
 add_row(struct growing *tree, const struct view *view, const struct view_row *row, unsigned frames)
 {
-	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_DISK;
+	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_UNINTERRUPTIBLE;
 	const struct frame thread = { TREE_THREAD, view_unit(view, row->thread),
 				      (int32_t)SYSCALL_NONE };
 	const struct frame state = { TREE_STATE, row->state,

@@ -221,10 +221,47 @@ is_nameless_c_library(const struct naming *naming, uint32_t frame)
 	return !symbol->known && c_library_has_module(symbol->module);
 }
 
+/* True if the frame is a function, not a text about a sample such as "[truncated: …]". */
+static bool
+is_code(const struct profile_frame *frame)
+{
+	return frame->module != MODULE_NONE || frame_is_script(frame);
+}
+
+/*
+ * Returns the stack whose innermost function made, through callees without names, the system call
+ * of the stack `id`, whose innermost frame is code of a C library without a name: the first caller
+ * with a name if it belongs to a C library, such as poll(); otherwise the function of the C library
+ * that the program called. Such a function has no name where the exported one, such as sem_wait(),
+ * has jumped to it. Returns `id` if it is not known what called the C library.
+ */
+static uint32_t
+stack_of_call(const struct naming *naming, uint32_t id)
+{
+	const struct profile *profile = naming->view->profile;
+	const struct profile_stack *stack = profile_stack(profile, id);
+	uint32_t at = id;
+
+	while (stack->caller != STACK_NONE && is_nameless_c_library(naming, stack->frame)) {
+		const uint32_t caller = stack->caller;
+		const struct symbol *symbol;
+
+		stack = profile_stack(profile, caller);
+		symbol = &naming->symbol[outermost_symbol(naming, stack->frame)];
+		if (is_nameless_c_library(naming, stack->frame))
+			at = caller;
+		else if (c_library_has_module(symbol->module))
+			return caller;
+		else
+			return is_code(profile_frame(profile, stack->frame)) ? at : id;
+	}
+	return id;
+}
+
 /*
  * Returns the stack of the function that the innermost frame of the stack `id` only serves: it is
- * plumbing of the C library, or makes a system call and has, like its callers up to an exported
- * function of the C library, no name. Returns `id` if there is no such function.
+ * plumbing of the C library, or makes a system call and has no name. Returns `id` if there is no
+ * such function.
  */
 static uint32_t
 stack_without_plumbing(const struct naming *naming, uint32_t id)
@@ -241,15 +278,7 @@ stack_without_plumbing(const struct naming *naming, uint32_t id)
 		return c_library_only_calls(symbol->function) ? stack->caller : id;
 	if (!symbol->follows_syscall || !is_nameless_c_library(naming, stack->frame))
 		return id;
-	while (stack->caller != STACK_NONE && is_nameless_c_library(naming, stack->frame)) {
-		const uint32_t caller = stack->caller;
-
-		stack = profile_stack(profile, caller);
-		symbol = &naming->symbol[outermost_symbol(naming, stack->frame)];
-		if (symbol->known)
-			return c_library_has_module(symbol->module) ? caller : id;
-	}
-	return id;
+	return stack_of_call(naming, id);
 }
 
 /* --- all stacks ------------------------------------------------------------------------------ */

@@ -311,6 +311,7 @@ const struct runtime_kind runtime_go = {
 	.next_new = instances_next_new,
 	.any = instances_any,
 	.describe = instances_describe,
+	.unread = instances_unread,
 	.captured_size = sizeof(struct go_captured),
 	.capture = go_capture_any,
 	.scheduler = &go_scheduler,

@@ -161,6 +161,7 @@ const struct runtime_kind runtime_julia = {
 	.next_new = instances_next_new,
 	.any = instances_any,
 	.describe = instances_describe,
+	.unread = instances_unread,
 	.captured_size = sizeof(struct julia_captured),
 	.capture = julia_capture,
 	.scheduler = &julia_scheduler,

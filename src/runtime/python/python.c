@@ -44,6 +44,7 @@ python_found(struct instance *instance, const void *place, bool remapped)
 {
 	(void)place;
 	(void)remapped;
+	python_greenlet_find((struct cpython *)instance);
 	if (instance->tools->config->async)
 		python_tasks_find((struct cpython *)instance);
 }
@@ -245,10 +246,12 @@ const struct runtime_kind runtime_python = {
 	.next_new = instances_next_new,
 	.any = instances_any,
 	.describe = instances_describe,
+	.unread = instances_unread,
 	.seek = python_seek,
 	.captured_size = sizeof(struct python_captured),
 	.captured_release = python_captured_release,
 	.capture = python_capture_any,
+	.trim = python_greenlet_trim,
 	.merge = python_merge,
 	.gil = python_gil,
 	.find_lock = python_find_lock,

@@ -356,6 +356,7 @@ python_capture(struct cpython *cpython, pid_t tid, struct python_captured *captu
 	captured->group_count = captured->grouped = 0;
 	captured->known = captured->has_lock = captured->paused = false;
 	captured->cut = captured->broken = false;
+	captured->greenlet = PYTHON_GREENLET_NONE;
 	captured->lock = 0;
 	/* The first struct python_thread is that of the youngest interpreter. Up to 3.10 memory
 	 * does not show which interpreter called another; the youngest is assumed to be the

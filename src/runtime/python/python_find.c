@@ -21,7 +21,8 @@ python_take(struct finder_candidate *base, const void *search)
 	struct python_candidate *c = (struct python_candidate *)base;
 
 	c->module = ((const struct python_module_search *)search)->found;
-	return c->module.runtime != 0;
+	base->name = c->module.unread;
+	return c->module.runtime != 0 || c->module.unread != NULL;
 }
 
 /* Reads up to `size` bytes, page by page, and ends at the first unreadable page: the structure may
@@ -102,6 +103,30 @@ python_candidate_version(const struct finder_candidate *base, char text[FINDER_V
 	python_version_text(base->version, text);
 }
 
+static void
+refuse_old(struct finder *finder, struct python_candidate *c, const char *version)
+{
+	finder_refuse(finder, &c->base, "its version is %s, and 3.%d is the oldest that is known",
+		      version, PYTHON_MINOR_OLDEST);
+}
+
+/* Refuses an interpreter without _PyRuntime: another one than CPython, or a CPython below 3.7. */
+static void
+refuse_unread(struct finder *finder, struct python_candidate *c)
+{
+	const char *version = c->module.unread_version;
+
+	if (strcmp(c->module.unread, python_finder.name) != 0)
+		finder_refuse(finder, &c->base, "only CPython is, from version 3.%d on",
+			      PYTHON_MINOR_OLDEST);
+	else if (version[0] != '\0')
+		refuse_old(finder, c, version);
+	else
+		finder_refuse(finder, &c->base,
+			      "its version is older than 3.%d, the oldest that is known",
+			      PYTHON_MINOR_OLDEST);
+}
+
 static bool
 python_choose_by_version(struct finder *finder, struct python_candidate *c)
 {
@@ -112,9 +137,7 @@ python_choose_by_version(struct finder *finder, struct python_candidate *c)
 
 	python_version_text(version, text);
 	if (version >> 24 != 3 || python_minor(version) < PYTHON_MINOR_OLDEST) {
-		finder_refuse(finder, &c->base,
-			      "its version is %s, and 3.%d is the oldest that is known", text,
-			      PYTHON_MINOR_OLDEST);
+		refuse_old(finder, c, text);
 		return false;
 	}
 	if ((!released || c->module.debug || c->module.traced) &&
@@ -138,6 +161,10 @@ python_choose_layout(struct finder *finder, struct finder_candidate *base)
 	const char *why;
 	size_t size;
 
+	if (c->module.unread != NULL) {
+		refuse_unread(finder, c);
+		return false;
+	}
 	python_set_place(c);
 	size = python_read_readable(finder, c->place.runtime, bytes, sizeof(bytes));
 	if (size < sizeof(PYTHON_COOKIE) - 1)

@@ -32,6 +32,8 @@ struct python_place {
 
 extern const struct finder_kind python_finder; /* finder_place returns a struct python_place */
 
+#define PYTHON_VERSION_TEXT 32 /* size of the buffer for the text of a version */
+
 /* --- python_module.c: is there a CPython in this file, where, and of which version? ------ */
 
 /* Most different version numbers that are kept of those found among the constants of a file. Some
@@ -47,10 +49,16 @@ extern const struct finder_kind python_finder; /* finder_place returns a struct 
  * Versions are numbers as in struct python_layout.
  */
 struct python_module {
-	uint64_t runtime; /* address of _PyRuntime; 0: the module has no CPython */
-	uint64_t version; /* address of Py_Version; 0: absent */
-	bool debug;       /* built --with-pydebug */
-	bool traced;      /* built --with-trace-refs: each object has two more pointers */
+	uint64_t runtime; /* address of _PyRuntime; 0: the module has no CPython from 3.7 on */
+	/*
+	 * without _PyRuntime: "PyPy", or "CPython" if its version is below 3.7; NULL: the module
+	 * has no interpreter
+	 */
+	const char *unread;
+	char unread_version[PYTHON_VERSION_TEXT]; /* its version in the file's name, or "" */
+	uint64_t version;                         /* address of Py_Version; 0: absent */
+	bool debug;                               /* built --with-pydebug */
+	bool traced; /* built --with-trace-refs: each object has two more pointers */
 	/* as in struct python_place, but without the bias */
 	struct address_range eval[PYTHON_EVAL_MOST];
 	size_t eval_count;
@@ -63,7 +71,8 @@ struct python_module {
 struct python_module_search {
 	const struct module *module;
 	enum python_module_stage {
-		/* searches for the symbol _PyRuntime, which most modules do not have */
+		/* searches for the symbol _PyRuntime, which most modules do not have, and for those
+		 * of interpreters that are not read */
 		PYTHON_MODULE_RUNTIME,
 		/* searches for Py_Version, the bytecode loop, and functions of debug builds */
 		PYTHON_MODULE_SYMBOLS,
@@ -125,7 +134,6 @@ python_minor(uint32_t version)
 
 /* Writes "3.11.7" or "3.14.0rc2"; only "3.9" if the patch level is not known (the lower half of
  * `version` is 0). */
-#define PYTHON_VERSION_TEXT 32
 void python_version_text(uint32_t version, char text[PYTHON_VERSION_TEXT]);
 /* Parses a version at the beginning of the `size` bytes at `text`. Stores it, with the patch level
  * 0 if the text has none, and the length of its text. Returns false when the bytes do not begin

@@ -12,6 +12,7 @@
 #define WALLSAMPLE_RUNTIME_PYTHON_PYTHON_INTERNAL_H
 
 #include "runtime/python/python_find_internal.h"
+#include "runtime/python/python_greenlet_internal.h"
 #include "runtime/python/python_task_layout_internal.h"
 #include "wallsample/base/table.h"
 
@@ -63,6 +64,7 @@ struct cpython {
 	struct python_threads before;  /* as the reading before that found them */
 	struct table strangers;        /* tid -> number of searches that have not found it */
 	uint64_t strangers_until_ns;   /* time at which these numbers begin at 0 again */
+	struct address_range greenlet; /* code of the extension module greenlet; size 0: none */
 	struct python_lock *lock;      /* the different locks of all interpreters */
 	size_t lock_count, lock_capacity;
 	bool tasks_known;          /* the layout in `tasks` is valid */
@@ -153,6 +155,7 @@ struct python_captured {
 	uint64_t lock;  /* address of the lock of the thread's interpreter; 0: no lock */
 	bool cut;       /* a limit was reached: the outermost frames are missing */
 	bool broken;    /* frames are missing because memory was unreadable or inconsistent */
+	enum python_greenlet greenlet; /* as python_greenlet_trim has found it */
 };
 
 /* Captures the frames of a thread, which must be stopped or asleep, into *captured. */
@@ -177,6 +180,9 @@ struct runtime_place python_frame_place(struct cpython *cpython, const struct py
 /* Implements `merge` of struct runtime_kind; `captured` is a struct python_captured. */
 void python_merge(void *state, const void *captured, const struct chain *chain,
 		  struct runtime_frames *frames);
+
+/* Returns true when the frame is in the code of _PyEval_EvalFrameDefault, as far as it is known. */
+bool python_is_eval(const struct cpython *cpython, const struct chain_frame *frame);
 
 /* --- python_asyncio.c, python_tasks.c ------------------------------------------------------ */
 

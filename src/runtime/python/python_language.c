@@ -131,6 +131,10 @@ static const struct plumbing_function plumbing[] = {
 	{ "pythread_wrapper", PLUMBING_ROOT, ANYWHERE }, /* 3.6 and later */
 	{ "t_bootstrap", PLUMBING_ROOT, LOCAL },         /* up to 3.10 */
 	{ "thread_run", PLUMBING_ROOT, LOCAL },          /* 3.11 and later */
+
+	/* --- the outermost functions of a greenlet: greenlet 1.0 and later, and before --- */
+	{ "greenlet::UserGreenlet::inner_bootstrap*", PLUMBING_CALL, ANYWHERE },
+	{ "g_initialstub", PLUMBING_CALL, ANYWHERE },
 };
 
 /* Returns true for the name of a trampoline, such as "py::leaf:/srv/app.py": CPython 3.12 and later

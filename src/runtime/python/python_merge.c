@@ -15,6 +15,9 @@
 #define UNMATCHED "[python: not matched with native frames]"
 /* Text in place of a function whose code object is not readable. */
 #define NO_CODE "[python: code not readable]"
+/* Texts of the outermost frames of a greenlet, and of a stack while greenlets are switched. */
+#define GREENLET "[greenlet]"
+#define SWITCH "[greenlet: being switched]"
 
 struct merge {
 	const struct python_captured *captured;
@@ -74,8 +77,8 @@ find_by_address(const struct chain *chain, size_t from, uint64_t address)
 	return chain->count;
 }
 
-static bool
-is_eval(const struct cpython *cpython, const struct chain_frame *frame)
+bool
+python_is_eval(const struct cpython *cpython, const struct chain_frame *frame)
 {
 	const uint64_t address = chain_frame_lookup(frame);
 
@@ -91,7 +94,7 @@ count_evals(const struct merge *merge)
 	size_t count = 0;
 
 	for (size_t i = 0; i < merge->chain->count; i++)
-		count += is_eval(merge->captured->of, &merge->chain->frame[i]);
+		count += python_is_eval(merge->captured->of, &merge->chain->frame[i]);
 	return count;
 }
 
@@ -99,7 +102,7 @@ static size_t
 next_eval(const struct merge *merge, size_t from)
 {
 	while (from < merge->chain->count &&
-	       !is_eval(merge->captured->of, &merge->chain->frame[from]))
+	       !python_is_eval(merge->captured->of, &merge->chain->frame[from]))
 		from++;
 	return from;
 }
@@ -168,6 +171,10 @@ python_merge(void *state, const void *memory, const struct chain *chain,
 	(void)state;
 	if (captured->of == NULL)
 		return;
+	if (captured->greenlet == PYTHON_GREENLET_SWITCH) {
+		merge_place(&merge, chain->count, python_marker(SWITCH));
+		return;
+	}
 	if (captured->count > 0 && captured->group[0].anchor == 0)
 		matched = match_by_count(&merge);
 	else
@@ -178,8 +185,11 @@ python_merge(void *state, const void *memory, const struct chain *chain,
 		merge_place(&merge, chain->count, python_marker(UNMATCHED));
 	for (size_t i = matched; i < captured->group_count; i++)
 		add_group(&merge, chain->count, i);
+	frames->cut |= captured->cut;
 	if (captured->cut)
 		merge_place(&merge, chain->count, python_marker(PYTHON_CUT));
 	else if (captured->broken || lacks_frames(&merge))
 		merge_place(&merge, chain->count, python_marker(PYTHON_BROKEN));
+	if (captured->greenlet == PYTHON_GREENLET_RUNS)
+		merge_place(&merge, chain->count, python_marker(GREENLET));
 }

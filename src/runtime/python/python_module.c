@@ -15,7 +15,15 @@
  * zero. */
 #define TEXT_OVERLAP 16
 
-static const struct symbol_wanted wanted_runtime = { .name = "_PyRuntime" };
+enum { WANTED_RUNTIME, WANTED_OLD_EVAL, WANTED_PYPY };
+
+static const struct symbol_wanted wanted_runtime[] = {
+	[WANTED_RUNTIME] = { .name = "_PyRuntime" },
+	/* The bytecode loop up to 3.5, and a function that calls it in later versions. */
+	[WANTED_OLD_EVAL] = { .name = "PyEval_EvalFrameEx", .code = true },
+	/* A function of PyPy's C interface (rpython/translator/c/src/entrypoint.c). */
+	[WANTED_PYPY] = { .name = "pypy_execute_source", .code = true },
+};
 
 enum { WANTED_VERSION, WANTED_EVAL, WANTED_DEBUG, WANTED_TRACED };
 
@@ -34,7 +42,8 @@ python_module_search_begin(void *memory, const struct module *module)
 	struct python_module_search *search = memory;
 
 	*search = (struct python_module_search){ .module = module };
-	symbol_search_init(&search->symbols, module->image, &wanted_runtime, 1);
+	symbol_search_init(&search->symbols, module->image, wanted_runtime,
+			   ARRAY_SIZE(wanted_runtime));
 	return true;
 }
 
@@ -181,6 +190,29 @@ python_module_version(const struct python_module *module)
 
 /* --- stages ------------------------------------------------------------------------------ */
 
+/* Sets the members of *found for an interpreter that is not read, if the module has one. The
+ * version is that in the file's name, such as "libpython2.7.so.1.0" or "python3.6m". */
+static void
+take_unread(const struct python_module_search *search, struct python_module *found)
+{
+	const char *word = strstr(search->module->name, "python");
+	const size_t digit = word != NULL ? strlen("python") : 0;
+	size_t length;
+
+	if (symbol_search_first(&search->symbols, WANTED_PYPY) != NULL) {
+		found->unread = "PyPy";
+		return;
+	}
+	if (symbol_search_first(&search->symbols, WANTED_OLD_EVAL) == NULL)
+		return;
+	found->unread = "CPython";
+	if (word == NULL || (word[digit] != '2' && word[digit] != '3') || word[digit + 1] != '.')
+		return;
+	length = 2 + strspn(word + digit + 2, "0123456789");
+	if (length > 2 && length < sizeof(found->unread_version))
+		memcpy(found->unread_version, word + digit, length);
+}
+
 /* Ends the stage PYTHON_MODULE_RUNTIME: stores the address of _PyRuntime and the version in the
  * file's name, and begins the stage PYTHON_MODULE_SYMBOLS. Ends the search if the file has no
  * _PyRuntime. */
@@ -188,13 +220,16 @@ static void
 take_runtime(struct python_module_search *search)
 {
 	const struct image *image = search->module->image;
-	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols, 0);
+	const struct symbol_search_found *symbol = symbol_search_first(&search->symbols,
+								       WANTED_RUNTIME);
 
 	search->found.runtime = symbol != NULL ? symbol->vaddr :
 						 image_section_vaddr(image, SECTION, 0);
 	search->stage = PYTHON_MODULE_DONE;
-	if (search->found.runtime == 0)
+	if (search->found.runtime == 0) {
+		take_unread(search, &search->found);
 		return;
+	}
 	search->found.named = version_of_name(search->module->name);
 	symbol_search_init(&search->symbols, image, wanted, ARRAY_SIZE(wanted));
 	search->stage = PYTHON_MODULE_SYMBOLS;

@@ -142,12 +142,17 @@ double hold_debt(double debt_ns, double part, double length_ns, double held_ns, 
 /* True if this tick must not stop the thread, because a stop less than 3 ms ago (SPARE_NS, hold.c)
  * ended its turn on a CPU that it shares with other threads. */
 bool hold_spares(const struct run *run, const struct sampled_thread *thread);
+/* True if the stop shows that the thread shares its CPU with threads of the target or of other
+ * processes: before the stop it waited for the CPU for longer than the sampler uses one. own_ns:
+ * time since the present tick began, in which the sampler may have used the thread's CPU. `late`:
+ * the stop was late, which decides where the kernel does not count such waits. */
+bool hold_finds_shared(const struct stop_request *request, bool late, uint64_t own_ns);
 /* Records how many threads are held, and the present time. Must be called right before the tick
  * stops threads. */
 void hold_begin(struct hold *hold);
 /* To be called for each stop, late or not, after the thread's stack was unwound. If the thread is
- * still stopped, adds it to those about which hold_decide decides. If it waited for a CPU when it
- * was to be stopped, hold_spares is true for it during the next 3 ms. */
+ * still stopped, adds it to those about which hold_decide decides. If it shares its CPU
+ * (hold_finds_shared), hold_spares is true for it during the next 3 ms. */
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
 /* To be called when all stopped threads are unwound: calls control->decide, resumes the threads

@@ -303,7 +303,7 @@ waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_stat
 		thread->wait.word = thread->wait.what.object;
 		crowd_join(waits, thread->wait.word);
 	}
-	wait.object = waits_object(waits, thread, &thread->wait.what);
+	wait.object = waits_object(waits, thread, &call, &thread->wait.what);
 	if (wait.object == FRAME_NONE)
 		wait.object = frame_of_moment(waits, &thread->wait.what);
 	wait.kind = thread->wait.what.kind;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thread_wait_object.c - makes the frames of the profile that name what threads wait for: locks,
  * sockets, threads. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #define OBJECTS_MOST 16384
 #define ONE_OF_MANY "[one of many]"
 
+#define WCHAN_SIZE 124 /* longest text that is read from /proc/PID/wchan, in bytes */
 /* Characters of the names of kernel functions in /proc/PID/wchan. */
 #define WCHAN_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
@@ -129,24 +131,60 @@ frame_of_child(struct waits *waits, pid_t child)
 	return frame_of_text(waits, name);
 }
 
-/* Returns a frame with the kernel function in which the thread sleeps, such as "in
- * folio_wait_bit_common"; FRAME_NONE if the name is not readable. */
-static uint32_t
-frame_of_wchan(struct waits *waits, const struct sampled_thread *thread)
+/* Adds the kernel function in which the thread sleeps, such as "in folio_wait_bit_common", with a
+ * comma behind other text; nothing if its name is not readable. */
+static void
+add_wchan(const struct sampled_thread *thread, struct strbuf *out)
 {
-	char name[32], text[128];
+	char name[32];
 	size_t length;
 	char *wchan;
-	uint32_t frame = FRAME_NONE;
 
 	snprintf(name, sizeof(name), "%d/wchan", (int)thread->watch.tid);
-	wchan = file_read_text(thread->process->process->taskfd, name, sizeof(text) - 4, &length);
-	if (wchan != NULL && length > 1 && strspn(wchan, WCHAN_LETTERS) == length) {
-		snprintf(text, sizeof(text), "in %s", wchan);
-		frame = profile_intern_named(waits->run->profile, text);
-	}
+	wchan = file_read_text(thread->process->process->taskfd, name, WCHAN_SIZE, &length);
+	if (wchan != NULL && length > 1 && strspn(wchan, WCHAN_LETTERS) == length)
+		strbuf_add_format(out, "%sin %s", out->length > 0 ? ", " : "", wchan);
 	free(wchan);
+}
+
+/* Returns a frame such as "in folio_wait_bit_common" for a page fault, or "munmap, in
+ * rwsem_down_write_slowpath" for a system call; FRAME_NONE if neither name is known. */
+static uint32_t
+frame_of_kernel(struct waits *waits, const struct sampled_thread *thread, long number)
+{
+	const char *name = syscall_name(number);
+	struct strbuf text = STRBUF_INIT;
+	uint32_t frame = FRAME_NONE;
+
+	if (name != NULL)
+		strbuf_add_text(&text, name);
+	add_wchan(thread, &text);
+	if (text.length > 0)
+		frame = profile_intern_named(waits->run->profile, text.data);
+	strbuf_release(&text);
 	return frame;
+}
+
+/* Returns a frame with the path at the address in the target's memory, as the program has given it;
+ * FRAME_NONE if it is empty, longer than PATH_MAX, or not readable. */
+static uint32_t
+frame_of_path(struct waits *waits, uint64_t address)
+{
+	char path[PATH_MAX];
+	size_t length = 0;
+
+	/* Bytes behind the end of the path may be in a page that is not readable. */
+	while (length < sizeof(path)) {
+		const size_t left = MEMORY_PAGE - (address + length) % MEMORY_PAGE;
+		const size_t size = left < sizeof(path) - length ? left : sizeof(path) - length;
+
+		if (!memory_read(&waits->source.memory, address + length, path + length, size))
+			return FRAME_NONE;
+		if (memchr(path + length, '\0', size) != NULL)
+			return path[0] != '\0' ? frame_of_text(waits, path) : FRAME_NONE;
+		length += size;
+	}
+	return FRAME_NONE;
 }
 
 /* Returns a frame with the name of the interpreter lock that the thread waits for, such as "of
@@ -164,23 +202,28 @@ frame_of_runtime(struct waits *waits, const struct wait *wait)
 }
 
 uint32_t
-waits_object(struct waits *waits, const struct sampled_thread *thread, struct wait *wait)
+waits_object(struct waits *waits, const struct sampled_thread *thread, const struct wait_call *call,
+	     struct wait *wait)
 {
+	uint32_t frame = FRAME_NONE;
 	enum descriptor_kind kind;
 	const char *id;
 
 	if (wait->kind == WAIT_JOIN)
 		return frame_of_thread(waits, wait);
-	if (wait->kind == WAIT_DISK || wait->kind == WAIT_FAULT)
-		return frame_of_wchan(waits, thread);
+	if (wait->kind == WAIT_FAULT ||
+	    (wait->kind == WAIT_OTHER && call->state == RUN_UNINTERRUPTIBLE))
+		return frame_of_kernel(waits, thread, call->number);
 	if (wait->kind == WAIT_CHILD)
 		return frame_of_child(waits, wait->child);
 	if (wait->kind == WAIT_GIL)
 		return frame_of_runtime(waits, wait);
 	if (wait->object != 0)
 		return frame_of_address(waits, wait->object);
-	if (wait->fd < 0)
-		return FRAME_NONE;
+	if (wait->path != 0)
+		frame = frame_of_path(waits, wait->path);
+	if (frame != FRAME_NONE || wait->fd < 0)
+		return frame;
 	kind = descriptor_look(waits->descriptors, wait->fd, &id);
 	if (kind == DESCRIPTOR_GONE)
 		return FRAME_NONE;

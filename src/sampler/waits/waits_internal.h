@@ -98,9 +98,11 @@ void waits_free(struct waits *waits);
 uint64_t waits_word(const struct syscall_info *info);
 /*
  * Returns the frame that names the object of the wait, or FRAME_NONE if there is none, or the
- * object is not known. Refines wait->kind if the object is a descriptor.
+ * object is not known. `call` is the call of which wait_classify has made `wait`. Refines
+ * wait->kind if the object is a descriptor.
  */
-uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread, struct wait *wait);
+uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread,
+		      const struct wait_call *call, struct wait *wait);
 /* Records that the thread was observed in this system call: the futex word for which it waits. */
 void waits_enter(struct waits *waits, struct sampled_thread *thread,
 		 const struct syscall_info *info);

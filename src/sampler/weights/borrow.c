@@ -3,6 +3,7 @@
  * borrow.c - the plan of corrections, and the division of time for which a window has too few
  * samples (weights_internal.h).
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "sampler/threads_internal.h"
@@ -186,6 +187,32 @@ plan_donor(struct calibration *calibration, struct sampled_thread *thread, enum 
 	weights_plan(calibration, &entry, ns)->borrowed = true;
 }
 
+/* Returns the number of donors of equal weight that have as much information as these. There must
+ * be a donor. */
+static double
+effective_donors(const struct donors *donors)
+{
+	double sum = 0, squares = 0;
+
+	for (uint32_t i = 0; i < donors->count; i++) {
+		const double weight = donors->donor[i].weight;
+
+		sum += weight;
+		squares += weight * weight;
+	}
+	return sum * sum / squares;
+}
+
+/* Counts CPU time that donors divide in this number of equal parts. */
+static void
+count_borrowed(struct run_division *division, const struct donors *donors, int64_t ns,
+	       int64_t parts)
+{
+	division->ns += (uint64_t)ns;
+	division->squares += (double)ns * (double)ns / (double)parts / (double)NS_PER_SEC;
+	division->borrowed += (double)ns / sqrt(effective_donors(donors));
+}
+
 /* Divides `ns` among the latest samples of the class. Returns false if there are none. The ticks of
  * the plan's new items are those of `when`; NULL: of the present window. */
 static bool
@@ -206,6 +233,8 @@ borrow(struct calibration *calibration, struct sampled_thread *thread, enum weig
 
 		plan_donor(calibration, thread, class, entry, part, from);
 	}
+	if (class == CLASS_CPU)
+		count_borrowed(&calibration->run->stats.division, donors, ns, parts);
 	for (size_t i = from; when != NULL && i < calibration->plan.count; i++) {
 		calibration->plan.item[i].first_tick = when->first_tick;
 		calibration->plan.item[i].end_tick = when->end_tick;

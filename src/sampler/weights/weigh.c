@@ -27,6 +27,11 @@
  * long if the sampler has to wait for a CPU, is counted as a wait for a CPU. */
 #define BLOCKED_PART 200
 
+/* Most time that a thread may have had stolen, as a multiple of what its CPU time makes likely: of
+ * a thread with blocked samples, and of one without. Its CPU may have had more than the others. Of
+ * two CPUs that were busy all the time one had four times as much as the other for 2.5 s. */
+#define STOLEN_MOST 2.0
+#define STOLEN_MOST_AWAKE 4.0
 /* Samples in a window are too few if each stands for more than this number of times its own
  * weight. */
 #define STRETCH_MOST 4
@@ -86,14 +91,38 @@ read_counters(struct calibration *calibration, struct sampled_thread *thread)
 }
 
 /*
+ * Takes the time for which a hypervisor used the thread's CPU (stolen.h) from the blocked time,
+ * which is what the counters do not explain, and returns it: the thread waited for a CPU. The
+ * kernel knows the stolen time of CPUs, not of threads. So the samples divide the time that the
+ * counters do not explain into blocked and stolen time, within a bound: what is likely for a thread
+ * is the same share of its CPU time as for the machine.
+ */
+static int64_t
+take_stolen(const struct calibration *calibration, struct account *account)
+{
+	int64_t *blocked = &account->known[CLASS_BLOCKED];
+	const double likely = calibration->stolen.share * (double)account->known[CLASS_CPU];
+	const bool slept = account->samples[CLASS_BLOCKED] > 0;
+	const int64_t most = (int64_t)(likely * (slept ? STOLEN_MOST : STOLEN_MOST_AWAKE));
+	const int64_t asleep = slept ? between(account->sampled[CLASS_BLOCKED], 0, *blocked) : 0;
+	const int64_t stolen = between(*blocked - asleep, 0, most);
+
+	*blocked -= stolen;
+	calibration->run->stats.stolen_ns += (uint64_t)stolen;
+	return stolen;
+}
+
+/*
  * Sets account->known from the counters. The kernel counts a wait for a CPU when it ends, and the
  * CPU time of a running thread at scheduler ticks. So of a run or wait in progress, one tick at
  * most is counted in advance, and taken back in the next window. A late thread (late.c) has no
  * samples yet for the wait in progress.
  */
 static void
-know_times(const struct run *run, struct sampled_thread *thread, struct account *account)
+know_times(const struct calibration *calibration, struct sampled_thread *thread,
+	   struct account *account)
 {
+	const struct run *run = calibration->run;
 	struct thread_window *window = &thread->window;
 	int64_t *known = account->known, *blocked = &known[CLASS_BLOCKED], more;
 	const bool awake = !thread->asleep && thread->late == NULL;
@@ -112,6 +141,7 @@ know_times(const struct run *run, struct sampled_thread *thread, struct account 
 	}
 	window->carried[CLASS_CPU] -= known[CLASS_CPU];
 	window->carried[CLASS_QUEUE] -= known[CLASS_QUEUE];
+	known[CLASS_QUEUE] += take_stolen(calibration, account);
 	if (account->samples[CLASS_BLOCKED] > 0)
 		return;
 	more = between(*blocked, 0, account->all_ns / BLOCKED_PART);
@@ -153,6 +183,27 @@ sum_parts(const struct calibration *calibration, const struct thread_window *win
 					    ->state) == class)
 			sum += window->cell[i].part;
 	return sum;
+}
+
+/* Counts CPU time that the window's samples of running threads divide. */
+static void
+count_divided(struct calibration *calibration, const struct thread_window *window, int64_t ns)
+{
+	struct run_division *division = &calibration->run->stats.division;
+	const double sum = sum_parts(calibration, window, CLASS_CPU);
+	const double factor = sum > 0 ? (double)ns / sum : 0;
+
+	if (ns <= 0 || sum <= 0)
+		return;
+	division->ns += (uint64_t)ns;
+	for (size_t i = 0; i < window->count; i++) {
+		const struct window_cell *cell = &window->cell[i];
+
+		if (profile_entry(calibration->run->profile, cell->entry)->state != RUN_RUNNING)
+			continue;
+		division->samples += cell->additions;
+		division->squares += factor * factor * cell->squares / (double)NS_PER_SEC;
+	}
 }
 
 /* Plans the corrections of the window's samples of one class, whose weights shall sum up to
@@ -210,7 +261,27 @@ divide_class(struct calibration *calibration, struct sampled_thread *thread,
 			weights_leave_unplaced(calibration, thread, class, known);
 		}
 	}
+	if (class == CLASS_CPU)
+		count_divided(calibration, &thread->window, own);
 	plan_cells(calibration, &thread->window, class, own);
+}
+
+/* Plans the scaling of the latency that was charged in a window without time: of a run that ends
+ * soon after its last window. */
+static void
+plan_latency(struct calibration *calibration, const struct thread_window *window)
+{
+	for (size_t i = 0; i < window->count; i++) {
+		const struct window_cell *cell = &window->cell[i];
+		struct planned *item;
+
+		if (cell->latency_ns == 0)
+			continue;
+		item = weights_plan(calibration,
+				    profile_entry(calibration->run->profile, cell->entry), 0);
+		item->latency_ns = cell->latency_ns;
+		item->latency = (double)cell->latency_ns;
+	}
 }
 
 /* Plans the corrections of a thread for the window that ends. `last`: the thread has no further
@@ -227,9 +298,12 @@ weigh_thread(struct calibration *calibration, struct sampled_thread *thread, boo
 	if (!thread->selected && window->count == 0)
 		window->carried[CLASS_CPU] = window->carried[CLASS_QUEUE] = 0;
 	sum_samples(calibration, window, &account);
-	if (account.all_ns <= 0)
+	if (account.all_ns <= 0) {
+		if (last)
+			plan_latency(calibration, window);
 		return;
-	know_times(calibration->run, thread, &account);
+	}
+	know_times(calibration, thread, &account);
 	if (!is_exact(window, &account, last ? LAST_SMALL_NS : account.all_ns / SMALL))
 		weights_place(calibration, thread);
 	for (int class = 0; class < WEIGHT_CLASSES; class ++)
@@ -291,6 +365,7 @@ weights_init(struct calibration *calibration, struct run *run, struct charging *
 		.charging = charging,
 		.ended_record = THREAD_NONE,
 		.gap = UINT32_MAX,
+		.stolen = { .read = machine_time_read },
 	};
 }
 
@@ -318,6 +393,7 @@ weights_start(struct calibration *calibration)
 	calibration->began_ns = run->tick.time_ns;
 	if (is_off(calibration))
 		return;
+	stolen_begin(&calibration->stolen);
 	run->stats.calibrated = run->context.selected == NULL && run->context.excluded == NULL;
 	for (size_t i = 0; i < run->threads.count; i++) {
 		struct sampled_thread *thread = run->threads.thread[i];
@@ -351,6 +427,7 @@ weights_end_window(struct calibration *calibration, bool last)
 			weights_lend(calibration, threads->thread[i]);
 	}
 	if (!is_off(calibration)) {
+		stolen_end_window(&calibration->stolen);
 		for (size_t i = 0; i < threads->count; i++)
 			if (!threads->thread[i]->excluded || threads->thread[i]->window.count > 0)
 				weigh_thread(calibration, threads->thread[i], last);
@@ -378,10 +455,9 @@ keep_brief(struct calibration *calibration, const struct sampled_thread *thread)
 				       BRIEF_SAMPLES)
 		return false;
 	calibration->known_ns += account.sampled[CLASS_CPU];
+	count_divided(calibration, window, account.sampled[CLASS_CPU]);
 	calibration->plan.cpu_ns += account.sampled[CLASS_CPU];
 	calibration->plan.runnable_ns += account.sampled[CLASS_CPU] + account.sampled[CLASS_QUEUE];
-	for (size_t i = 0; i < window->count; i++)
-		calibration->latency += (double)window->cell[i].latency_ns;
 	return true;
 }
 

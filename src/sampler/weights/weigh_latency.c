@@ -168,28 +168,28 @@ static void
 carry_out_window(struct calibration *calibration)
 {
 	struct charging *charging = calibration->charging;
-	const double upto = (double)profile_wall_ns(calibration->run->profile) -
-			    pending(calibration);
+	const struct profile *profile = calibration->run->profile;
+	const double upto = (double)profile_wall_ns(profile) - pending(calibration);
 	double gaps = 0, all, busy;
 	struct sums sums;
 
 	for (size_t i = 0; i < charging->gap_count; i++)
 		gaps += (double)charging->gap[i].ns;
 	sums = sum_plan(&calibration->plan, gaps);
-	all = fmax(upto - calibration->latency, 0);
+	/* The rest of the profile's latency is that of earlier windows and of ended threads. */
+	all = fmax(upto - ((double)profile_latency_ns(profile) - sums.charged - gaps), 0);
 	busy = sums.runnable > 0 ? time_runnable(calibration, &sums, all) : 0;
 	if (gaps <= 0 && sums.runnable > 0 && all - busy < all / 100)
 		busy = all;
 	carry_out(calibration, sums.runnable > 0 ? busy / sums.runnable : 1);
 	correct_gaps(calibration, gaps, all - busy);
-	calibration->latency += all;
 }
 
 /* Carries out the plan of a thread that has ended. */
 static void
 carry_out_thread(struct calibration *calibration)
 {
-	calibration->latency += sum_plan(&calibration->plan, 0).runnable;
+	(void)sum_plan(&calibration->plan, 0); /* sets the latency of borrowed time */
 	carry_out(calibration, 1);
 }
 

@@ -31,6 +31,7 @@
 #include "wallsample/base/table.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/thread/state.h"
+#include "wallsample/thread/stolen.h"
 
 struct charging;
 struct run;
@@ -73,6 +74,8 @@ struct window_cell {
 	uint32_t entry;
 	int64_t ns;         /* estimated wall time; may be negative (sampler.h) */
 	double part;        /* `ns` times the importance of the samples (values_internal.h) */
+	double squares;     /* sum of the squared additions to `part` that had samples */
+	uint32_t additions; /* their number */
 	int64_t samples;    /* as struct profile_entry */
 	int64_t latency_ns; /* charged latency */
 };
@@ -109,7 +112,7 @@ void window_release(struct thread_window *window);
 /* Adds samples of the thread, in this state, which are in the entry `entry` of the profile. */
 void window_add(struct thread_window *window, uint32_t entry, enum run_state state, int64_t samples,
 		int64_t wall_ns);
-/* Adds latency that was charged to an entry. No effect if the window has no sample of the entry. */
+/* Adds latency that was charged to an entry, if the window has a sample of the entry. */
 void window_charge(struct thread_window *window, uint32_t entry, int64_t latency_ns);
 /* Sorts the cells by entry and merges those of equal entries. */
 void window_merge(struct thread_window *window);
@@ -128,13 +131,12 @@ struct planned {
 struct plan {
 	struct planned *item;
 	size_t count, capacity;
-	/* Known times of the window: of all threads runnable and on a CPU, and the longest runnable
-	 * time of one thread. */
-	int64_t runnable_ns, cpu_ns, most_ns;
+	int64_t runnable_ns, cpu_ns; /* known times of the window, of all threads */
+	int64_t most_ns;             /* longest known runnable time of one thread */
 };
 
 struct calibration {
-	struct run *run; /* borrowed */
+	struct run *run; /* borrowed, as charging */
 	struct charging *charging;
 	uint64_t began_ns;   /* tick.time_ns when the window began */
 	uint64_t first_tick; /* number of the window's first tick, by profile_tick_count */
@@ -143,13 +145,12 @@ struct calibration {
 	struct table kinds;
 	struct donors *kind;
 	size_t kind_capacity;
-	struct plan plan;    /* buffer */
-	uint64_t process_ns; /* CPU time of the processes at the end of the last window */
-	int64_t known_ns;    /* CPU time of known threads in this window */
-	/* CPU time of the processes that no known thread has used, not in the profile yet. */
-	int64_t unknown_ns;
-	double latency;        /* sum of the corrected latency so far, in ns */
+	struct plan plan;      /* buffer */
+	uint64_t process_ns;   /* CPU time of the processes at the end of the last window */
+	int64_t known_ns;      /* CPU time of known threads in this window */
+	int64_t unknown_ns;    /* CPU time of no known thread, not in the profile yet */
 	uint32_t gap;          /* entry of the last gap; UINT32_MAX: none yet */
+	struct stolen stolen;  /* time that a hypervisor used CPUs of the machine */
 	uint64_t excluded_ns;  /* CPU time of excluded threads at the end of the last window */
 	uint32_t ended_record; /* record of threads that were never seen; THREAD_NONE: none yet */
 };

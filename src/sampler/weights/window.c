@@ -49,6 +49,12 @@ window_add(struct thread_window *window, uint32_t entry, enum run_state state, i
 	last->ns += wall_ns;
 	last->part += (double)wall_ns * window->importance;
 	last->samples += samples;
+	if (samples > 0) {
+		const double part = (double)wall_ns * window->importance;
+
+		last->squares += part * part;
+		last->additions++;
+	}
 	if (class == CLASS_BLOCKED) {
 		window->blocked = entry;
 		return;
@@ -97,6 +103,8 @@ window_merge(struct thread_window *window)
 		}
 		to->ns += cell->ns;
 		to->part += cell->part;
+		to->squares += cell->squares;
+		to->additions += cell->additions;
 		to->samples += cell->samples;
 		to->latency_ns += cell->latency_ns;
 	}

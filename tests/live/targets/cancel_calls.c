@@ -3,7 +3,7 @@
  * cancel_calls.c - three threads that sleep in poll(), read() and nanosleep(). c_library.sh
  * compiles it with musl-gcc, and with the compiler for glibc and -DOWN_PLUMBING: then read() is a
  * function of this program, which makes its system call through functions with the names of those
- * in glibc 2.41.
+ * in glibc 2.41. With -DOWN_LIBRARY the call is that of cancel_library.c.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -14,6 +14,11 @@
 
 static int in;
 static volatile int sink;
+
+#ifdef OWN_LIBRARY
+long wait_byte(int fd, char *byte);
+#define read(fd, to, size) wait_byte(fd, to)
+#endif
 
 #ifdef OWN_PLUMBING
 #define FRAME __attribute__((noinline, noclone))

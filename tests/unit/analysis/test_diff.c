@@ -131,8 +131,8 @@ compare(struct run *before, struct run *after, enum weight weight, struct diff *
 {
 	run_name(before);
 	run_name(after);
-	diff_make((const struct diff_run[]){ { before->view, 4 }, { after->view, 4 } }, weight,
-		  diff);
+	diff_make((const struct diff_run[]){ { before->view, 4, NULL }, { after->view, 4, NULL } },
+		  weight, diff);
 }
 
 static void
@@ -236,7 +236,7 @@ test_margins(void **state)
 	assert_false(row->flat.found);
 	assert_int_equal(diff.flat_found + diff.cum_found, 0);
 	diff_release(&diff);
-	diff_make((const struct diff_run[]){ { before.view, 4 }, { before.view, 4 } },
+	diff_make((const struct diff_run[]){ { before.view, 4, NULL }, { before.view, 4, NULL } },
 		  WEIGHT_WALL, &diff);
 	for (size_t i = 0; i < diff.count; i++)
 		assert_true(diff.row[i].flat.change == 0 && !diff.row[i].cum.found);
@@ -291,7 +291,7 @@ test_most_at_once(void **state)
 	assert_true(row_of(&diff, "parse", "server")->flat.margin <
 		    diff.deviations * sqrt(2 * 3.0 / 1000) + 0.02);
 	diff_release(&diff);
-	diff_make((const struct diff_run[]){ { before.view, 4 }, { after.view, 4 } },
+	diff_make((const struct diff_run[]){ { before.view, 4, NULL }, { after.view, 4, NULL } },
 		  WEIGHT_LATENCY, &diff);
 	/* half of all there is: 0.5 * (1 - 0.5) */
 	assert_true(row_of(&diff, "parse", "server")->flat.margin <

@@ -153,7 +153,7 @@ test_lists(void **state)
 	assert_null(options.filter.tids.id);
 	accepted("--state r,SLEEPING --state D");
 	assert_int_equal(options.filter.states,
-			 1 << RUN_RUNNING | 1 << RUN_SLEEPING | 1 << RUN_DISK);
+			 1 << RUN_RUNNING | 1 << RUN_SLEEPING | 1 << RUN_UNINTERRUPTIBLE);
 	accepted("--gil has,wait --gil handover --by gil");
 	assert_int_equal(options.filter.gils, 1 << GIL_HAS | 1 << GIL_WAIT | 1 << GIL_HANDOVER);
 	assert_int_equal(options.by, VIEW_BY_GIL);

@@ -67,7 +67,7 @@ test_named_frames(void **state)
 		{ "[waiting]", NAMED_GAP },
 		{ "[waiting] for", NAMED_OTHER },
 		{ "[sleeping in futex: mutex]", NAMED_SLEEPING },
-		{ "[disk]", NAMED_DISK },
+		{ "[uninterruptible]", NAMED_UNINTERRUPTIBLE },
 		{ "[nothing ran until the end]", NAMED_IDLE },
 		{ "[failed: task already finished]", NAMED_TASK_FINISHED },
 		{ "[failed: thread exited]", NAMED_FAILED },
@@ -89,8 +89,8 @@ test_named_frames(void **state)
 	assert_int_equal(profile_frame(profile, add_frame(profile, 1, FRAME_CFI, 1))->named,
 			 NAMED_NONE);
 	id = profile_intern_named(profile, "socket:[7]");
-	profile_rename_frame(profile, id, "[disk]");
-	assert_int_equal(profile_frame(profile, id)->named, NAMED_DISK);
+	profile_rename_frame(profile, id, "[uninterruptible]");
+	assert_int_equal(profile_frame(profile, id)->named, NAMED_UNINTERRUPTIBLE);
 	profile_free(profile);
 }
 
@@ -222,7 +222,7 @@ test_samples_are_summed(void **state)
 	profile_add(profile, &sample);
 	sample.stack = 1;
 	profile_add(profile, &sample);
-	sample.state = RUN_DISK;
+	sample.state = RUN_UNINTERRUPTIBLE;
 	profile_add(profile, &sample);
 	sample.syscall = (int32_t)SYSCALL_NONE;
 	profile_add(profile, &sample);

@@ -427,6 +427,49 @@ test_unusual(void **state)
 	place_remove(&place);
 }
 
+/* Checks the text that a named frame has which is `stored` in the recording: that of stack 0. */
+static void
+check_frame_text(const struct place *place, const char *stored, const char *text)
+{
+	const struct profile_frame *frame;
+	struct profile *profile;
+	char sql[200];
+
+	snprintf(sql, sizeof(sql),
+		 "UPDATE frames SET name = '%s' WHERE id = (SELECT frame FROM stacks WHERE id = 0)",
+		 stored);
+	change(place->path, sql);
+	profile = load(place->path, NULL, NULL);
+	frame = profile_frame(profile, profile_stack(profile, 0)->frame);
+	assert_string_equal(profile_text(profile, (uint32_t)frame->address), text);
+	profile_free(profile);
+}
+
+/* The state UNINTERRUPTIBLE was called "disk" in version 0.1.0. */
+static void
+test_earlier_state(void **state)
+{
+	struct place place;
+	struct profile *profile;
+
+	(void)state;
+	place_make(&place);
+	make_recording(&place, 100, true);
+	check_frame_text(&place, "[disk in fsync: file]", "[uninterruptible in fsync: file]");
+	check_frame_text(&place, "[disk in munmap: disk]", "[uninterruptible in munmap]");
+	check_frame_text(&place, "[disk outside a system call (page fault): page fault]",
+			 "[uninterruptible outside a system call (page fault): page fault]");
+	check_frame_text(&place, "[disk ", "[uninterruptible ");
+	check_frame_text(&place, "[disk : disk]", "[uninterruptible ]");
+	check_frame_text(&place, "[diskless]", "[diskless]");
+	change(place.path, "REPLACE INTO waits VALUES(1, 'disk', 0, -1, 1)");
+	profile = load(place.path, NULL, NULL);
+	assert_int_equal(profile_wait_count(profile), 2);
+	assert_int_equal(profile_wait(profile, 1)->kind, WAIT_OTHER);
+	profile_free(profile);
+	place_remove(&place);
+}
+
 /* --- a part of it ------------------------------------------------------------------------ */
 
 static void
@@ -689,6 +732,7 @@ main(void)
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_top_functions),
 		cmocka_unit_test(test_unusual),
+		cmocka_unit_test(test_earlier_state),
 		cmocka_unit_test(test_disk_fails),
 		cmocka_unit_test(test_reader_stays),
 		cmocka_unit_test(test_parts),

@@ -143,7 +143,7 @@ sample_tick(struct profile *profile, const uint32_t *thread, int tick)
 		add(&made, thread[2], queued ? RUN_QUEUED : RUN_RUNNING, NULL, 1,
 		    stack_of(profile, STACK(NAMELESS, WORK)));
 	if (tick < 4)
-		add(&made, thread[3], RUN_DISK, NULL, 1,
+		add(&made, thread[3], RUN_UNINTERRUPTIBLE, NULL, 1,
 		    tick < 2 ? stack_of(profile, STACK(POLL)) :
 			       profile_intern_stack(profile, failed, STACK_NONE));
 	if (tick == 4)
@@ -342,7 +342,7 @@ test_part(void **state)
 	(void)state;
 	place_make(&place, 50);
 	report_make(&report, &place, 1, &alone);
-	report.filter.states = ~(1u << RUN_DISK);
+	report.filter.states = ~(1u << RUN_UNINTERRUPTIBLE);
 	check(&report, "time-part.perf", "perf", VIEW_BY_FUNCTION);
 	check(&report, "time-part.speedscope.json", "speedscope", VIEW_BY_FUNCTION);
 	report.input.by_thread = true;

@@ -74,7 +74,7 @@ sample(struct profile *profile)
 						  "</script><script>alert(1)</script><!--");
 		if (tick >= 35 && tick < 70)
 			add(profile, late, "h",
-			    busy ? RUN_RUNNING : tick < 40 ? RUN_QUEUED : RUN_DISK, 1);
+			    busy ? RUN_RUNNING : tick < 40 ? RUN_QUEUED : RUN_UNINTERRUPTIBLE, 1);
 		if (tick == 59)
 			add(profile, rare, "i", RUN_SLEEPING, 9);
 		if (tick == 59)
@@ -101,7 +101,7 @@ sample_late(struct profile *profile)
 			add(profile, thread, "g", RUN_QUEUED, 1);
 		if (tick == 7) {
 			add(profile, thread, "g", RUN_QUEUED, 1);
-			add(profile, thread, "h", RUN_DISK, 2);
+			add(profile, thread, "h", RUN_UNINTERRUPTIBLE, 2);
 		}
 		/* what is only corrected has ticks already */
 		if (tick == 10) {

@@ -196,9 +196,8 @@ test_filter(void **state)
 	check_wall(profile, &(struct filter){ .gils = 1u << GIL_WAIT | 1u << GIL_HANDOVER }, 5500);
 	check_wall(profile, &(struct filter){ .gils = 1u << GIL_NONE }, 36500);
 	/* blocked without it, the recipe of an off-GIL flame graph */
-	check_wall(profile, &(struct filter){ .gils = 1u << GIL_NONE,
-					      .states = 1u << RUN_SLEEPING | 1u << RUN_DISK },
-		   35500);
+	const uint32_t blocked = 1u << RUN_SLEEPING | 1u << RUN_UNINTERRUPTIBLE;
+	check_wall(profile, &(struct filter){ .gils = 1u << GIL_NONE, .states = blocked }, 35500);
 	profile_free(profile);
 }
 
@@ -290,7 +289,7 @@ find(const struct profile *profile, struct view **view)
 	struct findings findings;
 
 	*view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
-	findings_make(*view, 2, &findings);
+	findings_make(*view, 2, NULL, &findings);
 	return findings;
 }
 
@@ -545,7 +544,7 @@ test_finding_without_function(void **state)
 						keys[i / 2]);
 		struct findings findings;
 
-		findings_make(view, 2, &findings);
+		findings_make(view, 2, NULL, &findings);
 		assert_true(findings.count <= FINDING_COUNT);
 		view_free(view);
 	}

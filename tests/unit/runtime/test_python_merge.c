@@ -247,6 +247,7 @@ one_ring(struct nested *nested)
 	assert_true(scene->captured.cut);
 	assert_int_equal(scene->captured.count, PYTHON_DEPTH_MOST);
 	assert_non_null(strstr(array_merged(scene), CUT));
+	assert_true(scene->frames.cut);
 }
 
 static void

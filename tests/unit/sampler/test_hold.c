@@ -9,6 +9,7 @@
 
 #include "sampler/hold/hold_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/tracer/tracer.h"
 
 #define TICKS 1000
 #define LENGTH_NS 5e6
@@ -97,6 +98,38 @@ test_late(void **state)
 	assert_false(hold_resume_delay(&other, 5e6, &late));
 }
 
+/* A stop that is late because wallsample used the CPU, or for any reason but a wait for the CPU,
+ * does not spare its thread: with ticks of 0.5 ms a quarter of all holds had no effect. */
+static void
+test_shared_cpu(void **state)
+{
+	struct watch watch = { .source = SCHED_FROM_SCHEDSTAT };
+	struct stop_request request = {
+		.watch = &watch,
+		.before = { .cpu_ns = 5, .delay_ns = 1000 },
+		.during = { .cpu_ns = 6, .delay_ns = 1000 + 150 * NS_PER_US },
+		.end = STOP_CAPTURED,
+		.queued = true,
+	};
+
+	(void)state;
+	assert_false(hold_finds_shared(&request, true, 0));
+	assert_false(hold_finds_shared(&request, false, 0));
+	request.during.delay_ns = 1000 + 2 * NS_PER_MS;
+	assert_true(hold_finds_shared(&request, true, 0));
+	assert_true(hold_finds_shared(&request, false, 0));
+	/* The sampler has used CPUs for as long, because it stops many threads. */
+	assert_false(hold_finds_shared(&request, true, 2 * NS_PER_MS));
+	request.end = STOP_EXITED;
+	assert_false(hold_finds_shared(&request, true, 0));
+	/* Where waits are not counted, only a late stop shows that a thread waited. */
+	request.end = STOP_CAPTURED;
+	watch.source = SCHED_FROM_STATUS;
+	request.during = request.before;
+	assert_true(hold_finds_shared(&request, true, 0));
+	assert_false(hold_finds_shared(&request, false, 0));
+}
+
 int
 main(void)
 {
@@ -104,6 +137,7 @@ main(void)
 		cmocka_unit_test(test_no_error_is_left),
 		cmocka_unit_test(test_not_without_bound),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_shared_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

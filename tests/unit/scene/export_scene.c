@@ -144,7 +144,7 @@ make_profile(void)
 		.samples = 2, .ns[WEIGHT_WALL] = 20 * MS,
 	};
 	const struct profile_entry truncated = {
-		.thread = other, .state = RUN_DISK, .syscall = (int32_t)SYSCALL_NONE,
+		.thread = other, .state = RUN_UNINTERRUPTIBLE, .syscall = (int32_t)SYSCALL_NONE,
 		.stack = profile_intern_stack(profile, cut, STACK_NONE),
 		.samples = 1, .ns[WEIGHT_WALL] = 400, /* less than a microsecond */
 	};
@@ -153,7 +153,7 @@ make_profile(void)
 		   STACK(START, MAIN, LOOP, POLL));
 	scene_add(profile, boss, RUN_RUNNING, -1, 3500, STACK(START, MAIN, LOOP, PARSE, PARSE));
 	scene_add(profile, boss, RUN_QUEUED, -1, 300, STACK(START, MAIN, LOOP, PARSE, PARSE));
-	scene_add(profile, boss, RUN_DISK, syscall_number("pread64"), 150,
+	scene_add(profile, boss, RUN_UNINTERRUPTIBLE, syscall_number("pread64"), 150,
 		   STACK(START, MAIN, WIDE));
 	scene_add(profile, worker, RUN_SLEEPING, syscall_number("futex"), 21000,
 		   STACK(WORK, LOCK));

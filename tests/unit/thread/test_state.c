@@ -18,6 +18,7 @@
 #include "../scene/sleeping_child.h"
 #include "wallsample/base/base.h"
 #include "wallsample/thread/state.h"
+#include "wallsample/thread/stolen.h"
 
 /*
  * Calls `parse` with each beginning of the text, in memory of just that length so that the
@@ -224,6 +225,8 @@ test_run_states(void **state)
 	assert_int_equal(parsed, RUN_QUEUED);
 	assert_true(run_state_parse("SLEEPing", &parsed));
 	assert_int_equal(parsed, RUN_SLEEPING);
+	assert_true(run_state_parse("disk", &parsed)); /* its text in version 0.1.0 */
+	assert_int_equal(parsed, RUN_UNINTERRUPTIBLE);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		if (run_state_parse(bad[i], &parsed))
 			fail_msg("accepted: \"%s\"", bad[i]);
@@ -239,7 +242,7 @@ test_run_state_letters(void **state)
 	(void)state;
 	assert_int_equal(run_state_from_letter('R'), RUN_RUNNING);
 	assert_int_equal(run_state_from_letter('S'), RUN_SLEEPING);
-	assert_int_equal(run_state_from_letter('D'), RUN_DISK);
+	assert_int_equal(run_state_from_letter('D'), RUN_UNINTERRUPTIBLE);
 	assert_int_equal(run_state_from_letter('T'), RUN_STOPPED);
 	assert_int_equal(run_state_from_letter('t'), RUN_STOPPED);
 	for (int letter = 0; letter < 256; letter++)
@@ -293,6 +296,31 @@ test_calls_that_do_not_break(void **state)
 	/* may wait for a disk */
 	assert_false(syscall_sleeps_interruptible(syscall_number("read")));
 	assert_false(syscall_sleeps_interruptible(syscall_number("fsync")));
+}
+
+static void
+test_calls_for_files(void **state)
+{
+	static const char *const files[] = {
+		"read", "write", "openat", "newfstatat", "getdents64", "close", "fsync", "pread64",
+	};
+	static const char *const others[] = {
+		"vfork", "clone", "clone3", "futex", "munmap", "mmap", "ioctl", "wait4",
+		"exit_group", "execve", "poll",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (!syscall_waits_for_file(syscall_number(files[i]), RUN_UNINTERRUPTIBLE))
+			fail_msg("%s", files[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (syscall_waits_for_file(syscall_number(others[i]), RUN_UNINTERRUPTIBLE))
+			fail_msg("%s", others[i]);
+	assert_true(syscall_waits_for_file(syscall_number("fsync"), RUN_SLEEPING));
+	assert_false(syscall_waits_for_file(syscall_number("read"), RUN_SLEEPING));
+	assert_false(syscall_waits_for_file(syscall_number("fsync"), RUN_RUNNING));
+	assert_false(syscall_waits_for_file(SYSCALL_NONE, RUN_UNINTERRUPTIBLE));
+	assert_false(syscall_waits_for_file(SYSCALL_UNKNOWN, RUN_UNINTERRUPTIBLE));
 }
 
 static void
@@ -467,6 +495,31 @@ test_watch_self_and_stranger(void **state)
 	process_free(process);
 }
 
+/* The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, guest. */
+static void
+test_machine_time(void **state)
+{
+	struct machine_time time, later;
+
+	(void)state;
+	assert_true(machine_time_parse("cpu  100 20 30 4000 5 6 7 80 9 1\ncpu0 1 2", 100, &time));
+	assert_int_equal(time.busy_ns, 1630 * NS_PER_MS);
+	assert_int_equal(time.stolen_ns, 800 * NS_PER_MS);
+	assert_false(machine_time_parse("cpu  100 20 30 4000 5 6 7\n", 100, &later));
+	assert_false(machine_time_parse("cpu0 100 20 30 4000 5 6 7 80\n", 100, &later));
+	assert_false(machine_time_parse("", 100, &later));
+	assert_false(machine_time_parse("cpu  1 2 3 4 5 6 7 8", 0, &later));
+	later = time;
+	assert_true(machine_time_stolen(&time, &later) == 0);
+	later.busy_ns += 100;
+	assert_true(machine_time_stolen(&time, &later) == 0);
+	later.stolen_ns += 25;
+	assert_true(machine_time_stolen(&time, &later) == 0.25);
+	assert_true(machine_time_stolen(&later, &time) == 0);
+	assert_true(machine_time_read(&time));
+	assert_true(time.busy_ns > 0);
+}
+
 int
 main(void)
 {
@@ -476,10 +529,12 @@ main(void)
 		cmocka_unit_test(test_syscall_text),
 		cmocka_unit_test(test_syscall_text_hostile),
 		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_machine_time),
 		cmocka_unit_test(test_run_states),
 		cmocka_unit_test(test_run_state_letters),
 		cmocka_unit_test(test_calls_that_break),
 		cmocka_unit_test(test_calls_that_do_not_break),
+		cmocka_unit_test(test_calls_for_files),
 		cmocka_unit_test(test_call_names),
 		cmocka_unit_test(test_watch_open),
 		cmocka_unit_test(test_watch_closed),

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -476,6 +477,30 @@ test_signal_of_killed_tracer(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/*
+ * A sleep whose end has passed does not begin. It lasted for 2 ms, until the next signal of the
+ * watchdog, because the first one arrived before the wait: holds of 50 us lasted for 2 ms, too.
+ */
+static void
+test_sleep_that_is_over(void **state)
+{
+	struct sleeping_child child;
+	struct rusage before, after;
+	struct tracer *tracer;
+	struct error err;
+
+	(void)state;
+	sleeping_child_start(&child, sleep_with_words);
+	assert_int_equal(tracer_create(child.process, &tracer, &err), 0);
+	assert_int_equal(getrusage(RUSAGE_THREAD, &before), 0);
+	for (int i = 0; i < 20; i++)
+		tracer_sleep_until(tracer, clock_now_ns() - 1);
+	assert_int_equal(getrusage(RUSAGE_THREAD, &after), 0);
+	assert_int_equal(after.ru_nvcsw, before.ru_nvcsw);
+	tracer_free(tracer);
+	sleeping_child_release(&child);
+}
+
 int
 main(void)
 {
@@ -493,6 +518,7 @@ main(void)
 		cmocka_unit_test(test_sleeper_gone),
 		cmocka_unit_test(test_stack_at_brink),
 		cmocka_unit_test(test_signal_of_killed_tracer),
+		cmocka_unit_test(test_sleep_that_is_over),
 	};
 
 	alarm(60);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cycle.c - stacks whose unwinding would never end, and a caller in JIT code of a function
- * that only libunwind can unwind.
+ * test_cycle.c - stacks whose unwinding would never end, a caller in JIT code of a function that
+ * only libunwind can unwind, and stacks of threads that have not run yet.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,6 +35,7 @@ static const enum unwind_choice choices[CHOICES] = { UNWIND_AUTO, UNWIND_LIBUNWI
  * still   CFA = sp, return address at CFA
  * stub    CFA = sp + 8 as an expression, as in a procedure linkage table; return address at CFA - 8
  * outer   no return address: the thread's first function
+ * cloning as up, with a system call in place of the second nop
  * Each begins with a nop, because the address behind it is used as return address.
  */
 __asm__(".text\n"
@@ -46,8 +47,9 @@ __asm__(".text\n"
 	/* DW_CFA_def_cfa_expression: DW_OP_breg7 8, DW_OP_nop */
 	"stub: .cfi_startproc\n .cfi_escape 0x0f, 3, 0x77, 8, 0x96\n"
 	" nop\n nop\n ret\n .cfi_endproc\n"
-	"outer: .cfi_startproc\n .cfi_undefined %rip\n nop\n nop\n ret\n .cfi_endproc\n");
-extern const char up[], down[], still[], stub[], outer[];
+	"outer: .cfi_startproc\n .cfi_undefined %rip\n nop\n nop\n ret\n .cfi_endproc\n"
+	"cloning: .cfi_startproc\n .cfi_def_cfa %rsp, 16\n nop\n syscall\n ret\n .cfi_endproc\n");
+extern const char up[], down[], still[], stub[], outer[], cloning[];
 
 struct scene {
 	struct process *process;
@@ -209,6 +211,26 @@ test_stub_called_by_jit(void **state)
 	check_chain(scene, address, ARRAY_SIZE(address), CHAIN_OUTERMOST);
 }
 
+/*
+ * A thread that has not run since clone() made it is behind the system call, and its stack has no
+ * return address. Such a stack counted as incomplete: on a busy machine wallsample ended with
+ * status 1 because of a program that starts threads.
+ */
+static void
+test_new_thread(void **state)
+{
+	struct scene *scene = *state;
+	const uint64_t pc = (uintptr_t)cloning + 3;
+	const uint64_t word[] = { 0x1234, 0x5678 }; /* not in code */
+
+	for (uint64_t result = 0; result < 2; result++) {
+		place(scene, pc, word, ARRAY_SIZE(word));
+		regs_set(&scene->snapshot.regs, 0, result);
+		unwinder_walk(scene->unwinder[0], &scene->snapshot, false, &scene->chain);
+		check_chain(scene, &pc, 1, result == 0 ? CHAIN_OUTERMOST : CHAIN_NO_UNWIND_INFO);
+	}
+}
+
 int
 main(void)
 {
@@ -216,6 +238,7 @@ main(void)
 		cmocka_unit_test(test_two_frames),
 		cmocka_unit_test(test_one_frame),
 		cmocka_unit_test(test_stub_called_by_jit),
+		cmocka_unit_test(test_new_thread),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);

@@ -47,7 +47,7 @@ test_calls(void **state)
 		{ "rt_sigtimedwait", WAIT_SIGNAL, -1, false }, { "semop", WAIT_OTHER, -1, false },
 		{ "msgrcv", WAIT_OTHER, -1, false }, { "io_getevents", WAIT_OTHER, -1, false },
 		{ "mq_timedreceive", WAIT_DESCRIPTOR, 5, false },
-		{ "vfork", WAIT_CHILD, -1, false },
+		{ "vfork", WAIT_VFORK, -1, false },
 		{ "mq_timedsend", WAIT_DESCRIPTOR, 5, true }, { "openat", WAIT_OTHER, -1, false },
 		{ "futex_waitv", WAIT_FUTEX, -1, false }, { "nanosleep", WAIT_SLEEP, -1, false },
 	};
@@ -66,10 +66,13 @@ test_calls(void **state)
 			fail_msg("%s: %s", calls[i].name, wait_kind_text(wait.kind));
 		assert_int_equal(wait.fd, calls[i].fd);
 		assert_int_equal(wait.writes, calls[i].writes);
-		call.state = RUN_DISK;
+		call.state = RUN_UNINTERRUPTIBLE;
 		wait_classify(&scene_source, &call, &wait);
-		if (calls[i].fd < 0 && calls[i].kind != WAIT_CHILD)
-			assert_int_equal(wait.kind, WAIT_DISK);
+		if (strcmp(calls[i].name, "openat") == 0)
+			assert_int_equal(wait.kind, WAIT_FILE);
+		else if (calls[i].fd < 0 && calls[i].kind != WAIT_CHILD &&
+			 calls[i].kind != WAIT_VFORK)
+			assert_int_equal(wait.kind, WAIT_OTHER);
 	}
 }
 
@@ -98,22 +101,54 @@ test_states(void **state)
 	call.state = RUN_STOPPED;
 	wait_classify(&scene_source, &call, &wait);
 	assert_int_equal(wait.kind, WAIT_STOPPED);
-	call = (struct wait_call){.state = RUN_DISK, .number = SYSCALL_NONE};
+	call = (struct wait_call){.state = RUN_UNINTERRUPTIBLE, .number = SYSCALL_NONE};
 	wait_classify(&scene_source, &call, &wait);
 	assert_int_equal(wait.kind, WAIT_FAULT);
 	call.number = SYSCALL_UNKNOWN;
 	call.state = RUN_SLEEPING;
 	wait_classify(&scene_source, &call, &wait);
 	assert_int_equal(wait.kind, WAIT_OTHER);
-	wait = classify("read", RUN_DISK, 7, 0, 0, 0, 0);
+	wait = classify("read", RUN_UNINTERRUPTIBLE, 7, 0, 0, 0, 0);
 	assert_int_equal(wait.kind, WAIT_DESCRIPTOR);
 	assert_int_equal(wait_kind_of_descriptor(&wait, DESCRIPTOR_FILE), WAIT_FILE);
-	assert_int_equal(classify("futex", RUN_DISK, 7, 0, 0, 0, 0).kind, WAIT_DISK);
+	assert_int_equal(classify("futex", RUN_UNINTERRUPTIBLE, 7, 0, 0, 0, 0).kind, WAIT_OTHER);
+}
+
+/* Calls that use a path wait for that file if the sleep is uninterruptible. */
+static void
+test_paths(void **state)
+{
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	wait = classify("openat", RUN_UNINTERRUPTIBLE, (uint64_t)AT_FDCWD, MEMORY, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_FILE);
+	assert_int_equal(wait.path, MEMORY);
+	assert_int_equal(wait.fd, AT_FDCWD);
+	wait = classify("statfs", RUN_UNINTERRUPTIBLE, MEMORY, 7, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_FILE);
+	assert_int_equal(wait.path, MEMORY);
+	assert_int_equal(wait.fd, -1);
+	/* futimens passes no path: the file is that of the descriptor. */
+	wait = classify("utimensat", RUN_UNINTERRUPTIBLE, 7, 0, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_FILE);
+	assert_int_equal(wait.path, 0);
+	assert_int_equal(wait.fd, 7);
+	/* open of a FIFO */
+	wait = classify("openat", RUN_SLEEPING, (uint64_t)AT_FDCWD, MEMORY, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_OTHER);
+	assert_int_equal(wait.path, 0);
+	/* waits for another thread that maps or unmaps memory */
+	wait = classify("munmap", RUN_UNINTERRUPTIBLE, MEMORY, PAGE, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_OTHER);
 }
 
 static void
 test_children(void **state)
 {
+	struct wait wait;
+
 	(void)state;
 	scene_clear();
 	assert_int_equal(classify("wait4", RUN_SLEEPING, 55, 0, 0, 0, 0).child, 55);
@@ -122,11 +157,14 @@ test_children(void **state)
 	assert_int_equal(classify("waitid", RUN_SLEEPING, P_PID, 55, 0, 0, 0).child, 55);
 	assert_int_equal(classify("waitid", RUN_SLEEPING, P_PGID, 55, 0, 0, 0).child, -55);
 	assert_int_equal(classify("waitid", RUN_SLEEPING, 3, 9, 0, 0, 0).fd, 9);
-	assert_int_equal(classify("clone", RUN_DISK, CLONE_VFORK, 0, 0, 0, 0).kind, WAIT_CHILD);
-	assert_int_equal(classify("clone", RUN_DISK, CLONE_VM, 0, 0, 0, 0).kind, WAIT_DISK);
+	wait = classify("clone", RUN_UNINTERRUPTIBLE, CLONE_VFORK, 0, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_VFORK);
+	wait = classify("clone", RUN_UNINTERRUPTIBLE, CLONE_VM, 0, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_OTHER);
 	put64(MEMORY, CLONE_VFORK | CLONE_VM);
-	assert_int_equal(classify("clone3", RUN_DISK, MEMORY, 0, 0, 0, 0).kind, WAIT_CHILD);
-	assert_int_equal(classify("clone3", RUN_DISK, 8, 0, 0, 0, 0).kind, WAIT_DISK);
+	wait = classify("clone3", RUN_UNINTERRUPTIBLE, MEMORY, 0, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_VFORK);
+	assert_int_equal(classify("clone3", RUN_UNINTERRUPTIBLE, 8, 0, 0, 0, 0).kind, WAIT_OTHER);
 }
 
 static void
@@ -257,6 +295,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_children),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_commands),
