@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report_waiting.c - reports the objects that threads waited for, and the lock holders. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,14 +140,16 @@ waiting_bins_add(const double bin[WAITING_BINS], struct strbuf *out)
 
 /* --- awaited objects ----------------------------------------------------------------------- */
 
-/* Adds the mean number of threads that waited for the object of the row. */
+/* Adds the mean number of threads that waited for the object of the row. The mean is an estimate,
+ * which may be above the largest number by its error. */
 static void
 add_mean(const struct report_cell *cell, struct strbuf *out)
 {
 	const double span_ns = (double)profile_wall_ns(view_profile(cell->table->view));
-	const double ns = (double)((const struct line *)cell->row)->ns;
+	const struct waiting_row *wait = &((const struct line *)cell->row)->wait;
 
-	strbuf_add_format(out, "%.2f", span_ns > 0 ? ns / span_ns : 0);
+	strbuf_add_format(out, "%.2f",
+			  span_ns > 0 ? fmin((double)wait->ns / span_ns, wait->most) : 0);
 }
 
 static void

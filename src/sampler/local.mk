@@ -43,6 +43,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/weights/weigh_latency.c \
 	src/sampler/weights/weights_internal.h \
 	src/sampler/weights/window.c \
+	src/sampler/waits/crowds.c \
 	src/sampler/waits/deadlock.c \
 	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \

@@ -124,6 +124,7 @@ sampler_free(struct sampler *sampler)
 	weights_release(&sampler->calibration);
 	chain_release(&sampler->unwinding.chain);
 	table_release(&run->records.shared);
+	crowds_release(&run->crowds);
 	for (size_t i = 0; i < run->processes.count; i++) {
 		waits_free(run->processes.item[i]->waits);
 		green_free(run->processes.item[i]->green);

@@ -66,6 +66,7 @@ struct run {
 	struct rng rng;
 	struct pace pace;
 	struct run_stats stats;
+	struct crowds crowds;
 	struct occupy *occupy;   /* owned; NULL: CPUs are not occupied */
 	uint64_t occupied_ns[2]; /* stop_request.occupied_ns of this tick */
 };

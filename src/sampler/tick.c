@@ -386,6 +386,7 @@ run_consumers(struct sampler *sampler)
 		green_tick(processes->item[i]->green);
 	for (size_t i = 0; i < processes->count; i++)
 		waits_tick(processes->item[i]->waits);
+	crowds_tick(&sampler->run);
 	deadlocks_tick(&sampler->deadlocks);
 	for (size_t i = 0; i < processes->count; i++)
 		few &= waits_has_few_holders(processes->item[i]->waits);

@@ -19,6 +19,12 @@ wait_kind_text(enum wait_kind kind)
 	return texts[kind];
 }
 
+enum wait_kind
+wait_kind_of_row(enum wait_kind kind)
+{
+	return kind == WAIT_RWLOCK_WRITE ? WAIT_RWLOCK_READ : kind;
+}
+
 void
 wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out)
 {

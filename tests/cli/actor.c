@@ -13,6 +13,8 @@
  *   actor seize PID     traces a process, which runs on; status 77: it may not
  *   actor undumpable    has asked not to be traced
  *   actor crowd N       N threads "crowd" that wait in the same place; the line comes then
+ *   actor together N    N threads that sleep together for the first 0.4 s of each second, and
+ *                       wait for a semaphore in the rest of it
  *   actor naps A B TIME sleeps A ms in nap_first, then B ms in nap_second, and so on for
  *                       TIME ms; the line comes then: how many ns it was in each
  *
@@ -28,6 +30,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -326,6 +329,38 @@ act_crowd(char **arguments)
 		sleep(1000);
 }
 
+static void *
+be_together(void *never)
+{
+	for (;;) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec = 400000000;
+		clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL);
+		until.tv_sec++;
+		until.tv_nsec = 0;
+		sem_timedwait(never, &until);
+	}
+	return NULL;
+}
+
+static void
+act_together(char **arguments)
+{
+	static sem_t never;
+
+	for (unsigned long i = strtoul(arguments[0], NULL, 10); i > 0; i--) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, be_together, &never) != 0)
+			_exit(98);
+	}
+	announce(getpid());
+	for (;;)
+		pause();
+}
+
 /* The other end of a terminal reads as EIO when nobody has it open any more. */
 static void
 copy_terminal(int master)
@@ -373,7 +408,7 @@ main(int argc, char **argv)
 		{ "park", act_park },     { "busy", act_busy },   { "thread", act_thread },
 		{ "zombie", act_zombie }, { "seize", act_seize }, { "undumpable", act_undumpable },
 		{ "terminal", act_terminal }, { "rename", act_rename },
-		{ "crowd", act_crowd },
+		{ "crowd", act_crowd },   { "together", act_together },
 		{ "naps", act_naps },     { "noise", act_noise },
 	};
 

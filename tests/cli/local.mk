@@ -17,7 +17,8 @@ cli_tests = \
 	tests/cli/same_names.sh \
 	tests/cli/signals.sh \
 	tests/cli/speedscope_page.sh \
-	tests/cli/usage.sh
+	tests/cli/usage.sh \
+	tests/cli/waiters.sh
 TESTS += $(cli_tests)
 EXTRA_DIST += $(cli_tests) tests/cli/common.sh
 

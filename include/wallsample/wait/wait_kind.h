@@ -71,6 +71,9 @@ enum wait_kind {
 
 /* Returns the text of the kind in WAIT_KINDS, a static string. */
 const char *wait_kind_text(enum wait_kind kind);
+/* Returns the kind of the row that waits of this kind have in tables of waits. Readers and writers
+ * of an rwlock wait for the same lock: their row is WAIT_RWLOCK_READ. */
+enum wait_kind wait_kind_of_row(enum wait_kind kind);
 /*
  * Adds `text` and the object, which is not escaped. `text` is wait_kind_text(kind), or a text for
  * several kinds, such as "rwlock". Examples: "mutex table_lock", "rwlock cache (to read)", "socket

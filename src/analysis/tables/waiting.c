@@ -9,8 +9,9 @@
 #include "analysis/view/view_internal.h"
 #include "wallsample/runtime/language.h"
 
-/* The error of a mean number of waiters, for a probability of 95 %, in standard errors. */
-#define STANDARD_ERRORS 2.0
+/* The error of a mean number of waiters, in standard errors of as many independent samples. It is
+ * twice the 2 for a probability of 95 %, because samples of one long wait are not independent. */
+#define STANDARD_ERRORS 4.0
 
 struct summing {
 	const struct view *view;
@@ -21,16 +22,6 @@ struct summing {
 	/* set of (stack; thread): the thread has been counted for the stack */
 	struct table in_stack;
 };
-
-/*
- * Returns the kind of the row for waits of this kind. Readers and writers of an rwlock have one
- * row, because they wait for the same lock.
- */
-static enum wait_kind
-kind_of_row(enum wait_kind kind)
-{
-	return kind == WAIT_RWLOCK_WRITE ? WAIT_RWLOCK_READ : kind;
-}
 
 static const char *
 text_of_row(enum wait_kind kind)
@@ -54,10 +45,10 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 	struct waiting_row *row;
 	uint32_t at;
 
-	out->row = table_row(&out->rows, (uint64_t[]){ kind_of_row(kind), name }, out->row,
+	out->row = table_row(&out->rows, (uint64_t[]){ wait_kind_of_row(kind), name }, out->row,
 			     &summing->capacity, sizeof(*out->row), &at);
 	row = &out->row[at];
-	row->kind = kind_of_row(kind);
+	row->kind = wait_kind_of_row(kind);
 	row->kind_text = text_of_row(row->kind);
 	row->object = named != NULL ? named->name : "";
 	row->module = named != NULL ? named->module : "";
@@ -127,7 +118,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 	};
 
 	/* A holder counts only if a selected thread waited for the object that the holder held. */
-	if (!table_find(&summing->out->rows, kind_of_row(wait->kind),
+	if (!table_find(&summing->out->rows, wait_kind_of_row(wait->kind),
 			waiting_name_of(view, wait->object), &stack.row))
 		return;
 	view_stack(view, blame->stack, &stack.function, &stack.depth);
@@ -189,8 +180,9 @@ sort_rows(struct waiting *out)
 		table_insert(&out->rows, out->row[i].kind, out->row[i].named, i, NULL);
 }
 
-/* The largest number of waiters at one time is at least their mean number. The mean is an estimate:
- * the lower end of its interval counts. */
+/* The largest number of waiters at one time is at least their mean number, which matters if the
+ * sampler did not count them together: rows of several recordings, and of functions whose names are
+ * equal only in the view. The mean is an estimate: the lower end of its interval counts. */
 static void
 raise_to_mean(struct waiting_row *row, double span_ns)
 {
@@ -242,11 +234,11 @@ size_t
 waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
 	     const uint32_t *function, size_t depth)
 {
-	const enum wait_kind kind = view_wait_kind(view, wait, function, depth);
+	const enum wait_kind kind = wait_kind_of_row(view_wait_kind(view, wait, function, depth));
 	const uint32_t object = profile_wait(view_profile(view), wait)->object;
 	uint32_t row;
 
-	return table_find(&waiting->rows, kind_of_row(kind), waiting_name_of(view, object), &row) ?
+	return table_find(&waiting->rows, kind, waiting_name_of(view, object), &row) ?
 		       row :
 		       waiting->count;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * thread_wait.c - classifies what a sleeping thread waits for, when its sleep is first observed;
- * counts the threads that wait for one futex at once; and names the descriptors that threads wait
- * for.
+ * names the descriptors that threads wait for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,79 +17,36 @@
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
 
-/* Shortest time from one count of waiting threads (crowds_tick) to the next, in ns. Counting takes
- * at most 1/COUNT_SHARE of the time. */
-#define COUNT_NS (100 * NS_PER_MS)
-#define COUNT_SHARE 50
-/* Most futex words whose waiters one call of crowds_tick counts; each takes a pass over all
- * threads. */
-#define CROWDS_MOST 16
-/* Number of threads that count_asleep reads between two calls of late_serve. */
-#define READS_UNSERVED 32
-
 /* Largest number of futex words that are stored: WORDS_LEAST plus WORDS_A_THREAD for each thread.
  * If there are more, those without waiters are removed. */
 #define WORDS_LEAST 4096
 #define WORDS_A_THREAD 4
 
-/* --- crowds: threads that wait for one futex at once ------------------------------------------ */
+/* --- futex words ------------------------------------------------------------------------------ */
 
-/* Adds a thread to the crowd of a futex word: the threads that wait for it. No effect for word
- * 0. */
+/* Adds a thread to those that wait for the futex word. No effect for word 0. */
 static void
-crowd_join(struct waits *waits, uint64_t word)
+word_join(struct waits *waits, uint64_t word)
 {
 	if (word != 0)
-		(*table_insert(&waits->crowds.words, word, 0, 0, NULL))++;
+		(*table_insert(&waits->words, word, 0, 0, NULL))++;
 }
 
-/* Removes a thread from the crowd of a futex word. No effect for word 0. */
+/* Removes a thread from those that wait for the futex word. No effect for word 0. */
 static void
-crowd_leave(struct waits *waits, uint64_t word)
+word_leave(struct waits *waits, uint64_t word)
 {
 	if (word != 0)
-		(*table_insert(&waits->crowds.words, word, 0, 1, NULL))--;
+		(*table_insert(&waits->words, word, 0, 1, NULL))--;
 }
 
 /* Returns the number of threads that waited for the word at their last observation. */
 static uint32_t
-crowd_seen(const struct waits *waits, uint64_t word)
+word_waiters(const struct waits *waits, uint64_t word)
 {
 	uint32_t count = 0;
 
-	table_find(&waits->crowds.words, word, 0, &count);
-	return count;
-}
-
-/* Makes the next count of crowds_tick include the threads that wait for this futex word, if more
- * threads were observed waiting for it than profile_wait(wait)->most, the largest number so far. No
- * effect if CROWDS_MOST words are already to be counted. */
-static void
-crowd_note(struct waits *waits, uint32_t wait, uint64_t word)
-{
-	if (waits->crowds.larger.count < CROWDS_MOST &&
-	    crowd_seen(waits, word) > profile_wait(waits->run->profile, wait)->most)
-		table_insert(&waits->crowds.larger, wait, word, 0, NULL);
-}
-
-/* Returns the number of threads that waited for the word at their last observation and have not run
- * since. */
-static uint32_t
-count_asleep(struct waits *waits, uint64_t word)
-{
-	const struct thread_list *threads = &waits->run->threads;
-	uint32_t count = 0, reads = 0;
-
-	for (size_t i = 0; i < threads->count; i++) {
-		struct sampled_thread *thread = threads->thread[i];
-
-		if (thread->process != waits->process || thread->wait.word != word ||
-		    !thread->asleep || thread->gone)
-			continue;
-		if (reads++ % READS_UNSERVED == 0)
-			late_serve(waits->run);
-		count += thread_is_unmoved(thread);
-	}
+	table_find(&waits->words, word, 0, &count);
 	return count;
 }
 
@@ -101,40 +57,12 @@ forget_words(struct waits *waits)
 {
 	const struct thread_list *threads = &waits->run->threads;
 
-	if (waits->crowds.words.count <= WORDS_LEAST + WORDS_A_THREAD * threads->count)
+	if (waits->words.count <= WORDS_LEAST + WORDS_A_THREAD * threads->count)
 		return;
-	table_clear(&waits->crowds.words);
+	table_clear(&waits->words);
 	for (size_t i = 0; i < threads->count; i++)
 		if (threads->thread[i]->process == waits->process)
-			crowd_join(waits, threads->thread[i]->wait.word);
-}
-
-/*
- * Counts, for the words that crowd_note has stored, the threads that wait for the word at the same
- * moment; to be called when all threads of the tick are observed. Threads are observed at different
- * moments: of three threads that take turns with a lock all three may be observed waiting. Those
- * that have not run since their observation are waiting at the same moment, now.
- */
-static void
-crowds_tick(struct waits *waits)
-{
-	const uint64_t began = clock_now_ns();
-	struct crowds *crowds = &waits->crowds;
-	uint64_t pause;
-
-	forget_words(waits);
-	if (crowds->larger.count == 0 || began < crowds->next_ns)
-		return;
-	for (size_t i = 0; i < crowds->larger.capacity; i++) {
-		const struct table_slot *slot = &crowds->larger.slots[i];
-
-		if (slot->used)
-			profile_raise_most(waits->run->profile, (uint32_t)slot->a,
-					   count_asleep(waits, slot->b));
-	}
-	table_clear(&crowds->larger);
-	pause = (clock_now_ns() - began) * COUNT_SHARE;
-	crowds->next_ns = began + (pause > COUNT_NS ? pause : COUNT_NS);
+			word_join(waits, threads->thread[i]->wait.word);
 }
 
 /* --- callbacks of wait_classify and wait_owner --------------------------------------------- */
@@ -152,7 +80,7 @@ count_blocked(void *context, uint64_t address)
 {
 	const struct waits *waits = context;
 
-	return crowd_seen(waits, address);
+	return word_waiters(waits, address);
 }
 
 static bool
@@ -216,8 +144,7 @@ waits_free(struct waits *waits)
 {
 	descriptors_free(waits->descriptors);
 	table_release(&waits->known);
-	table_release(&waits->crowds.words);
-	table_release(&waits->crowds.larger);
+	table_release(&waits->words);
 	table_release(&waits->owners);
 	for (size_t i = 0; i < waits->object_count; i++)
 		free(waits->object[i].id);
@@ -249,13 +176,13 @@ waits_enter(struct waits *waits, struct sampled_thread *thread, const struct sys
 		return;
 	waits_leave(waits, thread);
 	thread->wait.word = word;
-	crowd_join(waits, word);
+	word_join(waits, word);
 }
 
 void
 waits_leave(struct waits *waits, struct sampled_thread *thread)
 {
-	crowd_leave(waits, thread->wait.word);
+	word_leave(waits, thread->wait.word);
 	thread->wait = (struct thread_wait){ .id = 0 };
 }
 
@@ -298,10 +225,10 @@ waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_stat
 	wait_classify(&waits->source, &call, &thread->wait.what);
 	thread->wait.tries++;
 	if (thread->wait.what.layout == LAYOUT_PARKED) {
-		/* Each waiter has a futex word of its own: the crowd is that of the lock. */
-		crowd_leave(waits, thread->wait.word);
+		/* Each waiter has a word of its own: they count for the word of the lock. */
+		word_leave(waits, thread->wait.word);
 		thread->wait.word = thread->wait.what.object;
-		crowd_join(waits, thread->wait.word);
+		word_join(waits, thread->wait.word);
 	}
 	wait.object = waits_object(waits, thread, &call, &thread->wait.what);
 	if (wait.object == FRAME_NONE)
@@ -310,8 +237,6 @@ waits_classify(struct waits *waits, struct sampled_thread *thread, enum run_stat
 	wait.timed = thread->wait.what.timed;
 	wait.most = 1;
 	thread->wait.id = wait.kind != WAIT_NONE ? profile_add_wait(waits->run->profile, &wait) : 0;
-	if (thread->wait.id != 0 && thread->wait.word != 0)
-		crowd_note(waits, thread->wait.id, thread->wait.word);
 }
 
 void
@@ -333,7 +258,7 @@ void
 waits_tick(struct waits *waits)
 {
 	waits_blame_holders(waits);
-	crowds_tick(waits);
+	forget_words(waits);
 }
 
 /* --- names of descriptors --------------------------------------------------------------- */
