@@ -8,8 +8,9 @@
 
 /* Counting takes at most 1/COUNT_SHARE of the time. */
 #define COUNT_SHARE 200
-/* Number of threads whose counters are read between two calls of late_serve. */
-#define READS_UNSERVED 32
+/* Number of threads of which two files are read between two calls of late_serve; each takes 2 to 4
+ * us. */
+#define READS_UNSERVED 16
 
 /* Returns what distinguishes the name of the wait's object in reports: the text of a named frame,
  * else the frame. */
@@ -51,16 +52,19 @@ count_of(const struct run *run, const struct table *counts, const struct profile
 	return count;
 }
 
-/* Returns true if the thread has slept since its last observation. A thread that was woken and has
- * no CPU yet has the counters of a sleeping one, but does not wait any more. */
+/*
+ * Returns true if the thread has slept from its last observation until the reading of its system
+ * call. A thread that was woken and has no CPU yet has the counters of a sleeping one, but does not
+ * wait any more. The counters are read last: if they are unchanged, the thread has not run in
+ * between, and fallen asleep again.
+ */
 static bool
 still_waits(struct sampled_thread *thread)
 {
 	struct syscall_info info;
 
-	return thread_is_unmoved(thread) &&
-	       watch_read_syscall(&thread->watch, thread->process->process, &info) == WATCH_OK &&
-	       !info.running;
+	return watch_read_syscall(&thread->watch, thread->process->process, &info) == WATCH_OK &&
+	       !info.running && thread_is_unmoved(thread);
 }
 
 /* Counts in `waiting` the threads that still wait, of the crowds that are larger at their threads'

@@ -135,18 +135,21 @@ void waits_describe(struct waits *waits, bool all);
 /* A crowd is the set of threads, of all processes, that wait for objects of one kind and name. A
  * struct whose bytes are all zero is empty. */
 struct crowds {
-	/* (kind, number of the name) -> number of threads; kept between ticks only for their
-	 * memory */
-	struct table seen;    /* by the last observations */
-	struct table waiting; /* those that wait at the same moment */
+	/* (kind, number of the name) -> number of threads. Each count empties both tables first,
+	 * which keep their memory. */
+	struct table seen;    /* threads that waited at their last observations */
+	struct table waiting; /* threads that wait at the moment of the count */
 	/* earliest moment of the next count, CLOCK_MONOTONIC */
 	uint64_t next_ns;
 };
 
-/* Sets profile_wait.most of each wait to the largest number of threads that waited at the same
+/*
+ * Raises profile_wait.most of each wait to the number of threads of its crowd that wait at one
  * moment. Threads are observed at different moments: of three threads that take turns with a lock
- * all three may be observed waiting. Those that have slept since are waiting at the same moment,
- * now. To be called when all threads of the tick are observed; takes at most 0.5 % of the time. */
+ * all three may be observed waiting. Therefore those that have slept from their observation until
+ * now are counted. To be called when all threads of the tick are observed; takes at most 0.5 % of
+ * the time.
+ */
 void crowds_tick(struct run *run);
 void crowds_release(struct crowds *crowds);
 
