@@ -140,8 +140,8 @@ waiting_bins_add(const double bin[WAITING_BINS], struct strbuf *out)
 
 /* --- awaited objects ----------------------------------------------------------------------- */
 
-/* Adds the mean number of threads that waited for the object of the row. The mean is an estimate,
- * which may be above the largest number by its error. */
+/* Adds the mean number of threads that waited for the object of the row, but no more than their
+ * largest number: the mean is an estimate, and may exceed it by its error. */
 static void
 add_mean(const struct report_cell *cell, struct strbuf *out)
 {

@@ -9,12 +9,9 @@
 #include "analysis/view/view_internal.h"
 #include "wallsample/runtime/language.h"
 
-/*
- * The error of a mean number of waiters: for a probability of 95 %, in standard errors of as many
- * independent samples; and, as a share of the mean, what short sleeps add, which are sampled too
- * seldom. Of three threads that take turns with a lock, each for 20 us of sleep, 2.22 to 2.27
- * seemed to wait on average; never more than two do.
- */
+/* STANDARD_ERRORS: half of the interval of a mean number of waiters, for a probability of 95 %, in
+ * standard errors. SHORT_SLEEPS: the share of the mean that may be due to other, shorter sleeps of
+ * the same threads, which have too few samples (wallsample-theory(7), "Short sleeps"). */
 #define STANDARD_ERRORS 2.0
 #define SHORT_SLEEPS 0.15
 
@@ -185,9 +182,11 @@ sort_rows(struct waiting *out)
 		table_insert(&out->rows, out->row[i].kind, out->row[i].named, i, NULL);
 }
 
-/* The largest number of waiters at one time is at least their mean number. The mean exceeds it by
- * more than its error where the sampler could not count the waiters together: in rows of several
- * recordings, and of waits that are too short. */
+/*
+ * Sets row->most to the mean number of waiters, rounded up, if the mean is above row->most by more
+ * than its error. This is so where the sampler has not counted the waiters at one moment: in rows
+ * of several recordings, and where waits end sooner than they can be counted.
+ */
 static void
 raise_to_mean(struct waiting_row *row, double span_ns)
 {

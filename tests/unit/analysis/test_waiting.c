@@ -152,6 +152,50 @@ test_rows(void **state)
 	profile_free(scene.profile);
 }
 
+/* Returns waiting_row.most of a mutex for which three threads wait in `part` of 1,000 ticks, if the
+ * sampler has counted `counted` waiters at one moment. */
+static uint32_t
+most_of_three(uint32_t counted, int part)
+{
+	struct profile_wait wait = { .kind = WAIT_MUTEX, .most = counted };
+	struct scene scene;
+	struct waiting waiting;
+	struct view *view;
+	uint32_t most;
+
+	scene_begin(&scene, profile_create());
+	wait.object = profile_intern_named(scene.profile, "crowded");
+	const uint32_t id = profile_add_wait(scene.profile, &wait);
+	for (int tick = 0; tick < 1000; tick++) {
+		for (uint32_t thread = HOLDER; thread <= SECOND; thread++)
+			if (tick < part)
+				wait_in(&scene, thread, "mw", id);
+			else
+				add(scene.profile, thread, "mk", RUN_RUNNING, 1);
+		profile_add_tick(scene.profile, TICK, 1, 1);
+	}
+	view = view_of(scene.profile, VIEW_BY_LOCK, false);
+	waiting_make(view, &waiting);
+	assert_int_equal(waiting.count, 1);
+	most = waiting.row[0].most;
+	waiting_release(&waiting);
+	view_free(view);
+	profile_free(scene.profile);
+	return most;
+}
+
+/* A mean raises the number that was counted only if it is above it by more than its error. */
+static void
+test_most_and_mean(void **state)
+{
+	(void)state;
+	assert_int_equal(most_of_three(2, 660), 2); /* mean 1.98 */
+	assert_int_equal(most_of_three(2, 760), 2); /* 2.28 */
+	assert_int_equal(most_of_three(2, 860), 3); /* 2.58 */
+	assert_int_equal(most_of_three(1, 760), 3); /* rounded up */
+	assert_int_equal(most_of_three(3, 500), 3);
+}
+
 /* Two who had it in the same function are a row, and none of them is named for both. */
 static void
 test_many_holders(void **state)
@@ -431,9 +475,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),     cmocka_unit_test(test_many_holders),
-		cmocka_unit_test(test_views),    cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_deadlock),
+		cmocka_unit_test(test_rows),         cmocka_unit_test(test_most_and_mean),
+		cmocka_unit_test(test_many_holders), cmocka_unit_test(test_views),
+		cmocka_unit_test(test_recorded),     cmocka_unit_test(test_deadlock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
