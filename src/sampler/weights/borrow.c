@@ -213,6 +213,28 @@ count_borrowed(struct run_division *division, const struct donors *donors, int64
 	division->borrowed += (double)ns / sqrt(effective_donors(donors));
 }
 
+/* Makes the items of the plan from number `from` on, which divide time of `when`, parts of its
+ * latency. */
+static void
+move_latency(struct plan *plan, size_t from, const struct unplaced *when)
+{
+	int64_t given = 0, ns = 0;
+
+	for (size_t i = from; i < plan->count; i++) {
+		struct planned *item = &plan->item[i];
+
+		ns += item->ns;
+		item->latency_ns = llround((double)when->latency_ns * (double)ns /
+					   (double)when->ns) -
+				   given;
+		given += item->latency_ns;
+		item->borrowed = false;
+		item->moved = true;
+		item->first_tick = when->first_tick;
+		item->end_tick = when->end_tick;
+	}
+}
+
 /* Divides `ns` among the latest samples of the class. Returns false if there are none. The ticks of
  * the plan's new items are those of `when`; NULL: of the present window. */
 static bool
@@ -235,10 +257,8 @@ borrow(struct calibration *calibration, struct sampled_thread *thread, enum weig
 	}
 	if (class == CLASS_CPU)
 		count_borrowed(&calibration->run->stats.division, donors, ns, parts);
-	for (size_t i = from; when != NULL && i < calibration->plan.count; i++) {
-		calibration->plan.item[i].first_tick = when->first_tick;
-		calibration->plan.item[i].end_tick = when->end_tick;
-	}
+	if (when != NULL)
+		move_latency(&calibration->plan, from, when);
 	return true;
 }
 
@@ -256,6 +276,7 @@ weights_leave_unplaced(struct calibration *calibration, struct sampled_thread *t
 	struct run *run = calibration->run;
 	struct unplaced *unplaced = &thread->window.unplaced[class];
 	struct profile_entry entry;
+	struct planned *item;
 
 	if (class == CLASS_QUEUE && thread->seen) {
 		entry = bare_entry(run, thread, class, thread->stack);
@@ -264,7 +285,9 @@ weights_leave_unplaced(struct calibration *calibration, struct sampled_thread *t
 	}
 	entry = bare_entry(run, thread, class,
 			   stack_of_text(run->profile, unplaced_texts[class], STACK_NONE));
-	weights_plan(calibration, &entry, ns)->borrowed = true;
+	item = weights_plan(calibration, &entry, ns);
+	item->borrowed = true;
+	item->unplaced = unplaced;
 	if (unplaced->ns == 0)
 		unplaced->first_tick = calibration->first_tick;
 	unplaced->end_tick = profile_tick_count(run->profile);
@@ -286,9 +309,10 @@ weights_place(struct calibration *calibration, struct sampled_thread *thread)
 				   stack_of_text(calibration->run->profile, unplaced_texts[class],
 						 STACK_NONE));
 		item = weights_plan(calibration, &entry, -unplaced->ns);
-		item->borrowed = true;
+		item->moved = true;
+		item->latency_ns = -unplaced->latency_ns;
 		item->first_tick = unplaced->first_tick;
 		item->end_tick = unplaced->end_tick;
-		unplaced->ns = 0;
+		unplaced->ns = unplaced->latency_ns = 0;
 	}
 }

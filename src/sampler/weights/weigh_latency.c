@@ -37,10 +37,11 @@ correct(struct calibration *calibration, const struct planned *item, int64_t lat
 			item->end_tick - item->first_tick);
 }
 
+/* True if the item's latency is part of the elapsed time of this window. */
 static bool
-is_runnable(const struct planned *item)
+has_latency(const struct planned *item)
 {
-	return run_state_runnable(item->entry.state);
+	return run_state_runnable(item->entry.state) && !item->moved;
 }
 
 /* Latency that one nanosecond of runnable time has on average. */
@@ -62,13 +63,13 @@ sum_plan(struct plan *plan, double gaps)
 	double mean;
 
 	for (size_t i = 0; i < plan->count; i++)
-		if (is_runnable(&plan->item[i]))
+		if (has_latency(&plan->item[i]))
 			sums.charged += (double)plan->item[i].latency_ns;
 	mean = mean_latency(plan, sums.charged, gaps);
 	for (size_t i = 0; i < plan->count; i++) {
 		struct planned *item = &plan->item[i];
 
-		if (!is_runnable(item))
+		if (!has_latency(item))
 			continue;
 		if (item->borrowed)
 			item->latency = (double)item->ns * mean;
@@ -140,10 +141,12 @@ carry_out(struct calibration *calibration, double scale)
 
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct planned *item = &plan->item[i];
-		int64_t latency = 0;
+		int64_t latency = item->moved ? item->latency_ns : 0;
 
-		if (is_runnable(item) && scale >= 0)
+		if (has_latency(item) && scale >= 0)
 			latency = llround(item->latency * scale) - item->latency_ns;
+		if (item->unplaced != NULL)
+			item->unplaced->latency_ns += latency;
 		correct(calibration, item, latency);
 	}
 }

@@ -83,6 +83,7 @@ struct window_cell {
 /* Time of one class that has no sample and no donor so far: it is in a named frame. */
 struct unplaced {
 	int64_t ns;
+	int64_t latency_ns;            /* latency that the named frame got for it */
 	uint64_t first_tick, end_tick; /* the windows in which it was spent */
 };
 
@@ -125,6 +126,8 @@ struct planned {
 	int64_t latency_ns;         /* latency that was charged to the entry in this window */
 	double latency;             /* latency of the calibrated weight, before scaling */
 	bool borrowed;              /* the entry had no sample in the window: latency is not set */
+	bool moved;                /* time of earlier windows: latency_ns is to be added as it is */
+	struct unplaced *unplaced; /* the latency is added there, too; NULL: none; borrowed */
 	uint64_t first_tick, end_tick;
 };
 

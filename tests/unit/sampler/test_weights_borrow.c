@@ -229,6 +229,46 @@ test_unsampled_cpu(void **state)
 	weights_scene_end(&scene);
 }
 
+/*
+ * The named frame gives back the latency that it got: a millisecond has another latency when the
+ * time moves than when it was spent, because another thread was runnable in one of the windows. A
+ * report shows less than no time as none, and then the sum is more than the elapsed time.
+ */
+static void
+test_latency_moves(void **state)
+{
+	const char *const alone[][2] = { { S100, S100 },
+					 { AAAB S10 S10 S10 S10 S10 S10 S10 S10, S100 } };
+	const char *const beside[][2] = { { S100, A10 A10 A10 A10 A10 A10 A10 A10 A10 A10 },
+					  { AAAB S10 S10 S10 S10 S10 S10 S10 S10,
+					    A10 A10 A10 A10 A10 A10 A10 A10 A10 A10 } };
+
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		struct weights_scene scene;
+
+		weights_scene_begin(&scene, 2, NULL);
+		/* Donors of another kind than the first thread's. */
+		snprintf(scene.thread[1].name, sizeof(scene.thread[1].name), "writer");
+		for (int window = 0; window < 2; window++) {
+			const bool other = (window == 0) == (first == 0);
+
+			weights_scene_count(&scene, 0, 220, 0);
+			weights_scene_count(&scene, 1, other ? 1000 : 0, 0);
+			weights_scene_window(&scene, other ? beside[window] : alone[window], false);
+			assert_latency(&scene);
+			assert_true(window == 1 ||
+				    weights_scene_sum(&scene, 0, ANY, PROFILE_UNSAMPLED_CPU,
+						      WEIGHT_LATENCY) > 50 * MS);
+		}
+		assert_int_equal(wall_of(&scene, 0, ANY, PROFILE_UNSAMPLED_CPU), 0);
+		assert_int_equal(weights_scene_sum(&scene, 0, ANY, PROFILE_UNSAMPLED_CPU,
+						   WEIGHT_LATENCY),
+				 0);
+		weights_scene_end(&scene);
+	}
+}
+
 /* CPU time below 0.1 ms without a sample is kept until there is more of it. */
 static void
 test_short_cpu(void **state)
@@ -329,7 +369,7 @@ main(void)
 		cmocka_unit_test(test_same_kind),       cmocka_unit_test(test_other_kind),
 		cmocka_unit_test(test_unsampled_cpu),   cmocka_unit_test(test_short_cpu),
 		cmocka_unit_test(test_unsampled_queue), cmocka_unit_test(test_unsampled_blocked),
-		cmocka_unit_test(test_many_kinds),
+		cmocka_unit_test(test_many_kinds),      cmocka_unit_test(test_latency_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
