@@ -43,14 +43,27 @@ read_pair(const struct walk *walk, uint64_t address, uint64_t pair[2])
 	return snapshot_read(walk->snapshot, address, pair, 2 * sizeof(pair[0]));
 }
 
+/* Returns true when a signal handler returns to this address. */
+static bool
+is_handler_return(struct walk *walk, uint64_t address)
+{
+	const struct mapping *mapping = maps_find(walk->maps, address);
+
+	return mapping != NULL && mapping->image != NULL &&
+	       arch_is_signal_trampoline(mapping->image, address - mapping->bias);
+}
+
 /* Returns true when the two words at `at` look like a frame record: the first is the caller's frame
  * pointer, which points to another record or is 0 or 1 in a thread's first function, and the second
- * is a return address. */
+ * is a return address. The first word of a signal handler's record is whatever the interrupted code
+ * had in the register. */
 static bool
 is_record(struct walk *walk, uint64_t at, const uint64_t pair[2])
 {
 	uint64_t next[2];
 
+	if (is_handler_return(walk, pair[1]))
+		return true;
 	if (pair[0] > 1 &&
 	    (pair[0] <= at || !read_pair(walk, pair[0], next) || !is_code(walk, next[1])))
 		return false;

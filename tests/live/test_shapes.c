@@ -50,6 +50,8 @@ static const struct {
 	{"odd", "handling", "on_signal;sig_leaf$", CHAIN},
 	{"odd", "altstack", "alt_f0;alt_f1;...;on_alt_signal;alt_leaf;...", EXACT},
 	{"odd", "altstack", "on_alt_signal;alt_leaf;...", CHAIN},
+	{"odd", "catching", "catch_f0;catch_f1;...;on_catch;...", EXACT},
+	{"odd", "catching", "on_catch;...", CHAIN},
 	{"odd", "sorting", "sort_f0;sort_f1;...;sort_compare;sort_leaf$", EXACT},
 	{"odd", "sorting", "sort_compare;sort_leaf$", CHAIN},
 	{"odd", "growing", "grow_f0;grow_f1;grow_f2;grow_leaf;...", CHAIN},
@@ -124,6 +126,26 @@ check_build(const char *program, unsigned has, const char *mode)
 	target_finish(&target, NULL);
 }
 
+/*
+ * A thread that sleeps in a signal handler, and is not stopped: the frame pointer of the handler is
+ * not known, and no frame's return address follows a call of the handler. It was taken for that of
+ * the function that had called the interrupted one.
+ */
+static void
+guessed_handler(void)
+{
+	struct folded folded;
+	struct target target;
+
+	harness_case("asleep in a signal handler, never stopped");
+	target_start(&target, "shape_fp", "odd", NULL);
+	folded_sample(&folded, target.pid, "-r", "500", "-d", "400ms", "--nonblocking", NULL);
+	folded_check_thread(&folded, inspect_thread_named(target.pid, "catching", 0),
+			    "catch_f0;catch_f1;...;on_catch;...");
+	folded_release(&folded);
+	target_finish(&target, NULL);
+}
+
 /* The one depth of a thread's good stacks. */
 static size_t
 depth_of(const struct folded *folded, pid_t tid)
@@ -182,6 +204,7 @@ main(void)
 		check_build(builds[i].program, builds[i].has, "basic");
 		check_build(builds[i].program, builds[i].has, "odd");
 	}
+	guessed_handler();
 	stripped();
 	return harness_end();
 }

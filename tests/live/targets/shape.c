@@ -20,6 +20,7 @@ int sort_compare(const void *, const void *);
 void grow_f0(void), grow_f1(size_t), grow_f2(size_t), grow_leaf(char *);
 void sig_f0(void), sig_f1(void), sig_leaf(void), on_signal(int);
 void alt_f0(void), alt_f1(void), alt_leaf(void), on_alt_signal(int);
+void catch_f0(void), catch_f1(void), on_catch(int);
 void never_f0(void), never_f1(void);
 _Noreturn void never_f2(void);
 
@@ -266,6 +267,34 @@ alt_f0(void)
 	KEEP_FRAME();
 }
 
+/* Sleeps in a call of its own: nothing but the kernel has called the function that has a frame. */
+FRAME void
+on_catch(int number)
+{
+	char c;
+	int fd = empty_pipe();
+
+	target_here();
+	target_sink += (unsigned long)read(fd, &c, 1) + (unsigned long)number;
+	KEEP_FRAME();
+}
+
+FRAME void
+catch_f1(void)
+{
+	target_self->here = 2;
+	while (!target_over)
+		target_sink += 7;
+	KEEP_FRAME();
+}
+
+FRAME void
+catch_f0(void)
+{
+	catch_f1();
+	KEEP_FRAME();
+}
+
 /* --- frames that need more than a fixed offset ---------------------------------- */
 
 /* Not known to the compiler, and no other thread's. */
@@ -348,6 +377,7 @@ static struct target_thread basic[] = {
 static struct target_thread odd[] = {
 	{.name = "handling", .run = sig_f0},
 	{.name = "altstack", .run = alt_f0, .sleeps = true},
+	{.name = "catching", .run = catch_f0, .sleeps = true},
 	{.name = "sorting", .run = sort_f0},
 	{.name = "growing", .run = grow_f0, .sleeps = true},
 	{.name = "never", .run = never_f0, .sleeps = true},
@@ -375,10 +405,13 @@ main(int argc, char **argv)
 	sigaction(SIGUSR1, &action, NULL);
 	action = (struct sigaction){.sa_handler = on_alt_signal, .sa_flags = SA_ONSTACK};
 	sigaction(SIGUSR2, &action, NULL);
+	action = (struct sigaction){.sa_handler = on_catch};
+	sigaction(SIGURG, &action, NULL);
 
 	target_start(odd, count, 0);
 	interrupt(&odd[0], SIGUSR1);
 	interrupt(&odd[1], SIGUSR2);
+	interrupt(&odd[2], SIGURG);
 	target_wait(odd, count);
 	target_ready();
 	while (target_told())
