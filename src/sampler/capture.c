@@ -222,7 +222,9 @@ end_occupation(struct run *run, struct observation *observation, size_t count, s
 
 	for (size_t i = 0; i < count; i++) {
 		struct observation *one = &observation[i];
-		const bool slept = one->outcome == OUTCOME_SLEEPING && one->fell_asleep;
+		const bool slept = (one->outcome == OUTCOME_ASLEEP ||
+				    one->outcome == OUTCOME_SLEEPING) &&
+				   one->fell_asleep;
 		const bool on_cpu = slept ||
 				    (one->outcome == OUTCOME_RUNNING &&
 				     one->capture->request.occupied != OCCUPIED_NOT_RUNNING);
@@ -231,6 +233,21 @@ end_occupation(struct run *run, struct observation *observation, size_t count, s
 			one->importance = exact && on_cpu ? 1.0 : IMPORTANCE_ROUGH;
 		if (slept)
 			count_running(run, one);
+	}
+}
+
+/* Waits a short time for the stops, and then copies the stacks of the threads that were observed
+ * asleep. Threads that stop meanwhile are captured and released between two copies. */
+static void
+copy_all_asleep(struct run *run, struct observation *observation, size_t count, size_t asked)
+{
+	if (asked > 0)
+		tracer_await(run->tracer, LEAST_BOUND_NS);
+	for (size_t i = 0; i < count; i++) {
+		if (observation[i].outcome != OUTCOME_ASLEEP)
+			continue;
+		tracer_poll(run->tracer);
+		observe_asleep(run, &observation[i]);
 	}
 }
 
@@ -257,6 +274,8 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 	}
 	if (run->occupy != NULL)
 		end_occupation(run, observation, count, asked);
+	if (run->tick.copies_later)
+		copy_all_asleep(run, observation, count, asked);
 	if (asked > 0 && run->holds)
 		tracer_collect_held(run->tracer, stop_bound(run));
 	else if (asked > 0)

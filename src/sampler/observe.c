@@ -66,7 +66,8 @@ copy_sleeping(struct run *run, struct observation *observation)
 	snapshot = &observation->capture->request.snapshot;
 	end = tracer_read_sleeper(thread->process->process, &thread->watch, &thread->sched, info,
 				  thread->stack_need, snapshot);
-	if (end == READ_CAPTURED && !observe_runtimes(observation, run->late_count > 0))
+	if (end == READ_CAPTURED &&
+	    !observe_runtimes(observation, tracer_outstanding(run->tracer) > 0))
 		end = READ_MOVED;
 	if (end != READ_CAPTURED) {
 		capture_return(observation);
@@ -81,13 +82,29 @@ copy_sleeping(struct run *run, struct observation *observation)
 		snapshot->regs = *thread->memo;
 	observation->outcome = OUTCOME_SLEEPING;
 	observation->state = sleep_state(thread, info);
-	observation->fell_asleep = observation->due_switches == thread->sched.switches;
 	if (observation->fell_asleep) {
 		observation->slept = observation->state;
 		observation->state = RUN_RUNNING;
-		observation->importance = IMPORTANCE_ROUGH;
 	}
 	observation->info.number = thread_syscall(thread, info);
+	return true;
+}
+
+/* Copies the stack of a sleeping thread as copy_sleeping does, or leaves that to observe_asleep. */
+static bool
+observe_sleeping(struct run *run, struct observation *observation)
+{
+	const struct sched *sched = &observation->thread->sched;
+
+	/* A thread whose CPU time has not grown was woken, and got no CPU (read_call). */
+	observation->fell_asleep = observation->due_switches == sched->switches &&
+				   observation->due_cpu_ns != sched->cpu_ns;
+	if (observation->fell_asleep)
+		observation->importance = IMPORTANCE_ROUGH;
+	if (!run->tick.copies_later)
+		return copy_sleeping(run, observation);
+	observation->outcome = OUTCOME_ASLEEP;
+	observation->info.number = thread_syscall(observation->thread, &observation->info);
 	return true;
 }
 
@@ -181,7 +198,7 @@ observe_call(struct run *run, struct observation *observation)
 	else if (run->holds)
 		observe_without_stack(observation);
 	else
-		return copy_sleeping(run, observation);
+		return observe_sleeping(run, observation);
 	return true;
 }
 
@@ -199,6 +216,36 @@ observe_closely(struct run *run, struct observation *observation)
 		if (watch_read_sched(&thread->watch, thread->process->process, &thread->sched) !=
 		    WATCH_OK)
 			break;
+	}
+	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
+}
+
+/* Reads counters and system call of a thread that has run since it was observed asleep. Returns
+ * false if it is not asleep, or cannot be read. */
+static bool
+is_asleep_again(struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const struct process *process = thread->process->process;
+	struct syscall_info info;
+	struct sched sched;
+
+	if (watch_read_sched(&thread->watch, process, &sched) != WATCH_OK ||
+	    watch_read_syscall(&thread->watch, process, &info) != WATCH_OK || info.running)
+		return false;
+	thread->sched = sched;
+	observation->info = info;
+	return true;
+}
+
+void
+observe_asleep(struct run *run, struct observation *observation)
+{
+	for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+		if (attempt > 0 && !is_asleep_again(observation))
+			continue;
+		if (copy_sleeping(run, observation))
+			return;
 	}
 	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }

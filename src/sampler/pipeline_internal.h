@@ -30,7 +30,8 @@
  *   3. select; the CPUs of the target are occupied (occupy_internal.h); then, for 32 threads at a
  *      time: observe, and attribute what needs no stack. As soon as 64 stacks of sleeping threads
  *      have been copied, these are unwound and attributed; with sampler_config.stop_all they are
- *      kept until step 6
+ *      kept until step 6. If CPUs are occupied and few threads observed, the stacks of sleeping
+ *      threads are copied in step 4 only, when the CPUs are free again
  *   4. capture of all running threads; each is unwound and attributed
  *   5. if the run holds threads between ticks: hold decides which threads stay stopped
  *   6. unwind and attribute the remaining sleeping threads
@@ -85,6 +86,10 @@ void observe_due(struct observation *observation);
 /* Observes the threads of `count` observations that select_threads has begun: sets `outcome`, and
  * the members that are valid with it (enum outcome). */
 void observe_threads(struct run *run, struct observation *observation, size_t count);
+/* Copies the stack of a thread whose outcome is ASLEEP: sets SLEEPING or FAILED. If the thread has
+ * run meanwhile, its next sleep is copied in place of the one that was observed; if it does not
+ * sleep again, the failure is FAILURE_MOVED. */
+void observe_asleep(struct run *run, struct observation *observation);
 /*
  * Captures the frames of language runtimes of a sleeping thread whose stack was copied. Returns
  * false if the thread has run since the copy, or its counters cannot be read. `stopped`: a thread

@@ -312,6 +312,8 @@ occupy_all(struct run *run, struct observation *observation, size_t count)
 			step = observe_next_due(observation, first, step);
 	}
 	occupy_span(occupy, run->occupied_ns);
+	run->tick.copies_later = run->occupied_ns[1] != 0 && count <= SLEEPING_MOST &&
+				 !run->config.stop_all && !run->holds;
 }
 
 /* Observes the threads of this tick, attributes the observations that need no stack, and, without
@@ -369,6 +371,9 @@ capture_all(struct sampler *sampler, struct observation *all, size_t count)
 		hold_begin(hold);
 	capture_running(run, all, count, hold->before > 0);
 	finish_all(sampler, all, count, OUTCOME_RUNNING);
+	for (size_t i = 0; i < count; i++)
+		if (all[i].outcome == OUTCOME_FAILED) /* to be copied, and not readable */
+			attribute_sample(&sampler->charging, &all[i]);
 	if (run->holds) {
 		hold->spared = count_spared(all, count);
 		hold_decide(hold);
@@ -451,6 +456,7 @@ tick_run(struct sampler *sampler, bool last)
 	tick->number++;
 	tick->began_ns = now;
 	tick->skipped = tick->excluded = 0;
+	tick->copies_later = false;
 	alive = tick_read_processes(sampler);
 	tick->span_ns = pace_weigh(&run->pace, now - tick->time_ns, last || !alive);
 	tick->time_ns += tick->span_ns;

@@ -28,7 +28,10 @@ struct tick {              /* the tick in progress */
 	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
 	size_t skipped;    /* number of threads that this tick does not observe */
 	size_t excluded;   /* number of the skipped threads that are excluded by name */
-	bool few_holders;  /* there are few lock holders: each is observed at every tick */
+	/* The stacks of sleeping threads are copied when the stops are requested, not before: the
+	 * CPUs of the target are occupied until then */
+	bool copies_later;
+	bool few_holders; /* there are few lock holders: each is observed at every tick */
 };
 
 /* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). While a stop
@@ -132,7 +135,7 @@ struct sampled_thread {
 
 /* What has become of an observation. With every outcome `thread`, `outcome`, `changed`, `renamed`
  * and the weights are valid. `state` is valid with UNSELECTED, SLEEPING and the outcomes after
- * SLEEPING; `info` with SLEEPING, REGISTERS, CAPTURED and UNWOUND, and with UNSELECTED if `state`
+ * SLEEPING; `info` with ASLEEP, SLEEPING, REGISTERS, CAPTURED and UNWOUND, and with UNSELECTED if `state`
  * is known; the results of unwinding with UNWOUND. `capture` is set with SLEEPING to UNWOUND, and
  * with DEFERRED until late_begin. */
 enum outcome {
@@ -141,6 +144,7 @@ enum outcome {
 	OUTCOME_LATE,       /* an earlier tick requested its stop, which has not happened */
 	OUTCOME_GONE,       /* exited since the last tick: only past time is attributed */
 	OUTCOME_UNSELECTED, /* sampler_context.selected has not chosen the thread */
+	OUTCOME_ASLEEP,     /* asleep: its stack is to be copied (observe_asleep) */
 	OUTCOME_SLEEPING,   /* asleep: its stack is copied, but not unwound */
 	OUTCOME_REGISTERS,  /* asleep: unwinding needs registers, which only a stop gives */
 	OUTCOME_RUNNING,    /* to be stopped: `state` is valid, `capture` is an empty buffer */

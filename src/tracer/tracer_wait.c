@@ -287,6 +287,14 @@ release_new(struct tracer *tracer)
 /* --- threads that are held -------------------------------------------------------------------- */
 
 void
+tracer_await(struct tracer *tracer, uint64_t bound_ns)
+{
+	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns };
+
+	wait_for_new(tracer, &waiting);
+}
+
+void
 tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 	       void *context)
 {

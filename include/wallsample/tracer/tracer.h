@@ -107,6 +107,11 @@ void tracer_prefetch(struct stop_request *request);
  * STOP_EXITED or STOP_DENIED. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
 
+/* Waits until all requests made since the last tracer_collect or tracer_collect_held have ended, or
+ * `bound_ns` has passed; captures and releases each thread as it stops. tracer_collect is to be
+ * called later, and waits for those that are left. */
+void tracer_await(struct tracer *tracer, uint64_t bound_ns);
+
 /*
  * Waits until all requests made since the previous call of this function or of tracer_collect_held
  * have ended, or `bound_ns` has passed; captures and releases each thread as it stops. With `hold`
