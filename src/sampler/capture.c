@@ -241,11 +241,14 @@ end_occupation(struct run *run, struct observation *observation, size_t count, s
 static void
 copy_all_asleep(struct run *run, struct observation *observation, size_t count, size_t asked)
 {
-	if (asked > 0)
-		tracer_await(run->tracer, LEAST_BOUND_NS);
+	bool first = asked > 0;
+
 	for (size_t i = 0; i < count; i++) {
 		if (observation[i].outcome != OUTCOME_ASLEEP)
 			continue;
+		if (first)
+			tracer_await(run->tracer, LEAST_BOUND_NS);
+		first = false;
 		tracer_poll(run->tracer);
 		observe_asleep(run, &observation[i]);
 	}
@@ -274,8 +277,7 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 	}
 	if (run->occupy != NULL)
 		end_occupation(run, observation, count, asked);
-	if (run->tick.copies_later)
-		copy_all_asleep(run, observation, count, asked);
+	copy_all_asleep(run, observation, count, asked);
 	if (asked > 0 && run->holds)
 		tracer_collect_held(run->tracer, stop_bound(run));
 	else if (asked > 0)

@@ -101,7 +101,7 @@ observe_sleeping(struct run *run, struct observation *observation)
 				   observation->due_cpu_ns != sched->cpu_ns;
 	if (observation->fell_asleep)
 		observation->importance = IMPORTANCE_ROUGH;
-	if (!run->tick.copies_later)
+	if (clock_now_ns() < run->tick.copies_until_ns)
 		return copy_sleeping(run, observation);
 	observation->outcome = OUTCOME_ASLEEP;
 	observation->info.number = thread_syscall(observation->thread, &observation->info);

@@ -30,8 +30,8 @@
  *   3. select; the CPUs of the target are occupied (occupy_internal.h); then, for 32 threads at a
  *      time: observe, and attribute what needs no stack. As soon as 64 stacks of sleeping threads
  *      have been copied, these are unwound and attributed; with sampler_config.stop_all they are
- *      kept until step 6. If CPUs are occupied and few threads observed, the stacks of sleeping
- *      threads are copied in step 4 only, when the CPUs are free again
+ *      kept until step 6. If CPUs are occupied and few threads observed, the later ones of these
+ *      stacks are copied in step 4, when the stops are requested and the CPUs are free again
  *   4. capture of all running threads; each is unwound and attributed
  *   5. if the run holds threads between ticks: hold decides which threads stay stopped
  *   6. unwind and attribute the remaining sleeping threads

@@ -13,6 +13,15 @@
  * their memory. */
 #define SLEEPING_MOST 64
 
+/*
+ * While the target's CPUs are occupied, stacks of sleeping threads are copied for COPIES_NS, less
+ * OBSERVATION_NS for each observation, which is what reading a thread's counters and system call
+ * takes. A thread that sleeps for 100 us at a time has often run when its stack is copied later. The
+ * rest of an occupation (HOLD_NS of occupy.c) is for the stop requests.
+ */
+#define COPIES_NS (120 * NS_PER_US)
+#define OBSERVATION_NS (3 * NS_PER_US)
+
 /* If there are at most this number of threads that are not excluded, a run that holds threads
  * between ticks observes all of them at each tick, so that a thread that has woken is held, too. */
 #define HOLD_THREADS_MOST 500
@@ -312,8 +321,12 @@ occupy_all(struct run *run, struct observation *observation, size_t count)
 			step = observe_next_due(observation, first, step);
 	}
 	occupy_span(occupy, run->occupied_ns);
-	run->tick.copies_later = run->occupied_ns[1] != 0 && count <= SLEEPING_MOST &&
-				 !run->config.stop_all && !run->holds;
+	if (run->occupied_ns[1] != 0 && count <= SLEEPING_MOST && !run->config.stop_all &&
+	    !run->holds)
+		run->tick.copies_until_ns = run->occupied_ns[1] +
+					    (COPIES_NS > count * OBSERVATION_NS ?
+						     COPIES_NS - count * OBSERVATION_NS :
+						     0);
 }
 
 /* Observes the threads of this tick, attributes the observations that need no stack, and, without
@@ -456,7 +469,7 @@ tick_run(struct sampler *sampler, bool last)
 	tick->number++;
 	tick->began_ns = now;
 	tick->skipped = tick->excluded = 0;
-	tick->copies_later = false;
+	tick->copies_until_ns = UINT64_MAX;
 	alive = tick_read_processes(sampler);
 	tick->span_ns = pace_weigh(&run->pace, now - tick->time_ns, last || !alive);
 	tick->time_ns += tick->span_ns;

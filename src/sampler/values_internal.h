@@ -28,9 +28,9 @@ struct tick {              /* the tick in progress */
 	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
 	size_t skipped;    /* number of threads that this tick does not observe */
 	size_t excluded;   /* number of the skipped threads that are excluded by name */
-	/* The stacks of sleeping threads are copied when the stops are requested, not before: the
-	 * CPUs of the target are occupied until then */
-	bool copies_later;
+	/* From then on stacks of sleeping threads are copied only after the stop requests, until
+	 * which the CPUs of the target are occupied; UINT64_MAX: they are not occupied */
+	uint64_t copies_until_ns;
 	bool few_holders; /* there are few lock holders: each is observed at every tick */
 };
 
