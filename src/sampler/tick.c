@@ -16,8 +16,8 @@
 /*
  * While the target's CPUs are occupied, stacks of sleeping threads are copied for COPIES_NS, less
  * OBSERVATION_NS for each observation, which is what reading a thread's counters and system call
- * takes. A thread that sleeps for 100 us at a time has often run when its stack is copied later. The
- * rest of an occupation (HOLD_NS of occupy.c) is for the stop requests.
+ * takes. Later copies follow the stop requests: a thread that sleeps for 100 us at a time has often
+ * run by then. The rest of an occupation (HOLD_NS of occupy.c) is for the stop requests.
  */
 #define COPIES_NS (120 * NS_PER_US)
 #define OBSERVATION_NS (3 * NS_PER_US)

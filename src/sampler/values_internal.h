@@ -28,8 +28,7 @@ struct tick {              /* the tick in progress */
 	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
 	size_t skipped;    /* number of threads that this tick does not observe */
 	size_t excluded;   /* number of the skipped threads that are excluded by name */
-	/* From then on stacks of sleeping threads are copied only after the stop requests, until
-	 * which the CPUs of the target are occupied; UINT64_MAX: they are not occupied */
+	/* when stacks of sleeping threads are no longer copied before the stop requests (tick.c) */
 	uint64_t copies_until_ns;
 	bool few_holders; /* there are few lock holders: each is observed at every tick */
 };
@@ -39,13 +38,11 @@ struct tick {              /* the tick in progress */
 struct capture_buffer {
 	struct stop_request request;
 	struct runtime_capture *runtime; /* NULL when no language runtime is read */
-	/* For the callback request.stopped, which is called while the thread is stopped. */
-	struct run *run;
+	struct run *run;                 /* for the callback request.stopped, as `thread` */
 	struct sampled_thread *thread;
 };
 
-/* Capture buffers that no observation uses at present. */
-struct capture_pool {
+struct capture_pool { /* buffers that no observation uses at present */
 	struct capture_buffer **free;
 	size_t count, capacity;
 };
@@ -135,7 +132,7 @@ struct sampled_thread {
 
 /* What has become of an observation. With every outcome `thread`, `outcome`, `changed`, `renamed`
  * and the weights are valid. `state` is valid with UNSELECTED, SLEEPING and the outcomes after
- * SLEEPING; `info` with ASLEEP, SLEEPING, REGISTERS, CAPTURED and UNWOUND, and with UNSELECTED if `state`
+ * SLEEPING; `info` with ASLEEP, SLEEPING, REGISTERS, CAPTURED, UNWOUND, and UNSELECTED if `state`
  * is known; the results of unwinding with UNWOUND. `capture` is set with SLEEPING to UNWOUND, and
  * with DEFERRED until late_begin. */
 enum outcome {
@@ -166,10 +163,9 @@ struct observation {
 	bool exited;   /* the thread exited during the tick and must be removed */
 	bool selected; /* the thread was selected before its name was read again */
 	bool renamed;  /* its name was read again and differs */
-	int64_t samples, weight_ns; /* weight of the sample: ticks, and nanoseconds */
-	double importance;          /* if it ran: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
-	/* Weight to add to the last observation, which has ended; negative: it had too much. */
-	int64_t past_samples, past_ns;
+	int64_t samples, weight_ns;    /* weight of the sample: ticks, and nanoseconds */
+	double importance;             /* if it ran: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
+	int64_t past_samples, past_ns; /* to add to the last observation, which has ended; or < 0 */
 	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
 	uint64_t counters_ns; /* when thread->sched was read */
 	enum run_state state, slept; /* slept: the state of the sleep, if it fell asleep */

@@ -103,14 +103,8 @@ void tracer_forget(struct tracer *tracer, const struct stop_request *request);
  * takes less time. To be called shortly before tracer_ask, for few requests. */
 void tracer_prefetch(struct stop_request *request);
 
-/* Seizes and interrupts the thread. Sets the request's end to STOP_LATE; if that fails, to
- * STOP_EXITED or STOP_DENIED. */
+/* Seizes and interrupts the thread. Sets the request's end: STOP_LATE, _EXITED or _DENIED. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
-
-/* Waits until all requests made since the last tracer_collect or tracer_collect_held have ended, or
- * `bound_ns` has passed; captures and releases each thread as it stops. tracer_collect is to be
- * called later, and waits for those that are left. */
-void tracer_await(struct tracer *tracer, uint64_t bound_ns);
 
 /*
  * Waits until all requests made since the previous call of this function or of tracer_collect_held
@@ -120,6 +114,8 @@ void tracer_await(struct tracer *tracer, uint64_t bound_ns);
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
+/* As tracer_collect, which is to follow and to wait for those that are left. */
+void tracer_await(struct tracer *tracer, uint64_t bound_ns);
 
 /*
  * As tracer_collect, but threads that were running stay stopped (held) until the caller calls
@@ -148,8 +144,7 @@ size_t tracer_held_count(const struct tracer *tracer);
  */
 void tracer_sleep_until(struct tracer *tracer, uint64_t until_ns);
 
-/* Captures and releases the threads with an outstanding request that have stopped. Does not
- * wait. */
+/* Captures and releases, without waiting, the threads with a request that have stopped. */
 void tracer_poll(struct tracer *tracer);
 
 /*

@@ -62,9 +62,8 @@ struct donors {
 };
 
 void donors_add(struct donors *donors, uint32_t entry, double weight_ns);
-/* Returns the entry of the donor that gets the next part of a time that is divided into equal
- * parts. In the long run each donor gets parts in proportion to its weight. There must be a donor.
- */
+/* Returns the entry of the donor that gets the next of equal parts of a time; there must be one. In
+ * the long run each donor gets parts in proportion to its weight. */
 uint32_t donors_next(struct donors *donors);
 
 /* --- window.c: the samples of one thread in the present window  ----------------------------- */
@@ -82,8 +81,7 @@ struct window_cell {
 
 /* Time of one class that has no sample and no donor so far: it is in a named frame. */
 struct unplaced {
-	int64_t ns;
-	int64_t latency_ns;            /* latency that the named frame got for it */
+	int64_t ns, latency_ns;        /* the time, and the latency that its frame got for it */
 	uint64_t first_tick, end_tick; /* the windows in which it was spent */
 };
 
