@@ -176,6 +176,15 @@ use_stop(void *context)
 	}
 }
 
+/* Returns the shortest time for which a tick waits for its stops. */
+static uint64_t
+least_bound(const struct run *run)
+{
+	const uint64_t part = (uint64_t)((double)NS_PER_SEC / run->config.rate_hz) / 8;
+
+	return part < LEAST_BOUND_NS ? part : LEAST_BOUND_NS;
+}
+
 /*
  * Returns the longest time for which the tick waits for stops. With stop_all it is
  * SAMPLER_STOP_BOUND_NS; if threads are held between ticks, HOLD_BOUND_NS. Otherwise it is the time
@@ -187,7 +196,7 @@ static uint64_t
 stop_bound(const struct run *run)
 {
 	const uint64_t tick = (uint64_t)((double)NS_PER_SEC / run->config.rate_hz);
-	const uint64_t least = tick / 8 < LEAST_BOUND_NS ? tick / 8 : LEAST_BOUND_NS;
+	const uint64_t least = least_bound(run);
 	const uint64_t now = clock_now_ns(), due = run->pace.due_ns;
 	uint64_t bound = tick / 2 < SAMPLER_STOP_BOUND_NS ? tick / 2 : SAMPLER_STOP_BOUND_NS;
 
@@ -231,14 +240,26 @@ end_occupation(struct run *run, struct observation *observation, size_t count, s
 
 		if (one->outcome == OUTCOME_RUNNING || slept)
 			one->importance = exact && on_cpu ? 1.0 : IMPORTANCE_ROUGH;
-		if (slept)
+		if (slept && one->outcome == OUTCOME_SLEEPING)
 			count_running(run, one);
 	}
 }
 
-/* Waits a short time for the stops, and then copies the stacks of the threads that were observed
- * asleep. Threads that stop meanwhile are captured and released between two copies. */
+/* Requests the stop of a thread that was observed asleep, and runs now. */
 static void
+ask_woken(struct run *run, struct observation *observation)
+{
+	waits_leave(observation->thread->process->waits, observation->thread);
+	if (run->occupy != NULL)
+		observation->importance = IMPORTANCE_ROUGH;
+	fill_request(run, observation);
+	tracer_ask(run->tracer, &observation->capture->request);
+}
+
+/* Waits a short time for the `asked` stops, and then copies the stacks of the threads that were
+ * observed asleep. Threads that stop meanwhile are captured and released between two copies.
+ * Returns the number of stop requests, with those of threads that run now. */
+static size_t
 copy_all_asleep(struct run *run, struct observation *observation, size_t count, size_t asked)
 {
 	bool first = asked > 0;
@@ -247,11 +268,19 @@ copy_all_asleep(struct run *run, struct observation *observation, size_t count, 
 		if (observation[i].outcome != OUTCOME_ASLEEP)
 			continue;
 		if (first)
-			tracer_await(run->tracer, LEAST_BOUND_NS);
+			tracer_await(run->tracer, least_bound(run));
 		first = false;
 		tracer_poll(run->tracer);
 		observe_asleep(run, &observation[i]);
+		if (observation[i].outcome == OUTCOME_RUNNING) {
+			ask_woken(run, &observation[i]);
+			asked++;
+		} else if (observation[i].fell_asleep &&
+			   observation[i].outcome == OUTCOME_SLEEPING) {
+			count_running(run, &observation[i]);
+		}
 	}
+	return asked;
 }
 
 void
@@ -277,7 +306,7 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 	}
 	if (run->occupy != NULL)
 		end_occupation(run, observation, count, asked);
-	copy_all_asleep(run, observation, count, asked);
+	asked = copy_all_asleep(run, observation, count, asked);
 	if (asked > 0 && run->holds)
 		tracer_collect_held(run->tracer, stop_bound(run));
 	else if (asked > 0)

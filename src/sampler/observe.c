@@ -7,6 +7,10 @@
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
 
+/* A thread that was scheduled in more often than once in this time is restless: its stack is copied
+ * while the CPUs of the target are occupied, because it is likely to run soon after. */
+#define RESTLESS_NS (2 * NS_PER_MS)
+
 static void
 observe_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
 {
@@ -59,8 +63,6 @@ copy_sleeping(struct run *run, struct observation *observation)
 	struct snapshot *snapshot;
 	enum read_end end;
 
-	if (thread->process->runtimes != NULL)
-		runtimes_seek(thread->process->runtimes, thread->watch.tid);
 	observation->capture = capture_acquire(thread);
 	observation->counters_ns = clock_now_ns();
 	snapshot = &observation->capture->request.snapshot;
@@ -94,14 +96,17 @@ copy_sleeping(struct run *run, struct observation *observation)
 static bool
 observe_sleeping(struct run *run, struct observation *observation)
 {
-	const struct sched *sched = &observation->thread->sched;
+	const struct sampled_thread *thread = observation->thread;
+	const struct sched *sched = &thread->sched;
 
-	/* A thread whose CPU time has not grown was woken, and got no CPU (read_call). */
+	/* A thread that was runnable, but whose CPU time has not grown, did not fall asleep: it was
+	 * woken and has got no CPU (read_call). */
 	observation->fell_asleep = observation->due_switches == sched->switches &&
 				   observation->due_cpu_ns != sched->cpu_ns;
-	if (observation->fell_asleep)
-		observation->importance = IMPORTANCE_ROUGH;
-	if (clock_now_ns() < run->tick.copies_until_ns)
+	observation->importance = observation->fell_asleep ? IMPORTANCE_ROUGH : 1.0;
+	if (thread->process->runtimes != NULL)
+		runtimes_seek(thread->process->runtimes, thread->watch.tid);
+	if (observation->restless || clock_now_ns() < run->tick.copies_until_ns)
 		return copy_sleeping(run, observation);
 	observation->outcome = OUTCOME_ASLEEP;
 	observation->info.number = thread_syscall(observation->thread, &observation->info);
@@ -170,8 +175,10 @@ read_call(struct observation *observation)
 						      &observation->info);
 
 	if (end == WATCH_OK && observation->info.running &&
-	    observation->early_switches == thread->sched.switches)
+	    observation->early_switches == thread->sched.switches) {
 		observation->info = observation->early;
+		observation->restless = true;
+	}
 	return end;
 }
 
@@ -220,34 +227,19 @@ observe_closely(struct run *run, struct observation *observation)
 	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }
 
-/* Reads counters and system call of a thread that has run since it was observed asleep. Returns
- * false if it is not asleep, or cannot be read. */
-static bool
-is_asleep_again(struct observation *observation)
-{
-	struct sampled_thread *thread = observation->thread;
-	const struct process *process = thread->process->process;
-	struct syscall_info info;
-	struct sched sched;
-
-	if (watch_read_sched(&thread->watch, process, &sched) != WATCH_OK ||
-	    watch_read_syscall(&thread->watch, process, &info) != WATCH_OK || info.running)
-		return false;
-	thread->sched = sched;
-	observation->info = info;
-	return true;
-}
-
 void
 observe_asleep(struct run *run, struct observation *observation)
 {
-	for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-		if (attempt > 0 && !is_asleep_again(observation))
-			continue;
-		if (copy_sleeping(run, observation))
-			return;
-	}
-	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
+	struct sampled_thread *thread = observation->thread;
+
+	observation->restless = true; /* no further delay */
+	if (copy_sleeping(run, observation))
+		return;
+	tracer_poll(run->tracer);
+	if (watch_read_sched(&thread->watch, thread->process->process, &thread->sched) == WATCH_OK)
+		observe_closely(run, observation);
+	else
+		observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }
 
 /*
@@ -302,6 +294,8 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 	}
 	weigh_changed(run, observation);
 	if (end == WATCH_OK) {
+		observation->restless = (sched->switches - thread->sched.switches) * RESTLESS_NS >
+					run->tick.time_ns - thread->last_ns;
 		thread->sched = *sched;
 		observation->renamed = threads_count_capture(run, thread);
 	}

@@ -30,15 +30,16 @@
  *   3. select; the CPUs of the target are occupied (occupy_internal.h); then, for 32 threads at a
  *      time: observe, and attribute what needs no stack. As soon as 64 stacks of sleeping threads
  *      have been copied, these are unwound and attributed; with sampler_config.stop_all they are
- *      kept until step 6. If CPUs are occupied and few threads observed, the later ones of these
- *      stacks are copied in step 4, when the stops are requested and the CPUs are free again
+ *      kept until step 6. If CPUs are occupied and at most 64 threads observed, stacks for which
+ *      the occupation has no time are copied in step 4, when the stops are requested
  *   4. capture of all running threads; each is unwound and attributed
  *   5. if the run holds threads between ticks: hold decides which threads stay stopped
  *   6. unwind and attribute the remaining sleeping threads
  *   7. consumers: green tasks, waits, deadlocks, charge; at the end of a window of about a second,
  *      for which steps 3 to 6 have observed all threads, weights
  * Between slow steps late_serve releases late threads that have stopped meanwhile. The buffers for
- * copies are taken from a pool in step 3, before the running threads are stopped.
+ * copies are taken from a pool in step 3, before the running threads are stopped, except for stacks
+ * that are copied in step 4.
  */
 #ifndef WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
@@ -86,9 +87,8 @@ void observe_due(struct observation *observation);
 /* Observes the threads of `count` observations that select_threads has begun: sets `outcome`, and
  * the members that are valid with it (enum outcome). */
 void observe_threads(struct run *run, struct observation *observation, size_t count);
-/* Copies the stack of a thread whose outcome is ASLEEP: sets SLEEPING or FAILED. If the thread has
- * run meanwhile, its next sleep is copied in place of the one that was observed; if it does not
- * sleep again, the failure is FAILURE_MOVED. */
+/* Copies the stack of a thread whose outcome is ASLEEP. If the thread has run meanwhile, it is
+ * observed again. Sets SLEEPING, RUNNING or FAILED. */
 void observe_asleep(struct run *run, struct observation *observation);
 /*
  * Captures the frames of language runtimes of a sleeping thread whose stack was copied. Returns

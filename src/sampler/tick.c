@@ -16,8 +16,8 @@
 /*
  * While the target's CPUs are occupied, stacks of sleeping threads are copied for COPIES_NS, less
  * OBSERVATION_NS for each observation, which is what reading a thread's counters and system call
- * takes. Later copies follow the stop requests: a thread that sleeps for 100 us at a time has often
- * run by then. The rest of an occupation (HOLD_NS of occupy.c) is for the stop requests.
+ * takes. So the occupation, which lasts for HOLD_NS of occupy.c, is usually not over before the
+ * stops are requested. The other stacks are copied behind the requests.
  */
 #define COPIES_NS (120 * NS_PER_US)
 #define OBSERVATION_NS (3 * NS_PER_US)
@@ -385,7 +385,7 @@ capture_all(struct sampler *sampler, struct observation *all, size_t count)
 	capture_running(run, all, count, hold->before > 0);
 	finish_all(sampler, all, count, OUTCOME_RUNNING);
 	for (size_t i = 0; i < count; i++)
-		if (all[i].outcome == OUTCOME_FAILED) /* to be copied, and not readable */
+		if (all[i].outcome == OUTCOME_FAILED) /* was ASLEEP; the copy has failed */
 			attribute_sample(&sampler->charging, &all[i]);
 	if (run->holds) {
 		hold->spared = count_spared(all, count);

@@ -28,9 +28,8 @@ struct tick {              /* the tick in progress */
 	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
 	size_t skipped;    /* number of threads that this tick does not observe */
 	size_t excluded;   /* number of the skipped threads that are excluded by name */
-	/* when stacks of sleeping threads are no longer copied before the stop requests (tick.c) */
-	uint64_t copies_until_ns;
-	bool few_holders; /* there are few lock holders: each is observed at every tick */
+	uint64_t copies_until_ns; /* when copies have to wait for the stop requests (tick.c) */
+	bool few_holders;         /* there are few lock holders: each is observed at every tick */
 };
 
 /* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). While a stop
@@ -42,8 +41,8 @@ struct capture_buffer {
 	struct sampled_thread *thread;
 };
 
-struct capture_pool { /* buffers that no observation uses at present */
-	struct capture_buffer **free;
+struct capture_pool {
+	struct capture_buffer **free; /* array of the buffers that no observation uses */
 	size_t count, capacity;
 };
 
@@ -165,7 +164,7 @@ struct observation {
 	bool renamed;  /* its name was read again and differs */
 	int64_t samples, weight_ns;    /* weight of the sample: ticks, and nanoseconds */
 	double importance;             /* if it ran: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
-	int64_t past_samples, past_ns; /* to add to the last observation, which has ended; or < 0 */
+	int64_t past_samples, past_ns; /* weight to add to the last observation; may be < 0 */
 	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
 	uint64_t counters_ns; /* when thread->sched was read */
 	enum run_state state, slept; /* slept: the state of the sleep, if it fell asleep */
@@ -177,6 +176,7 @@ struct observation {
 	bool moved;       /* the thread ran after its stack was copied; a second copy failed */
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
 	bool fell_asleep; /* the thread was runnable when the tick began, and sleeps since then */
+	bool restless;    /* it runs soon: its stack is to be copied at once */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */
 	uint32_t stack;      /* number in the profile */

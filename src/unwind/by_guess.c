@@ -43,12 +43,15 @@ read_pair(const struct walk *walk, uint64_t address, uint64_t pair[2])
 	return snapshot_read(walk->snapshot, address, pair, 2 * sizeof(pair[0]));
 }
 
-/* Returns true when a signal handler returns to this address. */
+/* Returns true when a signal handler returns to this address. The address is any word of the stack:
+ * if it is in no known image, the kernel is not asked about it. */
 static bool
 is_handler_return(struct walk *walk, uint64_t address)
 {
-	const struct mapping *mapping = maps_find(walk->maps, address);
+	const struct mapping *mapping = NULL;
 
+	if (address != 0 && maps_find_data(walk->maps, address) != NULL)
+		mapping = maps_find(walk->maps, address);
 	return mapping != NULL && mapping->image != NULL &&
 	       arch_is_signal_trampoline(mapping->image, address - mapping->bias);
 }

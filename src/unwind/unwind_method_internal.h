@@ -178,8 +178,8 @@ bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, s
  * above this address. If `function` is the first address of the last frame's function, any two
  * words are accepted of which the second is the return address of a direct call of it. If
  * `function` is 0, the first word must look like a frame pointer, and the second must be an address
- * directly behind some call, or in code without a file. Returns false when there is no further
- * record.
+ * directly behind some call, or in code without a file; or the second is the address to which
+ * signal handlers return. Returns false when there is no further record.
  */
 bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint64_t *record);
 

@@ -128,8 +128,8 @@ check_build(const char *program, unsigned has, const char *mode)
 
 /*
  * A thread that sleeps in a signal handler, and is not stopped: the frame pointer of the handler is
- * not known, and no frame's return address follows a call of the handler. It was taken for that of
- * the function that had called the interrupted one.
+ * not known, and the kernel has called the handler, so that its frame record has no return address
+ * behind a call. The record of the function that had called the interrupted one was taken for it.
  */
 static void
 guessed_handler(void)

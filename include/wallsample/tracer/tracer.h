@@ -114,7 +114,7 @@ void tracer_ask(struct tracer *tracer, struct stop_request *request);
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
-/* As tracer_collect, which is to follow and to wait for those that are left. */
+/* As tracer_collect with `hold` false; the caller must call tracer_collect afterwards. */
 void tracer_await(struct tracer *tracer, uint64_t bound_ns);
 
 /*

@@ -267,7 +267,7 @@ alt_f0(void)
 	KEEP_FRAME();
 }
 
-/* Sleeps in a call of its own: nothing but the kernel has called the function that has a frame. */
+/* A handler that makes a system call itself: the innermost frame with a record is the handler's. */
 FRAME void
 on_catch(int number)
 {

@@ -3,11 +3,13 @@
  * shares.c - threads that divide their time in known shares.
  *
  * shares twins N: N threads "twin", each 7 ms of CPU time in f70, 3 ms in f30, and so on.
- * shares naps N: N threads "nap", each 20 ms asleep in rest, 0.1 ms of CPU time in drudge, and so on.
+ * shares naps N: N threads "nap", each 20 ms asleep in rest, 0.1 ms of CPU time in drudge,
+ * and so on.
  * shares half: one thread "half", 20 ms asleep in rest, 20 ms busy in toil, and so on.
  * At the end of its input it prints "f70 NS", "f30 NS" (CPU time), "drudge NS" (CPU time) or
- * "rest NS", "toil NS" (wall time) and "cpu NS" (the thread's own clock), summed over the threads; and of each
- * twin "wall70_TID NS", "wall30_TID NS": on a busy machine waiting for a CPU counts, too.
+ * "rest NS", "toil NS" (wall time), and "cpu NS" (the thread's own clock), summed over the threads;
+ * and of each twin "wall70_TID NS", "wall30_TID NS": on a busy machine waiting for a CPU counts,
+ * too.
  */
 #include "target.h"
 
