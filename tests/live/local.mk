@@ -63,8 +63,8 @@ EXTRA_DIST += tests/live/c_library.sh tests/live/targets/cancel_calls.c \
 check_PROGRAMS += tests/bench/bench_calls
 tests_bench_bench_calls_SOURCES = tests/bench/bench_calls.c
 tests_bench_bench_calls_LDADD =
-TESTS += tests/live/exact.sh tests/live/naps.sh
-EXTRA_DIST += tests/live/exact.sh tests/live/naps.sh
+TESTS += tests/live/exact.sh
+EXTRA_DIST += tests/live/exact.sh
 
 # Uninterruptible sleeps: a child of vfork, a frozen file system.
 TESTS += tests/live/uninterruptible.sh

@@ -3,18 +3,14 @@
  * shares.c - threads that divide their time in known shares.
  *
  * shares twins N: N threads "twin", each 7 ms of CPU time in f70, 3 ms in f30, and so on.
- * shares naps N: N threads "nap", each 20 ms asleep in rest, 0.1 ms of CPU time in drudge,
- * and so on.
  * shares half: one thread "half", 20 ms asleep in rest, 20 ms busy in toil, and so on.
- * At the end of its input it prints "f70 NS", "f30 NS" (CPU time), "drudge NS" (CPU time) or
- * "rest NS", "toil NS" (wall time), and "cpu NS" (the thread's own clock), summed over the threads;
- * and of each twin "wall70_TID NS", "wall30_TID NS": on a busy machine waiting for a CPU counts,
- * too.
+ * At the end of its input it prints "f70 NS", "f30 NS" (CPU time) or "rest NS", "toil NS"
+ * (wall time) and "cpu NS" (the thread's own clock), summed over the threads; and of each
+ * twin "wall70_TID NS", "wall30_TID NS": on a busy machine waiting for a CPU counts, too.
  */
 #include "target.h"
 
 void twin(void), f70(uint64_t), f30(uint64_t), half(void), rest(uint64_t), toil(uint64_t);
-void nap(void), drudge(uint64_t);
 
 #define MS UINT64_C(1000000)
 
@@ -113,48 +109,22 @@ half(void)
 	KEEP_FRAME();
 }
 
-FRAME void
-drudge(uint64_t until_ns)
-{
-	while (target_clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
-		for (int i = 0; i < 5000; i++)
-			target_sink++;
-	target_sink = 10;
-}
-
-FRAME void
-nap(void)
-{
-	target_here();
-	while (!asked) {
-		rest(target_clock_ns(CLOCK_MONOTONIC) + 20 * MS);
-		const uint64_t began = target_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		drudge(began + MS / 10);
-		first_ns += target_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
-	}
-	cpu_ns += target_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	KEEP_FRAME();
-}
-
 int
 main(int argc, char **argv)
 {
-	struct target_thread threads[32];
+	struct target_thread threads[8];
 	size_t count = 1;
 
 	if (argc < 2)
 		return 64;
 	const bool twins = strcmp(argv[1], "twins") == 0;
-	const bool naps = strcmp(argv[1], "naps") == 0;
-	if ((twins || naps) && argc > 2)
+	if (twins && argc > 2)
 		count = strtoul(argv[2], NULL, 10);
-	if (count < 1 || count > sizeof(threads) / sizeof(threads[0]))
+	if (count < 1 || count > 8)
 		return 64;
 	for (size_t i = 0; i < count; i++)
-		threads[i] = (struct target_thread){
-			.name = twins ? "twin" : naps ? "nap" : "half",
-			.run = twins ? twin : naps ? nap : half,
-		};
+		threads[i] = (struct target_thread){.name = twins ? "twin" : "half",
+						    .run = twins ? twin : half};
 	target_start(threads, count, 0);
 	target_wait(threads, count);
 	target_ready();
@@ -163,9 +133,6 @@ main(int argc, char **argv)
 	asked = true;
 	for (size_t i = 0; i < count; i++)
 		pthread_join(threads[i].thread, NULL);
-	if (naps)
-		return printf("drudge %llu\ncpu %llu\n", (unsigned long long)first_ns,
-			      (unsigned long long)cpu_ns) < 0;
 	printf("%s %llu\n%s %llu\ncpu %llu\n", twins ? "f70" : "rest",
 	       (unsigned long long)first_ns, twins ? "f30" : "toil",
 	       (unsigned long long)second_ns, (unsigned long long)cpu_ns);
