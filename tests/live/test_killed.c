@@ -13,9 +13,12 @@
 
 #include "folded.h"
 
-/* Of "crowd 2 4 20", which all cases sample. */
+/* Of "crowd 2 4 20", which most cases sample. */
 #define SPINNERS 2u
 #define HOT 4u
+/* So many threads that wake every 20 ms that their stacks are copied while others are to stop. */
+#define NAPPERS 40u
+#define NAPPERS_TEXT "40"
 
 /* Lets a random time pass, up to 50 ms: the moment is to be any, nothing is waited for. */
 static void
@@ -42,6 +45,13 @@ check_unharmed(const struct target *target)
 	CHECK(target->counter[62] == 0, "%llu EINTRs", (unsigned long long)target->counter[62]);
 	CHECK(target->counter[63] == 0, "%llu parked reads came back",
 	      (unsigned long long)target->counter[63]);
+}
+
+static void
+check_nappers(const struct target *target)
+{
+	for (unsigned i = SPINNERS + HOT; i < SPINNERS + HOT + NAPPERS; i++)
+		target_wait_progress(target, i);
 }
 
 /* A signal that ends sampling and not wallsample. */
@@ -88,6 +98,46 @@ many_ends(const char *name, int number, const char *option, int times)
 	int status = target_finish(&target, NULL);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the target's wait status is 0x%x",
 	      (unsigned)status);
+}
+
+/*
+ * Stacks of sleeping threads are copied after the stop requests: wallsample is ended, or stopped
+ * and continued, while threads are to stop or have stopped.
+ */
+static void
+ends_among_nappers(const char *name, int number, int times)
+{
+	const unsigned begin = (unsigned)harness_now_ns();
+	struct target target;
+	unsigned seed = begin;
+
+	harness_case("%s among threads that sleep, %d times", name, times);
+	harness_note("seed %u", begin);
+	target_start(&target, "crowd", "2", "4", "20", NAPPERS_TEXT, NULL);
+	for (int i = 0; i < times; i++) {
+		struct run run;
+
+		run_start(&run, target.pid, "-r", "400", "--max-overhead", "100", NULL);
+		if (!run_wait_sampling(&run))
+			CHECK(false, "wallsample has ended by itself: %s", run.err);
+		random_moment(&seed);
+		kill(run.pid, number);
+		if (number == SIGSTOP) {
+			random_moment(&seed);
+			kill(run.pid, SIGCONT);
+			random_moment(&seed);
+			kill(run.pid, SIGTERM);
+		}
+		run_finish(&run);
+		CHECK(number != SIGSTOP || WIFEXITED(run.status), "wait status 0x%x",
+		      (unsigned)run.status);
+		run_release(&run);
+		check_goes_on(&target);
+	}
+	check_nappers(&target);
+	if (number == SIGSTOP)
+		check_unharmed(&target);
+	target_finish(&target, NULL);
 }
 
 /* The report is there after SIGINT and SIGTERM, and says that it was ended. */
@@ -271,6 +321,8 @@ main(void)
 	many_ends("SIGKILL", SIGKILL, "--no-jitter", 80);
 	many_ends("SIGKILL while all threads are held", SIGKILL, "--stop-all", 20);
 	killed_dump(10);
+	ends_among_nappers("SIGKILL", SIGKILL, 40);
+	ends_among_nappers("SIGSTOP", SIGSTOP, 20);
 	many_ends("SIGSEGV", SIGSEGV, "--no-jitter", 5);
 	many_ends("SIGINT", SIGINT, "--no-jitter", 10);
 	many_ends("SIGTERM", SIGTERM, "--stop-all", 10);
