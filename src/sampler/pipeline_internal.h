@@ -80,8 +80,8 @@ void observe_early(struct run *run, struct observation *observation, size_t coun
  * grown until observe_threads, the thread was on a CPU. A kernel without preemption lets a thread
  * finish its system call first. If the call puts the thread to sleep, the thread is asleep when its
  * CPU is taken, and the code that leads to the sleep would have no sample. So observe_threads takes
- * a thread that was runnable here and is asleep, but was not scheduled in again, for running in the
- * call in which it sleeps.
+ * a thread that was runnable here and is asleep for running in the call in which it sleeps, if it
+ * was not scheduled in again and its CPU time has grown.
  */
 void observe_due(struct observation *observation);
 /* Observes the threads of `count` observations that select_threads has begun: sets `outcome`, and

@@ -17,7 +17,7 @@
  * While the target's CPUs are occupied, stacks of sleeping threads are copied for COPIES_NS, less
  * OBSERVATION_NS for each observation, which is what reading a thread's counters and system call
  * takes. So the occupation, which lasts for HOLD_NS of occupy.c, is usually not over before the
- * stops are requested. The other stacks are copied behind the requests.
+ * stops are requested. The other stacks are copied after the requests.
  */
 #define COPIES_NS (120 * NS_PER_US)
 #define OBSERVATION_NS (3 * NS_PER_US)

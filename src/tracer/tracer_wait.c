@@ -284,8 +284,6 @@ release_new(struct tracer *tracer)
 	tracer->seized.count = kept;
 }
 
-/* --- threads that are held -------------------------------------------------------------------- */
-
 void
 tracer_await(struct tracer *tracer, uint64_t bound_ns)
 {
@@ -293,6 +291,8 @@ tracer_await(struct tracer *tracer, uint64_t bound_ns)
 
 	wait_for_new(tracer, &waiting);
 }
+
+/* --- threads that are held -------------------------------------------------------------------- */
 
 void
 tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),

@@ -103,7 +103,7 @@ void tracer_forget(struct tracer *tracer, const struct stop_request *request);
  * takes less time. To be called shortly before tracer_ask, for few requests. */
 void tracer_prefetch(struct stop_request *request);
 
-/* Seizes and interrupts the thread. Sets the request's end: STOP_LATE, _EXITED or _DENIED. */
+/* Seizes and interrupts the thread. Sets `end`: STOP_LATE; on failure STOP_EXITED or _DENIED. */
 void tracer_ask(struct tracer *tracer, struct stop_request *request);
 
 /*

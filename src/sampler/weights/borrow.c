@@ -213,8 +213,8 @@ count_borrowed(struct run_division *division, const struct donors *donors, int64
 	division->borrowed += (double)ns / sqrt(effective_donors(donors));
 }
 
-/* Makes the items of the plan from number `from` on, which divide time of `when`, parts of its
- * latency. */
+/* Gives each item of the plan from number `from` on, which divide the time of `when`, its part of
+ * the latency of `when`. */
 static void
 move_latency(struct plan *plan, size_t from, const struct unplaced *when)
 {

@@ -124,8 +124,8 @@ struct planned {
 	int64_t latency_ns;         /* latency that was charged to the entry in this window */
 	double latency;             /* latency of the calibrated weight, before scaling */
 	bool borrowed;              /* the entry had no sample in the window: latency is not set */
-	bool moved;                 /* of earlier windows: latency_ns is what is to be added */
-	struct unplaced *unplaced;  /* borrowed; gets the added latency, too; NULL: none */
+	bool moved;                 /* time of earlier windows; latency_ns is added unscaled */
+	struct unplaced *unplaced;  /* sums up the added latency; borrowed; NULL: nothing does */
 	uint64_t first_tick, end_tick;
 };
 
