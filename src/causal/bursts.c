@@ -13,11 +13,11 @@
 /*
  * Number of ticks in a burst that bursts_tick_ns() provides for, and the least number. In a
  * simulation of the programs of `make bench-causal` without any cost of ticks, gains were at most 3
- * points off with two ticks in the shortest burst, 7 points with four ticks in three bursts, and 20
- * points with two ticks in three bursts.
+ * points off with two ticks in the shortest burst, and 20 points with two ticks in three bursts.
+ * With one tick in each burst they were at most 4 points off, and a gain of 150 was 10 too high.
  */
 #define TICKS_IN_BURST 2
-#define TICKS_LEAST (4.0 / 3)
+#define TICKS_LEAST 1.0
 /* Resolution of the time between ticks. */
 #define TICK_UNIT_NS (100 * NS_PER_US)
 /* Share of the CPU time that shorter bursts may have: they are not considered. */

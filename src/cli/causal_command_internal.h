@@ -32,10 +32,14 @@ int causal_take_profile(struct causal_command *command, struct error *err);
 int causal_choose_candidates(struct causal_command *command, struct error *err);
 int causal_experiment(struct causal_command *command, struct error *err);
 
+/* Returns the time in ns from the profile to the end of the run; 1 if there is none. */
+uint64_t causal_time_left(const struct causal_command *command);
+
 /*
  * Sets command->bursts and, in command->result, the mean time between ticks and the length of an
- * experiment: those of the options or, where these are 0, those that follow from the bursts. Takes
- * half a second. Logs a warning if the bursts are too short for the ticks.
+ * experiment: those of the options or, where these are 0, those that follow from the bursts, and
+ * the length also from the number of gains. Takes half a second. Logs a warning if the bursts are
+ * too short for the ticks.
  */
 void causal_choose_ticks(struct causal_command *command);
 

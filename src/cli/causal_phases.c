@@ -8,9 +8,6 @@
 #include "wallsample/analysis/result.h"
 #include "wallsample/cli/guard.h"
 
-/* Default duration (option -d) of profile and experiments together. */
-#define DURATION_NS (300 * NS_PER_SEC)
-
 /* tend() waits at most this long for a tick at which no thread is held. */
 #define TEND_NS NS_PER_SEC
 /*
@@ -43,15 +40,11 @@ causal_create_sampler(struct causal_command *command, const struct sampler_contr
 		      struct profile *profile, struct error *err)
 {
 	const struct options *options = command->run.request.options;
-	const uint64_t all = options->duration_ns != 0 ? options->duration_ns : DURATION_NS;
-	const uint64_t past = command->result.profile_ns;
 	const struct sampler_config config = {
 		.rate_hz = control == NULL ? options->rate_hz :
 					     (double)NS_PER_SEC / (double)command->result.tick_ns,
 		.jitter = true,
-		.duration_ns = control == NULL ? options->profile_ns :
-			       all > past      ? all - past :
-						 1,
+		.duration_ns = control == NULL ? options->profile_ns : causal_time_left(command),
 		.stack_limit = options->stack_size,
 		.max_overhead = 100,
 		.unwinder = options->unwinder,

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* causal_ticks.c - chooses the time between the ticks of experiments. */
+#include <math.h>
+
 #include "cli/causal_command_internal.h"
 
+/* Default duration (option -d) of profile and experiments together. */
+#define DURATION_NS (300 * NS_PER_SEC)
 /* Time for which the bursts are measured. */
 #define MEASURE_NS (500 * NS_PER_MS)
 /* Number of ticks in an experiment. At a tick of 5 ms this is one second. Short experiments give
  * narrower intervals, because their number shows how much they scatter. */
 #define TICKS_IN_EXPERIMENT 200
+/* If the run is too short for EXPERIMENTS_WANTED such experiments for each gain, they are shorter,
+ * but have at least this number of ticks: with ticks of 5 ms a quarter of a second. */
+#define TICKS_LEAST_IN_EXPERIMENT 50
+#define EXPERIMENTS_WANTED (CAUSAL_EXPERIMENTS_LEAST + 1)
+/* Time for one experiment of a gain, as a multiple of its length: with its settling time, which is
+ * half as long, and the same again for an experiment at speed-up 0. */
+#define TIMES_PER_EXPERIMENT 3.0
 
 /* Logs a warning if a burst has too few ticks.. */
 static void
@@ -38,6 +49,32 @@ warn_of_bursts(const struct causal_command *command)
 			say_duration(bursts_least_ns(result->tick_ns)).text);
 }
 
+uint64_t
+causal_time_left(const struct causal_command *command)
+{
+	const uint64_t wanted = command->run.request.options->duration_ns;
+	const uint64_t all = wanted != 0 ? wanted : DURATION_NS;
+	const uint64_t past = command->result.profile_ns;
+
+	return all > past ? all - past : 1;
+}
+
+/* Returns the length of an experiment. */
+static uint64_t
+choose_length(const struct causal_command *command)
+{
+	const struct causal_result *result = &command->result;
+	const double gains = (double)result->candidate_count *
+			     (double)(result->speedup_count > 1 ? result->speedup_count - 1 : 1);
+	const double left_ns = (double)causal_time_left(command) - (double)MEASURE_NS;
+	const double fits_ns = left_ns /
+			       (fmax(1, gains) * EXPERIMENTS_WANTED * TIMES_PER_EXPERIMENT);
+	const double tick_ns = (double)result->tick_ns;
+
+	return (uint64_t)fmin(TICKS_IN_EXPERIMENT * tick_ns,
+			      fmax(TICKS_LEAST_IN_EXPERIMENT * tick_ns, fits_ns));
+}
+
 void
 causal_choose_ticks(struct causal_command *command)
 {
@@ -48,7 +85,7 @@ causal_choose_ticks(struct causal_command *command)
 	result->tick_ns = options->tick_ns != 0 ? options->tick_ns :
 						  bursts_tick_ns(&command->bursts);
 	result->experiment_ns = options->experiment_ns != 0 ? options->experiment_ns :
-							      TICKS_IN_EXPERIMENT * result->tick_ns;
+							      choose_length(command);
 	log_say(&command->run.request.log, LOG_VERBOSE,
 		"bursts of %s: ticks every %s, experiments of %s",
 		say_duration(command->bursts.burst_ns).text, say_duration(result->tick_ns).text,

@@ -143,8 +143,8 @@ def not_first(wallsample, target):
 
 
 def ticks_of(wallsample, target, unit):
-    """Time between ticks in ms that is chosen for units of `unit` ms, and what stderr says before
-    the experiments."""
+    """Time between ticks in ms that is chosen for units of `unit` ms, the number of ticks in an
+    experiment, and what stderr says before the experiments."""
     with Program(target, 'serial', 'unit=%g' % unit) as program:
         done = subprocess.run([
             wallsample, 'causal', '-p', str(program.pid), '--progress', 'var:progress',
@@ -153,17 +153,20 @@ def ticks_of(wallsample, target, unit):
     if done.returncode not in (0, 1, 2):
         sys.exit('FAILED: unit %g: status %d: %s' % (unit, done.returncode, done.stderr))
     lines = done.stderr.split('experiments on')[0]
-    return (json.loads(done.stdout)['method']['tick_ns'] / 1e6, 'bursts of' in lines,
-            'wait for a CPU' in lines)
+    method = json.loads(done.stdout)['method']
+    return (method['tick_ns'] / 1e6, method['experiment_ns'] / method['tick_ns'],
+            'bursts of' in lines, 'wait for a CPU' in lines)
 
 
 def wrong_ticks(wallsample, target):
     """Ticks follow the bursts where the threads have their CPUs, and bursts that are too short for
     the ticks are reported. Other load may starve one thread for the time of the measurement: then
     no bursts are known."""
-    for unit, least, most, warned in ((2, 0.5, 1.5, False), (0.05, 0.5, 0.5, True)):
+    for unit, least, most, warned in ((4, 1.2, 3, False), (0.05, 1, 1, True)):
         for _ in range(TICK_TRIES):
-            tick, warns, waits = ticks_of(wallsample, target, unit)
+            tick, length, warns, waits = ticks_of(wallsample, target, unit)
+            if length != 50:
+                yield 'a run of 0.2 s: experiments of %g ticks' % length
             print('unit %g: ticks every %g ms%s%s' % (
                 unit, tick, ', a warning' if warns else '', ', too few CPUs' if waits else ''))
             if tick == 5 if waits else least <= tick <= most and warns == warned:
