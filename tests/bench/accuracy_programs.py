@@ -1,128 +1,130 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints shares of CPU time of the functions of redis-server and MariaDB under load, by wallsample
-and by `perf record -e cpu-clock` in the same seconds, on the machine as it is and beside 8 busy
-processes: the ten largest, their difference in points, and the margin of that difference (95 %).
-Needs perf and the right to use it. A program that is not installed is left out."""
+"""Prints shares of CPU time of the functions of servers under load (accuracy_servers.py), as
+wallsample shows them and in truth, in the same seconds, on the machine as it is and beside 20
+busy processes: the ten largest above 0.3 %, their difference in points, and its margin (95 %).
+
+The truth is `perf record -e cpu-clock`, which needs perf and the right to use it, or, with
+--library, the thread's own clock at some calls (call_clock.c). perf makes a program that switches
+often spend more time in the calls in which it sleeps; the clock makes calls longer by a third of a
+microsecond. A program that is not installed is left out."""
 import argparse
 import contextlib
 import os
 import shutil
-import subprocess
+import struct
 import sys
 import tempfile
-import time
 
-from accuracy_sides import busy_processes, perf_side, record, wallsample_side
+from accuracy_servers import PROGRAMS, is_installed, start
+from accuracy_sides import (Side, busy_processes, perf_side, record, record_alone, wallsample_side)
 
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-REDIS_PORT = "7391"
 GOAL = 3.0   # points
+LEAST = 0.3  # percent; smaller shares are not printed
+# The calls of call_clock.c, in their order.
+CALLS = ("read", "write", "writev", "recv", "send", "poll", "epoll_wait", "pread64", "pwrite64",
+         "fdatasync")
+NO_CLOCK = ("Go HTTP server",)   # makes system calls without the C library
 
 
-@contextlib.contextmanager
-def running(words, **more):
-    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, **QUIET, **more)
-    try:
-        yield child.pid
-    finally:
-        child.terminate()
-        try:
-            child.wait(20)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+def cpu_of(pid):
+    """Nanoseconds that the threads of the process have used."""
+    total = 0
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{tid}/schedstat") as file:
+            total += int(file.read().split()[0])
+    return total
 
 
-def wait_until_true(words):
-    for _ in range(300):
-        if subprocess.run(words, check=False, **QUIET).returncode == 0:
-            return
-        time.sleep(0.1)
-    raise SystemExit(" ".join(words) + ": the server does not answer")
+def clock_of(pid, folder):
+    """The CPU time of the process, and of each of the CALLS, in ns."""
+    with open(f"{folder}/clocks/{pid}", "rb") as file:
+        rows = list(struct.iter_unpack("=QQ", file.read()))
+    cost = rows.pop()[0]
+    return [cpu_of(pid), *(ns - calls * cost for ns, calls in rows)]
 
 
-@contextlib.contextmanager
-def redis(_):
-    port = ["-p", REDIS_PORT]
-    with running(["redis-server", "--port", REDIS_PORT, "--save", "", "--appendonly", "no"]) as pid:
-        wait_until_true(["redis-cli", *port, "ping"])
-        with running(["redis-benchmark", *port, "-c", "32", "-n", "1000000000", "-t", "get,set",
-                      "-q"]):
-            yield pid
+def call_name(function):
+    """The function's name in CALLS, or '' if it is not in the C library. `function`: name and
+    module, as function_at returns them."""
+    name, _, module = function.rpartition(" ")
+    name = name.removeprefix("__").removeprefix("libc_")
+    return {"pread": "pread64", "pwrite": "pwrite64"}.get(name, name) if "libc.so" in module else ""
 
 
-@contextlib.contextmanager
-def mariadb(folder, load):
-    data, socket = folder + "/data", folder + "/socket"
-    os.chmod(folder, 0o755)
-    if not os.path.exists(data):
-        subprocess.run(["mariadb-install-db", "--no-defaults", "--user=mysql", "--datadir=" + data],
-                       check=True, **QUIET)
-        shutil.chown(folder, "mysql")
-    with running(["mariadbd", "--no-defaults", "--datadir=" + data, "--socket=" + socket,
-                  "--user=mysql", "--skip-networking", "--pid-file=" + folder + "/pid"]) as pid:
-        client = ["mariadb", "--no-defaults", "--socket=" + socket, "-uroot", "-e"]
-        wait_until_true([*client, "CREATE DATABASE IF NOT EXISTS sbtest"])
-        sysbench = ["sysbench", load, "--db-driver=mysql", "--mysql-socket=" + socket,
-                    "--mysql-user=root", "--threads=4", "--tables=1", "--table-size=20000"]
-        subprocess.run([*sysbench, "cleanup"], check=False, **QUIET)
-        subprocess.run([*sysbench, "prepare"], check=True, **QUIET)
-        with running([*sysbench, "--time=0", "run"]):
-            yield pid
+def clock_sides(before, after, own):
+    """wallsample's side and the clock's: the time of the CALLS, and of the rest as "other"."""
+    found, truth = Side({}, own.samples, own.exact), Side({}, 10 ** 9)
+    for function, ns in own.time.items():
+        call = call_name(function)
+        found.time[call if call in CALLS else "other"] += ns
+    for call, first, last in zip(CALLS, before[1:], after[1:]):
+        truth.time[call] = last - first
+    truth.time["other"] = after[0] - before[0] - sum(truth.time.values())
+    return found, truth
 
 
-PROGRAMS = {
-    "redis-server": (["redis-server", "redis-cli", "redis-benchmark"], redis),
-    "mariadbd, point select": (["mariadbd", "mariadb-install-db", "mariadb", "sysbench"],
-                               lambda folder: mariadb(folder, "oltp_point_select")),
-    "mariadbd, read and write": (["mariadbd", "mariadb-install-db", "mariadb", "sysbench"],
-                                 lambda folder: mariadb(folder, "oltp_read_write")),
-}
-
-
-def print_sides(own, perf):
+def print_sides(own, truth):
     worst = beyond = 0
-    print(f"{'function':<52}{'wallsample':>11}{'perf':>7}{'points':>8}{'±':>6}")
-    for function, _ in perf.time.most_common(10):
-        difference = own.share(function) - perf.share(function)
-        margin = (own.margin(function) ** 2 + perf.margin(function) ** 2) ** 0.5
+    print(f"{'function':<52}{'wallsample':>11}{'truth':>7}{'points':>8}{'±':>6}")
+    for function, _ in truth.time.most_common(10):
+        if truth.share(function) < LEAST:
+            continue
+        difference = own.share(function) - truth.share(function)
+        margin = (own.margin(function) ** 2 + truth.margin(function) ** 2) ** 0.5
         worst = max(worst, abs(difference))
         beyond += abs(difference) > GOAL + margin
-        print(f"{function[:51]:<52}{own.share(function):11.1f}{perf.share(function):7.1f}"
+        print(f"{function[:51]:<52}{own.share(function):11.1f}{truth.share(function):7.1f}"
               f"{difference:8.1f}{margin:6.1f}")
     print(f"largest difference {worst:.1f} points; {beyond} beyond {GOAL:.0f} points and margin; "
-          f"{own.samples:.0f} samples ({own.exact:.0f} % exact) and {perf.samples}", flush=True)
+          f"{own.samples:.0f} samples, {own.exact:.0f} % of them exact", flush=True)
 
 
-def measure(options, name, busy, folder):
-    commands, start = PROGRAMS[name]
-    missing = [command for command in commands if shutil.which(command) is None]
-    if missing:
-        print(f"\n{name}: left out, {', '.join(missing)} not installed")
-        return
-    with start(folder) as pid, busy_processes(busy):
-        time.sleep(1)
+def measure_beside_perf(options, name, folder):
+    with start(name, folder) as pid, busy_processes(options.others):
         recording, data = record(options, pid, folder)
-    print(f"\n{name}, beside {busy} busy processes")
-    print_sides(wallsample_side(recording), perf_side(data))
+    return wallsample_side(recording), perf_side(data)
+
+
+def measure_beside_clock(options, name, folder):
+    os.makedirs(folder + "/clocks", exist_ok=True)
+    os.chmod(folder + "/clocks", 0o777)
+    environment = {**os.environ, "LD_PRELOAD": options.library, "CALL_CLOCK": folder + "/clocks"}
+    with start(name, folder, env=environment) as pid, busy_processes(options.others):
+        before = clock_of(pid, folder)
+        recording = record_alone(options, pid, folder)
+        after = clock_of(pid, folder)
+    return clock_sides(before, after, wallsample_side(recording))
+
+
+def measure(options, name, folder):
+    uses_clock = options.library and name not in NO_CLOCK
+    if not uses_clock and shutil.which("perf") is None:
+        print(f"\n{name}: left out, perf is not installed")
+        return
+    sides = (measure_beside_clock if uses_clock else measure_beside_perf)(options, name, folder)
+    print(f"\n{name}; {options.others} busy processes; truth: "
+          f"{'its own clock' if uses_clock else 'perf'}")
+    print_sides(*sides)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wallsample", required=True)
+    parser.add_argument("--library", help="path of call_clock.so: the program's clock is the truth")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rate", type=int, default=400)
-    parser.add_argument("--only", default="", help="names of programs that contain this")
-    parser.add_argument("--busy", default="0,8", help="numbers of busy processes")
+    parser.add_argument("--only", default="", help="run only programs whose names contain this")
+    parser.add_argument("--busy", default="0,20", help="numbers of busy processes")
+    parser.add_argument("--word", dest="words", action="append", default=[],
+                        help="another word for wallsample record: --word=--realtime")
     options = parser.parse_known_args()[0]
-    if shutil.which("perf") is None:
-        print("left out: perf is not installed")
-        return 0
     for name in PROGRAMS:
         with tempfile.TemporaryDirectory() as folder:
             for busy in options.busy.split(",") if options.only in name else ():
-                measure(options, name, int(busy), folder)
+                options.others = int(busy)
+                if is_installed(name):
+                    measure(options, name, folder)
     return 0
 
 

@@ -30,7 +30,7 @@ class Side:
     """What one tool has found: `time` by function, and the number of samples that divided it."""
 
     def __init__(self, time, samples, exact=None):
-        self.time, self.samples, self.exact = time, samples, exact
+        self.time, self.samples, self.exact = collections.Counter(time), samples, exact
 
     def share(self, function):
         """In percent."""
@@ -76,6 +76,16 @@ def wallsample_side(path):
                 100 * int(cost.get("running_exact", 0)) / (running or 1))
 
 
+@functools.lru_cache(maxsize=None)
+def bias(path):
+    """Address minus file offset of a module's code; perf prints file offsets."""
+    segments = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=False)
+    for words in map(str.split, segments.stdout.splitlines()):
+        if words[:1] == ["LOAD"] and "E" in words[6:8]:
+            return int(words[2], 16) - int(words[1], 16)
+    return 0
+
+
 def perf_stacks(path):
     """The frames of user space of each sample, innermost first, as (module, address, name)."""
     out = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym,dso", "--no-inline"],
@@ -83,7 +93,7 @@ def perf_stacks(path):
     for block in out.split("\n\n"):
         frames = [match.groups() for match in map(FRAME.match, block.splitlines()) if match]
         if frames:
-            yield [(dso, int(ip, 16), name) for ip, name, dso in frames
+            yield [(dso, int(ip, 16) + bias(dso), name) for ip, name, dso in frames
                    if int(ip, 16) < KERNEL and (dso[:1] != "[" or dso == "[vdso]")]
 
 
@@ -94,17 +104,24 @@ def perf_side(path):
     return Side(time, sum(time.values()))
 
 
-def record(options, pid, folder, words=("-F", "999", "-g")):
-    """Both tools for options.seconds. Returns the paths of their files."""
-    data, recording = folder + "/perf.data", folder + "/recording.wsdb"
+def record_alone(options, pid, folder):
+    """Runs wallsample record for options.seconds. Returns the path of the recording."""
+    recording = folder + "/recording.wsdb"
     with contextlib.suppress(FileNotFoundError):
         os.remove(recording)
+    subprocess.run([options.wallsample, "record", "-p", str(pid), "-d", str(options.seconds), "-r",
+                    str(options.rate), "--max-overhead", "100", *getattr(options, "words", ()),
+                    "-o", recording], stderr=subprocess.DEVNULL, check=False)
+    return recording
+
+
+def record(options, pid, folder, words=("-F", "999", "-g")):
+    """Both tools for options.seconds. Returns the paths of their files."""
+    data = folder + "/perf.data"
     perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", *words, "-o", data, "-p",
                              str(pid), "--", "sleep", str(options.seconds)],
                             stderr=subprocess.DEVNULL)
-    subprocess.run([options.wallsample, "record", "-p", str(pid), "-d", str(options.seconds), "-r",
-                    str(options.rate), "--max-overhead", "100", "-o", recording],
-                   stderr=subprocess.DEVNULL, check=False)
+    recording = record_alone(options, pid, folder)
     perf.wait()
     return recording, data
 

@@ -128,21 +128,27 @@ bench-margins: wallsample$(EXEEXT) tests/bench/bin/bench_shares
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 .PHONY: bench-margins
 
-# Shares of functions beside perf and known truth: of a synthetic program, of servers under load,
-# and of a program of which one function is slowed.
+# bench-accuracy compares shares of functions with known shares, the programs' own clocks or perf,
+# and the times of servers' threads with the kernel's counters.
 EXTRA_DIST += tests/bench/accuracy.py tests/bench/accuracy_sides.py \
-	tests/bench/accuracy_programs.py tests/bench/accuracy_slowed.py tests/bench/slow_calls.c
-CLEANFILES += tests/bench/bin/slow_calls.so
-tests/bench/bin/slow_calls.so: tests/bench/slow_calls.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC -o $@ \
-		$(srcdir)/tests/bench/slow_calls.c -ldl
+	tests/bench/accuracy_threads.py tests/bench/accuracy_programs.py \
+	tests/bench/accuracy_servers.py tests/bench/accuracy_http.go \
+	tests/bench/AccuracyHttp.java tests/bench/accuracy_sums.py \
+	tests/bench/accuracy_slowed.py tests/bench/slow_calls.c tests/bench/call_clock.c
+CLEANFILES += tests/bench/bin/slow_calls.so tests/bench/bin/call_clock.so
+tests/bench/bin/slow_calls.so tests/bench/bin/call_clock.so: tests/bench/bin/%.so: tests/bench/%.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread
 
 accuracy = PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench
 bench-accuracy: wallsample$(EXEEXT) tests/bench/bench_calls$(EXEEXT) \
-		tests/bench/bin/sqlite_orders$(EXEEXT) tests/bench/bin/slow_calls.so
+		tests/bench/bin/sqlite_orders$(EXEEXT) tests/bench/bin/slow_calls.so \
+		tests/bench/bin/call_clock.so
 	@$(accuracy)/accuracy.py --target $(abs_builddir)/tests/bench/bench_calls \
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
-	@$(accuracy)/accuracy_programs.py --wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+	@$(accuracy)/accuracy_threads.py --wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
+	@$(accuracy)/accuracy_programs.py --wallsample $(abs_builddir)/wallsample \
+		--library $(abs_builddir)/tests/bench/bin/call_clock.so $(BENCH_ARGS)
+	@$(accuracy)/accuracy_sums.py --wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 	@$(accuracy)/accuracy_slowed.py --target $(abs_builddir)/tests/bench/bin/sqlite_orders \
 		--library $(abs_builddir)/tests/bench/bin/slow_calls.so \
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
