@@ -80,8 +80,10 @@ int
 run_prepare(struct run *run, struct error *err)
 {
 	const struct options *options = run->request.options;
-	int rc = target_find(&run->target, options, err);
+	int rc = options->realtime ? sampler_check_realtime(err) : 0;
 
+	if (rc == 0)
+		rc = target_find(&run->target, options, err);
 	if (rc != 0)
 		return rc;
 	signals_install();
@@ -201,6 +203,7 @@ sample_create(struct run *run, struct error *err)
 		.max_overhead = options->max_overhead,
 		.stop_all = options->stop_all,
 		.nonblocking = options->nonblocking,
+		.realtime = options->realtime,
 		.unwinder = options->unwinder,
 		.runtimes = options->runtimes,
 		.threads_only = options->green_use == GREEN_USE_OFF,

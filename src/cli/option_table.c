@@ -93,6 +93,10 @@ const struct option_row option_table[] = {
 	{ .name = "max-overhead", .commands = FOR_SAMPLING, .argument = "PCT",
 	  OPT_FRACTION(max_overhead), .min = 0.1, .max = 100, .unit = "percent", .fallback = "5",
 	  .help = "lower the rate rather than use more than this share of one CPU" },
+	{ .name = "realtime", .commands = FOR_SAMPLING, OPT_FLAG(realtime),
+	  .help = "use a real-time class to take the CPUs for each sample, so that samples of "
+		  "running threads are exact on a busy machine, too; needs root, CAP_SYS_NICE or "
+		  "a limit RLIMIT_RTPRIO" },
 	{ .name = "stack-size", .commands = FOR_ATTACHING | FOR_CAUSAL, .argument = "SIZE",
 	  OPT_SIZE(stack_size), .min = 4096, .max = 1 << 30, .unit = "bytes", .fallback = "1M",
 	  .help = "copy at most this much of a stack" },
@@ -209,10 +213,11 @@ const struct option_row option_table[] = {
 	{ .name = "tick", .commands = FOR_CAUSAL, .argument = "T", OPT_DURATION(tick_ns),
 	  .min = 0.0005, .max = 1, .unit = "seconds",
 	  .help = "the mean time between two samples of the threads; by default half of the time "
-		  "for which threads run between two sleeps, from 500us to 5ms" },
+		  "for which threads run between two sleeps, from 1ms to 5ms" },
 	{ .name = "experiment", .commands = FOR_CAUSAL, .argument = "T",
 	  OPT_DURATION(experiment_ns), .min = 0.05, .max = 3600, .unit = "seconds",
-	  .help = "the shortest duration of an experiment (default 200 ticks)" },
+	  .help = "the shortest duration of an experiment (default 200 ticks, or fewer in a short "
+		  "run)" },
 	{ .name = "profile-time", .commands = FOR_CAUSAL, .argument = "T",
 	  OPT_DURATION(profile_ns), .min = 0.1, .max = 3600, .unit = "seconds", .fallback = "3s",
 	  .help = "the duration of the profile from which functions are chosen" },

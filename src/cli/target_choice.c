@@ -28,6 +28,13 @@ target_check_usage(const struct options *options, struct error *err)
 	if (options->stop_all && options->nonblocking)
 		return error_set(err, ERROR_USAGE,
 				 "--stop-all and --nonblocking exclude each other");
+	if (options->realtime && options->nonblocking)
+		return error_set(err, ERROR_USAGE,
+				 "--realtime has no effect with --nonblocking, which stops no "
+				 "thread");
+	if (options->realtime && options->stop_all)
+		return error_set(err, ERROR_USAGE,
+				 "--realtime has no effect with --stop-all, which takes no CPUs");
 	return 0;
 }
 

@@ -5,7 +5,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/launch.h \
 	include/wallsample/process/maps.h \
 	include/wallsample/process/module.h \
-	include/wallsample/process/newest_task.h \
+	include/wallsample/process/loadavg.h \
 	include/wallsample/process/process.h \
 	src/process/attach.c \
 	src/process/attach_probe.c \
@@ -20,6 +20,6 @@ libwallsample_a_SOURCES += \
 	src/process/module.c \
 	src/process/module_file.c \
 	src/process/module_stored.c \
-	src/process/newest_task.c \
+	src/process/loadavg.c \
 	src/process/process.c \
 	src/process/task_file.c

@@ -213,10 +213,10 @@ write_cpu(const struct export_input *input, struct page *page)
 		   quantity_time(running).text);
 }
 
-/* Share of exact samples below which the report warns. An exact sample weighs 16 times as much as
+/* Share of exact samples below which the report warns. An exact sample weighs 64 times as much as
  * another one (src/sampler/occupy_internal.h): at this share the others divide 6 % of the CPU
  * time. */
-#define EXACT_FEW 0.5
+#define EXACT_FEW 0.2
 
 /* Writes how many samples of running threads are exact (run_stats.h), and warns if they are few.
  * The share is 0 in runs that have no exact samples, and in recordings of older versions `running`
@@ -238,9 +238,10 @@ write_exact(const struct run_stats *stats, struct page *page)
 		quantity_things(stats->running, "sample", "samples").text);
 	if (share < EXACT_FEW)
 		page_field(page, "",
-			   "Few samples are exact: functions that make system calls more often "
-			   "than once a millisecond can have several points too much. Causes are "
-			   "other programs on the CPUs, and a low --max-overhead.");
+			   "Few samples are exact: the shares of functions that make system calls "
+			   "more often than once a millisecond can be several points too high. "
+			   "Usual causes are other programs on the CPUs (--realtime helps), a low "
+			   "--max-overhead, and --stop-all.");
 }
 
 static void

@@ -134,11 +134,17 @@ find_others(struct runtimes *runtimes)
 }
 
 void
+runtimes_begin_tick(struct runtimes *runtimes)
+{
+	pages_begin_tick(runtimes->tools.pages);
+}
+
+void
 runtimes_tick(struct runtimes *runtimes, uint64_t now_ns)
 {
 	find_others(runtimes);
 	runtimes->any = false;
-	pages_begin_tick(runtimes->tools.pages);
+	runtimes_begin_tick(runtimes);
 	for (size_t i = 0; i < runtimes->count; i++) {
 		runtimes->kind[i]->tick(runtimes->state[i], now_ns);
 		runtimes->any |= runtimes->kind[i]->any(runtimes->state[i]);

@@ -198,7 +198,7 @@ attribute_changed(struct charging *charging, struct observation *observation)
 		thread->asleep = false;
 		return;
 	}
-	if (observation->outcome == OUTCOME_SLEEPING || observation->outcome == OUTCOME_ASLEEP)
+	if (observation->outcome == OUTCOME_SLEEPING)
 		waits_enter(thread->process->waits, thread, &observation->info);
 	else if (observation->outcome == OUTCOME_UNSELECTED)
 		attribute_unselected(charging, observation);

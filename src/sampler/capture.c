@@ -8,6 +8,11 @@
  * would not stay in the caches until the stop. */
 #define REHEARSALS_MOST 8
 
+/* During an occupation of CPUs, data are read before the stops only up to this time after the tick
+ * was due. The reading takes some 50 us, and the stops have to be requested before the occupation
+ * ends (HOLD_NS, occupier_internal.h). */
+#define REHEARSE_NS (150 * NS_PER_US)
+
 /* Number of stop requests after which the threads that have stopped already are captured and
  * released. A request takes 3 us. */
 #define ASKS_UNSERVED 16
@@ -18,10 +23,6 @@
  * threads are held, to LEAST_BOUND_NS at most, because a thread that stops late is not held. */
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
-
-/* Time from the moment when an occupier's CPU is taken from a thread to the moment that the
- * occupier notes as its arrival: a switch of threads and a reading of the clock, 1 to 3 us. */
-#define SWITCH_NS (3 * NS_PER_US)
 
 /* PF_EXITING of include/linux/sched.h: a request to stop an exiting thread fails with EPERM. */
 #define FLAG_EXITING 0x4
@@ -39,21 +40,6 @@ capture_runtimes(void *context, pid_t tid, uint64_t sp)
 	 * Those of late threads are read here. */
 	if (buffer->thread->late != NULL)
 		coroutines_of_stopped(buffer->run, buffer->thread);
-}
-
-/* Returns whether the thread was on a CPU when occupiers took the CPUs. */
-static enum occupied_thread
-find_occupied(const struct run *run, const struct observation *observation)
-{
-	const struct sched *sched = &observation->thread->sched;
-
-	if (observation->due_switches != sched->switches)
-		return OCCUPIED_UNKNOWN;
-	if (observation->due_cpu_ns != sched->cpu_ns)
-		return OCCUPIED_RUNNING;
-	/* An occupier's CPU time begins after the switch. */
-	return observation->due_ns + SWITCH_NS < run->occupied_ns[0] ? OCCUPIED_NOT_RUNNING :
-								       OCCUPIED_UNKNOWN;
 }
 
 static void
@@ -76,7 +62,7 @@ fill_request(struct run *run, const struct observation *observation)
 	request->counters_ns = observation->counters_ns;
 	request->occupied_ns[0] = run->occupied_ns[0];
 	request->occupied_ns[1] = run->occupied_ns[1];
-	request->occupied = find_occupied(run, observation);
+	request->occupied = observation->occupied;
 }
 
 /* Reads the data that the stop will read, so that they are in the CPU caches, which makes the stop
@@ -91,10 +77,19 @@ rehearse(const struct observation *observation)
 		runtime_capture_take(buffer->runtime, buffer->thread->watch.tid, 0, true);
 }
 
+/* True if there is time to rehearse before the occupation of CPUs is over. */
+static bool
+rehearsal_has_time(const struct run *run)
+{
+	return run->occupy == NULL || run->tick.released || run->occupied_ns[0] == 0 ||
+	       clock_now_ns() < run->occupied_ns[0] + REHEARSE_NS;
+}
+
 /*
  * If threads are held between ticks, no data are read before the stop: all threads are stopped
  * anyway, and the time of a stop is counted as hold time. CPU time that the reading took from
- * running threads would not be counted.
+ * running threads would not be counted. Nor are data read if an occupation of CPUs is nearly over
+ * (REHEARSE_NS).
  */
 void
 capture_prepare(struct run *run, struct observation *observation, size_t count)
@@ -111,7 +106,7 @@ capture_prepare(struct run *run, struct observation *observation, size_t count)
 				      observation[i].thread->watch.tid);
 		running++;
 	}
-	if (running == 0 || run->holds)
+	if (running == 0 || run->holds || !rehearsal_has_time(run))
 		return;
 	for (size_t i = 0; i < processes->count; i++)
 		green_rehearse(processes->item[i]->green);
@@ -221,66 +216,36 @@ count_running(struct run *run, const struct observation *observation)
 				    observation->importance > IMPORTANCE_ROUGH;
 }
 
-/* Ends the occupation of CPUs after `asked` stop requests. Sets the importance of the samples of
- * running threads. A thread that was runnable and not on an occupied CPU may have waited for a CPU:
- * its sample is not exact. */
+/*
+ * Ends the occupation of CPUs after `asked` stop requests, at the first call in a tick. Sets the
+ * importance of the samples of running threads: exact are, in that call, those of threads that lost
+ * a CPU to a complete occupation, or, where the kernel shows no switches, that may have lost one.
+ */
 static void
 end_occupation(struct run *run, struct observation *observation, size_t count, size_t asked)
 {
-	const bool exact = occupy_end(run->occupy, asked, run->pace.due_ns);
+	bool exact = false;
 
+	if (!run->tick.released)
+		exact = occupy_end(run->occupy, asked, run->pace.due_ns);
+	else if (asked > 0)
+		occupy_note_running(run->occupy);
+	run->tick.released = true;
 	for (size_t i = 0; i < count; i++) {
 		struct observation *one = &observation[i];
-		const bool slept = (one->outcome == OUTCOME_ASLEEP ||
-				    one->outcome == OUTCOME_SLEEPING) &&
-				   one->fell_asleep;
-		const bool on_cpu = slept ||
-				    (one->outcome == OUTCOME_RUNNING &&
-				     one->capture->request.occupied != OCCUPIED_NOT_RUNNING);
+		const bool slept = one->outcome == OUTCOME_SLEEPING && one->fell_asleep;
+		const bool on_cpu = one->occupied == OCCUPIED_RUNNING ||
+				    (!occupy_has_switches(run->occupy) &&
+				     one->occupied != OCCUPIED_NOT_RUNNING);
 
+		/* The thread may have run before its stop was requested. */
+		if (!exact && one->occupied == OCCUPIED_NOT_RUNNING)
+			one->occupied = OCCUPIED_UNKNOWN;
 		if (one->outcome == OUTCOME_RUNNING || slept)
 			one->importance = exact && on_cpu ? 1.0 : IMPORTANCE_ROUGH;
-		if (slept && one->outcome == OUTCOME_SLEEPING)
+		if (slept)
 			count_running(run, one);
 	}
-}
-
-/* Requests the stop of a thread that was observed asleep, and runs now. */
-static void
-ask_woken(struct run *run, struct observation *observation)
-{
-	waits_leave(observation->thread->process->waits, observation->thread);
-	if (run->occupy != NULL)
-		observation->importance = IMPORTANCE_ROUGH;
-	fill_request(run, observation);
-	tracer_ask(run->tracer, &observation->capture->request);
-}
-
-/* Waits a short time for the `asked` stops, and then copies the stacks of the threads that were
- * observed asleep. Threads that stop meanwhile are captured and released between two copies.
- * Returns the number of stop requests, with those of threads that run now. */
-static size_t
-copy_all_asleep(struct run *run, struct observation *observation, size_t count, size_t asked)
-{
-	bool first = asked > 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (observation[i].outcome != OUTCOME_ASLEEP)
-			continue;
-		if (first)
-			tracer_await(run->tracer, least_bound(run));
-		first = false;
-		tracer_poll(run->tracer);
-		observe_asleep(run, &observation[i]);
-		if (observation[i].outcome == OUTCOME_RUNNING) {
-			ask_woken(run, &observation[i]);
-			asked++;
-		} else if (observation[i].fell_asleep &&
-			   observation[i].outcome == OUTCOME_SLEEPING) {
-			count_running(run, &observation[i]);
-		}
-	}
-	return asked;
 }
 
 void
@@ -306,7 +271,6 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 	}
 	if (run->occupy != NULL)
 		end_occupation(run, observation, count, asked);
-	asked = copy_all_asleep(run, observation, count, asked);
 	if (asked > 0 && run->holds)
 		tracer_collect_held(run->tracer, stop_bound(run));
 	else if (asked > 0)
@@ -322,6 +286,19 @@ count_stop(struct run *run, struct sampled_thread *thread, const struct stop_req
 	thread->window.stopped_ns += (int64_t)request->stopped_ns;
 	histogram_add(&run->stats.stop_ns, request->stopped_ns);
 	run->stats.stopped++;
+}
+
+/* The thread was on no CPU at the tick. If it slept, and has executed nothing since, its stack is
+ * that of the sleep, which has ended. */
+static void
+settle_waiting(struct observation *observation)
+{
+	const bool slept = observation->capture->request.at_tick == TICK_ASLEEP &&
+			   observation->occupied == OCCUPIED_NOT_RUNNING;
+
+	observation->state = slept ? RUN_SLEEPING : RUN_QUEUED;
+	if (slept)
+		observation->importance = 1.0;
 }
 
 static void
@@ -343,8 +320,8 @@ settle_captured(struct run *run, struct observation *observation)
 	info->number = thread_syscall(observation->thread, info);
 	if (request->group_stopped)
 		observation->state = RUN_STOPPED;
-	else if (request->queued)
-		observation->state = RUN_QUEUED;
+	else if (request->at_tick != TICK_RUNNING)
+		settle_waiting(observation);
 	if (observation->state == RUN_RUNNING)
 		count_running(run, observation);
 	observation->in_sleep = observation->fell_asleep = request->fell_asleep;
@@ -401,6 +378,7 @@ capture_registers(struct run *run, struct observation *observation)
 {
 	const struct stop_request *request = &observation->capture->request;
 
+	observation->occupied = OCCUPIED_UNKNOWN; /* it may have run since */
 	fill_request(run, observation);
 	tracer_ask(run->tracer, &observation->capture->request);
 	tracer_collect(run->tracer, SAMPLER_STOP_BOUND_NS, false, NULL, NULL);

@@ -11,13 +11,33 @@
 /* Number of late threads (late.c) over which late_ran is the running mean. */
 #define LATE_MEMORY 16
 
-/* Charges latency to an entry of the thread. */
+/* Keeps latency that was charged without a sample of the window, for its calibration. */
+static void
+keep_gap(struct charging *charging, uint32_t entry, int64_t ns)
+{
+	charging->gap = xgrow(charging->gap, &charging->gap_capacity, charging->gap_count + 1,
+			      sizeof(*charging->gap));
+	charging->gap[charging->gap_count++] = (struct charged_gap){ entry, ns };
+}
+
+/* Charges latency to an entry of the thread; NULL: the thread has been removed. */
 static void
 charge_entry(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 	     int64_t latency_ns)
 {
 	profile_charge(charging->run->profile, entry, latency_ns);
-	window_charge(&thread->window, entry, latency_ns);
+	if (thread != NULL)
+		window_charge(&thread->window, entry, latency_ns);
+	else
+		keep_gap(charging, entry, latency_ns);
+}
+
+void
+charge_removed(struct charging *charging, const struct sampled_thread *thread)
+{
+	for (size_t i = 0; i < charging->count; i++)
+		if (charging->item[i].thread == thread)
+			charging->item[i].thread = NULL;
 }
 
 void
@@ -226,15 +246,6 @@ stack_of_waiting(struct charging *charging, const struct sampled_thread *thread)
 		stack = profile_intern_stack(profile, frames[--count], stack);
 	free(frames);
 	return stack;
-}
-
-/* Keeps latency that was charged without a sample of the window, for its calibration. */
-static void
-keep_gap(struct charging *charging, uint32_t entry, int64_t ns)
-{
-	charging->gap = xgrow(charging->gap, &charging->gap_capacity, charging->gap_count + 1,
-			      sizeof(*charging->gap));
-	charging->gap[charging->gap_count++] = (struct charged_gap){ entry, ns };
 }
 
 static void

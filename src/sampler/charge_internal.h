@@ -20,7 +20,7 @@ struct sampled_thread;
 /* A runnable thread of the present tick that is not late: its entry of the profile, and the number
  * of samples that this tick has added to that entry for the thread. */
 struct charged {
-	struct sampled_thread *thread;
+	struct sampled_thread *thread; /* NULL: removed since (charge_removed) */
 	uint32_t entry;
 	int64_t samples;
 };
@@ -46,7 +46,7 @@ struct hidden {
 	/* Number of samples of hidden threads that this tick observed running and that are not
 	 * selected (sampler_context.selected, sampler.h). */
 	int64_t unselected;
-	/* CPU time that the threads observed at each tick used since the last tick. */
+	/* CPU time in this tick of the threads whose sample stands for one tick. */
 	uint64_t known_ns;
 	/* CPU time that the target's processes had used at the last tick; 0: not known */
 	uint64_t cpu_ns;
@@ -105,6 +105,9 @@ void charge_unselected(struct charging *charging, int64_t samples);
  * the thread has exited; they are charged at once. */
 void charge_runnable(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 		     int64_t samples);
+/* To be called before a thread is freed: a thread that was observed first in this tick may be
+ * removed before the tick is charged. */
+void charge_removed(struct charging *charging, const struct sampled_thread *thread);
 /* Initialises *late for a thread whose stop has become late. `queued`: the share, 0 to 1, of the
  * time since the thread's counters were read for which the thread waited for a CPU. */
 void charge_late_begin(struct charging *charging, const struct observation *observation,

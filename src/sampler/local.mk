@@ -10,13 +10,18 @@ libwallsample_a_SOURCES += \
 	src/sampler/select.c \
 	src/sampler/thread_records.c \
 	src/sampler/tick.c \
+	src/sampler/tick_read.c \
 	src/sampler/sampler_internal.h \
 	src/sampler/hold/hold.c \
 	src/sampler/hold/hold_internal.h \
 	src/sampler/hold/hold_late.c \
 	src/sampler/late.c \
 	src/sampler/sampled_process.c \
+	src/sampler/look.c \
+	src/sampler/look_internal.h \
 	src/sampler/observe.c \
+	src/sampler/occupier.c \
+	src/sampler/occupier_internal.h \
 	src/sampler/occupy.c \
 	src/sampler/occupy_internal.h \
 	src/sampler/pace.c \

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* observe.c - reads the counters, the state and the system call of threads, and copies the stacks
  * of sleeping ones, without a stop. */
+#include <math.h>
+
 #include "sampler/occupy_internal.h"
 #include "sampler/pipeline_internal.h"
 
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
-
-/* A thread that was scheduled in more often than once in this time is restless: its stack is copied
- * while the CPUs of the target are occupied, because it is likely to run soon after. */
-#define RESTLESS_NS (2 * NS_PER_MS)
 
 static void
 observe_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
@@ -37,6 +35,17 @@ sleep_state(const struct sampled_thread *thread, const struct syscall_info *info
 	/* A thread that runs now has woken since its stack was copied: the sample is of its
 	 * sleep. */
 	return state == RUN_RUNNING ? RUN_SLEEPING : state;
+}
+
+void
+observe_stopped_process(struct observation *observation)
+{
+	if (observation->outcome != OUTCOME_SLEEPING ||
+	    observation->thread->process->leader_state != 'T')
+		return;
+	*(observation->fell_asleep ?
+		  &observation->slept :
+		  &observation->state) = sleep_state(observation->thread, &observation->info);
 }
 
 bool
@@ -92,25 +101,18 @@ copy_sleeping(struct run *run, struct observation *observation)
 	return true;
 }
 
-/* Copies the stack of a sleeping thread as copy_sleeping does, or leaves that to observe_asleep. */
+/* Sets fell_asleep and importance, and copies the stack as copy_sleeping does. */
 static bool
 observe_sleeping(struct run *run, struct observation *observation)
 {
 	const struct sampled_thread *thread = observation->thread;
-	const struct sched *sched = &thread->sched;
 
-	/* A thread that was runnable, but whose CPU time has not grown, did not fall asleep: it was
-	 * woken and has got no CPU (read_call). */
-	observation->fell_asleep = observation->due_switches == sched->switches &&
-				   observation->due_cpu_ns != sched->cpu_ns;
+	observation->fell_asleep = observation->occupied == OCCUPIED_RUNNING ||
+				   observation->occupied == OCCUPIED_RAN;
 	observation->importance = observation->fell_asleep ? IMPORTANCE_ROUGH : 1.0;
 	if (thread->process->runtimes != NULL)
 		runtimes_seek(thread->process->runtimes, thread->watch.tid);
-	if (observation->restless || clock_now_ns() < run->tick.copies_until_ns)
-		return copy_sleeping(run, observation);
-	observation->outcome = OUTCOME_ASLEEP;
-	observation->info.number = thread_syscall(observation->thread, &observation->info);
-	return true;
+	return copy_sleeping(run, observation);
 }
 
 /* Reads whether a running thread that is not stopped holds an interpreter's lock, and which green
@@ -145,7 +147,8 @@ observe_running(struct run *run, struct observation *observation)
 		observation->state = RUN_RUNNING;
 		observation->capture = capture_acquire(thread);
 	}
-	observation->counters_ns = clock_now_ns();
+	observation->counters_ns = observation->look.settled ? observation->look.at_ns :
+							       clock_now_ns();
 }
 
 /* Observes a sleeping thread without its stack. For runs that hold threads between ticks: they do
@@ -163,23 +166,33 @@ observe_without_stack(struct observation *observation)
 	observe_failed(observation, FAILURE_NOT_STOPPED, RUN_SLEEPING);
 }
 
-/*
- * Reads the thread's system call. A thread that was asleep in observe_early, and has not run since,
- * still has the stack of its sleep: if it is runnable now, it counts as asleep in that call.
- */
+/* Reads the thread's system call, or uses the settled look. */
 static enum watch_end
 read_call(struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
-	const enum watch_end end = watch_read_syscall(&thread->watch, thread->process->process,
-						      &observation->info);
+	const struct look *look = &observation->look;
+	enum watch_end end;
 
-	if (end == WATCH_OK && observation->info.running &&
-	    observation->early_switches == thread->sched.switches) {
-		observation->info = observation->early;
-		observation->restless = true;
+	if (look->settled && look->taken) {
+		observation->info = look->call;
+		return WATCH_OK;
 	}
+	end = watch_read_syscall(&thread->watch, thread->process->process, &observation->info);
+	if (end == WATCH_OK)
+		look_compare(observation, &thread->sched, &observation->info);
 	return end;
+}
+
+/* Reads the counters of a thread that has run since the tick has looked at it or read it. */
+static enum watch_end
+read_again(struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	observation->look.settled = false;
+	observation->occupied = OCCUPIED_UNKNOWN;
+	return watch_read_sched(&thread->watch, thread->process->process, &thread->sched);
 }
 
 /* Reads the thread's system call, copies its stack if it sleeps, and sets the outcome. Returns
@@ -215,31 +228,13 @@ observe_call(struct run *run, struct observation *observation)
 static void
 observe_closely(struct run *run, struct observation *observation)
 {
-	struct sampled_thread *thread = observation->thread;
-
 	for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
 		if (observe_call(run, observation))
 			return;
-		if (watch_read_sched(&thread->watch, thread->process->process, &thread->sched) !=
-		    WATCH_OK)
+		if (read_again(observation) != WATCH_OK)
 			break;
 	}
 	observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
-}
-
-void
-observe_asleep(struct run *run, struct observation *observation)
-{
-	struct sampled_thread *thread = observation->thread;
-
-	observation->restless = true; /* no further delay */
-	if (copy_sleeping(run, observation))
-		return;
-	tracer_poll(run->tracer);
-	if (watch_read_sched(&thread->watch, thread->process->process, &thread->sched) == WATCH_OK)
-		observe_closely(run, observation);
-	else
-		observe_failed(observation, FAILURE_MOVED, RUN_SLEEPING);
 }
 
 /*
@@ -256,22 +251,55 @@ observe_unselected(struct observation *observation)
 		observation->state = observation->info.running ? RUN_RUNNING : RUN_SLEEPING;
 }
 
+/* True if the thread was on a CPU and the search of this tick may find such threads, due or not. */
+static bool
+is_found(const struct run *run, const struct observation *observation)
+{
+	return run->tick.searched > 0 && look_seeks(observation->thread) &&
+	       observation->occupied == OCCUPIED_RUNNING && observation->look.settled &&
+	       observation->look.call.running;
+}
+
+/*
+ * Returns the number of ticks for which an observation stands: 1 / the probability that this tick
+ * observes the thread. Each tick does so with a probability of 1/period; a tick that searches also
+ * finds a thread that is on a CPU and not due, with the probability tick.searched. A number that is
+ * not whole is rounded at random.
+ */
+static int64_t
+ticks_of_changed(struct run *run, const struct observation *observation)
+{
+	const uint32_t period = observation->thread->period;
+	const double missed = (1 - 1.0 / period) * (1 - run->tick.searched);
+	const double ticks = 1 / (1 - missed);
+
+	if (!is_found(run, observation))
+		return period;
+	return (int64_t)ticks + (rng_uniform(&run->rng) < ticks - floor(ticks));
+}
+
 /* Sets the weights of an observation of a thread that has run since its last observation, as the
- * comment on begin_observation (select.c) explains. */
+ * comment on select_observation (select.c) explains. */
 static void
-weigh_changed(const struct run *run, struct observation *observation)
+weigh_changed(struct run *run, struct observation *observation)
 {
 	const struct sampled_thread *thread = observation->thread;
-	const int64_t period = thread->period;
-	const int64_t weight_ns = period * (int64_t)run->tick.span_ns;
+	int64_t ticks, weight_ns;
 
-	if (!thread->seen || !thread->backed_off)
+	if (!thread->seen || !(thread->backed_off || (thread->asleep && run->searches)))
 		return;
-	if (thread->selected && observation->samples != period) {
-		observation->past_samples = observation->samples - period;
+	ticks = ticks_of_changed(run, observation);
+	weight_ns = ticks * (int64_t)run->tick.span_ns;
+	if (thread->selected && observation->samples != ticks) {
+		observation->past_samples = observation->samples - ticks;
 		observation->past_ns = observation->weight_ns - weight_ns;
 	}
-	observation->samples = period;
+	/* For charge.c a thread with one sample is observed at each tick, and its cpu_ns counts. */
+	if (ticks != 1)
+		observation->cpu_ns = 0;
+	else if (observation->samples != 1 && is_found(run, observation))
+		observation->cpu_ns = run->tick.span_ns;
+	observation->samples = ticks;
 	observation->weight_ns = weight_ns;
 }
 
@@ -294,8 +322,6 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 	}
 	weigh_changed(run, observation);
 	if (end == WATCH_OK) {
-		observation->restless = (sched->switches - thread->sched.switches) * RESTLESS_NS >
-					run->tick.time_ns - thread->last_ns;
 		thread->sched = *sched;
 		observation->renamed = threads_count_capture(run, thread);
 	}
@@ -312,15 +338,16 @@ observe_thread(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	const uint64_t cpu_ns = thread->seen ? thread->sched.cpu_ns : 0;
-	struct sched sched;
-	enum watch_end end;
+	struct sched sched = observation->look.sched;
+	enum watch_end end = WATCH_OK;
 
 	run->stats.looks++;
 	if (thread->late != NULL || thread->held) {
 		observation->outcome = thread->late != NULL ? OUTCOME_LATE : OUTCOME_HELD;
 		return;
 	}
-	end = watch_read_sched(&thread->watch, thread->process->process, &sched);
+	if (!observation->look.settled)
+		end = watch_read_sched(&thread->watch, thread->process->process, &sched);
 	if (end == WATCH_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
 		observation->cpu_ns = sched.cpu_ns - cpu_ns;
 	if (end == WATCH_OK && sched_differ(&sched, &thread->sched))
@@ -329,59 +356,6 @@ observe_thread(struct run *run, struct observation *observation)
 		observation->outcome = OUTCOME_UNCHANGED;
 	else
 		observe_changed(run, observation, &sched, end);
-}
-
-/* Reads the thread's counters. Returns false if they cannot be read, or show that the thread has
- * slept since its last observation. */
-static bool
-may_be_awake(struct sampled_thread *thread, struct sched *sched)
-{
-	/* The counts of a status file do not tell whether a thread runs: sched_parse_status. */
-	if (thread->late != NULL || thread->held || thread->watch.source != SCHED_FROM_SCHEDSTAT ||
-	    watch_read_sched(&thread->watch, thread->process->process, sched) != WATCH_OK)
-		return false;
-	return !thread->asleep || sched->switches != thread->sched.switches;
-}
-
-static void
-note_sleep(struct observation *observation)
-{
-	struct sampled_thread *thread = observation->thread;
-	const struct process *process = thread->process->process;
-	struct sched sched;
-
-	if (!may_be_awake(thread, &sched))
-		return;
-	if (watch_read_syscall(&thread->watch, process, &observation->early) != WATCH_OK)
-		return;
-	if (!observation->early.running)
-		observation->early_switches = sched.switches;
-}
-
-void
-observe_early(struct run *run, struct observation *observation, size_t count, uint64_t until_ns)
-{
-	for (size_t i = 0; i < count && i < EARLY_MOST && clock_now_ns() < until_ns; i++) {
-		if (i % OBSERVED_AT_ONCE == 0)
-			late_serve(run);
-		note_sleep(&observation[i]);
-	}
-}
-
-void
-observe_due(struct observation *observation)
-{
-	struct sampled_thread *thread = observation->thread;
-	const struct process *process = thread->process->process;
-	struct syscall_info info;
-	struct sched sched;
-
-	if (!may_be_awake(thread, &sched) ||
-	    watch_read_syscall(&thread->watch, process, &info) != WATCH_OK || !info.running)
-		return;
-	observation->due_switches = sched.switches;
-	observation->due_cpu_ns = sched.cpu_ns;
-	observation->due_ns = clock_now_ns();
 }
 
 void

@@ -2,165 +2,112 @@
 /* occupy.c - threads that take the target's CPUs while a tick requests its stops. */
 #include "sampler/occupy_internal.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "sampler/occupier_internal.h"
 #include "sampler/priority_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/process/loadavg.h"
 
 /* Most CPUs to occupy. With more of them an occupation would take CPU time from too many other
  * programs. */
 #define CPUS_MOST 64
 
-/* An occupier that takes its CPU later than this after the planned moment is not waited for. A
- * kernel without preemption lets a thread finish its system call first, or a part of it: most take
- * less. */
-#define ARRIVE_NS (150 * NS_PER_US)
-/* Longest time for which an occupier uses its CPU. */
-#define HOLD_NS (250 * NS_PER_US)
+/* After a tick that began later than this the sampler's thread may wake on any CPU again: the CPU
+ * on which it has slept may be used by a thread that it cannot preempt. */
+#define LATE_NS (1 * NS_PER_MS)
 
-/* The occupation begins LEAD_LEAST to LEAD_MOST after the tick is due: when nine in ten ticks have
- * finished what precedes it. The lead follows that quantile in steps of LEAD_STEP. */
-#define LEAD_LEAST (10 * NS_PER_US)
-#define LEAD_MOST (250 * NS_PER_US)
-#define LEAD_STEP (1 * NS_PER_US)
-#define LEAD_TENTHS 9
+/* An occupier arms itself for the next tick, which saves a signal, if that is due later than this
+ * after the stop requests of a tick; else it might take its CPU from threads that are to stop. */
+#define ARM_LEAST_NS (1 * NS_PER_MS)
+
+/*
+ * A thread of wallsample waits for its CPU after its timer has expired for one of two reasons.
+ * Either the thread on that CPU is in a system call, and loses the CPU when the call ends. Or the
+ * kernel refuses to preempt that thread, because it has waited long for a CPU (occupy_internal.h):
+ * then the thread continues in user mode, and may fall asleep in a later call. The kernel refuses
+ * nothing to a thread in a real-time class, and hardly ever if few threads compete for the CPUs.
+ *
+ * Where the kernel may refuse, a wait is used up to WAITED_MOST_NS, the rest of a short system
+ * call; and for a thread that has fallen asleep up to REFUSED_NS. With 20 other busy threads, waits
+ * for PostgreSQL that ended in its epoll_wait were 12 to 27 us long, and nearly all of them
+ * refusals: with a limit of 30 us epoll_wait had 88 % of the CPU time in place of 20 %. With limits
+ * of 5 and of 10 us it had 14 to 21 % in place of 13 to 17 %.
+ */
+#define WAITED_MOST_NS (30 * NS_PER_US)
+#define REFUSED_NS (10 * NS_PER_US)
 
 /* Share of the limit of --max-overhead that the occupiers may use, and the time in ns whose share
  * they may use in advance. What they use is part of the cost that pace.c limits. */
 #define COST_SHARE 0.4
 #define COST_ADVANCE_NS (50 * NS_PER_MS)
 
-/* Number of ticks without a running thread after which no CPU is occupied. */
-#define IDLE_TICKS 64
-
-/* Size of an occupier's stack. It calls a few functions of the C library. */
-#define STACK_SIZE ((size_t)64 << 10)
-
-struct occupier {
-	struct occupy *occupy; /* borrowed */
-	pthread_t thread;
-	int cpu;
-	_Atomic uint32_t arrived;    /* the last round for which it has used its CPU */
-	_Atomic uint64_t arrived_ns; /* when it began to use its CPU for that round */
-};
+/* Number of ticks without a running thread after which no CPU is occupied. If one tick in 100 has a
+ * running thread, one in 13 of the gaps between such ticks is longer. */
+#define IDLE_TICKS 256
 
 struct occupy {
-	/* Shared with the occupiers. */
-	const struct priority *priority;
-	_Atomic uint32_t round; /* a futex; changes with at_ns */
-	_Atomic uint64_t at_ns; /* when the CPUs are to be taken; 0: not planned */
-	_Atomic int tick_cpu;   /* CPU of the tick in progress; -1: no tick is in progress */
-	_Atomic bool ends;
-	/* For the sampler only. */
+	struct occupation shared;
 	struct occupier *item;
 	size_t count;
+	cpu_set_t cpus;    /* CPUs on which the sampler's thread may run */
+	bool pinned;       /* it may run on tick_cpu only */
+	bool late;         /* the last tick was late: LATE_NS */
 	double share;      /* number of CPUs that the occupiers may use on average */
 	uint64_t began_ns; /* when the occupiers were created */
 	uint64_t used_ns;  /* CPU time that the occupations have used, at most */
-	uint64_t due_ns;   /* when the tick is due for which at_ns was set */
-	uint64_t lead_ns;
+	uint64_t due_ns;   /* when the tick is due for which the round was begun */
+	struct loadavg loadavg;
+	size_t online; /* number of CPUs of the machine */
+	bool crowded;  /* threads waited for CPUs before the last sleep: the kernel may refuse */
+	struct own_thread own; /* the sampler's thread */
+	uint64_t delay_ns;     /* its own_thread_delay before it slept */
+	bool has_switches;     /* the kernel says when threads were switched to */
 	unsigned idle; /* ticks since the last one with a running thread, at most IDLE_TICKS */
 	/* Of the tick in progress. */
-	uint64_t awaited_ns;     /* when its occupation begins; 0: not planned */
-	uint64_t from_ns, to_ns; /* first and last arrival of an occupier, if `begun` */
-	bool begun;              /* all CPUs are occupied */
+	uint64_t awaited_ns;    /* when its occupation begins; 0: not planned */
+	struct cpu_taken taken; /* of the sampler's thread */
+	uint64_t taken_ns;      /* the last arrival of an occupier, if `begun` */
+	bool begun;             /* all CPUs are occupied */
 };
 
-/* --- an occupier -------------------------------------------------------------------------- */
+/* --- the CPU of the tick ------------------------------------------------------------------ */
 
+/* Lets the sampler's thread wake on this CPU only, so that the next tick begins there, and that
+ * CPU's occupier need not take it. */
 static void
-wait_for_round(struct occupy *occupy, uint32_t round)
+pin(struct occupy *occupy, int cpu)
 {
-	syscall(SYS_futex, &occupy->round, FUTEX_WAIT_PRIVATE, round, NULL, NULL, 0);
-}
-
-/* Uses the CPU until the round ends, at most until end_ns. Does nothing if no tick is in progress,
- * or the tick uses this CPU. */
-static void
-use_cpu(struct occupier *self, uint32_t round, uint64_t end_ns)
-{
-	struct occupy *occupy = self->occupy;
-	const int tick_cpu = atomic_load(&occupy->tick_cpu);
-
-	if (tick_cpu < 0 || tick_cpu == self->cpu)
-		return;
-	atomic_store(&self->arrived_ns, clock_now_ns());
-	atomic_store(&self->arrived, round);
-	while (atomic_load(&occupy->round) == round && clock_now_ns() < end_ns)
-		;
-}
-
-static void *
-occupier_run(void *argument)
-{
-	struct occupier *self = argument;
-	struct occupy *occupy = self->occupy;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET((size_t)self->cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		return NULL;
-	priority_join(occupy->priority);
-	while (!atomic_load(&occupy->ends)) {
-		const uint32_t round = atomic_load(&occupy->round);
-		const uint64_t at_ns = atomic_load(&occupy->at_ns);
+	CPU_SET((size_t)cpu, &set);
+	occupy->pinned = sched_setaffinity(0, sizeof(set), &set) == 0;
+}
 
-		if (at_ns != 0) {
-			const struct timespec at = { .tv_sec = (time_t)(at_ns / NS_PER_SEC),
-						     .tv_nsec = (long)(at_ns % NS_PER_SEC) };
-
-			/* The timer is one of this CPU, because this thread sets it. */
-			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-			if (atomic_load(&occupy->round) == round)
-				use_cpu(self, round, at_ns + HOLD_NS);
-		}
-		wait_for_round(occupy, round);
-	}
-	return NULL;
+/* Lets the kernel choose the CPU again. */
+static void
+unpin(struct occupy *occupy)
+{
+	if (occupy->pinned)
+		(void)sched_setaffinity(0, sizeof(occupy->cpus), &occupy->cpus);
+	occupy->pinned = false;
 }
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-/* Begins a round. An occupier that uses its CPU sets its timer for the round at once; one that
- * sleeps notices the round at the end of its sleep; one that waits for a round has to be woken by
- * wake_waiting. */
+/* Begins a round. An occupier that uses its CPU arms itself for the round at once; one that sleeps
+ * has to be signalled. */
 static void
 begin_round(struct occupy *occupy, uint64_t at_ns)
 {
-	atomic_store(&occupy->at_ns, at_ns);
-	atomic_fetch_add(&occupy->round, 1);
-}
-
-static void
-wake_waiting(struct occupy *occupy)
-{
-	syscall(SYS_futex, &occupy->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-static bool
-occupier_create(struct occupy *occupy, int cpu)
-{
-	struct occupier *self = &occupy->item[occupy->count];
-	pthread_attr_t attributes;
-	bool created;
-
-	*self = (struct occupier){ .occupy = occupy, .cpu = cpu };
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	created = pthread_create(&self->thread, &attributes, occupier_run, self) == 0;
-	pthread_attr_destroy(&attributes);
-	occupy->count += created;
-	return created;
+	atomic_store(&occupy->shared.at_ns, at_ns);
+	atomic_fetch_add(&occupy->shared.round, 1);
 }
 
 /* Creates an occupier for each CPU of the set. Their signals are blocked: wallsample's first thread
@@ -175,32 +122,40 @@ create_occupiers(struct occupy *occupy, const cpu_set_t *set)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (int cpu = 0; cpu < CPU_SETSIZE && created; cpu++)
 		if (CPU_ISSET((size_t)cpu, set))
-			created = occupier_create(occupy, cpu);
+			occupy->count += created = occupier_start(&occupy->item[occupy->count],
+								  &occupy->shared, cpu);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return created;
 }
 
 struct occupy *
-occupy_create(pid_t pid, const struct priority *priority, double max_share)
+occupy_create(pid_t pid, struct priority *priority, double max_share, bool realtime)
 {
+	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	struct occupy *occupy;
-	cpu_set_t set, own;
+	cpu_set_t set, own, allowed;
 
 	/* Fails on machines with more CPUs than a cpu_set_t has bits. */
 	if (sched_getaffinity(pid, sizeof(set), &set) != 0 ||
 	    sched_getaffinity(0, sizeof(own), &own) != 0)
 		return NULL;
+	allowed = own;
 	if (!CPU_EQUAL(&set, &own))
 		CPU_AND(&own, &own, &set);
 	if (!CPU_EQUAL(&set, &own) || CPU_COUNT(&set) > CPUS_MOST)
 		return NULL;
 	occupy = xcalloc(1, sizeof(*occupy));
 	occupy->item = xcalloc((size_t)CPU_COUNT(&set), sizeof(*occupy->item));
-	occupy->priority = priority;
+	occupy->shared.priority = priority;
+	occupy->shared.realtime = realtime;
 	occupy->share = COST_SHARE * max_share;
 	occupy->began_ns = clock_now_ns();
-	occupy->lead_ns = LEAD_LEAST;
-	atomic_store(&occupy->tick_cpu, -1);
+	own_thread_open(&occupy->own);
+	occupy->has_switches = own_thread_switch(&occupy->own) != 0;
+	occupy->online = online > 0 ? (size_t)online : 1;
+	loadavg_runnable(&occupy->loadavg); /* opens the file */
+	occupy->cpus = allowed;
+	atomic_store(&occupy->shared.tick_cpu, -1);
 	if (!create_occupiers(occupy, &set)) {
 		occupy_free(occupy);
 		return NULL;
@@ -213,11 +168,15 @@ occupy_free(struct occupy *occupy)
 {
 	if (occupy == NULL)
 		return;
-	atomic_store(&occupy->ends, true);
+	occupy_relax(occupy);
+	atomic_store(&occupy->shared.ends, true);
 	begin_round(occupy, 0);
-	wake_waiting(occupy);
-	for (size_t i = 0; i < occupy->count; i++)
+	for (size_t i = 0; i < occupy->count; i++) {
+		occupier_signal(&occupy->item[i]);
 		pthread_join(occupy->item[i].thread, NULL);
+	}
+	own_thread_close(&occupy->own);
+	loadavg_release(&occupy->loadavg);
 	free(occupy->item);
 	free(occupy);
 }
@@ -231,10 +190,10 @@ planned_ns(const struct occupy *occupy, uint64_t due_ns)
 {
 	const double elapsed = (double)(clock_now_ns() - occupy->began_ns);
 
-	if (occupy->idle >= IDLE_TICKS ||
+	if (occupy->late || occupy->idle >= IDLE_TICKS ||
 	    (double)occupy->used_ns > occupy->share * (elapsed + COST_ADVANCE_NS))
 		return 0;
-	return due_ns + occupy->lead_ns;
+	return due_ns;
 }
 
 static void
@@ -247,94 +206,201 @@ plan_round(struct occupy *occupy, uint64_t due_ns)
 void
 occupy_plan(struct occupy *occupy, uint64_t due_ns)
 {
-	const uint64_t at_ns = atomic_load(&occupy->at_ns);
+	const uint64_t at_ns = atomic_load(&occupy->shared.at_ns);
 
-	atomic_store(&occupy->tick_cpu, -1);
+	atomic_store(&occupy->shared.tick_begun, false);
 	if (at_ns == 0 || occupy->due_ns != due_ns)
 		plan_round(occupy, due_ns);
-	if (atomic_load(&occupy->at_ns) != 0)
-		wake_waiting(occupy);
+}
+
+/* True if the kernel may refuse preemption to wallsample, because a thread may have waited for a
+ * CPU: as many threads are runnable, besides this one, as the machine has CPUs, so that two of them
+ * may be on the same CPU; or that is not known. To be asked before the tick: afterwards the answer
+ * depends on what a thread did, which is runnable if it was preempted, and not if it fell asleep.
+ */
+static bool
+is_crowded(struct occupy *occupy)
+{
+	const size_t runnable = loadavg_runnable(&occupy->loadavg);
+
+	return !occupy->shared.realtime && (runnable == 0 || runnable > occupy->online);
+}
+
+void
+occupy_sleep(struct occupy *occupy)
+{
+	const int cpu = sched_getcpu();
+
+	if (atomic_load(&occupy->shared.at_ns) == 0)
+		return;
+	atomic_store(&occupy->shared.tick_cpu, cpu);
+	pin(occupy, cpu);
+	for (size_t i = 0; i < occupy->count; i++) {
+		struct occupier *item = &occupy->item[i];
+		const bool armed = atomic_load(&item->armed) == atomic_load(&occupy->shared.round);
+
+		if (armed == (item->cpu == cpu))
+			occupier_signal(item);
+	}
+	occupy->crowded = is_crowded(occupy);
+	if (occupy->shared.realtime)
+		priority_urgent(occupy->shared.priority, true);
+	occupy->delay_ns = own_thread_delay(&occupy->own);
+}
+
+void
+occupy_relax(struct occupy *occupy)
+{
+	unpin(occupy);
+	if (occupy->shared.realtime)
+		priority_urgent(occupy->shared.priority, false);
 }
 
 void
 occupy_tick(struct occupy *occupy)
 {
-	atomic_store(&occupy->tick_cpu, sched_getcpu());
+	const uint64_t at_ns = atomic_load(&occupy->shared.at_ns), now = clock_now_ns();
+
+	atomic_store(&occupy->shared.tick_begun, true);
+	occupy->taken = occupier_taken(&occupy->own, occupy->delay_ns,
+				       now > occupy->due_ns ? now - occupy->due_ns : 0);
+	occupy->late = now > occupy->due_ns + LATE_NS;
+	occupy->begun = false;
+	occupy->taken_ns = 0;
+	/* A tick may begin before it is due: the last one. */
+	occupy->awaited_ns = at_ns > now ? 0 : at_ns;
+	if (at_ns != 0 && !occupy->pinned) {
+		/* The sampler has not slept before this tick: the occupier of its CPU would take
+		 * that CPU. */
+		begin_round(occupy, 0);
+		occupy->awaited_ns = 0;
+	}
 }
 
-/* Moves the lead towards the quantile of the times that ticks take until occupy_begin. */
-static void
-adapt_lead(struct occupy *occupy, bool late)
-{
-	if (late)
-		occupy->lead_ns += LEAD_TENTHS * LEAD_STEP;
-	else
-		occupy->lead_ns -= LEAD_STEP;
-	if (occupy->lead_ns < LEAD_LEAST)
-		occupy->lead_ns = LEAD_LEAST;
-	if (occupy->lead_ns > LEAD_MOST)
-		occupy->lead_ns = LEAD_MOST;
-}
-
-/* Returns true if all CPUs but that of the tick are occupied. Sets *from_ns to the time of the
- * first arrival, if any. */
+/* Returns true if all CPUs but that of the tick are occupied, and sets taken_ns. */
 static bool
-all_arrived(const struct occupy *occupy, int tick_cpu, uint64_t *from_ns)
+all_arrived(struct occupy *occupy)
 {
-	const uint32_t round = atomic_load(&occupy->round);
-	bool all = true;
+	const int tick_cpu = atomic_load(&occupy->shared.tick_cpu);
+	uint64_t last = occupy->awaited_ns;
 
 	for (size_t i = 0; i < occupy->count; i++) {
 		const struct occupier *item = &occupy->item[i];
+		const uint64_t arrived_ns = atomic_load(&item->arrived_ns);
 
 		if (item->cpu == tick_cpu)
 			continue;
-		if (atomic_load(&item->arrived) != round)
-			all = false;
-		else if (atomic_load(&item->arrived_ns) < *from_ns)
-			*from_ns = atomic_load(&item->arrived_ns);
+		if (!occupier_has_arrived(item))
+			return false;
+		last = arrived_ns > last ? arrived_ns : last;
 	}
-	return all;
+	occupy->taken_ns = last;
+	return true;
 }
 
-uint64_t
-occupy_planned_ns(const struct occupy *occupy)
+/* Stores how each CPU was taken: by its occupier, or that of the tick by the sampler's thread.
+ * Returns the number of CPUs. */
+static size_t
+list_taken(struct occupy *occupy, struct cpu_taken *taken[CPUS_MOST])
 {
-	const uint64_t at_ns = atomic_load(&occupy->at_ns);
+	const int tick_cpu = atomic_load(&occupy->shared.tick_cpu);
+	size_t count = 0;
 
-	/* A tick may begin before it is due: the last one, or one that a snapshot asks for. */
-	return at_ns > clock_now_ns() + LEAD_MOST ? 0 : at_ns;
+	for (size_t i = 0; i < occupy->count; i++) {
+		struct occupier *item = &occupy->item[i];
+
+		if (item->cpu == tick_cpu)
+			taken[count++] = &occupy->taken;
+		else if (occupier_has_arrived(item))
+			taken[count++] = &item->taken;
+	}
+	return count;
 }
 
-void
-occupy_begin(struct occupy *occupy)
+/* Sets cpu_taken.crowded and refused. Clears the cpu_taken of a CPU if the kernel may have refused,
+ * and the wait for this CPU was longer than WAITED_MOST_NS. */
+static void
+judge_waits(struct occupy *occupy)
 {
-	const uint64_t planned_ns = occupy_planned_ns(occupy);
+	struct cpu_taken *taken[CPUS_MOST];
+	const size_t count = list_taken(occupy, taken);
 
-	occupy->begun = false;
-	occupy->from_ns = occupy->to_ns = 0;
-	occupy->awaited_ns = planned_ns;
-	if (planned_ns != 0)
-		adapt_lead(occupy, clock_now_ns() > planned_ns);
+	for (size_t i = 0; i < count && occupy->crowded; i++) {
+		const uint64_t waited_ns = taken[i]->switched_ns - taken[i]->queued_ns;
+
+		taken[i]->crowded = true;
+		taken[i]->refused = waited_ns > REFUSED_NS;
+		if (waited_ns > WAITED_MOST_NS)
+			*taken[i] = (struct cpu_taken){ .queued_ns = 0 };
+	}
 }
 
 bool
 occupy_arriving(struct occupy *occupy)
 {
-	const uint64_t at_ns = occupy->awaited_ns, now = clock_now_ns();
+	const uint64_t at_ns = occupy->awaited_ns;
 
-	if (at_ns == 0 || occupy->begun || now >= at_ns + ARRIVE_NS)
+	if (at_ns == 0 || occupy->begun || clock_now_ns() >= at_ns + ARRIVE_NS)
 		return false;
-	occupy->from_ns = now;
-	occupy->begun = now >= at_ns && all_arrived(occupy, sched_getcpu(), &occupy->from_ns);
-	occupy->to_ns = now;
+	occupy->begun = all_arrived(occupy);
+	if (occupy->begun)
+		judge_waits(occupy);
 	return !occupy->begun;
 }
 
 bool
-occupy_is_due(const struct occupy *occupy)
+occupy_is_complete(const struct occupy *occupy)
 {
-	return occupy->awaited_ns != 0 && clock_now_ns() >= occupy->awaited_ns;
+	return occupy->begun;
+}
+
+bool
+occupy_has_switches(const struct occupy *occupy)
+{
+	return occupy->has_switches;
+}
+
+/* Returns the number of CPUs of which it is known when they were taken; with `missing`, of those of
+ * them whose thread is not found. */
+static size_t
+count_taken(struct occupy *occupy, bool missing)
+{
+	struct cpu_taken *taken[CPUS_MOST];
+	const size_t count = list_taken(occupy, taken);
+	size_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += taken[i]->switched_ns != 0 && !(missing && taken[i]->claimed);
+	return sum;
+}
+
+size_t
+occupy_switches(struct occupy *occupy)
+{
+	return count_taken(occupy, false);
+}
+
+size_t
+occupy_missing(struct occupy *occupy)
+{
+	return count_taken(occupy, true);
+}
+
+void
+occupy_find(struct occupy *occupy, uint64_t switched_ns, bool asleep,
+	    enum occupied_thread *occupied)
+{
+	struct cpu_taken *taken[CPUS_MOST];
+	const size_t count = list_taken(occupy, taken);
+	enum occupied_thread found = OCCUPIED_NOT_RUNNING;
+
+	if (switched_ns != 0)
+		found = occupier_find(taken, count, switched_ns, asleep);
+	if (found == OCCUPIED_RUNNING)
+		*occupied = OCCUPIED_RUNNING;
+	else if (found == OCCUPIED_NOT_RUNNING && *occupied == OCCUPIED_UNKNOWN &&
+		 occupy_switches(occupy) == occupy->count)
+		*occupied = OCCUPIED_NOT_RUNNING;
 }
 
 void
@@ -342,25 +408,35 @@ occupy_span(const struct occupy *occupy, uint64_t span_ns[2])
 {
 	const uint64_t at_ns = occupy->awaited_ns;
 
-	span_ns[0] = occupy->from_ns != 0 ? occupy->from_ns : at_ns;
-	span_ns[1] = occupy->begun || at_ns == 0 ? occupy->to_ns : at_ns + HOLD_NS;
+	span_ns[0] = at_ns;
+	span_ns[1] = occupy->begun || at_ns == 0 ? occupy->taken_ns : at_ns + HOLD_NS;
+}
+
+void
+occupy_note_running(struct occupy *occupy)
+{
+	occupy->idle = 0;
 }
 
 bool
 occupy_end(struct occupy *occupy, size_t running, uint64_t next_due_ns)
 {
-	const uint64_t at_ns = atomic_load(&occupy->at_ns), now = clock_now_ns();
+	const uint64_t at_ns = atomic_load(&occupy->shared.at_ns), now = clock_now_ns();
 	uint64_t used_ns = now > at_ns ? now - at_ns : 0;
 
-	if (running > 0)
-		occupy->idle = 0;
-	else if (occupy->idle < IDLE_TICKS)
+	if (occupy->idle < IDLE_TICKS)
 		occupy->idle++;
-	if (at_ns == 0)
-		return false;
+	if (running > 0)
+		occupy_note_running(occupy);
 	if (used_ns > HOLD_NS)
 		used_ns = HOLD_NS;
-	occupy->used_ns += used_ns * (occupy->count - 1);
-	plan_round(occupy, next_due_ns);
-	return occupy->begun && now < at_ns + HOLD_NS;
+	if (at_ns != 0) {
+		occupy->used_ns += used_ns * (occupy->count - 1);
+		if (next_due_ns > now + ARM_LEAST_NS)
+			plan_round(occupy, next_due_ns);
+		else
+			begin_round(occupy, 0);
+	}
+	occupy_relax(occupy);
+	return at_ns != 0 && occupy->begun && now < at_ns + HOLD_NS;
 }

@@ -25,21 +25,23 @@
  *
  * The order of the steps of a tick:
  *   1. late stops that have happened since the last tick: unwind, attribute
- *   2. the processes: exec, mappings, code generated at run time, language runtimes; the list of
- *      threads
- *   3. select; the CPUs of the target are occupied (occupy_internal.h); then, for 32 threads at a
- *      time: observe, and attribute what needs no stack. As soon as 64 stacks of sleeping threads
- *      have been copied, these are unwound and attributed; with sampler_config.stop_all they are
- *      kept until step 6. If CPUs are occupied and at most 64 threads observed, stacks for which
- *      the occupation has no time are copied in step 4, when the stops are requested
- *   4. capture of all running threads; each is unwound and attributed
- *   5. if the run holds threads between ticks: hold decides which threads stay stopped
- *   6. unwind and attribute the remaining sleeping threads
- *   7. consumers: green tasks, waits, deadlocks, charge; at the end of a window of about a second,
- *      for which steps 3 to 6 have observed all threads, weights
+ *   2. the first threads. From the moment when the tick is due the CPUs of the target are occupied
+ *      (occupy_internal.h), and threads are looked at, due ones and others (look_internal.h). Those
+ *      that run, or will soon leave the stack in which they sleep, are observed; their stops are
+ *      requested; the occupation ends; they are captured. This step is left out in a run that
+ *      holds threads between ticks, and with stop_all or nonblocking (sampler_config)
+ *   3. the processes: exec, mappings, code generated at run time. Then the first threads are
+ *      unwound and attributed, runtimes are read, and threads are listed if they have changed
+ *   4. select the other threads; for 32 of them at a time: observe, and attribute what needs no
+ *      stack. As soon as 64 stacks of sleeping threads have been copied, these are unwound and
+ *      attributed; with stop_all they are kept until step 7
+ *   5. capture of the running ones among them; each is unwound and attributed
+ *   6. if the run holds threads between ticks: hold decides which threads stay stopped
+ *   7. unwind and attribute the remaining sleeping threads
+ *   8. consumers: green tasks, waits, deadlocks, charge; at the end of a window of about a second,
+ *      for which the tick has observed all threads, weights
  * Between slow steps late_serve releases late threads that have stopped meanwhile. The buffers for
- * copies are taken from a pool in step 3, before the running threads are stopped, except for stacks
- * that are copied in step 4.
+ * copies are taken from a pool when threads are observed, before the running ones are stopped.
  */
 #ifndef WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
@@ -61,35 +63,24 @@ observation_fail(struct observation *observation, enum sample_failure failure)
 
 /* --- observe.c ------------------------------------------------------------------------------- */
 
-/* Most threads of a tick that observe_early reads: with more of them the occupation would be
- * late. */
-#define EARLY_MOST 64
-/*
- * Notes which of the first EARLY_MOST threads are asleep, until the moment until_ns. To be called
- * before the CPUs of the target are occupied (occupy_internal.h). The interrupt with which an
- * occupation begins also ends sleeps whose timers are nearly due, and the woken threads get no CPU
- * until it ends: observe_threads takes them for asleep. Otherwise sleeps of 100 us would have half
- * of the samples that they should have.
- */
-void observe_early(struct run *run, struct observation *observation, size_t count,
-		   uint64_t until_ns);
-/*
- * Notes the counters of the thread if it is on a CPU or waits for one. To be called while the CPUs
- * of the target are being taken, first for threads that observe_early has found runnable. The
- * kernel updates the CPU time of a thread when it switches to another thread: if the CPU time has
- * grown until observe_threads, the thread was on a CPU. A kernel without preemption lets a thread
- * finish its system call first. If the call puts the thread to sleep, the thread is asleep when its
- * CPU is taken, and the code that leads to the sleep would have no sample. So observe_threads takes
- * a thread that was runnable here and is asleep for running in the call in which it sleeps, if it
- * was not scheduled in again and its CPU time has grown.
- */
-void observe_due(struct observation *observation);
-/* Observes the threads of `count` observations that select_threads has begun: sets `outcome`, and
- * the members that are valid with it (enum outcome). */
+/* A thread that was scheduled in more often than once in this time is restless: its stack is copied
+ * while the CPUs of the target are occupied, because it is likely to run soon after. */
+#define RESTLESS_NS (2 * NS_PER_MS)
+/* True if `now`, counters of the thread, show that it has been restless since its last
+ * observation. */
+static inline bool
+observe_restless(const struct run *run, const struct sampled_thread *thread,
+		 const struct sched *now)
+{
+	return (now->switches - thread->sched.switches) * RESTLESS_NS >
+	       run->tick.time_ns - thread->last_ns;
+}
+/* Observes threads: sets `outcome` of the `count` observations, which select_observation has begun,
+ * and the members that are valid with it (enum outcome). */
 void observe_threads(struct run *run, struct observation *observation, size_t count);
-/* Copies the stack of a thread whose outcome is ASLEEP. If the thread has run meanwhile, it is
- * observed again. Sets SLEEPING, RUNNING or FAILED. */
-void observe_asleep(struct run *run, struct observation *observation);
+/* Reads the state of a sleeping thread again if job control has stopped its process. Must be called
+ * for threads that were observed before the tick read the state of the process. */
+void observe_stopped_process(struct observation *observation);
 /*
  * Captures the frames of language runtimes of a sleeping thread whose stack was copied. Returns
  * false if the thread has run since the copy, or its counters cannot be read. `stopped`: a thread
@@ -99,12 +90,13 @@ bool observe_runtimes(const struct observation *observation, bool stopped);
 
 /* --- capture.c ------------------------------------------------------------------------------- */
 
-/* Fills in the stop requests of all running threads. Unless run->holds is set, also reads the data
- * that the first stops will read, so that the data are in the CPU caches. */
+/* Fills in the stop requests of the running threads of the array. Unless run->holds is set, also
+ * reads the data that the first stops will read, so that the data are in the CPU caches. */
 void capture_prepare(struct run *run, struct observation *observation, size_t count);
-/* Stops all running threads and copies their registers and stacks. With stop_all, coroutines and
- * green tasks are read while the threads are stopped, and a sleeping thread that has run since its
- * stack was copied is copied again. `held`: some threads are held since an earlier tick. */
+/* Stops the running threads of the array and copies their registers and stacks; its first call in a
+ * tick ends the occupation. With stop_all, coroutines and green tasks are read while the threads
+ * are stopped, and a sleeping thread that has run since its stack was copied is copied again.
+ * `held`: some threads are held since an earlier tick. */
 void capture_running(struct run *run, struct observation *observation, size_t count, bool held);
 /* Stops one sleeping thread to read its registers, without which it cannot be unwound. Sets the
  * outcome: CAPTURED, FAILED or DEFERRED. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -31,6 +32,10 @@ struct attributes {
 	uint32_t priority;
 	uint64_t runtime, deadline, period;
 };
+
+/* Largest CPU time of a thread in a real-time class without a sleep, in us: RLIMIT_RTTIME. A tick
+ * usually takes less than a millisecond before the class is left. */
+#define URGENT_MOST_US 200000
 
 #define POLICY_OTHER 0
 #define POLICY_FIFO 1
@@ -76,12 +81,64 @@ priority_raise(struct priority *priority)
 	set_punctual();
 }
 
-void
-priority_join(const struct priority *priority)
+/* No process is started while a thread of wallsample is in the class, so that none inherits it. */
+static bool
+set_urgent(void)
 {
-	if (priority->short_slice)
+	const struct attributes first = { .size = sizeof(first),
+					  .policy = POLICY_FIFO,
+					  .priority = 1 };
+
+	return syscall(SYS_sched_setattr, 0, &first, 0) == 0;
+}
+
+void
+priority_join(const struct priority *priority, bool urgent)
+{
+	if (urgent)
+		(void)set_urgent();
+	else if (priority->short_slice)
 		set_usual(priority->nice, SLICE_NS);
 	set_punctual();
+}
+
+int
+priority_check_urgent(struct error *err)
+{
+	const int nice = getpriority(PRIO_PROCESS, 0);
+
+	if (!is_usual())
+		return error_set(err, ERROR_SYSTEM,
+				 "--realtime: wallsample was started with a scheduling class of "
+				 "its own, as by chrt(1), and keeps it");
+	if (!set_urgent())
+		return error_set(
+			err, ERROR_SYSTEM,
+			"--realtime: the kernel refuses a real-time class: %s; it needs "
+			"CAP_SYS_NICE or a limit RLIMIT_RTPRIO of 1 or more (ulimit -r), and "
+			"a control group that has real-time CPU time",
+			strerror(errno));
+	set_usual(nice, 0);
+	return 0;
+}
+
+void
+priority_limit(struct priority *priority)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_RTTIME, &limit) != 0)
+		limit = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	priority->old_limit = limit;
+	if (limit.rlim_cur > URGENT_MOST_US)
+		limit.rlim_cur = URGENT_MOST_US;
+	(void)setrlimit(RLIMIT_RTTIME, &limit);
+}
+
+void
+priority_unlimit(const struct priority *priority)
+{
+	(void)setrlimit(RLIMIT_RTTIME, &priority->old_limit);
 }
 
 void
@@ -98,14 +155,10 @@ priority_restore(const struct priority *priority)
 void
 priority_urgent(struct priority *priority, bool urgent)
 {
-	const struct attributes first = { .size = sizeof(first),
-					  .policy = POLICY_FIFO,
-					  .priority = 1 };
-
 	if (!priority->may_be_urgent || priority->urgent == urgent)
 		return;
 	if (urgent) {
-		priority->urgent = syscall(SYS_sched_setattr, 0, &first, 0) == 0;
+		priority->urgent = set_urgent();
 		priority->may_be_urgent = priority->urgent;
 		return;
 	}

@@ -7,6 +7,9 @@
 #define WALLSAMPLE_SAMPLER_PRIORITY_INTERNAL_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
+
+#include "wallsample/base/error.h"
 
 struct priority {
 	int nice;     /* present nice value of the sampler */
@@ -16,8 +19,9 @@ struct priority {
 	/* A real-time class may be entered: the user has set neither a scheduling class nor
 	 * scheduling flags, and the kernel has not refused the real-time class. */
 	bool may_be_urgent;
-	bool urgent;      /* the sampler is in a real-time class now */
-	int old_slack_ns; /* timer slack before priority_raise */
+	bool urgent;             /* the sampler is in a real-time class now */
+	int old_slack_ns;        /* timer slack before priority_raise */
+	struct rlimit old_limit; /* RLIMIT_RTTIME before priority_limit */
 };
 
 /* Sets a low nice value, a short time slice and a short timer slack, each as far as the kernel
@@ -27,16 +31,30 @@ void priority_raise(struct priority *priority);
  * to the default. The sampler must not be in a real-time class. */
 void priority_restore(const struct priority *priority);
 /* Gives the calling thread, which the sampler has created after priority_raise, the time slice and
- * the timer slack of the sampler. The nice value and the scheduling class are inherited. */
-void priority_join(const struct priority *priority);
+ * the timer slack of the sampler; with `urgent` a real-time class until it ends. The nice value is
+ * inherited. */
+void priority_join(const struct priority *priority, bool urgent);
+/* Enters a real-time class and leaves it. Returns 0, or ERROR_SYSTEM with the reason for which it
+ * cannot be entered. To be called before priority_raise. */
+int priority_check_urgent(struct error *err);
+/*
+ * Limits the CPU time that a thread in a real-time class uses without a sleep: a thread of
+ * wallsample that used more would be a defect, and SIGXCPU ends wallsample, which resumes the
+ * threads of the target. priority_unlimit restores the limit.
+ */
+void priority_limit(struct priority *priority);
+void priority_unlimit(const struct priority *priority);
 
 /*
- * Enters or leaves a real-time class, where permitted. The sampler enters the class at the first
- * tick that holds threads, and leaves it only for work that may take long (hold_pause). Outside the
- * class, one time in forty the first of several resumed threads preempts the sampler for 3 ms:
- * threads that are to be resumed next, or whose hold ends in that time, must wait for the sampler.
- * The sampler does not leave the class for its sleep between ticks, because it would then be late
- * for the next tick.
+ * Enters or leaves a real-time class, where permitted. With sampler_config.realtime the sampler is
+ * in the class from before the sleep that ends with a tick until the tick has requested its stops,
+ * or until work begins that may take long (occupy_relax).
+ *
+ * In runs that hold threads, the sampler enters the class at the first tick that holds threads, and
+ * leaves it only for work that may take long (hold_pause). Outside the class, one time in forty the
+ * first of several resumed threads preempts the sampler for 3 ms: threads that are to be resumed
+ * next, or whose hold ends in that time, must wait for the sampler. The sampler does not leave the
+ * class for its sleep between ticks, because it would then be late for the next tick.
  */
 void priority_urgent(struct priority *priority, bool urgent);
 

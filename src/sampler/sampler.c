@@ -24,9 +24,9 @@
  * (FAILURE_LATE). */
 #define PROGRESS_LATE_NS NS_PER_SEC
 
-/* Number of file descriptors that are not used for the files of threads, but kept for modules and
- * output. */
-#define FD_RESERVE 256
+/* Number of file descriptors that are not used for the files of threads, but kept for modules,
+ * output and the occupiers, which use up to 128. */
+#define FD_RESERVE 384
 
 /* --- creation ---------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ fd_budget(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= FD_RESERVE)
 		return 0;
-	return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (limit.rlim_cur - FD_RESERVE) / 2;
+	return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (limit.rlim_cur - FD_RESERVE) / 3;
 }
 
 static int
@@ -132,7 +132,14 @@ sampler_free(struct sampler *sampler)
 	}
 	free(run->processes.item);
 	free(sampler->observation);
+	looks_release(&sampler->looks);
 	free(sampler);
+}
+
+int
+sampler_check_realtime(struct error *err)
+{
+	return priority_check_urgent(err);
 }
 
 /* --- ticks ------------------------------------------------------------------------------- */
@@ -187,6 +194,7 @@ is_alive(struct sampler *sampler)
 static bool
 wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
 {
+	struct occupy *occupy = sampler->run.occupy;
 	uint64_t until = sampler->run.pace.due_ns, now;
 
 	if (until > end_ns)
@@ -201,7 +209,11 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			return true;
 		if (wake > now + NAP_NS)
 			wake = now + NAP_NS;
+		if (occupy != NULL && wake == until)
+			occupy_sleep(occupy);
 		tracer_sleep_until(sampler->run.tracer, wake);
+		if (occupy != NULL && clock_now_ns() < until)
+			occupy_relax(occupy);
 		hold_serve(&sampler->hold, clock_now_ns());
 		/* Notices the exit of the target before the next tick, but only at a low rate. If
 		 * the next tick is at most NAP_NS away, the check is omitted: it would take a CPU
@@ -374,19 +386,28 @@ start_clock(struct sampler *sampler)
 	sampler->runs = true;
 }
 
-/* Threads that are held between ticks are resumed within microseconds of a due time, and nothing
- * else may use a CPU then. */
+/* No CPU is taken with stop_all, or if threads are held between ticks: these are resumed within
+ * microseconds of a due time, and nothing else may use a CPU then. */
 static void
 begin_occupation(struct sampler *sampler)
 {
 	struct run *run = &sampler->run;
 
-	if (run->tracer == NULL || run->holds)
+	if (run->tracer == NULL || run->holds || run->config.stop_all)
 		return;
 	run->occupy = occupy_create(run->context.process->pid, &sampler->priority,
-				    run->pace.max_share);
-	if (run->occupy != NULL)
-		occupy_plan(run->occupy, run->pace.due_ns);
+				    run->pace.max_share, run->config.realtime);
+	if (run->occupy == NULL && run->config.realtime)
+		log_say(run->context.log, LOG_NORMAL,
+			"--realtime has no effect here: no CPU is taken, because the program may "
+			"use CPUs that wallsample may not use, or more than 64, or because no "
+			"thread could be created");
+	if (run->config.realtime)
+		priority_limit(&sampler->priority);
+	if (run->occupy == NULL)
+		return;
+	run->searches = occupy_has_switches(run->occupy);
+	occupy_plan(run->occupy, run->pace.due_ns);
 }
 
 static void
@@ -394,6 +415,8 @@ end_occupation(struct sampler *sampler)
 {
 	occupy_free(sampler->run.occupy);
 	sampler->run.occupy = NULL;
+	if (sampler->run.tracer != NULL && sampler->run.config.realtime)
+		priority_unlimit(&sampler->priority);
 }
 
 enum run_end

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sampler_internal.h - the driver: sampler.c runs ticks from the beginning to the end of a run,
- * tick.c runs one tick. Only these two files use struct sampler; a stage or consumer
+ * tick.c runs one tick, with tick_read.c. Only these files use struct sampler; a stage or consumer
  * (pipeline_internal.h) gets struct run, and a struct of its own if it keeps other data.
  */
 #ifndef WALLSAMPLE_SAMPLER_SAMPLER_INTERNAL_H
@@ -21,6 +21,7 @@ struct sampler {
 	struct calibration calibration;
 	struct hold hold;
 	struct deadlocks deadlocks;
+	struct looks looks;
 	/* Buffer for the observations of a tick. */
 	struct observation *observation;
 	size_t observation_capacity;
@@ -31,6 +32,9 @@ struct sampler {
 
 /* Runs one tick; `last`: no other follows. Returns false if the target has exited. */
 bool tick_run(struct sampler *sampler, bool last);
+
+/* --- tick_read.c ------------------------------------------------------------------------ */
+
 /* Reads the state of all processes. After an exec reads the new mappings and forgets the green
  * tasks. Sets relist (struct thread_list) after an exec, and if the number of threads has changed.
  * Returns false if the target has exited. */
@@ -38,6 +42,15 @@ bool tick_read_processes(struct sampler *sampler);
 /* Lists the threads again. Threads that have exited are removed from the list, and their remaining
  * time is attributed. */
 void tick_list_threads(struct sampler *sampler);
+/* Lists the threads again if they may have changed. Other processes create threads as well: a
+ * listing for a thread that may not be one of the target is limited to 1% of a CPU. */
+void tick_list_changed_threads(struct sampler *sampler, uint64_t now);
+/* Reads mappings and names of code of all processes. Returns true if all threads are to be observed
+ * at this tick. */
+bool tick_read_code(struct run *run, uint64_t now);
+/* Forgets which pages of the processes are in memory. To be called before captures that precede
+ * tick_read_runtimes. */
+void tick_begin_runtimes(struct run *run);
 /* Reads the language runtimes of all processes. A thread that a runtime has newly discovered is
  * captured again even if it has slept since its last observation. */
 void tick_read_runtimes(struct sampler *sampler, uint64_t now);

@@ -44,16 +44,26 @@ select_settle(struct run *run, struct sampled_thread *thread, bool asleep)
 	select_schedule(run, thread);
 }
 
+/* True if the tick observes the thread. With `all` it observes all threads, with probability 1:
+ * then sets the period of the thread, which weigh_changed uses, to 1. */
+static bool
+is_due(const struct tick *tick, struct sampled_thread *thread, bool all)
+{
+	if (all)
+		thread->period = 1;
+	return all || thread->next_tick <= tick->number;
+}
+
 /*
- * Returns an observation whose weight is the time since the thread's last observation. That weight
- * is correct if the choice of this tick does not depend on what the thread did since then. For a
- * sleeping thread that has run since then, weigh_changed in observe.c replaces the weight: such a
- * thread is observed at each tick with a probability of 1/period, so that the sample weighs
- * `period` ticks, and the remaining time since the last observation goes to the old sleep
- * (sampler.h). A negative remainder takes back time that earlier ticks attributed.
+ * The weight of the observation, the time since the last one, is correct if the choice of this tick
+ * does not depend on what the thread did since then. For a sleeping thread that has run since then,
+ * weigh_changed in observe.c replaces the weight: the tick observes such a thread with a known
+ * probability p (ticks_of_changed), so that the sample weighs 1/p ticks, and the remaining time
+ * since the last observation goes to the old sleep (sampler.h). A negative remainder takes back
+ * time that earlier ticks attributed.
  */
-static struct observation
-begin_observation(const struct tick *tick, struct sampled_thread *thread)
+struct observation
+select_observation(const struct tick *tick, struct sampled_thread *thread)
 {
 	return (struct observation){
 		.thread = thread,
@@ -64,8 +74,6 @@ begin_observation(const struct tick *tick, struct sampled_thread *thread)
 		.state = RUN_UNKNOWN,
 		.gil = GIL_UNKNOWN,
 		.green_task = THREAD_NONE,
-		.early_switches = UINT64_MAX,
-		.due_switches = UINT64_MAX,
 	};
 }
 
@@ -80,7 +88,7 @@ select_threads(struct run *run, bool all, struct observation *out)
 	for (size_t i = 0; i < threads->count; i++) {
 		struct sampled_thread *thread = threads->thread[(first + i) % threads->count];
 
-		if (thread->gone)
+		if (thread->gone || thread->first_tick == tick->number)
 			continue;
 		if (thread->excluded && thread->late == NULL && !thread->held) {
 			tick->skipped++;
@@ -91,16 +99,26 @@ select_threads(struct run *run, bool all, struct observation *out)
 			excluded_observe(run, thread);
 			continue;
 		}
-		if (!all && thread->next_tick > tick->number) {
+		if (is_due(tick, thread, all))
+			out[count++] = select_observation(tick, thread);
+		else
 			tick->skipped++;
-			continue;
-		}
-		/* If the thread is not due, this tick observes it because it observes all threads:
-		 * the probability of the observation is 1, and so is the period that weigh_changed
-		 * uses. */
-		if (thread->next_tick > tick->number)
-			thread->period = 1;
-		out[count++] = begin_observation(tick, thread);
+	}
+	return count;
+}
+
+size_t
+select_due(struct run *run, bool all, struct observation *out, size_t most)
+{
+	struct thread_list *threads = &run->threads;
+	const size_t first = threads->count > 0 ? rng_next(&run->rng) % threads->count : 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < threads->count && count < most; i++) {
+		struct sampled_thread *thread = threads->thread[(first + i) % threads->count];
+
+		if (!thread->gone && !thread->excluded && is_due(&run->tick, thread, all))
+			out[count++] = select_observation(&run->tick, thread);
 	}
 	return count;
 }

@@ -227,7 +227,7 @@ threads_release(struct thread_list *threads)
 	free(threads->removed);
 	free(threads->listed);
 	free(threads->tids);
-	newest_task_release(&threads->newest);
+	loadavg_release(&threads->loadavg);
 }
 
 bool

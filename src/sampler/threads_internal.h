@@ -8,7 +8,7 @@
 
 #include "sampler/pace_internal.h"
 #include "sampler/values_internal.h"
-#include "wallsample/process/newest_task.h"
+#include "wallsample/process/loadavg.h"
 #include "wallsample/sampler/sampler.h"
 
 /* The threads of all processes, in ascending order of their ids. */
@@ -20,7 +20,7 @@ struct thread_list {
 	 * Threads may have been created, also if the number of threads is unchanged: a thread that
 	 * ends while another begins is otherwise noticed only when it is observed.
 	 */
-	struct newest_task newest;
+	struct loadavg loadavg;
 	unsigned created;              /* number of listings that are needed to find them */
 	struct cpu_budget list_budget; /* for these listings */
 	/* Threads that the last listing did not find. The caller of threads_refresh attributes
@@ -69,6 +69,7 @@ struct run {
 	struct crowds crowds;
 	struct occupy *occupy;   /* owned; NULL: CPUs are not occupied */
 	uint64_t occupied_ns[2]; /* stop_request.occupied_ns of this tick */
+	bool searches; /* ticks search for running threads that are not due (look_seeks) */
 };
 
 /* Captures and releases late threads that have stopped by now. To be called between steps that take
@@ -164,13 +165,19 @@ void thread_record_rename(struct run *run, const struct sampled_thread *thread);
 
 /*
  * Fills `out`, which has room for all threads, with observations of the threads that are due at
- * this tick, or, with `all`, of every thread that has not exited. An excluded thread is observed
- * only while it is held or its stop is late; otherwise, when it is due, its CPU time and name are
- * read. The order is that of the list, starting at a random thread and wrapping around. Sets
- * thread, samples, weight_ns and selected of the observations, and tick.skipped and tick.excluded.
- * Returns the number of observations.
+ * this tick, or, with `all`, of every thread that has not exited; leaves out those that looks_take
+ * has put first (first_tick). An excluded thread is observed only while it is held or its stop is
+ * late; otherwise, when it is due, its CPU time and name are read. The order is that of the list,
+ * starting at a random thread and wrapping around. Sets thread, samples, weight_ns and selected of
+ * the observations, and tick.skipped and tick.excluded. Returns the number of observations.
  */
 size_t select_threads(struct run *run, bool all, struct observation *out);
+/* As select_threads, but at most `most` observations and without excluded threads, and the tick is
+ * not changed: for looks (look_internal.h). */
+size_t select_due(struct run *run, bool all, struct observation *out, size_t most);
+/* Returns an observation of the thread in this tick whose weight is the time since its last
+ * observation. */
+struct observation select_observation(const struct tick *tick, struct sampled_thread *thread);
 /* Sets the number of the tick that will observe the thread next, drawn at random, for a thread that
  * was observed at this tick. */
 void select_schedule(struct run *run, struct sampled_thread *thread);

@@ -13,22 +13,9 @@
  * their memory. */
 #define SLEEPING_MOST 64
 
-/*
- * While the target's CPUs are occupied, stacks of sleeping threads are copied for COPIES_NS, less
- * OBSERVATION_NS for each observation, which is what reading a thread's counters and system call
- * takes. So the occupation, which lasts for HOLD_NS of occupy.c, is usually not over before the
- * stops are requested. The other stacks are copied after the requests.
- */
-#define COPIES_NS (120 * NS_PER_US)
-#define OBSERVATION_NS (3 * NS_PER_US)
-
 /* If there are at most this number of threads that are not excluded, a run that holds threads
  * between ticks observes all of them at each tick, so that a thread that has woken is held, too. */
 #define HOLD_THREADS_MOST 500
-
-/* Number of times that threads are listed after one was created: the kernel gives a thread its id
- * shortly before it adds the thread to those of its process. */
-#define LISTINGS_CREATED 2
 
 /* --- from an observation to a sample -------------------------------------------------------- */
 
@@ -120,162 +107,6 @@ collect_late(struct sampler *sampler, bool give_up)
 	}
 }
 
-/* --- processes and threads ------------------------------------------------------------------- */
-
-bool
-tick_read_processes(struct sampler *sampler)
-{
-	struct run *run = &sampler->run;
-	size_t threads = 0, alive = 0;
-
-	for (size_t i = 0; i < run->processes.count; i++) {
-		struct sampled_process *process = run->processes.item[i];
-
-		if (!sampled_process_read(process))
-			continue;
-		alive++;
-		threads += process->thread_count;
-		if (!process->execed)
-			continue;
-		/* The process executes another program: what was read from its memory is no longer
-		 * valid. */
-		run->stats.execed = true;
-		run->threads.relist = true;
-		maps_refresh(process->maps);
-		green_forget(process->green);
-	}
-	if (alive > 0 && threads != run->threads.count)
-		run->threads.relist = true;
-	return alive > 0;
-}
-
-static void
-remove_thread(struct sampler *sampler, struct sampled_thread *thread)
-{
-	attribute_removed(&sampler->charging, thread);
-	sampler->run.stats.excluded.ended += thread->excluded;
-	late_drop(&sampler->charging, thread);
-	weights_end_thread(&sampler->calibration, thread);
-	waits_leave(thread->process->waits, thread);
-	thread_free(&sampler->run.threads, thread);
-}
-
-void
-tick_list_threads(struct sampler *sampler)
-{
-	struct thread_list *threads = &sampler->run.threads;
-	struct run_stats *stats = &sampler->run.stats;
-
-	threads_refresh(&sampler->run);
-	for (size_t i = 0; i < threads->removed_count; i++)
-		remove_thread(sampler, threads->removed[i]);
-	threads->removed_count = 0;
-	stats->threads_seen = threads->seen;
-	if (threads->count > stats->threads_most)
-		stats->threads_most = (uint32_t)threads->count;
-}
-
-/*
- * Lists the threads again if they may have changed. Other processes create threads as well: a
- * listing for a thread that may not be one of the target is limited to 1% of a CPU.
- */
-static void
-list_threads_if_changed(struct sampler *sampler, uint64_t now)
-{
-	struct thread_list *threads = &sampler->run.threads;
-	bool wanted = threads->relist;
-
-	if (newest_task_changed(&threads->newest))
-		threads->created = LISTINGS_CREATED;
-	if (threads->created == 0 && !wanted)
-		return;
-	wanted |= cpu_budget_begin(&threads->list_budget, now);
-	if (wanted)
-		tick_list_threads(sampler);
-	cpu_budget_end(&threads->list_budget);
-}
-
-void
-tick_remove_threads(struct sampler *sampler)
-{
-	for (size_t i = 0; i < sampler->run.threads.count; i++)
-		remove_thread(sampler, sampler->run.threads.thread[i]);
-	sampler->run.threads.count = 0;
-}
-
-/* Reads the names of code generated at run time. Returns true if the number of address ranges of
- * V8's interpreter code has changed: then all threads of the process have to be observed, because
- * the stacks of sleeping threads lack the names of interpreted functions. */
-static bool
-read_jit(struct run *run, struct sampled_process *process, uint64_t now)
-{
-	const struct address_range *interpreter;
-	size_t count;
-
-	if (process->jit == NULL)
-		return false;
-	jit_tick(process->jit, now);
-	count = jit_interpreters(process->jit, &interpreter);
-	unwinder_set_interpreters(process->unwinder, interpreter, count);
-	if (count == process->stacks.interpreters)
-		return false;
-	process->stacks.interpreters = count;
-	for (size_t i = 0; i < run->threads.count; i++)
-		if (run->threads.thread[i]->process == process)
-			run->threads.thread[i]->asleep = false;
-	return true;
-}
-
-/* Reads the language runtimes of a process. A thread that fell asleep before a runtime had
- * discovered it is captured again. */
-static void
-read_runtimes(struct run *run, struct sampled_process *process, uint64_t now)
-{
-	pid_t tid;
-
-	if (process->runtimes == NULL)
-		return;
-	resident_renew(&process->resident);
-	runtimes_tick(process->runtimes, now);
-	while ((tid = runtimes_next_new(process->runtimes)) > 0) {
-		struct sampled_thread *thread = threads_find(&run->threads, tid);
-
-		if (thread != NULL)
-			thread->asleep = false;
-	}
-}
-
-void
-tick_read_runtimes(struct sampler *sampler, uint64_t now)
-{
-	for (size_t i = 0; i < sampler->run.processes.count; i++)
-		read_runtimes(&sampler->run, sampler->run.processes.item[i], now);
-}
-
-/* Reads mappings, names of code and language runtimes of all processes. Returns true if all threads
- * are to be observed at this tick. */
-static bool
-read_programs(struct run *run, uint64_t now)
-{
-	bool all = false;
-
-	for (size_t i = 0; i < run->processes.count; i++) {
-		struct sampled_process *process = run->processes.item[i];
-
-		late_serve(run);
-		maps_tick(process->maps, now);
-		late_serve(run);
-		if (process->jit_objects != NULL)
-			jit_objects_tick(process->jit_objects, now);
-		late_serve(run);
-		all |= read_jit(run, process, now);
-		late_serve(run);
-		read_runtimes(run, process, now);
-	}
-	late_serve(run);
-	return all;
-}
-
 /* --- observations ----------------------------------------------------------------------- */
 
 /* Chooses the threads of this tick. Returns the number of observations. */
@@ -287,55 +118,12 @@ select_all(struct sampler *sampler, bool all)
 	return select_threads(&sampler->run, all, sampler->observation);
 }
 
-/* Calls observe_due for the next thread: in the first `count` steps for those that were runnable
- * in observe_early, then for the others. Returns the number of steps made. `count`: at most
- * EARLY_MOST. */
-static size_t
-observe_next_due(struct observation *observation, size_t count, size_t step)
-{
-	for (; step < 2 * count; step++) {
-		const bool first = step < count;
-		struct observation *next = &observation[first ? step : step - count];
-
-		if (next->early.running == first) {
-			observe_due(next);
-			return step + 1;
-		}
-	}
-	return step;
-}
-
-/* Occupies the CPUs of the target (occupy_internal.h). */
+/* Observes threads, attributes the observations that need no stack, and completes samples of
+ * sleeping threads as soon as `most` stacks are copied. */
 static void
-occupy_all(struct run *run, struct observation *observation, size_t count)
-{
-	struct occupy *occupy = run->occupy;
-	const size_t first = count < EARLY_MOST ? count : EARLY_MOST;
-	size_t step = 0;
-
-	observe_early(run, observation, count, occupy_planned_ns(occupy));
-	occupy_begin(occupy);
-	while (occupy_arriving(occupy)) {
-		late_serve(run);
-		if (occupy_is_due(occupy))
-			step = observe_next_due(observation, first, step);
-	}
-	occupy_span(occupy, run->occupied_ns);
-	if (run->occupied_ns[1] != 0 && count <= SLEEPING_MOST && !run->config.stop_all &&
-	    !run->holds)
-		run->tick.copies_until_ns = run->occupied_ns[1] +
-					    (COPIES_NS > count * OBSERVATION_NS ?
-						     COPIES_NS - count * OBSERVATION_NS :
-						     0);
-}
-
-/* Observes the threads of this tick, attributes the observations that need no stack, and, without
- * stop_all, completes samples of sleeping threads as soon as SLEEPING_MOST stacks are copied. */
-static void
-observe_all(struct sampler *sampler, size_t count)
+observe_all(struct sampler *sampler, struct observation *observation, size_t count, size_t most)
 {
 	struct run *run = &sampler->run;
-	struct observation *observation = sampler->observation;
 	size_t sleeping = 0, unwound = 0;
 
 	for (size_t at = 0; at < count; at += OBSERVED_AT_ONCE) {
@@ -349,7 +137,7 @@ observe_all(struct sampler *sampler, size_t count)
 		attribute_observed(&sampler->charging, observation + at, chunk);
 		for (size_t i = at; i < at + chunk; i++)
 			sleeping += observation[i].outcome == OUTCOME_SLEEPING;
-		if (sleeping < SLEEPING_MOST || run->config.stop_all)
+		if (sleeping < most)
 			continue;
 		finish_all(sampler, observation + unwound, at + chunk - unwound, OUTCOME_SLEEPING);
 		unwound = at + chunk;
@@ -372,7 +160,7 @@ count_spared(const struct observation *all, size_t count)
 }
 
 /* Completes the samples of all observations that need a stack. Running threads come first, so that
- * they are captured soon after the tick began. */
+ * they are captured soon after they were observed. */
 static void
 capture_all(struct sampler *sampler, struct observation *all, size_t count)
 {
@@ -384,14 +172,59 @@ capture_all(struct sampler *sampler, struct observation *all, size_t count)
 		hold_begin(hold);
 	capture_running(run, all, count, hold->before > 0);
 	finish_all(sampler, all, count, OUTCOME_RUNNING);
-	for (size_t i = 0; i < count; i++)
-		if (all[i].outcome == OUTCOME_FAILED) /* was ASLEEP; the copy has failed */
-			attribute_sample(&sampler->charging, &all[i]);
 	if (run->holds) {
 		hold->spared = count_spared(all, count);
 		hold_decide(hold);
 	}
 	finish_all(sampler, all, count, OUTCOME_SLEEPING);
+}
+
+/* Looks at threads while the CPUs of the target are occupied, observes those that are to be
+ * observed first, requests their stops, ends the occupation, and captures these threads. */
+static void
+capture_first(struct sampler *sampler, bool all)
+{
+	struct run *run = &sampler->run;
+	struct looks *looks = &sampler->looks;
+
+	looks_take(looks, run, all);
+	tick_begin_runtimes(run);
+	observe_all(sampler, looks->item, looks->first, SIZE_MAX);
+	capture_prepare(run, looks->item, looks->first);
+	capture_running(run, looks->item, looks->first, false);
+	/* late_serve polls only for threads that late_begin has counted. */
+	for (size_t i = 0; i < looks->first; i++) {
+		struct observation *one = &looks->item[i];
+
+		if (one->outcome != OUTCOME_RUNNING || one->capture->request.end != STOP_LATE)
+			continue;
+		capture_settle(run, one);
+		finish_observation(sampler, one, true);
+	}
+}
+
+/* Completes the samples of the first threads. `rest_ns`: time that the tick accounts for in
+ * addition, because the target has exited since they were observed. */
+static void
+finish_first(struct sampler *sampler, uint64_t rest_ns)
+{
+	struct looks *looks = &sampler->looks;
+
+	for (size_t i = 0; i < looks->first; i++) {
+		struct observation *one = &looks->item[i];
+
+		if (one->outcome != OUTCOME_RUNNING && one->outcome != OUTCOME_SLEEPING)
+			continue;
+		one->weight_ns += (int64_t)rest_ns;
+		observe_stopped_process(one);
+		if (!one->thread->process->execed)
+			continue;
+		/* The stack may be of the old program. */
+		observation_fail(one, FAILURE_MOVED);
+		finish_observation(sampler, one, false);
+	}
+	finish_all(sampler, looks->item, looks->first, OUTCOME_RUNNING);
+	finish_all(sampler, looks->item, looks->first, OUTCOME_SLEEPING);
 }
 
 static void
@@ -448,6 +281,33 @@ finish_last(struct sampler *sampler)
 	async_tasks_finish(run->context.async);
 }
 
+static void
+begin_tick(struct run *run, uint64_t now, bool last)
+{
+	struct tick *tick = &run->tick;
+
+	pace_begin(&run->pace, now);
+	tick->number++;
+	tick->began_ns = now;
+	tick->skipped = tick->excluded = 0;
+	tick->searched = 0;
+	tick->released = false;
+	tick->span_ns = pace_weigh(&run->pace, now - tick->time_ns, last);
+	tick->time_ns += tick->span_ns;
+}
+
+/* Makes the tick account for all time, as the last one of a target that has exited. Returns the
+ * time by which this extends its span. */
+static uint64_t
+account_rest(struct tick *tick, uint64_t now)
+{
+	const uint64_t rest_ns = now - tick->time_ns;
+
+	tick->span_ns += rest_ns;
+	tick->time_ns = now;
+	return rest_ns;
+}
+
 bool
 tick_run(struct sampler *sampler, bool last)
 {
@@ -458,28 +318,36 @@ tick_run(struct sampler *sampler, bool last)
 			   run->threads.count - run->threads.excluded <= HOLD_THREADS_MOST;
 	const bool window = last || weights_due(&sampler->calibration);
 	bool all = window || run->config.stop_all || holds, alive;
+	uint64_t rest_ns;
 	size_t count;
 
 	if (run->occupy != NULL)
 		occupy_tick(run->occupy);
+	if (run->occupy != NULL && run->late_count > 0)
+		occupy_relax(run->occupy);
 	/* A late thread that has stopped since the last tick: the sample of the tick that requested
 	 * the stop is completed. */
-	collect_late(sampler, false);
-	pace_begin(&run->pace, now);
-	tick->number++;
-	tick->began_ns = now;
-	tick->skipped = tick->excluded = 0;
-	tick->copies_until_ns = UINT64_MAX;
+	if (run->late_count > 0)
+		collect_late(sampler, false);
+	begin_tick(run, now, last);
+	if (run->occupy != NULL)
+		capture_first(sampler, all);
+	if (run->tracer != NULL)
+		tracer_poll(run->tracer);
 	alive = tick_read_processes(sampler);
-	tick->span_ns = pace_weigh(&run->pace, now - tick->time_ns, last || !alive);
-	tick->time_ns += tick->span_ns;
-	all |= read_programs(run, now);
+	rest_ns = alive ? 0 : account_rest(tick, now);
+	all |= tick_read_code(run, now);
+	if (run->occupy != NULL)
+		finish_first(sampler, rest_ns);
+	tick_read_runtimes(sampler, now);
+	late_serve(run);
 	if (alive)
-		list_threads_if_changed(sampler, now);
+		tick_list_changed_threads(sampler, now);
 	count = select_all(sampler, all || !alive);
 	if (run->occupy != NULL)
-		occupy_all(run, sampler->observation, count);
-	observe_all(sampler, count);
+		looks_use(&sampler->looks, run, sampler->observation, count);
+	observe_all(sampler, sampler->observation, count,
+		    run->config.stop_all ? SIZE_MAX : SLEEPING_MOST);
 	capture_all(sampler, sampler->observation, count);
 	run_consumers(sampler);
 	if (last || !alive)

@@ -8,6 +8,7 @@
 
 #include "sampler/charge_internal.h"
 #include "sampler/hold/hold_internal.h"
+#include "sampler/look_internal.h"
 #include "sampler/waits/waits_internal.h"
 #include "sampler/weights/weights_internal.h"
 #include "wallsample/runtime/gil.h"
@@ -28,8 +29,9 @@ struct tick {              /* the tick in progress */
 	uint64_t span_ns;  /* the time for which this tick accounts, up to time_ns */
 	size_t skipped;    /* number of threads that this tick does not observe */
 	size_t excluded;   /* number of the skipped threads that are excluded by name */
-	uint64_t copies_until_ns; /* when copies have to wait for the stop requests (tick.c) */
-	bool few_holders;         /* there are few lock holders: each is observed at every tick */
+	double searched;   /* probability of finding a thread that is on a CPU but not due; or 0 */
+	bool released;     /* the occupation of CPUs has ended */
+	bool few_holders;  /* there are few lock holders: each is observed at every tick */
 };
 
 /* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). While a stop
@@ -110,6 +112,8 @@ struct sampled_thread {
 	uint64_t last_ns;     /* tick.time_ns at the last observation */
 	uint32_t since_tick;  /* tick of its last new observation, or at which it became excluded */
 	uint32_t holder_tick; /* last tick at which a thread waited for a lock it had; 0: none */
+	/* Last tick that observed it first; that only looked at it (struct looks); at this item. */
+	uint32_t first_tick, look_tick, look_at;
 
 	/* Its last observation. */
 	bool seen;   /* there was an observation: the following members are valid */
@@ -129,18 +133,16 @@ struct sampled_thread {
 	struct regs *memo; /* registers from a stop that interrupted a sleep; NULL: none; owned */
 };
 
-/* What has become of an observation. With every outcome `thread`, `outcome`, `changed`, `renamed`
- * and the weights are valid. `state` is valid with UNSELECTED, SLEEPING and the outcomes after
- * SLEEPING; `info` with ASLEEP, SLEEPING, REGISTERS, CAPTURED, UNWOUND, and UNSELECTED if `state`
- * is known; the results of unwinding with UNWOUND. `capture` is set with SLEEPING to UNWOUND, and
- * with DEFERRED until late_begin. */
+/* What has become of an observation. `thread`, `outcome`, `changed`, `renamed` and the weights are
+ * always valid; `state` with UNSELECTED, SLEEPING and later ones; `info` with SLEEPING, REGISTERS,
+ * CAPTURED, UNWOUND, and UNSELECTED if `state` is known; the results of unwinding with UNWOUND.
+ * `capture` is set with SLEEPING to UNWOUND, and with DEFERRED until late_begin. */
 enum outcome {
 	OUTCOME_UNCHANGED,  /* asleep since the last observation: the stack is known */
 	OUTCOME_HELD,       /* still held since an earlier tick */
 	OUTCOME_LATE,       /* an earlier tick requested its stop, which has not happened */
 	OUTCOME_GONE,       /* exited since the last tick: only past time is attributed */
 	OUTCOME_UNSELECTED, /* sampler_context.selected has not chosen the thread */
-	OUTCOME_ASLEEP,     /* asleep: its stack is to be copied (observe_asleep) */
 	OUTCOME_SLEEPING,   /* asleep: its stack is copied, but not unwound */
 	OUTCOME_REGISTERS,  /* asleep: unwinding needs registers, which only a stop gives */
 	OUTCOME_RUNNING,    /* to be stopped: `state` is valid, `capture` is an empty buffer */
@@ -165,18 +167,16 @@ struct observation {
 	int64_t samples, weight_ns;    /* weight of the sample: ticks, and nanoseconds */
 	double importance;             /* if it ran: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
 	int64_t past_samples, past_ns; /* weight to add to the last observation; may be < 0 */
-	uint64_t cpu_ns;      /* CPU time since the last tick; 0 if not observed at that tick */
-	uint64_t counters_ns; /* when thread->sched was read */
-	enum run_state state, slept; /* slept: the state of the sleep, if it fell asleep */
+	uint64_t cpu_ns, counters_ns;  /* CPU time of the tick, or 0; when thread->sched was read */
+	enum run_state state, slept;   /* slept: the state of the sleep, if it fell asleep */
 	struct syscall_info info;
-	struct syscall_info early; /* the call in which observe_early found the thread asleep */
-	uint64_t early_switches;   /* sched.switches then; UINT64_MAX: it was not asleep */
-	uint64_t due_switches, due_cpu_ns, due_ns; /* observe_due: counters, and when read */
+	struct look look;
+	enum occupied_thread occupied;  /* when the timers of the tick expired */
 	struct capture_buffer *capture; /* taken from the pool of the process; NULL: none */
 	bool moved;       /* the thread ran after its stack was copied; a second copy failed */
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
-	bool fell_asleep; /* the thread was runnable when the tick began, and sleeps since then */
-	bool restless;    /* it runs soon: its stack is to be copied at once */
+	bool fell_asleep; /* the thread was on a CPU when the tick began, and sleeps since then */
+	bool restless;    /* it is likely to run soon: is_first (look.c) is true */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */
 	uint32_t stack;      /* number in the profile */

@@ -1,6 +1,8 @@
 libwallsample_a_SOURCES += \
+	include/wallsample/thread/own.h \
 	include/wallsample/thread/state.h \
 	include/wallsample/thread/stolen.h \
+	src/thread/own.c \
 	src/thread/run_state.c \
 	src/thread/stolen.c \
 	src/thread/syscall_names_aarch64.def \

@@ -14,12 +14,16 @@
 #define SHORT_MAX 256
 #define STATUS_MAX 8192
 
+/* The file "syscall" of a runnable thread: proc_pid_syscall(5). */
+#define RUNNING_TEXT "running"
+
 void
 watch_init(struct watch *watch, pid_t tid, enum sched_source source, bool keep_open)
 {
 	watch->tid = tid;
 	watch->sched_fd = -1;
 	watch->syscall_fd = -1;
+	watch->switch_fd = -1;
 	watch->source = source;
 	watch->keep_open = keep_open;
 	watch->stack_start = 0;
@@ -39,6 +43,7 @@ watch_release(struct watch *watch)
 {
 	close_fd(&watch->sched_fd);
 	close_fd(&watch->syscall_fd);
+	close_fd(&watch->switch_fd);
 }
 
 static enum watch_end
@@ -113,6 +118,26 @@ watch_read_syscall(struct watch *watch, const struct process *process, struct sy
 	return end;
 }
 
+bool
+watch_is_runnable(struct watch *watch, const struct process *process)
+{
+	char text[sizeof(RUNNING_TEXT)];
+
+	return read_file(watch, process, &watch->syscall_fd, "syscall", text, sizeof(text)) ==
+		       WATCH_OK &&
+	       strcmp(text, RUNNING_TEXT) == 0;
+}
+
+bool
+watch_read_switch(struct watch *watch, const struct process *process, uint64_t *switched_ns)
+{
+	char text[SWITCH_TEXT_SIZE];
+
+	return read_file(watch, process, &watch->switch_fd, "sched", text, sizeof(text)) ==
+		       WATCH_OK &&
+	       switch_parse(text, switched_ns);
+}
+
 /* --- parsers ----------------------------------------------------------------------------- */
 
 /* Parses "CPU_NS DELAY_NS SWITCHES\n": Documentation/scheduler/sched-stats.rst. */
@@ -134,6 +159,41 @@ find_field(const char *text, const char *field, uint64_t *value)
 	while (*at == '\t')
 		at++;
 	return parse_u64(&at, 10, value);
+}
+
+/* Parses " : MS.NS", where NS has six digits. */
+static bool
+parse_ms(const char *at, uint64_t *ns)
+{
+	uint64_t ms, rest;
+	const char *point;
+
+	at += strspn(at, " ");
+	if (*at++ != ':')
+		return false;
+	at += strspn(at, " ");
+	if (!parse_u64(&at, 10, &ms) || ms > UINT64_MAX / NS_PER_MS - 1 || *at != '.')
+		return false;
+	point = at++;
+	if (!parse_u64(&at, 10, &rest) || at - point != 7)
+		return false;
+	*ns = ms * NS_PER_MS + rest;
+	return true;
+}
+
+/* The first line of the file has the thread's name, which may contain the field's, but has no room
+ * for its value. */
+bool
+switch_parse(const char *text, uint64_t *switched_ns)
+{
+	static const char field[] = "\nse.exec_start";
+
+	while ((text = strstr(text, field)) != NULL) {
+		text += sizeof(field) - 1;
+		if (parse_ms(text, switched_ns))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -199,7 +259,7 @@ syscall_parse(const char *text, struct syscall_info *out)
 
 	memset(out, 0, sizeof(*out));
 	out->number = SYSCALL_NONE;
-	if (strncmp(text, "running", 7) == 0) {
+	if (strncmp(text, RUNNING_TEXT, sizeof(RUNNING_TEXT) - 1) == 0) {
 		out->running = true;
 		return true;
 	}

@@ -12,13 +12,13 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/regs_arch.h"
 
-/* A thread that waits for a CPU because wallsample woke for the tick began to wait at most this
- * long before or after the tick. */
+/* A thread that waits for a CPU because wallsample woke for a tick without occupied CPUs began to
+ * wait at most this long before or after the tick. */
 #define OWN_WAKE_NS (50 * NS_PER_US)
-/* The same where the stop requests were made while CPUs were occupied: the wait began at most this
- * long before the tick or the occupation. Covers the switch to wallsample's thread and the error of
- * the time of the stop. */
-#define OWN_SWITCH_NS (25 * NS_PER_US)
+/* For ticks with occupied CPUs: error of the time at which a thread began to wait for a CPU. That
+ * is the time of the stop less the duration of the wait; the thread uses a CPU in between, and the
+ * tracer notices the stop later. */
+#define STOP_ERROR_NS (3 * NS_PER_US)
 
 enum stop_kind
 stop_classify(int status)
@@ -164,40 +164,55 @@ read_counters(const struct process *process, struct stop_request *request)
 	return look;
 }
 
-/* True if the wait for a CPU that began at `began` was caused by wallsample. */
+/* True if the wait for a CPU that began at `began` was probably caused by wallsample. */
 static bool
 is_own_wake(const struct stop_request *request, uint64_t began)
 {
-	const uint64_t tick = request->tick_ns;
+	const uint64_t tick = request->tick_ns, *occupied = request->occupied_ns;
 
-	if (request->occupied_ns[1] == 0)
+	if (occupied[1] == 0)
 		return began >= tick - OWN_WAKE_NS && began <= tick + OWN_WAKE_NS;
-	return (began >= tick - OWN_SWITCH_NS && began <= tick) ||
-	       (request->occupied != OCCUPIED_NOT_RUNNING &&
-		began >= request->occupied_ns[0] - OWN_SWITCH_NS &&
-		began <= request->occupied_ns[1]);
+	return began >= occupied[0] - STOP_ERROR_NS &&
+	       began <= (tick > occupied[1] ? tick : occupied[1]);
+}
+
+/* True if a thread that was on no CPU when the CPUs were taken slept in its system call when the
+ * tick was due. Outside a system call, and if it was scheduled in more than once, it waited for a
+ * CPU. */
+static bool
+woke_after_tick(const struct stop_request *request, uint64_t began)
+{
+	return began > request->occupied_ns[0] + STOP_ERROR_NS && request->syscall >= 0 &&
+	       request->during.switches == request->before.switches + 1;
 }
 
 /*
- * The thread was waiting for a CPU at the tick if it has been scheduled in since `before` was read,
- * and its wait, whose duration schedstat gives, began before `before` was read. A thread whose
- * sleep the stop has interrupted was not waiting. A wait that wallsample has caused (is_own_wake)
- * is not counted either. Exception: in a system call
- * that only sleeps (syscall_only_waits) every wait is counted, because the thread was woken and has
- * waited since.
+ * A thread that has been scheduled in since `before` was read has waited for a CPU, for the time
+ * that schedstat gives. Whether it lost its CPU to wallsample is known only if request->occupied
+ * says so. Else it is assumed for a wait that began when wallsample used CPUs for the tick, but not
+ * in a system call that only sleeps (syscall_only_waits), because in such a call a thread was
+ * probably woken. A thread that was on no CPU when the CPUs were taken, and began to wait for one
+ * after the tick was due, slept until then (woke_after_tick). A thread whose sleep the stop has
+ * interrupted was not waiting.
  */
-bool
-stop_was_queued(const struct stop_request *request, uint64_t stopped_ns)
+enum tick_state
+stop_at_tick(const struct stop_request *request, uint64_t stopped_ns)
 {
-	uint64_t waited = request->during.delay_ns - request->before.delay_ns;
-	uint64_t began = stopped_ns - waited;
+	const uint64_t waited = request->during.delay_ns - request->before.delay_ns;
+	const uint64_t began = stopped_ns - waited;
 
 	if (request->during.switches == request->before.switches || request->fell_asleep ||
-	    waited == 0 || request->occupied == OCCUPIED_RUNNING)
-		return false;
-	if (syscall_only_waits(request->syscall) || waited > stopped_ns)
-		return true;
-	return began < request->counters_ns && !is_own_wake(request, began);
+	    waited == 0 || request->occupied == OCCUPIED_RUNNING ||
+	    request->occupied == OCCUPIED_RAN)
+		return TICK_RUNNING;
+	if (waited > stopped_ns)
+		return TICK_QUEUED;
+	if (request->occupied == OCCUPIED_NOT_RUNNING)
+		return woke_after_tick(request, began) ? TICK_ASLEEP : TICK_QUEUED;
+	if (syscall_only_waits(request->syscall))
+		return TICK_QUEUED;
+	return began < request->counters_ns && !is_own_wake(request, began) ? TICK_QUEUED :
+									      TICK_RUNNING;
 }
 
 bool

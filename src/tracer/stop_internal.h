@@ -87,9 +87,8 @@ bool stop_repair(pid_t tid, int status);
  */
 bool stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind);
 
-/* True when a captured thread, which stopped at `stopped_ns` or later, was waiting for a CPU at the
- * tick (request->tick_ns). */
-bool stop_was_queued(const struct stop_request *request, uint64_t stopped_ns);
+/* Returns what a captured thread, which stopped at `stopped_ns` or later, did at the tick. */
+enum tick_state stop_at_tick(const struct stop_request *request, uint64_t stopped_ns);
 
 /*
  * Releases a stopped thread that has no request: repairs its system call (stop_repair), clears its

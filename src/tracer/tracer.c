@@ -38,7 +38,7 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 		return rc;
 	}
 	tracer->process = process;
-	tracer->own_delay_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	own_thread_open(&tracer->own);
 	tracer->is_parent = waitid(P_PID, (id_t)process->pid, &info,
 				   WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 	*out = tracer;
@@ -97,7 +97,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	pid_t tid = request->watch->tid;
 	int error;
 
-	request->queued = false;
+	request->at_tick = TICK_RUNNING;
 	request->fell_asleep = false;
 	request->group_stopped = false;
 	request->held = false;
@@ -283,8 +283,7 @@ tracer_free(struct tracer *tracer)
 	 * being read. */
 	tracer_pause(tracer);
 	watchdog_free(&tracer->watchdog);
-	if (tracer->own_delay_fd >= 0)
-		close(tracer->own_delay_fd);
+	own_thread_close(&tracer->own);
 	free(tracer->seized.item);
 	free(tracer);
 }

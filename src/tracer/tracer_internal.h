@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/thread/own.h"
 #include "wallsample/tracer/tracer.h"
 
 /* --- watchdog.c: a timer whose signal ends waitpid(2), which has no time-out ------------- */
@@ -88,8 +89,8 @@ struct tracer {
 	bool is_parent; /* the process is a child of wallsample */
 	bool exited;    /* the process has exited, with exit_status as wait status */
 	int exit_status;
-	uint64_t waited_ns; /* last time at which no stopped tracee waited for tracer_serve() */
-	int own_delay_fd;   /* schedstat of wallsample's thread; -1 where the kernel has none */
+	uint64_t waited_ns;    /* last time at which no stopped tracee waited for tracer_serve() */
+	struct own_thread own; /* wallsample's thread */
 	/* Total time that wallsample had waited for a CPU (schedstat) when its last blocking wait
 	 * began; read after waited_ns was set. */
 	uint64_t own_delay_ns;

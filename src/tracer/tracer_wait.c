@@ -17,26 +17,6 @@
  */
 #define SPIN_NS (30 * NS_PER_US)
 
-/* Longest text of a schedstat file: three numbers of at most 20 digits. */
-#define SCHEDSTAT_SIZE 80
-
-/* Returns the number of nanoseconds for which wallsample's own thread has waited for a CPU since it
- * began; 0 where the kernel does not count them. Takes half a microsecond. */
-static uint64_t
-read_own_delay(const struct tracer *tracer)
-{
-	char text[SCHEDSTAT_SIZE];
-	struct sched own;
-	ssize_t n = tracer->own_delay_fd < 0 ?
-			    -1 :
-			    pread(tracer->own_delay_fd, text, sizeof(text) - 1, 0);
-
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	return sched_parse_schedstat(text, &own) ? own.delay_ns : 0;
-}
-
 /* Records the exit of the process, which is reported to its parent only; that may be wallsample. */
 static void
 record_exit(struct tracer *tracer, pid_t pid, int status)
@@ -93,7 +73,7 @@ sleep_for_any(struct tracer *tracer, uint64_t deadline_ns)
 		errno = EINTR;
 		return end;
 	}
-	tracer->own_delay_ns = read_own_delay(tracer);
+	tracer->own_delay_ns = own_thread_delay(&tracer->own);
 	/* The timer is set only when the wait is about to sleep, because setting it takes time, and
 	 * threads may be stopped during that time. */
 	if (!tracer->watchdog.armed)
@@ -126,12 +106,12 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 /*
  * Returns the time at which the kernel woke wallsample: no other tracee was stopped then.
  * wallsample may have got a CPU only later, because other programs used it: the delay, from
- * read_own_delay, is subtracted.
+ * own_thread_delay, is subtracted.
  */
 static uint64_t
 woken_ns(const struct tracer *tracer, const struct wait_end *end)
 {
-	uint64_t delay = read_own_delay(tracer) - tracer->own_delay_ns;
+	uint64_t delay = own_thread_delay(&tracer->own) - tracer->own_delay_ns;
 
 	return delay < end->at_ns - tracer->waited_ns ? end->at_ns - delay : tracer->waited_ns;
 }
@@ -202,7 +182,8 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 		request->signal = stop_signal(end->status);
 		tracer->stats.repaired += stop_capture(tracer->process, request, kind);
 		since = stopped_since(tracer, request, end);
-		request->queued = request->end == STOP_CAPTURED && stop_was_queued(request, since);
+		if (request->end == STOP_CAPTURED)
+			request->at_tick = stop_at_tick(request, since);
 		if (stays_held(tracer, entry, waiting) && stop_keep(end->tid)) {
 			request->held = !entry->is_new || waiting->runners_only;
 			if (!entry->is_new)
@@ -282,14 +263,6 @@ release_new(struct tracer *tracer)
 		tracer->seized.item[kept++] = entry;
 	}
 	tracer->seized.count = kept;
-}
-
-void
-tracer_await(struct tracer *tracer, uint64_t bound_ns)
-{
-	struct waiting waiting = { .deadline_ns = clock_now_ns() + bound_ns };
-
-	wait_for_new(tracer, &waiting);
 }
 
 /* --- threads that are held -------------------------------------------------------------------- */

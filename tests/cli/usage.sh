@@ -28,6 +28,9 @@ usage "'0' is not a process id" -p 0
 usage "'99999999999999999999' is not a process id" -p 99999999999999999999
 usage '--keep-root goes with -- CMD' -p 1 --keep-root
 usage '--stop-all and --nonblocking' -p 1 --stop-all --nonblocking
+usage '--realtime has no effect with --nonblocking' -p 1 --realtime --nonblocking
+usage '--realtime has no effect with --stop-all' -p 1 --realtime --stop-all
+usage '--realtime is not for wallsample dump' dump -p 1 --realtime
 
 usage "did you mean '--duration'?" --dration 5 -p 1
 usage "did you mean '--duration'?" --dur=5 -p 1

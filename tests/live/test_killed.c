@@ -3,6 +3,7 @@
  * test_killed.c - whatever ends wallsample, the target runs on, untraced.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ many_ends(const char *name, int number, const char *option, int times)
  * and continued, while threads are to stop or have stopped.
  */
 static void
-ends_among_nappers(const char *name, int number, int times)
+ends_among_nappers(const char *name, int number, const char *option, int times)
 {
 	const unsigned begin = (unsigned)harness_now_ns();
 	struct target target;
@@ -117,7 +118,7 @@ ends_among_nappers(const char *name, int number, int times)
 	for (int i = 0; i < times; i++) {
 		struct run run;
 
-		run_start(&run, target.pid, "-r", "400", "--max-overhead", "100", NULL);
+		run_start(&run, target.pid, "-r", "400", "--max-overhead", "100", option, NULL);
 		if (!run_wait_sampling(&run))
 			CHECK(false, "wallsample has ended by itself: %s", run.err);
 		random_moment(&seed);
@@ -138,6 +139,22 @@ ends_among_nappers(const char *name, int number, int times)
 	if (number == SIGSTOP)
 		check_unharmed(&target);
 	target_finish(&target, NULL);
+}
+
+/* wallsample is ended, or stopped and continued, while its threads use the CPUs in a real-time
+ * class. */
+static void
+ends_in_realtime(void)
+{
+	const struct sched_param first = {.sched_priority = 1}, none = {.sched_priority = 0};
+
+	if (sched_setscheduler(0, SCHED_FIFO, &first) != 0) {
+		harness_note("a real-time class is not permitted here");
+		return;
+	}
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	many_ends("SIGKILL in a real-time class", SIGKILL, "--realtime", 20);
+	ends_among_nappers("SIGSTOP in a real-time class", SIGSTOP, "--realtime", 10);
 }
 
 /* The report is there after SIGINT and SIGTERM, and says that it was ended. */
@@ -321,8 +338,9 @@ main(void)
 	many_ends("SIGKILL", SIGKILL, "--no-jitter", 80);
 	many_ends("SIGKILL while all threads are held", SIGKILL, "--stop-all", 20);
 	killed_dump(10);
-	ends_among_nappers("SIGKILL", SIGKILL, 40);
-	ends_among_nappers("SIGSTOP", SIGSTOP, 20);
+	ends_among_nappers("SIGKILL", SIGKILL, "--no-jitter", 40);
+	ends_among_nappers("SIGSTOP", SIGSTOP, "--no-jitter", 20);
+	ends_in_realtime();
 	many_ends("SIGSEGV", SIGSEGV, "--no-jitter", 5);
 	many_ends("SIGINT", SIGINT, "--no-jitter", 10);
 	many_ends("SIGTERM", SIGTERM, "--stop-all", 10);

@@ -81,6 +81,7 @@ unit_tests = \
 	tests/unit/runtime/test_python_tasks \
 	tests/unit/runtime/test_python_threads \
 	tests/unit/sampler/test_hold \
+	tests/unit/sampler/test_look \
 	tests/unit/sampler/test_margins \
 	tests/unit/sampler/test_observe \
 	tests/unit/sampler/test_pace \

@@ -73,8 +73,7 @@ struct options {
 	const char *format; /* name of the format; NULL: by the ending of `output`, else text */
 	uint64_t limit;     /* rows of a table; 0: not given */
 	bool threads;
-	bool stop_all;
-	bool nonblocking;
+	bool stop_all, nonblocking, realtime;
 	double max_overhead; /* limit of wallsample's own CPU time, in percent of one CPU */
 	uint64_t stack_size; /* bytes */
 	struct filter filter;

@@ -77,12 +77,13 @@ struct runtimes *runtimes_create(const struct runtimes_config *config);
 void runtimes_free(struct runtimes *runtimes);
 
 /*
- * Must be called once a tick, while no thread is stopped. Searches for runtimes when mappings have
- * changed, and for new threads of the runtimes. Reading the lists of threads takes at most 1% of
- * the CPU time of a second: in a process with ten thousand threads a new thread may be found some
- * ticks later. `now_ns`: the current time (CLOCK_MONOTONIC).
+ * Must be called once a tick, while no thread is stopped but those that stop late. Searches for
+ * runtimes when mappings have changed, and for new threads of the runtimes. Reading the lists takes
+ * at most 1% of the time: of 10,000 threads a new one may be found late. `now_ns`: CLOCK_MONOTONIC.
  */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
+/* Forgets which pages are in memory; to be called before captures that precede runtimes_tick. */
+void runtimes_begin_tick(struct runtimes *runtimes);
 /* Number of calls of runtimes_tick that suffice to search the mappings of a large program. */
 #define RUNTIME_LOOKS 16
 /*

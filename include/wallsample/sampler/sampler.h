@@ -20,11 +20,12 @@
  * A sleeping thread is observed with a probability of 1/period at each tick. The period grows with
  * the length of the sleep, in powers of two, up to a limit that grows with the number of threads.
  * If the thread has not run since its last observation, the whole time since then is attributed to
- * the stack in which it sleeps, which is exact. If it has run, the new sample weighs period *
- * dt(k). The stack of the last observation gets the time since that observation minus this weight,
- * which may be negative: this is the difference estimator of survey sampling. As the probability of
- * an observation depends only on the past, the expected weight of everything that a thread does is
- * the time for which it does it. The weights of each thread add up to its lifetime exactly.
+ * the stack in which it sleeps, which is exact. If it has run, the new sample weighs dt(k) / p: p
+ * is the probability of this observation, 1/period, or more if the tick searches for threads on a
+ * CPU. The stack of the last observation gets the rest of the time since then, which may be
+ * negative: this is the difference estimator of survey sampling. As p is known, the expected weight
+ * of everything that a thread does is the time for which it does it. The weights of each thread add
+ * up to its lifetime exactly.
  *
  * These weights are corrected once a second, so that they sum up to the times that the kernel has
  * counted (src/sampler/weights/weights_internal.h).
@@ -69,6 +70,8 @@ struct sampler_config {
 	/* at each tick, running threads stay stopped until all of them are captured */
 	bool stop_all;
 	bool nonblocking; /* no thread is ever stopped */
+	/* Threads in a real-time class take the CPUs for ticks; see sampler_check_realtime. */
+	bool realtime;
 	/* For dumps: the profile names the remaining time of a sleep and the number of polled
 	 * descriptors, so that sleeps with different remaining times are different waits. */
 	bool exact;
@@ -147,6 +150,10 @@ struct sampler_hooks {
  * not fail. */
 int sampler_create(const struct sampler_config *config, const struct sampler_context *context,
 		   struct sampler **out, struct error *err);
+
+/* For sampler_config.realtime: returns 0 if the calling thread may enter a real-time class, else
+ * ERROR_SYSTEM with the reason. */
+int sampler_check_realtime(struct error *err);
 
 /* Samples until the duration has passed, *stop is set or the target has exited. Returns the one of
  * these that ended the run. May be called once. */

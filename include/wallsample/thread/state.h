@@ -96,7 +96,7 @@ enum sched_source sched_source_probe(void);
 
 struct watch {
 	pid_t tid;
-	int sched_fd, syscall_fd; /* -1 while not open */
+	int sched_fd, syscall_fd, switch_fd; /* -1 while not open */
 	enum sched_source source;
 	bool keep_open; /* descriptors stay open between reads */
 	/* [start, end) of the mapping that contained the stack pointer when the stack was last
@@ -124,10 +124,27 @@ enum watch_end watch_read_sched(struct watch *watch, const struct process *proce
 enum watch_end watch_read_syscall(struct watch *watch, const struct process *process,
 				  struct syscall_info *out);
 
-/* Parsers of the files "schedstat", "status" and "syscall" of a thread, public for tests. They
- * return false for malformed text. */
+/*
+ * Reads the moment of a thread's last switch, "se.exec_start" in its file "sched": for a thread
+ * that is not on a CPU, when it left its CPU; for one that has just got a CPU, when it got it. A
+ * thread that gets a CPU from another one has the same value as that one, because the kernel
+ * reads its clock once for a switch. The value grows while a thread runs. Unit: ns of the clock
+ * of the CPU's run queue, which differs between CPUs where a hypervisor takes CPU time. Returns
+ * false if the value cannot be read: before Linux 6.15 only kernels with CONFIG_SCHED_DEBUG have
+ * it.
+ */
+bool watch_read_switch(struct watch *watch, const struct process *process, uint64_t *switched_ns);
+/* True if the thread is runnable; false also if its state cannot be read. Takes less time than
+ * watch_read_syscall. */
+bool watch_is_runnable(struct watch *watch, const struct process *process);
+
+/* Parsers of the files "schedstat", "status", "sched" and "syscall" of a thread, public for tests.
+ * They return false for malformed text. */
 bool sched_parse_schedstat(const char *text, struct sched *out);
 bool sched_parse_status(const char *text, struct sched *out);
+bool switch_parse(const char *text, uint64_t *switched_ns);
+/* Size for the first lines of the file "sched", of which switch_parse uses the third. */
+#define SWITCH_TEXT_SIZE 512
 bool syscall_parse(const char *text, struct syscall_info *out);
 
 /* --- the system calls of this architecture ------------------------------------------------ */

@@ -38,28 +38,29 @@ enum stop_end {
 	STOP_UNREADABLE, /* registers or counters were not readable; released */
 };
 
-/* Whether a runnable thread was on a CPU when wallsample took the CPUs, or had to wait for one. */
-enum occupied_thread { OCCUPIED_UNKNOWN, OCCUPIED_RUNNING, OCCUPIED_NOT_RUNNING };
+/* What a stopped thread did at the tick: ran, waited for a CPU, or slept and was woken since. */
+enum tick_state { TICK_RUNNING, TICK_QUEUED, TICK_ASLEEP };
+/* Whether a thread was on a CPU when the timers of the tick expired; RAN: shortly before. */
+enum occupied_thread { OCCUPIED_UNKNOWN, OCCUPIED_RUNNING, OCCUPIED_RAN, OCCUPIED_NOT_RUNNING };
 
 /* Request to stop one thread, owned by the caller. It must be neither moved nor changed while its
  * end is STOP_LATE. */
 struct stop_request {
-	struct watch *watch;     /* in: for reading the thread's counters in the stop */
-	struct sched before;     /* counters read before the request */
-	size_t stack_want;       /* bytes of stack to copy */
-	uint64_t sp_before;      /* stack pointer at an earlier sample; 0: none */
-	uint64_t tick_ns;        /* when the tick began, CLOCK_MONOTONIC */
-	uint64_t counters_ns;    /* when `before` was read */
-	uint64_t occupied_ns[2]; /* from, to: wallsample took CPUs for the tick; 0: it did not */
-	enum occupied_thread occupied; /* what the thread did when they were taken */
-	struct snapshot snapshot;      /* initialised by the caller, filled by the tracer */
-	/* Called while the thread is stopped, after its registers and stack have been copied, for
-	 * other reads that need the stop. Must take microseconds only; may be NULL. */
+	struct watch *watch;           /* in: for reading the thread's counters in the stop */
+	struct sched before;           /* counters read before the request */
+	size_t stack_want;             /* bytes of stack to copy */
+	uint64_t sp_before;            /* stack pointer at an earlier sample; 0: none */
+	uint64_t tick_ns, counters_ns; /* when the tick began, and `before` was read */
+	uint64_t occupied_ns[2]; /* when due; until when CPUs may have been taken; 0: not planned */
+	enum occupied_thread occupied;
+	struct snapshot snapshot; /* initialised by the caller, filled by the tracer */
+	/* Called in the stop, after registers and stack are copied, for other reads that need the
+	 * stop. Must take microseconds only; may be NULL. */
 	void (*stopped)(void *context, pid_t tid, uint64_t sp);
 	void *context;
 	/* out */
 	enum stop_end end;
-	bool queued;         /* the thread was waiting for a CPU at the tick */
+	enum tick_state at_tick;
 	bool fell_asleep;    /* the interrupt ended a sleep in `syscall` */
 	bool group_stopped;  /* job control has stopped the thread, and keeps it stopped */
 	bool held;           /* tracer_collect_held keeps the thread stopped */
@@ -114,8 +115,6 @@ void tracer_ask(struct tracer *tracer, struct stop_request *request);
  */
 void tracer_collect(struct tracer *tracer, uint64_t bound_ns, bool hold, void (*held)(void *),
 		    void *context);
-/* As tracer_collect with `hold` false; the caller must call tracer_collect afterwards. */
-void tracer_await(struct tracer *tracer, uint64_t bound_ns);
 
 /*
  * As tracer_collect, but threads that were running stay stopped (held) until the caller calls
@@ -128,9 +127,8 @@ void tracer_await(struct tracer *tracer, uint64_t bound_ns);
  * caller must release them, as tracer_pause does. A held thread that is killed is no longer held.
  */
 void tracer_collect_held(struct tracer *tracer, uint64_t bound_ns);
-/* From this call until tracer_release_all_held, running threads that stop late are held, too. */
+/* From now on until tracer_release_all_held, running threads that stop late are held, too. */
 void tracer_hold_late(struct tracer *tracer);
-/* True when the thread is held. */
 bool tracer_is_held(const struct tracer *tracer, pid_t tid);
 /* Resumes a held thread. Returns false if it was not held. */
 bool tracer_release_held(struct tracer *tracer, pid_t tid);

@@ -11,6 +11,10 @@
 
 /* Number of donors from which on a thread's own are preferred to those of its kind. */
 #define DONORS_ENOUGH 8
+/* The samples of a window are poor if their `part` is below this share of a tick, the `part` of one
+ * exact sample: fewer than 16 samples, none of them exact (IMPORTANCE_ROUGH). A donor is better if
+ * their mean importance is below this share of its importance. */
+#define POOR (1.0 / 4)
 /* Most parts into which borrowed time is divided. */
 #define PARTS_MOST 32
 
@@ -120,7 +124,7 @@ weights_lend(struct calibration *calibration, struct sampled_thread *thread)
 
 		if (class != CLASS_BLOCKED && cell->samples > 0)
 			donors_add(kind_of(calibration, thread, entry->stack, class), cell->entry,
-				   cell->part);
+				   (double)cell->ns, cell->part);
 	}
 }
 
@@ -157,6 +161,21 @@ find_donors(struct calibration *calibration, struct sampled_thread *thread, enum
 	return found != NULL ?
 		       found :
 		       donors_of(calibration, thread, class == CLASS_CPU ? CLASS_QUEUE : CLASS_CPU);
+}
+
+bool
+weights_has_better(struct calibration *calibration, struct sampled_thread *thread, int64_t ns,
+		   double part)
+{
+	const struct donors *donors;
+	bool better = false;
+
+	if (ns <= 0 || part >= POOR * (double)calibration->run->tick.span_ns)
+		return false;
+	donors = donors_of(calibration, thread, CLASS_CPU);
+	for (uint32_t i = 0; donors != NULL && i < donors->count; i++)
+		better |= POOR * donors->donor[i].importance > part / (double)ns;
+	return better;
 }
 
 /* Plans `ns` more for the entry of a donor, which may be another thread's. `from`: number of the

@@ -3,11 +3,15 @@
 #include "sampler/weights/weights_internal.h"
 
 void
-donors_add(struct donors *donors, uint32_t entry, double weight_ns)
+donors_add(struct donors *donors, uint32_t entry, double ns, double part)
 {
-	if (weight_ns <= 0)
+	if (ns <= 0 || part <= 0)
 		return;
-	donors->donor[donors->next] = (struct donor){ .entry = entry, .weight = (float)weight_ns };
+	donors->donor[donors->next] = (struct donor){
+		.entry = entry,
+		.weight = (float)part,
+		.importance = (float)(part / ns),
+	};
 	donors->next = (donors->next + 1) % DONORS_MOST;
 	if (donors->count < DONORS_MOST)
 		donors->count++;

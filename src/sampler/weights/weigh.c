@@ -247,7 +247,10 @@ divide_class(struct calibration *calibration, struct sampled_thread *thread,
 	     enum weight_class class, struct account *account)
 {
 	const int64_t known = account->known[class], sampled = account->sampled[class];
-	const bool any = account->samples[class] > 0 && sampled > 0;
+	const bool poor = class == CLASS_CPU &&
+			  weights_has_better(calibration, thread, sampled,
+					     sum_parts(calibration, &thread->window, class));
+	const bool any = account->samples[class] > 0 && sampled > 0 && !poor;
 	const bool few = !any || known / STRETCH_MOST > sampled;
 	int64_t own = few ? (any ? sampled * STRETCH_MOST : 0) : known;
 

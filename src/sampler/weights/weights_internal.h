@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weights_internal.h - calibration: makes the weights of samples agree with the kernel's
- * accounting.
+ * weights_internal.h - calibration: makes weights of samples agree with the kernel's accounting.
  *
  * The kernel counts for each thread the time on a CPU and the time waiting for a CPU (schedstat).
- * So over a window of about a second the time of a thread in each class of states is known, and
- * need not be estimated from samples. The samples of the thread in that window only decide how the
- * known time is divided among stacks (post-stratification, as in survey sampling).
+ * So over a window of about a second the time of a thread in each class of states is known. The
+ * samples of the thread in that window only divide it among stacks (post-stratification).
  *
  * During a window the sampler adds samples with their estimated weights (sampler.h). At the end of
  * the window each sum is corrected: profile_correct adds the difference between the known and the
@@ -14,9 +12,9 @@
  * the kernel has counted but the window cannot contain (the window is shorter than elapsed time,
  * because each tick leaves some time to later ticks) is carried to the next window.
  *
- * If a class has known time and too few samples in the window, the thread's latest samples of that
- * class in the run divide the time, then those of threads of the same kind (same name and same
- * outermost functions). Time that no sample describes gets a named frame.
+ * The thread's latest samples of a class divide its time, or those of threads of its kind (same
+ * name and outermost functions), if the window has too few; CPU time also if it has few, all rough,
+ * and a latest sample is exact. Time that no sample describes gets a named frame.
  *
  * No calibration: without schedstat, for dumps (sampler_config.exact), and when threads are held
  * between ticks, because held time is not time of the program.
@@ -44,15 +42,14 @@ enum weight_class {
 	WEIGHT_CLASSES
 };
 
-/* --- donors.c: latest samples, which divide the time of windows without samples  ------------ */
+/* --- donors.c: latest samples, which divide the time of windows without samples ------------- */
 
 #define DONORS_MOST 64
 
-/* A sample of one class. */
 struct donor {
-	uint32_t entry; /* of the profile */
-	float weight;   /* estimated weight, in ns */
-	float credit;   /* part of the divided time that the donor has to get; donors_next */
+	uint32_t entry;           /* of the profile */
+	float weight, importance; /* weight: estimated wall time in ns, times the importance */
+	float credit; /* part of the divided time that the donor has to get; donors_next */
 };
 
 /* The latest samples of one class. A zeroed struct is empty. */
@@ -61,7 +58,8 @@ struct donors {
 	uint32_t count, next;
 };
 
-void donors_add(struct donors *donors, uint32_t entry, double weight_ns);
+/* `ns`, `part`: as in struct window_cell; no effect unless both are above 0. */
+void donors_add(struct donors *donors, uint32_t entry, double ns, double part);
 /* Returns the entry of the donor that gets the next of equal parts of a time; there must be one. In
  * the long run each donor gets parts in proportion to its weight. */
 uint32_t donors_next(struct donors *donors);
@@ -105,7 +103,7 @@ struct thread_window {
 	uint64_t moved_ns;  /* a wait for a CPU that is in progress began after this moment */
 };
 
-/* Initialises the windows of a thread whose time counts from its creation on. */
+/* Begins the first window of a thread. Its time counts from the thread's creation on. */
 void window_init(struct thread_window *window);
 void window_release(struct thread_window *window);
 /* Adds samples of the thread, in this state, which are in the entry `entry` of the profile. */
@@ -162,15 +160,17 @@ struct calibration {
  * result is valid until the next call. */
 struct planned *weights_plan(struct calibration *calibration, const struct profile_entry *entry,
 			     int64_t ns);
-/* Merges the samples of the thread's window, and makes the runnable ones donors for threads of its
+/* Merges the samples of the thread's window; the runnable ones become donors for threads of its
  * kind. To be called for all threads before the first weights_borrow. */
 void weights_lend(struct calibration *calibration, struct sampled_thread *thread);
-/* Plans the division of `ns` of a class among donors. Returns false, without effect, if there are
- * none. */
+/* Plans the division of `ns` of a class among donors. Returns false if there are none. */
 bool weights_borrow(struct calibration *calibration, struct sampled_thread *thread,
 		    enum weight_class class, int64_t ns);
-/* Plans time of a class for which there are no samples: waits for a CPU belong to the stack at
- * which the thread was observed last, other time to a named frame. */
+/* True if the window's samples on a CPU (sums: `ns`, `part`) are few and rough, a donor exact. */
+bool weights_has_better(struct calibration *calibration, struct sampled_thread *thread, int64_t ns,
+			double part);
+/* Plans time of a class without samples: waits for a CPU belong to the stack at which the thread
+ * was observed last, other time to a named frame. */
 void weights_leave_unplaced(struct calibration *calibration, struct sampled_thread *thread,
 			    enum weight_class class, int64_t ns);
 /* Moves time of the thread from the named frames of earlier windows to donors that exist now. */

@@ -63,7 +63,8 @@ window_add(struct thread_window *window, uint32_t entry, enum run_state state, i
 		return;
 	if (window->donors[class] == NULL)
 		window->donors[class] = xcalloc(1, sizeof(*window->donors[class]));
-	donors_add(window->donors[class], entry, (double)wall_ns * window->importance);
+	donors_add(window->donors[class], entry, (double)wall_ns,
+		   (double)wall_ns * window->importance);
 }
 
 void

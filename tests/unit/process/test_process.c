@@ -21,7 +21,7 @@
 #include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/find.h"
-#include "wallsample/process/newest_task.h"
+#include "wallsample/process/loadavg.h"
 #include "wallsample/process/process.h"
 
 /* Fields 4 to 52 behind the state; the last ones as a kernel prints them. */
@@ -463,17 +463,23 @@ end_at_once(void *argument)
 }
 
 static void
-test_newest_task(void **state)
+test_loadavg(void **state)
 {
-	struct newest_task newest = { 0 };
+	struct loadavg loadavg = { 0 };
 	pthread_t thread;
 
 	(void)state;
-	newest_task_changed(&newest);
+	loadavg_has_new_thread(&loadavg);
 	assert_int_equal(pthread_create(&thread, NULL, end_at_once, NULL), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_true(newest.fd < 0 || newest_task_changed(&newest));
-	newest_task_release(&newest);
+	assert_true(loadavg.fd < 0 || loadavg_has_new_thread(&loadavg));
+	assert_true(loadavg.fd < 0 || loadavg_runnable(&loadavg) >= 1);
+	loadavg_release(&loadavg);
+	assert_int_equal(loadavg_parse_runnable("0.20 0.18 0.12 13/80 11206\n"), 13);
+	assert_int_equal(loadavg_parse_runnable("7/80"), 7);
+	assert_int_equal(loadavg_parse_runnable("0.20 0.18 0.12"), 0);
+	assert_int_equal(loadavg_parse_runnable("/"), 0);
+	assert_int_equal(loadavg_parse_runnable(""), 0);
 }
 
 int
@@ -481,7 +487,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),
-		cmocka_unit_test(test_newest_task),
+		cmocka_unit_test(test_loadavg),
 		cmocka_unit_test(test_stat_long_name),
 		cmocka_unit_test(test_stat_hostile),
 		cmocka_unit_test(test_stat_cut_off),

@@ -109,7 +109,7 @@ test_shared_cpu(void **state)
 		.before = { .cpu_ns = 5, .delay_ns = 1000 },
 		.during = { .cpu_ns = 6, .delay_ns = 1000 + 150 * NS_PER_US },
 		.end = STOP_CAPTURED,
-		.queued = true,
+		.at_tick = TICK_QUEUED,
 	};
 
 	(void)state;

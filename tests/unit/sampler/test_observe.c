@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +61,7 @@ tell(const struct scene *scene, char what)
 	assert_int_equal(write(scene->child.to, &what, 1), 1);
 }
 
-/* Waits until the child sleeps in read(2), and begins an observation, as select_threads does. */
+/* Waits until the child sleeps in read(2), and begins an observation as select_observation does. */
 static void
 begin_observation(struct scene *scene)
 {
@@ -74,8 +76,6 @@ begin_observation(struct scene *scene)
 		.samples = 1,
 		.weight_ns = 1,
 		.importance = 1.0,
-		.early_switches = UINT64_MAX,
-		.due_switches = UINT64_MAX,
 	};
 }
 
@@ -89,7 +89,6 @@ scene_begin(struct scene *scene)
 	memset(scene, 0, sizeof(*scene));
 	shared->spins = shared->go = false;
 	sleeping_child_start(&scene->child, wait_or_spin);
-	scene->run.tick.copies_until_ns = UINT64_MAX;
 	scene->process.process = scene->child.process;
 	scene->thread.process = &scene->process;
 	scene->thread.selected = true;
@@ -210,13 +209,11 @@ test_woken(void **state)
 		scene_end(&scene);
 		skip();
 	}
-	observe_early(&scene.run, observation, 1, UINT64_MAX);
-	assert_true(observation->early_switches != UINT64_MAX);
+	look_first(observation);
+	assert_true(observation->look.taken);
+	assert_false(observation->look.call.running);
 	tell(&scene, 'x');
 	wait_runnable(&scene);
-	observe_due(observation);
-	assert_true(observation->due_switches == observation->early_switches);
-	scene.run.tick.copies_until_ns = 0; /* its stack is copied at once all the same */
 	observe_threads(&scene.run, observation, 1);
 	rival_ends = true;
 	pthread_join(rival, NULL);
@@ -241,13 +238,14 @@ fall_asleep(struct scene *scene)
 	tell(scene, 's');
 	while (!shared->spins)
 		sched_yield();
-	observe_due(&scene->observation);
+	look_first(&scene->observation);
+	assert_true(scene->observation.look.call.running);
 	shared->go = true;
 	while (shared->spins)
 		sched_yield();
 	assert_true(sleeping_child_settle(&scene->child, &scene->thread.watch, SYS_read, &sched,
 					  &info));
-	return sched.switches == scene->observation.due_switches;
+	return sched.switches == scene->observation.look.sched.switches;
 }
 
 /* A thread that was on a CPU then, and has fallen asleep since, counts as running. */
@@ -256,11 +254,17 @@ test_fell_asleep(void **state)
 {
 	struct scene scene;
 	struct observation *observation = &scene.observation;
+	cpu_set_t all, other;
+	const bool apart = take_cpus(&all, &other);
 
 	(void)state;
 	scene_begin(&scene);
+	/* On one CPU with the test, the child would hardly ever run on until it sleeps. */
+	if (apart)
+		assert_int_equal(sched_setaffinity(scene.child.pid, sizeof(other), &other), 0);
 	while (!fall_asleep(&scene))
 		;
+	sched_setaffinity(0, sizeof(all), &all);
 	observe_threads(&scene.run, observation, 1);
 	assert_int_equal(observation->outcome, OUTCOME_SLEEPING);
 	assert_true(observation->fell_asleep);
@@ -270,76 +274,114 @@ test_fell_asleep(void **state)
 	scene_end(&scene);
 }
 
-/* Observes a sleeping thread when there is no time to copy its stack. */
+/* Observes the child, which slept and now runs on a CPU, five ticks after its last observation. */
 static void
-observe_later(struct scene *scene)
+weigh_found(struct scene *scene)
 {
+	struct observation *observation = &scene->observation;
+
 	begin_observation(scene);
-	scene->run.tick.copies_until_ns = 0;
-	/* It has hardly been scheduled in since the last tick. */
-	scene->thread.sched.switches = 0;
-	scene->run.tick.time_ns = UINT64_MAX;
-	observe_threads(&scene->run, &scene->observation, 1);
-	assert_int_equal(scene->observation.outcome, OUTCOME_ASLEEP);
-	assert_null(scene->observation.capture);
+	shared->go = false;
+	observation->samples = 5;
+	observation->weight_ns = 500;
+	observation->occupied = OCCUPIED_RUNNING;
+	tell(scene, 's');
+	while (!shared->spins)
+		sched_yield();
+	assert_int_equal(watch_read_sched(&scene->thread.watch, scene->child.process,
+					  &observation->look.sched),
+			 WATCH_OK);
+	observation->look.call.running = true;
+	observation->look.taken = observation->look.settled = true;
+	observe_threads(&scene->run, observation, 1);
+	shared->go = true;
+	assert_int_equal(observation->outcome, OUTCOME_RUNNING);
 }
 
-/* A stack that is copied later: of a thread that has slept since, of one that sleeps again, and of
- * one that runs. */
+/* Checks the weight of the sample and what the old sleep gets, in ticks of 100 ns, and the CPU time
+ * that charge.c is told. */
 static void
-test_copied_later(void **state)
+check_weights(const struct observation *observation, int64_t ticks, int64_t past, uint64_t cpu_ns)
+{
+	assert_int_equal(observation->samples, ticks);
+	assert_int_equal(observation->weight_ns, 100 * ticks);
+	assert_int_equal(observation->past_samples, past);
+	assert_int_equal(observation->past_ns, 100 * past);
+	assert_int_equal(observation->cpu_ns, cpu_ns);
+}
+
+static void
+test_found(void **state)
 {
 	struct scene scene;
 	struct observation *observation = &scene.observation;
-	struct sched before, after;
-	struct syscall_info info;
+	double sum = 0;
 
 	(void)state;
 	scene_begin(&scene);
-	observe_later(&scene);
-	observe_asleep(&scene.run, observation);
-	assert_int_equal(observation->outcome, OUTCOME_SLEEPING);
-	assert_int_equal(observation->state, RUN_SLEEPING);
+	rng_seed(&scene.run.rng, 1);
+	scene.run.searches = true;
+	scene.run.tick.searched = 1;
+	scene.run.tick.span_ns = 100;
+	scene.thread.seen = true;
+	scene.thread.period = 8;
+	scene.thread.asleep = true;
+	/* A search that finds all: the sample stands for this tick, the sleep for four. */
+	weigh_found(&scene);
+	check_weights(observation, 1, 4, 100);
 	capture_return(observation);
 
-	observe_later(&scene);
-	before = scene.thread.sched;
-	tell(&scene, 'x');
-	do
-		assert_true(sleeping_child_settle(&scene.child, &scene.thread.watch, SYS_read,
-						  &after, &info));
-	while (after.switches == before.switches);
-	observe_asleep(&scene.run, observation);
-	assert_int_equal(observation->outcome, OUTCOME_SLEEPING);
-	assert_int_equal(scene.thread.sched.switches, after.switches);
+	/* Without a sleep that could get the rest, the weight stays. */
+	scene.thread.asleep = false;
+	weigh_found(&scene);
+	check_weights(observation, 5, 0, 0);
 	capture_return(observation);
 
-	observe_later(&scene);
-	shared->go = false;
-	tell(&scene, 's');
-	while (!shared->spins)
-		sched_yield();
-	observe_asleep(&scene.run, observation);
-	shared->go = true;
-	assert_int_equal(observation->outcome, OUTCOME_RUNNING);
-	assert_int_equal(observation->state, RUN_RUNNING);
-	assert_non_null(observation->capture);
+	/* A search finds half of the threads: 1 / (1 - 1/2 x 1/2) ticks on average; the mean of 400
+	 * has a standard deviation of 0.024. */
+	scene.thread.asleep = true;
+	scene.thread.period = 2;
+	scene.run.tick.searched = 0.5;
+	for (int i = 0; i < 400; i++) {
+		weigh_found(&scene);
+		assert_int_equal(observation->samples + observation->past_samples, 5);
+		assert_int_equal(observation->weight_ns + observation->past_ns, 500);
+		sum += (double)observation->samples;
+		capture_return(observation);
+	}
+	assert_true(fabs(sum / 400 - 4.0 / 3) < 0.15);
+
+	/* No search: each tick observes it with a probability of 1/8. */
+	scene.thread.period = 8;
+	scene.run.tick.searched = 0;
+	weigh_found(&scene);
+	check_weights(observation, 8, -3, 0);
 	scene_end(&scene);
 }
 
-/* The thread's process has ended when the stack is copied. */
+/* Job control stops a process whose thread was observed before the tick read that. */
 static void
-test_gone(void **state)
+test_job_control(void **state)
 {
 	struct scene scene;
+	struct observation *observation = &scene.observation;
+	struct task_stat stat = { .state = 'S' };
 
 	(void)state;
 	scene_begin(&scene);
-	observe_later(&scene);
-	sleeping_child_kill(&scene.child);
-	observe_asleep(&scene.run, &scene.observation);
-	assert_int_equal(scene.observation.outcome, OUTCOME_FAILED);
-	assert_null(scene.observation.capture);
+	scene.process.leader_state = 'S';
+	observe_threads(&scene.run, observation, 1);
+	assert_int_equal(observation->outcome, OUTCOME_SLEEPING);
+	assert_int_equal(observation->state, RUN_SLEEPING);
+	kill(scene.child.pid, SIGSTOP);
+	while (stat.state != 'T') /* the alarm of the test ends this loop */
+		assert_true(process_read_task_stat(scene.child.process, scene.child.pid, &stat));
+	observe_stopped_process(observation);
+	assert_int_equal(observation->state, RUN_SLEEPING); /* the tick has not read it yet */
+	scene.process.leader_state = 'T';
+	observe_stopped_process(observation);
+	assert_int_equal(observation->state, RUN_STOPPED);
+	kill(scene.child.pid, SIGCONT);
 	scene_end(&scene);
 }
 
@@ -349,8 +391,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_woken),
 		cmocka_unit_test(test_fell_asleep),
-		cmocka_unit_test(test_copied_later),
-		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_job_control),
 	};
 
 	alarm(60);

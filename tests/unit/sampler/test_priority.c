@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -67,6 +68,7 @@ test_not_permitted(void **state)
 {
 	const struct place before = place_now();
 	struct priority priority = { .urgent = false };
+	struct error err;
 
 	(void)state;
 	if (geteuid() == 0 && seteuid(65534) != 0)
@@ -79,6 +81,9 @@ test_not_permitted(void **state)
 		assert_return_code(sched_setscheduler(0, SCHED_OTHER, &none), 0);
 		skip(); /* by a capability of its own */
 	}
+	assert_true(priority_check_urgent(&err) != 0);
+	assert_non_null(strstr(err.text, "RLIMIT_RTPRIO"));
+	assert_same(place_now(), before);
 	priority_raise(&priority);
 	priority_urgent(&priority, true);
 	assert_false(priority.urgent || priority.may_be_urgent);
@@ -96,10 +101,14 @@ test_class_of_others(void **state)
 {
 	const struct sched_param none = { .sched_priority = 0 };
 	struct priority priority = { .urgent = false };
+	struct error err;
 
 	(void)state;
 	if (sched_setscheduler(0, SCHED_BATCH, &none) != 0)
 		skip();
+	assert_true(priority_check_urgent(&err) != 0);
+	assert_non_null(strstr(err.text, "chrt"));
+	assert_int_equal(sched_getscheduler(0), SCHED_BATCH);
 	priority_raise(&priority);
 	priority_urgent(&priority, true);
 	assert_int_equal(sched_getscheduler(0), SCHED_BATCH);
@@ -109,11 +118,36 @@ test_class_of_others(void **state)
 	assert_return_code(sched_setscheduler(0, SCHED_OTHER, &none), 0);
 }
 
+/* The class can be entered and left again, and the limit of its CPU time is restored. */
+static void
+test_check_and_limit(void **state)
+{
+	const struct place before = place_now();
+	struct priority priority = { .urgent = false };
+	struct rlimit old, limit;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_RTTIME, &old), 0);
+	priority_limit(&priority);
+	assert_int_equal(getrlimit(RLIMIT_RTTIME, &limit), 0);
+	assert_true(limit.rlim_cur <= old.rlim_cur && limit.rlim_cur <= 200000);
+	assert_true(limit.rlim_max == old.rlim_max);
+	priority_unlimit(&priority);
+	assert_int_equal(getrlimit(RLIMIT_RTTIME, &limit), 0);
+	assert_true(limit.rlim_cur == old.rlim_cur);
+	if (priority_check_urgent(&err) != 0)
+		skip();
+	assert_int_equal(place_now().class, before.class);
+	assert_int_equal(place_now().nice, before.nice);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_check_and_limit),
 		cmocka_unit_test(test_class_of_others),
 		cmocka_unit_test(test_not_permitted),
 	};

@@ -630,10 +630,43 @@ test_nothing_stolen(void **state)
 	weights_scene_end(&scene);
 }
 
+/* A thread that is removed between its sample and the end of the tick: its latency is charged
+ * without it. */
+static void
+test_charge_removed(void **state)
+{
+	static const char *const samples[] = { "a" };
+	struct weights_scene scene;
+	struct thread_window *window = &scene.thread[0].window;
+	struct thread_window kept;
+	int64_t before;
+	size_t gaps;
+
+	(void)state;
+	weights_scene_begin(&scene, 1, NULL);
+	weights_scene_tick(&scene, samples);
+	before = weights_scene_sum(&scene, -1, ANY, NULL, WEIGHT_LATENCY);
+	gaps = scene.charging.gap_count;
+	scene.run.tick.span_ns = WEIGHTS_SPAN_NS;
+	charge_runnable(&scene.charging, &scene.thread[0], window->cell[0].entry, 1);
+	charge_removed(&scene.charging, &scene.thread[0]);
+	/* as memory that was freed */
+	kept = *window;
+	window->cell = NULL;
+	charge_tick(&scene.charging);
+	*window = kept;
+	assert_int_equal(weights_scene_sum(&scene, -1, ANY, NULL, WEIGHT_LATENCY),
+			 before + WEIGHTS_SPAN_NS);
+	assert_int_equal(scene.charging.gap_count, gaps + 1);
+	assert_int_equal(scene.charging.gap[gaps].ns, WEIGHTS_SPAN_NS);
+	weights_scene_end(&scene);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_charge_removed),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_huge_counters),

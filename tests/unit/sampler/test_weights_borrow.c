@@ -56,6 +56,45 @@ assert_latency(struct weights_scene *scene)
 		      (int64_t)profile_wall_ns(scene->run.profile), 200);
 }
 
+/* --- samples that are not exact -------------------------------------------------------------- */
+
+/* The only sample of a thread in a window has this importance, and a thread of its kind has exact
+ * samples. Returns the part of the thread's 40 ms of CPU time that its own sample gets. */
+static int64_t
+seen_time(double importance)
+{
+	const char *const others[] = { S100, A10 S10 S10 S10 S10 S10 S10 S10 S10 S10 };
+	const char *const first[] = { "b", "-" };
+	const char *const rest[] = { S10 S10 S10 S10 S10 S10 S10 S10 S10,
+				     S10 S10 S10 S10 S10 S10 S10 S10 S10 };
+	struct weights_scene scene;
+	int64_t seen;
+
+	weights_scene_begin(&scene, 2, NULL);
+	weights_scene_count(&scene, 1, 100, 0);
+	weights_scene_window(&scene, others, false);
+	scene.thread[0].window.importance = importance;
+	weights_scene_tick(&scene, first);
+	scene.thread[0].window.importance = 1;
+	weights_scene_count(&scene, 0, 40, 0);
+	weights_scene_window(&scene, rest, false);
+	seen = wall_of(&scene, 0, RUN_RUNNING, "b");
+	assert_within(wall_of(&scene, 0, RUN_RUNNING, "a"), 40 * MS - seen, 100);
+	assert_latency(&scene);
+	weights_scene_end(&scene);
+	return seen;
+}
+
+/* Exact samples of threads of its kind replace a rough sample of the thread. */
+static void
+test_rough_alone(void **state)
+{
+	(void)state;
+	assert_within(seen_time(1), 40 * MS, 100);
+	assert_within(seen_time(0.5), 40 * MS, 100);
+	assert_within(seen_time(1.0 / 64), 0, 100);
+}
+
 /* --- donors ---------------------------------------------------------------------------------- */
 
 /* A window without a sample of the class: the thread's earlier samples divide the time. */
@@ -364,6 +403,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rough_alone),
 		cmocka_unit_test(test_own_donors),      cmocka_unit_test(test_queue_from_cpu),
 		cmocka_unit_test(test_few_samples),     cmocka_unit_test(test_stretched),
 		cmocka_unit_test(test_same_kind),       cmocka_unit_test(test_other_kind),

@@ -73,6 +73,8 @@ test_importance(void **state)
 	assert_int_equal(window.donors[CLASS_CPU]->count, 2);
 	assert_true(window.donors[CLASS_CPU]->donor[0].weight == 100);
 	assert_true(window.donors[CLASS_CPU]->donor[1].weight == 25);
+	assert_true(window.donors[CLASS_CPU]->donor[0].importance == 1);
+	assert_true(window.donors[CLASS_CPU]->donor[1].importance == 0.25);
 	window_release(&window);
 }
 
@@ -117,7 +119,7 @@ test_donor_shares(void **state)
 	(void)state;
 	memset(&donors, 0, sizeof(donors));
 	for (uint32_t i = 0; i < 3; i++)
-		donors_add(&donors, i, weight[i] * 1e7);
+		donors_add(&donors, i, weight[i] * 1e7, weight[i] * 1e7);
 	for (int n = 1; n <= 80; n++) {
 		parts[donors_next(&donors)]++;
 		for (int i = 0; i < 3; i++) {
@@ -139,14 +141,14 @@ test_donor_ring(void **state)
 
 	(void)state;
 	memset(&donors, 0, sizeof(donors));
-	donors_add(&donors, 1000, 0);
-	donors_add(&donors, 1001, -5);
+	donors_add(&donors, 1000, 0, 0);
+	donors_add(&donors, 1001, -5, -5);
 	assert_int_equal(donors.count, 0);
 	for (uint32_t i = 0; i < DONORS_MOST; i++)
-		donors_add(&donors, i, 1);
+		donors_add(&donors, i, 1, 1);
 	assert_int_equal(donors.count, DONORS_MOST);
-	donors_add(&donors, 500, 1);
-	donors_add(&donors, 501, 1);
+	donors_add(&donors, 500, 1, 1);
+	donors_add(&donors, 501, 1, 1);
 	assert_int_equal(donors.count, DONORS_MOST);
 	for (uint32_t i = 0; i < donors.count; i++) {
 		const uint32_t entry = donors_next(&donors);
@@ -154,7 +156,7 @@ test_donor_ring(void **state)
 		assert_true((entry >= 2 && entry < DONORS_MOST) || entry == 500 || entry == 501);
 	}
 	memset(&donors, 0, sizeof(donors));
-	donors_add(&donors, 9, 1e-3);
+	donors_add(&donors, 9, 1e-3, 1e-3);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(donors_next(&donors), 9);
 }

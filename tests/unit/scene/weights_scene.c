@@ -65,6 +65,7 @@ weights_scene_end(struct weights_scene *scene)
 		window_release(&scene->thread[i].window);
 	weights_release(&scene->calibration);
 	table_release(&scene->run.records.shared);
+	free(scene->charging.item);
 	free(scene->charging.gap);
 	profile_free(scene->run.profile);
 }

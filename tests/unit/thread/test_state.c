@@ -17,6 +17,7 @@
 
 #include "../scene/sleeping_child.h"
 #include "wallsample/base/base.h"
+#include "wallsample/thread/own.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/thread/stolen.h"
 
@@ -88,6 +89,79 @@ test_schedstat(void **state)
 		if (is_schedstat(bad[i]))
 			fail_msg("accepted: \"%s\"", bad[i]);
 	assert_int_equal(shortest_accepted("123 456 789\n", is_schedstat), strlen("123 456 7"));
+}
+
+static bool
+is_switch(const char *text)
+{
+	uint64_t ns;
+
+	return switch_parse(text, &ns);
+}
+
+static void
+test_switch(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"se.exec_start : 1.000000\n", /* not a line of its own */
+		"x (1)\nse.exec_start\n",
+		"x (1)\nse.exec_start :\n",
+		"x (1)\nse.exec_start : 5\n",
+		"x (1)\nse.exec_start : 5.\n",
+		"x (1)\nse.exec_start : 5.12345\n", /* not six digits */
+		"x (1)\nse.exec_start : 5.1234567\n",
+		"x (1)\nse.exec_start : -5.123456\n",
+		"x (1)\nse.exec_start : 18446744073709.551616\n", /* more than 64 bits */
+		"x (1)\nse.exec_startx : 5.123456\n",
+		"x (1)\nse.vruntime : 5.123456\n",
+	};
+	static const char good[] = "redis-server (8731, #threads: 5)\n"
+				   "------------------------------\n"
+				   "se.exec_start                       :      37524654.844448\n"
+				   "se.vruntime                         :       1141391.343566\n";
+	uint64_t ns;
+
+	(void)state;
+	assert_true(switch_parse(good, &ns));
+	assert_true(ns == UINT64_C(37524654844448));
+	assert_true(switch_parse("x (1)\nse.exec_start : 0.000001", &ns));
+	assert_true(ns == 1);
+	/* A thread that is named after the field. */
+	assert_true(
+		switch_parse("\nse.exec_start (7, #threads: 1)\nse.exec_start : 2.000003\n", &ns));
+	assert_true(ns == 2 * NS_PER_MS + 3);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (is_switch(bad[i]))
+			fail_msg("accepted: \"%s\"", bad[i]);
+	assert_int_equal(shortest_accepted(good, is_switch),
+			 strstr(good, "37524654.844448") - good + strlen("37524654.844448"));
+}
+
+/* The calling thread: its last switch was when it got its CPU. */
+static void
+test_own(void **state)
+{
+	struct own_thread own, none = { .delay_fd = -1, .switch_fd = -1 };
+	uint64_t before, delay;
+
+	(void)state;
+	own_thread_open(&own);
+	assert_true(own_thread_switch(&none) == 0);
+	assert_true(own_thread_delay(&none) == 0);
+	before = own_thread_switch(&own);
+	delay = own_thread_delay(&own);
+	usleep(1000);
+	assert_true(own_thread_delay(&own) >= delay);
+	if (before == 0) {
+		own_thread_close(&own);
+		print_message("this kernel has no file \"sched\"\n");
+		skip();
+	}
+	assert_true(own_thread_switch(&own) != before);
+	own_thread_close(&own);
+	assert_int_equal(own.switch_fd, -1);
 }
 
 static void
@@ -525,6 +599,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_schedstat),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_syscall_text),
 		cmocka_unit_test(test_syscall_text_hostile),
