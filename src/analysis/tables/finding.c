@@ -310,15 +310,21 @@ compare_findings(const void *left, const void *right)
 	return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
-/* Returns part / whole, at most 1, and stores the margin of error of that share. */
+/*
+ * Returns part / whole, at most 1, and stores the margin of error of that share. Only the time that
+ * a thread ran with the GIL depends on which of its stacks have been seen running (`division`): the
+ * other findings are sums of states, which the counters and the ticks tell.
+ */
 static double
-share_of(const struct finder *finder, double part, double whole, double *margin)
+share_of(const struct finder *finder, enum finding_kind kind, double part, double whole,
+	 double *margin)
 {
 	const struct profile *profile = view_profile(finder->view);
+	const struct run_division *division = kind == FINDING_GIL ? finder->division : NULL;
 	const double share = part < whole ? part / whole : 1;
 
-	*margin = margin_of_share(share, margin_ticks(profile, finder->division, WEIGHT_LATENCY,
-						      (int64_t)whole));
+	*margin = margin_of_share(share,
+				  margin_ticks(profile, division, WEIGHT_LATENCY, (int64_t)whole));
 	return share;
 }
 
@@ -335,10 +341,10 @@ reaches_threshold(const struct finder *finder, enum finding_kind kind, struct fi
 	*found = (struct finding){ .kind = kind };
 	if (sum->whole <= 0 || sum->part <= 0 || finder->real <= 0)
 		return false;
-	found->share = share_of(finder, sum->part, sum->whole, &found->margin);
+	found->share = share_of(finder, kind, sum->part, sum->whole, &found->margin);
 	if (kind == FINDING_QUEUE && real > finder->runnable)
 		real = finder->runnable;
-	found->real = share_of(finder, real, finder->real, &margin);
+	found->real = share_of(finder, kind, real, finder->real, &margin);
 	return found->share - found->margin >= thresholds[kind] &&
 	       found->real - margin >= FINDING_REAL_LIMIT;
 }

@@ -109,18 +109,25 @@ add_ticks(struct profile *profile, uint32_t parallelism, double seconds)
 
 /* The findings of the profile, which is freed; `where` names the function of the first one. */
 static struct findings
-find(struct profile *profile, unsigned cpus, const char *where)
+find_divided(struct profile *profile, unsigned cpus, const struct run_division *division,
+	     const char *where)
 {
 	static const struct filter all = { 0 };
 	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	struct findings findings;
 
-	findings_make(view, cpus, NULL, &findings);
+	findings_make(view, cpus, division, &findings);
 	if (findings.count > 0)
 		assert_string_equal(view_function(view, findings.item[0].function)->name, where);
 	view_free(view);
 	profile_free(profile);
 	return findings;
+}
+
+static struct findings
+find(struct profile *profile, unsigned cpus, const char *where)
+{
+	return find_divided(profile, cpus, NULL, where);
 }
 
 /* --- findings ----------------------------------------------------------------------------- */
@@ -265,6 +272,27 @@ test_rare(void **state)
 	assert_int_equal(findings.item[0].kind, FINDING_IDLE);
 }
 
+/* Twenty samples of running threads say little about functions. That nobody ran is known from each
+ * tick. */
+static void
+test_few_running(void **state)
+{
+	static const struct run_division few = { 20, 4 * NS_PER_SEC, 0.8 * NS_PER_SEC, 0 };
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 4, 4, 4);
+	add_gap(profile, RUN_SLEEPING, "futex", STACK(MAIN, TAKE, COND_WAIT), 6);
+	add_ticks(profile, 0, 6);
+	add_ticks(profile, 1, 4);
+	assert_true(margin_ticks(profile, &few, WEIGHT_LATENCY, 10 * NS_PER_SEC) < 100);
+	findings = find_divided(profile, 1, &few, "take_account");
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.item[0].kind, FINDING_IDLE);
+	assert_true(findings.item[0].margin < 0.04);
+}
+
 /* 24 threads that waited for a lock 6 s of 10 come before the 80 % of runnable time that threads
  * waited for a CPU, because that time was 2 s. */
 static void
@@ -388,6 +416,7 @@ main(void)
 		cmocka_unit_test(test_uninterruptible),
 		cmocka_unit_test(test_idle_and_queue),
 		cmocka_unit_test(test_rare),
+		cmocka_unit_test(test_few_running),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_not_alone),
 		cmocka_unit_test(test_noise),
