@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 import unittest
@@ -21,12 +22,22 @@ record) echo "$$ $PPID $*" >'{log}'; : >"$5"; {record} ;;
 report) {report} ;;
 esac
 """
-# A shell command for `record` that runs as the program does when nothing fails, until its end.
-SAMPLES = (
-    "trap 'exit 0' TERM; trap 'exit 9' INT; exec 5<>\"$FIFO\"; "
-    "echo 'wallsample: sampling process 1 (x) 100 times a second' >&2; "
-    "while :; do read -r line <&5; done"
-)
+# What `record` does when nothing fails. A shell that waits in `read` or `wait` may miss a signal that
+# comes just before; sigwait() cannot.
+_SAMPLES = """
+import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+print("wallsample: sampling process 1 (x) 100 times a second", file=sys.stderr, flush=True)
+if signal.sigwait((signal.SIGINT, signal.SIGTERM)) == signal.SIGINT:
+    sys.exit(9)
+{at_end}
+"""
+
+
+def samples(at_end: str = "") -> str:
+    """A shell command for `record` that runs as the program does when nothing fails. `at_end`:
+    Python code that runs when it has been told to end."""
+    return f"exec '{sys.executable}' -S -c '{_SAMPLES.format(at_end=at_end)}'"
 
 
 class Folder(unittest.TestCase):
@@ -35,21 +46,22 @@ class Folder(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="wallsample-test-")
         self.addCleanup(shutil.rmtree, self.folder)
-        # A shell that reads from this pipe waits until it gets a signal: nothing is ever written.
+        # A shell that reads from this pipe waits until it is killed: nothing is ever written.
         self.fifo = os.path.join(self.folder, "fifo")
         os.mkfifo(self.fifo)
         os.environ["FIFO"] = self.fifo
         self.log = os.path.join(self.folder, "log")
 
-    def stand_in(self, record: str = SAMPLES, report: str = "echo '{}'") -> str:
-        """Writes a stand-in that runs these shell commands. Returns its path."""
+    def stand_in(self, record: Optional[str] = None, report: str = "echo '{}'") -> str:
+        """Writes a stand-in that runs these shell commands; without `record`, samples(). Returns
+        its path."""
         program = real_program()
         if program is None:
             self.skipTest("WALLSAMPLE does not name the program, which has the help texts")
         path = os.path.join(self.folder, "wallsample")
         with open(path, "w", encoding="utf-8") as script:
-            script.write(_STAND_IN.format(program=program, log=self.log, record=record,
-                                          report=report))
+            script.write(_STAND_IN.format(program=program, log=self.log, report=report,
+                                          record=record or samples()))
         os.chmod(path, 0o755)
         return path
 

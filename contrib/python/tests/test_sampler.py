@@ -10,7 +10,7 @@ import sys
 import unittest
 from unittest import mock
 
-from support import PATIENCE_S, SAMPLES, Folder, ends, real_program
+from support import PATIENCE_S, Folder, ends, real_program, samples
 
 from wallsample import Sampler, SamplingError
 
@@ -19,7 +19,7 @@ JSON += """*html*) echo '<p>page' ;; *) echo "text $*" ;; esac"""
 
 
 class SamplerTest(Folder):
-    def sampler(self, record=SAMPLES, report=JSON, **words):
+    def sampler(self, record=None, report=JSON, **words):
         words.setdefault("timeout_s", PATIENCE_S)
         return Sampler(program=self.stand_in(record, report), **words)
 
@@ -79,15 +79,14 @@ class SamplerTest(Folder):
             self.sampler(options=["x"])
 
     def test_an_end_without_samples(self):
-        record = SAMPLES.replace("exit 0", "echo nothing >&2; exit 2")
-        sampler = self.sampler(record)
+        sampler = self.sampler(samples('print("nothing", file=sys.stderr); sys.exit(2)'))
         with self.assertRaisesRegex(SamplingError, "^nothing$"), sampler:
             pass
         with self.assertRaisesRegex(SamplingError, "^nothing$"):
             sampler.report
 
     def test_what_is_raised_inside_matters_more(self):
-        for record in (SAMPLES, SAMPLES.replace("exit 0", "exit 2")):
+        for record in (samples(), samples("sys.exit(2)")):
             with self.assertRaises(ZeroDivisionError):
                 with self.sampler(record) as sampler:
                     1 / 0
@@ -95,8 +94,7 @@ class SamplerTest(Folder):
             sampler.report
 
     def test_messages_are_kept(self):
-        record = SAMPLES.replace("exit 0", "echo deadlock >&2; exit 1")
-        with self.sampler(record) as sampler:
+        with self.sampler(samples('sys.exit("deadlock")')) as sampler:
             pass
         self.assertEqual(sampler.report.messages, ["deadlock"])
 
@@ -106,14 +104,14 @@ class SamplerTest(Folder):
         self.assertIn("/no/such/x.wsdb", sampler.report.messages[0])
 
     def test_one_that_never_begins_is_killed(self):
-        record = "trap '' TERM; exec 5<>$FIFO; while :; do read -r line <&5; done"
+        record = "trap '' TERM; read -r line <>\"$FIFO\""
         self.fails("in time", record, timeout_s=0.5)
         # On a busy machine it may not have come so far in half a second.
         if os.path.exists(self.log) and self.logged():
             self.assertTrue(ends(int(self.logged().split()[0])))
 
     def test_one_that_never_ends_is_killed(self):
-        sampler = self.sampler("trap '' TERM; " + SAMPLES.partition("; ")[2])
+        sampler = self.sampler(samples("signal.sigwait((signal.SIGINT,))"))
         sampler.start()
         sampler._timeout_s = 0.2
         with self.assertRaisesRegex(SamplingError, "in time"):
