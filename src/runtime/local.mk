@@ -49,6 +49,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_greenlet.c \
 	src/runtime/python/python_greenlet_internal.h \
 	src/runtime/python/python_internal.h \
+	src/runtime/python/python_known.c \
 	src/runtime/python/python_layout.c \
 	src/runtime/python/python_layout_internal.h \
 	src/runtime/python/python_lines.c \

@@ -3,6 +3,7 @@
  * python_internal.h - reads the threads of CPython, their frames and their asyncio tasks.
  * python.c          the instances of CPython, and the functions of struct runtime_kind
  * python_threads.c  the threads that each CPython lists
+ * python_known.c    one of these threads
  * python_lock.c     the locks of its interpreters
  * python_capture.c  copies the frames of a thread from memory
  * python_merge.c    inserts these frames into the native call chain
@@ -67,6 +68,7 @@ struct cpython {
 	struct address_range greenlet; /* code of the extension module greenlet; size 0: none */
 	struct python_lock *lock;      /* the different locks of all interpreters */
 	size_t lock_count, lock_capacity;
+	size_t interpreters;       /* number of all interpreters */
 	bool tasks_known;          /* the layout in `tasks` is valid */
 	bool tasks_sought;         /* a search for that layout was made */
 	uint64_t tasks_generation; /* maps_generation at the latest search for it */
@@ -76,23 +78,25 @@ struct cpython {
 
 /* --- python_threads.c -------------------------------------------------------------------- */
 
-/* Implement `list` and `lost` of struct instances_kind; the instance is a struct cpython. The lists
- * of threads are read when they may have changed, which takes at most 1% of the time. */
+/* Implement `list` and `lost` of struct instances_kind; the instance is a struct cpython. The heads
+ * of the lists, and new threads there, are read once a tick. The whole lists are read when they may
+ * have changed elsewhere, which takes at most 1% of the time. */
 void python_threads_list(struct instance *instance, uint64_t now_ns);
 void python_threads_release(struct instance *instance);
-/*
- * Reads the lists of threads again for the thread `tid`, if cpython->threads does not have it, or
- * has outdated ids of it, as after the start of a thread. Does nothing when the 1% of the time is
- * used up. For a thread that is not found repeatedly, as those that execute no Python functions,
- * the lists are read at its 1st, 2nd, 4th, 8th … search only. `now_ns`: the current time.
- */
+/* Reads the heads of the lists, or the whole lists, for the thread `tid`, if cpython->threads lacks
+ * it or has outdated ids of it. For a thread that is not found repeatedly, as one that executes no
+ * Python functions, it does so at the 1st, 2nd, 4th, 8th … search. `now_ns`: the current time. */
 void python_threads_seek(struct cpython *cpython, pid_t tid, uint64_t now_ns);
-/* Returns true when cpython->threads has the thread, and the ids in its PyThreadState are still
- * the same. */
-bool python_threads_know(struct cpython *cpython, pid_t tid);
 /* Returns the tid of the thread with the PyThreadState at `state`; 0: it is not known. Reads the
  * lists of threads again when they do not have it, as python_threads_seek. */
 pid_t python_threads_owner(struct cpython *cpython, uint64_t state);
+/* Returns the address of the interpreter that follows `interpreter` in the list of interpreters, or
+ * of the first one if `interpreter` is 0. Returns 0 at the end and when memory is unreadable. */
+uint64_t python_interpreter_next(const struct python_place *place, const struct memory *memory,
+				 uint64_t interpreter);
+
+/* --- python_known.c ---------------------------------------------------------------------- */
+
 /* Return the first element of cpython->threads with this tid, and the next one with the tid of
  * `thread`; NULL: there is none. The result is valid until the next python_threads_list. */
 struct python_thread *python_threads_find(struct cpython *cpython, pid_t tid);
@@ -102,10 +106,8 @@ struct python_thread *python_threads_next(struct cpython *cpython,
  * PyThreadState as they are now, still has the interpreter and the ids of `thread`. */
 bool python_threads_confirm(const struct cpython *cpython, const struct python_thread *thread,
 			    const uint8_t *state);
-/* Returns the address of the interpreter that follows `interpreter` in the list of interpreters, or
- * of the first one if `interpreter` is 0. Returns 0 at the end and when memory is unreadable. */
-uint64_t python_interpreter_next(const struct python_place *place, const struct memory *memory,
-				 uint64_t interpreter);
+/* Returns true when the element of this tid exists, and its PyThreadState confirms it. */
+bool python_threads_know(struct cpython *cpython, pid_t tid);
 
 /* --- python_lock.c ----------------------------------------------------------------------- */
 

@@ -126,6 +126,40 @@ cost(unsigned minor)
 	array_close(&scene);
 }
 
+/* The time for whole lists is used up: new threads are found at the heads of the lists, at once. The
+ * whole lists are read when there is time again. */
+static void
+no_time(unsigned minor)
+{
+	struct scene scene;
+	struct cpu_budget *budget = &scene.cpython.base.list_budget;
+	uint64_t interpreter, other;
+
+	array_open(&scene, minor);
+	interpreter = array_interpreter(&scene, 0);
+	array_thread(&scene, interpreter, 5);
+	other = array_thread(&scene, interpreter, 6);
+	array_thread(&scene, interpreter, 7);
+	list(&scene);
+	*budget = (struct cpu_budget){ -(int64_t)NS_PER_SEC, NOW, 0 };
+	array_thread(&scene, interpreter, 8);
+	python_threads_list(&scene.cpython.base, NOW);
+	assert_true(has(&scene, 8));
+	array_thread(&scene, interpreter, 9);
+	python_threads_seek(&scene.cpython, 9, NOW);
+	assert_true(has(&scene, 9));
+	bind(&scene, other, 10);
+	python_threads_seek(&scene.cpython, 10, NOW);
+	assert_false(has(&scene, 10));
+	array_thread(&scene, interpreter, 11);
+	python_threads_list(&scene.cpython.base, NOW);
+	assert_true(has(&scene, 11));
+	assert_false(has(&scene, 10));
+	python_threads_list(&scene.cpython.base, NOW + 200 * NS_PER_SEC);
+	assert_true(has(&scene, 10));
+	array_close(&scene);
+}
+
 /* A thread that a capture could not read counts as new when it is readable again: it may have slept
  * since, and would keep the stack without Python frames. */
 static void
@@ -167,6 +201,13 @@ test_reuse(void **state)
 }
 
 static void
+test_no_time(void **state)
+{
+	(void)state;
+	each(no_time);
+}
+
+static void
 test_seek(void **state)
 {
 	(void)state;
@@ -193,6 +234,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reuse),
 		cmocka_unit_test(test_seek),
+		cmocka_unit_test(test_no_time),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_missed),
 	};
