@@ -67,11 +67,11 @@ struct cpython {
 	uint64_t strangers_until_ns;   /* time at which these numbers begin at 0 again */
 	struct address_range greenlet; /* code of the extension module greenlet; size 0: none */
 	struct python_lock *lock;      /* the different locks of all interpreters */
-	size_t lock_count, lock_capacity;
-	size_t interpreters;       /* number of all interpreters */
-	bool tasks_known;          /* the layout in `tasks` is valid */
-	bool tasks_sought;         /* a search for that layout was made */
-	uint64_t tasks_generation; /* maps_generation at the latest search for it */
+	size_t lock_count, lock_capacity, interpreters;
+	struct cpu_budget seek_budget; /* for searches for a thread at the heads of the lists */
+	bool tasks_known;              /* the layout in `tasks` is valid */
+	bool tasks_sought;             /* a search for that layout was made */
+	uint64_t tasks_generation;     /* maps_generation at the latest search for it */
 	const char *tasks_why; /* why tasks of a loaded _asyncio cannot be read; NULL: no reason */
 	struct python_task_layout tasks;
 };

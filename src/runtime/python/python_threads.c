@@ -5,7 +5,7 @@
 /* Most attempts to read the lists of threads, which may be inconsistent while threads begin and
  * end. */
 #define LIST_ATTEMPTS 3
-/* Most new elements of one interpreter's list that are read without reading all lists. */
+/* Most new elements at the heads that are read without reading all lists. */
 #define NEW_MOST 256
 /* The heads of the lists of at most this number of interpreters are read whatever time is left for
  * the reading of lists: that takes 26 us for one interpreter, and 100 us with cold caches. */
@@ -320,18 +320,18 @@ python_threads_has(const struct cpython *cpython, const struct python_thread *th
 	       python_thread_is_same(known, thread);
 }
 
-/* Adds the new threads at the head of the interpreter's list. Returns false when all lists must be
- * read instead. */
+/* Adds the new threads at the head of the interpreter's list, at most *left, and reduces that by
+ * their number. Returns false when all lists must be read instead. */
 static bool
-list_new_of(struct cpython *cpython, uint64_t interpreter, uint64_t lock)
+list_new_of(struct cpython *cpython, uint64_t interpreter, uint64_t lock, int *left)
 {
 	uint64_t state = python_pointer(&cpython->base.tools->memory, interpreter,
 					cpython->place.layout.interpreter_threads);
 
-	for (int i = 0; state != 0; i++) {
+	for (; state != 0; (*left)--) {
 		struct python_thread thread;
 
-		if (i == NEW_MOST || !python_thread_read(cpython, state, interpreter, &thread))
+		if (*left == 0 || !python_thread_read(cpython, state, interpreter, &thread))
 			return false;
 		if (python_threads_has(cpython, &thread))
 			return true;
@@ -349,6 +349,7 @@ static bool
 list_new(struct cpython *cpython)
 {
 	uint64_t interpreter = 0;
+	int left = NEW_MOST;
 	bool whole = true;
 
 	for (int i = 0; whole && i < PYTHON_INTERPRETERS_MOST; i++) {
@@ -360,14 +361,15 @@ list_new(struct cpython *cpython)
 			break;
 		lock = python_lock_of(cpython, interpreter);
 		whole = python_lock_is_known(cpython, lock) &&
-			list_new_of(cpython, interpreter, lock);
+			list_new_of(cpython, interpreter, lock, &left);
 	}
-	python_threads_link(&cpython->threads);
+	if (left < NEW_MOST)
+		python_threads_link(&cpython->threads);
 	return whole;
 }
 
-/* Reads all lists, unless the 1% of the time is used up: then they are read at a later tick.
- * Returns true when they were read. */
+/* Reads all lists, unless the 1% of the time is used up: then a later tick reads them. Returns true
+ * when they were read. */
 static bool
 list_all(struct cpython *cpython, uint64_t now_ns)
 {
@@ -387,16 +389,18 @@ python_threads_list(struct instance *instance, uint64_t now_ns)
 	struct cpython *cpython = (struct cpython *)instance;
 	const bool limited = cpython->interpreters > HEADS_FEW;
 	enum list_change change;
+	bool whole;
 
 	if (limited && !cpu_budget_begin(&instance->list_budget, now_ns))
 		return;
 	change = instance_list_compare(instance, hash_heads(cpython), now_ns);
+	whole = change == LIST_UNCHANGED || (change == LIST_LONGER && list_new(cpython));
 	if (limited)
 		cpu_budget_end(&instance->list_budget);
-	if (change == LIST_OUTDATED && list_all(cpython, now_ns))
+	if (whole || list_all(cpython, now_ns))
 		return;
-	if (change != LIST_UNCHANGED && !list_new(cpython) && change == LIST_LONGER)
-		list_all(cpython, now_ns);
+	if (change == LIST_OUTDATED && !limited)
+		list_new(cpython);
 }
 
 /* Counts a search for the thread. Returns true at the 1st, 2nd, 4th, 8th, … search since the last
@@ -415,6 +419,17 @@ stranger_is_due(struct cpython *cpython, pid_t tid, uint64_t now_ns)
 	return (*searches & (*searches - 1)) == 0;
 }
 
+/* As list_new, for searches, which take at most another 1% of the time: when that is used up, it
+ * reads nothing and returns true. */
+static bool
+seek_new(struct cpython *cpython, uint64_t now_ns)
+{
+	const bool whole = !cpu_budget_begin(&cpython->seek_budget, now_ns) || list_new(cpython);
+
+	cpu_budget_end(&cpython->seek_budget);
+	return whole;
+}
+
 void
 python_threads_seek(struct cpython *cpython, pid_t tid, uint64_t now_ns)
 {
@@ -422,7 +437,7 @@ python_threads_seek(struct cpython *cpython, pid_t tid, uint64_t now_ns)
 
 	if (!outdated && !stranger_is_due(cpython, tid, now_ns))
 		return;
-	if (outdated || !list_new(cpython) ||
+	if (outdated || !seek_new(cpython, now_ns) ||
 	    (cpython->threads.unbound > 0 && python_threads_find(cpython, tid) == NULL))
 		list_all(cpython, now_ns);
 	if (python_threads_find(cpython, tid) != NULL)
@@ -437,7 +452,7 @@ python_threads_owner(struct cpython *cpython, uint64_t state)
 
 	if (state == 0)
 		return 0;
-	if (!table_find(&cpython->threads.by_state, state, 0, &at) && !list_new(cpython))
+	if (!table_find(&cpython->threads.by_state, state, 0, &at) && !seek_new(cpython, now_ns))
 		list_all(cpython, now_ns);
 	return table_find(&cpython->threads.by_state, state, 0, &at) ?
 		       cpython->threads.thread[at].tid :

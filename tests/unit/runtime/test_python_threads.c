@@ -120,6 +120,7 @@ cost(unsigned minor)
 	before = scene.reads;
 	for (int i = 0; i < 1000; i++) {
 		scene.cpython.base.list_budget.filled_ns = 0;
+		scene.cpython.seek_budget.filled_ns = 0;
 		python_threads_seek(&scene.cpython, 80, NOW);
 	}
 	assert_true(scene.reads - before < 150);
@@ -133,7 +134,7 @@ no_time(unsigned minor)
 {
 	struct scene scene;
 	struct cpu_budget *budget = &scene.cpython.base.list_budget;
-	uint64_t interpreter, other;
+	uint64_t interpreter, other, reads;
 
 	array_open(&scene, minor);
 	interpreter = array_interpreter(&scene, 0);
@@ -157,6 +158,12 @@ no_time(unsigned minor)
 	assert_false(has(&scene, 10));
 	python_threads_list(&scene.cpython.base, NOW + 200 * NS_PER_SEC);
 	assert_true(has(&scene, 10));
+	/* nor is there time for searches */
+	scene.cpython.seek_budget = (struct cpu_budget){ -(int64_t)NS_PER_SEC, NOW, 0 };
+	array_thread(&scene, interpreter, 12);
+	reads = scene.reads;
+	python_threads_seek(&scene.cpython, 12, NOW);
+	assert_int_equal(scene.reads, reads);
 	array_close(&scene);
 }
 
