@@ -119,10 +119,19 @@ bursts_typical(struct burst *burst, size_t count)
 	return burst[i].length_ns;
 }
 
-/* Sets the summary from the bursts, the last one of each thread included, which has not ended. */
+double
+bursts_delayed_share(uint64_t cpu_ns, uint64_t delay_ns, uint64_t own_ns)
+{
+	const double delay = delay_ns > own_ns ? (double)(delay_ns - own_ns) : 0;
+
+	return delay > 0 ? delay / ((double)cpu_ns + delay) : 0;
+}
+
+/* Sets the summary from the bursts, the last one of each thread included, which has not ended.
+ * `own_ns`: CPU time of wallsample meanwhile. */
 static void
 sum_up(const struct burst_thread *thread, size_t count, struct burst_list *list,
-       uint64_t elapsed_ns, struct burst_summary *out)
+       uint64_t elapsed_ns, uint64_t own_ns, struct burst_summary *out)
 {
 	uint64_t total = 0, most = 0, delay = 0;
 
@@ -135,7 +144,7 @@ sum_up(const struct burst_thread *thread, size_t count, struct burst_list *list,
 		most = used > most ? used : most;
 	}
 	out->parallelism = elapsed_ns > 0 ? (double)total / (double)elapsed_ns : 0;
-	out->delayed = total + delay > 0 ? (double)delay / (double)(total + delay) : 0;
+	out->delayed = bursts_delayed_share(total, delay, own_ns);
 	if ((double)most < ALONE_SHARE * (double)total)
 		out->burst_ns = bursts_typical(list->burst, list->count) / NS_PER_US * NS_PER_US;
 }
@@ -144,7 +153,7 @@ struct burst_summary
 bursts_measure(const struct process *process, uint64_t duration_ns)
 {
 	const struct timespec interval = { .tv_nsec = INTERVAL_NS };
-	const uint64_t began_ns = clock_now_ns();
+	const uint64_t began_ns = clock_now_ns(), began_cpu_ns = clock_own_cpu_ns();
 	struct burst_summary summary = { .burst_ns = 0 };
 	struct burst_list list = { .count = 0 };
 	size_t count;
@@ -155,7 +164,8 @@ bursts_measure(const struct process *process, uint64_t duration_ns)
 		for (size_t i = 0; i < count; i++)
 			read_thread(process, &thread[i], &list);
 	}
-	sum_up(thread, count, &list, clock_now_ns() - began_ns, &summary);
+	sum_up(thread, count, &list, clock_now_ns() - began_ns, clock_own_cpu_ns() - began_cpu_ns,
+	       &summary);
 	free(thread);
 	free(list.burst);
 	return summary;

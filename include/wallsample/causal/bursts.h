@@ -38,8 +38,7 @@ struct burst_summary {
 	 * used at least 90 % of the CPU time. */
 	uint64_t burst_ns;
 	double parallelism; /* CPU time of all threads per elapsed time */
-	/* Share of the time in which threads could run that they waited for a CPU, in [0, 1]. */
-	double delayed;
+	double delayed;     /* see bursts_delayed_share() */
 };
 
 /* Measures the bursts for `duration_ns`, without stopping any thread: reads the counters of all
@@ -50,6 +49,13 @@ struct burst_summary bursts_measure(const struct process *process, uint64_t dura
  * shorter; 0 if there is no CPU time. Sorts the array. */
 uint64_t bursts_typical(struct burst *burst, size_t count);
 
+/*
+ * Returns the share of the time in which threads could run that they waited for a CPU, in [0, 1].
+ * They used `cpu_ns` of CPU time and waited for `delay_ns`. `own_ns` of that are left out, the CPU
+ * time of wallsample meanwhile: reading the counters of two threads once a millisecond takes up to
+ * a tenth of a CPU, on which one of them waits.
+ */
+double bursts_delayed_share(uint64_t cpu_ns, uint64_t delay_ns, uint64_t own_ns);
 /* True if the threads waited for CPUs too often for short ticks to be of use. */
 bool bursts_delayed(const struct burst_summary *summary);
 /*

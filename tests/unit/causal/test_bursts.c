@@ -66,6 +66,22 @@ test_ticks(void **state)
 	assert_true(bursts_least_ns(tick_of(2 * NS_PER_MS, 1)) <= 2 * NS_PER_MS);
 }
 
+/* Two busy threads on two CPUs for half a second wait for wallsample, which reads their counters. */
+static void
+test_own_time(void **state)
+{
+	struct burst_summary summary = { .burst_ns = NS_PER_MS, .parallelism = 2 };
+
+	(void)state;
+	assert_float_equal(bursts_delayed_share(900, 100, 0), 0.1, 1e-9);
+	assert_float_equal(bursts_delayed_share(900, 130, 30), 0.1, 1e-9);
+	assert_float_equal(bursts_delayed_share(0, 0, 0), 0, 1e-9);
+	assert_float_equal(bursts_delayed_share(0, 10, 30), 0, 1e-9);
+	summary.delayed = bursts_delayed_share(950 * NS_PER_MS, 55 * NS_PER_MS, 50 * NS_PER_MS);
+	assert_false(bursts_delayed(&summary));
+	assert_int_equal(bursts_tick_ns(&summary), BURSTS_TICK_LEAST_NS);
+}
+
 int
 main(void)
 {
@@ -73,6 +89,7 @@ main(void)
 		cmocka_unit_test(test_typical),
 		cmocka_unit_test(test_nothing_to_know),
 		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_own_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
