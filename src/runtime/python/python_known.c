@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* python_known.c - finds a thread in the lists that were read (python_threads.c), and checks whether
+/* python_known.c - finds a thread in the lists that were read (python_threads.c), and checks that
  * its PyThreadState still belongs to it. */
 #include "runtime/python/python_internal.h"
 

@@ -66,7 +66,7 @@ test_ticks(void **state)
 	assert_true(bursts_least_ns(tick_of(2 * NS_PER_MS, 1)) <= 2 * NS_PER_MS);
 }
 
-/* Two busy threads on two CPUs for half a second wait for wallsample, which reads their counters. */
+/* Two threads on two CPUs for half a second wait for wallsample, which reads their counters. */
 static void
 test_own_time(void **state)
 {

@@ -127,8 +127,8 @@ cost(unsigned minor)
 	array_close(&scene);
 }
 
-/* The time for whole lists is used up: new threads are found at the heads of the lists, at once. The
- * whole lists are read when there is time again. */
+/* The time for whole lists is used up: new threads are found at the heads of the lists, at once.
+ * The whole lists are read when there is time again. */
 static void
 no_time(unsigned minor)
 {
