@@ -56,9 +56,10 @@ fi
 [ $((exact * 2)) -ge "$samples" ] || complain "fewer than half of the samples are exact"
 share=$(awk '{ all += $NF } /;call(;|$| )/ { call += $NF }
 	END { printf("%d", (all > 0) ? 100 * call / all : 100) }' "$dir/calls.folded")
-# The program spins: it is never asleep.
+# The program spins. A sample may show it asleep, as one of 391 has in a run of CI.
 run report -f folded --state S,D -o "$dir/asleep.folded" "$dir/calls.wsdb"
-! grep -qE ';(first|second|call)[; ]' "$dir/asleep.folded" ||
-	complain "a spinning thread is asleep: $(head -3 "$dir/asleep.folded")"
+asleep=$(awk '/;(first|second|call)[; ]/ { asleep += $NF } END { printf("%d", asleep / 1000) }' \
+	"$dir/asleep.folded")
+[ "$asleep" -le 160 ] || complain "a spinning thread is asleep for $asleep of 16,000 ms"
 [ "$share" -le "$MOST" ] || complain "the call has $share % of the samples, more than $MOST %"
 finish

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_after.c - what exec_before becomes: works for 0.2 s of CPU time, then ends.
+ * exec_after.c - what exec_before becomes: works for a second of CPU time, then ends.
  *
  * The CPU clock of a thread goes on through exec.
  */
@@ -19,7 +19,7 @@ after_leaf(uint64_t until_ns)
 FRAME void
 after_f0(void)
 {
-	after_leaf(target_clock_ns(CLOCK_THREAD_CPUTIME_ID) + 200000000u);
+	after_leaf(target_clock_ns(CLOCK_THREAD_CPUTIME_ID) + 1000000000u);
 	KEEP_FRAME();
 }
 

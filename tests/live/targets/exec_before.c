@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_before.c - works for 0.2 s of CPU time and then becomes exec_after, which does so,
+ * exec_before.c - works for 0.2 s of CPU time and then becomes exec_after, which works,
  * too, and ends. Begins when told.
  *
  * exec_before leader: the first thread calls exec; exec_before thread: another one does,
