@@ -45,6 +45,8 @@ look_compare(struct observation *observation, const struct sched *sched, struct 
 	if (!look->taken || look->sched.switches != sched->switches)
 		return;
 	if (!look->call.running && call->running) {
+		if (observe_is_released(observation, &look->call))
+			return;
 		*call = look->call;
 		observation->restless = true;
 	} else if (look->call.running && look->sched.cpu_ns != sched->cpu_ns) {
@@ -68,6 +70,7 @@ settle(struct observation *observation)
 
 	if (!look_read(observation, &look))
 		return;
+	observation->released = observe_may_be_released(observation->thread, &look.sched);
 	if (look.taken)
 		look_compare(observation, &look.sched, &look.call);
 	look.settled = true;

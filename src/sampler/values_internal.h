@@ -72,8 +72,7 @@ struct sampled_process {
 	uint64_t start_stack, arg_start; /* both change with an exec; 0: not known */
 	bool execed;                     /* the last sampled_process_read has found an exec */
 	uint32_t thread_count;           /* number of living threads, by the kernel */
-	/* For translating thread ids found in the target's memory, which are ids of its PID
-	 * namespace. */
+	/* For translating thread ids of the target's PID namespace, found in its memory. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
 	struct table inner;  /* unless own_namespace: the target's id of a thread -> wallsample's */
 	uint64_t inner_seen; /* thread_list.seen when `inner` was filled */
@@ -177,6 +176,7 @@ struct observation {
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
 	bool fell_asleep; /* the thread was on a CPU when the tick began, and sleeps since then */
 	bool restless;    /* it is likely to run soon: is_first (look.c) is true */
+	bool released;    /* the last tick that observed it may have stopped it; not run since */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */
 	uint32_t stack;      /* number in the profile */

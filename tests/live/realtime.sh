@@ -56,7 +56,7 @@ fi
 [ $((exact * 2)) -ge "$samples" ] || complain "fewer than half of the samples are exact"
 share=$(awk '{ all += $NF } /;call(;|$| )/ { call += $NF }
 	END { printf("%d", (all > 0) ? 100 * call / all : 100) }' "$dir/calls.folded")
-# The program spins. A sample may show it asleep, as one of 391 has in a run of CI.
+# The program spins. A sample may show it asleep: in a page fault, or while it is being woken.
 run report -f folded --state S,D -o "$dir/asleep.folded" "$dir/calls.wsdb"
 asleep=$(awk '/;(first|second|call)[; ]/ { asleep += $NF } END { printf("%d", asleep / 1000) }' \
 	"$dir/asleep.folded")

@@ -8,14 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -385,6 +389,137 @@ test_job_control(void **state)
 	scene_end(&scene);
 }
 
+/* --- a thread that a tick has released and no CPU has run yet ------------------------------- */
+
+static void
+put_file(int directory, pid_t tid, const char *name, const char *text)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/%s", (int)tid, name);
+	fd = openat(directory, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+/* Writes the three files of the child that an observation reads. `switches`: number of times that
+ * it was switched to; state: its letter. Stack pointer and address are those of its real sleep; the
+ * system call is `call`. */
+static void
+put_files(const struct scene *scene, int directory, int switches, char state, long call)
+{
+	const struct syscall_info *info = &scene->observation.info;
+	char text[256];
+
+	snprintf(text, sizeof(text), "5000 100 %d\n", switches);
+	put_file(directory, scene->child.pid, "schedstat", text);
+	snprintf(text, sizeof(text), "%d (child) %c 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 77 0 0\n",
+		 (int)scene->child.pid, state);
+	put_file(directory, scene->child.pid, "stat", text);
+	snprintf(text, sizeof(text), "%ld 0x0 0x0 0x0 0x0 0x0 0x0 0x%" PRIx64 " 0x%" PRIx64 "\n",
+		 call, info->sp, info->pc);
+	if (call == SYSCALL_NONE)
+		snprintf(text, sizeof(text), "-1 0x%" PRIx64 " 0x%" PRIx64 "\n", info->sp,
+			 info->pc);
+	put_file(directory, scene->child.pid, "syscall", text);
+}
+
+/* What the files show of a thread whose last observation saw it run, with a switch count of 10. */
+static const struct shown {
+	int switches;
+	char state;
+	long call;
+	bool elsewhere; /* at another place than where it was stopped */
+	enum outcome outcome;
+	enum run_state run_state;
+} shown[] = {
+	/* It was on a CPU, or waited for one, when the tick stopped it. */
+	{ 10, 'R', SYSCALL_NONE, false, OUTCOME_RUNNING, RUN_RUNNING },
+	{ 11, 'R', SYSCALL_NONE, false, OUTCOME_RUNNING, RUN_RUNNING },
+	{ 11, 'R', SYS_getppid, false, OUTCOME_RUNNING, RUN_RUNNING },
+	{ 10, 'R', SYS_read, false, OUTCOME_RUNNING, RUN_RUNNING },
+	/* It sleeps. */
+	{ 11, 'S', SYS_read, false, OUTCOME_SLEEPING, RUN_SLEEPING },
+	{ 11, 'D', SYSCALL_NONE, false, OUTCOME_SLEEPING, RUN_UNINTERRUPTIBLE },
+	/* It has run since it was released, then slept, and was woken while it was observed. */
+	{ 11, 'R', SYS_fsync, true, OUTCOME_SLEEPING, RUN_SLEEPING },
+	{ 12, 'R', SYS_fsync, false, OUTCOME_SLEEPING, RUN_SLEEPING },
+};
+
+/* A look shows a released thread asleep; a moment later a CPU has handled its wake-up. */
+static void
+check_look(const struct scene *scene)
+{
+	struct observation observation = { .thread = scene->observation.thread, .released = true };
+	struct syscall_info call = { .running = true };
+
+	observation.look.taken = true;
+	observation.look.sched.switches = 11;
+	observation.look.call = scene->observation.info;
+	look_compare(&observation, &observation.look.sched, &call);
+	assert_true(call.running);
+	assert_false(observation.restless);
+	observation.look.call.pc++;
+	look_compare(&observation, &observation.look.sched, &call);
+	assert_false(call.running);
+	assert_true(observation.restless);
+}
+
+static void
+test_released(void **state)
+{
+	char directory[] = "/tmp/test_observe_XXXXXX", name[16];
+	static const char *const file[] = { "schedstat", "stat", "syscall" };
+	struct process process;
+	struct scene scene;
+	struct sched sched;
+	int fd;
+
+	(void)state;
+	scene_begin(&scene);
+	assert_true(sleeping_child_settle(&scene.child, &scene.thread.watch, SYS_read, &sched,
+					  &scene.observation.info));
+	assert_non_null(mkdtemp(directory));
+	fd = open(directory, O_RDONLY | O_DIRECTORY);
+	assert_true(fd >= 0);
+	snprintf(name, sizeof(name), "%d", (int)scene.child.pid);
+	assert_int_equal(mkdirat(fd, name, 0700), 0);
+	process = *scene.child.process;
+	process.taskfd = fd;
+	scene.process.process = &process;
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
+		const struct syscall_info info = scene.observation.info;
+
+		scene.thread.seen = true;
+		scene.thread.asleep = false;
+		scene.thread.sched = (struct sched){ 4000, 100, 10 };
+		scene.thread.sp = info.sp;
+		scene.thread.pc = info.pc + shown[i].elsewhere;
+		put_files(&scene, fd, shown[i].switches, shown[i].state, shown[i].call);
+		observe_threads(&scene.run, &scene.observation, 1);
+		print_message("row %zu\n", i);
+		assert_int_equal(scene.observation.outcome, shown[i].outcome);
+		assert_int_equal(scene.observation.state, shown[i].run_state);
+		capture_return(&scene.observation);
+		scene.observation.info = info;
+	}
+	scene.thread.pc = scene.observation.info.pc;
+	check_look(&scene);
+	scene.process.process = scene.child.process;
+	for (size_t i = 0; i < ARRAY_SIZE(file); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s/%s", name, file[i]);
+		assert_int_equal(unlinkat(fd, path, 0), 0);
+	}
+	assert_int_equal(unlinkat(fd, name, AT_REMOVEDIR), 0);
+	assert_int_equal(rmdir(directory), 0);
+	close(fd);
+	scene_end(&scene);
+}
+
 int
 main(void)
 {
@@ -393,6 +528,7 @@ main(void)
 		cmocka_unit_test(test_fell_asleep),
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_job_control),
+		cmocka_unit_test(test_released),
 	};
 
 	alarm(60);
