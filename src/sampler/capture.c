@@ -293,8 +293,10 @@ count_stop(struct run *run, struct sampled_thread *thread, const struct stop_req
 static void
 settle_waiting(struct observation *observation)
 {
-	const bool slept = observation->capture->request.at_tick == TICK_ASLEEP &&
-			   observation->occupied == OCCUPIED_NOT_RUNNING;
+	const struct stop_request *request = &observation->capture->request;
+	const bool slept = request->at_tick == TICK_ASLEEP &&
+			   observation->occupied == OCCUPIED_NOT_RUNNING &&
+			   request->before.switches != observation->thread->stop_switches;
 
 	observation->state = slept ? RUN_SLEEPING : RUN_QUEUED;
 	if (slept)
@@ -324,6 +326,8 @@ settle_captured(struct run *run, struct observation *observation)
 		settle_waiting(observation);
 	if (observation->state == RUN_RUNNING)
 		count_running(run, observation);
+	if (!request->fell_asleep && !request->group_stopped)
+		observation->thread->stop_switches = request->during.switches;
 	observation->in_sleep = observation->fell_asleep = request->fell_asleep;
 	/* A stop request ends no other sleep. */
 	observation->slept = RUN_SLEEPING;

@@ -34,7 +34,7 @@ look_read(const struct observation *observation, struct look *look)
 		return false;
 	look->at_ns = clock_now_ns();
 	look->taken = !thread->asleep || look->sched.switches != thread->sched.switches;
-	return !look->taken || watch_read_syscall(&thread->watch, process, &look->call) == WATCH_OK;
+	return !look->taken || thread_read_call(thread, &look->sched, &look->call) == WATCH_OK;
 }
 
 void
@@ -45,8 +45,6 @@ look_compare(struct observation *observation, const struct sched *sched, struct 
 	if (!look->taken || look->sched.switches != sched->switches)
 		return;
 	if (!look->call.running && call->running) {
-		if (observe_is_released(observation, &look->call))
-			return;
 		*call = look->call;
 		observation->restless = true;
 	} else if (look->call.running && look->sched.cpu_ns != sched->cpu_ns) {
@@ -70,7 +68,6 @@ settle(struct observation *observation)
 
 	if (!look_read(observation, &look))
 		return;
-	observation->released = observe_may_be_released(observation->thread, &look.sched);
 	if (look.taken)
 		look_compare(observation, &look.sched, &look.call);
 	look.settled = true;

@@ -70,8 +70,7 @@ void look_first(struct observation *observation);
 /*
  * Compares a later reading of the thread, made in this tick, with the look at it. A thread that was
  * asleep at the look, and has not been scheduled in since, still has the stack of its sleep: if it
- * is runnable now, *call becomes the call in which it slept, unless it did not sleep
- * (observe_is_released). A thread that was runnable at the
+ * is runnable now, *call becomes the call in which it slept. A thread that was runnable at the
  * look, whose CPU time has grown since although it was not scheduled in again, was on a CPU:
  * OCCUPIED_RAN.
  */

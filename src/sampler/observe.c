@@ -9,6 +9,10 @@
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
 
+/* The longest time, two scheduler ticks at CONFIG_HZ=100, by which the CPU time of a running thread
+ * can be out of date in schedstat. */
+#define SCHED_TICKS_NS (20 * NS_PER_MS)
+
 static void
 observe_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
 {
@@ -17,28 +21,24 @@ observe_failed(struct observation *observation, enum sample_failure failure, enu
 }
 
 /*
- * Returns the state of a thread whose file "syscall" shows that it sleeps: SLEEPING, STOPPED,
- * UNINTERRUPTIBLE or UNKNOWN; RUNNING if it was released (observe_is_released), and does not sleep.
- * Another thread that has woken since its stack was copied counts as asleep: the sample is of its
- * sleep. The file "stat" is read only if the thread may be released, if job control may have stopped
- * the process, or if the sleep in this system call may be uninterruptible.
+ * Returns the state of a sleeping thread: SLEEPING, DISK, STOPPED or UNKNOWN. The thread's stat
+ * file is read only if job control may have stopped the process, or if the sleep in this system
+ * call may be uninterruptible.
  */
 static enum run_state
-sleep_state(const struct observation *observation)
+sleep_state(const struct sampled_thread *thread, const struct syscall_info *info)
 {
-	const struct sampled_thread *thread = observation->thread;
 	struct task_stat stat;
 	enum run_state state;
 
-	if (!observation->released && thread->process->leader_state != 'T' &&
-	    syscall_sleeps_interruptible(observation->info.number))
+	if (thread->process->leader_state != 'T' && syscall_sleeps_interruptible(info->number))
 		return RUN_SLEEPING;
 	if (!process_read_task_stat(thread->process->process, thread->watch.tid, &stat))
 		return RUN_SLEEPING;
 	state = run_state_from_letter(stat.state);
-	if (state == RUN_RUNNING && !observe_is_released(observation, &observation->info))
-		return RUN_SLEEPING;
-	return state;
+	/* A thread that runs now has woken since its stack was copied: the sample is of its
+	 * sleep. */
+	return state == RUN_RUNNING ? RUN_SLEEPING : state;
 }
 
 void
@@ -47,8 +47,9 @@ observe_stopped_process(struct observation *observation)
 	if (observation->outcome != OUTCOME_SLEEPING ||
 	    observation->thread->process->leader_state != 'T')
 		return;
-	*(observation->fell_asleep ? &observation->slept :
-				     &observation->state) = sleep_state(observation);
+	*(observation->fell_asleep ?
+		  &observation->slept :
+		  &observation->state) = sleep_state(observation->thread, &observation->info);
 }
 
 bool
@@ -62,6 +63,60 @@ observe_runtimes(const struct observation *observation, bool stopped)
 	runtime_capture_take(capture->runtime, thread->watch.tid, capture->request.snapshot.regs.sp,
 			     stopped);
 	return thread_is_unmoved(thread);
+}
+
+/* Copies the stack of a sleeping thread and sets the outcome: SLEEPING, or FAILED if the thread has
+ * exited or is not readable. Returns false, without an outcome, if the thread has run since its
+ * counters were read. */
+static bool
+copy_sleeping(struct run *run, struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const struct syscall_info *info = &observation->info;
+	struct snapshot *snapshot;
+	enum read_end end;
+
+	observation->capture = capture_acquire(thread);
+	observation->counters_ns = clock_now_ns();
+	snapshot = &observation->capture->request.snapshot;
+	end = tracer_read_sleeper(thread->process->process, &thread->watch, &thread->sched, info,
+				  thread->stack_need, snapshot);
+	if (end == READ_CAPTURED &&
+	    !observe_runtimes(observation, tracer_outstanding(run->tracer) > 0))
+		end = READ_MOVED;
+	if (end != READ_CAPTURED) {
+		capture_return(observation);
+		if (end == READ_MOVED)
+			return false;
+		observe_failed(observation, end == READ_GONE ? FAILURE_EXITED : FAILURE_UNREADABLE,
+			       RUN_UNKNOWN);
+		observation->exited = end == READ_GONE;
+		return true;
+	}
+	if (thread->memo != NULL && thread->memo->sp == info->sp && thread->memo->pc == info->pc)
+		snapshot->regs = *thread->memo;
+	observation->outcome = OUTCOME_SLEEPING;
+	observation->state = sleep_state(thread, info);
+	if (observation->fell_asleep) {
+		observation->slept = observation->state;
+		observation->state = RUN_RUNNING;
+	}
+	observation->info.number = thread_syscall(thread, info);
+	return true;
+}
+
+/* Sets fell_asleep and importance, and copies the stack as copy_sleeping does. */
+static bool
+observe_sleeping(struct run *run, struct observation *observation)
+{
+	const struct sampled_thread *thread = observation->thread;
+
+	observation->fell_asleep = observation->occupied == OCCUPIED_RUNNING ||
+				   observation->occupied == OCCUPIED_RAN;
+	observation->importance = observation->fell_asleep ? IMPORTANCE_ROUGH : 1.0;
+	if (thread->process->runtimes != NULL)
+		runtimes_seek(thread->process->runtimes, thread->watch.tid);
+	return copy_sleeping(run, observation);
 }
 
 /* Reads whether a running thread that is not stopped holds an interpreter's lock, and which green
@@ -100,66 +155,6 @@ observe_running(struct run *run, struct observation *observation)
 							       clock_now_ns();
 }
 
-/* Copies the stack of a sleeping thread and sets the outcome: SLEEPING; FAILED if the thread has
- * exited or is not readable; that of observe_running if it was released and does not sleep.
- * Returns false, without an outcome, if the thread has run since its counters were read. */
-static bool
-copy_sleeping(struct run *run, struct observation *observation)
-{
-	struct sampled_thread *thread = observation->thread;
-	const struct syscall_info *info = &observation->info;
-	struct snapshot *snapshot;
-	enum run_state state;
-	enum read_end end;
-
-	observation->capture = capture_acquire(thread);
-	observation->counters_ns = clock_now_ns();
-	snapshot = &observation->capture->request.snapshot;
-	end = tracer_read_sleeper(thread->process->process, &thread->watch, &thread->sched, info,
-				  thread->stack_need, snapshot);
-	if (end == READ_CAPTURED &&
-	    !observe_runtimes(observation, tracer_outstanding(run->tracer) > 0))
-		end = READ_MOVED;
-	if (end != READ_CAPTURED) {
-		capture_return(observation);
-		if (end == READ_MOVED)
-			return false;
-		observe_failed(observation, end == READ_GONE ? FAILURE_EXITED : FAILURE_UNREADABLE,
-			       RUN_UNKNOWN);
-		observation->exited = end == READ_GONE;
-		return true;
-	}
-	if (thread->memo != NULL && thread->memo->sp == info->sp && thread->memo->pc == info->pc)
-		snapshot->regs = *thread->memo;
-	state = sleep_state(observation);
-	if (state == RUN_RUNNING) {
-		observation->fell_asleep = false;
-		capture_return(observation);
-		observe_running(run, observation);
-		return true;
-	}
-	observation->outcome = OUTCOME_SLEEPING;
-	observation->state = observation->fell_asleep ? RUN_RUNNING : state;
-	if (observation->fell_asleep)
-		observation->slept = state;
-	observation->info.number = thread_syscall(thread, info);
-	return true;
-}
-
-/* Sets fell_asleep and importance, and copies the stack as copy_sleeping does. */
-static bool
-observe_sleeping(struct run *run, struct observation *observation)
-{
-	const struct sampled_thread *thread = observation->thread;
-
-	observation->fell_asleep = observation->occupied == OCCUPIED_RUNNING ||
-				   observation->occupied == OCCUPIED_RAN;
-	observation->importance = observation->fell_asleep ? IMPORTANCE_ROUGH : 1.0;
-	if (thread->process->runtimes != NULL)
-		runtimes_seek(thread->process->runtimes, thread->watch.tid);
-	return copy_sleeping(run, observation);
-}
-
 /* Observes a sleeping thread without its stack. For runs that hold threads between ticks: they do
  * not use the stacks of sleeping threads, and reading these would take CPU time from running
  * threads. */
@@ -187,7 +182,7 @@ read_call(struct observation *observation)
 		observation->info = look->call;
 		return WATCH_OK;
 	}
-	end = watch_read_syscall(&thread->watch, thread->process->process, &observation->info);
+	end = thread_read_call(thread, &thread->sched, &observation->info);
 	if (end == WATCH_OK)
 		look_compare(observation, &thread->sched, &observation->info);
 	return end;
@@ -331,7 +326,6 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 	}
 	weigh_changed(run, observation);
 	if (end == WATCH_OK) {
-		observation->released = observe_may_be_released(thread, sched);
 		thread->sched = *sched;
 		observation->renamed = threads_count_capture(run, thread);
 	}
@@ -343,11 +337,32 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 		observe_failed(observation, FAILURE_DENIED, RUN_UNKNOWN);
 }
 
+/*
+ * True if another thread has taken this one's id by an exec: the CPU time has grown by more than
+ * the time since the last observation, and the process has lost threads. These are the first signs
+ * of an exec; what sampled_process_read notices comes later. CPU time alone is no proof: CPUs
+ * without a scheduler tick (nohz_full) count it once a second.
+ */
+static bool
+is_another(const struct sampled_thread *thread, const struct sched *now)
+{
+	const uint64_t used = now->cpu_ns - thread->sched.cpu_ns;
+	const struct sampled_process *process = thread->process;
+	const uint32_t had = process->had > process->thread_count ? process->had :
+								    process->thread_count;
+	struct task_stat stat;
+
+	return thread->seen && thread->watch.tid == process->process->pid &&
+	       used > SCHED_TICKS_NS && used > clock_now_ns() - thread->last_ns + SCHED_TICKS_NS &&
+	       process_read_task_stat(process->process, thread->watch.tid, &stat) &&
+	       stat.num_threads < had;
+}
+
 static void
 observe_thread(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
-	const uint64_t cpu_ns = thread->seen ? thread->sched.cpu_ns : 0;
+	const uint64_t cpu_ns = (thread->seen ? &thread->sched : &thread->window.counted)->cpu_ns;
 	struct sched sched = observation->look.sched;
 	enum watch_end end = WATCH_OK;
 
@@ -358,6 +373,8 @@ observe_thread(struct run *run, struct observation *observation)
 	}
 	if (!observation->look.settled)
 		end = watch_read_sched(&thread->watch, thread->process->process, &sched);
+	if (end == WATCH_OK && is_another(thread, &sched))
+		end = WATCH_GONE;
 	if (end == WATCH_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
 		observation->cpu_ns = sched.cpu_ns - cpu_ns;
 	if (end == WATCH_OK && sched_differ(&sched, &thread->sched))

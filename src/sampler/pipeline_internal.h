@@ -75,25 +75,6 @@ observe_restless(const struct run *run, const struct sampled_thread *thread,
 	return (now->switches - thread->sched.switches) * RESTLESS_NS >
 	       run->tick.time_ns - thread->last_ns;
 }
-/* Returns observation.released. One switch more than at the last observation may be that to the
- * thread's stop. */
-static inline bool
-observe_may_be_released(const struct sampled_thread *thread, const struct sched *now)
-{
-	return thread->seen && !thread->asleep && now->switches - thread->sched.switches <= 1;
-}
-/*
- * True if the thread, shown asleep in `call`, was released from the stop of its last observation,
- * and waits for a CPU since then: until that CPU handles the wake-up (TASK_WAKING in the kernel),
- * the file "syscall" shows the place where the thread was stopped. On a virtual machine that takes
- * 200 us and more if the host has taken the CPU away.
- */
-static inline bool
-observe_is_released(const struct observation *observation, const struct syscall_info *call)
-{
-	return observation->released && call->sp == observation->thread->sp &&
-	       call->pc == observation->thread->pc;
-}
 /* Observes threads: sets `outcome` of the `count` observations, which select_observation has begun,
  * and the members that are valid with it (enum outcome). */
 void observe_threads(struct run *run, struct observation *observation, size_t count);

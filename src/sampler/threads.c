@@ -79,8 +79,10 @@ select_by_name(struct run *run, struct sampled_thread *thread)
 		set_keep_open(threads, thread, !excluded);
 }
 
+/* `before`: the last thread with this id, which has ended; NULL: none. */
 static struct sampled_thread *
-thread_create(struct run *run, const struct listed_thread *listed)
+thread_create(struct run *run, const struct listed_thread *listed,
+	      const struct sampled_thread *before)
 {
 	const struct tick *tick = &run->tick;
 	const size_t stack_limit = run->config.stack_limit;
@@ -108,6 +110,11 @@ thread_create(struct run *run, const struct listed_thread *listed)
 	thread->state = RUN_UNKNOWN;
 	thread->syscall = SYSCALL_NONE;
 	thread->stack_need = STACK_FIRST < stack_limit ? STACK_FIRST : stack_limit;
+	/* An exec gives the first thread's id and start time to the thread that has called it, which
+	 * may have been sampled before. */
+	if (before != NULL && before->start_time == thread->start_time)
+		(void)watch_read_sched(&thread->watch, thread->process->process,
+				       &thread->window.counted);
 	select_by_name(run, thread);
 	thread->listed = true;
 	run->threads.seen++;
@@ -178,19 +185,19 @@ threads_refresh(struct run *run)
 	threads->removed_count = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct listed_thread *listed = &threads->listed[i];
-		struct sampled_thread *thread = NULL;
+		struct sampled_thread *thread = NULL, *before = NULL;
 
 		while (at < old_count && old[at]->watch.tid < listed->tid)
 			add_removed(threads, old[at++]);
 		if (at < old_count && old[at]->watch.tid == listed->tid) {
 			thread = old[at++];
 			if (thread->gone) {
-				add_removed(threads, thread);
+				add_removed(threads, before = thread);
 				thread = NULL;
 			}
 		}
 		if (thread == NULL)
-			thread = thread_create(run, listed);
+			thread = thread_create(run, listed, before);
 		if (thread != NULL)
 			threads->thread[threads->count++] = thread;
 	}
@@ -237,6 +244,18 @@ thread_is_unmoved(struct sampled_thread *thread)
 
 	return watch_read_sched(&thread->watch, thread->process->process, &now) == WATCH_OK &&
 	       now.switches == thread->sched.switches;
+}
+
+enum watch_end
+thread_read_call(struct sampled_thread *thread, const struct sched *sched,
+		 struct syscall_info *call)
+{
+	const enum watch_end end = watch_read_syscall(&thread->watch, thread->process->process,
+						      call);
+
+	if (end == WATCH_OK && sched->switches == thread->stop_switches)
+		call->running = true;
+	return end;
 }
 
 bool

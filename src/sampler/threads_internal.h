@@ -120,6 +120,14 @@ void capture_return(struct observation *observation);
 /* True if the thread has not run since thread->sched was read. False if it has run or its counters
  * cannot be read. */
 bool thread_is_unmoved(struct sampled_thread *thread);
+/*
+ * Reads the system call of a thread whose counters are *sched. A thread that has not run since a
+ * stop is runnable, unless the stop has ended a sleep: until the CPU that is to run it handles its
+ * wake-up (TASK_WAKING in the kernel), /proc shows it asleep where it was stopped. On a virtual
+ * machine that takes 200 us and more if the host has taken the CPU away.
+ */
+enum watch_end thread_read_call(struct sampled_thread *thread, const struct sched *sched,
+				struct syscall_info *call);
 /* Lists the threads of all processes: adds new ones, and moves those that have exited to
  * threads.removed. */
 void threads_refresh(struct run *run);

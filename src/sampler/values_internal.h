@@ -71,7 +71,7 @@ struct sampled_process {
 	char leader_state;               /* state letter of proc_pid_stat(5) */
 	uint64_t start_stack, arg_start; /* both change with an exec; 0: not known */
 	bool execed;                     /* the last sampled_process_read has found an exec */
-	uint32_t thread_count;           /* number of living threads, by the kernel */
+	uint32_t thread_count, had;      /* numbers of living threads: now, and a tick before */
 	/* For translating thread ids of the target's PID namespace, found in its memory. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
 	struct table inner;  /* unless own_namespace: the target's id of a thread -> wallsample's */
@@ -118,6 +118,7 @@ struct sampled_thread {
 	bool seen;   /* there was an observation: the following members are valid */
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
 	struct sched sched;
+	uint64_t stop_switches; /* sched.switches in its last stop, unless it slept then */
 	enum run_state state;
 	enum gil gil;
 	uint32_t stack;      /* number in the profile */
@@ -176,7 +177,6 @@ struct observation {
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
 	bool fell_asleep; /* the thread was on a CPU when the tick began, and sleeps since then */
 	bool restless;    /* it is likely to run soon: is_first (look.c) is true */
-	bool released;    /* the last tick that observed it may have stopped it; not run since */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */
 	uint32_t stack;      /* number in the profile */
