@@ -57,6 +57,11 @@ add_burst(struct burst_list *list, uint64_t cpu_ns, uint64_t sleeps)
 	list->burst[list->count++] = (struct burst){ cpu_ns, cpu_ns / sleeps };
 }
 
+/* Most CPU time of wallsample that counts as taken from the target, as a share of elapsed time. The
+ * readings take less for a process of some dozen threads. Of many threads they take more, and then
+ * most of it is used on CPUs that no thread of the target waits for. */
+#define OWN_MOST 0.1
+
 static struct burst_thread *
 list_threads(const struct process *process, size_t *count)
 {
@@ -143,6 +148,8 @@ sum_up(const struct burst_thread *thread, size_t count, struct burst_list *list,
 		total += used;
 		most = used > most ? used : most;
 	}
+	if ((double)own_ns > OWN_MOST * (double)elapsed_ns)
+		own_ns = (uint64_t)(OWN_MOST * (double)elapsed_ns);
 	out->parallelism = elapsed_ns > 0 ? (double)total / (double)elapsed_ns : 0;
 	out->delayed = bursts_delayed_share(total, delay, own_ns);
 	if ((double)most < ALONE_SHARE * (double)total)

@@ -78,9 +78,9 @@ void runtimes_free(struct runtimes *runtimes);
 
 /*
  * Must be called once a tick, while no thread is stopped but those that stop late. Searches for
- * runtimes when mappings have changed, and for new threads of the runtimes. Reading the lists takes
- * at most 1% of the time: of 10,000 threads a new one may be found late. `now_ns`: CLOCK_MONOTONIC.
- */
+ * runtimes when mappings have changed, and for new threads of the runtimes. Reading whole
+ * lists takes at most 1% of the time for each runtime: of 10,000 threads a new one may be found
+ * late. `now_ns`: CLOCK_MONOTONIC. */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 /* Forgets which pages are in memory; to be called before captures that precede runtimes_tick. */
 void runtimes_begin_tick(struct runtimes *runtimes);
@@ -97,8 +97,7 @@ pid_t runtimes_next_new(struct runtimes *runtimes);
  * Searches for the thread in the runtimes' lists of threads, if they do not know it: it may have
  * started since runtimes_tick. To be called before a capture of a thread that has run since its
  * last capture, while it is not stopped. If a thread that sleeps is not found, it belongs to no
- * runtime, or the 1% of the time that runtimes_tick may use is used up: then runtimes_next_new
- * returns it later.
+ * runtime, or the time for searches, another 1%, is used up: then runtimes_next_new returns it later.
  */
 void runtimes_seek(struct runtimes *runtimes, pid_t tid);
 

@@ -312,8 +312,8 @@ compare_findings(const void *left, const void *right)
 
 /*
  * Returns part / whole, at most 1, and stores the margin of error of that share. Only the time that
- * a thread ran with the GIL depends on which of its stacks have been seen running (`division`): the
- * other findings are sums of states, which the counters and the ticks tell.
+ * a thread ran with the GIL depends on how samples divide CPU time among stacks (`division`): the
+ * other findings are sums of states, or of stacks of sleeping threads.
  */
 static double
 share_of(const struct finder *finder, enum finding_kind kind, double part, double whole,
