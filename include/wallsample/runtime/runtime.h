@@ -97,7 +97,8 @@ pid_t runtimes_next_new(struct runtimes *runtimes);
  * Searches for the thread in the runtimes' lists of threads, if they do not know it: it may have
  * started since runtimes_tick. To be called before a capture of a thread that has run since its
  * last capture, while it is not stopped. If a thread that sleeps is not found, it belongs to no
- * runtime, or the time for searches, another 1%, is used up: then runtimes_next_new returns it later.
+ * runtime, or the time for searches, another 1%, is used up: then runtimes_next_new returns it
+ * later.
  */
 void runtimes_seek(struct runtimes *runtimes, pid_t tid);
 

@@ -79,15 +79,13 @@ struct cpython {
 /* --- python_threads.c -------------------------------------------------------------------- */
 
 /* Implement `list` and `lost` of struct instances_kind; the instance is a struct cpython. The heads
- * of the lists, and new threads there, are read once a tick. The whole lists are read when they may
- * have changed elsewhere, which takes at most 1% of the time; of many interpreters or threads, the
- * heads, too, are read within this limit. */
+ * of the lists, and new threads there, are read once a tick. The whole lists, and the heads of many
+ * interpreters or threads, take at most 1% of the time. */
 void python_threads_list(struct instance *instance, uint64_t now_ns);
 void python_threads_release(struct instance *instance);
 /* Reads the heads of the lists, or the whole lists, for the thread `tid`, if cpython->threads lacks
  * it or has outdated ids of it. For a thread that is not found repeatedly, as one that executes no
- * Python functions, it does so at the 1st, 2nd, 4th, 8th … search. Searches at the heads take at
- * most another 1% of the time. `now_ns`: the current time. */
+ * Python functions, it does so at the 1st, 2nd, 4th, … search. All take at most 1% of the time. */
 void python_threads_seek(struct cpython *cpython, pid_t tid, uint64_t now_ns);
 /* Returns the tid of the thread with the PyThreadState at `state`; 0: it is not known. Reads the
  * lists of threads again when they do not have it, as python_threads_seek. */

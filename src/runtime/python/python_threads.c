@@ -7,9 +7,10 @@
 #define LIST_ATTEMPTS 3
 /* Most new elements at the heads that are read without reading all lists. */
 #define NEW_MOST 256
-/* The heads of the lists of at most HEADS_FEW interpreters with at most THREADS_FEW threads are read
- * at each tick, also when the budget for lists is used up. That takes 26 us for one interpreter, and
- * 100 us with cold caches; after a new thread another 12 us for THREADS_FEW threads. */
+/* The heads of the lists of at most HEADS_FEW interpreters with at most THREADS_FEW threads are
+ * read at each tick, also when the budget for lists is used up. That takes 26 us for one
+ * interpreter, and 100 us with cold caches; after a new thread 12 us more for THREADS_FEW
+ * threads. */
 #define HEADS_FEW 8
 #define THREADS_FEW 1000
 /* Searches for a thread are counted for this time, and for at most this number of threads: its tid
