@@ -81,7 +81,26 @@ add(struct profile *profile, enum run_state state, const char *call, const int *
 	profile_add(profile, &sample);
 }
 
-/* Real time in which nobody ran. */
+/* Adds a row of one second or more whose thread has, or waits for, an interpreter's lock. */
+static void
+add_gil(struct profile *profile, enum run_state state, enum gil gil, const int *functions,
+	double wall_s)
+{
+	const int64_t ns = (int64_t)(wall_s * 1e9), running_ns = state == RUN_RUNNING ? ns : 0;
+	const struct profile_entry sample = {
+		.thread = profile_add_thread(profile, 100, 1, "t"),
+		.stack = stack_of(profile, STACK_NONE, functions),
+		.state = state,
+		.syscall = (int32_t)(state == RUN_RUNNING ? SYSCALL_NONE : syscall_number("futex")),
+		.gil = gil,
+		.samples = 1,
+		.ns = { ns, running_ns, running_ns },
+	};
+
+	profile_add(profile, &sample);
+}
+
+/* Real time in which no thread ran. */
 static void
 add_gap(struct profile *profile, enum run_state state, const char *call, const int *functions,
 	double seconds)
@@ -272,8 +291,8 @@ test_rare(void **state)
 	assert_int_equal(findings.item[0].kind, FINDING_IDLE);
 }
 
-/* Twenty samples of running threads say little about functions. That nobody ran is known from each
- * tick. */
+/* Twenty samples of running threads say little about functions. That no thread ran is known from
+ * each tick. */
 static void
 test_few_running(void **state)
 {
@@ -291,6 +310,37 @@ test_few_running(void **state)
 	assert_int_equal(findings.count, 1);
 	assert_int_equal(findings.item[0].kind, FINDING_IDLE);
 	assert_true(findings.item[0].margin < 0.04);
+}
+
+/* A profile of an interpreter's lock: one thread had it for 9.6 s of 10, another one waited. */
+static struct profile *
+gil_profile(void)
+{
+	struct profile *profile = profile_create();
+
+	add_gil(profile, RUN_RUNNING, GIL_HAS, STACK(MAIN, SERIAL), 9.6);
+	add_gil(profile, RUN_RUNNING, GIL_NONE, STACK(MAIN, PARALLEL), 0.4);
+	add_gil(profile, RUN_SLEEPING, GIL_WAIT, STACK(MAIN, TAKE, COND_WAIT), 9.6);
+	add_ticks(profile, 1, 10);
+	return profile;
+}
+
+/* How long a thread ran with the lock depends on the samples of running threads. */
+static void
+test_gil(void **state)
+{
+	static const struct run_division few = { 20, 10 * NS_PER_SEC, 10.0 * NS_PER_SEC, 0 };
+	struct findings findings;
+
+	(void)state;
+	findings = find(gil_profile(), 4, "serial_work");
+	assert_int_equal(findings.item[0].kind, FINDING_SERIAL);
+	assert_int_equal(findings.item[1].kind, FINDING_GIL);
+	assert_true(fabs(findings.item[1].share - 0.96) < 1e-9);
+	assert_true(findings.item[1].margin < 0.04);
+	findings = find_divided(gil_profile(), 4, &few, "serial_work");
+	for (size_t i = 0; i < findings.count; i++)
+		assert_int_not_equal(findings.item[i].kind, FINDING_GIL);
 }
 
 /* 24 threads that waited for a lock 6 s of 10 come before the 80 % of runnable time that threads
@@ -417,6 +467,7 @@ main(void)
 		cmocka_unit_test(test_idle_and_queue),
 		cmocka_unit_test(test_rare),
 		cmocka_unit_test(test_few_running),
+		cmocka_unit_test(test_gil),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_not_alone),
 		cmocka_unit_test(test_noise),
