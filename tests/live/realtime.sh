@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --realtime: on a busy machine most samples of running threads are exact, and their shares are true;
-# a started command inherits neither the class nor the limit of CPU time.
+# --realtime: on a busy machine most samples of running threads are exact, and so are the shares; a
+# started command inherits neither the class nor the limit of CPU time.
 . "${SOURCE:?}/tests/cli/common.sh"
 
 ACTOR=$BUILD/tests/bench/bench_calls

@@ -36,7 +36,7 @@ if signal.sigwait((signal.SIGINT, signal.SIGTERM)) == signal.SIGINT:
 
 def samples(at_end: str = "") -> str:
     """A shell command for `record` that runs as the program does when nothing fails. `at_end`:
-    Python code that runs when it has been told to end."""
+    Python code that runs when it ends."""
     return f"exec '{sys.executable}' -S -c '{_SAMPLES.format(at_end=at_end)}'"
 
 

@@ -51,9 +51,9 @@ uint64_t bursts_typical(struct burst *burst, size_t count);
 
 /*
  * Returns the share of the time in which threads could run that they waited for a CPU, in [0, 1].
- * They used `cpu_ns` of CPU time and waited for `delay_ns`. `own_ns` of that are left out, the CPU
- * time of wallsample meanwhile: reading the counters of two threads once a millisecond takes up to
- * a tenth of a CPU, on which one of them waits.
+ * They used `cpu_ns` of CPU time and waited for `delay_ns`. The CPU time that wallsample has used
+ * in the same period, `own_ns`, is subtracted from `delay_ns`: reading the counters of two threads
+ * once a millisecond takes up to a tenth of a CPU, for which one of them waits.
  */
 double bursts_delayed_share(uint64_t cpu_ns, uint64_t delay_ns, uint64_t own_ns);
 /* True if the threads waited for CPUs too often for short ticks to be of use. */

@@ -3,7 +3,7 @@
  * python_internal.h - reads the threads of CPython, their frames and their asyncio tasks.
  * python.c          the instances of CPython, and the functions of struct runtime_kind
  * python_threads.c  the threads that each CPython lists
- * python_known.c    one of these threads
+ * python_known.c    stores what is known of one thread
  * python_lock.c     the locks of its interpreters
  * python_capture.c  copies the frames of a thread from memory
  * python_merge.c    inserts these frames into the native call chain

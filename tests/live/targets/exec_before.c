@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec_before.c - works for 0.2 s of CPU time and then becomes exec_after, which works,
- * too, and ends. Begins when told.
+ * exec_before.c - waits for a message, works for 0.2 s of CPU time and becomes exec_after,
+ * which works for 1 s of CPU time and ends.
  *
  * exec_before leader: the first thread calls exec; exec_before thread: another one does,
  * which takes over the first one's thread id.
