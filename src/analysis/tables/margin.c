@@ -65,7 +65,9 @@ margin_ticks(const struct profile *profile, const struct run_division *division,
 	samples = dividing_samples(profile, division, cpu);
 	if (samples <= 0 || running <= 0)
 		return ticks;
-	return fmin(ticks, (double)whole_ns / running * samples);
+	/* However CPU time was divided, no function can be off by more than all of it. That is the
+	 * error of one sample. */
+	return fmin(ticks, (double)whole_ns / running * fmax(samples, 1));
 }
 
 double

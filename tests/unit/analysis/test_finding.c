@@ -421,6 +421,26 @@ test_margin_of_share(void **state)
 	assert_true(fabs(margin_of_share(0.5, 0) - 1) < 1e-12);
 }
 
+/* A program that sleeps, with 4 ms of CPU time in 4 s: however that was divided, the shares of its
+ * sleeps are known. */
+static void
+test_margin_of_sleeps(void **state)
+{
+	static const struct run_division borrowed = { 0, 4 * NS_PER_MS, 0.01 * NS_PER_MS,
+						      20.0 * NS_PER_MS };
+	struct profile *profile = profile_create();
+
+	(void)state;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, PARALLEL), 0.004, 0.004, 0.004);
+	add(profile, RUN_SLEEPING, "clock_nanosleep", STACK(MAIN, LOOP), 3.996, 0, 0);
+	add_ticks(profile, 0, 3.96);
+	add_ticks(profile, 1, 0.04);
+	assert_true(margin_ticks(profile, &borrowed, WEIGHT_WALL, 4 * NS_PER_SEC) > 390);
+	/* Of the CPU time itself nothing is known. */
+	assert_true(margin_ticks(profile, &borrowed, WEIGHT_OVERHEAD, 4 * NS_PER_MS) <= 1);
+	profile_free(profile);
+}
+
 /* Whatever there is. */
 #define ALL INT64_MAX
 
@@ -472,6 +492,7 @@ main(void)
 		cmocka_unit_test(test_not_alone),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_margin_of_share),
+		cmocka_unit_test(test_margin_of_sleeps),
 		cmocka_unit_test(test_margin_ticks),
 	};
 
