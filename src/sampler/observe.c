@@ -338,10 +338,11 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 }
 
 /*
- * True if another thread has taken this one's id by an exec: the CPU time has grown by more than
- * the time since the last observation, and the process has lost threads. These are the first signs
- * of an exec; what sampled_process_read notices comes later. CPU time alone is no proof: CPUs
- * without a scheduler tick (nohz_full) count it once a second.
+ * True if another thread has taken this one's id by an exec: the process has lost threads, and
+ * either executes another program, or the CPU time has grown by more than the time since the last
+ * observation. The latter is the first sign of an exec; start_stack, by which sampled_process_read
+ * notices it, changes later. CPU time alone is no proof: CPUs without a scheduler tick (nohz_full)
+ * count it once a second. Differences of some milliseconds do not matter.
  */
 static bool
 is_another(const struct sampled_thread *thread, const struct sched *now)
@@ -353,9 +354,12 @@ is_another(const struct sampled_thread *thread, const struct sched *now)
 	struct task_stat stat;
 
 	return thread->seen && thread->watch.tid == process->process->pid &&
-	       used > SCHED_TICKS_NS && used > clock_now_ns() - thread->last_ns + SCHED_TICKS_NS &&
+	       used > SCHED_TICKS_NS &&
 	       process_read_task_stat(process->process, thread->watch.tid, &stat) &&
-	       stat.num_threads < had;
+	       stat.num_threads < had &&
+	       (process->execed ||
+		(stat.start_stack > 1 && stat.start_stack != process->start_stack) ||
+		used > clock_now_ns() - thread->last_ns + SCHED_TICKS_NS);
 }
 
 static void

@@ -22,7 +22,8 @@ check_not_slow(const struct folded *folded)
 
 /* Until the other thread calls exec, the first thread sleeps as long as the other one lives. Then
  * the other one goes on with the id of the first: the CPU time that it has used before must not
- * shorten the sleep. 5 ms: some ticks. The id 0 is that of CPU time of unknown threads. */
+ * shorten the sleep. 3 % and 5 ms: some ticks of a busy machine. The id 0 is that of CPU time of
+ * unknown threads. */
 static bool
 check_first_slept(const struct folded *folded, pid_t pid)
 {
@@ -32,7 +33,7 @@ check_first_slept(const struct folded *folded, pid_t pid)
 	for (size_t i = 0; i < folded->count; i++)
 		if (folded->line[i].tid != pid && folded->line[i].tid != 0)
 			other += (double)folded->line[i].weight_us;
-	return CHECK(fabs(slept - other) < 5000,
+	return CHECK(fabs(slept - other) < 0.03 * other + 5000,
 		     "the first thread has slept %.0f of %.0f us", slept, other);
 }
 
