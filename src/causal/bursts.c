@@ -18,6 +18,9 @@
  */
 #define TICKS_IN_BURST 2
 #define TICKS_LEAST 1.0
+/* Part of the measurement in which waits for CPUs are measured, and no counters are read: reading
+ * those of two threads once a millisecond takes 3 to 10 % of a CPU, for which one of them waits. */
+#define QUIET_PART 0.4
 /* Resolution of the time between ticks. */
 #define TICK_UNIT_NS (100 * NS_PER_US)
 /* Share of the CPU time that shorter bursts may have: they are not considered. */
@@ -57,10 +60,15 @@ add_burst(struct burst_list *list, uint64_t cpu_ns, uint64_t sleeps)
 	list->burst[list->count++] = (struct burst){ cpu_ns, cpu_ns / sleeps };
 }
 
-/* Most CPU time of wallsample that counts as taken from the target, as a share of elapsed time. The
- * readings take less for a process of some dozen threads. Of many threads they take more, and then
- * most of it is used on CPUs that no thread of the target waits for. */
-#define OWN_MOST 0.1
+/* Sleeps for a time; for less if a signal is handled. */
+static void
+sleep_ns(uint64_t ns)
+{
+	const struct timespec time = { .tv_sec = (time_t)(ns / NS_PER_SEC),
+				       .tv_nsec = (long)(ns % NS_PER_SEC) };
+
+	nanosleep(&time, NULL);
+}
 
 static struct burst_thread *
 list_threads(const struct process *process, size_t *count)
@@ -125,54 +133,70 @@ bursts_typical(struct burst *burst, size_t count)
 }
 
 double
-bursts_delayed_share(uint64_t cpu_ns, uint64_t delay_ns, uint64_t own_ns)
+bursts_delayed_share(uint64_t cpu_ns, uint64_t delay_ns)
 {
-	const double delay = delay_ns > own_ns ? (double)(delay_ns - own_ns) : 0;
-
-	return delay > 0 ? delay / ((double)cpu_ns + delay) : 0;
+	return delay_ns > 0 ? (double)delay_ns / ((double)cpu_ns + (double)delay_ns) : 0;
 }
 
-/* Sets the summary from the bursts, the last one of each thread included, which has not ended.
- * `own_ns`: CPU time of wallsample meanwhile. */
+/* Sets burst_ns and parallelism from the bursts, the last one of each thread included, which has
+ * not ended. */
 static void
 sum_up(const struct burst_thread *thread, size_t count, struct burst_list *list,
-       uint64_t elapsed_ns, uint64_t own_ns, struct burst_summary *out)
+       uint64_t elapsed_ns, struct burst_summary *out)
 {
-	uint64_t total = 0, most = 0, delay = 0;
+	uint64_t total = 0, most = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t used = thread[i].now.cpu_ns - thread[i].first.cpu_ns;
 
 		add_burst(list, thread[i].now.cpu_ns - thread[i].slept.cpu_ns, 1);
-		delay += thread[i].now.delay_ns - thread[i].first.delay_ns;
 		total += used;
 		most = used > most ? used : most;
 	}
-	if ((double)own_ns > OWN_MOST * (double)elapsed_ns)
-		own_ns = (uint64_t)(OWN_MOST * (double)elapsed_ns);
 	out->parallelism = elapsed_ns > 0 ? (double)total / (double)elapsed_ns : 0;
-	out->delayed = bursts_delayed_share(total, delay, own_ns);
 	if ((double)most < ALONE_SHARE * (double)total)
 		out->burst_ns = bursts_typical(list->burst, list->count) / NS_PER_US * NS_PER_US;
+}
+
+/* Reads the counters of the threads before and after `duration_ns`, in which wallsample uses no CPU
+ * that they may wait for. Returns bursts_delayed_share() of the threads that have not exited. */
+static double
+measure_delays(const struct process *process, struct burst_thread *thread, size_t count,
+	       uint64_t duration_ns)
+{
+	uint64_t cpu = 0, delay = 0;
+	struct task_use use;
+
+	for (size_t i = 0; i < count; i++)
+		thread[i].gone |= !process_read_task_use(process, thread[i].tid, &thread[i].first);
+	sleep_ns(duration_ns);
+	for (size_t i = 0; i < count; i++) {
+		if (thread[i].gone || !process_read_task_use(process, thread[i].tid, &use) ||
+		    use.cpu_ns < thread[i].first.cpu_ns || use.delay_ns < thread[i].first.delay_ns)
+			continue;
+		cpu += use.cpu_ns - thread[i].first.cpu_ns;
+		delay += use.delay_ns - thread[i].first.delay_ns;
+	}
+	return bursts_delayed_share(cpu, delay);
 }
 
 struct burst_summary
 bursts_measure(const struct process *process, uint64_t duration_ns)
 {
-	const struct timespec interval = { .tv_nsec = INTERVAL_NS };
-	const uint64_t began_ns = clock_now_ns(), began_cpu_ns = clock_own_cpu_ns();
+	const uint64_t quiet_ns = (uint64_t)(QUIET_PART * (double)duration_ns);
+	const uint64_t began_ns = clock_now_ns();
 	struct burst_summary summary = { .burst_ns = 0 };
 	struct burst_list list = { .count = 0 };
 	size_t count;
 	struct burst_thread *thread = list_threads(process, &count);
 
-	while (clock_now_ns() - began_ns < duration_ns) {
-		nanosleep(&interval, NULL);
+	while (clock_now_ns() - began_ns < duration_ns - quiet_ns) {
+		sleep_ns(INTERVAL_NS);
 		for (size_t i = 0; i < count; i++)
 			read_thread(process, &thread[i], &list);
 	}
-	sum_up(thread, count, &list, clock_now_ns() - began_ns, clock_own_cpu_ns() - began_cpu_ns,
-	       &summary);
+	sum_up(thread, count, &list, clock_now_ns() - began_ns, &summary);
+	summary.delayed = measure_delays(process, thread, count, quiet_ns);
 	free(thread);
 	free(list.burst);
 	return summary;

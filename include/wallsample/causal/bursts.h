@@ -38,24 +38,21 @@ struct burst_summary {
 	 * used at least 90 % of the CPU time. */
 	uint64_t burst_ns;
 	double parallelism; /* CPU time of all threads per elapsed time */
-	double delayed;     /* see bursts_delayed_share() */
+	double delayed;     /* bursts_delayed_share() while wallsample sleeps */
 };
 
-/* Measures the bursts for `duration_ns`, without stopping any thread: reads the counters of all
- * threads, at intervals of a millisecond if the process has few of them. */
+/* Measures the bursts for `duration_ns`, without stopping any thread: for three fifths of the time
+ * reads the counters of all threads, at intervals of a millisecond if the process has few of them;
+ * then measures for how long they wait for CPUs, without reading in between. */
 struct burst_summary bursts_measure(const struct process *process, uint64_t duration_ns);
 
 /* Returns the length in ns for which a tenth of the CPU time is in bursts of this length or
  * shorter; 0 if there is no CPU time. Sorts the array. */
 uint64_t bursts_typical(struct burst *burst, size_t count);
 
-/*
- * Returns the share of the time in which threads could run that they waited for a CPU, in [0, 1].
- * They used `cpu_ns` of CPU time and waited for `delay_ns`. The CPU time that wallsample has used
- * in the same period, `own_ns`, is subtracted from `delay_ns`: reading the counters of two threads
- * once a millisecond takes up to a tenth of a CPU, for which one of them waits.
- */
-double bursts_delayed_share(uint64_t cpu_ns, uint64_t delay_ns, uint64_t own_ns);
+/* Returns the share of the time in which threads could run that they waited for a CPU, in [0, 1].
+ * They used `cpu_ns` of CPU time and waited for `delay_ns`. */
+double bursts_delayed_share(uint64_t cpu_ns, uint64_t delay_ns);
 /* True if the threads waited for CPUs too often for short ticks to be of use. */
 bool bursts_delayed(const struct burst_summary *summary);
 /*

@@ -66,20 +66,21 @@ test_ticks(void **state)
 	assert_true(bursts_least_ns(tick_of(2 * NS_PER_MS, 1)) <= 2 * NS_PER_MS);
 }
 
-/* Two threads on two CPUs for half a second wait for wallsample, which reads their counters. */
 static void
-test_own_time(void **state)
+test_delayed(void **state)
 {
 	struct burst_summary summary = { .burst_ns = NS_PER_MS, .parallelism = 2 };
 
 	(void)state;
-	assert_float_equal(bursts_delayed_share(900, 100, 0), 0.1, 1e-9);
-	assert_float_equal(bursts_delayed_share(900, 130, 30), 0.1, 1e-9);
-	assert_float_equal(bursts_delayed_share(0, 0, 0), 0, 1e-9);
-	assert_float_equal(bursts_delayed_share(0, 10, 30), 0, 1e-9);
-	summary.delayed = bursts_delayed_share(950 * NS_PER_MS, 55 * NS_PER_MS, 50 * NS_PER_MS);
+	assert_float_equal(bursts_delayed_share(900, 100), 0.1, 1e-9);
+	assert_float_equal(bursts_delayed_share(0, 0), 0, 1e-9);
+	assert_float_equal(bursts_delayed_share(0, 10), 1, 1e-9);
+	summary.delayed = bursts_delayed_share(950 * NS_PER_MS, 5 * NS_PER_MS);
 	assert_false(bursts_delayed(&summary));
 	assert_int_equal(bursts_tick_ns(&summary), BURSTS_TICK_LEAST_NS);
+	summary.delayed = bursts_delayed_share(950 * NS_PER_MS, 55 * NS_PER_MS);
+	assert_true(bursts_delayed(&summary));
+	assert_int_equal(bursts_tick_ns(&summary), BURSTS_TICK_MOST_NS);
 }
 
 int
@@ -89,7 +90,7 @@ main(void)
 		cmocka_unit_test(test_typical),
 		cmocka_unit_test(test_nothing_to_know),
 		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_own_time),
+		cmocka_unit_test(test_delayed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
