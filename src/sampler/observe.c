@@ -9,9 +9,9 @@
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
 
-/* The longest time, two scheduler ticks at CONFIG_HZ=100, by which the CPU time of a running thread
- * can be out of date in schedstat. */
-#define SCHED_TICKS_NS (20 * NS_PER_MS)
+/* The least difference of CPU times that is_another() considers. The CPU time in schedstat may be
+ * late by a scheduler tick, up to 10 ms, at each of two readings. */
+#define OTHER_CPU_NS (20 * NS_PER_MS)
 
 static void
 observe_failed(struct observation *observation, enum sample_failure failure, enum run_state state)
@@ -338,28 +338,27 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 }
 
 /*
- * True if another thread has taken this one's id by an exec: the process has lost threads, and
- * either executes another program, or the CPU time has grown by more than the time since the last
- * observation. The latter is the first sign of an exec; start_stack, by which sampled_process_read
- * notices it, changes later. CPU time alone is no proof: CPUs without a scheduler tick (nohz_full)
- * count it once a second. Differences of some milliseconds do not matter.
+ * True if another thread has taken this one's id by an exec, and the CPU times of the two differ by
+ * at least OTHER_CPU_NS. The process has lost threads, and executes another program or is about to:
+ * then its start_stack is still the old one, but the CPU time has grown by more than the time since
+ * the last observation. CPUs without a scheduler tick (nohz_full) count CPU time once a second, so
+ * that this alone proves nothing.
  */
 static bool
 is_another(const struct sampled_thread *thread, const struct sched *now)
 {
 	const uint64_t used = now->cpu_ns - thread->sched.cpu_ns;
 	const struct sampled_process *process = thread->process;
-	const uint32_t had = process->had > process->thread_count ? process->had :
-								    process->thread_count;
 	struct task_stat stat;
 
-	return thread->seen && thread->watch.tid == process->process->pid &&
-	       used > SCHED_TICKS_NS &&
-	       process_read_task_stat(process->process, thread->watch.tid, &stat) &&
-	       stat.num_threads < had &&
-	       (process->execed ||
-		(stat.start_stack > 1 && stat.start_stack != process->start_stack) ||
-		used > clock_now_ns() - thread->last_ns + SCHED_TICKS_NS);
+	if (!thread->seen || thread->watch.tid != process->process->pid || used < OTHER_CPU_NS ||
+	    !process_read_task_stat(process->process, thread->watch.tid, &stat) ||
+	    (stat.num_threads >= process->thread_count &&
+	     stat.num_threads >= process->last_thread_count))
+		return false;
+	return process->execed ||
+	       (stat.start_stack > 1 && stat.start_stack != process->start_stack) ||
+	       used > clock_now_ns() - thread->last_ns + OTHER_CPU_NS;
 }
 
 static void

@@ -168,9 +168,9 @@ sampled_process_read(struct sampled_process *process)
 	if (!sampled_process_is_alive(process, &leader))
 		return false;
 	process->leader_state = leader.state;
+	process->last_thread_count = process->thread_count;
 	/* The kernel's count includes a first thread that has exited (state Z); the list of threads
 	 * does not. */
-	process->had = process->thread_count;
 	process->thread_count = leader.num_threads - (leader.state == 'Z');
 	/* start_stack and arg_start are not shown if the kernel does not permit it or the first
 	 * thread has exited. An exec cannot be noticed then. */

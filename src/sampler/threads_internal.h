@@ -101,7 +101,7 @@ bool sampled_process_read_memory(void *context, uint64_t address, void *to, size
  * exited. */
 bool sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader);
 /* As sampled_process_is_alive, but stores the result in the process: sets leader_state,
- * thread_count, execed, start_stack and arg_start. */
+ * thread_count, last_thread_count, execed, start_stack and arg_start. */
 bool sampled_process_read(struct sampled_process *process);
 /* Returns the id, in wallsample's PID namespace, of the living thread whose id in the target's PID
  * namespace is `inner`; 0 if there is none. `context` is a struct sampled_process. */
@@ -121,10 +121,10 @@ void capture_return(struct observation *observation);
  * cannot be read. */
 bool thread_is_unmoved(struct sampled_thread *thread);
 /*
- * Reads the system call of a thread whose counters are *sched. A thread that has not run since a
- * stop is runnable, unless the stop has ended a sleep: until the CPU that is to run it handles its
- * wake-up (TASK_WAKING in the kernel), /proc shows it asleep where it was stopped. On a virtual
- * machine that takes 200 us and more if the host has taken the CPU away.
+ * Reads the system call of a thread whose counters are *sched into *call. Sets call->running also
+ * for a thread that the last stop found running and that has not run since: until the CPU that is
+ * to run it handles its wake-up (TASK_WAKING in the kernel), /proc shows it asleep where it was
+ * stopped. On a virtual machine that takes 0.2 to 3 ms if the host has taken the CPU away.
  */
 enum watch_end thread_read_call(struct sampled_thread *thread, const struct sched *sched,
 				struct syscall_info *call);

@@ -71,7 +71,7 @@ struct sampled_process {
 	char leader_state;               /* state letter of proc_pid_stat(5) */
 	uint64_t start_stack, arg_start; /* both change with an exec; 0: not known */
 	bool execed;                     /* the last sampled_process_read has found an exec */
-	uint32_t thread_count, had;      /* numbers of living threads: now, and a tick before */
+	uint32_t thread_count, last_thread_count; /* living threads; at the tick before */
 	/* For translating thread ids of the target's PID namespace, found in its memory. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
 	struct table inner;  /* unless own_namespace: the target's id of a thread -> wallsample's */
@@ -118,7 +118,7 @@ struct sampled_thread {
 	bool seen;   /* there was an observation: the following members are valid */
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
 	struct sched sched;
-	uint64_t stop_switches; /* sched.switches in its last stop, unless it slept then */
+	uint64_t stop_switches; /* sched.switches in the last stop that has not ended a sleep */
 	enum run_state state;
 	enum gil gil;
 	uint32_t stack;      /* number in the profile */

@@ -51,10 +51,8 @@ void folded_of_run(struct folded *folded, struct run *run);
 
 /* A sample that failed because the thread got no CPU in time, which a busy machine does. */
 bool folded_line_is_late(const struct folded_line *line);
-/* The line is of blocked time without a sample, below 3 % of the thread's time or 20 ms: of a
- * hundred samples none may be of such sleeps. The kernel counts the time of a wake-up, until a CPU
- * handles it, neither as running nor as waiting: of a thread that is stopped 40 times in 0.4 s on a
- * virtual machine, that can be 12 ms. */
+/* The line is of blocked time without a sample, below 3 % of the thread's time: of a hundred
+ * samples none may be of such sleeps. */
 bool folded_is_short_sleep(const struct folded *folded, const struct folded_line *line);
 /* The thread has samples, and all are late: nothing can be said of its stacks. */
 bool folded_all_late(const struct folded *folded, pid_t tid);

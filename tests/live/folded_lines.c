@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* folded_is_short_sleep */
-#define SHORT_US 20000.0
-
 /* --- parsing -------------------------------------------------------------------- */
 
 /* "name-123" -> 123; -1 when it is not of that form. */
@@ -274,10 +271,8 @@ folded_line_is_late(const struct folded_line *line)
 bool
 folded_is_short_sleep(const struct folded *folded, const struct folded_line *line)
 {
-	const double all = (double)folded_weight(folded, line->tid, NULL);
-
 	return strcmp(line->frame[0], "[blocked time without a sample]") == 0 &&
-	       (double)line->weight_us < (0.03 * all > SHORT_US ? 0.03 * all : SHORT_US);
+	       (double)line->weight_us < 0.03 * (double)folded_weight(folded, line->tid, NULL);
 }
 
 bool

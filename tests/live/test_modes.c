@@ -99,44 +99,6 @@ nonblocking(void)
 	target_finish(&target, NULL);
 }
 
-/* As folded_check_thread; but for 2 % of the time, which is 6 samples, it may have moved while it
- * was read, for example in a page fault. */
-static void
-check_spinner(const struct folded *folded, pid_t tid)
-{
-	const char *const pattern = "spin;spin_leaf$", *const moved = "^[failed: moved*";
-	bool good = CHECK(folded_weight(folded, tid, pattern) > 0 || folded_all_late(folded, tid),
-			  "spinner %d has no sample of '%s'", (int)tid, pattern);
-
-	good &= CHECK((double)folded_weight(folded, tid, moved) <=
-			      0.02 * (double)folded_weight(folded, tid, NULL),
-		      "spinner %d moves", (int)tid);
-	for (size_t i = 0; i < folded->count; i++) {
-		const struct folded_line *line = &folded->line[i];
-
-		good &= CHECK(line->tid != tid || folded_line_matches(line, pattern) ||
-				      folded_line_matches(line, moved) ||
-				      folded_line_is_late(line) ||
-				      folded_is_short_sleep(folded, line),
-			      "spinner %d has another stack than '%s'", (int)tid, pattern);
-	}
-	if (!good)
-		folded_print(folded, tid, 8);
-}
-
-/* On a busy machine a thread that sleeps and wakes all the time may move while it is read. */
-static void
-check_hot(const struct folded *folded, pid_t tid)
-{
-	const uint64_t failed = folded_weight(folded, tid, "^[failed: *");
-	const uint64_t known = folded_weight(folded, tid, NULL) - failed;
-
-	if (!CHECK(known > failed &&
-			   folded_weight(folded, tid, "hot;hot_leaf") > known / 10 * 9,
-		   "hot thread %d is elsewhere", (int)tid))
-		folded_print(folded, tid, 8);
-}
-
 static void
 with_option(const char *option)
 {
@@ -149,8 +111,16 @@ with_option(const char *option)
 	remember(&target, switches);
 	folded_sample(&folded, target.pid, "-r", "200", "-d", "1500ms", option, NULL);
 	for (size_t i = 0; i < 2; i++) {
-		check_spinner(&folded, inspect_thread_named(target.pid, "spinner", i));
-		check_hot(&folded, inspect_thread_named(target.pid, "hot", i));
+		folded_check_thread(&folded, inspect_thread_named(target.pid, "spinner", i),
+				    "spin;spin_leaf$");
+		pid_t tid = inspect_thread_named(target.pid, "hot", i);
+		/* On a busy machine it may move while it is looked at: then it says so. */
+		const uint64_t failed = folded_weight(&folded, tid, "^[failed: *");
+		const uint64_t known = folded_weight(&folded, tid, NULL) - failed;
+		if (!CHECK(known > failed && folded_weight(&folded, tid, "hot;hot_leaf") >
+						     known / 10 * 9,
+			   "hot thread %d is elsewhere", (int)tid))
+			folded_print(&folded, tid, 8);
 	}
 	check_parked(&target, &folded, switches);
 	folded_release(&folded);

@@ -389,112 +389,178 @@ test_job_control(void **state)
 	scene_end(&scene);
 }
 
-/* --- a thread that a tick has released and no CPU has run yet ------------------------------- */
+/* --- files in place of those of /proc --------------------------------------------------------- */
+
+/* The scene with a child whose files in /proc/PID/task are replaced. */
+struct files {
+	struct scene scene;
+	struct process process; /* its taskfd is open on `directory` */
+	char directory[32], name[16];
+	struct syscall_info info; /* of the real sleep of the child */
+};
 
 static void
-put_file(int directory, pid_t tid, const char *name, const char *text)
+files_begin(struct files *files)
+{
+	struct scene *scene = &files->scene;
+	struct sched sched;
+
+	scene_begin(scene);
+	assert_true(sleeping_child_settle(&scene->child, &scene->thread.watch, SYS_read, &sched,
+					  &files->info));
+	snprintf(files->directory, sizeof(files->directory), "/tmp/test_observe_XXXXXX");
+	snprintf(files->name, sizeof(files->name), "%d", (int)scene->child.pid);
+	assert_non_null(mkdtemp(files->directory));
+	files->process = *scene->child.process;
+	files->process.taskfd = open(files->directory, O_RDONLY | O_DIRECTORY);
+	assert_true(files->process.taskfd >= 0);
+	assert_int_equal(mkdirat(files->process.taskfd, files->name, 0700), 0);
+	scene->process.process = &files->process;
+}
+
+static void
+files_end(struct files *files)
+{
+	static const char *const file[] = { "schedstat", "stat", "syscall" };
+	const int directory = files->process.taskfd;
+
+	files->scene.process.process = files->scene.child.process;
+	for (size_t i = 0; i < ARRAY_SIZE(file); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s/%s", files->name, file[i]);
+		assert_int_equal(unlinkat(directory, path, 0), 0);
+	}
+	assert_int_equal(unlinkat(directory, files->name, AT_REMOVEDIR), 0);
+	assert_int_equal(rmdir(files->directory), 0);
+	close(directory);
+	scene_end(&files->scene);
+}
+
+static void
+put_file(const struct files *files, const char *name, const char *text)
 {
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "%d/%s", (int)tid, name);
-	fd = openat(directory, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	snprintf(path, sizeof(path), "%s/%s", files->name, name);
+	fd = openat(files->process.taskfd, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 	close(fd);
 }
 
-/* Writes the three files of the child that an observation reads. `switches`: number of times that
- * it was switched to; state: its letter. Stack pointer and address are those of its real sleep; the
- * system call is `call`. */
-static void
-put_files(const struct scene *scene, int directory, int switches, char state, long call)
-{
-	const struct syscall_info *info = &scene->observation.info;
-	char text[256];
-
-	snprintf(text, sizeof(text), "5000 100 %d\n", switches);
-	put_file(directory, scene->child.pid, "schedstat", text);
-	snprintf(text, sizeof(text), "%d (child) %c 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 77 0 0\n",
-		 (int)scene->child.pid, state);
-	put_file(directory, scene->child.pid, "stat", text);
-	snprintf(text, sizeof(text), "%ld 0x0 0x0 0x0 0x0 0x0 0x0 0x%" PRIx64 " 0x%" PRIx64 "\n",
-		 call, info->sp, info->pc);
-	if (call == SYSCALL_NONE)
-		snprintf(text, sizeof(text), "-1 0x%" PRIx64 " 0x%" PRIx64 "\n", info->sp,
-			 info->pc);
-	put_file(directory, scene->child.pid, "syscall", text);
-}
-
-/* What the files show of a thread, and what the observation makes of it. */
-static const struct shown {
-	int stopped; /* switches in its last stop */
-	int switches;
-	char state;
-	long call;
-	enum outcome outcome;
-	enum run_state run_state;
-} shown[] = {
-	/* It has not run since the stop. */
-	{ 10, 10, 'R', SYSCALL_NONE, OUTCOME_RUNNING, RUN_RUNNING },
-	{ 10, 10, 'R', SYS_getppid, OUTCOME_RUNNING, RUN_RUNNING },
-	{ 10, 10, 'R', SYS_read, OUTCOME_RUNNING, RUN_RUNNING },
-	/* It has, and sleeps, or slept and was woken while it was observed. */
-	{ 10, 11, 'S', SYS_read, OUTCOME_SLEEPING, RUN_SLEEPING },
-	{ 10, 11, 'D', SYSCALL_NONE, OUTCOME_SLEEPING, RUN_UNINTERRUPTIBLE },
-	{ 10, 11, 'R', SYS_fsync, OUTCOME_SLEEPING, RUN_SLEEPING },
-	/* It was never stopped. */
-	{ 0, 10, 'S', SYS_read, OUTCOME_SLEEPING, RUN_SLEEPING },
+/* What the files show of a thread of a process that has one thread. */
+struct shown {
+	uint64_t cpu_ns;
+	int switches; /* number of times that a CPU switched to the thread */
+	char state;   /* state letter of proc_pid_stat(5) */
+	long call;    /* its system call, or SYSCALL_NONE; the registers are those of files.info */
 };
 
 static void
+put_files(const struct files *files, const struct shown *shown)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%" PRIu64 " 100 %d\n", shown->cpu_ns, shown->switches);
+	put_file(files, "schedstat", text);
+	snprintf(text, sizeof(text), "%s (child) %c 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 77 0 0\n",
+		 files->name, shown->state);
+	put_file(files, "stat", text);
+	snprintf(text, sizeof(text), "%ld 0x0 0x0 0x0 0x0 0x0 0x0 0x%" PRIx64 " 0x%" PRIx64 "\n",
+		 shown->call, files->info.sp, files->info.pc);
+	if (shown->call == SYSCALL_NONE)
+		snprintf(text, sizeof(text), "-1 0x%" PRIx64 " 0x%" PRIx64 "\n", files->info.sp,
+			 files->info.pc);
+	put_file(files, "syscall", text);
+}
+
+/* Observes the thread, whose last observation saw it run. */
+static const struct observation *
+observe_files(struct files *files, const struct shown *shown)
+{
+	struct scene *scene = &files->scene;
+
+	if (scene->observation.capture != NULL)
+		capture_return(&scene->observation);
+	begin_observation(scene);
+	put_files(files, shown);
+	scene->thread.seen = true;
+	scene->thread.asleep = false;
+	scene->thread.sched = (struct sched){ 4000, 100, 9 };
+	observe_threads(&scene->run, &scene->observation, 1);
+	return &scene->observation;
+}
+
+/* A thread that has not run since a stop is runnable, whatever the file "syscall" shows. */
+static void
 test_released(void **state)
 {
-	char directory[] = "/tmp/test_observe_XXXXXX", name[16];
-	static const char *const file[] = { "schedstat", "stat", "syscall" };
-	struct process process;
-	struct scene scene;
-	struct sched sched;
-	int fd;
+	static const struct {
+		uint64_t stopped; /* switches in its last stop; 0: it was never stopped */
+		struct shown shown;
+		enum outcome outcome;
+		enum run_state state;
+	} rows[] = {
+		{ 10, { 5000, 10, 'R', SYSCALL_NONE }, OUTCOME_RUNNING, RUN_RUNNING },
+		{ 10, { 5000, 10, 'R', SYS_getppid }, OUTCOME_RUNNING, RUN_RUNNING },
+		{ 10, { 5000, 10, 'R', SYS_read }, OUTCOME_RUNNING, RUN_RUNNING },
+		/* It has run, and sleeps, or slept and was woken while it was observed. */
+		{ 10, { 5000, 11, 'S', SYS_read }, OUTCOME_SLEEPING, RUN_SLEEPING },
+		{ 10,
+		  { 5000, 11, 'D', SYSCALL_NONE },
+		  OUTCOME_SLEEPING,
+		  RUN_UNINTERRUPTIBLE },
+		{ 10, { 5000, 11, 'R', SYS_fsync }, OUTCOME_SLEEPING, RUN_SLEEPING },
+		{ 0, { 5000, 10, 'S', SYS_read }, OUTCOME_SLEEPING, RUN_SLEEPING },
+	};
+	struct files files;
 
 	(void)state;
-	scene_begin(&scene);
-	assert_true(sleeping_child_settle(&scene.child, &scene.thread.watch, SYS_read, &sched,
-					  &scene.observation.info));
-	assert_non_null(mkdtemp(directory));
-	fd = open(directory, O_RDONLY | O_DIRECTORY);
-	assert_true(fd >= 0);
-	snprintf(name, sizeof(name), "%d", (int)scene.child.pid);
-	assert_int_equal(mkdirat(fd, name, 0700), 0);
-	process = *scene.child.process;
-	process.taskfd = fd;
-	scene.process.process = &process;
-	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
-		const struct syscall_info info = scene.observation.info;
+	files_begin(&files);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct observation *observation;
 
-		scene.thread.seen = true;
-		scene.thread.asleep = false;
-		scene.thread.sched = (struct sched){ 4000, 100, 9 };
-		scene.thread.stop_switches = (uint64_t)shown[i].stopped;
-		put_files(&scene, fd, shown[i].switches, shown[i].state, shown[i].call);
-		observe_threads(&scene.run, &scene.observation, 1);
-		print_message("row %zu\n", i);
-		assert_int_equal(scene.observation.outcome, shown[i].outcome);
-		assert_int_equal(scene.observation.state, shown[i].run_state);
-		capture_return(&scene.observation);
-		scene.observation.info = info;
+		files.scene.thread.stop_switches = rows[i].stopped;
+		observation = observe_files(&files, &rows[i].shown);
+		if (observation->outcome != rows[i].outcome || observation->state != rows[i].state)
+			fail_msg("row %zu: outcome %d, state %d", i, (int)observation->outcome,
+				 (int)observation->state);
 	}
-	scene.process.process = scene.child.process;
-	for (size_t i = 0; i < ARRAY_SIZE(file); i++) {
-		char path[64];
+	files_end(&files);
+}
 
-		snprintf(path, sizeof(path), "%s/%s", name, file[i]);
-		assert_int_equal(unlinkat(fd, path, 0), 0);
-	}
-	assert_int_equal(unlinkat(fd, name, AT_REMOVEDIR), 0);
-	assert_int_equal(rmdir(directory), 0);
-	close(fd);
-	scene_end(&scene);
+/* By an exec, another thread takes the id of the first one: that has ended then. */
+static void
+test_exec(void **state)
+{
+	static const struct shown used = { NS_PER_SEC, 11, 'S', SYS_read };
+	static const struct shown little = { NS_PER_MS, 11, 'S', SYS_read };
+	struct files files;
+	struct sampled_process *process = &files.scene.process;
+
+	(void)state;
+	files_begin(&files);
+	/* Two threads were there, and one has used a second of CPU time since just now. */
+	process->thread_count = 2;
+	files.scene.thread.last_ns = clock_now_ns();
+	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_GONE);
+	/* The tick has read the number of threads before it observes this one. */
+	process->thread_count = 1;
+	process->last_thread_count = 2;
+	files.scene.thread.last_ns = clock_now_ns();
+	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_GONE);
+	/* The last observation was long ago: only that it executes another program tells. */
+	files.scene.thread.last_ns = 0;
+	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_SLEEPING);
+	process->execed = true;
+	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_GONE);
+	/* Little CPU time, or no thread less: it is the same thread. */
+	assert_int_equal(observe_files(&files, &little)->outcome, OUTCOME_SLEEPING);
+	process->last_thread_count = 1;
+	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_SLEEPING);
+	files_end(&files);
 }
 
 int
@@ -506,6 +572,7 @@ main(void)
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_job_control),
 		cmocka_unit_test(test_released),
+		cmocka_unit_test(test_exec),
 	};
 
 	alarm(60);
