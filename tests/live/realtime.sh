@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --realtime: on a busy machine most samples of running threads are exact, and their shares are true;
-# a started command inherits neither the class nor the limit of CPU time.
+# --realtime: on a busy machine at least half of the samples of running threads are exact, and a
+# function has its true share; a started command inherits neither the class nor the limit of CPU
+# time.
 . "${SOURCE:?}/tests/cli/common.sh"
 
 ACTOR=$BUILD/tests/bench/bench_calls

@@ -95,7 +95,7 @@ static void
 sample_shape(struct folded *folded, struct target *target, const char *program, const char *mode)
 {
 	target_start(target, program, mode, NULL);
-	folded_sample(folded, target->pid, "-r", "500", "-d", "400ms", NULL);
+	folded_sample(folded, target->pid, "-r", "500", "-d", "800ms", NULL);
 }
 
 static void
