@@ -78,9 +78,9 @@ void runtimes_free(struct runtimes *runtimes);
 
 /*
  * Must be called once a tick, while no thread is stopped but those that stop late. Searches for
- * runtimes when mappings have changed, and for new threads of the runtimes. Reading whole
- * lists takes at most 1% of the time for each runtime: of 10,000 threads a new one may be found
- * late. `now_ns`: CLOCK_MONOTONIC. */
+ * runtimes when mappings have changed, and for new threads of the runtimes. Reading whole lists
+ * takes at most 1% of the time for each runtime: of 10,000 threads a new one may be found late.
+ * `now_ns`: CLOCK_MONOTONIC. */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 /* Forgets which pages are in memory; to be called before captures that precede runtimes_tick. */
 void runtimes_begin_tick(struct runtimes *runtimes);

@@ -85,7 +85,8 @@ void python_threads_list(struct instance *instance, uint64_t now_ns);
 void python_threads_release(struct instance *instance);
 /* Reads the heads of the lists, or the whole lists, for the thread `tid`, if cpython->threads lacks
  * it or has outdated ids of it. For a thread that is not found repeatedly, as one that executes no
- * Python functions, it does so at the 1st, 2nd, 4th, … search. All take at most 1% of the time. */
+ * Python functions, it does so at the 1st, 2nd, 4th, … search. The readings of heads take at most
+ * 1% of the time; those of whole lists belong to the 1% of python_threads_list. */
 void python_threads_seek(struct cpython *cpython, pid_t tid, uint64_t now_ns);
 /* Returns the tid of the thread with the PyThreadState at `state`; 0: it is not known. Reads the
  * lists of threads again when they do not have it, as python_threads_seek. */
@@ -182,7 +183,6 @@ struct runtime_place python_frame_place(struct cpython *cpython, const struct py
 /* Implements `merge` of struct runtime_kind; `captured` is a struct python_captured. */
 void python_merge(void *state, const void *captured, const struct chain *chain,
 		  struct runtime_frames *frames);
-
 /* Returns true when the frame is in the code of _PyEval_EvalFrameDefault, as far as it is known. */
 bool python_is_eval(const struct cpython *cpython, const struct chain_frame *frame);
 

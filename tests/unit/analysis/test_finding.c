@@ -81,7 +81,7 @@ add(struct profile *profile, enum run_state state, const char *call, const int *
 	profile_add(profile, &sample);
 }
 
-/* Adds a row of one second or more whose thread has, or waits for, an interpreter's lock. */
+/* Adds a row whose thread has an interpreter's lock, waits for it, or does neither. */
 static void
 add_gil(struct profile *profile, enum run_state state, enum gil gil, const int *functions,
 	double wall_s)
@@ -312,7 +312,8 @@ test_few_running(void **state)
 	assert_true(findings.item[0].margin < 0.04);
 }
 
-/* A profile of an interpreter's lock: one thread had it for 9.6 s of 10, another one waited. */
+/* Returns a profile in which one thread had an interpreter's lock for 9.6 s of 10, while another
+ * one waited for it. */
 static struct profile *
 gil_profile(void)
 {
@@ -325,7 +326,8 @@ gil_profile(void)
 	return profile;
 }
 
-/* How long a thread ran with the lock depends on the samples of running threads. */
+/* For how long threads ran with the lock is known from samples of running threads: with few of them
+ * there is no finding. */
 static void
 test_gil(void **state)
 {
@@ -421,8 +423,8 @@ test_margin_of_share(void **state)
 	assert_true(fabs(margin_of_share(0.5, 0) - 1) < 1e-12);
 }
 
-/* A program that sleeps, with 4 ms of CPU time in 4 s: however that was divided, the shares of its
- * sleeps are known. */
+/* A program that sleeps, with 4 ms of CPU time in 4 s: the shares of its sleeps are known however
+ * the CPU time was divided. */
 static void
 test_margin_of_sleeps(void **state)
 {
