@@ -2,6 +2,7 @@
 /* bursts.c - measures the bursts of a process, and chooses the time between ticks from them. */
 #include "wallsample/causal/bursts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,9 +19,6 @@
  */
 #define TICKS_IN_BURST 2
 #define TICKS_LEAST 1.0
-/* Part of the measurement in which waits for CPUs are measured, and no counters are read: reading
- * those of two threads once a millisecond takes 3 to 10 % of a CPU, for which one of them waits. */
-#define QUIET_PART 0.4
 /* Resolution of the time between ticks. */
 #define TICK_UNIT_NS (100 * NS_PER_US)
 /* Share of the CPU time that shorter bursts may have: they are not considered. */
@@ -42,8 +40,9 @@ struct burst_thread {
 	pid_t tid;
 	/* Counters when bursts_measure() began, and at the last reading that found a new sleep. */
 	struct task_use first, slept;
-	struct task_use now; /* counters at the last reading */
-	bool gone;           /* the thread has exited */
+	struct task_use now;   /* counters at the last reading */
+	struct task_use quiet; /* counters when measure_delays() began */
+	bool gone;             /* the thread has exited */
 };
 
 struct burst_list {
@@ -60,14 +59,15 @@ add_burst(struct burst_list *list, uint64_t cpu_ns, uint64_t sleeps)
 	list->burst[list->count++] = (struct burst){ cpu_ns, cpu_ns / sleeps };
 }
 
-/* Sleeps for a time; for less if a signal is handled. */
 static void
 sleep_ns(uint64_t ns)
 {
-	const struct timespec time = { .tv_sec = (time_t)(ns / NS_PER_SEC),
-				       .tv_nsec = (long)(ns % NS_PER_SEC) };
+	struct timespec left = { .tv_sec = (time_t)(ns / NS_PER_SEC),
+				 .tv_nsec = (long)(ns % NS_PER_SEC) };
 
-	nanosleep(&time, NULL);
+	/* A signal that is handled meanwhile must not shorten the sleep. */
+	while (nanosleep(&left, &left) != 0 && errno == EINTR)
+		;
 }
 
 static struct burst_thread *
@@ -158,8 +158,8 @@ sum_up(const struct burst_thread *thread, size_t count, struct burst_list *list,
 		out->burst_ns = bursts_typical(list->burst, list->count) / NS_PER_US * NS_PER_US;
 }
 
-/* Reads the counters of the threads before and after `duration_ns`, in which wallsample uses no CPU
- * that they may wait for. Returns bursts_delayed_share() of the threads that have not exited. */
+/* Reads the counters of the threads before and after `duration_ns`, for which it sleeps. Returns
+ * bursts_delayed_share() of the threads that have not exited. */
 static double
 measure_delays(const struct process *process, struct burst_thread *thread, size_t count,
 	       uint64_t duration_ns)
@@ -168,35 +168,36 @@ measure_delays(const struct process *process, struct burst_thread *thread, size_
 	struct task_use use;
 
 	for (size_t i = 0; i < count; i++)
-		thread[i].gone |= !process_read_task_use(process, thread[i].tid, &thread[i].first);
+		thread[i].gone |= !process_read_task_use(process, thread[i].tid, &thread[i].quiet);
 	sleep_ns(duration_ns);
 	for (size_t i = 0; i < count; i++) {
+		const struct task_use *before = &thread[i].quiet;
+
 		if (thread[i].gone || !process_read_task_use(process, thread[i].tid, &use) ||
-		    use.cpu_ns < thread[i].first.cpu_ns || use.delay_ns < thread[i].first.delay_ns)
+		    use.cpu_ns < before->cpu_ns || use.delay_ns < before->delay_ns)
 			continue;
-		cpu += use.cpu_ns - thread[i].first.cpu_ns;
-		delay += use.delay_ns - thread[i].first.delay_ns;
+		cpu += use.cpu_ns - before->cpu_ns;
+		delay += use.delay_ns - before->delay_ns;
 	}
 	return bursts_delayed_share(cpu, delay);
 }
 
 struct burst_summary
-bursts_measure(const struct process *process, uint64_t duration_ns)
+bursts_measure(const struct process *process)
 {
-	const uint64_t quiet_ns = (uint64_t)(QUIET_PART * (double)duration_ns);
 	const uint64_t began_ns = clock_now_ns();
 	struct burst_summary summary = { .burst_ns = 0 };
 	struct burst_list list = { .count = 0 };
 	size_t count;
 	struct burst_thread *thread = list_threads(process, &count);
 
-	while (clock_now_ns() - began_ns < duration_ns - quiet_ns) {
+	while (clock_now_ns() - began_ns < BURSTS_READ_NS) {
 		sleep_ns(INTERVAL_NS);
 		for (size_t i = 0; i < count; i++)
 			read_thread(process, &thread[i], &list);
 	}
 	sum_up(thread, count, &list, clock_now_ns() - began_ns, &summary);
-	summary.delayed = measure_delays(process, thread, count, quiet_ns);
+	summary.delayed = measure_delays(process, thread, count, BURSTS_QUIET_NS);
 	free(thread);
 	free(list.burst);
 	return summary;

@@ -38,8 +38,8 @@ uint64_t causal_time_left(const struct causal_command *command);
 /*
  * Sets command->bursts and, in command->result, the mean time between ticks and the length of an
  * experiment: those of the options or, where these are 0, those that follow from the bursts, and
- * the length also from the number of gains. Takes half a second. Logs a warning if the bursts are
- * too short for the ticks.
+ * the length also from the number of gains. Takes the time of bursts_measure(). Logs a warning if
+ * the bursts are too short for the ticks.
  */
 void causal_choose_ticks(struct causal_command *command);
 

@@ -6,8 +6,6 @@
 
 /* Default duration (option -d) of profile and experiments together. */
 #define DURATION_NS (300 * NS_PER_SEC)
-/* Time for which the bursts are measured. */
-#define MEASURE_NS (500 * NS_PER_MS)
 /* Number of ticks in an experiment. At a tick of 5 ms this is one second. Short experiments give
  * narrower intervals, because their number shows how much they scatter. */
 #define TICKS_IN_EXPERIMENT 200
@@ -66,7 +64,8 @@ choose_length(const struct causal_command *command)
 	const struct causal_result *result = &command->result;
 	const double gains = (double)result->candidate_count *
 			     (double)(result->speedup_count > 1 ? result->speedup_count - 1 : 1);
-	const double left_ns = (double)causal_time_left(command) - (double)MEASURE_NS;
+	const double left_ns = (double)causal_time_left(command) -
+			       (double)(BURSTS_READ_NS + BURSTS_QUIET_NS);
 	const double fits_ns = left_ns /
 			       (fmax(1, gains) * EXPERIMENTS_WANTED * TIMES_PER_EXPERIMENT);
 	const double tick_ns = (double)result->tick_ns;
@@ -81,7 +80,7 @@ causal_choose_ticks(struct causal_command *command)
 	const struct options *options = command->run.request.options;
 	struct causal_result *result = &command->result;
 
-	command->bursts = bursts_measure(command->run.target.process, MEASURE_NS);
+	command->bursts = bursts_measure(command->run.target.process);
 	result->tick_ns = options->tick_ns != 0 ? options->tick_ns :
 						  bursts_tick_ns(&command->bursts);
 	result->experiment_ns = options->experiment_ns != 0 ? options->experiment_ns :

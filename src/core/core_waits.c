@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "wallsample/runtime/locks.h"
 #include "wallsample/sampler/rings.h"
 #include "wallsample/sampler/stack.h"
 #include "wallsample/base/base.h"

@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/runtime/gil.h \
 	include/wallsample/runtime/language.h \
+	include/wallsample/runtime/locks.h \
 	include/wallsample/runtime/runtime.h \
 	include/wallsample/runtime/async_tasks.h \
 	include/wallsample/runtime/green_task.h \
@@ -48,6 +49,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/python/python_fit.c \
 	src/runtime/python/python_greenlet.c \
 	src/runtime/python/python_greenlet_internal.h \
+	src/runtime/python/python_capture_internal.h \
 	src/runtime/python/python_internal.h \
 	src/runtime/python/python_known.c \
 	src/runtime/python/python_layout.c \

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "runtime/runtime_kind_internal.h"
-#include "wallsample/tracer/resident.h"
 #include "wallsample/runtime/language.h"
+#include "wallsample/runtime/locks.h"
+#include "wallsample/tracer/resident.h"
 
 /*
  * Each kind of runtime numbers its reasons to wait with this number of bits. In the numbers that

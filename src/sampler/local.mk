@@ -31,6 +31,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/priority_internal.h \
 	src/sampler/sampler.c \
 	src/sampler/pipeline_internal.h \
+	src/sampler/sampled_process_internal.h \
 	src/sampler/stack.c \
 	src/sampler/capture.c \
 	src/sampler/tasks/green_held.c \

@@ -9,8 +9,8 @@
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
 
-/* The least difference of CPU times that is_another() considers. The CPU time in schedstat may be
- * late by a scheduler tick, up to 10 ms, at each of two readings. */
+/* Differences of CPU times that is_another() ignores. The CPU time in schedstat may be up to a
+ * scheduler tick (10 ms) too low, at each of two readings. */
 #define OTHER_CPU_NS (20 * NS_PER_MS)
 
 static void
@@ -338,27 +338,39 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 }
 
 /*
- * True if another thread has taken this one's id by an exec, and the CPU times of the two differ by
- * at least OTHER_CPU_NS. The process has lost threads, and executes another program or is about to:
- * then its start_stack is still the old one, but the CPU time has grown by more than the time since
- * the last observation. CPUs without a scheduler tick (nohz_full) count CPU time once a second, so
- * that this alone proves nothing.
+ * True if the thread is the first one of its process, and another one has taken its id by an exec:
+ *   - one of the counters is smaller than before;
+ *   - or the CPU time has grown by more than the time since the last observation. That proves
+ *     nothing for a thread that ran then on a CPU without a scheduler tick (nohz_full), where CPU
+ *     time is counted once a second: the process must have fewer threads, too;
+ *   - or the thread did not run, there was an exec since, and it has used CPU time. Another thread
+ *     has probably called exec then; otherwise this one has used its CPU time since it woke up, and
+ *     that time counts as "CPU time without a sample".
+ * At differences below OTHER_CPU_NS the two are taken for one. weights/weigh.c continues after
+ * counters that became smaller.
  */
 static bool
 is_another(const struct sampled_thread *thread, const struct sched *now)
 {
-	const uint64_t used = now->cpu_ns - thread->sched.cpu_ns;
 	const struct sampled_process *process = thread->process;
+	const bool rested = thread->asleep || thread->state != RUN_RUNNING;
 	struct task_stat stat;
+	uint64_t used;
 
-	if (!thread->seen || thread->watch.tid != process->process->pid || used < OTHER_CPU_NS ||
-	    !process_read_task_stat(process->process, thread->watch.tid, &stat) ||
-	    (stat.num_threads >= process->thread_count &&
-	     stat.num_threads >= process->last_thread_count))
+	if (!thread->seen || thread->watch.tid != process->process->pid)
 		return false;
-	return process->execed ||
-	       (stat.start_stack > 1 && stat.start_stack != process->start_stack) ||
-	       used > clock_now_ns() - thread->last_ns + OTHER_CPU_NS;
+	if (now->cpu_ns < thread->sched.cpu_ns || now->switches < thread->sched.switches)
+		return true;
+	used = now->cpu_ns - thread->sched.cpu_ns;
+	if (used < OTHER_CPU_NS ||
+	    !process_read_task_stat(process->process, thread->watch.tid, &stat))
+		return false;
+	if ((rested || stat.num_threads < thread->process_threads) &&
+	    used > clock_now_ns() - thread->last_ns + OTHER_CPU_NS)
+		return true;
+	/* The exec may be later than sampled_process_read of this tick. */
+	return rested && (thread->process_execs != process->execs ||
+			  (stat.start_stack > 1 && stat.start_stack != process->start_stack));
 }
 
 static void

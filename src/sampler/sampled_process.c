@@ -168,9 +168,9 @@ sampled_process_read(struct sampled_process *process)
 	if (!sampled_process_is_alive(process, &leader))
 		return false;
 	process->leader_state = leader.state;
-	process->last_thread_count = process->thread_count;
 	/* The kernel's count includes a first thread that has exited (state Z); the list of threads
 	 * does not. */
+	process->num_threads = leader.num_threads;
 	process->thread_count = leader.num_threads - (leader.state == 'Z');
 	/* start_stack and arg_start are not shown if the kernel does not permit it or the first
 	 * thread has exited. An exec cannot be noticed then. */
@@ -179,6 +179,7 @@ sampled_process_read(struct sampled_process *process)
 	process->execed = process->start_stack != 0 &&
 			  (process->start_stack != leader.start_stack ||
 			   process->arg_start != leader.arg_start);
+	process->execs += process->execed;
 	process->start_stack = leader.start_stack;
 	process->arg_start = leader.arg_start;
 	return true;

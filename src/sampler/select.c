@@ -33,6 +33,8 @@ select_schedule(struct run *run, struct sampled_thread *thread)
 	thread->next_tick = now + rng_geometric(&run->rng, 1.0 / thread->period);
 	thread->last_tick = now;
 	thread->last_ns = run->tick.time_ns;
+	thread->process_execs = thread->process->execs;
+	thread->process_threads = thread->process->num_threads;
 }
 
 void

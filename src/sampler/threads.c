@@ -110,8 +110,8 @@ thread_create(struct run *run, const struct listed_thread *listed,
 	thread->state = RUN_UNKNOWN;
 	thread->syscall = SYSCALL_NONE;
 	thread->stack_need = STACK_FIRST < stack_limit ? STACK_FIRST : stack_limit;
-	/* An exec gives the first thread's id and start time to the thread that has called it,
-	 * which may have been sampled before. */
+	/* The thread has called exec, and got the first thread's id and start time by that. Its CPU
+	 * time up to now belongs to its old id. */
 	if (before != NULL && before->start_time == thread->start_time)
 		(void)watch_read_sched(&thread->watch, thread->process->process,
 				       &thread->window.counted);

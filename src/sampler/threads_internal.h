@@ -81,50 +81,17 @@ late_serve(const struct run *run)
 		tracer_poll(run->tracer);
 }
 
-/* --- sampled_process.c ------------------------------------------------------------------ */
-
-/*
- * Creates the sampled process for run->context.process; to be freed with sampled_process_free. Both
- * arguments are borrowed. The caller sets `waits` and `green`, then calls
- * sampled_process_begin_runtimes.
- */
-struct sampled_process *sampled_process_create(struct run *run, struct hold *hold);
-/* Creates the readers of language runtimes, if sampler_config.runtimes or
- * sampler_context.extra_runtime asks for any. */
-void sampled_process_begin_runtimes(struct sampled_process *process);
-/* Frees the process and all that it owns, except `waits` and `green`. */
-void sampled_process_free(struct sampled_process *process);
-/* Reads `size` bytes of the memory of a process; `context` is its struct sampled_process. Returns
- * false if not all of them are readable. For use as the callback `read` of struct memory. */
-bool sampled_process_read_memory(void *context, uint64_t address, void *to, size_t size);
-/* Reads the stat file of the process's first thread into *leader. Returns false if the process has
- * exited. */
-bool sampled_process_is_alive(struct sampled_process *process, struct task_stat *leader);
-/* As sampled_process_is_alive, but stores the result in the process: sets leader_state,
- * thread_count, last_thread_count, execed, start_stack and arg_start. */
-bool sampled_process_read(struct sampled_process *process);
-/* Returns the id, in wallsample's PID namespace, of the living thread whose id in the target's PID
- * namespace is `inner`; 0 if there is none. `context` is a struct sampled_process. */
-pid_t sampled_process_thread(void *context, pid_t inner);
-/* Sets *cpu_ns to the sum of the CPU times that the processes have used. Returns false, with a
- * partial sum, if the time of a process cannot be read. */
-bool processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns);
-/* Returns a buffer from the pool of the thread's process, or a new one. capture_return puts the
- * buffer into the pool. */
-struct capture_buffer *capture_acquire(struct sampled_thread *thread);
-/* Puts observation->capture back into its pool, and sets it to NULL. */
-void capture_return(struct observation *observation);
-
 /* --- threads.c -------------------------------------------------------------------------- */
 
 /* True if the thread has not run since thread->sched was read. False if it has run or its counters
  * cannot be read. */
 bool thread_is_unmoved(struct sampled_thread *thread);
 /*
- * Reads the system call of a thread whose counters are *sched into *call. Sets call->running also
- * for a thread that the last stop found running and that has not run since: until the CPU that is
- * to run it handles its wake-up (TASK_WAKING in the kernel), /proc shows it asleep where it was
- * stopped. On a virtual machine that takes 0.2 to 3 ms if the host has taken the CPU away.
+ * Reads the system call of a thread whose counters are *sched into *call. To be used in place of
+ * watch_read_syscall wherever the result decides whether the thread runs: sets call->running also
+ * if the thread has not run since its last stop (stop_switches). A released thread waits until its
+ * CPU handles the wake-up (TASK_WAKING in the kernel), and until then /proc shows it asleep where
+ * it was stopped. On a virtual machine that takes 0.2 to 3 ms if the host has taken the CPU away.
  */
 enum watch_end thread_read_call(struct sampled_thread *thread, const struct sched *sched,
 				struct syscall_info *call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * values_internal.h - the values that the stages of a tick (pipeline_internal.h) pass on: the tick,
- * the sampled processes, their threads, and observations of threads.
+ * the threads of the sampled processes, and observations of threads.
  */
 #ifndef WALLSAMPLE_SAMPLER_VALUES_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_VALUES_INTERNAL_H
@@ -9,6 +9,7 @@
 #include "sampler/charge_internal.h"
 #include "sampler/hold/hold_internal.h"
 #include "sampler/look_internal.h"
+#include "sampler/sampled_process_internal.h"
 #include "sampler/waits/waits_internal.h"
 #include "sampler/weights/weights_internal.h"
 #include "wallsample/runtime/gil.h"
@@ -34,54 +35,6 @@ struct tick {              /* the tick in progress */
 	bool few_holders;  /* there are few lock holders: each is observed at every tick */
 };
 
-/* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). While a stop
- * is late, the tracer keeps a pointer to `request`. */
-struct capture_buffer {
-	struct stop_request request;
-	struct runtime_capture *runtime; /* NULL when no language runtime is read */
-	struct run *run;                 /* for the callback request.stopped, as `thread` */
-	struct sampled_thread *thread;
-};
-
-struct capture_pool {
-	struct capture_buffer **free; /* array of the buffers that no observation uses */
-	size_t count, capacity;
-};
-
-/* One process of the target. */
-struct sampled_process {
-	/* Borrowed. */
-	const struct process *process;
-	struct maps *maps;
-	struct jit *jit;                 /* NULL: code generated at run time has no names */
-	struct jit_objects *jit_objects; /* NULL: GDB JIT objects are not read */
-	struct run *run;
-	struct hold *hold;
-	/* Owned. */
-	struct unwinder *unwinder;
-	struct stack_state stacks;
-	struct runtimes *runtimes;            /* NULL: language runtimes are not read */
-	struct resident resident;             /* not initialised when runtimes is NULL */
-	struct runtime_capture *lock_capture; /* buffer of observe_lock (observe.c) */
-	struct waits *waits;
-	struct green_tasks *green;
-	struct capture_pool captures;
-	/* From the stat file of the first thread. */
-	int leader_fd;                   /* descriptor of that file; -1: not open */
-	char leader_state;               /* state letter of proc_pid_stat(5) */
-	uint64_t start_stack, arg_start; /* both change with an exec; 0: not known */
-	bool execed;                     /* the last sampled_process_read has found an exec */
-	uint32_t thread_count, last_thread_count; /* living threads; at the tick before */
-	/* For translating thread ids of the target's PID namespace, found in its memory. */
-	bool own_namespace;  /* the target is in wallsample's PID namespace */
-	struct table inner;  /* unless own_namespace: the target's id of a thread -> wallsample's */
-	uint64_t inner_seen; /* thread_list.seen when `inner` was filled */
-};
-
-struct process_list {
-	struct sampled_process **item;
-	size_t count;
-};
 /* A thread, and the results of its last observation. */
 struct sampled_thread {
 	struct sampled_process *process;
@@ -117,8 +70,8 @@ struct sampled_thread {
 	/* Its last observation. */
 	bool seen;   /* there was an observation: the following members are valid */
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
+	uint32_t process_execs, process_threads; /* execs and num_threads of the process */
 	struct sched sched;
-	uint64_t stop_switches; /* sched.switches in the last stop that has not ended a sleep */
 	enum run_state state;
 	enum gil gil;
 	uint32_t stack;      /* number in the profile */
@@ -126,6 +79,10 @@ struct sampled_thread {
 	uint64_t sp, pc;     /* registers of user space */
 	uint32_t green_task; /* record of the green task that it ran; THREAD_NONE: none */
 	struct thread_wait wait;
+
+	/* sched.switches in its last stop that did not interrupt a sleep; 0: there was none. As
+	 * long as sched.switches stays the same, no CPU has run it since then. */
+	uint64_t stop_switches;
 
 	struct thread_window window;
 	size_t stack_need;      /* bytes of stack that its next capture copies */

@@ -59,6 +59,7 @@ share=$(awk '{ all += $NF } /;call(;|$| )/ { call += $NF }
 	END { printf("%d", (all > 0) ? 100 * call / all : 100) }' "$dir/calls.folded")
 # The program spins: it is never asleep.
 run report -f folded --state S,D -o "$dir/asleep.folded" "$dir/calls.wsdb"
+expect_status 0
 ! grep -qE ';(first|second|call)[; ]' "$dir/asleep.folded" ||
 	complain "a spinning thread is asleep: $(head -3 "$dir/asleep.folded")"
 [ "$share" -le "$MOST" ] || complain "the call has $share % of the samples, more than $MOST %"

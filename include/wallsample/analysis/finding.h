@@ -81,8 +81,8 @@ struct findings {
 
 /*
  * Fills `out` with the findings of the view. `cpus` is the number of CPUs that the program may use;
- * 0 stands for the largest number of CPUs that were busy at one tick. `division`: that of the run
- * (run_stats.h), for the margin of GIL; NULL: not known.
+ * 0 stands for the largest number of CPUs that were busy at one tick. `division`: how samples have
+ * divided the CPU time of the run (run_stats.h), which the margin of GIL needs; NULL: not known.
  */
 void findings_make(const struct view *view, unsigned cpus, const struct run_division *division,
 		   struct findings *out);

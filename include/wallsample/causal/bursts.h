@@ -21,8 +21,9 @@
  * is also used for programs without short bursts. Ticks shorter than the shortest one do more harm
  * than having few of them in a burst: with bursts of 1 ms and ticks of 0.5 ms, 9 of 12 predictions
  * of the program `serial` were within 3 points or had the truth in their interval, and 2 of 8 of
- * `phases`; with ticks of 1 ms 11 and 8. `locked` was 15 points too low, and 9 (`make bench-causal
- * BENCH_ARGS='--unit 1 --turns 0 --word=--tick=1ms'`). */
+ * `phases`; with ticks of 1 ms, 11 of 12 and 8 of 8. Predictions for `locked` were 15 points too
+ * low with ticks of 0.5 ms, and 9 points with 1 ms (`make bench-causal BENCH_ARGS='--unit 1 --turns
+ * 0 --word=--tick=1ms'`). */
 #define BURSTS_TICK_MOST_NS (5 * NS_PER_MS)
 #define BURSTS_TICK_LEAST_NS (1 * NS_PER_MS)
 
@@ -38,13 +39,24 @@ struct burst_summary {
 	 * used at least 90 % of the CPU time. */
 	uint64_t burst_ns;
 	double parallelism; /* CPU time of all threads per elapsed time */
-	double delayed;     /* bursts_delayed_share() while wallsample sleeps */
+	double delayed;     /* bursts_delayed_share() in BURSTS_QUIET_NS */
 };
 
-/* Measures the bursts for `duration_ns`, without stopping any thread: for three fifths of the time
- * reads the counters of all threads, at intervals of a millisecond if the process has few of them;
- * then measures for how long they wait for CPUs, without reading in between. */
-struct burst_summary bursts_measure(const struct process *process, uint64_t duration_ns);
+/*
+ * Durations of the two parts of bursts_measure(). Waits for CPUs are measured in a part of their
+ * own, without readings in between: reading the counters of two threads once a millisecond takes 3
+ * to 10 % of a CPU, for which one of them waits.
+ */
+#define BURSTS_READ_NS (300 * NS_PER_MS)
+#define BURSTS_QUIET_NS (200 * NS_PER_MS)
+
+/*
+ * Measures the bursts of the process without stopping any thread. First reads the counters of its
+ * threads for BURSTS_READ_NS, about once a millisecond; with many threads the readings themselves
+ * take longer. Then sleeps for BURSTS_QUIET_NS, and sets `delayed` from the counters before and
+ * after. Threads that begin meanwhile are not measured.
+ */
+struct burst_summary bursts_measure(const struct process *process);
 
 /* Returns the length in ns for which a tenth of the CPU time is in bursts of this length or
  * shorter; 0 if there is no CPU time. Sorts the array. */

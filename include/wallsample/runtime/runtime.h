@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * runtime.h - the language runtimes in the target: the frames of their functions, and the lock that
- * their threads share.
+ * their threads share (locks.h has functions for all locks of runtimes).
  *
  * Each language has one kind of runtime (language.h). Its structures are read from the target's
  * memory, which is not trusted. A runtime that cannot be read is omitted, as are interpreters of
@@ -78,9 +78,10 @@ void runtimes_free(struct runtimes *runtimes);
 
 /*
  * Must be called once a tick, while no thread is stopped but those that stop late. Searches for
- * runtimes when mappings have changed, and for new threads of the runtimes. Reading whole lists
- * takes at most 1% of the time for each runtime: of 10,000 threads a new one may be found late.
- * `now_ns`: CLOCK_MONOTONIC. */
+ * runtimes when mappings have changed, and for new threads of the runtimes. Each runtime reads long
+ * lists of threads within a budget of 1% of the time, so that a new one of 10,000 threads may be
+ * found late. `now_ns`: CLOCK_MONOTONIC.
+ */
 void runtimes_tick(struct runtimes *runtimes, uint64_t now_ns);
 /* Forgets which pages are in memory; to be called before captures that precede runtimes_tick. */
 void runtimes_begin_tick(struct runtimes *runtimes);
@@ -96,9 +97,9 @@ pid_t runtimes_next_new(struct runtimes *runtimes);
 /*
  * Searches for the thread in the runtimes' lists of threads, if they do not know it: it may have
  * started since runtimes_tick. To be called before a capture of a thread that has run since its
- * last capture, while it is not stopped. If a thread that sleeps is not found, it belongs to no
- * runtime, or the time for searches, another 1%, is used up: then runtimes_next_new returns it
- * later.
+ * last capture, while it is not stopped. If a sleeping thread is not found, it belongs to no
+ * runtime, or the budget for searches, another 1% of the time, is used up. In the second case
+ * runtimes_next_new returns the thread later.
  */
 void runtimes_seek(struct runtimes *runtimes, pid_t tid);
 
@@ -174,27 +175,5 @@ const struct runtime_place *runtimes_place(const struct runtimes *runtimes, uint
  */
 enum gil runtime_capture_gil(const struct runtime_capture *capture, long number,
 			     const uint64_t args[6]);
-
-/*
- * If the futex at the address `word` is part of an interpreter lock, stores the address of the lock
- * and a name that distinguishes it from other interpreter locks of the process ("": there is no
- * other), and returns true. Returns false for any other futex.
- */
-bool runtimes_find_lock(struct runtimes *runtimes, uint64_t word, uint64_t *lock,
-			const char **name);
-/* Returns the id, in wallsample's pid namespace, of the current holder of the lock; 0: there is
- * none, or it is not known. */
-pid_t runtimes_lock_owner(struct runtimes *runtimes, uint64_t lock);
-/*
- * If the futex at the address `word` is the semaphore of a thread in a runtime's queue of waiters,
- * and the thread waits there for a lock of the program, stores the address of the lock and returns
- * true. Stores in *owner the address of the word that names the lock's owner; 0: the lock does not
- * record its owner, or has none.
- */
-bool runtimes_find_parked(struct runtimes *runtimes, uint64_t word, uint64_t *lock,
-			  uint64_t *owner);
-/* Returns the id, in wallsample's pid namespace, of the thread that the word at `owner` names; 0:
- * none, or it is not known. */
-pid_t runtimes_parked_owner(struct runtimes *runtimes, uint64_t owner);
 
 #endif

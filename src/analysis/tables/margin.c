@@ -65,9 +65,9 @@ margin_ticks(const struct profile *profile, const struct run_division *division,
 	samples = dividing_samples(profile, division, cpu);
 	if (samples <= 0 || running <= 0)
 		return ticks;
-	/* Even if less than one sample has divided the CPU time, the time of a function is wrong by
-	 * all of the CPU time at most, as with one sample. */
-	return fmin(ticks, (double)whole_ns / running * fmax(samples, 1));
+	if (running < (double)whole_ns)
+		samples = fmax(samples, 1);
+	return fmin(ticks, (double)whole_ns / running * samples);
 }
 
 double

@@ -7,10 +7,9 @@
 #define LIST_ATTEMPTS 3
 /* Most new elements at the heads that are read without reading all lists. */
 #define NEW_MOST 256
-/* The heads of the lists of at most HEADS_FEW interpreters with at most THREADS_FEW threads are
- * read at each tick, also when the budget for lists is used up. That takes 26 us for one
- * interpreter, and 100 us with cold caches; after a new thread 12 us more for THREADS_FEW
- * threads. */
+/* With at most HEADS_FEW interpreters and at most THREADS_FEW threads, the heads of the lists are
+ * read at each tick, also when the budget for lists is used up. Measured for one interpreter: 26
+ * us, with cold caches 100 us; 12 us more after a new thread if there are THREADS_FEW threads. */
 #define HEADS_FEW 8
 #define THREADS_FEW 1000
 /* Searches for a thread are counted for this time, and for at most this number of threads: its tid
@@ -423,8 +422,8 @@ stranger_is_due(struct cpython *cpython, pid_t tid, uint64_t now_ns)
 	return (*searches & (*searches - 1)) == 0;
 }
 
-/* As list_new, for searches, which take at most another 1% of the time: when that is used up, it
- * reads nothing and returns true. */
+/* As list_new, within the budget for searches (1% of the time): when that is used up, it reads
+ * nothing and returns true. */
 static bool
 seek_new(struct cpython *cpython, uint64_t now_ns)
 {

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "sampler/threads_internal.h"
+#include "wallsample/runtime/locks.h"
 #include "wallsample/sampler/rings.h"
 
 /* Shortest time from one search to the next. Searches take at most 1/SEARCH_SHARE of the time. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sampler/threads_internal.h"
+#include "wallsample/runtime/locks.h"
 
 /* Most times that a wait is classified in one sleep: if only a futex, or a lock of unknown kind,
  * was recognised, the lock may have been read while it changed. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sampler/threads_internal.h"
+#include "wallsample/runtime/locks.h"
 
 /* Most objects, such as locks and sockets, that have a frame of their own. Further objects share
  * one frame, because programs may create objects without end. */

@@ -5,7 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "wallsample/base/base.h"
 #include "wallsample/causal/bursts.h"
@@ -83,6 +89,92 @@ test_delayed(void **state)
 	assert_int_equal(bursts_tick_ns(&summary), BURSTS_TICK_MOST_NS);
 }
 
+/* Forks a child that uses the CPU `cpu` without end or, if that is -1, sleeps. It is killed when
+ * the test process ends. */
+static pid_t
+start_child(int cpu)
+{
+	const pid_t pid = fork();
+	cpu_set_t set;
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CPU_ZERO(&set);
+	if (cpu < 0)
+		for (;;)
+			pause();
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0)
+		_exit(1);
+	for (;;)
+		continue;
+}
+
+static void
+end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static struct burst_summary
+measure(pid_t pid)
+{
+	struct burst_summary summary;
+	struct process *process;
+
+	assert_int_equal(process_open(pid, &process, NULL), 0);
+	summary = bursts_measure(process);
+	process_free(process);
+	return summary;
+}
+
+/* A process that shares its CPU waits for it half of the time, one that sleeps does not. */
+static void
+test_measured_delays(void **state)
+{
+	const int cpu = sched_getcpu();
+	const pid_t one = start_child(cpu), other = start_child(cpu), asleep = start_child(-1);
+	struct burst_summary summary;
+
+	(void)state;
+	summary = measure(one);
+	assert_true(bursts_delayed(&summary));
+	assert_true(summary.delayed < 1);
+	summary = measure(asleep);
+	assert_float_equal(summary.delayed, 0, 1e-9);
+	end_child(one);
+	end_child(other);
+	end_child(asleep);
+}
+
+static void
+handle(int number)
+{
+	(void)number;
+}
+
+/* Signals that are handled meanwhile do not shorten the measurement. */
+static void
+test_signals(void **state)
+{
+	const struct itimerval often = { { 0, 5000 }, { 0, 5000 } }, never = { { 0, 0 }, { 0, 0 } };
+	const pid_t child = start_child(-1);
+	struct sigaction action = { .sa_handler = handle };
+	uint64_t began_ns;
+
+	(void)state;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	began_ns = clock_now_ns();
+	measure(child);
+	assert_true(clock_now_ns() - began_ns >= BURSTS_READ_NS + BURSTS_QUIET_NS);
+	setitimer(ITIMER_REAL, &never, NULL);
+	end_child(child);
+}
+
 int
 main(void)
 {
@@ -91,6 +183,8 @@ main(void)
 		cmocka_unit_test(test_nothing_to_know),
 		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_delayed),
+		cmocka_unit_test(test_measured_delays),
+		cmocka_unit_test(test_signals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,6 +389,56 @@ test_job_control(void **state)
 	scene_end(&scene);
 }
 
+/* The end of a stop: it stores the switch count by which later ticks know that the thread has not
+ * run, unless the stop interrupted a sleep; and a thread that waited for a CPU at the tick slept
+ * only if it has been on a CPU since its last stop. */
+static void
+test_settled(void **state)
+{
+	static const struct {
+		struct stop_request request;
+		uint64_t stopped, then; /* stop_switches before and after the stop */
+		enum run_state state;
+	} rows[] = {
+		{ { .at_tick = TICK_RUNNING }, 3, 12, RUN_RUNNING },
+		{ { .at_tick = TICK_RUNNING, .fell_asleep = true }, 3, 3, RUN_RUNNING },
+		{ { .at_tick = TICK_RUNNING, .group_stopped = true }, 3, 3, RUN_STOPPED },
+		{ { .at_tick = TICK_QUEUED }, 3, 12, RUN_QUEUED },
+		{ { .at_tick = TICK_ASLEEP }, 3, 12, RUN_SLEEPING },
+		{ { .at_tick = TICK_ASLEEP }, 11, 12, RUN_QUEUED }, /* released, not run */
+	};
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct observation *observation = &scene.observation;
+		struct stop_request *request;
+
+		begin_observation(&scene);
+		observation->capture = capture_acquire(&scene.thread);
+		request = &observation->capture->request;
+		request->end = STOP_CAPTURED;
+		request->at_tick = rows[i].request.at_tick;
+		request->fell_asleep = rows[i].request.fell_asleep;
+		request->group_stopped = rows[i].request.group_stopped;
+		request->before = (struct sched){ 4000, 100, 11 };
+		request->during = (struct sched){ 5000, 100, 12 };
+		observation->state = RUN_RUNNING;
+		observation->occupied = OCCUPIED_NOT_RUNNING;
+		scene.thread.stop_switches = rows[i].stopped;
+		capture_settle(&scene.run, observation);
+		if (observation->outcome != OUTCOME_CAPTURED ||
+		    observation->state != rows[i].state ||
+		    scene.thread.stop_switches != rows[i].then)
+			fail_msg("row %zu: outcome %d, state %d, switches %" PRIu64, i,
+				 (int)observation->outcome, (int)observation->state,
+				 scene.thread.stop_switches);
+		capture_return(observation);
+	}
+	scene_end(&scene);
+}
+
 /* --- files in place of those of /proc --------------------------------------------------------- */
 
 /* The scene with a child whose files in /proc/PID/task are replaced. */
@@ -397,6 +447,8 @@ struct files {
 	struct process process; /* its taskfd is open on `directory` */
 	char directory[32], name[16];
 	struct syscall_info info; /* of the real sleep of the child */
+	uint64_t start_stack;     /* as the file "stat" shows it; 0: not shown */
+	bool asleep;              /* the last observation saw the thread asleep */
 };
 
 static void
@@ -405,6 +457,8 @@ files_begin(struct files *files)
 	struct scene *scene = &files->scene;
 	struct sched sched;
 
+	files->start_stack = 0;
+	files->asleep = false;
 	scene_begin(scene);
 	assert_true(sleeping_child_settle(&scene->child, &scene->thread.watch, SYS_read, &sched,
 					  &files->info));
@@ -465,8 +519,9 @@ put_files(const struct files *files, const struct shown *shown)
 
 	snprintf(text, sizeof(text), "%" PRIu64 " 100 %d\n", shown->cpu_ns, shown->switches);
 	put_file(files, "schedstat", text);
-	snprintf(text, sizeof(text), "%s (child) %c 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 77 0 0\n",
-		 files->name, shown->state);
+	snprintf(text, sizeof(text),
+		 "%s (child) %c 1 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 77 0 0 0 0 0 %" PRIu64 " 0\n",
+		 files->name, shown->state, files->start_stack);
 	put_file(files, "stat", text);
 	snprintf(text, sizeof(text), "%ld 0x0 0x0 0x0 0x0 0x0 0x0 0x%" PRIx64 " 0x%" PRIx64 "\n",
 		 shown->call, files->info.sp, files->info.pc);
@@ -476,7 +531,7 @@ put_files(const struct files *files, const struct shown *shown)
 	put_file(files, "syscall", text);
 }
 
-/* Observes the thread, whose last observation saw it run. */
+/* Observes the thread, whose last observation saw it run or, with files->asleep, asleep. */
 static const struct observation *
 observe_files(struct files *files, const struct shown *shown)
 {
@@ -487,7 +542,7 @@ observe_files(struct files *files, const struct shown *shown)
 	begin_observation(scene);
 	put_files(files, shown);
 	scene->thread.seen = true;
-	scene->thread.asleep = false;
+	scene->thread.asleep = files->asleep;
 	scene->thread.sched = (struct sched){ 4000, 100, 9 };
 	observe_threads(&scene->run, &scene->observation, 1);
 	return &scene->observation;
@@ -531,35 +586,71 @@ test_released(void **state)
 	files_end(&files);
 }
 
-/* By an exec, another thread takes the id of the first one: that has ended then. */
+/* By an exec, another thread takes the id of the first one: that has ended then. The files show one
+ * thread; the last observation, in observe_files, has 4,000 ns and 9 switches. */
 static void
 test_exec(void **state)
 {
-	static const struct shown used = { NS_PER_SEC, 11, 'S', SYS_read };
-	static const struct shown little = { NS_PER_MS, 11, 'S', SYS_read };
+	static const struct {
+		const char *what;
+		struct shown shown;
+		uint32_t threads; /* of the process at the last observation */
+		bool asleep;      /* at the last observation */
+		bool executed;    /* there was an exec after it */
+		uint64_t ago_ns;  /* time since then */
+		bool other;
+	} rows[] = {
+		{ "an hour more", { 3600 * NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 0, 0, true },
+		{ "less CPU time", { 3999, 11, 'S', SYS_read }, 2, 0, 0, 0, true },
+		{ "fewer switches", { 5000, 8, 'S', SYS_read }, 2, 0, 0, 0, true },
+		/* It may be late by a tick at nohz_full, and no thread is missing. */
+		{ "counted late", { NS_PER_SEC, 11, 'S', SYS_read }, 1, 0, 0, 0, false },
+		{ "slept, more", { NS_PER_SEC, 11, 'S', SYS_read }, 1, 1, 0, 0, true },
+		{ "ran since", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 0, NS_PER_SEC, false },
+		/* It called exec itself, and has run all the time or only briefly. */
+		{ "ran, exec", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 1, NS_PER_SEC, false },
+		{ "woke up, exec", { NS_PER_MS, 11, 'S', SYS_read }, 2, 1, 1, NS_PER_SEC, false },
+		/* It slept, and another thread that has run called exec. */
+		{ "slept, exec", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 1, 1, NS_PER_SEC, true },
+		{ "slept, no exec", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 1, 0, NS_PER_SEC, false },
+	};
 	struct files files;
-	struct sampled_process *process = &files.scene.process;
+	struct sampled_thread *thread = &files.scene.thread;
 
 	(void)state;
 	files_begin(&files);
-	/* Two threads were there, and one has used a second of CPU time since just now. */
-	process->thread_count = 2;
-	files.scene.thread.last_ns = clock_now_ns();
-	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_GONE);
-	/* The tick has read the number of threads before it observes this one. */
-	process->thread_count = 1;
-	process->last_thread_count = 2;
-	files.scene.thread.last_ns = clock_now_ns();
-	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_GONE);
-	/* The last observation was long ago: only that it executes another program tells. */
-	files.scene.thread.last_ns = 0;
-	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_SLEEPING);
-	process->execed = true;
-	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_GONE);
-	/* Little CPU time, or no thread less: it is the same thread. */
-	assert_int_equal(observe_files(&files, &little)->outcome, OUTCOME_SLEEPING);
-	process->last_thread_count = 1;
-	assert_int_equal(observe_files(&files, &used)->outcome, OUTCOME_SLEEPING);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct observation *observation;
+
+		files.asleep = rows[i].asleep;
+		thread->state = rows[i].asleep ? RUN_SLEEPING : RUN_RUNNING;
+		thread->last_ns = clock_now_ns() - rows[i].ago_ns;
+		thread->process_threads = rows[i].threads;
+		thread->process_execs = 1;
+		files.scene.process.execs = 1 + rows[i].executed;
+		observation = observe_files(&files, &rows[i].shown);
+		if ((observation->outcome == OUTCOME_GONE) != rows[i].other)
+			fail_msg("%s: outcome %d", rows[i].what, (int)observation->outcome);
+	}
+	files_end(&files);
+}
+
+/* An exec in the tick: the process was read before it, and start_stack is the new one. */
+static void
+test_exec_in_tick(void **state)
+{
+	static const struct shown shown = { NS_PER_SEC, 11, 'S', SYS_read };
+	struct files files;
+
+	(void)state;
+	files_begin(&files);
+	files.asleep = true;
+	files.scene.thread.last_ns = clock_now_ns() - NS_PER_SEC;
+	files.start_stack = 0x7ffd2000;
+	files.scene.process.start_stack = 0x7ffd2000;
+	assert_int_equal(observe_files(&files, &shown)->outcome, OUTCOME_SLEEPING);
+	files.scene.process.start_stack = 0x7ffd1000;
+	assert_int_equal(observe_files(&files, &shown)->outcome, OUTCOME_GONE);
 	files_end(&files);
 }
 
@@ -571,8 +662,10 @@ main(void)
 		cmocka_unit_test(test_fell_asleep),
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_job_control),
+		cmocka_unit_test(test_settled),
 		cmocka_unit_test(test_released),
 		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_exec_in_tick),
 	};
 
 	alarm(60);
