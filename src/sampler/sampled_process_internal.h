@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampled_process_internal.h - one process of the target: its mappings, its unwinder, the readers of its
- * language runtimes, the buffers for captures of its threads, and the stat file of its first
+ * sampled_process_internal.h - one process of the target: its mappings, its unwinder, the readers
+ * of its language runtimes, the buffers for captures of its threads, and the stat file of its first
  * thread, which shows whether the process is alive and still executes the same program.
  */
 #ifndef WALLSAMPLE_SAMPLER_SAMPLED_PROCESS_INTERNAL_H
