@@ -158,18 +158,17 @@ sum_up(const struct burst_thread *thread, size_t count, struct burst_list *list,
 		out->burst_ns = bursts_typical(list->burst, list->count) / NS_PER_US * NS_PER_US;
 }
 
-/* Reads the counters of the threads before and after `duration_ns`, for which it sleeps. Returns
+/* Reads the counters of the threads before and after a sleep of BURSTS_QUIET_NS. Returns
  * bursts_delayed_share() of the threads that have not exited. */
 static double
-measure_delays(const struct process *process, struct burst_thread *thread, size_t count,
-	       uint64_t duration_ns)
+measure_delays(const struct process *process, struct burst_thread *thread, size_t count)
 {
 	uint64_t cpu = 0, delay = 0;
 	struct task_use use;
 
 	for (size_t i = 0; i < count; i++)
 		thread[i].gone |= !process_read_task_use(process, thread[i].tid, &thread[i].quiet);
-	sleep_ns(duration_ns);
+	sleep_ns(BURSTS_QUIET_NS);
 	for (size_t i = 0; i < count; i++) {
 		const struct task_use *before = &thread[i].quiet;
 
@@ -197,7 +196,7 @@ bursts_measure(const struct process *process)
 			read_thread(process, &thread[i], &list);
 	}
 	sum_up(thread, count, &list, clock_now_ns() - began_ns, &summary);
-	summary.delayed = measure_delays(process, thread, count, BURSTS_QUIET_NS);
+	summary.delayed = measure_delays(process, thread, count);
 	free(thread);
 	free(list.burst);
 	return summary;

@@ -338,16 +338,17 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 }
 
 /*
- * True if the thread is the first one of its process, and another one has taken its id by an exec:
- *   - one of the counters is smaller than before;
- *   - or the CPU time has grown by more than the time since the last observation. That proves
- *     nothing for a thread that ran then on a CPU without a scheduler tick (nohz_full), where CPU
- *     time is counted once a second: the process must have fewer threads, too;
- *   - or the thread did not run, there was an exec since, and it has used CPU time. Another thread
- *     has probably called exec then; otherwise this one has used its CPU time since it woke up, and
- *     that time counts as "CPU time without a sample".
- * At differences below OTHER_CPU_NS the two are taken for one. weights/weigh.c continues after
- * counters that became smaller.
+ * True if the thread is the first one of its process, and another thread has probably taken its id
+ * by an exec. One of these signs is enough:
+ *   - A counter is smaller than at the last observation.
+ *   - The CPU time has grown by more than the time since then. If the thread ran then, the process
+ *     must have lost threads, too: on a CPU without a scheduler tick (nohz_full) the CPU time of a
+ *     running thread is counted once a second.
+ *   - The thread did not run then, and the process has called exec since. If the first thread
+ *     itself has woken up and called exec, the result is wrong; then the CPU time that it has used
+ *     since it woke up counts as "CPU time without a sample".
+ * The last two signs need a difference of at least OTHER_CPU_NS. weights/weigh.c compares counters,
+ * too, because those of a window may be from a late sample.
  */
 static bool
 is_another(const struct sampled_thread *thread, const struct sched *now)

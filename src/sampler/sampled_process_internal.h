@@ -61,7 +61,7 @@ struct sampled_process {
 	bool execed;                     /* the last sampled_process_read has found an exec */
 	uint32_t execs;                  /* number of exec calls that were found */
 	uint32_t thread_count;           /* number of living threads */
-	uint32_t num_threads;            /* with a first thread that has exited, but is not gone */
+	uint32_t num_threads;            /* the same with a first thread that has exited */
 	/* For translating thread ids of the target's PID namespace, found in its memory. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
 	struct table inner;  /* unless own_namespace: the target's id of a thread -> wallsample's */

@@ -110,8 +110,8 @@ thread_create(struct run *run, const struct listed_thread *listed,
 	thread->state = RUN_UNKNOWN;
 	thread->syscall = SYSCALL_NONE;
 	thread->stack_need = STACK_FIRST < stack_limit ? STACK_FIRST : stack_limit;
-	/* The thread has called exec, and got the first thread's id and start time by that. Its CPU
-	 * time up to now belongs to its old id. */
+	/* If the start times are equal, this thread has called exec, and has the id and start time
+	 * of the first thread since then. Its earlier CPU time belongs to its earlier id. */
 	if (before != NULL && before->start_time == thread->start_time)
 		(void)watch_read_sched(&thread->watch, thread->process->process,
 				       &thread->window.counted);

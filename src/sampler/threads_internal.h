@@ -87,11 +87,11 @@ late_serve(const struct run *run)
  * cannot be read. */
 bool thread_is_unmoved(struct sampled_thread *thread);
 /*
- * Reads the system call of a thread whose counters are *sched into *call. To be used in place of
- * watch_read_syscall wherever the result decides whether the thread runs: sets call->running also
- * if the thread has not run since its last stop (stop_switches). A released thread waits until its
- * CPU handles the wake-up (TASK_WAKING in the kernel), and until then /proc shows it asleep where
- * it was stopped. On a virtual machine that takes 0.2 to 3 ms if the host has taken the CPU away.
+ * Reads the system call of a thread whose counters are *sched into *call. Observations of
+ * threads use it in place of watch_read_syscall: it sets call->running also if the thread has not
+ * run since its last stop (stop_switches). After the release of a thread, /proc shows it asleep
+ * where it was stopped until its CPU handles the wake-up (TASK_WAKING in the kernel). On a virtual
+ * machine that takes 0.2 to 3 ms if the host has taken the CPU away.
  */
 enum watch_end thread_read_call(struct sampled_thread *thread, const struct sched *sched,
 				struct syscall_info *call);

@@ -70,7 +70,7 @@ struct sampled_thread {
 	/* Its last observation. */
 	bool seen;   /* there was an observation: the following members are valid */
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
-	uint32_t process_execs, process_threads; /* execs and num_threads of the process */
+	uint32_t process_execs, process_threads; /* execs and num_threads of `process` then */
 	struct sched sched;
 	enum run_state state;
 	enum gil gil;
@@ -80,8 +80,8 @@ struct sampled_thread {
 	uint32_t green_task; /* record of the green task that it ran; THREAD_NONE: none */
 	struct thread_wait wait;
 
-	/* sched.switches in its last stop that did not interrupt a sleep; 0: there was none. As
-	 * long as sched.switches stays the same, no CPU has run it since then. */
+	/* sched.switches in its last stop that did not interrupt a sleep; 0: there was none. While
+	 * sched.switches has this value, no CPU has run the thread since that stop. */
 	uint64_t stop_switches;
 
 	struct thread_window window;

@@ -22,8 +22,8 @@ check_not_slow(const struct folded *folded)
 
 /*
  * The first thread sleeps until the other one calls exec. Then the other one has the id of the
- * first: the CPU time that it used before must not shorten the sleep. Both times end at the last
- * tick before the exec was noticed, which may be a long one on a busy machine: 3 % and 5 ms.
+ * first: the CPU time that it used before must not shorten the sleep. The two times may end
+ * at different ticks, and ticks are long on a busy machine: they differ by at most 3 % and 5 ms.
  */
 static bool
 check_first_slept(const struct folded *folded, pid_t pid)
@@ -34,14 +34,12 @@ check_first_slept(const struct folded *folded, pid_t pid)
 	for (size_t i = 0; i < folded->count; i++)
 		if (folded->line[i].tid != pid && folded->line[i].tid != 0)
 			other += (double)folded->line[i].weight_us;
-	if (harness_stolen() > HARNESS_STOLEN_MOST)
-		return CHECK(slept > 0, "the first thread has not slept");
 	return CHECK(slept > 0 && fabs(slept - other) < 0.03 * other + 5000,
 		     "the first thread has slept %.0f of %.0f us", slept, other);
 }
 
-/* The CPU time of the process, 1.2 s, belongs to threads that were sampled. The id 0 is that of CPU
- * time of unknown threads. */
+/* At most 5 % of the 1.2 s of CPU time of the process is that of unknown threads, which has the id
+ * 0. */
 static bool
 check_unknown(const struct folded *folded)
 {

@@ -17,8 +17,8 @@
  * (struct run_division, run_stats.h). They are fewer than the ticks if the sampler had no CPU, and
  * unequal if only some are exact. A share then has the margin of the part that is known worst: with
  * n samples that divide the CPU time C, a sample is worth C / n, and a time T has at most T n / C
- * independent samples. If T has other time than C, n counts as at least 1: even if less than one
- * sample has divided C, a function's part of T is wrong by at most C.
+ * independent samples. If T is more than C, n counts as at least 1: even if less than one sample
+ * has divided C, the part of T that a function has is wrong by at most C.
  *
  * Limits: samples of several threads at one tick count as one sample. This is exact if the threads
  * do the same at the same time, and makes the error too large otherwise. Bias of the sampler (see

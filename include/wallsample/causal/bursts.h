@@ -39,22 +39,22 @@ struct burst_summary {
 	 * used at least 90 % of the CPU time. */
 	uint64_t burst_ns;
 	double parallelism; /* CPU time of all threads per elapsed time */
-	double delayed;     /* bursts_delayed_share() in BURSTS_QUIET_NS */
+	double delayed;     /* bursts_delayed_share() of the part BURSTS_QUIET_NS */
 };
 
 /*
- * Durations of the two parts of bursts_measure(). Waits for CPUs are measured in a part of their
- * own, without readings in between: reading the counters of two threads once a millisecond takes 3
- * to 10 % of a CPU, for which one of them waits.
+ * Durations of the two parts of bursts_measure(). Waits for CPUs are measured in the second part,
+ * which reads no counters in between: reading those of two threads once a millisecond takes 3 to 10
+ * % of a CPU, and one of the threads may wait for that CPU.
  */
 #define BURSTS_READ_NS (300 * NS_PER_MS)
 #define BURSTS_QUIET_NS (200 * NS_PER_MS)
 
 /*
  * Measures the bursts of the process without stopping any thread. First reads the counters of its
- * threads for BURSTS_READ_NS, about once a millisecond; with many threads the readings themselves
- * take longer. Then sleeps for BURSTS_QUIET_NS, and sets `delayed` from the counters before and
- * after. Threads that begin meanwhile are not measured.
+ * threads for BURSTS_READ_NS, about once a millisecond, or less often if there are many threads.
+ * Then sleeps for BURSTS_QUIET_NS, and sets `delayed` from the counters before and after. Threads
+ * that begin meanwhile are not measured.
  */
 struct burst_summary bursts_measure(const struct process *process);
 

@@ -389,9 +389,8 @@ test_job_control(void **state)
 	scene_end(&scene);
 }
 
-/* The end of a stop: it stores the switch count by which later ticks know that the thread has not
- * run, unless the stop interrupted a sleep; and a thread that waited for a CPU at the tick slept
- * only if it has been on a CPU since its last stop. */
+/* The end of a stop stores the switch count of the thread, unless the stop interrupted a sleep. A
+ * thread that was woken after the tick slept only if a CPU has run it since its last stop. */
 static void
 test_settled(void **state)
 {
@@ -586,8 +585,9 @@ test_released(void **state)
 	files_end(&files);
 }
 
-/* By an exec, another thread takes the id of the first one: that has ended then. The files show one
- * thread; the last observation, in observe_files, has 4,000 ns and 9 switches. */
+/* After an exec by another thread, which has the id of the first one since then, the first one has
+ * ended. At the last observation it had 4,000 ns of CPU time and 9 switches (observe_files). Now
+ * the process has one thread (put_files). */
 static void
 test_exec(void **state)
 {
@@ -603,7 +603,7 @@ test_exec(void **state)
 		{ "an hour more", { 3600 * NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 0, 0, true },
 		{ "less CPU time", { 3999, 11, 'S', SYS_read }, 2, 0, 0, 0, true },
 		{ "fewer switches", { 5000, 8, 'S', SYS_read }, 2, 0, 0, 0, true },
-		/* It may be late by a tick at nohz_full, and no thread is missing. */
+		/* CPU time of a running thread may be counted late, and no thread is missing. */
 		{ "counted late", { NS_PER_SEC, 11, 'S', SYS_read }, 1, 0, 0, 0, false },
 		{ "slept, more", { NS_PER_SEC, 11, 'S', SYS_read }, 1, 1, 0, 0, true },
 		{ "ran since", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 0, NS_PER_SEC, false },
@@ -635,7 +635,7 @@ test_exec(void **state)
 	files_end(&files);
 }
 
-/* An exec in the tick: the process was read before it, and start_stack is the new one. */
+/* The exec happened in this tick, after the process was read: only start_stack shows it. */
 static void
 test_exec_in_tick(void **state)
 {
