@@ -101,10 +101,10 @@ start_child(int cpu)
 	if (pid > 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	CPU_ZERO(&set);
 	if (cpu < 0)
 		for (;;)
 			pause();
+	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) != 0)
 		_exit(1);

@@ -585,6 +585,11 @@ test_released(void **state)
 	files_end(&files);
 }
 
+/* What the files show in test_exec. */
+#define HOUR { 3600 * NS_PER_SEC, 11, 'S', SYS_read }
+#define SECOND { NS_PER_SEC, 11, 'S', SYS_read }
+#define MILLISECOND { NS_PER_MS, 11, 'S', SYS_read }
+
 /* After an exec by another thread, which has the id of the first one since then, the first one has
  * ended. At the last observation it had 4,000 ns of CPU time and 9 switches (observe_files). Now
  * the process has one thread (put_files). */
@@ -594,25 +599,27 @@ test_exec(void **state)
 	static const struct {
 		const char *what;
 		struct shown shown;
-		uint32_t threads; /* of the process at the last observation */
-		bool asleep;      /* at the last observation */
-		bool executed;    /* there was an exec after it */
-		uint64_t ago_ns;  /* time since then */
-		bool other;
+		/* At the last observation: threads of the process, state of this one. */
+		uint32_t threads;
+		enum run_state state;
+		bool executed;   /* there was an exec since then */
+		uint64_t ago_ns; /* time since then */
+		bool other;      /* another thread has the id */
 	} rows[] = {
-		{ "an hour more", { 3600 * NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 0, 0, true },
-		{ "less CPU time", { 3999, 11, 'S', SYS_read }, 2, 0, 0, 0, true },
-		{ "fewer switches", { 5000, 8, 'S', SYS_read }, 2, 0, 0, 0, true },
+		{ "an hour more", HOUR, 2, RUN_RUNNING, 0, 0, true },
+		{ "less CPU time", { 3999, 11, 'S', SYS_read }, 2, RUN_RUNNING, 0, 0, true },
+		{ "fewer switches", { 5000, 8, 'S', SYS_read }, 2, RUN_RUNNING, 0, 0, true },
 		/* CPU time of a running thread may be counted late, and no thread is missing. */
-		{ "counted late", { NS_PER_SEC, 11, 'S', SYS_read }, 1, 0, 0, 0, false },
-		{ "slept, more", { NS_PER_SEC, 11, 'S', SYS_read }, 1, 1, 0, 0, true },
-		{ "ran since", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 0, NS_PER_SEC, false },
+		{ "counted late", SECOND, 1, RUN_RUNNING, 0, 0, false },
+		{ "slept, more", SECOND, 1, RUN_SLEEPING, 0, 0, true },
+		{ "exited, more", SECOND, 1, RUN_UNKNOWN, 0, 0, true },
+		{ "ran since", SECOND, 2, RUN_RUNNING, 0, NS_PER_SEC, false },
 		/* It called exec itself, and has run all the time or only briefly. */
-		{ "ran, exec", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 0, 1, NS_PER_SEC, false },
-		{ "woke up, exec", { NS_PER_MS, 11, 'S', SYS_read }, 2, 1, 1, NS_PER_SEC, false },
+		{ "ran, exec", SECOND, 2, RUN_RUNNING, 1, NS_PER_SEC, false },
+		{ "woke up, exec", MILLISECOND, 2, RUN_SLEEPING, 1, NS_PER_SEC, false },
 		/* It slept, and another thread that has run called exec. */
-		{ "slept, exec", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 1, 1, NS_PER_SEC, true },
-		{ "slept, no exec", { NS_PER_SEC, 11, 'S', SYS_read }, 2, 1, 0, NS_PER_SEC, false },
+		{ "slept, exec", SECOND, 2, RUN_SLEEPING, 1, NS_PER_SEC, true },
+		{ "slept, no exec", SECOND, 2, RUN_SLEEPING, 0, NS_PER_SEC, false },
 	};
 	struct files files;
 	struct sampled_thread *thread = &files.scene.thread;
@@ -622,8 +629,8 @@ test_exec(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct observation *observation;
 
-		files.asleep = rows[i].asleep;
-		thread->state = rows[i].asleep ? RUN_SLEEPING : RUN_RUNNING;
+		files.asleep = rows[i].state == RUN_SLEEPING;
+		thread->state = rows[i].state;
 		thread->last_ns = clock_now_ns() - rows[i].ago_ns;
 		thread->process_threads = rows[i].threads;
 		thread->process_execs = 1;
