@@ -134,7 +134,7 @@ stop_awaits_trap(pid_t tid)
 	/* The signal of a breakpoint is queued for the thread, behind signals that were sent before
 	 * it. */
 	while (ptrace(PTRACE_PEEKSIGINFO, tid, &args, &info) == 1) {
-		if (info.si_signo == SIGTRAP && info.si_code == TRAP_HWBKPT)
+		if (breakpoint_classify(tid, &info) != BREAKPOINT_NONE)
 			return true;
 		args.off++;
 	}
@@ -149,7 +149,8 @@ stop_release(pid_t tid, int status)
 
 	stop_repair(tid, status);
 	breakpoints_clear(tid);
-	if (signo == SIGTRAP && stop_read_signal(tid, &info) && info.si_code == TRAP_HWBKPT)
+	if (signo == SIGTRAP && stop_read_signal(tid, &info) &&
+	    breakpoint_classify(tid, &info) != BREAKPOINT_NONE)
 		signo = 0;
 	return stop_resume(tid, stop_awaits_trap(tid) ? PTRACE_CONT : PTRACE_DETACH, signo);
 }

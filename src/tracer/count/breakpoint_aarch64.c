@@ -62,6 +62,14 @@ breakpoints_clear(pid_t tid)
 	return error;
 }
 
+enum breakpoint_signal
+breakpoint_classify(pid_t tid, const siginfo_t *info)
+{
+	(void)tid;
+	return info->si_signo == SIGTRAP && info->si_code == TRAP_HWBKPT ? BREAKPOINT_HIT :
+									 BREAKPOINT_NONE;
+}
+
 bool
 breakpoint_find_place(pid_t tid, struct breakpoint_place *out)
 {

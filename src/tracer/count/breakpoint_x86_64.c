@@ -15,12 +15,17 @@
 
 const bool breakpoint_needs_step = false;
 
+static void *
+register_offset(size_t number)
+{
+	return (void *)(offsetof(struct user, u_debugreg) + number * sizeof(long));
+}
+
 static int
 write_register(pid_t tid, size_t number, uint64_t value)
 {
-	void *offset = (void *)(offsetof(struct user, u_debugreg) + number * sizeof(long));
-
-	return ptrace(PTRACE_POKEUSER, tid, offset, (void *)value) == 0 ? 0 : errno;
+	return ptrace(PTRACE_POKEUSER, tid, register_offset(number), (void *)value) == 0 ? 0 :
+											 errno;
 }
 
 int
@@ -42,6 +47,38 @@ int
 breakpoints_clear(pid_t tid)
 {
 	return write_register(tid, CONTROL, 0);
+}
+
+/* True if a breakpoint of the thread has the address, whether it is enabled or not. */
+static bool
+has_address(pid_t tid, uint64_t address)
+{
+	for (size_t i = 0; i < TRACER_COUNT_MOST; i++) {
+		errno = 0;
+		const long value = ptrace(PTRACE_PEEKUSER, tid, register_offset(i), NULL);
+		if (errno == 0 && value != 0 && (uint64_t)value == address)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Some virtual machines lose the status bits of the debug register DR6 now and then, so that the
+ * kernel cannot know which breakpoint has caused the exception, and that it was one at all. It then
+ * takes the exception for that of an int1 instruction, and sends SIGTRAP with TRAP_BRKPT and the
+ * address of the next instruction (exc_debug_user, arch/x86/kernel/traps.c). It does not set the
+ * resume flag, so that the breakpoint is hit again.
+ */
+enum breakpoint_signal
+breakpoint_classify(pid_t tid, const siginfo_t *info)
+{
+	if (info->si_signo != SIGTRAP)
+		return BREAKPOINT_NONE;
+	if (info->si_code == TRAP_HWBKPT)
+		return BREAKPOINT_HIT;
+	return info->si_code == TRAP_BRKPT && has_address(tid, (uint64_t)(uintptr_t)info->si_addr) ?
+		       BREAKPOINT_AGAIN :
+		       BREAKPOINT_NONE;
 }
 
 bool

@@ -117,15 +117,16 @@ find_address(const struct breakpoints *breakpoints, uint64_t address)
 }
 
 /*
- * True for the SIGTRAP of a breakpoint: the kernel reports its address, and a si_code that no
- * process can set in a signal to another process.
+ * As breakpoint_classify, for the breakpoints that are counted: the kernel reports the address, and
+ * a si_code that no process can set in a signal to another process.
  */
-static bool
-is_hit(const struct counting *counting, const siginfo_t *info)
+static enum breakpoint_signal
+classify_trap(const struct counting *counting, pid_t tid, const siginfo_t *info)
 {
-	return info->si_signo == SIGTRAP && info->si_code == TRAP_HWBKPT &&
-	       find_address(&counting->breakpoints, (uint64_t)(uintptr_t)info->si_addr) <
-		       counting->breakpoints.count;
+	if (find_address(&counting->breakpoints, (uint64_t)(uintptr_t)info->si_addr) ==
+	    counting->breakpoints.count)
+		return BREAKPOINT_NONE;
+	return breakpoint_classify(tid, info);
 }
 
 /* True if the thread hits a breakpoint a second time because a signal handler has returned to it:
@@ -203,11 +204,15 @@ static void
 serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 {
 	struct counting *counting = tracer->counting;
+	enum breakpoint_signal trap;
 	siginfo_t info;
 
 	if (!stop_read_signal(tracee->tid, &info))
 		return; /* the thread was killed */
-	if (is_hit(counting, &info)) {
+	trap = classify_trap(counting, tracee->tid, &info);
+	if (trap == BREAKPOINT_AGAIN) {
+		tracee_continue(tracee, 0);
+	} else if (trap == BREAKPOINT_HIT) {
 		count_hit(counting, tracee, (uint64_t)(uintptr_t)info.si_addr);
 		tracee->stepping = breakpoint_needs_step;
 		if (tracee->stepping)
@@ -267,7 +272,8 @@ clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struc
 
 	breakpoints_clear(tid);
 	tracee->set = false;
-	if (signo == SIGTRAP && stop_read_signal(tid, &info) && is_hit(counting, &info)) {
+	if (signo == SIGTRAP && stop_read_signal(tid, &info) &&
+	    classify_trap(counting, tid, &info) != BREAKPOINT_NONE) {
 		count_hit(counting, tracee, (uint64_t)(uintptr_t)info.si_addr);
 		signo = 0;
 	} else {

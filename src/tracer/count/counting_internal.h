@@ -4,6 +4,8 @@
 #ifndef WALLSAMPLE_TRACER_COUNT_COUNTING_INTERNAL_H
 #define WALLSAMPLE_TRACER_COUNT_COUNTING_INTERNAL_H
 
+#include <signal.h>
+
 #include "tracer/tracer_internal.h"
 #include "wallsample/tracer/tracer_count.h"
 
@@ -22,6 +24,19 @@ int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
 /* Clears all breakpoints of a stopped thread. Returns 0 or the error number; ESRCH: the thread was
  * killed in its stop. Makes only system calls, and so may be called by a signal handler. */
 int breakpoints_clear(pid_t tid);
+
+/* What a SIGTRAP says about the breakpoints of its thread. */
+enum breakpoint_signal {
+	BREAKPOINT_NONE, /* the signal has another cause */
+	BREAKPOINT_HIT,  /* the thread has reached a breakpoint: si_addr */
+	/* as BREAKPOINT_HIT, but the kernel was not told which one, and the thread reaches it again
+	 * when it is resumed */
+	BREAKPOINT_AGAIN,
+};
+
+/* Classifies a signal that the thread has stopped for, or that is pending for it. Makes only system
+ * calls, and so may be called by a signal handler. */
+enum breakpoint_signal breakpoint_classify(pid_t tid, const siginfo_t *info);
 
 /*
  * True on architectures where a thread that is resumed at a breakpoint hits it again, so that it

@@ -153,6 +153,30 @@ own_trap(void)
 	}
 }
 
+#ifdef __x86_64__
+/*
+ * int1 stops a thread as a breakpoint does whose exception has lost its status: with TRAP_BRKPT,
+ * and the address of the next instruction, which is that of after_int1.
+ */
+void int1_before(_Atomic uint64_t *count);
+extern const char after_int1[];
+__asm__(".text\n"
+	".type int1_before, @function\n"
+	"int1_before: .byte 0xf1\n"
+	"after_int1: incq (%rdi)\n"
+	"ret\n"
+	".size int1_before, . - int1_before\n");
+
+static void
+int1(void)
+{
+	for (int i = 0; i < 200; i++) {
+		int1_before(&counters->value[0]);
+		other();
+	}
+}
+#endif
+
 static void
 become_another(void)
 {
@@ -209,6 +233,9 @@ static const struct {
 	{ "handler", handler, false },
 	{ "forks", forks, false },
 	{ "trap", own_trap, false },
+#ifdef __x86_64__
+	{ "int1", int1, false },
+#endif
 	{ "exec", become_another, true },
 	{ "after", more, false },
 	{ "workers", more, true },
@@ -224,6 +251,10 @@ main(int argc, char **argv)
 	counters = target_counters();
 	counters->value[8] = (uint64_t)(uintptr_t)counted;
 	counters->value[9] = (uint64_t)(uintptr_t)other;
+#ifdef __x86_64__
+	if (argc > 1 && strcmp(argv[1], "int1") == 0)
+		counters->value[8] = (uint64_t)(uintptr_t)after_int1;
+#endif
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (argc < 2 || strcmp(argv[1], modes[i].name) != 0)
 			continue;
