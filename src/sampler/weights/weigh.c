@@ -23,8 +23,7 @@
 #define UNPLACED_LEAST_NS 100000
 
 /* Of a thread that has no blocked sample, blocked time up to this part of the window is counted as
- * runnable: that of system calls that hardly block. The time of the sampler's own stops, which is
- * long if the sampler has to wait for a CPU, is counted as a wait for a CPU. */
+ * runnable: that of system calls that hardly block. */
 #define BLOCKED_PART 200
 
 /* Most time that a thread may have had stolen, as a multiple of what its CPU time makes likely: of
@@ -116,7 +115,8 @@ take_stolen(const struct calibration *calibration, struct account *account)
  * Sets account->known from the counters. The kernel counts a wait for a CPU when it ends, and the
  * CPU time of a running thread at scheduler ticks. So of a run or wait in progress, one tick at
  * most is counted in advance, and taken back in the next window. A late thread (late.c) has no
- * samples yet for the wait in progress.
+ * samples yet for the wait in progress. For the time of the sampler's own stops of a runnable thread
+ * the kernel has no counter: it is a wait for a CPU.
  */
 static void
 know_times(const struct calibration *calibration, struct sampled_thread *thread,
@@ -141,14 +141,14 @@ know_times(const struct calibration *calibration, struct sampled_thread *thread,
 	}
 	window->carried[CLASS_CPU] -= known[CLASS_CPU];
 	window->carried[CLASS_QUEUE] -= known[CLASS_QUEUE];
+	more = between(*blocked, 0, window->stopped_ns);
+	known[CLASS_QUEUE] += more;
+	*blocked -= more;
 	known[CLASS_QUEUE] += take_stolen(calibration, account);
 	if (account->samples[CLASS_BLOCKED] > 0)
 		return;
 	more = between(*blocked, 0, account->all_ns / BLOCKED_PART);
 	known[known[CLASS_CPU] >= known[CLASS_QUEUE] ? CLASS_CPU : CLASS_QUEUE] += more;
-	*blocked -= more;
-	more = between(*blocked, 0, window->stopped_ns);
-	known[CLASS_QUEUE] += more;
 	*blocked -= more;
 }
 

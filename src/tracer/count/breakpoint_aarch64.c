@@ -67,7 +67,7 @@ breakpoint_classify(pid_t tid, const siginfo_t *info)
 {
 	(void)tid;
 	return info->si_signo == SIGTRAP && info->si_code == TRAP_HWBKPT ? BREAKPOINT_HIT :
-									 BREAKPOINT_NONE;
+									   BREAKPOINT_NONE;
 }
 
 bool

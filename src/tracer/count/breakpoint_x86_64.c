@@ -25,7 +25,7 @@ static int
 write_register(pid_t tid, size_t number, uint64_t value)
 {
 	return ptrace(PTRACE_POKEUSER, tid, register_offset(number), (void *)value) == 0 ? 0 :
-											 errno;
+											   errno;
 }
 
 int

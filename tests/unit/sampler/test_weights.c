@@ -254,7 +254,7 @@ test_small_difference(void **state)
 	weights_scene_end(&scene);
 }
 
-/* The time of the sampler's own stops, of a thread that has not slept, is a wait for a CPU. */
+/* The time of the sampler's own stops of a runnable thread is a wait for a CPU. */
 static void
 test_stops(void **state)
 {
@@ -272,6 +272,23 @@ test_stops(void **state)
 	assert_near(wall_of(&scene, 0, RUN_QUEUED, NULL), 295 * MS);
 	assert_near(wall_of(&scene, 0, RUN_UNKNOWN, NULL), 0);
 	assert_int_equal(scene.thread[0].window.stopped_ns, 0);
+	weights_scene_end(&scene);
+}
+
+/* It is known, however many samples have found the thread asleep. */
+static void
+test_stops_of_sleeper(void **state)
+{
+	const char *const samples[] = { A10 A10 A10 A10 S10 S10 S10 S10 S10 S10 };
+	struct weights_scene scene;
+
+	(void)state;
+	weights_scene_begin(&scene, 1, NULL);
+	weights_scene_count(&scene, 0, 400, 0);
+	scene.thread[0].window.stopped_ns = 30 * MS;
+	weights_scene_window(&scene, samples, false);
+	assert_near(cpu_of(&scene, 0), 400 * MS);
+	assert_near(wall_of(&scene, 0, RUN_SLEEPING, NULL), 570 * MS);
 	weights_scene_end(&scene);
 }
 
@@ -677,6 +694,7 @@ main(void)
 		cmocka_unit_test(test_wait_in_progress),
 		cmocka_unit_test(test_small_difference),
 		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_stops_of_sleeper),
 		cmocka_unit_test(test_old_reading),
 		cmocka_unit_test(test_other_thread),
 		cmocka_unit_test(test_thread_end),
