@@ -29,6 +29,7 @@ int
 tracer_create(const struct process *process, struct tracer **out, struct error *err)
 {
 	struct tracer *tracer = xcalloc(1, sizeof(*tracer));
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	siginfo_t info;
 	int rc = watchdog_create(&tracer->watchdog, err);
 
@@ -38,6 +39,7 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 		return rc;
 	}
 	tracer->process = process;
+	tracer->cpus = cpus > 0 ? (size_t)cpus : 1;
 	own_thread_open(&tracer->own);
 	tracer->is_parent = waitid(P_PID, (id_t)process->pid, &info,
 				   WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;

@@ -231,16 +231,31 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 	return false;
 }
 
+/*
+ * Returns the time to spin after `stopped` of the requested threads have stopped. While wallsample
+ * spins, only the other CPUs execute threads. When as many have stopped as there are other CPUs,
+ * the rest waits for the CPU of wallsample, or for one that the stops have made free.
+ */
+static uint64_t
+spin_time(const struct tracer *tracer, size_t stopped)
+{
+	return stopped + 1 < tracer->cpus ? SPIN_NS : 0;
+}
+
 /* Waits until all new requests have ended or the deadline has passed. */
 static void
 wait_for_new(struct tracer *tracer, struct waiting *waiting)
 {
+	size_t asked;
+
 	waiting->pending = 0;
 	for (size_t i = 0; i < tracer->seized.count; i++)
 		waiting->pending += tracer->seized.item[i].is_new;
 	if (waiting->pending == 0)
 		return;
-	while (waiting->pending > 0 && tracer_wait_once(tracer, waiting, SPIN_NS))
+	asked = waiting->pending;
+	while (waiting->pending > 0 &&
+	       tracer_wait_once(tracer, waiting, spin_time(tracer, asked - waiting->pending)))
 		;
 	watchdog_set(&tracer->watchdog, 0);
 }
