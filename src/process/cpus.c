@@ -21,11 +21,19 @@
 
 /* --- affinity ------------------------------------------------------------------ */
 
+unsigned
+cpus_online(void)
+{
+	const long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return online > 0 ? (unsigned)online : 1;
+}
+
 static unsigned
 count_affinity(const struct process *process)
 {
 	cpu_set_t all[CPU_SETS], one[CPU_SETS];
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	const int online = (int)cpus_online();
 	pid_t *tids = NULL;
 	size_t capacity = 0, threads = process_list_threads(process, &tids, &capacity);
 	int count = 0;
@@ -38,9 +46,7 @@ count_affinity(const struct process *process)
 		count = CPU_COUNT_S(sizeof(all), all);
 	}
 	free(tids);
-	if (count > 0)
-		return (unsigned)count;
-	return online > 0 ? (unsigned)online : 1;
+	return (unsigned)(count > 0 ? count : online);
 }
 
 /* --- cgroups --------------------------------------------------------------------- */

@@ -280,22 +280,11 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 
 /* --- what a stop has found ----------------------------------------------------------------- */
 
-/* For how long the stop kept the thread from executing, in ns. The kernel counts the thread's wait
- * for a CPU before the stop as such. */
-static int64_t
-kept_ns(const struct stop_request *request)
-{
-	const uint64_t waited = request->during.delay_ns - request->before.delay_ns;
-
-	if (request->fell_asleep || request->group_stopped || waited >= request->stopped_ns)
-		return 0;
-	return (int64_t)(request->stopped_ns - waited);
-}
-
 static void
 count_stop(struct run *run, struct sampled_thread *thread, const struct stop_request *request)
 {
-	thread->window.stopped_ns += kept_ns(request);
+	if (!request->fell_asleep && !request->group_stopped)
+		thread->window.stopped_ns += (int64_t)request->kept_ns;
 	histogram_add(&run->stats.stop_ns, request->stopped_ns);
 	run->stats.stopped++;
 }

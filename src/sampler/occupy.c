@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "sampler/occupier_internal.h"
 #include "sampler/priority_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/loadavg.h"
+#include "wallsample/process/process.h"
 
 /* Most CPUs to occupy. With more of them an occupation would take CPU time from too many other
  * programs. */
@@ -131,7 +131,6 @@ create_occupiers(struct occupy *occupy, const cpu_set_t *set)
 struct occupy *
 occupy_create(pid_t pid, struct priority *priority, double max_share, bool realtime)
 {
-	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	struct occupy *occupy;
 	cpu_set_t set, own, allowed;
 
@@ -152,7 +151,7 @@ occupy_create(pid_t pid, struct priority *priority, double max_share, bool realt
 	occupy->began_ns = clock_now_ns();
 	own_thread_open(&occupy->own);
 	occupy->has_switches = own_thread_switch(&occupy->own) != 0;
-	occupy->online = online > 0 ? (size_t)online : 1;
+	occupy->online = cpus_online();
 	loadavg_runnable(&occupy->loadavg); /* opens the file */
 	occupy->cpus = allowed;
 	atomic_store(&occupy->shared.tick_cpu, -1);

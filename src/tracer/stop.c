@@ -134,7 +134,7 @@ stop_awaits_trap(pid_t tid)
 	/* The signal of a breakpoint is queued for the thread, behind signals that were sent before
 	 * it. */
 	while (ptrace(PTRACE_PEEKSIGINFO, tid, &args, &info) == 1) {
-		if (breakpoint_classify(tid, &info) != BREAKPOINT_NONE)
+		if (breakpoint_is_hit(tid, &info))
 			return true;
 		args.off++;
 	}
@@ -149,8 +149,7 @@ stop_release(pid_t tid, int status)
 
 	stop_repair(tid, status);
 	breakpoints_clear(tid);
-	if (signo == SIGTRAP && stop_read_signal(tid, &info) &&
-	    breakpoint_classify(tid, &info) != BREAKPOINT_NONE)
+	if (signo == SIGTRAP && stop_read_signal(tid, &info) && breakpoint_is_hit(tid, &info))
 		signo = 0;
 	return stop_resume(tid, stop_awaits_trap(tid) ? PTRACE_CONT : PTRACE_DETACH, signo);
 }

@@ -29,7 +29,6 @@ int
 tracer_create(const struct process *process, struct tracer **out, struct error *err)
 {
 	struct tracer *tracer = xcalloc(1, sizeof(*tracer));
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	siginfo_t info;
 	int rc = watchdog_create(&tracer->watchdog, err);
 
@@ -39,7 +38,7 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 		return rc;
 	}
 	tracer->process = process;
-	tracer->cpus = cpus > 0 ? (size_t)cpus : 1;
+	tracer->cpus = cpus_online();
 	own_thread_open(&tracer->own);
 	tracer->is_parent = waitid(P_PID, (id_t)process->pid, &info,
 				   WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
@@ -104,7 +103,7 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	request->group_stopped = false;
 	request->held = false;
 	request->syscall = SYSCALL_NONE;
-	request->stopped_ns = 0;
+	request->stopped_ns = request->kept_ns = 0;
 	request->signal = 0;
 	snapshot_reserve(&request->snapshot, request->stack_want);
 

@@ -86,7 +86,7 @@ struct tracer {
 	const struct process *process;
 	struct watchdog watchdog;
 	struct seized_list seized;
-	size_t cpus;    /* CPUs of the machine */
+	size_t cpus;    /* number of online CPUs when the tracer was created */
 	bool is_parent; /* the process is a child of wallsample */
 	bool exited;    /* the process has exited, with exit_status as wait status */
 	int exit_status;

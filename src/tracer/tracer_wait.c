@@ -59,6 +59,7 @@ release_request(struct tracer *tracer, struct stop_request *request, uint64_t be
 	tracer_release(tracer, request->watch->tid, request->signal, request->group_stopped);
 	now = clock_now_ns();
 	request->stopped_ns = now > began ? now - began : 0;
+	request->kept_ns = now > request->found_ns ? now - request->found_ns : 0;
 	tracer->stats.signals_passed += request->signal != 0;
 }
 
@@ -117,20 +118,19 @@ woken_ns(const struct tracer *tracer, const struct wait_end *end)
 }
 
 /*
- * Returns the earliest time at which the thread can have stopped. If the wait slept, and the thread
- * was scheduled in since its counters were read, its stop woke wallsample: the result is
- * woken_ns(). Otherwise it is tracer->waited_ns, when no stopped tracee was left. It is never
- * before asked_ns, when the thread was interrupted.
+ * Returns the earliest time at which the thread can have stopped, and sets found_ns. If the wait
+ * slept, a stop woke wallsample: both are woken_ns(). Otherwise the result is tracer->waited_ns,
+ * when no stopped tracee was left. It is never before asked_ns, when the thread was interrupted.
  */
 static uint64_t
-stopped_since(const struct tracer *tracer, const struct stop_request *request,
-	      const struct wait_end *end)
+stopped_since(const struct tracer *tracer, struct stop_request *request, const struct wait_end *end)
 {
-	uint64_t since = tracer->waited_ns;
+	uint64_t since = end->slept ? woken_ns(tracer, end) : tracer->waited_ns;
 
-	if (request->during.switches != request->before.switches && end->slept)
-		since = woken_ns(tracer, end);
-	return since > request->asked_ns ? since : request->asked_ns;
+	if (since < request->asked_ns)
+		since = request->asked_ns;
+	request->found_ns = end->slept ? since : end->at_ns;
+	return since;
 }
 
 /* True when the thread is to stay stopped. False for a thread with a pending signal: signals must
@@ -233,8 +233,8 @@ tracer_wait_once(struct tracer *tracer, struct waiting *waiting, uint64_t spin_n
 
 /*
  * Returns the time to spin after `stopped` of the requested threads have stopped. While wallsample
- * spins, only the other CPUs execute threads. When as many have stopped as there are other CPUs,
- * the rest waits for the CPU of wallsample, or for one that the stops have made free.
+ * spins, only the other CPUs execute threads. Once as many have stopped as there are other CPUs, a
+ * remaining thread probably waits for the CPU of wallsample, and runs only if wallsample sleeps.
  */
 static uint64_t
 spin_time(const struct tracer *tracer, size_t stopped)

@@ -152,8 +152,10 @@ count_work(const char *name, const char *mode)
 		CHECK(counter.target.counter[HANDLED] == 400, "%llu SIGTRAPs were handled",
 		      (unsigned long long)counter.target.counter[HANDLED]);
 	close_tracer(&counter);
-	/* Its own int1 ends a program that is not traced. */
-	if (strcmp(mode, "busy") != 0 && strcmp(mode, "int1") != 0)
+	if (strcmp(mode, "int1") == 0)
+		CHECK(counter.target.counter[HANDLED] == 0, "%llu SIGTRAPs were delivered",
+		      (unsigned long long)counter.target.counter[HANDLED]);
+	if (strcmp(mode, "busy") != 0)
 		check_lives(&counter.target);
 	finish(&counter);
 }
@@ -389,6 +391,12 @@ stops_meanwhile(bool hold)
 		tracer_sleep_until(counter.tracer, clock_now_ns() + TICK_NS);
 		for (size_t i = 0; i < count; i++) {
 			captured += request[i].end == STOP_CAPTURED;
+			if (!hold && request[i].end == STOP_CAPTURED)
+				CHECK(request[i].kept_ns > 0 &&
+					      request[i].kept_ns <= request[i].stopped_ns,
+				      "kept for %llu ns of %llu",
+				      (unsigned long long)request[i].kept_ns,
+				      (unsigned long long)request[i].stopped_ns);
 			tracer_forget(counter.tracer, &request[i]);
 			snapshot_release(&request[i].snapshot);
 			watch_release(&watch[i]);
@@ -448,6 +456,9 @@ main(void)
 	leave_and_return("churn");
 	leave_and_return("handler");
 	leave_and_return("waits");
+#ifdef __x86_64__
+	leave_and_return("int1");
+#endif
 	unharmed("calls_parked");
 	unharmed("calls_restart");
 	unharmed("calls_hot");

@@ -11,8 +11,9 @@
 /*
  * The share of `first` in the thread's time, sampled, against what the target measured. On a
  * busy machine some stops come too late: where that time went is not known, so that it may
- * have been spent in either. `uncounted` is the share of `second` that no counter of the kernel
- * has, and may be reported as `first`.
+ * have been spent in either. `uncounted` is the part of the thread's whole time that was spent in
+ * `second`, and that the kernel counted neither as CPU time nor as a wait: it may be reported as
+ * `first`.
  */
 static void
 check_share(const struct folded *folded, pid_t tid, const char *first, const char *second,
@@ -119,8 +120,8 @@ two_threads(void)
 
 /*
  * Half asleep: by the wall clock, as the target saw it, so that waiting for a CPU counts
- * where it happened. A virtual machine may not tell when it had no CPU: then the kernel has
- * counted this time of `toil` neither as CPU time nor as a wait.
+ * where it happened. A hypervisor may use the CPU without reporting stolen time, which the kernel
+ * then counts neither as CPU time nor as a wait.
  */
 static void
 half_asleep(void)
@@ -134,12 +135,13 @@ half_asleep(void)
 	folded_sample(&folded, target.pid, "-r", "500", "-d", "4", NULL);
 	pid_t tid = inspect_thread_named(target.pid, "half", 0);
 	check_known(&folded, tid, "half;...", inspect_waited(target.pid, tid));
-	const double waited = (double)inspect_sched_time(target.pid, tid).waited_ns;
+	const struct sched_time time = inspect_sched_time(target.pid, tid);
 	target_finish(&target, &text);
 	const double rest = (double)target_number(text, "rest");
 	const double all = rest + (double)target_number(text, "toil");
 	const double cpu = (double)target_number(text, "cpu");
-	const double uncounted = fmax(all - rest - cpu - waited, 0) / all;
+	CHECK(time.ran_ns > 0, "the counters of the thread are not readable");
+	const double uncounted = fmax(all - rest - cpu - (double)time.waited_ns, 0) / all;
 	check_share(&folded, tid, "half;rest", "half;toil", rest / all, uncounted);
 	check_whole_time(&folded, tid, 4e6, 20000);
 	harness_note("the thread's own clock: %.0f us of %.0f", cpu / 1000, all / 1000);

@@ -114,6 +114,9 @@ int process_open_file(const struct process *process, const char *name, int flags
 int process_mapping_at(const struct process *process, pid_t tid, uint64_t address, uint64_t *start,
 		       uint64_t *end);
 
+/* Returns the number of online CPUs, at least 1. */
+unsigned cpus_online(void);
+
 /*
  * Returns the number of CPUs that the process may use at once, at least 1. This is the number of
  * CPUs that are in the affinity mask of any of its first 256 threads (if no mask can be read, of

@@ -115,8 +115,8 @@ take_stolen(const struct calibration *calibration, struct account *account)
  * Sets account->known from the counters. The kernel counts a wait for a CPU when it ends, and the
  * CPU time of a running thread at scheduler ticks. So of a run or wait in progress, one tick at
  * most is counted in advance, and taken back in the next window. A late thread (late.c) has no
- * samples yet for the wait in progress. The kernel has no counter for the time of the sampler's own
- * stops of a runnable thread: it is a wait for a CPU.
+ * samples yet for the wait in progress. Stops by the sampler delay a runnable thread. No counter of
+ * the kernel has this time; it counts as a wait for a CPU.
  */
 static void
 know_times(const struct calibration *calibration, struct sampled_thread *thread,

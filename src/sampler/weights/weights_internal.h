@@ -99,7 +99,7 @@ struct thread_window {
 	 * negative: a window has more than the kernel has counted so far. */
 	int64_t carried[WEIGHT_CLASSES];
 	struct unplaced unplaced[WEIGHT_CLASSES];
-	int64_t stopped_ns; /* for which stops kept the thread from executing in this window */
+	int64_t stopped_ns; /* time in this window in which stops kept the thread from executing */
 	uint64_t moved_ns;  /* a wait for a CPU that is in progress began after this moment */
 };
 

@@ -62,12 +62,18 @@ breakpoints_clear(pid_t tid)
 	return error;
 }
 
-enum breakpoint_signal
-breakpoint_classify(pid_t tid, const siginfo_t *info)
+bool
+breakpoint_is_hit(pid_t tid, const siginfo_t *info)
 {
 	(void)tid;
-	return info->si_signo == SIGTRAP && info->si_code == TRAP_HWBKPT ? BREAKPOINT_HIT :
-									   BREAKPOINT_NONE;
+	return info->si_signo == SIGTRAP && info->si_code == TRAP_HWBKPT;
+}
+
+void
+breakpoint_pass(pid_t tid, const siginfo_t *info)
+{
+	(void)tid;
+	(void)info;
 }
 
 bool

@@ -13,6 +13,9 @@
  * which means execution. */
 #define ENABLE(i) (UINT64_C(1) << (2 * (i)))
 
+/* RF in EFLAGS: the next instruction hits no breakpoint (Intel SDM, volume 3, 18.3.1.1). */
+#define RESUME_FLAG (1L << 16)
+
 const bool breakpoint_needs_step = false;
 
 static void *
@@ -63,22 +66,37 @@ has_address(pid_t tid, uint64_t address)
 }
 
 /*
- * Some virtual machines lose the status bits of the debug register DR6 now and then, so that the
- * kernel cannot know which breakpoint has caused the exception, and that it was one at all. It then
- * takes the exception for that of an int1 instruction, and sends SIGTRAP with TRAP_BRKPT and the
- * address of the next instruction (exc_debug_user, arch/x86/kernel/traps.c). It does not set the
- * resume flag, so that the breakpoint is hit again.
+ * Some virtual machines lose the status bits of the debug register DR6 now and then. The kernel
+ * then cannot tell that a breakpoint caused the exception. It treats it as an int1 instruction and
+ * sends SIGTRAP with TRAP_BRKPT (exc_debug_user, arch/x86/kernel/traps.c); si_addr is the program
+ * counter, which is the address of the breakpoint. It does not set the resume flag.
  */
-enum breakpoint_signal
-breakpoint_classify(pid_t tid, const siginfo_t *info)
+static bool
+has_lost_status(const siginfo_t *info)
 {
-	if (info->si_signo != SIGTRAP)
-		return BREAKPOINT_NONE;
-	if (info->si_code == TRAP_HWBKPT)
-		return BREAKPOINT_HIT;
-	return info->si_code == TRAP_BRKPT && has_address(tid, (uint64_t)(uintptr_t)info->si_addr) ?
-		       BREAKPOINT_AGAIN :
-		       BREAKPOINT_NONE;
+	return info->si_code == TRAP_BRKPT;
+}
+
+bool
+breakpoint_is_hit(pid_t tid, const siginfo_t *info)
+{
+	return info->si_signo == SIGTRAP &&
+	       (info->si_code == TRAP_HWBKPT ||
+		(has_lost_status(info) && has_address(tid, (uint64_t)(uintptr_t)info->si_addr)));
+}
+
+void
+breakpoint_pass(pid_t tid, const siginfo_t *info)
+{
+	void *offset = (void *)offsetof(struct user, regs.eflags);
+	long flags;
+
+	if (!has_lost_status(info))
+		return;
+	errno = 0;
+	flags = ptrace(PTRACE_PEEKUSER, tid, offset, NULL);
+	if (errno == 0)
+		ptrace(PTRACE_POKEUSER, tid, offset, (void *)(flags | RESUME_FLAG));
 }
 
 bool

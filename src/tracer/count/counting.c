@@ -116,19 +116,6 @@ find_address(const struct breakpoints *breakpoints, uint64_t address)
 	return i;
 }
 
-/*
- * As breakpoint_classify, for the breakpoints that are counted: the kernel reports the address, and
- * a si_code that no process can set in a signal to another process.
- */
-static enum breakpoint_signal
-classify_trap(const struct counting *counting, pid_t tid, const siginfo_t *info)
-{
-	if (find_address(&counting->breakpoints, (uint64_t)(uintptr_t)info->si_addr) ==
-	    counting->breakpoints.count)
-		return BREAKPOINT_NONE;
-	return breakpoint_classify(tid, info);
-}
-
 /* True if the thread hits a breakpoint a second time because a signal handler has returned to it:
  * the first hit has been counted. True only once per return: the stored place is cleared. */
 static bool
@@ -143,6 +130,8 @@ is_repeated_hit(struct tracee *tracee, uint64_t address)
 	return true;
 }
 
+/* Counts a hit of a breakpoint at the address. The thread may have breakpoints that are not
+ * counted: ones that an earlier tracer has left. */
 static void
 count_hit(struct counting *counting, struct tracee *tracee, uint64_t address)
 {
@@ -204,16 +193,13 @@ static void
 serve_trap(struct tracer *tracer, struct tracee *tracee, int status)
 {
 	struct counting *counting = tracer->counting;
-	enum breakpoint_signal trap;
 	siginfo_t info;
 
 	if (!stop_read_signal(tracee->tid, &info))
 		return; /* the thread was killed */
-	trap = classify_trap(counting, tracee->tid, &info);
-	if (trap == BREAKPOINT_AGAIN) {
-		tracee_continue(tracee, 0);
-	} else if (trap == BREAKPOINT_HIT) {
+	if (breakpoint_is_hit(tracee->tid, &info)) {
 		count_hit(counting, tracee, (uint64_t)(uintptr_t)info.si_addr);
+		breakpoint_pass(tracee->tid, &info);
 		tracee->stepping = breakpoint_needs_step;
 		if (tracee->stepping)
 			breakpoints_clear(tracee->tid);
@@ -272,8 +258,7 @@ clear_and_detach(struct tracer *tracer, struct tracee *tracee, int status, struc
 
 	breakpoints_clear(tid);
 	tracee->set = false;
-	if (signo == SIGTRAP && stop_read_signal(tid, &info) &&
-	    classify_trap(counting, tid, &info) != BREAKPOINT_NONE) {
+	if (signo == SIGTRAP && stop_read_signal(tid, &info) && breakpoint_is_hit(tid, &info)) {
 		count_hit(counting, tracee, (uint64_t)(uintptr_t)info.si_addr);
 		signo = 0;
 	} else {

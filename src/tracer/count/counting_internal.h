@@ -25,18 +25,13 @@ int breakpoints_set(pid_t tid, const struct breakpoints *breakpoints);
  * killed in its stop. Makes only system calls, and so may be called by a signal handler. */
 int breakpoints_clear(pid_t tid);
 
-/* What a SIGTRAP says about the breakpoints of its thread. */
-enum breakpoint_signal {
-	BREAKPOINT_NONE, /* the signal has another cause */
-	BREAKPOINT_HIT,  /* the thread has reached a breakpoint: si_addr */
-	/* as BREAKPOINT_HIT, but the kernel was not told which one, and the thread reaches it again
-	 * when it is resumed */
-	BREAKPOINT_AGAIN,
-};
-
-/* Classifies a signal that the thread has stopped for, or that is pending for it. Makes only system
- * calls, and so may be called by a signal handler. */
-enum breakpoint_signal breakpoint_classify(pid_t tid, const siginfo_t *info);
+/*
+ * Returns true if the signal is that of a breakpoint of the thread, whose address is si_addr. The
+ * thread has stopped for the signal, or the signal is pending for it. No process can send a signal
+ * with such a si_code to another process. Makes only system calls, and so may be called by a signal
+ * handler.
+ */
+bool breakpoint_is_hit(pid_t tid, const siginfo_t *info);
 
 /*
  * True on architectures where a thread that is resumed at a breakpoint hits it again, so that it
@@ -44,6 +39,10 @@ enum breakpoint_signal breakpoint_classify(pid_t tid, const siginfo_t *info);
  * across signal handlers (since Linux 3.11).
  */
 extern const bool breakpoint_needs_step;
+
+/* To be called before a thread is resumed that has stopped for such a signal: sets the resume flag
+ * if the kernel has not set it. No effect if breakpoint_needs_step is true. */
+void breakpoint_pass(pid_t tid, const siginfo_t *info);
 
 struct breakpoint_place {
 	uint64_t pc, sp;

@@ -155,8 +155,8 @@ own_trap(void)
 
 #ifdef __x86_64__
 /*
- * int1 stops a thread as a breakpoint does whose exception has lost its status: with TRAP_BRKPT,
- * and the address of the next instruction, which is that of after_int1.
+ * int1 causes the same signal as a breakpoint whose exception has no status: SIGTRAP with
+ * TRAP_BRKPT, and the address of the next instruction, after_int1.
  */
 void int1_before(_Atomic uint64_t *count);
 extern const char after_int1[];
@@ -170,6 +170,9 @@ __asm__(".text\n"
 static void
 int1(void)
 {
+	struct sigaction action = { .sa_handler = on_trap };
+
+	sigaction(SIGTRAP, &action, NULL);
 	for (int i = 0; i < 200; i++) {
 		int1_before(&counters->value[0]);
 		other();

@@ -275,7 +275,7 @@ test_stops(void **state)
 	weights_scene_end(&scene);
 }
 
-/* It is known, however many samples have found the thread asleep. */
+/* It is subtracted from the blocked time even if most samples found the thread asleep. */
 static void
 test_stops_of_sleeper(void **state)
 {
