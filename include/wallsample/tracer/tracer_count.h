@@ -20,8 +20,8 @@
  * undo. That affects only programs that execute a counted address while they block or ignore
  * SIGTRAP.
  *
- * On x86-64 the SIGTRAP of an int1 instruction that directly precedes a counted address is taken for
- * that of the breakpoint: it is not delivered, and counts as the execution of the address.
+ * On x86-64 the SIGTRAP of an int1 instruction directly before a counted address is taken for that
+ * of the breakpoint: it is not delivered, and counts as the execution of the address.
  */
 #ifndef WALLSAMPLE_TRACER_TRACER_COUNT_H
 #define WALLSAMPLE_TRACER_TRACER_COUNT_H
