@@ -17,13 +17,15 @@
 
 #include "wallsample/process/process.h"
 
-/* The longest and the shortest mean time between ticks that bursts_tick_ns() returns. The longest
+/*
+ * The longest and the shortest mean time between ticks that bursts_tick_ns() returns. The longest
  * is also used for programs without short bursts. Ticks shorter than the shortest one do more harm
- * than having few of them in a burst: with bursts of 1 ms and ticks of 0.5 ms, 9 of 12 predictions
- * of the program `serial` were within 3 points or had the truth in their interval, and 2 of 8 of
- * `phases`; with ticks of 1 ms, 11 of 12 and 8 of 8. Predictions for `locked` were 15 points too
- * low with ticks of 0.5 ms, and 9 points with 1 ms (`make bench-causal BENCH_ARGS='--unit 1 --turns
- * 0 --word=--tick=1ms'`). */
+ * than having few of them in a burst: with bursts of 1 ms, the gains of the program `mail`, which
+ * are 33, 100 and 300, were predicted as 31 to 33, 94 to 108 and 292 to 309 with ticks of 1 ms, and
+ * as 20 to 32, 76 to 104 and 206 to 328 with ticks of 0.5 ms. Predictions for `locked` were 5 to 19
+ * points too low with ticks of 1 ms, and 15 too low to 10 too high with ticks of 0.5 ms (two runs
+ * of `make bench-causal BENCH_ARGS='--unit 1 --turns 0 -d 25s --word=--tick=1ms'`).
+ */
 #define BURSTS_TICK_MOST_NS (5 * NS_PER_MS)
 #define BURSTS_TICK_LEAST_NS (1 * NS_PER_MS)
 
