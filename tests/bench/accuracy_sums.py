@@ -29,7 +29,7 @@ WHERE function = '[CPU time without a sample]'"""
 SPAN = "SELECT min(start_ns), max(start_ns + span_ns) FROM ticks"
 CLOCK = "SELECT value FROM meta WHERE key = 'clock_ns'"
 STOLEN = "SELECT coalesce(max(value), 0) FROM cost WHERE name = 'stolen_ns'"
-STEAL_S = 1 / os.sysconf("SC_CLK_TCK")
+STAT_UNIT = 1 / os.sysconf("SC_CLK_TCK")   # seconds in a unit of /proc/stat
 NOTE = """Seconds on a CPU, then waiting for one: found, true, error, number of threads that are
 beyond 1 % and a tick at each edge, largest error of a thread. Found waits include the column
 "stolen": time that wallsample attributes to the hypervisor. The error excludes it; it should not
@@ -84,7 +84,7 @@ def at(values, moment, what):
 def machine_steal():
     """Seconds for which a hypervisor has used the CPUs of this machine."""
     with open("/proc/stat", encoding="ascii") as file:
-        return int(file.readline().split()[8]) * STEAL_S
+        return int(file.readline().split()[8]) * STAT_UNIT
 
 
 def read_recording(path):

@@ -69,7 +69,7 @@ struct stop_request {
 	/* Upper bound of the duration of the stop, in ns. For a held thread only the part up to the
 	 * end of the tracer_collect_held in which it stopped; 0 if it stopped after that call. */
 	uint64_t stopped_ns;
-	uint64_t kept_ns; /* lower bound of it; 0 for a held thread */
+	uint64_t kept_ns; /* lower bound of the duration of the stop; 0 for a held thread */
 	/* private to the tracer */
 	uint64_t asked_ns; /* when the thread was interrupted */
 	uint64_t found_ns; /* a moment at which the thread was stopped already */

@@ -69,7 +69,8 @@ has_address(pid_t tid, uint64_t address)
  * Some virtual machines lose the status bits of the debug register DR6 now and then. The kernel
  * then cannot tell that a breakpoint caused the exception. It treats it as an int1 instruction and
  * sends SIGTRAP with TRAP_BRKPT (exc_debug_user, arch/x86/kernel/traps.c); si_addr is the program
- * counter, which is the address of the breakpoint. It does not set the resume flag.
+ * counter, which is the address of the breakpoint. It does not set the resume flag, without which
+ * the thread would reach the breakpoint again.
  */
 static bool
 has_lost_status(const siginfo_t *info)

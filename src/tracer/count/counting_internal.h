@@ -40,8 +40,8 @@ bool breakpoint_is_hit(pid_t tid, const siginfo_t *info);
  */
 extern const bool breakpoint_needs_step;
 
-/* To be called before a thread is resumed that has stopped for such a signal: sets the resume flag
- * if the kernel has not set it. No effect if breakpoint_needs_step is true. */
+/* Prepares a thread that has stopped for such a signal to be resumed: sets its resume flag if the
+ * kernel has not set it. No effect if breakpoint_needs_step is true. */
 void breakpoint_pass(pid_t tid, const siginfo_t *info);
 
 struct breakpoint_place {

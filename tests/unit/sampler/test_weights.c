@@ -254,41 +254,46 @@ test_small_difference(void **state)
 	weights_scene_end(&scene);
 }
 
+/* One window of a thread, for 95 ms of which stops kept it from executing. */
+static void
+window_with_stops(struct weights_scene *scene, const char *samples, int64_t cpu_ms,
+		  int64_t delay_ms)
+{
+	const char *const all[] = { samples };
+
+	weights_scene_begin(scene, 1, NULL);
+	weights_scene_count(scene, 0, cpu_ms, delay_ms);
+	scene->thread[0].window.stopped_ns = 95 * MS;
+	scene->thread[0].window.moved_ns = (uint64_t)(1000 * MS);
+	weights_scene_window(scene, all, false);
+	assert_int_equal(scene->thread[0].window.stopped_ns, 0);
+}
+
 /* The time of the sampler's own stops of a runnable thread is a wait for a CPU. */
 static void
 test_stops(void **state)
 {
-	const char *const samples[] = { A10 A10 A10 A10 A10 A10 A10 A10 W10 W10 };
 	struct weights_scene scene;
 
 	(void)state;
-	weights_scene_begin(&scene, 1, NULL);
-	weights_scene_count(&scene, 0, 700, 200);
-	scene.thread[0].window.stopped_ns = 95 * MS;
-	scene.thread[0].window.moved_ns = (uint64_t)(1000 * MS);
-	weights_scene_window(&scene, samples, false);
+	window_with_stops(&scene, A10 A10 A10 A10 A10 A10 A10 A10 W10 W10, 700, 200);
 	/* A two-hundredth of the window hardly blocked, and counts as running. */
 	assert_near(cpu_of(&scene, 0), 705 * MS);
 	assert_near(wall_of(&scene, 0, RUN_QUEUED, NULL), 295 * MS);
 	assert_near(wall_of(&scene, 0, RUN_UNKNOWN, NULL), 0);
-	assert_int_equal(scene.thread[0].window.stopped_ns, 0);
 	weights_scene_end(&scene);
 }
 
-/* It is subtracted from the blocked time even if most samples found the thread asleep. */
+/* This time is subtracted from the blocked time even if most samples found the thread asleep. */
 static void
 test_stops_of_sleeper(void **state)
 {
-	const char *const samples[] = { A10 A10 A10 A10 S10 S10 S10 S10 S10 S10 };
 	struct weights_scene scene;
 
 	(void)state;
-	weights_scene_begin(&scene, 1, NULL);
-	weights_scene_count(&scene, 0, 400, 0);
-	scene.thread[0].window.stopped_ns = 30 * MS;
-	weights_scene_window(&scene, samples, false);
+	window_with_stops(&scene, A10 A10 A10 A10 S10 S10 S10 S10 S10 S10, 400, 0);
 	assert_near(cpu_of(&scene, 0), 400 * MS);
-	assert_near(wall_of(&scene, 0, RUN_SLEEPING, NULL), 570 * MS);
+	assert_near(wall_of(&scene, 0, RUN_SLEEPING, NULL), 505 * MS);
 	weights_scene_end(&scene);
 }
 
