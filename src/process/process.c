@@ -17,6 +17,10 @@
 /* Most bytes of a command line that are kept: it may have megabytes. */
 #define CMDLINE_LIMIT 4096
 
+/* Most readings of process_list_all_threads. Of a process whose threads live for microseconds 2 % of
+ * the readings were incomplete. */
+#define READINGS_MOST 100
+
 bool
 process_read_task_stat(const struct process *process, pid_t tid, struct task_stat *stat)
 {
@@ -251,6 +255,35 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 		if (unique == 0 || (*tids)[unique - 1] != (*tids)[i])
 			(*tids)[unique++] = (*tids)[i];
 	return unique;
+}
+
+/* True if the process has exited, or the list has all its threads: the process has as many, and each
+ * in the list still exists. */
+static bool
+is_complete(const struct process *process, const pid_t *tids, size_t count)
+{
+	struct task_stat stat;
+
+	if (!process_read_task_stat(process, process->pid, &stat) || stat.num_threads == 0)
+		return true;
+	if (stat.num_threads != count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (tgkill(process->pid, tids[i], 0) != 0 && errno == ESRCH)
+			return false;
+	return true;
+}
+
+size_t
+process_list_all_threads(const struct process *process, pid_t **tids, size_t *capacity)
+{
+	size_t count;
+	int readings = 0;
+
+	do
+		count = process_list_threads(process, tids, capacity);
+	while (++readings < READINGS_MOST && !is_complete(process, *tids, count));
+	return count;
 }
 
 /*

@@ -94,9 +94,13 @@ bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 /*
  * Stores the thread ids of the process in ascending order in *tids, an array from xgrow with room
  * for *capacity elements (NULL and 0 before the first call), which later calls reuse and the caller
- * frees. Returns the number of ids; 0 when the process has exited.
+ * frees. Returns the number of ids; 0 when the process has exited. If a thread exits meanwhile, the
+ * list may lack other threads, because the kernel ends its listing there.
  */
 size_t process_list_threads(const struct process *process, pid_t **tids, size_t *capacity);
+/* As process_list_threads, but repeats the reading until the list has all threads that the process
+ * had at one moment, at most a hundred times. */
+size_t process_list_all_threads(const struct process *process, pid_t **tids, size_t *capacity);
 
 /*
  * Opens a file in /proc/PID that shows memory, descriptors or the root directory, which a thread

@@ -44,7 +44,7 @@ seize_all(struct tracer *tracer)
 	size_t capacity = 0, count;
 
 	do
-		count = process_list_threads(tracer->process, &tids, &capacity);
+		count = process_list_all_threads(tracer->process, &tids, &capacity);
 	while (seize_new(tracer, tids, count) > 0);
 	free(tids);
 	tracer->quiet = false;
@@ -149,12 +149,12 @@ interrupt_all(struct tracees *tracees)
 }
 
 /* Interrupts and adds the threads that the kernel has seized at their creation, and that have not
- * stopped yet. */
+ * stopped yet. One that the list lacks would be left stopped. */
 static void
 find_new_tracees(struct tracer *tracer)
 {
 	pid_t *tids = NULL;
-	size_t capacity = 0, count = process_list_threads(tracer->process, &tids, &capacity);
+	size_t capacity = 0, count = process_list_all_threads(tracer->process, &tids, &capacity);
 
 	for (size_t i = 0; i < count; i++)
 		if (!counting_has(tracer, tids[i]) && stop_interrupt(tids[i]))
