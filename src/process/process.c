@@ -17,8 +17,8 @@
 /* Most bytes of a command line that are kept: it may have megabytes. */
 #define CMDLINE_LIMIT 4096
 
-/* Most readings of process_list_all_threads. Of a process whose threads live for microseconds 2 % of
- * the readings were incomplete. */
+/* Most readings of process_list_all_threads. 2 % of the readings were incomplete in a process whose
+ * threads live for microseconds. */
 #define READINGS_MOST 100
 
 bool
@@ -257,8 +257,8 @@ process_list_threads(const struct process *process, pid_t **tids, size_t *capaci
 	return unique;
 }
 
-/* True if the process has exited, or the list has all its threads: the process has as many, and each
- * in the list still exists. */
+/* True if the process has exited, or the list has all its threads: the process has as many, and
+ * each in the list still exists. */
 static bool
 is_complete(const struct process *process, const pid_t *tids, size_t count)
 {
