@@ -152,16 +152,42 @@ attribute_sample(struct charging *charging, struct observation *observation)
 
 /* --- observations without a stack ----------------------------------------------------------- */
 
+/* Handles an observation of a thread that was woken from the sleep of its last observation and has
+ * had no CPU since. The past time is of the sleep. */
+static void
+attribute_woken(struct charging *charging, const struct observation *observation)
+{
+	struct sampled_thread *thread = observation->thread;
+	const enum run_state slept = thread->state;
+
+	if (!thread->woken) {
+		charge_end_of_wait(charging, thread, thread->selected);
+		attribute_past(charging, thread, observation->past_samples, observation->past_ns);
+		thread->window.moved_ns = thread->last_ns;
+	}
+	thread->woken = true;
+	if (!thread->selected) {
+		charge_unselected(charging, RUN_QUEUED, observation->samples);
+		return;
+	}
+	thread->state = RUN_QUEUED;
+	attribute_time(charging, thread, observation->samples, observation->weight_ns);
+	thread->state = slept;
+}
+
 static void
 attribute_unchanged(struct charging *charging, const struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
-	if (thread->selected) {
+	if (observation->woken) {
+		attribute_woken(charging, observation);
+	} else if (thread->selected) {
 		waits_try_again(thread->process->waits, thread);
 		attribute_time(charging, thread, observation->samples, observation->weight_ns);
-		charging->run->stats.reused += (uint64_t)observation->samples;
 	}
+	if (thread->selected)
+		charging->run->stats.reused += (uint64_t)observation->samples;
 	select_schedule(charging->run, thread);
 }
 
@@ -171,7 +197,7 @@ attribute_unselected(struct charging *charging, const struct observation *observ
 	struct sampled_thread *thread = observation->thread;
 
 	if (observation->state == RUN_RUNNING)
-		charge_unselected(charging, observation->samples);
+		charge_unselected(charging, RUN_RUNNING, observation->samples);
 	else if (observation->state == RUN_SLEEPING && waits_word(&observation->info) != 0)
 		waits_classify(thread->process->waits, thread, RUN_SLEEPING, &observation->info);
 	select_settle(charging->run, thread, observation->state == RUN_SLEEPING);

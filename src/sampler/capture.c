@@ -300,8 +300,7 @@ settle_waiting(struct observation *observation)
 			   request->before.switches != observation->thread->stop_switches;
 
 	observation->state = slept ? RUN_SLEEPING : RUN_QUEUED;
-	if (slept)
-		observation->importance = 1.0;
+	observation->importance = 1.0;
 }
 
 static void

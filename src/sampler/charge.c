@@ -100,13 +100,19 @@ charge_late_begin(struct charging *charging, const struct observation *observati
 }
 
 void
-charge_unselected(struct charging *charging, int64_t samples)
+charge_unselected(struct charging *charging, enum run_state state, int64_t samples)
 {
+	const bool queued = state == RUN_QUEUED;
+
 	if (samples == 1) {
 		charging->runnable++;
+		charging->queued += queued;
 		return;
 	}
-	charging->hidden.on_cpu++;
+	if (queued)
+		charging->hidden.queued += (double)samples;
+	else
+		charging->hidden.on_cpu++;
 	charging->hidden.unselected += samples;
 }
 

@@ -98,8 +98,9 @@ struct charging {
 	size_t gap_count, gap_capacity;
 };
 
-/* Counts samples of a running thread that is not selected and so has no entry in the profile. */
-void charge_unselected(struct charging *charging, int64_t samples);
+/* Counts samples of a thread that is runnable (`state`) and not selected, and so has no entry in
+ * the profile. */
+void charge_unselected(struct charging *charging, enum run_state state, int64_t samples);
 /* Counts samples of a runnable thread, which are in the entry `entry` of the profile; charge_tick
  * will charge them. Samples of a late thread are counted only when its stop request has ended or
  * the thread has exited; they are charged at once. */

@@ -18,9 +18,9 @@
 #define SEARCH_MOST 48
 #define SEARCH_NS (200 * NS_PER_US)
 
-/* Reads the thread's counters and, unless it has been asleep ever since its last observation, its
- * system call. Returns false if they cannot be read, or if the thread is late, held, or without
- * schedstat. */
+/* Reads the thread's counters and, unless it was observed asleep and has not been scheduled in
+ * since, its system call. Returns false if they cannot be read, or if the thread is late, held, or
+ * without schedstat. */
 static bool
 look_read(const struct observation *observation, struct look *look)
 {
@@ -53,23 +53,30 @@ look_compare(struct observation *observation, const struct sched *sched, struct 
 }
 
 void
-look_first(struct observation *observation)
+look_first(const struct run *run, struct observation *observation)
 {
 	struct look look;
 
-	if (look_read(observation, &look))
-		observation->look = look;
+	if (!look_read(observation, &look))
+		return;
+	look.woken = !look.taken && thread_is_woken(run, observation->thread);
+	observation->look = look;
 }
 
 static void
-settle(struct observation *observation)
+settle(const struct run *run, struct observation *observation)
 {
+	const struct look *first = &observation->look;
 	struct look look;
 
 	if (!look_read(observation, &look))
 		return;
 	if (look.taken)
 		look_compare(observation, &look.sched, &look.call);
+	/* One that was still asleep at the first look was woken during the occupation: it counts as
+	 * asleep. */
+	look.woken = !look.taken && (first->at_ns == 0 || first->woken) &&
+		     thread_is_woken(run, observation->thread);
 	look.settled = true;
 	observation->look = look;
 }
@@ -130,7 +137,7 @@ settle_all(const struct run *run, struct observation *observation, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (i % OBSERVED_AT_ONCE == 0)
 			late_serve(run);
-		settle(&observation[i]);
+		settle(run, &observation[i]);
 	}
 	find_occupied(run, observation, count);
 }
@@ -279,7 +286,7 @@ looks_take(struct looks *looks, struct run *run, bool all)
 	while (occupy_arriving(run->occupy)) {
 		late_serve(run);
 		if (first < looks->count)
-			look_first(&looks->item[first++]);
+			look_first(run, &looks->item[first++]);
 	}
 	occupy_span(run->occupy, run->occupied_ns);
 	if (occupy_is_complete(run->occupy)) {

@@ -30,6 +30,7 @@ struct sampled_thread;
 struct look {
 	bool settled; /* all CPUs were taken: `sched` is valid, and not to be read again */
 	bool taken;   /* `sched` and `call` are valid; false: asleep since the last observation */
+	bool woken;   /* not taken: the thread has been woken since (thread_is_woken) */
 	struct sched sched;
 	struct syscall_info call; /* running, or the system call in which the thread sleeps */
 	uint64_t at_ns;           /* when `sched` was read */
@@ -66,7 +67,7 @@ void looks_use(const struct looks *looks, const struct run *run, struct observat
 	       size_t count);
 void looks_release(struct looks *looks);
 /* Makes a first look at a thread. Public for tests. */
-void look_first(struct observation *observation);
+void look_first(const struct run *run, struct observation *observation);
 /*
  * Compares a later reading of the thread, made in this tick, with the look at it. A thread that was
  * asleep at the look, and has not been scheduled in since, still has the stack of its sleep: if it

@@ -374,6 +374,22 @@ is_another(const struct sampled_thread *thread, const struct sched *now)
 			  (stat.start_stack > 1 && stat.start_stack != process->start_stack));
 }
 
+/* Sets `woken` of a thread that was asleep at its last observation. If it is woken, reads *sched
+ * again: only if that is unchanged, the thread had no CPU when its state was read. */
+static enum watch_end
+observe_woken(const struct run *run, struct observation *observation, struct sched *sched)
+{
+	struct sampled_thread *thread = observation->thread;
+
+	if (observation->look.settled)
+		observation->woken = observation->look.woken;
+	else if (observation->look.at_ns == 0 || observation->look.woken)
+		observation->woken = thread_is_woken(run, thread);
+	if (observation->look.settled || !observation->woken)
+		return WATCH_OK;
+	return watch_read_sched(&thread->watch, thread->process->process, sched);
+}
+
 static void
 observe_thread(struct run *run, struct observation *observation)
 {
@@ -389,16 +405,21 @@ observe_thread(struct run *run, struct observation *observation)
 	}
 	if (!observation->look.settled)
 		end = watch_read_sched(&thread->watch, thread->process->process, &sched);
+	if (end == WATCH_OK && thread->asleep && sched.switches == thread->sched.switches)
+		end = observe_woken(run, observation, &sched);
 	if (end == WATCH_OK && is_another(thread, &sched))
 		end = WATCH_GONE;
 	if (end == WATCH_OK && observation->samples == 1 && sched.cpu_ns > cpu_ns)
 		observation->cpu_ns = sched.cpu_ns - cpu_ns;
 	if (end == WATCH_OK && sched_differ(&sched, &thread->sched))
 		thread->window.moved_ns = thread->last_ns;
-	if (end == WATCH_OK && thread->asleep && sched.switches == thread->sched.switches)
-		observation->outcome = OUTCOME_UNCHANGED;
-	else
+	if (end != WATCH_OK || !thread->asleep || sched.switches != thread->sched.switches) {
 		observe_changed(run, observation, &sched, end);
+		return;
+	}
+	observation->outcome = OUTCOME_UNCHANGED;
+	if (observation->woken && !thread->woken)
+		weigh_changed(run, observation);
 }
 
 void

@@ -42,6 +42,7 @@ select_settle(struct run *run, struct sampled_thread *thread, bool asleep)
 {
 	thread->seen = true;
 	thread->asleep = asleep;
+	thread->woken = false;
 	thread->since_tick = run->tick.number;
 	select_schedule(run, thread);
 }

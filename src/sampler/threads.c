@@ -259,6 +259,20 @@ thread_read_call(struct sampled_thread *thread, const struct sched *sched,
 }
 
 bool
+thread_is_woken(const struct run *run, struct sampled_thread *thread)
+{
+	const struct thread_window *window = &thread->window;
+	const int64_t waited_ns = (int64_t)(thread->sched.delay_ns - window->counted.delay_ns);
+
+	/* Without calibration `counted` is not known. */
+	if (run->holds || run->config.exact)
+		return false;
+	if (!thread->woken && !window->waits && waited_ns < WAITS_LEAST_NS)
+		return false;
+	return watch_is_runnable(&thread->watch, thread->process->process);
+}
+
+bool
 thread_read_name(struct sampled_thread *thread)
 {
 	struct task_stat stat;

@@ -95,6 +95,18 @@ bool thread_is_unmoved(struct sampled_thread *thread);
  */
 enum watch_end thread_read_call(struct sampled_thread *thread, const struct sched *sched,
 				struct syscall_info *call);
+/* The state of a sleeping thread is read only if it has waited for CPUs for at least this time, in
+ * waits that have ended, in this window or the last one (thread_is_woken). */
+#define WAITS_LEAST_NS ((int64_t)(5 * NS_PER_MS))
+
+/*
+ * True if a thread that was asleep at its last observation, and has not been scheduled in since,
+ * has been woken and waits for a CPU. The counters do not show this, because the kernel counts
+ * a wait when it ends. Reads the thread's state, 1.5 us, only if it has waited for CPUs lately
+ * (WAITS_LEAST_NS) or was woken at its last observation; false for other threads, in runs that hold
+ * threads, and for dumps.
+ */
+bool thread_is_woken(const struct run *run, struct sampled_thread *thread);
 /* Lists the threads of all processes: adds new ones, and moves those that have exited to
  * threads.removed. */
 void threads_refresh(struct run *run);

@@ -72,6 +72,7 @@ struct sampled_thread {
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
 	uint32_t process_execs, process_threads; /* execs and num_threads of `process` then */
 	struct sched sched;
+	bool woken; /* asleep: it was woken from this sleep and waited for a CPU */
 	enum run_state state;
 	enum gil gil;
 	uint32_t stack;      /* number in the profile */
@@ -122,7 +123,7 @@ struct observation {
 	bool selected; /* the thread was selected before its name was read again */
 	bool renamed;  /* its name was read again and differs */
 	int64_t samples, weight_ns;    /* weight of the sample: ticks, and nanoseconds */
-	double importance;             /* if it ran: 1, or IMPORTANCE_ROUGH (occupy_internal.h) */
+	double importance;             /* 1, or IMPORTANCE_ROUGH (occupy_internal.h) if it ran */
 	int64_t past_samples, past_ns; /* weight to add to the last observation; may be < 0 */
 	uint64_t cpu_ns, counters_ns;  /* CPU time of the tick, or 0; when thread->sched was read */
 	enum run_state state, slept;   /* slept: the state of the sleep, if it fell asleep */
@@ -133,6 +134,7 @@ struct observation {
 	bool moved;       /* the thread ran after its stack was copied; a second copy failed */
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
 	bool fell_asleep; /* the thread was on a CPU when the tick began, and sleeps since then */
+	bool woken;       /* UNCHANGED: woken from the known sleep, it waits for a CPU */
 	bool restless;    /* it is likely to run soon: is_first (look.c) is true */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */

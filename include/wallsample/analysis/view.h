@@ -180,7 +180,7 @@ int64_t view_unfiltered_ns(const struct view *view); /* wall time of all samples
 
 /*
  * Returns the value of view_row.syscall for a sample: SYSCALL_GREEN for a sleeping task that no
- * thread runs, else the system call of the sample.
+ * thread runs, SYSCALL_NONE for a runnable thread, else the system call of the sample.
  */
 int32_t view_syscall(const struct view *view, const struct profile_entry *sample);
 /*

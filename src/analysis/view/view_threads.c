@@ -284,6 +284,8 @@ view_excluded(const struct view *view)
 int32_t
 view_syscall(const struct view *view, const struct profile_entry *sample)
 {
+	if (run_state_runnable(sample->state))
+		return (int32_t)SYSCALL_NONE; /* the call of a woken thread has ended */
 	return sample->state == RUN_SLEEPING && sample->carrier == 0 &&
 			       sample->syscall == SYSCALL_NONE &&
 			       profile_thread(view->profile, sample->thread)->is_green ?

@@ -150,7 +150,7 @@ blame_set_stack(struct waits *waits, struct sampled_thread *holder, bool held_be
 		return;
 	}
 	to->stack = holder->stack;
-	to->state = holder->late != NULL ? RUN_QUEUED : holder->state;
+	to->state = holder->late != NULL || holder->woken ? RUN_QUEUED : holder->state;
 }
 
 /* Attributes the waiting time of a thread at this tick to the holder of the lock. */

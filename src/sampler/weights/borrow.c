@@ -147,6 +147,24 @@ donors_of(struct calibration *calibration, struct sampled_thread *thread, enum w
 	return own != NULL && own->count > 0 ? own : NULL;
 }
 
+/* Returns, of samples of a thread that waits for a CPU, those after which it continues where it was
+ * preempted; NULL: there are none. The others are of waits after wake-ups, which do not show where
+ * the thread runs: only these have a system call, the one that has ended (attribute_woken). */
+static struct donors *
+without_woken(struct calibration *calibration, const struct donors *donors)
+{
+	struct donors *out = &calibration->waits;
+
+	out->count = 0;
+	for (uint32_t i = 0; donors != NULL && i < donors->count; i++) {
+		const struct donor *donor = &donors->donor[i];
+
+		if (profile_entry(calibration->run->profile, donor->entry)->syscall == SYSCALL_NONE)
+			out->donor[out->count++] = *donor;
+	}
+	return out->count > 0 ? out : NULL;
+}
+
 /* Returns the donors that divide time of the class; NULL: there are none. A thread that waits for a
  * CPU does so where it was preempted or will continue, so that either runnable class can divide the
  * time of the other. */
@@ -158,9 +176,11 @@ find_donors(struct calibration *calibration, struct sampled_thread *thread, enum
 	if (class == CLASS_BLOCKED)
 		return NULL;
 	found = donors_of(calibration, thread, class);
-	return found != NULL ?
-		       found :
-		       donors_of(calibration, thread, class == CLASS_CPU ? CLASS_QUEUE : CLASS_CPU);
+	if (found != NULL)
+		return found;
+	if (class == CLASS_QUEUE)
+		return donors_of(calibration, thread, CLASS_CPU);
+	return without_woken(calibration, donors_of(calibration, thread, CLASS_QUEUE));
 }
 
 bool

@@ -83,6 +83,7 @@ read_counters(struct calibration *calibration, struct sampled_thread *thread)
 		return;
 	}
 	window->backwards = false;
+	window->waits = now.delay_ns - window->counted.delay_ns >= WAITS_LEAST_NS;
 	calibration->known_ns += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
 	window->carried[CLASS_CPU] += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
 	window->carried[CLASS_QUEUE] += (int64_t)(now.delay_ns - window->counted.delay_ns);
@@ -125,14 +126,15 @@ know_times(const struct calibration *calibration, struct sampled_thread *thread,
 	const struct run *run = calibration->run;
 	struct thread_window *window = &thread->window;
 	int64_t *known = account->known, *blocked = &known[CLASS_BLOCKED], more;
-	const bool awake = !thread->asleep && thread->late == NULL;
+	const enum run_state state = thread->woken ? RUN_QUEUED : thread->state;
+	const bool awake = (!thread->asleep || thread->woken) && thread->late == NULL;
 
 	known[CLASS_CPU] = between(window->carried[CLASS_CPU], 0, account->all_ns);
 	known[CLASS_QUEUE] = between(window->carried[CLASS_QUEUE], 0,
 				     account->all_ns - known[CLASS_CPU]);
 	*blocked = account->all_ns - known[CLASS_CPU] - known[CLASS_QUEUE];
-	if (awake && run_state_runnable(thread->state) && account->samples[CLASS_BLOCKED] <= 0) {
-		more = between(*blocked, 0, thread->state == RUN_RUNNING ? SCHED_TICK_NS : 0);
+	if (awake && run_state_runnable(state) && account->samples[CLASS_BLOCKED] <= 0) {
+		more = between(*blocked, 0, state == RUN_RUNNING ? SCHED_TICK_NS : 0);
 		known[CLASS_CPU] += more;
 		*blocked -= more;
 		more = between(*blocked, 0, (int64_t)(run->tick.time_ns - window->moved_ns));

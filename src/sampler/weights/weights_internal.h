@@ -94,6 +94,7 @@ struct thread_window {
 	struct sched counted; /* the kernel's counters up to which time was calibrated */
 	bool weighed;         /* a window of the thread was calibrated */
 	bool backwards;       /* the last reading was below `counted` */
+	bool waits;           /* it waited for CPUs for WAITS_LEAST_NS in the last window */
 	double importance;    /* of the next samples that are added */
 	/* For CLASS_CPU and CLASS_QUEUE: time that the kernel has counted and no window contains;
 	 * negative: a window has more than the kernel has counted so far. */
@@ -103,13 +104,13 @@ struct thread_window {
 	uint64_t moved_ns;  /* a wait for a CPU that is in progress began after this moment */
 };
 
-/* Begins the first window of a thread. Its time counts from the thread's creation on. */
+/* Begins the first window of a thread: its time counts from the thread's creation on. */
 void window_init(struct thread_window *window);
 void window_release(struct thread_window *window);
 /* Adds samples of the thread, in this state, which are in the entry `entry` of the profile. */
 void window_add(struct thread_window *window, uint32_t entry, enum run_state state, int64_t samples,
 		int64_t wall_ns);
-/* Adds latency that was charged to an entry, if the window has a sample of the entry. */
+/* Adds latency that was charged to an entry, if the window has a sample of it. */
 void window_charge(struct thread_window *window, uint32_t entry, int64_t latency_ns);
 /* Sorts the cells by entry and merges those of equal entries. */
 void window_merge(struct thread_window *window);
@@ -145,6 +146,7 @@ struct calibration {
 	struct donors *kind;
 	size_t kind_capacity;
 	struct plan plan;      /* buffer */
+	struct donors waits;   /* buffer of borrow.c */
 	uint64_t process_ns;   /* CPU time of the processes at the end of the last window */
 	int64_t known_ns;      /* CPU time of known threads in this window */
 	int64_t unknown_ns;    /* CPU time of no known thread, not in the profile yet */
@@ -156,8 +158,7 @@ struct calibration {
 
 /* --- borrow.c: the plan, and time without samples  ------------------------------------------ */
 
-/* Plans the addition of `ns` of wall time to the entry, in the ticks of the present window. The
- * result is valid until the next call. */
+/* Plans `ns` of wall time more for the entry, in this window. Valid until the next call. */
 struct planned *weights_plan(struct calibration *calibration, const struct profile_entry *entry,
 			     int64_t ns);
 /* Merges the samples of the thread's window; the runnable ones become donors for threads of its
@@ -169,8 +170,7 @@ bool weights_borrow(struct calibration *calibration, struct sampled_thread *thre
 /* True if the window's samples on a CPU (sums: `ns`, `part`) are few and rough, a donor exact. */
 bool weights_has_better(struct calibration *calibration, struct sampled_thread *thread, int64_t ns,
 			double part);
-/* Plans time of a class without samples: waits for a CPU belong to the stack at which the thread
- * was observed last, other time to a named frame. */
+/* Plans time without samples: a wait for a CPU belongs to the last stack, other time to a frame. */
 void weights_leave_unplaced(struct calibration *calibration, struct sampled_thread *thread,
 			    enum weight_class class, int64_t ns);
 /* Moves time of the thread from the named frames of earlier windows to donors that exist now. */

@@ -3,7 +3,8 @@
  * shares.c - threads that divide their time in known shares.
  *
  * shares twins N: N threads "twin", each 7 ms of CPU time in f70, 3 ms in f30, and so on.
- * shares half: one thread "half", 20 ms asleep in rest, 20 ms busy in toil, and so on.
+ * shares half [US]: one thread "half", US us (20,000) asleep in rest, as long busy in toil, and so
+ * on.
  * At the end of its input it prints "f70 NS", "f30 NS" (CPU time) or "rest NS", "toil NS"
  * (wall time) and "cpu NS" (the thread's own clock), summed over the threads; and of each
  * twin "wall70_TID NS", "wall30_TID NS": on a busy machine waiting for a CPU counts, too.
@@ -14,6 +15,7 @@ void twin(void), f70(uint64_t), f30(uint64_t), half(void), rest(uint64_t), toil(
 
 #define MS UINT64_C(1000000)
 
+static uint64_t half_ns = 20 * MS;
 static _Atomic uint64_t first_ns, second_ns, cpu_ns;
 static _Atomic bool asked;
 static _Atomic int answered;
@@ -84,7 +86,7 @@ FRAME void
 toil(uint64_t until_ns)
 {
 	while (target_clock_ns(CLOCK_MONOTONIC) < until_ns)
-		for (int i = 0; i < 20000; i++)
+		for (int i = 0; i < 2000; i++)
 			target_sink++;
 	target_sink = 20;
 }
@@ -96,9 +98,9 @@ half(void)
 
 	target_here();
 	while (!asked) {
-		rest(now + 20 * MS);
+		rest(now + half_ns);
 		uint64_t middle = target_clock_ns(CLOCK_MONOTONIC);
-		toil(middle + 20 * MS);
+		toil(middle + half_ns);
 		uint64_t end = target_clock_ns(CLOCK_MONOTONIC);
 		first_ns += middle - now;
 		second_ns += end - middle;
@@ -120,6 +122,8 @@ main(int argc, char **argv)
 	const bool twins = strcmp(argv[1], "twins") == 0;
 	if (twins && argc > 2)
 		count = strtoul(argv[2], NULL, 10);
+	if (!twins && argc > 2)
+		half_ns = strtoul(argv[2], NULL, 10) * (MS / 1000);
 	if (count < 1 || count > 8)
 		return 64;
 	for (size_t i = 0; i < count; i++)

@@ -213,7 +213,7 @@ test_woken(void **state)
 		scene_end(&scene);
 		skip();
 	}
-	look_first(observation);
+	look_first(&scene.run, observation);
 	assert_true(observation->look.taken);
 	assert_false(observation->look.call.running);
 	tell(&scene, 'x');
@@ -229,6 +229,73 @@ test_woken(void **state)
 	scene_end(&scene);
 }
 
+/* Observes the thread, which was asleep at its last observation. `waits`: it has waited for CPUs in
+ * the last window. Returns 1 if it counts as woken, 0 if as asleep, and -1 if it has run. */
+static int
+observe_again(struct scene *scene, bool waits)
+{
+	scene->observation.outcome = OUTCOME_FAILED;
+	scene->observation.woken = false;
+	scene->thread.window.waits = waits;
+	observe_threads(&scene->run, &scene->observation, 1);
+	return scene->observation.outcome == OUTCOME_UNCHANGED ? scene->observation.woken : -1;
+}
+
+/* A thread that has been woken and gets no CPU has the counters of one that sleeps, and counted as
+ * asleep: its waits for a CPU after wake-ups were divided among the stacks of other waits. */
+static void
+test_woken_later(void **state)
+{
+	struct scene scene;
+	struct observation *observation = &scene.observation;
+	struct syscall_info info;
+	cpu_set_t all, other;
+	pthread_t rival;
+	int asleep, during, looked, at_once, seldom, sum;
+
+	(void)state;
+	if (!take_cpus(&all, &other)) {
+		print_message("there is one CPU only\n");
+		skip();
+	}
+	scene_begin(&scene);
+	assert_int_equal(sched_setaffinity(scene.child.pid, sizeof(other), &other), 0);
+	assert_true(sleeping_child_settle(&scene.child, &scene.thread.watch, SYS_read,
+					  &scene.thread.sched, &info));
+	scene.thread.seen = scene.thread.asleep = true;
+	scene.thread.window.counted = scene.thread.sched;
+	asleep = observe_again(&scene, true);
+	if (!rival_start(&rival, &other)) {
+		print_message("SCHED_FIFO is not permitted here\n");
+		scene_end(&scene);
+		sched_setaffinity(0, sizeof(all), &all);
+		skip();
+	}
+	look_first(&scene.run, observation);
+	tell(&scene, 'x');
+	wait_runnable(&scene);
+	during = observe_again(&scene, true);
+	look_first(&scene.run, observation);
+	looked = observe_again(&scene, true);
+	observation->look = (struct look){ .settled = false };
+	at_once = observe_again(&scene, true);
+	seldom = observe_again(&scene, false);
+	scene.thread.sched.delay_ns += WAITS_LEAST_NS;
+	sum = observe_again(&scene, false);
+	rival_ends = true;
+	pthread_join(rival, NULL);
+	sched_setaffinity(0, sizeof(all), &all);
+	scene_end(&scene);
+	assert_int_equal(asleep, 0);
+	/* The first look has found it asleep: it was woken during the occupation. */
+	assert_int_equal(during, 0);
+	assert_int_equal(looked, 1);
+	assert_int_equal(at_once, 1);
+	/* The state is read only of a thread that has waited for CPUs. */
+	assert_int_equal(seldom, 0);
+	assert_int_equal(sum, 1);
+}
+
 /* Begins an observation whose thread runs when the CPUs are being taken, and then falls asleep.
  * Returns false if it was scheduled in in between. */
 static bool
@@ -242,7 +309,7 @@ fall_asleep(struct scene *scene)
 	tell(scene, 's');
 	while (!shared->spins)
 		sched_yield();
-	look_first(&scene->observation);
+	look_first(&scene->run, &scene->observation);
 	assert_true(scene->observation.look.call.running);
 	shared->go = true;
 	while (shared->spins)
@@ -666,6 +733,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_woken),
+		cmocka_unit_test(test_woken_later),
 		cmocka_unit_test(test_fell_asleep),
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_job_control),

@@ -235,6 +235,56 @@ test_other_kind(void **state)
 	}
 }
 
+/* Waits after wake-ups have their part of the waits for a CPU, but none of the CPU time without
+ * samples: waits after which the thread goes on where it was preempted divide it, if there are
+ * any. */
+static void
+test_woken(void **state)
+{
+	static const struct {
+		const char *samples;
+		int64_t slept_ms, a_ms, unsampled_ms;
+	} rows[] = {
+		{ "++++++++++AAAAAAAAAA" S10 S10 S10 S10 S10 S10 S10 S10, 150, 150, 0 },
+		{ "AAAAAAAAAAAAAAAAAAAA" S10 S10 S10 S10 S10 S10 S10 S10, 0, 150, 0 },
+		{ "++++++++++++++++++++" S10 S10 S10 S10 S10 S10 S10 S10, 300, 0, 150 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct weights_scene scene;
+
+		weights_scene_begin(&scene, 1, NULL);
+		weights_scene_count(&scene, 0, 150, 300);
+		weights_scene_window(&scene, &rows[i].samples, false);
+		assert_times(&scene, 0, 150, 300, 1000);
+		assert_within(wall_of(&scene, 0, RUN_QUEUED, "sleep"), rows[i].slept_ms * MS, 100);
+		assert_within(wall_of(&scene, 0, RUN_RUNNING, PROFILE_UNSAMPLED_CPU),
+			      rows[i].unsampled_ms * MS, 100);
+		assert_within(wall_of(&scene, 0, RUN_RUNNING, "a"), rows[i].a_ms * MS, 100);
+		assert_latency(&scene);
+		weights_scene_end(&scene);
+	}
+}
+
+/* A wait after a wake-up that is still in progress at the end of the window is not counted by the
+ * kernel yet: it counts as a wait, as that of a preempted thread does. */
+static void
+test_woken_all_the_time(void **state)
+{
+	const char *const samples[] = { "++++++++++++++++++++" };
+	struct weights_scene scene;
+
+	(void)state;
+	weights_scene_begin(&scene, 1, NULL);
+	weights_scene_window(&scene, samples, false);
+	assert_times(&scene, 0, 0, 200, 200);
+	weights_scene_count(&scene, 0, 0, 400);
+	weights_scene_window(&scene, samples, false);
+	assert_times(&scene, 0, 0, 400, 400);
+	weights_scene_end(&scene);
+}
+
 /* --- named frames ---------------------------------------------------------------------------- */
 
 /* CPU time without samples or donors has a named frame, and moves to samples when there are some,
@@ -405,6 +455,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rough_alone),
 		cmocka_unit_test(test_own_donors),      cmocka_unit_test(test_queue_from_cpu),
+		cmocka_unit_test(test_woken),           cmocka_unit_test(test_woken_all_the_time),
 		cmocka_unit_test(test_few_samples),     cmocka_unit_test(test_stretched),
 		cmocka_unit_test(test_same_kind),       cmocka_unit_test(test_other_kind),
 		cmocka_unit_test(test_unsampled_cpu),   cmocka_unit_test(test_short_cpu),

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* tick.began_ns is the present: the time since then delays the count of threads that were never
  * seen (weigh_ended). */
@@ -97,15 +98,16 @@ add_sample(struct weights_scene *scene, struct sampled_thread *thread, char lett
 {
 	struct run *run = &scene->run;
 	const char leaf[2] = { (char)tolower((unsigned char)letter), '\0' };
-	struct profile_entry entry = { .syscall = SYSCALL_NONE, .samples = 1 };
+	const bool woken = letter == '+', slept = letter == '-' || woken;
+	struct profile_entry entry = { .syscall = woken ? SYS_read : SYSCALL_NONE, .samples = 1 };
 	uint32_t id;
 
-	thread->state = letter == '-'                  ? RUN_SLEEPING :
-			isupper((unsigned char)letter) ? RUN_QUEUED :
-							 RUN_RUNNING;
-	thread->stack = make_stack(run->profile, letter == '-' ? "sleep" : leaf);
+	thread->state = letter == '-'                           ? RUN_SLEEPING :
+			woken || isupper((unsigned char)letter) ? RUN_QUEUED :
+								  RUN_RUNNING;
+	thread->stack = make_stack(run->profile, slept ? "sleep" : leaf);
 	thread->seen = true;
-	thread->asleep = letter == '-';
+	thread->asleep = slept;
 	entry.thread = thread_record_of_sample(run, thread, &entry.carrier);
 	entry.stack = thread->stack;
 	entry.state = thread->state;
@@ -114,6 +116,9 @@ add_sample(struct weights_scene *scene, struct sampled_thread *thread, char lett
 	entry.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? WEIGHTS_SPAN_NS : 0;
 	id = profile_add(run->profile, &entry);
 	window_add(&thread->window, id, entry.state, 1, WEIGHTS_SPAN_NS);
+	if (woken)
+		thread->state = RUN_SLEEPING;
+	thread->woken = woken;
 	return id;
 }
 

@@ -8,6 +8,7 @@
  *	a to z  on a CPU, in the function of this name: the stack is start;main;work;a
  *	A to Z  waiting for a CPU, in the function of the same name in lower case
  *	-       asleep in the function "sleep"
+ *	+       woken from this sleep, waiting for a CPU
  *	.       no sample
  *
  * A text that is shorter than the longest one of the window is continued with '.'.
