@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -431,6 +432,36 @@ refusals(void)
 	finish(&counter);
 }
 
+#ifdef __x86_64__
+static void
+exit_by_address(int signo, siginfo_t *info, void *context)
+{
+	const ucontext_t *user = context;
+	const unsigned char *next = (const unsigned char *)user->uc_mcontext.gregs[REG_RIP];
+
+	(void)signo;
+	(void)info;
+	_exit(*next == 0xf1 ? 1 : 0);
+}
+
+/* True if int1 continues behind the instruction. On virtual machines on some AMD processors its
+ * exception has the address of int1 itself, which is then executed again without end. */
+static bool
+int1_is_passed(void)
+{
+	struct sigaction action = { .sa_sigaction = exit_by_address, .sa_flags = SA_SIGINFO };
+	const pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		sigaction(SIGTRAP, &action, NULL);
+		__asm__ volatile(".byte 0xf1; nop");
+		_exit(2);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+#endif
+
 int
 main(void)
 {
@@ -442,7 +473,10 @@ main(void)
 	count_work("children", "forks");
 	count_work("SIGTRAP of the program's own", "trap");
 #ifdef __x86_64__
-	count_work("exceptions without a status", "int1");
+	if (int1_is_passed())
+		count_work("exceptions without a status", "int1");
+	else
+		printf("int1 is executed again without end here: not tested\n");
 #endif
 	count_work("waits that a stop would cut short", "waits");
 	stops_meanwhile(false);
@@ -457,7 +491,8 @@ main(void)
 	leave_and_return("handler");
 	leave_and_return("waits");
 #ifdef __x86_64__
-	leave_and_return("int1");
+	if (int1_is_passed())
+		leave_and_return("int1");
 #endif
 	unharmed("calls_parked");
 	unharmed("calls_restart");
