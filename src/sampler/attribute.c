@@ -153,7 +153,7 @@ attribute_sample(struct charging *charging, struct observation *observation)
 /* --- observations without a stack ----------------------------------------------------------- */
 
 /* Handles an observation of a thread that was woken from the sleep of its last observation and has
- * had no CPU since. The past time is of the sleep. */
+ * had no CPU since. past_ns of the observation belongs to the sleep. */
 static void
 attribute_woken(struct charging *charging, const struct observation *observation)
 {

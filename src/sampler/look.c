@@ -18,9 +18,9 @@
 #define SEARCH_MOST 48
 #define SEARCH_NS (200 * NS_PER_US)
 
-/* Reads the thread's counters and, unless it was observed asleep and has not been scheduled in
- * since, its system call. Returns false if they cannot be read, or if the thread is late, held, or
- * without schedstat. */
+/* Reads the thread's counters. Reads its system call, too, if it was not asleep at its last
+ * observation or has been scheduled in since. Returns false if they cannot be read, or if the
+ * thread is late, held, or without schedstat. */
 static bool
 look_read(const struct observation *observation, struct look *look)
 {
@@ -73,8 +73,8 @@ settle(const struct run *run, struct observation *observation)
 		return;
 	if (look.taken)
 		look_compare(observation, &look.sched, &look.call);
-	/* One that was still asleep at the first look was woken during the occupation: it counts as
-	 * asleep. */
+	/* A thread that was still asleep at the first look was woken during the occupation, and
+	 * counts as asleep. */
 	look.woken = !look.taken && (first->at_ns == 0 || first->woken) &&
 		     thread_is_woken(run, observation->thread);
 	look.settled = true;

@@ -72,7 +72,7 @@ struct sampled_thread {
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
 	uint32_t process_execs, process_threads; /* execs and num_threads of `process` then */
 	struct sched sched;
-	bool woken; /* asleep: it was woken from this sleep and waited for a CPU */
+	bool woken; /* with `asleep`: it was woken from this sleep, and waited for a CPU */
 	enum run_state state;
 	enum gil gil;
 	uint32_t stack;      /* number in the profile */
@@ -134,7 +134,7 @@ struct observation {
 	bool moved;       /* the thread ran after its stack was copied; a second copy failed */
 	bool in_sleep;    /* the registers are those of a sleep that the stop interrupted */
 	bool fell_asleep; /* the thread was on a CPU when the tick began, and sleeps since then */
-	bool woken;       /* UNCHANGED: woken from the known sleep, it waits for a CPU */
+	bool woken;       /* with UNCHANGED: it was woken from that sleep, and waits for a CPU */
 	bool restless;    /* it is likely to run soon: is_first (look.c) is true */
 	/* Results of unwinding. */
 	bool asleep;         /* the thread still sleeps at this stack */

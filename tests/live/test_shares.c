@@ -28,7 +28,6 @@ check_share(const struct folded *folded, pid_t tid, const char *first, const cha
 
 	printf("  %s: %.4f, in truth %.4f +- %.4f, unknown %.4f, uncounted %.4f\n", first, a, truth,
 	       bound, unknown, uncounted);
-
 	good &= CHECK(truth >= a - uncounted - bound && truth <= a + unknown + bound,
 		      "share of %s is %.4f (unknown %.4f, uncounted %.4f), should be %.4f +- %.4f",
 		      first, a, unknown, uncounted, truth, bound);
@@ -123,9 +122,10 @@ two_threads(void)
 }
 
 /*
- * Half asleep: by the wall clock, as the target saw it, so that waiting for a CPU counts
- * where it happened. A hypervisor may use the CPU without reporting stolen time, which the kernel
- * then counts neither as CPU time nor as a wait.
+ * Samples a thread that sleeps and computes for as long. Shares are of wall time, as the target
+ * measured it, so that a wait for a CPU counts where it happened. A hypervisor may use the CPU
+ * without reporting stolen time, which the kernel then counts neither as CPU time nor as a wait.
+ * `disturbed`: how much of its time the sampling may move from computing to sleeping.
  */
 static void
 check_half(struct target *target, const char *rate, const char *seconds, double disturbed)
@@ -181,7 +181,8 @@ half_asleep_among_rivals(void)
 	for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
 		if (CPU_ISSET(cpu, &all))
 			CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) != 0)
+		harness_die("the test cannot choose its CPU");
 	target_start(&rivals, "crowd", "4", "0", "0", NULL);
 	target_start(&target, "shares", "half", "2000", NULL);
 	sched_setaffinity(0, sizeof(all), &all);

@@ -147,27 +147,31 @@ donors_of(struct calibration *calibration, struct sampled_thread *thread, enum w
 	return own != NULL && own->count > 0 ? own : NULL;
 }
 
-/* Returns, of samples of a thread that waits for a CPU, those after which it continues where it was
- * preempted; NULL: there are none. The others are of waits after wake-ups, which do not show where
- * the thread runs: only these have a system call, the one that has ended (attribute_woken). */
-static struct donors *
-without_woken(struct calibration *calibration, const struct donors *donors)
+/*
+ * Sets `unfit` of the donors for time of the class. Returns false if all are unfit. A sample of a
+ * thread that waits for a CPU since a wake-up does not show where the thread runs, so that it
+ * divides no CPU time. Only such a sample of a runnable thread has a system call
+ * (profile_entry.syscall).
+ */
+static bool
+choose_fit(const struct calibration *calibration, struct donors *donors, enum weight_class class)
 {
-	struct donors *out = &calibration->waits;
+	const struct profile *profile = calibration->run->profile;
+	bool any = false;
 
-	out->count = 0;
-	for (uint32_t i = 0; donors != NULL && i < donors->count; i++) {
-		const struct donor *donor = &donors->donor[i];
+	for (uint32_t i = 0; i < donors->count; i++) {
+		struct donor *donor = &donors->donor[i];
 
-		if (profile_entry(calibration->run->profile, donor->entry)->syscall == SYSCALL_NONE)
-			out->donor[out->count++] = *donor;
+		donor->unfit = class == CLASS_CPU &&
+			       profile_entry(profile, donor->entry)->syscall != SYSCALL_NONE;
+		any |= !donor->unfit;
 	}
-	return out->count > 0 ? out : NULL;
+	return any;
 }
 
-/* Returns the donors that divide time of the class; NULL: there are none. A thread that waits for a
- * CPU does so where it was preempted or will continue, so that either runnable class can divide the
- * time of the other. */
+/* Returns the donors that divide time of the class, with `unfit` set; NULL: there are none. A
+ * thread that waits for a CPU does so where it was preempted or will continue, so that either
+ * runnable class can divide the time of the other. */
 static struct donors *
 find_donors(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
 {
@@ -176,11 +180,10 @@ find_donors(struct calibration *calibration, struct sampled_thread *thread, enum
 	if (class == CLASS_BLOCKED)
 		return NULL;
 	found = donors_of(calibration, thread, class);
-	if (found != NULL)
-		return found;
-	if (class == CLASS_QUEUE)
-		return donors_of(calibration, thread, CLASS_CPU);
-	return without_woken(calibration, donors_of(calibration, thread, CLASS_QUEUE));
+	if (found == NULL)
+		found = donors_of(calibration, thread,
+				  class == CLASS_CPU ? CLASS_QUEUE : CLASS_CPU);
+	return found != NULL && choose_fit(calibration, found, class) ? found : NULL;
 }
 
 bool
@@ -226,15 +229,15 @@ plan_donor(struct calibration *calibration, struct sampled_thread *thread, enum 
 	weights_plan(calibration, &entry, ns)->borrowed = true;
 }
 
-/* Returns the number of donors of equal weight that have as much information as these. There must
- * be a donor. */
+/* Returns the number of donors of equal weight that have as much information as the fit ones of
+ * these. There must be a fit one. */
 static double
 effective_donors(const struct donors *donors)
 {
 	double sum = 0, squares = 0;
 
 	for (uint32_t i = 0; i < donors->count; i++) {
-		const double weight = donors->donor[i].weight;
+		const double weight = donors->donor[i].unfit ? 0 : donors->donor[i].weight;
 
 		sum += weight;
 		squares += weight * weight;

@@ -22,15 +22,17 @@ donors_add(struct donors *donors, uint32_t entry, double ns, double part)
 uint32_t
 donors_next(struct donors *donors)
 {
-	struct donor *best = &donors->donor[0];
+	struct donor *best = NULL;
 	float total = 0;
 
 	for (uint32_t i = 0; i < donors->count; i++) {
 		struct donor *donor = &donors->donor[i];
 
+		if (donor->unfit)
+			continue;
 		donor->credit += donor->weight;
 		total += donor->weight;
-		if (donor->credit > best->credit)
+		if (best == NULL || donor->credit > best->credit)
 			best = donor;
 	}
 	best->credit -= total;

@@ -50,6 +50,7 @@ struct donor {
 	uint32_t entry;           /* of the profile */
 	float weight, importance; /* weight: estimated wall time in ns, times the importance */
 	float credit; /* part of the divided time that the donor has to get; donors_next */
+	bool unfit;   /* it divides no time now: set before donors_next, which ignores it */
 };
 
 /* The latest samples of one class. A zeroed struct is empty. */
@@ -60,8 +61,8 @@ struct donors {
 
 /* `ns`, `part`: as in struct window_cell; no effect unless both are above 0. */
 void donors_add(struct donors *donors, uint32_t entry, double ns, double part);
-/* Returns the entry of the donor that gets the next of equal parts of a time; there must be one. In
- * the long run each donor gets parts in proportion to its weight. */
+/* Returns the entry of the donor that gets the next of equal parts of a time; there must be a fit
+ * one. In the long run each gets parts in proportion to its weight. */
 uint32_t donors_next(struct donors *donors);
 
 /* --- window.c: the samples of one thread in the present window  ----------------------------- */
@@ -146,7 +147,6 @@ struct calibration {
 	struct donors *kind;
 	size_t kind_capacity;
 	struct plan plan;      /* buffer */
-	struct donors waits;   /* buffer of borrow.c */
 	uint64_t process_ns;   /* CPU time of the processes at the end of the last window */
 	int64_t known_ns;      /* CPU time of known threads in this window */
 	int64_t unknown_ns;    /* CPU time of no known thread, not in the profile yet */
@@ -158,7 +158,7 @@ struct calibration {
 
 /* --- borrow.c: the plan, and time without samples  ------------------------------------------ */
 
-/* Plans `ns` of wall time more for the entry, in this window. Valid until the next call. */
+/* Plans to add `ns` of wall time to the entry in this window. Valid until the next call. */
 struct planned *weights_plan(struct calibration *calibration, const struct profile_entry *entry,
 			     int64_t ns);
 /* Merges the samples of the thread's window; the runnable ones become donors for threads of its
@@ -170,7 +170,7 @@ bool weights_borrow(struct calibration *calibration, struct sampled_thread *thre
 /* True if the window's samples on a CPU (sums: `ns`, `part`) are few and rough, a donor exact. */
 bool weights_has_better(struct calibration *calibration, struct sampled_thread *thread, int64_t ns,
 			double part);
-/* Plans time without samples: a wait for a CPU belongs to the last stack, other time to a frame. */
+/* Plans time without samples: a wait for a CPU gets the last stack, other time a named frame. */
 void weights_leave_unplaced(struct calibration *calibration, struct sampled_thread *thread,
 			    enum weight_class class, int64_t ns);
 /* Moves time of the thread from the named frames of earlier windows to donors that exist now. */

@@ -191,6 +191,40 @@ take_cpus(cpu_set_t *all, cpu_set_t *other)
 	return sched_setaffinity(0, sizeof(own), &own) == 0;
 }
 
+/* Begins a scene whose child may use only the CPU *other, and whose test uses another one. Sets
+ * *all to the CPUs that the test had before. */
+static void
+scene_begin_apart(struct scene *scene, cpu_set_t *all, cpu_set_t *other)
+{
+	if (!take_cpus(all, other)) {
+		print_message("there is one CPU only\n");
+		skip();
+	}
+	scene_begin(scene);
+	assert_int_equal(sched_setaffinity(scene->child.pid, sizeof(*other), other), 0);
+}
+
+/* Starts the rival on the CPU of the child. */
+static void
+scene_start_rival(struct scene *scene, pthread_t *rival, const cpu_set_t *all,
+		  const cpu_set_t *other)
+{
+	if (rival_start(rival, other))
+		return;
+	print_message("SCHED_FIFO is not permitted here\n");
+	sched_setaffinity(0, sizeof(*all), all);
+	scene_end(scene);
+	skip();
+}
+
+static void
+rival_end(pthread_t rival, const cpu_set_t *all)
+{
+	rival_ends = true;
+	pthread_join(rival, NULL);
+	sched_setaffinity(0, sizeof(*all), all);
+}
+
 /* A thread that is woken when the CPUs are being taken, and gets none, counts as asleep: it was
  * taken for one that ran and fell asleep. */
 static void
@@ -202,26 +236,15 @@ test_woken(void **state)
 	pthread_t rival;
 
 	(void)state;
-	if (!take_cpus(&all, &other)) {
-		print_message("there is one CPU only\n");
-		skip();
-	}
-	scene_begin(&scene);
-	assert_int_equal(sched_setaffinity(scene.child.pid, sizeof(other), &other), 0);
-	if (!rival_start(&rival, &other)) {
-		print_message("SCHED_FIFO is not permitted here\n");
-		scene_end(&scene);
-		skip();
-	}
+	scene_begin_apart(&scene, &all, &other);
+	scene_start_rival(&scene, &rival, &all, &other);
 	look_first(&scene.run, observation);
 	assert_true(observation->look.taken);
 	assert_false(observation->look.call.running);
 	tell(&scene, 'x');
 	wait_runnable(&scene);
 	observe_threads(&scene.run, observation, 1);
-	rival_ends = true;
-	pthread_join(rival, NULL);
-	sched_setaffinity(0, sizeof(all), &all);
+	rival_end(rival, &all);
 	assert_int_equal(observation->outcome, OUTCOME_SLEEPING);
 	assert_int_equal(observation->state, RUN_SLEEPING);
 	assert_false(observation->fell_asleep);
@@ -254,23 +277,13 @@ test_woken_later(void **state)
 	int asleep, during, looked, at_once, seldom, sum;
 
 	(void)state;
-	if (!take_cpus(&all, &other)) {
-		print_message("there is one CPU only\n");
-		skip();
-	}
-	scene_begin(&scene);
-	assert_int_equal(sched_setaffinity(scene.child.pid, sizeof(other), &other), 0);
+	scene_begin_apart(&scene, &all, &other);
 	assert_true(sleeping_child_settle(&scene.child, &scene.thread.watch, SYS_read,
 					  &scene.thread.sched, &info));
 	scene.thread.seen = scene.thread.asleep = true;
 	scene.thread.window.counted = scene.thread.sched;
 	asleep = observe_again(&scene, true);
-	if (!rival_start(&rival, &other)) {
-		print_message("SCHED_FIFO is not permitted here\n");
-		scene_end(&scene);
-		sched_setaffinity(0, sizeof(all), &all);
-		skip();
-	}
+	scene_start_rival(&scene, &rival, &all, &other);
 	look_first(&scene.run, observation);
 	tell(&scene, 'x');
 	wait_runnable(&scene);
@@ -282,9 +295,7 @@ test_woken_later(void **state)
 	seldom = observe_again(&scene, false);
 	scene.thread.sched.delay_ns += WAITS_LEAST_NS;
 	sum = observe_again(&scene, false);
-	rival_ends = true;
-	pthread_join(rival, NULL);
-	sched_setaffinity(0, sizeof(all), &all);
+	rival_end(rival, &all);
 	scene_end(&scene);
 	assert_int_equal(asleep, 0);
 	/* The first look has found it asleep: it was woken during the occupation. */

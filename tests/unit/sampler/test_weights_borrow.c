@@ -235,9 +235,9 @@ test_other_kind(void **state)
 	}
 }
 
-/* Waits after wake-ups have their part of the waits for a CPU, but none of the CPU time without
- * samples: waits after which the thread goes on where it was preempted divide it, if there are
- * any. */
+/* Samples of waits after wake-ups divide the time of waits for a CPU, and no CPU time. CPU time
+ * without samples is divided by samples of other waits for a CPU; without any it has a named
+ * frame. */
 static void
 test_woken(void **state)
 {
@@ -265,6 +265,30 @@ test_woken(void **state)
 		assert_latency(&scene);
 		weights_scene_end(&scene);
 	}
+}
+
+/* CPU time that is one part in each window is divided among all samples of preempted threads: over
+ * many windows in proportion to their number. */
+static void
+test_woken_and_preempted(void **state)
+{
+	const char *const first[] = { "AAABAAABAAABAAAB++++" S10 S10 S10 S10 S10 S10 S10 S10 };
+	const char *const second[] = { S100 };
+	struct weights_scene scene;
+
+	(void)state;
+	weights_scene_begin(&scene, 1, NULL);
+	weights_scene_count(&scene, 0, 0, 200);
+	weights_scene_window(&scene, first, false);
+	for (int window = 0; window < 40; window++) {
+		weights_scene_count(&scene, 0, 8, 0);
+		weights_scene_window(&scene, second, false);
+	}
+	assert_within(wall_of(&scene, 0, RUN_RUNNING, NULL), 320 * MS, 100);
+	assert_within(wall_of(&scene, 0, RUN_RUNNING, "a"), 240 * MS, 16 * MS);
+	assert_within(wall_of(&scene, 0, RUN_RUNNING, "b"), 80 * MS, 16 * MS);
+	assert_latency(&scene);
+	weights_scene_end(&scene);
 }
 
 /* A wait after a wake-up that is still in progress at the end of the window is not counted by the
@@ -456,6 +480,7 @@ main(void)
 		cmocka_unit_test(test_rough_alone),
 		cmocka_unit_test(test_own_donors),      cmocka_unit_test(test_queue_from_cpu),
 		cmocka_unit_test(test_woken),           cmocka_unit_test(test_woken_all_the_time),
+		cmocka_unit_test(test_woken_and_preempted),
 		cmocka_unit_test(test_few_samples),     cmocka_unit_test(test_stretched),
 		cmocka_unit_test(test_same_kind),       cmocka_unit_test(test_other_kind),
 		cmocka_unit_test(test_unsampled_cpu),   cmocka_unit_test(test_short_cpu),
