@@ -45,11 +45,16 @@ void
 attribute_past(struct charging *charging, struct sampled_thread *thread, int64_t samples,
 	       int64_t ns)
 {
+	const enum run_state state = thread->state;
+
 	if (samples == 0 && ns == 0)
 		return;
+	if (thread->woken)
+		thread->state = RUN_QUEUED;
 	add_samples(charging->run, thread, samples, ns);
 	if (!run_state_runnable(thread->state))
 		waits_blame_last(thread->process->waits, thread, samples, ns);
+	thread->state = state;
 }
 
 void
@@ -221,7 +226,7 @@ attribute_changed(struct charging *charging, struct observation *observation)
 	if (observation->renamed)
 		thread_record_rename(charging->run, thread);
 	if (thread->excluded) { /* the thread has taken an excluded name: it gets no more samples */
-		thread->asleep = false;
+		thread->asleep = thread->woken = false;
 		return;
 	}
 	if (observation->outcome == OUTCOME_SLEEPING)

@@ -279,7 +279,7 @@ credit_gap(struct charging *charging, struct sampled_thread *thread, uint32_t st
 void
 charge_end_of_wait(struct charging *charging, struct sampled_thread *thread, bool selected)
 {
-	if (charging->gap_ns == 0 || !thread->seen || !thread->asleep)
+	if (charging->gap_ns == 0 || !thread->seen || !thread->asleep || thread->woken)
 		return;
 	if (selected)
 		credit_gap(charging, thread, stack_of_waiting(charging, thread));

@@ -113,10 +113,10 @@ void charge_removed(struct charging *charging, const struct sampled_thread *thre
  * time since the thread's counters were read for which the thread waited for a CPU. */
 void charge_late_begin(struct charging *charging, const struct observation *observation,
 		       double queued, struct late_charge *late);
-/* To be called for each thread that has run since its last observation. If the thread slept at that
- * observation, the real time of ticks without a runnable thread that is not charged yet (gap_ns) is
- * charged to that sleep: the thread counts as the first to wake. `selected`: the thread was
- * selected during the sleep; otherwise the time is dropped. */
+/* To be called for each thread that has run, or was woken, since its last observation. If the
+ * thread slept at that observation, the real time of ticks without a runnable thread that is not
+ * charged yet (gap_ns) is charged to that sleep: the thread counts as the first to wake.
+ * `selected`: the thread was selected during the sleep; otherwise the time is dropped. */
 void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread, bool selected);
 /*
  * Charges the real time of the tick, when all its observations are attributed (added to the

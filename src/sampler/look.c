@@ -147,8 +147,9 @@ settle_all(const struct run *run, struct observation *observation, size_t count)
 bool
 look_seeks(const struct sampled_thread *thread)
 {
-	return thread->seen && thread->asleep && !thread->backed_off && thread->selected &&
-	       !thread->excluded && !thread->gone && thread->late == NULL && !thread->held;
+	return thread->seen && thread->asleep && !thread->woken && !thread->backed_off &&
+	       thread->selected && !thread->excluded && !thread->gone && thread->late == NULL &&
+	       !thread->held;
 }
 
 static bool

@@ -29,7 +29,7 @@ struct sampled_thread;
 /* The last look at a thread in this tick. */
 struct look {
 	bool settled; /* all CPUs were taken: `sched` is valid, and not to be read again */
-	bool taken;   /* `sched` and `call` are valid; false: asleep since the last observation */
+	bool taken;   /* `sched` and `call` are valid; false: not scheduled in since it slept */
 	bool woken;   /* not taken: the thread has been woken since (thread_is_woken) */
 	struct sched sched;
 	struct syscall_info call; /* running, or the system call in which the thread sleeps */

@@ -124,8 +124,9 @@ void unwind_captured(struct unwinding *unwinding, struct observation *observatio
 
 /*
  * Attributes, in the order of the array, the observations that need no stack. For each thread that
- * has run since its last observation, attributes past_samples and past_ns to that observation. Does
- * not change the outcome of observations that await capture or unwinding, or whose stop is late.
+ * has run, or was woken, since its last observation, attributes past_samples and past_ns to that
+ * observation. Does not change the outcome of observations that await capture or unwinding, or
+ * whose stop is late.
  */
 void attribute_observed(struct charging *charging, struct observation *observation, size_t count);
 /* Attributes a sample that was unwound or has failed. */

@@ -264,7 +264,7 @@ thread_is_woken(const struct run *run, struct sampled_thread *thread)
 	const struct thread_window *window = &thread->window;
 	const int64_t waited_ns = (int64_t)(thread->sched.delay_ns - window->counted.delay_ns);
 
-	/* Without calibration `counted` is not known. */
+	/* These runs are not calibrated: `counted` is not set. */
 	if (run->holds || run->config.exact)
 		return false;
 	if (!thread->woken && !window->waits && waited_ns < WAITS_LEAST_NS)

@@ -169,8 +169,9 @@ struct observation select_observation(const struct tick *tick, struct sampled_th
  * was observed at this tick. */
 void select_schedule(struct run *run, struct sampled_thread *thread);
 /* As select_schedule, but the thread counts as newly observed from this tick on: a new observation
- * was stored, or the thread is held, or its stop is late. Sets seen, asleep and since_tick.
- * `asleep`: the thread sleeps, and its observation is valid until it runs. */
+ * was stored, or the thread is held, or its stop is late. Sets seen, asleep and
+ * since_tick; clears woken. `asleep`: the thread sleeps, and its observation is valid until it
+ * runs. */
 void select_settle(struct run *run, struct sampled_thread *thread, bool asleep);
 
 #endif

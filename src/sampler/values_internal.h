@@ -72,7 +72,7 @@ struct sampled_thread {
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
 	uint32_t process_execs, process_threads; /* execs and num_threads of `process` then */
 	struct sched sched;
-	bool woken; /* with `asleep`: it was woken from this sleep, and waited for a CPU */
+	bool woken; /* with `asleep`: it had been woken from this sleep, and waited for a CPU */
 	enum run_state state;
 	enum gil gil;
 	uint32_t stack;      /* number in the profile */
@@ -96,7 +96,7 @@ struct sampled_thread {
  * CAPTURED, UNWOUND, and UNSELECTED if `state` is known; the results of unwinding with UNWOUND.
  * `capture` is set with SLEEPING to UNWOUND, and with DEFERRED until late_begin. */
 enum outcome {
-	OUTCOME_UNCHANGED,  /* asleep since the last observation: the stack is known */
+	OUTCOME_UNCHANGED,  /* not scheduled in since it slept: the stack is known */
 	OUTCOME_HELD,       /* still held since an earlier tick */
 	OUTCOME_LATE,       /* an earlier tick requested its stop, which has not happened */
 	OUTCOME_GONE,       /* exited since the last tick: only past time is attributed */

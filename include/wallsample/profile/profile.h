@@ -88,8 +88,8 @@ struct profile_entry {
 	uint32_t thread, stack;
 	uint32_t carrier; /* for a task that a thread ran, 1 + id of the thread; else 0 */
 	enum run_state state;
-	/* system call in which the thread sleeps; if it waits for a CPU since it was woken, the
-	 * call in which it slept; or SYSCALL_NONE, SYSCALL_UNKNOWN */
+	/* system call in which the thread sleeps; if it has waited for a CPU since it was woken
+	 * from a known sleep, the call in which it slept; or SYSCALL_NONE, SYSCALL_UNKNOWN */
 	int32_t syscall;
 	uint32_t wait; /* id of a wait; 0: none */
 	enum gil gil;

@@ -19,8 +19,8 @@
  *
  * A sleeping thread is observed with a probability of 1/period at each tick. The period grows with
  * the length of the sleep, in powers of two, up to a limit that grows with the number of threads.
- * If the thread has not run since its last observation, the whole time since then is attributed to
- * the stack in which it sleeps, which is exact. If it has run, the new sample weighs dt(k) / p: p
+ * If the thread still sleeps as at its last observation, the whole time since then is attributed to
+ * that stack, which is exact. If it has run, or was woken, the new sample weighs dt(k) / p: p
  * is the probability of this observation, 1/period, or more if the tick searches for threads on a
  * CPU. The stack of the last observation gets the rest of the time since then, which may be
  * negative: this is the difference estimator of survey sampling. As p is known, the expected weight

@@ -130,48 +130,51 @@ weights_lend(struct calibration *calibration, struct sampled_thread *thread)
 
 /* --- borrowed time  ------------------------------------------------------------------------- */
 
-/* Returns the donors of one class for the thread: its own if they are enough, else those of its
- * kind; NULL: there are none. */
-static struct donors *
-donors_of(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
-{
-	struct donors *own = thread->window.donors[class], *kind;
-
-	if (own != NULL && own->count >= DONORS_ENOUGH)
-		return own;
-	if (thread->stack != STACK_NONE) {
-		kind = kind_of(calibration, thread, thread->stack, class);
-		if (kind->count > 0)
-			return kind;
-	}
-	return own != NULL && own->count > 0 ? own : NULL;
-}
-
 /*
- * Sets `unfit` of the donors for time of the class. Returns false if all are unfit. A sample of a
- * thread that waits for a CPU since a wake-up does not show where the thread runs, so that it
- * divides no CPU time. Only such a sample of a runnable thread has a system call
- * (profile_entry.syscall).
+ * Sets `unfit` of samples that are to divide time of the class, and returns the number of fit ones.
+ * A sample of a thread that was woken from a known sleep and has waited for a CPU since does not
+ * show where the thread runs, so that it divides no CPU time. Of the samples of runnable threads
+ * only these have a system call (profile_entry.syscall). After a page fault they have none, and
+ * stay fit.
  */
-static bool
+static size_t
 choose_fit(const struct calibration *calibration, struct donors *donors, enum weight_class class)
 {
 	const struct profile *profile = calibration->run->profile;
-	bool any = false;
+	size_t fit = 0;
 
-	for (uint32_t i = 0; i < donors->count; i++) {
+	for (uint32_t i = 0; donors != NULL && i < donors->count; i++) {
 		struct donor *donor = &donors->donor[i];
 
 		donor->unfit = class == CLASS_CPU &&
 			       profile_entry(profile, donor->entry)->syscall != SYSCALL_NONE;
-		any |= !donor->unfit;
+		fit += !donor->unfit;
 	}
-	return any;
+	return fit;
 }
 
-/* Returns the donors that divide time of the class, with `unfit` set; NULL: there are none. A
- * thread that waits for a CPU does so where it was preempted or will continue, so that either
- * runnable class can divide the time of the other. */
+/* Returns samples of the class `from` that are to divide time of `class`, with `unfit` set: those
+ * of the thread if enough are fit, else those of its kind; NULL: none are fit. */
+static struct donors *
+donors_of(struct calibration *calibration, struct sampled_thread *thread, enum weight_class from,
+	  enum weight_class class)
+{
+	struct donors *own = thread->window.donors[from], *kind;
+	const size_t fit = choose_fit(calibration, own, class);
+
+	if (fit >= DONORS_ENOUGH)
+		return own;
+	if (thread->stack != STACK_NONE) {
+		kind = kind_of(calibration, thread, thread->stack, from);
+		if (choose_fit(calibration, kind, class) > 0)
+			return kind;
+	}
+	return fit > 0 ? own : NULL;
+}
+
+/* Returns the donors that divide time of the class; NULL: there are none. A thread that waits for a
+ * CPU does so where it was preempted or will continue, so that either runnable class can divide the
+ * time of the other. */
 static struct donors *
 find_donors(struct calibration *calibration, struct sampled_thread *thread, enum weight_class class)
 {
@@ -179,11 +182,10 @@ find_donors(struct calibration *calibration, struct sampled_thread *thread, enum
 
 	if (class == CLASS_BLOCKED)
 		return NULL;
-	found = donors_of(calibration, thread, class);
-	if (found == NULL)
-		found = donors_of(calibration, thread,
-				  class == CLASS_CPU ? CLASS_QUEUE : CLASS_CPU);
-	return found != NULL && choose_fit(calibration, found, class) ? found : NULL;
+	found = donors_of(calibration, thread, class, class);
+	return found != NULL ? found :
+			       donors_of(calibration, thread,
+					 class == CLASS_CPU ? CLASS_QUEUE : CLASS_CPU, class);
 }
 
 bool
@@ -195,7 +197,7 @@ weights_has_better(struct calibration *calibration, struct sampled_thread *threa
 
 	if (ns <= 0 || part >= POOR * (double)calibration->run->tick.span_ns)
 		return false;
-	donors = donors_of(calibration, thread, CLASS_CPU);
+	donors = donors_of(calibration, thread, CLASS_CPU, CLASS_CPU);
 	for (uint32_t i = 0; donors != NULL && i < donors->count; i++)
 		better |= POOR * donors->donor[i].importance > part / (double)ns;
 	return better;
@@ -229,8 +231,8 @@ plan_donor(struct calibration *calibration, struct sampled_thread *thread, enum 
 	weights_plan(calibration, &entry, ns)->borrowed = true;
 }
 
-/* Returns the number of donors of equal weight that have as much information as the fit ones of
- * these. There must be a fit one. */
+/* Returns the number of donors of equal weight that would have as much information as the fit
+ * donors. One must be fit. */
 static double
 effective_donors(const struct donors *donors)
 {

@@ -50,7 +50,7 @@ struct donor {
 	uint32_t entry;           /* of the profile */
 	float weight, importance; /* weight: estimated wall time in ns, times the importance */
 	float credit; /* part of the divided time that the donor has to get; donors_next */
-	bool unfit;   /* it divides no time now: set before donors_next, which ignores it */
+	bool unfit;   /* set before each call of donors_next, which skips the donor */
 };
 
 /* The latest samples of one class. A zeroed struct is empty. */
@@ -62,7 +62,7 @@ struct donors {
 /* `ns`, `part`: as in struct window_cell; no effect unless both are above 0. */
 void donors_add(struct donors *donors, uint32_t entry, double ns, double part);
 /* Returns the entry of the donor that gets the next of equal parts of a time; there must be a fit
- * one. In the long run each gets parts in proportion to its weight. */
+ * one. In the long run each fit donor gets parts in proportion to its weight. */
 uint32_t donors_next(struct donors *donors);
 
 /* --- window.c: the samples of one thread in the present window  ----------------------------- */

@@ -3,8 +3,8 @@
  * shares.c - threads that divide their time in known shares.
  *
  * shares twins N: N threads "twin", each 7 ms of CPU time in f70, 3 ms in f30, and so on.
- * shares half [US]: one thread "half", US us (20,000) asleep in rest, as long busy in toil, and so
- * on.
+ * shares half [US]: one thread "half", US microseconds (default: 20,000) asleep in rest, then as
+ * long busy in toil, and so on.
  * At the end of its input it prints "f70 NS", "f30 NS" (CPU time) or "rest NS", "toil NS"
  * (wall time) and "cpu NS" (the thread's own clock), summed over the threads; and of each
  * twin "wall70_TID NS", "wall30_TID NS": on a busy machine waiting for a CPU counts, too.

@@ -191,25 +191,20 @@ take_cpus(cpu_set_t *all, cpu_set_t *other)
 	return sched_setaffinity(0, sizeof(own), &own) == 0;
 }
 
-/* Begins a scene whose child may use only the CPU *other, and whose test uses another one. Sets
- * *all to the CPUs that the test had before. */
+/* Begins a scene whose child gets no CPU until rival_end: it may use one CPU only, which the rival
+ * takes. *all: the CPUs that the test had before. */
 static void
-scene_begin_apart(struct scene *scene, cpu_set_t *all, cpu_set_t *other)
+scene_begin_beside_rival(struct scene *scene, cpu_set_t *all, pthread_t *rival)
 {
-	if (!take_cpus(all, other)) {
+	cpu_set_t other;
+
+	if (!take_cpus(all, &other)) {
 		print_message("there is one CPU only\n");
 		skip();
 	}
 	scene_begin(scene);
-	assert_int_equal(sched_setaffinity(scene->child.pid, sizeof(*other), other), 0);
-}
-
-/* Starts the rival on the CPU of the child. */
-static void
-scene_start_rival(struct scene *scene, pthread_t *rival, const cpu_set_t *all,
-		  const cpu_set_t *other)
-{
-	if (rival_start(rival, other))
+	assert_int_equal(sched_setaffinity(scene->child.pid, sizeof(other), &other), 0);
+	if (rival_start(rival, &other))
 		return;
 	print_message("SCHED_FIFO is not permitted here\n");
 	sched_setaffinity(0, sizeof(*all), all);
@@ -232,12 +227,11 @@ test_woken(void **state)
 {
 	struct scene scene;
 	struct observation *observation = &scene.observation;
-	cpu_set_t all, other;
+	cpu_set_t all;
 	pthread_t rival;
 
 	(void)state;
-	scene_begin_apart(&scene, &all, &other);
-	scene_start_rival(&scene, &rival, &all, &other);
+	scene_begin_beside_rival(&scene, &all, &rival);
 	look_first(&scene.run, observation);
 	assert_true(observation->look.taken);
 	assert_false(observation->look.call.running);
@@ -252,41 +246,46 @@ test_woken(void **state)
 	scene_end(&scene);
 }
 
-/* Observes the thread, which was asleep at its last observation. `waits`: it has waited for CPUs in
- * the last window. Returns 1 if it counts as woken, 0 if as asleep, and -1 if it has run. */
+/* `waits`: it has waited for CPUs. Returns 1 if it counts as woken, 0: asleep, -1: it has run. */
 static int
 observe_again(struct scene *scene, bool waits)
 {
-	scene->observation.outcome = OUTCOME_FAILED;
 	scene->observation.woken = false;
 	scene->thread.window.waits = waits;
 	observe_threads(&scene->run, &scene->observation, 1);
 	return scene->observation.outcome == OUTCOME_UNCHANGED ? scene->observation.woken : -1;
 }
 
-/* A thread that has been woken and gets no CPU has the counters of one that sleeps, and counted as
- * asleep: its waits for a CPU after wake-ups were divided among the stacks of other waits. */
+/* Begins a scene whose child was asleep at its last observation, was then looked at, and has been
+ * woken since. It gets no CPU until rival_end. */
+static void
+scene_begin_woken(struct scene *scene, cpu_set_t *all, pthread_t *rival)
+{
+	struct syscall_info info;
+
+	scene_begin_beside_rival(scene, all, rival);
+	assert_true(sleeping_child_settle(&scene->child, &scene->thread.watch, SYS_read,
+					  &scene->thread.sched, &info));
+	scene->thread.seen = scene->thread.asleep = true;
+	scene->thread.window.counted = scene->thread.sched;
+	look_first(&scene->run, &scene->observation);
+	tell(scene, 'x');
+	wait_runnable(scene);
+}
+
+/* A thread that has been woken and gets no CPU has the counters of one that sleeps. It counted as
+ * asleep; its waits after wake-ups were then divided among the stacks of its other waits. */
 static void
 test_woken_later(void **state)
 {
 	struct scene scene;
 	struct observation *observation = &scene.observation;
-	struct syscall_info info;
-	cpu_set_t all, other;
+	cpu_set_t all;
 	pthread_t rival;
-	int asleep, during, looked, at_once, seldom, sum;
+	int during, looked, at_once, settled, seldom, sum, held, exact;
 
 	(void)state;
-	scene_begin_apart(&scene, &all, &other);
-	assert_true(sleeping_child_settle(&scene.child, &scene.thread.watch, SYS_read,
-					  &scene.thread.sched, &info));
-	scene.thread.seen = scene.thread.asleep = true;
-	scene.thread.window.counted = scene.thread.sched;
-	asleep = observe_again(&scene, true);
-	scene_start_rival(&scene, &rival, &all, &other);
-	look_first(&scene.run, observation);
-	tell(&scene, 'x');
-	wait_runnable(&scene);
+	scene_begin_woken(&scene, &all, &rival);
 	during = observe_again(&scene, true);
 	look_first(&scene.run, observation);
 	looked = observe_again(&scene, true);
@@ -295,16 +294,53 @@ test_woken_later(void **state)
 	seldom = observe_again(&scene, false);
 	scene.thread.sched.delay_ns += WAITS_LEAST_NS;
 	sum = observe_again(&scene, false);
+	scene.run.holds = true;
+	held = observe_again(&scene, true);
+	scene.run.holds = false;
+	scene.run.config.exact = true;
+	exact = observe_again(&scene, true);
+	/* The tick has found it woken when all CPUs were taken. */
+	observation->look = (struct look){ .settled = true, .woken = true };
+	observation->look.sched = scene.thread.sched;
+	settled = observe_again(&scene, false);
 	rival_end(rival, &all);
 	scene_end(&scene);
-	assert_int_equal(asleep, 0);
-	/* The first look has found it asleep: it was woken during the occupation. */
-	assert_int_equal(during, 0);
-	assert_int_equal(looked, 1);
-	assert_int_equal(at_once, 1);
+	/* during: the first look has found it asleep, so that the occupation woke it. */
+	assert_true(during == 0 && looked == 1 && at_once == 1 && settled == 1);
 	/* The state is read only of a thread that has waited for CPUs. */
-	assert_int_equal(seldom, 0);
-	assert_int_equal(sum, 1);
+	assert_true(seldom == 0 && sum == 1 && held == 0 && exact == 0);
+}
+
+/* One tick in eight observes the thread: its first sample after the wake-up stands for eight ticks,
+ * later ones for the time since the last observation. */
+static void
+test_woken_weights(void **state)
+{
+	struct scene scene;
+	struct observation *observation = &scene.observation, first;
+	cpu_set_t all;
+	pthread_t rival;
+	int woken[2];
+
+	(void)state;
+	scene_begin_woken(&scene, &all, &rival);
+	observation->look = (struct look){ .settled = false };
+	scene.thread.backed_off = true;
+	scene.thread.period = 8;
+	scene.run.tick.span_ns = 10;
+	observation->samples = 5;
+	observation->weight_ns = 50;
+	woken[0] = observe_again(&scene, true);
+	first = *observation;
+	scene.thread.woken = true;
+	observation->samples = 5;
+	woken[1] = observe_again(&scene, false);
+	rival_end(rival, &all);
+	scene_end(&scene);
+	assert_true(woken[0] == 1 && woken[1] == 1);
+	assert_true(first.samples == 8 && first.weight_ns == 80);
+	assert_true(first.past_samples == -3 && first.past_ns == -30);
+	assert_int_equal(observation->samples, 5);
 }
 
 /* Begins an observation whose thread runs when the CPUs are being taken, and then falls asleep.
@@ -745,6 +781,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_woken),
 		cmocka_unit_test(test_woken_later),
+		cmocka_unit_test(test_woken_weights),
 		cmocka_unit_test(test_fell_asleep),
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_job_control),

@@ -9,9 +9,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <cmocka.h>
 
 #include "../scene/weights_scene.h"
+#include "sampler/pipeline_internal.h"
 
 #define MS ((int64_t)NS_PER_MS)
 #define ANY RUN_STATE_COUNT
@@ -291,6 +293,65 @@ test_woken_and_preempted(void **state)
 	weights_scene_end(&scene);
 }
 
+/* Of a thread with many waits after wake-ups, those of other threads of its kind divide the CPU
+ * time. */
+static void
+test_woken_of_kind(void **state)
+{
+	const char *const samples[] = { "++++++++++++++++++++" S10 S10 S10 S10 S10 S10 S10 S10,
+					"AAAAAAAAAAAAAAAAAAAA" S10 S10 S10 S10 S10 S10 S10 S10 };
+	struct weights_scene scene;
+
+	(void)state;
+	weights_scene_begin(&scene, 2, NULL);
+	weights_scene_count(&scene, 0, 150, 200);
+	weights_scene_count(&scene, 1, 0, 200);
+	weights_scene_window(&scene, samples, false);
+	assert_times(&scene, 0, 150, 200, 1000);
+	assert_within(wall_of(&scene, 0, RUN_RUNNING, "a"), 150 * MS, 100);
+	assert_latency(&scene);
+	weights_scene_end(&scene);
+}
+
+/* The sampler's own code attributes a sample of a woken thread: as a wait for a CPU in the stack of
+ * the sleep, which remains the last observation. So is the rest of the time after such a sample. */
+static void
+test_attribute_woken(void **state)
+{
+	const char *const asleep[] = { "-", "-" };
+	struct weights_scene scene;
+	struct sampled_thread *thread = &scene.thread[0];
+	struct observation seen[2] = { { .outcome = OUTCOME_UNCHANGED } };
+
+	(void)state;
+	weights_scene_begin(&scene, 2, NULL);
+	scene.run.config.rate_hz = 100;
+	scene.run.pace.config = &scene.run.config;
+	scene.run.pace.thin = 1;
+	rng_seed(&scene.run.rng, 1);
+	weights_scene_tick(&scene, asleep);
+	scene.thread[1].selected = false;
+	for (size_t i = 0; i < 2; i++) {
+		scene.thread[i].syscall = SYS_read;
+		scene.thread[i].last_ns = 7;
+		scene.thread[i].process = &(struct sampled_process){ .process = NULL };
+		seen[i] = (struct observation){
+			.thread = &scene.thread[i], .outcome = OUTCOME_UNCHANGED, .woken = true,
+			.samples = 1, .weight_ns = WEIGHTS_SPAN_NS,
+		};
+	}
+	attribute_observed(&scene.charging, seen, 2);
+	assert_true(scene.charging.runnable == 2 && scene.charging.queued == 2);
+	assert_true(thread->woken && thread->state == RUN_SLEEPING);
+	assert_int_equal(thread->window.moved_ns, 7);
+	assert_int_equal(wall_of(&scene, 0, RUN_QUEUED, "sleep"), WEIGHTS_SPAN_NS);
+	assert_int_equal(wall_of(&scene, 1, RUN_QUEUED, NULL), 0);
+	attribute_past(&scene.charging, thread, 2, 2 * WEIGHTS_SPAN_NS);
+	assert_int_equal(wall_of(&scene, 0, RUN_QUEUED, "sleep"), 3 * WEIGHTS_SPAN_NS);
+	assert_int_equal(thread->state, RUN_SLEEPING);
+	weights_scene_end(&scene);
+}
+
 /* A wait after a wake-up that is still in progress at the end of the window is not counted by the
  * kernel yet: it counts as a wait, as that of a preempted thread does. */
 static void
@@ -481,6 +542,7 @@ main(void)
 		cmocka_unit_test(test_own_donors),      cmocka_unit_test(test_queue_from_cpu),
 		cmocka_unit_test(test_woken),           cmocka_unit_test(test_woken_all_the_time),
 		cmocka_unit_test(test_woken_and_preempted),
+		cmocka_unit_test(test_woken_of_kind),   cmocka_unit_test(test_attribute_woken),
 		cmocka_unit_test(test_few_samples),     cmocka_unit_test(test_stretched),
 		cmocka_unit_test(test_same_kind),       cmocka_unit_test(test_other_kind),
 		cmocka_unit_test(test_unsampled_cpu),   cmocka_unit_test(test_short_cpu),
