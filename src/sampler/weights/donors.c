@@ -22,7 +22,7 @@ donors_add(struct donors *donors, uint32_t entry, double ns, double part)
 uint32_t
 donors_next(struct donors *donors)
 {
-	struct donor *best = NULL;
+	struct donor *best = &donors->donor[0];
 	float total = 0;
 
 	for (uint32_t i = 0; i < donors->count; i++) {
@@ -32,7 +32,7 @@ donors_next(struct donors *donors)
 			continue;
 		donor->credit += donor->weight;
 		total += donor->weight;
-		if (best == NULL || donor->credit > best->credit)
+		if (best->unfit || donor->credit > best->credit)
 			best = donor;
 	}
 	best->credit -= total;

@@ -321,6 +321,7 @@ test_attribute_woken(void **state)
 	const char *const asleep[] = { "-", "-" };
 	struct weights_scene scene;
 	struct sampled_thread *thread = &scene.thread[0];
+	struct sampled_process process = { .process = NULL };
 	struct observation seen[2] = { { .outcome = OUTCOME_UNCHANGED } };
 
 	(void)state;
@@ -334,7 +335,7 @@ test_attribute_woken(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		scene.thread[i].syscall = SYS_read;
 		scene.thread[i].last_ns = 7;
-		scene.thread[i].process = &(struct sampled_process){ .process = NULL };
+		scene.thread[i].process = &process;
 		seen[i] = (struct observation){
 			.thread = &scene.thread[i], .outcome = OUTCOME_UNCHANGED, .woken = true,
 			.samples = 1, .weight_ns = WEIGHTS_SPAN_NS,
