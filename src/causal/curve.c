@@ -14,9 +14,9 @@
  * (curve_fit.c). From some 20 experiments on, stretching has hardly any effect. An interval is
  * never made narrower than that of the percentiles.
  *
- * Resamples do not show an error that all experiments share, such as that of the estimated cost of
- * a tick. Each interval is therefore widened by the standard deviation of this cost, as if its
- * error were independent.
+ * Resamples do not show errors that all experiments share (fit_shared_deviation, curve_fit.c). Each
+ * interval is therefore widened by their standard deviation, as if they were independent of the
+ * other errors.
  */
 #include "wallsample/causal/causal_curve.h"
 
@@ -186,7 +186,7 @@ make_gain(const struct fit *fit, struct bootstrap *boot, uint32_t candidate, siz
 		boot->sample[b] = fit_gain(fit, boot->ratio[c * boot->count + b]);
 	out->gain = fit_gain(fit, cell->ratio);
 	make_interval(boot, out->gain, student_half(fit, candidate, weight), &out->low, &out->high);
-	widen(out->gain, fit_tick_deviation(fit, candidate, weight), &out->low, &out->high);
+	widen(out->gain, fit_shared_deviation(fit, candidate, weight), &out->low, &out->high);
 	/* A rate is not negative, so that a gain of throughput is at least -1; a time is not
 	 * negative, so that a gain of latency is at most 1. */
 	if (fit->kind == CAUSAL_LATENCY) {
@@ -224,7 +224,7 @@ slope_weights(const struct fit *fit, const struct causal_curve *curve, double *w
 }
 
 /* Sets the slope and its interval. Returns half the width that the interval has before it is
- * widened by the error that the cost of ticks causes. */
+ * widened by errors that all experiments share. */
 static double
 make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
 	   const double *weight)
@@ -245,18 +245,18 @@ make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *c
 	make_interval(boot, curve->slope, student_half(fit, curve->candidate, weight),
 		      &curve->slope_low, &curve->slope_high);
 	half = (curve->slope_high - curve->slope_low) / 2;
-	widen(curve->slope, fit_tick_deviation(fit, curve->candidate, weight), &curve->slope_low,
+	widen(curve->slope, fit_shared_deviation(fit, curve->candidate, weight), &curve->slope_low,
 	      &curve->slope_high);
 	return half;
 }
 
 /*
- * Returns the verdict. `half` is half the width of the slope's interval, without the error of
- * ticks. If the interval contains 0, the verdict is NOTHING on two conditions, otherwise UNSURE.
- * First, at the largest speed-up of the curve half the width of the fitted line's interval, which
- * is `half` times the speed-up, is at most the precision. Second, no gain has an interval that lies
- * wholly above the precision or wholly below -precision. (A gain may have one although the slope is
- * near 0, if the curve first falls and then rises.)
+ * Returns the verdict. `half` is half the width of the slope's interval, without errors that all
+ * experiments share. If the interval contains 0, the verdict is NOTHING on two conditions,
+ * otherwise UNSURE. First, at the largest speed-up of the curve half the width of the fitted line's
+ * interval, which is `half` times the speed-up, is at most the precision. Second, no gain has an
+ * interval that lies wholly above the precision or wholly below -precision. (A gain may have one
+ * although the slope is near 0, if the curve first falls and then rises.)
  */
 static enum causal_verdict
 curve_verdict(const struct causal_curve *curve, double half, double precision)

@@ -66,6 +66,7 @@ struct fit_cell {
 struct fit {
 	enum causal_point_kind kind;
 	size_t speedup_count;
+	double bursts_per_tick; /* tick_ns / burst_ns; 0: the length of bursts is not known */
 	/* Indexed by candidate * speedup_count + speed-up; the cells of speed-up 0 stay empty. */
 	struct fit_cell *cell;
 	size_t cell_count;
@@ -104,12 +105,14 @@ double fit_deviation(const struct fit *fit, uint32_t candidate, const double *we
 		     double *freedom);
 
 /*
- * Returns the standard deviation of the same sum as in fit_deviation(), as far as the unknown cost
- * of each tick (TICK_DEVIATION_NS, curve_fit.c) causes it. The result of fit_deviation() does not
- * contain this error, and more experiments do not reduce it. It is 0 if there are as many ticks per
- * unit of virtual time as at speed-up 0.
+ * Returns the standard deviation of the same sum as in fit_deviation(), as far as errors cause it
+ * that all experiments share: the unknown cost of each tick (TICK_DEVIATION_NS, curve_fit.c), and
+ * ticks that are too long to accelerate all bursts equally (BURST_DEVIATION). The result of
+ * fit_deviation() does not contain these errors, and more experiments do not reduce them. The first
+ * part is 0 if there are as many ticks per unit of virtual time as at speed-up 0, the second one if
+ * the length of bursts is not known.
  */
-double fit_tick_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
+double fit_shared_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
 
 /* Returns the 97.5 % quantile of Student's t distribution: the half width of a 95 % interval in
  * standard deviations. */

@@ -81,6 +81,7 @@ causal_choose_ticks(struct causal_command *command)
 	struct causal_result *result = &command->result;
 
 	command->bursts = bursts_measure(command->run.target.process);
+	result->burst_ns = command->bursts.burst_ns;
 	result->tick_ns = options->tick_ns != 0 ? options->tick_ns :
 						  bursts_tick_ns(&command->bursts);
 	result->experiment_ns = options->experiment_ns != 0 ? options->experiment_ns :

@@ -36,10 +36,11 @@ write_method(struct json_stream *json, const struct causal_result *result)
 	for (size_t i = 0; i < result->speedup_count; i++)
 		json_array_append_new(speedups, json_real(result->speedup[i]));
 	json_stream_put(json, "method",
-			json_pack("{s:s, s:s, s:o, s:I, s:I, s:o?, s:o?}", "by",
+			json_pack("{s:s, s:s, s:o, s:I, s:o?, s:I, s:o?, s:o?}", "by",
 				  causal_unit_word(result->unit), "match",
 				  result->self ? "self" : "stack", "speedups", speedups, "tick_ns",
-				  (json_int_t)result->tick_ns, "experiment_ns",
+				  (json_int_t)result->tick_ns, "burst_ns",
+				  number_or_null(result->burst_ns), "experiment_ns",
 				  (json_int_t)result->experiment_ns, "precision",
 				  json_real(result->precision), "max_hold",
 				  json_real(result->max_hold)));

@@ -77,6 +77,7 @@ const struct field run_fields[] = {
 const struct field causal_fields[] = {
 	CAUSAL(self, BOOL, 1),
 	CAUSAL(tick_ns, U64, NS_MOST),
+	CAUSAL(burst_ns, U64, NS_MOST),
 	CAUSAL(experiment_ns, U64, NS_MOST),
 	CAUSAL(precision, DOUBLE, 1e6),
 	CAUSAL(max_hold, DOUBLE, 1),

@@ -500,6 +500,39 @@ cover(const struct causal_scene *scene, struct rng *rng, struct covered *covered
 	release(&result, &curves);
 }
 
+/* Ticks that are long for the bursts of the program widen an interval in proportion to the gain and
+ * to their length, and move no gain. */
+static void
+long_ticks(void **state)
+{
+	struct causal_result result;
+	struct causal_curves narrow, wide;
+
+	(void)state;
+	make(&steady, &result, &narrow);
+	result.tick_ns = 3 * NS_PER_MS;
+	result.burst_ns = 2 * NS_PER_MS;
+	causal_curves_make(&result, SEED, &wide);
+	for (uint32_t c = 0; c < 4; c++) {
+		const struct causal_curve *a = curve_of(&narrow, c), *b = curve_of(&wide, c);
+
+		assert_int_equal(a->verdict, b->verdict);
+		for (size_t s = 1; s < a->gain_count; s++) {
+			const struct causal_gain *had = &a->gain[s], *has = &b->gain[s];
+			const double shared = 1.96 * 0.04 * 1.5 * has->gain;
+
+			assert_true(has->gain == had->gain);
+			assert_true(fabs(has->high - has->gain -
+					 hypot(had->high - had->gain, shared)) < 1e-9);
+			assert_true(fabs(has->gain - has->low -
+					 hypot(had->gain - had->low, shared)) < 1e-9);
+		}
+	}
+	assert_true(curve_of(&wide, 0)->slope_high > curve_of(&narrow, 0)->slope_high);
+	causal_curves_release(&narrow);
+	release(&result, &wide);
+}
+
 /*
  * 500 runs of each. The truth of the first three candidates is straight, so that their slope is
  * known too. Where events are even and experiments begin and end at one the intervals are too wide:
@@ -568,7 +601,7 @@ main(void)
 		cmocka_unit_test(too_few),            cmocka_unit_test(unsure_is_last),
 		cmocka_unit_test(only_whole_ones),    cmocka_unit_test(empty_and_even),
 		cmocka_unit_test(margin_is_half_of_it), cmocka_unit_test(usual_cost_of_ticks),
-		cmocka_unit_test(unseen_cost_of_ticks),
+		cmocka_unit_test(unseen_cost_of_ticks), cmocka_unit_test(long_ticks),
 		cmocka_unit_test(truth_is_inside),
 	};
 

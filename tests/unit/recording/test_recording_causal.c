@@ -48,6 +48,7 @@ make_result(struct causal_result *result)
 	result->unit = CAUSAL_BY_LINE;
 	result->self = true;
 	result->tick_ns = 5 * NS_PER_MS;
+	result->burst_ns = 9 * NS_PER_MS;
 	result->experiment_ns = NS_PER_SEC;
 	result->max_hold = 0.5;
 	result->pid = 4711;
@@ -126,6 +127,7 @@ assert_same_rest(const struct causal_result *a, const struct causal_result *b)
 	assert_int_equal(a->unit, b->unit);
 	assert_int_equal(a->self, b->self);
 	assert_int_equal(a->tick_ns, b->tick_ns);
+	assert_int_equal(a->burst_ns, b->burst_ns);
 	assert_int_equal(a->experiment_ns, b->experiment_ns);
 	assert_true(a->precision == b->precision && a->max_hold == b->max_hold);
 	assert_int_equal(a->pid, b->pid);
