@@ -66,7 +66,8 @@ struct fit_cell {
 struct fit {
 	enum causal_point_kind kind;
 	size_t speedup_count;
-	double bursts_per_tick; /* tick_ns / burst_ns; 0: the length of bursts is not known */
+	/* tick_ns / burst_ns, at most 1; 0: the length of bursts is not known. */
+	double bursts_per_tick;
 	/* Indexed by candidate * speedup_count + speed-up; the cells of speed-up 0 stay empty. */
 	struct fit_cell *cell;
 	size_t cell_count;
@@ -105,12 +106,10 @@ double fit_deviation(const struct fit *fit, uint32_t candidate, const double *we
 		     double *freedom);
 
 /*
- * Returns the standard deviation of the same sum as in fit_deviation(), as far as errors cause it
- * that all experiments share: the unknown cost of each tick (TICK_DEVIATION_NS, curve_fit.c), and
- * ticks that are too long to accelerate all bursts equally (BURST_DEVIATION). The result of
- * fit_deviation() does not contain these errors, and more experiments do not reduce them. The first
- * part is 0 if there are as many ticks per unit of virtual time as at speed-up 0, the second one if
- * the length of bursts is not known.
+ * Returns the standard deviation that two errors cause in the same sum. More experiments do not
+ * reduce them, and fit_deviation() contains neither: the unknown cost of a tick (TICK_DEVIATION_NS,
+ * curve_fit.c), and the length of ticks (BURST_DEVIATION). The first is 0 if there are as many
+ * ticks per unit of virtual time as at speed-up 0, the second if the length of bursts is not known.
  */
 double fit_shared_deviation(const struct fit *fit, uint32_t candidate, const double *weight);
 

@@ -36,11 +36,10 @@ write_method(struct json_stream *json, const struct causal_result *result)
 	for (size_t i = 0; i < result->speedup_count; i++)
 		json_array_append_new(speedups, json_real(result->speedup[i]));
 	json_stream_put(json, "method",
-			json_pack("{s:s, s:s, s:o, s:I, s:o?, s:I, s:o?, s:o?}", "by",
+			json_pack("{s:s, s:s, s:o, s:I, s:I, s:o?, s:o?}", "by",
 				  causal_unit_word(result->unit), "match",
 				  result->self ? "self" : "stack", "speedups", speedups, "tick_ns",
-				  (json_int_t)result->tick_ns, "burst_ns",
-				  number_or_null(result->burst_ns), "experiment_ns",
+				  (json_int_t)result->tick_ns, "experiment_ns",
 				  (json_int_t)result->experiment_ns, "precision",
 				  json_real(result->precision), "max_hold",
 				  json_real(result->max_hold)));
@@ -49,8 +48,9 @@ write_method(struct json_stream *json, const struct causal_result *result)
 static void
 write_run(struct json_stream *json, const struct causal_result *result)
 {
-	json_t *object = json_pack("{s:o?, s:I, s:I, s:I, s:I, s:I, s:I, s:o?, s:o?, s:I}",
-				   "began_ns", number_or_null(result->started_ns), "wall_ns",
+	json_t *object = json_pack("{s:o?, s:o?, s:I, s:I, s:I, s:I, s:I, s:I, s:o?, s:o?, s:I}",
+				   "began_ns", number_or_null(result->started_ns), "burst_ns",
+				   number_or_null(result->burst_ns), "wall_ns",
 				   (json_int_t)result->wall_ns, "held_ns",
 				   (json_int_t)result->held_ns, "profile_ns",
 				   (json_int_t)result->profile_ns, "stops",

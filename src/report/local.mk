@@ -22,6 +22,7 @@ libwallsample_a_SOURCES += \
 	src/report/quantity.c \
 	src/report/report.c \
 	src/report/report_causal.c \
+	src/report/report_causal_doubts.c \
 	src/report/report_cost.c \
 	src/report/report_deadlock.c \
 	src/report/report_diff.c \

@@ -21,9 +21,6 @@
 #define NAME_LEAST 16
 #define GAP 2
 
-/* Late ticks are reported if they are at least this share of all ticks. */
-#define LATE_SHARE_LEAST 0.01
-
 /* --- the experiments ------------------------------------------------------------------------- */
 
 static void
@@ -324,103 +321,7 @@ write_unsure(const struct causal_input *input, const struct causal_ranking *rank
 				"candidate", "candidates");
 }
 
-/* --- doubts and cost ---------------------------------------------------------------------- */
-
-static uint64_t
-ticks_of(const struct causal_result *result)
-{
-	uint64_t ticks = 0;
-
-	for (size_t i = 0; i < result->experiment_count; i++)
-		ticks += result->experiment[i].ticks;
-	return ticks;
-}
-
-static size_t
-count_ended(const struct causal_result *result, enum causal_end end)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < result->experiment_count; i++)
-		count += result->experiment[i].end == end;
-	return count;
-}
-
-static void
-add_cpus(const struct causal_result *result, struct page *page)
-{
-	if (result->cpus > 0 && result->runnable > result->cpus)
-		page_add(page,
-			 "On average %.1f threads could run, on %s: while some are held, those "
-			 "that waited for a CPU get it sooner. On more CPUs the gains may differ.",
-			 result->runnable, quantity_things(result->cpus, "CPU", "CPUs").text);
-}
-
-static void
-add_late_ticks(const struct causal_result *result, struct page *page)
-{
-	const uint64_t ticks = ticks_of(result);
-
-	if (ticks > 0 && (double)result->late_ticks >= LATE_SHARE_LEAST * (double)ticks)
-		page_add(page,
-			 "%s of %s (%s) came more than half a tick (of %s) late: the machine was "
-			 "busy. A longer --tick helps.",
-			 quantity_count(result->late_ticks).text,
-			 quantity_things(ticks, "tick", "ticks").text,
-			 quantity_share((double)result->late_ticks, (double)ticks).text,
-			 quantity_time((int64_t)result->tick_ns).text);
-}
-
-static void
-add_late_holds(const struct causal_result *result, struct page *page)
-{
-	if (result->unheld > 0)
-		page_add(
-			page,
-			"%s a thread that was to be held waited for a CPU, and was held as soon as "
-			"it had one.",
-			quantity_things(result->unheld, "time", "times").text);
-}
-
-static void
-add_stalled(const struct causal_result *result, struct page *page)
-{
-	const size_t stalled = count_ended(result, CAUSAL_STALLED);
-
-	if (stalled > 0)
-		page_add(page,
-			 "%s given up, because there was no progress while threads were held; no "
-			 "gain is computed from them.",
-			 quantity_things(stalled, "experiment was", "experiments were").text);
-}
-
-static void
-add_target_gone(const struct causal_result *result, struct page *page)
-{
-	if (result->target_gone)
-		page_add(page, "The process ended, or executed another program, before the "
-			       "experiments were over.");
-}
-
-/* Writes a paragraph for each reason why the results are less certain, if there are any. */
-static void
-write_doubts(const struct causal_result *result, struct page *page)
-{
-	static void (*const add[])(const struct causal_result *, struct page *) = {
-		add_cpus, add_late_ticks, add_late_holds, add_stalled, add_target_gone,
-	};
-	bool doubted = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(add); i++) {
-		add[i](result, page);
-		if (page->text.length == 0)
-			continue;
-		if (!doubted)
-			page->ops->heading(page, "What makes this less certain");
-		doubted = true;
-		page_end(page, page->ops->paragraph);
-	}
-}
+/* --- cost --------------------------------------------------------------------------------- */
 
 static void
 write_cost(const struct causal_result *result, struct page *page)
@@ -428,7 +329,7 @@ write_cost(const struct causal_result *result, struct page *page)
 	/* The time of the profile and of all experiments: --max-hold is a percentage of it. */
 	const double run_ns = (double)(result->wall_ns + result->profile_ns);
 
-	write_doubts(result, page);
+	report_causal_doubts_write(result, page);
 	page->ops->heading(page, "What it cost");
 	page_add(page, "%s, %s of the run", quantity_time((int64_t)result->held_ns).text,
 		 quantity_share((double)result->held_ns, run_ns).text);

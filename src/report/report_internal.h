@@ -19,6 +19,8 @@
 void report_write(const struct export_subject *subject, struct page *page);
 void report_diff_write(const struct diff_input *input, struct page *page);
 void report_causal_write(const struct causal_input *input, struct page *page);
+/* Writes a paragraph for each reason why the results are less certain, if there are any. */
+void report_causal_doubts_write(const struct causal_result *result, struct page *page);
 /* Write a whole dump, or only its coroutines (async_tasks.h), to the page of a terminal. */
 void text_dump_write(const struct export_input *input, struct page *page);
 void text_async_write(const struct async_tasks *tasks, struct page *page);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// An HTTP server for causal_real.py: each request computes a score, of which the last step needs a
-// lock that all requests share, and encodes some numbers. The lengths of both are in a file of three
-// 64-bit numbers that another process can change; the third counts requests.
+// An HTTP server for causal_real.py: each request calls score(), then rank() with a lock that all
+// requests share, and encodes a number. The steps of both are in a file of three 64-bit numbers that
+// another process can change; the third counts requests. It ends with the process that started it.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -33,16 +34,16 @@ func score(steps uint64) uint64 {
 
 //go:noinline
 func rank(steps uint64) {
-	lock.Lock()
 	for i := uint64(0); i < steps; i++ {
 		total = total*6364136223846793005 + 1442695040888963407
 	}
-	lock.Unlock()
 }
 
 func answer(w http.ResponseWriter, r *http.Request) {
 	numbers := []uint64{score(atomic.LoadUint64(&work[0]))}
+	lock.Lock()
 	rank(atomic.LoadUint64(&work[1]))
+	lock.Unlock()
 	json.NewEncoder(w).Encode(numbers)
 	atomic.AddUint64(&served, 1)
 	atomic.AddUint64(&work[2], 1)
@@ -59,6 +60,12 @@ func main() {
 		panic(err)
 	}
 	work = (*[3]uint64)(unsafe.Pointer(&memory[0]))
+	go func() {
+		for parent := os.Getppid(); os.Getppid() == parent; {
+			time.Sleep(time.Second)
+		}
+		os.Exit(1)
+	}()
 	http.HandleFunc("/", answer)
 	http.ListenAndServe("127.0.0.1:"+os.Args[1], nil)
 }

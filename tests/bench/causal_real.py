@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""causal_real.py - redis, an HTTP server in Go and a Python program with threads, of which single
-functions can be made faster while they run: what that brings, and what `wallsample causal`
-predicts.
+"""causal_real.py - compares the gains that `wallsample causal` predicts for redis, an HTTP server in
+Go and a Python program with threads, with those that are obtained if the work of a function is
+reduced while the program runs.
 
 redis-server does additional work after each write() (causal_work.c), and redis-benchmark has 32
-clients. Ends with status 0 whatever it finds.
+clients. Reducing the work of a function leaves the cost of its call. The load of the servers needs
+a CPU of its own. Ends with status 0 whatever it finds.
 """
 import argparse
 import contextlib
 import mmap
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -60,12 +62,12 @@ class Program:
         return (self.work[len(self.usual)] - before) / (time.monotonic() - began)
 
     def take_turns(self, function, speedup):
-        """The gain in rate if the function takes 1 - speedup of its time."""
+        """The gain in rate if the function takes 1 - speedup of its time; 0 without progress."""
         usual = self.rate()
         self.work[function] = round(self.usual[function] * (1 - speedup))
         faster = self.rate()
         self.reset()
-        return faster / usual - 1
+        return faster / usual - 1 if usual > 0 else 0
 
 
 @contextlib.contextmanager
@@ -82,11 +84,11 @@ def redis(options, _, environment):
 def go_http(_, folder, environment):
     program = os.path.join(folder, "http")
     subprocess.run(["go", "build", "-o", program, os.path.join(HERE, "causal_http.go")],
-                   check=True, env=dict(environment, GOFLAGS="-mod=mod", GO111MODULE="off"))
+                   check=True, env=dict(environment, GO111MODULE="off"))
     address = "http://127.0.0.1:%s/" % HTTP_PORT
     with running([program, HTTP_PORT], env=environment) as pid:
         wait_until_true(["curl", "-sf", address])
-        with running(["wrk", "-t1", "-c4", "-d1h", address]):
+        with running(["wrk", "-t1", "-c4", "-d86400", address]):
             yield pid
 
 
@@ -99,7 +101,7 @@ def python(options, _, environment):
 
 
 PROGRAMS = {
-    "redis": Program(redis, ["redis-server", "redis-benchmark"], ["additional_work"], [10000],
+    "redis": Program(redis, ["redis-server", "redis-benchmark", "redis-cli"], ["additional_work"], [10000],
                      "var:work_done"),
     "go": Program(go_http, ["go", "wrk", "curl"], ["main.score", "main.rank"], [300000, 200000],
                   "var:main.served"),
@@ -139,6 +141,8 @@ def parse_arguments():
 
 
 def main():
+    # Programs that run in `with` end, too, if this is terminated.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options = parse_arguments()
     speedups = [float(word) / 100 for word in options.speedups.split(",")]
     good, errors = 0, []

@@ -2,12 +2,13 @@
 """causal_threads.py - a program with two threads for causal_real.py: each alternates between a
 function that needs the interpreter's lock and one that compresses without it. The lengths of both
 are in a file of three 64-bit numbers that another process can change; the third counts rounds.
-Argument: causal_work.so, for its counter."""
+Argument: causal_work.so, for its counter. It ends with the process that started it."""
 import ctypes
 import mmap
 import os
 import sys
 import threading
+import time
 import zlib
 
 with open(os.environ["WORK_FILE"], "r+b") as file:
@@ -36,4 +37,7 @@ def rounds():
 
 
 for _ in range(2):
-    threading.Thread(target=rounds).start()
+    threading.Thread(target=rounds, daemon=True).start()
+parent = os.getppid()
+while os.getppid() == parent:
+    time.sleep(1)

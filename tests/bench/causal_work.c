@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * causal_work.c - a library for causal_real.py. Loaded into redis-server by LD_PRELOAD, it does
- * additional work after each write(), whose length another process can change. A Python program
- * loads it for its counter.
+ * additional work after each write(); another process can change the amount of this work. A Python
+ * program loads it for its counter.
  *
  * WORK_FILE: a file of two 64-bit numbers: the steps of work after each write(), and the number of
  * calls of write().
@@ -42,7 +42,6 @@ prepare(void)
 	const int file = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
 	void *memory = MAP_FAILED;
 
-	*(void **)&real_write = dlsym(RTLD_NEXT, "write");
 	if (file >= 0)
 		memory = mmap(NULL, sizeof(spare), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (memory != MAP_FAILED)
@@ -52,8 +51,11 @@ prepare(void)
 ssize_t
 write(int fd, const void *from, size_t size)
 {
-	const ssize_t written = real_write(fd, from, size);
+	ssize_t written;
 
+	if (real_write == NULL)
+		*(void **)&real_write = dlsym(RTLD_NEXT, "write");
+	written = real_write(fd, from, size);
 	if (shared != spare) {
 		additional_work(shared[STEPS]);
 		shared[DONE]++;

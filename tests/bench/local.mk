@@ -80,12 +80,12 @@ bench-causal-ticks:
 	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_ticks.py $(BENCH_ARGS)
 .PHONY: bench-causal-ticks
 
-# The same with servers and an interpreter.
+# Predictions for servers and a Python program, and the gains that they obtain.
 EXTRA_DIST += tests/bench/causal_real.py tests/bench/causal_work.c tests/bench/causal_http.go \
 	tests/bench/causal_threads.py
 CLEANFILES += tests/bench/bin/causal_work.so
 tests/bench/bin/causal_work.so: tests/bench/causal_work.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -D_GNU_SOURCE $(CFLAGS) -shared -fPIC -o $@ $< -ldl
 
 bench-causal-real: wallsample$(EXEEXT) tests/bench/bin/causal_work.so
 	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_real.py \
@@ -93,7 +93,7 @@ bench-causal-real: wallsample$(EXEEXT) tests/bench/bin/causal_work.so
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 .PHONY: bench-causal-real
 
-# The same beside coz. It goes by lines, so that nothing may be inlined into others, and reads
+# bench-causal beside coz. It goes by lines, so that nothing may be inlined into others, and reads
 # DWARF 3.
 EXTRA_DIST += tests/bench/causal_coz.py
 CLEANFILES += tests/bench/bin/causal_kinds_coz

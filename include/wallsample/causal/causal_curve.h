@@ -12,8 +12,10 @@
  * At least half of all experiments are at speed-up 0. Each other experiment is compared with the
  * experiments at speed-up 0 that were made shortly before and after it. This cancels linear drift.
  * The confidence intervals are computed by bootstrap over experiments. The intervals are then
- * widened for an error that all experiments share: the cost of a tick differs between machines, by
- * a standard deviation of 6 us. Only WHOLE experiments count.
+ * widened for two errors that all experiments share. The cost of a tick differs between machines,
+ * by a standard deviation of 6 us. Ticks that are long compared with the target's bursts cause an
+ * error with a standard deviation of 4 % of the gain if they are as long as a burst or longer, and
+ * proportionally less if they are shorter. Only WHOLE experiments count.
  */
 #ifndef WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
 #define WALLSAMPLE_CAUSAL_CAUSAL_CURVE_H
@@ -94,8 +96,7 @@ void causal_curves_release(struct causal_curves *curves);
  * one progress point; INFINITY when the gain is not known, 0 for speed-up 0. The run repeats the
  * experiments of a gain until this margin is small enough. The interval is computed by the delta
  * method, which takes less time than the bootstrap of causal_curves_make. The interval does not
- * contain the error that the cost of ticks causes, because more experiments do not reduce that
- * error.
+ * contain the two errors that all experiments share, because more experiments do not reduce them.
  */
 double causal_margin(const struct causal_result *result, uint32_t candidate, size_t speedup,
 		     uint32_t point);

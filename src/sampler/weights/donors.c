@@ -18,7 +18,8 @@ donors_add(struct donors *donors, uint32_t entry, double ns, double part)
 }
 
 /* Smooth weighted round robin: each donor's credit grows by its weight, and the donor with the
- * highest credit pays the sum of all weights. */
+ * highest credit pays the sum of all weights. The search begins at the first donor, which may be
+ * unfit: the caller guarantees that another one is fit. */
 uint32_t
 donors_next(struct donors *donors)
 {

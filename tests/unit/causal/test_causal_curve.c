@@ -500,26 +500,32 @@ cover(const struct causal_scene *scene, struct rng *rng, struct covered *covered
 	release(&result, &curves);
 }
 
-/* Ticks that are long for the bursts of the program widen an interval in proportion to the gain and
- * to their length, and move no gain. */
+/* Long ticks widen an interval in proportion to the gain and to tick_ns / burst_ns, up to ticks as
+ * long as a burst. Gains and verdicts do not change. */
 static void
 long_ticks(void **state)
 {
+	static const struct {
+		uint64_t tick_ns;
+		double deviation;
+	} cases[] = { { NS_PER_MS, 0.02 }, { 2 * NS_PER_MS, 0.04 }, { 50 * NS_PER_MS, 0.04 } };
 	struct causal_result result;
 	struct causal_curves narrow, wide;
 
 	(void)state;
 	make(&steady, &result, &narrow);
-	result.tick_ns = 3 * NS_PER_MS;
 	result.burst_ns = 2 * NS_PER_MS;
-	causal_curves_make(&result, SEED, &wide);
-	for (uint32_t c = 0; c < 4; c++) {
-		const struct causal_curve *a = curve_of(&narrow, c), *b = curve_of(&wide, c);
+	for (size_t i = 0; i < ARRAY_SIZE(cases) * 4; i++) {
+		const struct causal_curve *a = curve_of(&narrow, i % 4), *b;
 
+		result.tick_ns = cases[i / 4].tick_ns;
+		causal_curves_make(&result, SEED, &wide);
+		b = curve_of(&wide, i % 4);
 		assert_int_equal(a->verdict, b->verdict);
+		assert_true(b->slope == a->slope);
 		for (size_t s = 1; s < a->gain_count; s++) {
 			const struct causal_gain *had = &a->gain[s], *has = &b->gain[s];
-			const double shared = 1.96 * 0.04 * 1.5 * has->gain;
+			const double shared = 1.96 * cases[i / 4].deviation * has->gain;
 
 			assert_true(has->gain == had->gain);
 			assert_true(fabs(has->high - has->gain -
@@ -527,10 +533,10 @@ long_ticks(void **state)
 			assert_true(fabs(has->gain - has->low -
 					 hypot(had->gain - had->low, shared)) < 1e-9);
 		}
+		assert_true(b->slope_high > a->slope_high && b->slope_low < a->slope_low);
+		causal_curves_release(&wide);
 	}
-	assert_true(curve_of(&wide, 0)->slope_high > curve_of(&narrow, 0)->slope_high);
-	causal_curves_release(&narrow);
-	release(&result, &wide);
+	release(&result, &narrow);
 }
 
 /*

@@ -55,6 +55,7 @@ add_doubts(struct causal_result *result)
 {
 	result->runnable = 5.25;
 	result->cpus = 1;
+	result->burst_ns = 900 * NS_PER_US;
 	result->late_ticks = 1234;
 	result->unheld = 1;
 	result->target_gone = true;
