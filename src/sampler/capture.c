@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* capture.c - stops the running threads of a tick together, copies their registers and stacks
  * (captures them), and stores the results of the stops in the observations. */
+#include "sampler/hold/hold_occupy_internal.h"
 #include "sampler/occupy_internal.h"
 #include "sampler/pipeline_internal.h"
 
@@ -271,6 +272,7 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 	}
 	if (run->occupy != NULL)
 		end_occupation(run, observation, count, asked);
+	hold_occupy_end(run->hold_occupy, run->pace.due_ns);
 	if (asked > 0 && run->holds)
 		tracer_collect_held(run->tracer, stop_bound(run));
 	else if (asked > 0)

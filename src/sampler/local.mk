@@ -15,6 +15,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/hold/hold.c \
 	src/sampler/hold/hold_internal.h \
 	src/sampler/hold/hold_late.c \
+	src/sampler/hold/hold_occupy.c \
+	src/sampler/hold/hold_occupy_internal.h \
 	src/sampler/late.c \
 	src/sampler/sampled_process.c \
 	src/sampler/look.c \

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +19,9 @@
  * switch and the reading, and the interrupts in this time. With a program that reads a disk all the
  * time, most such differences were 4 to 15 us. */
 #define UPDATED_MOST_NS (15 * NS_PER_US)
+
+/* Most CPUs to occupy. */
+#define CPUS_MOST 64
 
 /* Size of an occupier's stack. It calls a few functions of the C library. */
 #define STACK_SIZE ((size_t)64 << 10)
@@ -174,8 +179,36 @@ occupier_run(void *argument)
 	return NULL;
 }
 
+void
+occupier_signal(struct occupier *self)
+{
+	atomic_fetch_add(&self->signals, 1);
+	syscall(SYS_futex, &self->signals, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 bool
-occupier_start(struct occupier *self, struct occupation *shared, int cpu)
+occupier_has_arrived(const struct occupier *self)
+{
+	return atomic_load(&self->arrived) == atomic_load(&self->shared->round);
+}
+
+/* --- all occupiers ------------------------------------------------------------------------ */
+
+bool
+occupiers_cpus(pid_t pid, cpu_set_t *set, cpu_set_t *own)
+{
+	cpu_set_t both;
+
+	/* Fails on machines with more CPUs than a cpu_set_t has bits. */
+	if (sched_getaffinity(pid, sizeof(*set), set) != 0 ||
+	    sched_getaffinity(0, sizeof(*own), own) != 0)
+		return false;
+	CPU_AND(&both, set, own);
+	return CPU_EQUAL(&both, set) && CPU_COUNT(set) <= CPUS_MOST;
+}
+
+static bool
+start(struct occupier *self, struct occupation *shared, int cpu)
 {
 	pthread_attr_t attributes;
 	bool started;
@@ -188,15 +221,42 @@ occupier_start(struct occupier *self, struct occupation *shared, int cpu)
 	return started;
 }
 
-void
-occupier_signal(struct occupier *self)
+struct occupier *
+occupiers_start(struct occupation *shared, const cpu_set_t *set, size_t *count)
 {
-	atomic_fetch_add(&self->signals, 1);
-	syscall(SYS_futex, &self->signals, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	struct occupier *item = xcalloc((size_t)CPU_COUNT(set), sizeof(*item));
+	sigset_t all, old;
+	bool started = true;
+
+	*count = 0;
+	/* The signals of occupiers are blocked: wallsample's first thread handles all signals. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (int cpu = 0; cpu < CPU_SETSIZE && started; cpu++)
+		if (CPU_ISSET((size_t)cpu, set))
+			*count += started = start(&item[*count], shared, cpu);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (started)
+		return item;
+	occupiers_end(shared, item, *count);
+	return NULL;
 }
 
-bool
-occupier_has_arrived(const struct occupier *self)
+void
+occupiers_end(struct occupation *shared, struct occupier *item, size_t count)
 {
-	return atomic_load(&self->arrived) == atomic_load(&self->shared->round);
+	atomic_store(&shared->ends, true);
+	occupation_begin(shared, 0);
+	for (size_t i = 0; i < count; i++) {
+		occupier_signal(&item[i]);
+		pthread_join(item[i].thread, NULL);
+	}
+	free(item);
+}
+
+void
+occupation_begin(struct occupation *shared, uint64_t at_ns)
+{
+	atomic_store(&shared->at_ns, at_ns);
+	atomic_fetch_add(&shared->round, 1);
 }

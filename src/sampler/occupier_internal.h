@@ -4,6 +4,7 @@
 #define WALLSAMPLE_SAMPLER_OCCUPIER_INTERNAL_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@ struct priority;
 
 /* What the sampler's thread and the occupiers share. */
 struct occupation {
-	struct priority *priority;
+	const struct priority *priority;
 	bool realtime;
 	_Atomic uint32_t round;  /* number of the occupation, from 1 on; changes with at_ns */
 	_Atomic uint64_t at_ns;  /* when the CPUs are to be taken; 0: not planned */
@@ -60,9 +61,18 @@ struct occupier {
 	uint64_t delay_ns; /* own_thread_delay when it went to sleep */
 };
 
-/* Starts an occupier, which inherits the mask of blocked signals; to be joined after `ends` was set
- * and the occupier signalled. Returns false if no thread can be created. */
-bool occupier_start(struct occupier *self, struct occupation *shared, int cpu);
+/* Finds the CPUs that occupiers of the process `pid` have to take, and those that the sampler's
+ * thread may use. Returns false if wallsample may not use all of the former, or if there are too
+ * many CPUs: with more than 64 an occupation would take CPU time from too many other programs. */
+bool occupiers_cpus(pid_t pid, cpu_set_t *set, cpu_set_t *own);
+/* Starts an occupier for each CPU of the set, and returns their array, of *count elements, which
+ * occupiers_end frees. NULL: a thread cannot be created. */
+struct occupier *occupiers_start(struct occupation *shared, const cpu_set_t *set, size_t *count);
+/* Ends the occupiers. */
+void occupiers_end(struct occupation *shared, struct occupier *item, size_t count);
+/* Begins a round, whose CPUs are taken at at_ns; 0: none are. An occupier that uses its CPU arms
+ * itself for the round at once; one that sleeps has to be signalled. */
+void occupation_begin(struct occupation *shared, uint64_t at_ns);
 /* Makes the occupier look at *shared again. */
 void occupier_signal(struct occupier *self);
 /* Returns true if the occupier uses its CPU for the tick in progress. */

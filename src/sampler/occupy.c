@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -14,8 +13,7 @@
 #include "wallsample/process/loadavg.h"
 #include "wallsample/process/process.h"
 
-/* Most CPUs to occupy. With more of them an occupation would take CPU time from too many other
- * programs. */
+/* Most CPUs that occupiers take (occupiers_cpus). */
 #define CPUS_MOST 64
 
 /* After a tick that began later than this the sampler's thread may wake on any CPU again: the CPU
@@ -53,6 +51,7 @@
 
 struct occupy {
 	struct occupation shared;
+	struct priority *priority; /* borrowed */
 	struct occupier *item;
 	size_t count;
 	cpu_set_t cpus;    /* CPUs on which the sampler's thread may run */
@@ -101,50 +100,16 @@ unpin(struct occupy *occupy)
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-/* Begins a round. An occupier that uses its CPU arms itself for the round at once; one that sleeps
- * has to be signalled. */
-static void
-begin_round(struct occupy *occupy, uint64_t at_ns)
-{
-	atomic_store(&occupy->shared.at_ns, at_ns);
-	atomic_fetch_add(&occupy->shared.round, 1);
-}
-
-/* Creates an occupier for each CPU of the set. Their signals are blocked: wallsample's first thread
- * handles all signals. */
-static bool
-create_occupiers(struct occupy *occupy, const cpu_set_t *set)
-{
-	sigset_t all, old;
-	bool created = true;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	for (int cpu = 0; cpu < CPU_SETSIZE && created; cpu++)
-		if (CPU_ISSET((size_t)cpu, set))
-			occupy->count += created = occupier_start(&occupy->item[occupy->count],
-								  &occupy->shared, cpu);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return created;
-}
-
 struct occupy *
 occupy_create(pid_t pid, struct priority *priority, double max_share, bool realtime)
 {
 	struct occupy *occupy;
-	cpu_set_t set, own, allowed;
+	cpu_set_t set, allowed;
 
-	/* Fails on machines with more CPUs than a cpu_set_t has bits. */
-	if (sched_getaffinity(pid, sizeof(set), &set) != 0 ||
-	    sched_getaffinity(0, sizeof(own), &own) != 0)
-		return NULL;
-	allowed = own;
-	if (!CPU_EQUAL(&set, &own))
-		CPU_AND(&own, &own, &set);
-	if (!CPU_EQUAL(&set, &own) || CPU_COUNT(&set) > CPUS_MOST)
+	if (!occupiers_cpus(pid, &set, &allowed))
 		return NULL;
 	occupy = xcalloc(1, sizeof(*occupy));
-	occupy->item = xcalloc((size_t)CPU_COUNT(&set), sizeof(*occupy->item));
+	occupy->priority = priority;
 	occupy->shared.priority = priority;
 	occupy->shared.realtime = realtime;
 	occupy->share = COST_SHARE * max_share;
@@ -155,7 +120,8 @@ occupy_create(pid_t pid, struct priority *priority, double max_share, bool realt
 	loadavg_runnable(&occupy->loadavg); /* opens the file */
 	occupy->cpus = allowed;
 	atomic_store(&occupy->shared.tick_cpu, -1);
-	if (!create_occupiers(occupy, &set)) {
+	occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
+	if (occupy->item == NULL) {
 		occupy_free(occupy);
 		return NULL;
 	}
@@ -168,15 +134,10 @@ occupy_free(struct occupy *occupy)
 	if (occupy == NULL)
 		return;
 	occupy_relax(occupy);
-	atomic_store(&occupy->shared.ends, true);
-	begin_round(occupy, 0);
-	for (size_t i = 0; i < occupy->count; i++) {
-		occupier_signal(&occupy->item[i]);
-		pthread_join(occupy->item[i].thread, NULL);
-	}
+	if (occupy->item != NULL)
+		occupiers_end(&occupy->shared, occupy->item, occupy->count);
 	own_thread_close(&occupy->own);
 	loadavg_release(&occupy->loadavg);
-	free(occupy->item);
 	free(occupy);
 }
 
@@ -199,7 +160,7 @@ static void
 plan_round(struct occupy *occupy, uint64_t due_ns)
 {
 	occupy->due_ns = due_ns;
-	begin_round(occupy, planned_ns(occupy, due_ns));
+	occupation_begin(&occupy->shared, planned_ns(occupy, due_ns));
 }
 
 void
@@ -243,7 +204,7 @@ occupy_sleep(struct occupy *occupy)
 	}
 	occupy->crowded = is_crowded(occupy);
 	if (occupy->shared.realtime)
-		priority_urgent(occupy->shared.priority, true);
+		priority_urgent(occupy->priority, true);
 	occupy->delay_ns = own_thread_delay(&occupy->own);
 }
 
@@ -252,7 +213,7 @@ occupy_relax(struct occupy *occupy)
 {
 	unpin(occupy);
 	if (occupy->shared.realtime)
-		priority_urgent(occupy->shared.priority, false);
+		priority_urgent(occupy->priority, false);
 }
 
 void
@@ -271,7 +232,7 @@ occupy_tick(struct occupy *occupy)
 	if (at_ns != 0 && !occupy->pinned) {
 		/* The sampler has not slept before this tick: the occupier of its CPU would take
 		 * that CPU. */
-		begin_round(occupy, 0);
+		occupation_begin(&occupy->shared, 0);
 		occupy->awaited_ns = 0;
 	}
 }
@@ -434,7 +395,7 @@ occupy_end(struct occupy *occupy, size_t running, uint64_t next_due_ns)
 		if (next_due_ns > now + ARM_LEAST_NS)
 			plan_round(occupy, next_due_ns);
 		else
-			begin_round(occupy, 0);
+			occupation_begin(&occupy->shared, 0);
 	}
 	occupy_relax(occupy);
 	return at_ns != 0 && occupy->begun && now < at_ns + HOLD_NS;

@@ -18,6 +18,8 @@
  * (occupy_find). Where the kernel has no such record, the samples of all threads that may have been
  * on a CPU are called exact. For the program above, 0.5 % of the exact samples were in the call.
  *
+ * Ticks that hold threads use occupiers in another way: hold/hold_occupy_internal.h.
+ *
  * There is one occupier for each CPU that the target may use. The CPU of the tick itself needs
  * none, because the tick preempts the thread that runs there: the sampler's thread may wake only on
  * the CPU on which it went to sleep, and the occupier of that CPU sleeps on.

@@ -95,9 +95,7 @@ set_urgent(void)
 void
 priority_join(const struct priority *priority, bool urgent)
 {
-	if (urgent)
-		(void)set_urgent();
-	else if (priority->short_slice)
+	if (!(urgent && set_urgent()) && priority->short_slice)
 		set_usual(priority->nice, SLICE_NS);
 	set_punctual();
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "sampler/hold/hold_occupy_internal.h"
 #include "sampler/occupy_internal.h"
 #include "sampler/sampler_internal.h"
 #include "wallsample/tracer/tracer_count.h"
@@ -386,13 +387,15 @@ start_clock(struct sampler *sampler)
 	sampler->runs = true;
 }
 
-/* No CPU is taken with stop_all, or if threads are held between ticks: these are resumed within
- * microseconds of a due time, and nothing else may use a CPU then. */
+/* With stop_all no CPU is taken. */
 static void
 begin_occupation(struct sampler *sampler)
 {
 	struct run *run = &sampler->run;
 
+	if (run->holds)
+		run->hold_occupy = hold_occupy_create(run->context.process->pid,
+						      &sampler->priority);
 	if (run->tracer == NULL || run->holds || run->config.stop_all)
 		return;
 	run->occupy = occupy_create(run->context.process->pid, &sampler->priority,
@@ -415,6 +418,8 @@ end_occupation(struct sampler *sampler)
 {
 	occupy_free(sampler->run.occupy);
 	sampler->run.occupy = NULL;
+	hold_occupy_free(sampler->run.hold_occupy);
+	sampler->run.hold_occupy = NULL;
 	if (sampler->run.tracer != NULL && sampler->run.config.realtime)
 		priority_unlimit(&sampler->priority);
 }

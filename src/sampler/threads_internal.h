@@ -67,7 +67,9 @@ struct run {
 	struct pace pace;
 	struct run_stats stats;
 	struct crowds crowds;
-	struct occupy *occupy;   /* owned; NULL: CPUs are not occupied */
+	struct occupy *occupy; /* owned; NULL: CPUs are not occupied */
+	/* Owned; occupies CPUs in runs that hold threads, or NULL. */
+	struct hold_occupy *hold_occupy;
 	uint64_t occupied_ns[2]; /* stop_request.occupied_ns of this tick */
 	bool searches; /* ticks search for running threads that are not due (look_seeks) */
 };

@@ -2,6 +2,7 @@
 /* tick.c - the driver of one tick: calls the stages in the order of pipeline_internal.h. */
 #include <stdlib.h>
 
+#include "sampler/hold/hold_occupy_internal.h"
 #include "sampler/occupy_internal.h"
 #include "sampler/sampler_internal.h"
 
@@ -168,6 +169,7 @@ capture_all(struct sampler *sampler, struct observation *all, size_t count)
 	struct hold *hold = &sampler->hold;
 
 	capture_prepare(run, all, count);
+	hold_occupy_await(run->hold_occupy);
 	if (run->holds)
 		hold_begin(hold);
 	capture_running(run, all, count, hold->before > 0);
@@ -329,6 +331,7 @@ tick_run(struct sampler *sampler, bool last)
 	 * the stop is completed. */
 	if (run->late_count > 0)
 		collect_late(sampler, false);
+	hold_occupy_tick(run->hold_occupy, sampler->hold.due_ns);
 	begin_tick(run, now, last);
 	if (run->occupy != NULL)
 		capture_first(sampler, all);

@@ -370,7 +370,7 @@ check_PROGRAMS += tests/live/list_tasks
 tests_live_list_tasks_LDADD = $(WALLSAMPLE_LIBS)
 
 # Programs of which arithmetic says what a faster function brings.
-live_causal_tests = tests/live/causal.sh tests/live/causal_ends.sh
+live_causal_tests = tests/live/causal.sh tests/live/causal_calls.sh tests/live/causal_ends.sh
 TESTS += $(live_causal_tests)
 EXTRA_DIST += $(live_causal_tests) tests/live/causal_check.py tests/live/causal_ends.py \
 	tests/live/causal_programs.py

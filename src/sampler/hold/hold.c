@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "sampler/hold/hold_occupy_internal.h"
 #include "sampler/priority_internal.h"
 #include "sampler/threads_internal.h"
 #include "wallsample/tracer/tracer_count.h"
@@ -108,6 +109,8 @@ hold_observe(struct hold *hold, const struct stop_request *request, struct sampl
 		thread->spared_ns = clock_now_ns() + SPARE_NS;
 	if (late)
 		thread->held = tracer_is_held(hold->run->tracer, thread->watch.tid);
+	if (!late && request->end == STOP_CAPTURED)
+		hold_occupy_count(hold->run->hold_occupy, request->syscall);
 	if (late ? thread->held : request->held)
 		add_stopped(hold, thread);
 }

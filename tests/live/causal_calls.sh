@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `wallsample causal`: ticks find a system call that a program makes often as seldom as it runs.
+. "${SOURCE:?}/tests/cli/common.sh"
+
+# The program makes a call of 0.1 us every 20 us: 0.5 % of its time. Stops alone find it there at 25
+# to 40 % of the ticks. One tick in 32 is such a stop.
+MOST=12
+# With at least this number of ticks, the share is above MOST by chance less than once in a million
+# runs.
+LEAST_TICKS=500
+
+needs_ptrace
+[ "$(nproc)" -ge 2 ] || { echo 'one CPU: the program cannot run beside a tick'; exit 77; }
+if nm "$WALLSAMPLE" 2>/dev/null | grep -q __asan_init; then
+	echo 'left out: ticks take too long with the address sanitizer'
+	exit 77
+fi
+ACTOR=$BUILD/tests/bench/bench_calls
+actor 20 getppid 60
+run causal -p "$actor" --progress var:sink --select '^call$' --speedups 0,50 --tick 5ms -d 8s \
+	-f json -q -o "$dir/calls.json"
+[ "$status" -le 1 ] || complain "status $status"
+sum() {
+	grep -o "\"$1\": *[0-9]*" "$dir/calls.json" | awk -F: '{ sum += $2 } END { print sum + 0 }'
+}
+ticks=$(sum ticks)
+chosen=$(sum chosen)
+echo "$chosen of $ticks ticks found the call"
+if [ "$ticks" -lt "$LEAST_TICKS" ]; then
+	echo 'the machine is too busy'
+	exit 77
+fi
+[ $((chosen * 100)) -le $((MOST * ticks)) ] || complain "ticks found the call too often"
+finish
