@@ -31,6 +31,12 @@ clock_date_ns(void)
 }
 
 uint64_t
+clock_thread_cpu_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t
 clock_own_cpu_ns(void)
 {
 	return read_ns(CLOCK_PROCESS_CPUTIME_ID);

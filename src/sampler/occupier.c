@@ -20,9 +20,6 @@
  * time, most such differences were 4 to 15 us. */
 #define UPDATED_MOST_NS (15 * NS_PER_US)
 
-/* Most CPUs to occupy. */
-#define CPUS_MOST 64
-
 /* Size of an occupier's stack. It calls a few functions of the C library. */
 #define STACK_SIZE ((size_t)64 << 10)
 
@@ -124,7 +121,9 @@ use_cpu(struct occupier *self, uint32_t round, uint64_t at_ns)
 	const uint64_t now = clock_now_ns();
 
 	atomic_store(&self->arrived_ns, now);
-	self->taken = occupier_taken(&self->own, self->delay_ns, now > at_ns ? now - at_ns : 0);
+	if (shared->timed)
+		self->taken = occupier_taken(&self->own, self->delay_ns,
+					     now > at_ns ? now - at_ns : 0);
 	if (atomic_load(&shared->tick_cpu) == self->cpu || !await_tick(shared, round, at_ns))
 		return;
 	atomic_store(&self->arrived, round);
@@ -153,7 +152,8 @@ occupier_run(void *argument)
 	bool works = prepare(self);
 	uint32_t used = 0; /* the last round that it has waited for */
 
-	own_thread_open(&self->own);
+	if (shared->timed)
+		own_thread_open(&self->own);
 	while (works) {
 		/* first, so that no later signal is missed */
 		const uint32_t signals = atomic_load(&self->signals);
@@ -166,7 +166,8 @@ occupier_run(void *argument)
 		if (atomic_load(&shared->ends))
 			break;
 		atomic_store(&self->armed, wanted ? round : 0);
-		self->delay_ns = own_thread_delay(&self->own);
+		if (shared->timed)
+			self->delay_ns = own_thread_delay(&self->own);
 		end = wait_for_signal(self, signals, wanted ? at_ns : 0);
 		works = end == 0 || end == EAGAIN || end == EINTR || end == ETIMEDOUT;
 		if (end != ETIMEDOUT)
@@ -175,7 +176,8 @@ occupier_run(void *argument)
 		if (atomic_load(&shared->round) == round)
 			use_cpu(self, round, at_ns);
 	}
-	own_thread_close(&self->own);
+	if (shared->timed)
+		own_thread_close(&self->own);
 	return NULL;
 }
 
@@ -204,11 +206,11 @@ occupiers_cpus(pid_t pid, cpu_set_t *set, cpu_set_t *own)
 	    sched_getaffinity(0, sizeof(*own), own) != 0)
 		return false;
 	CPU_AND(&both, set, own);
-	return CPU_EQUAL(&both, set) && CPU_COUNT(set) <= CPUS_MOST;
+	return CPU_EQUAL(&both, set) && CPU_COUNT(set) <= OCCUPIERS_MOST;
 }
 
 static bool
-start(struct occupier *self, struct occupation *shared, int cpu)
+occupier_start(struct occupier *self, struct occupation *shared, int cpu)
 {
 	pthread_attr_t attributes;
 	bool started;
@@ -234,7 +236,7 @@ occupiers_start(struct occupation *shared, const cpu_set_t *set, size_t *count)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (int cpu = 0; cpu < CPU_SETSIZE && started; cpu++)
 		if (CPU_ISSET((size_t)cpu, set))
-			*count += started = start(&item[*count], shared, cpu);
+			*count += started = occupier_start(&item[*count], shared, cpu);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (started)
 		return item;

@@ -22,10 +22,15 @@ struct priority;
 /* Longest time for which an occupier uses its CPU, from the moment when the tick is due. */
 #define HOLD_NS (250 * NS_PER_US)
 
+/* Most CPUs that are taken. With more of them an occupation would take CPU time from too many other
+ * programs. */
+#define OCCUPIERS_MOST 64
+
 /* What the sampler's thread and the occupiers share. */
 struct occupation {
 	const struct priority *priority;
 	bool realtime;
+	bool timed;              /* occupiers note how they got their CPUs: occupier.taken */
 	_Atomic uint32_t round;  /* number of the occupation, from 1 on; changes with at_ns */
 	_Atomic uint64_t at_ns;  /* when the CPUs are to be taken; 0: not planned */
 	_Atomic int tick_cpu;    /* CPU of the next tick, or of the one in progress */
@@ -55,15 +60,16 @@ struct occupier {
 	_Atomic uint32_t arrived; /* the last round for which it has used its CPU */
 	/* When it began to use its CPU, in the last round in which its timer has expired. */
 	_Atomic uint64_t arrived_ns;
-	/* Of the same round. After occupier_has_arrived only the sampler's thread uses it. */
+	/* Of the same round, if shared->timed. After occupier_has_arrived only the sampler's thread
+	 * uses it. */
 	struct cpu_taken taken;
 	struct own_thread own;
 	uint64_t delay_ns; /* own_thread_delay when it went to sleep */
 };
 
 /* Finds the CPUs that occupiers of the process `pid` have to take, and those that the sampler's
- * thread may use. Returns false if wallsample may not use all of the former, or if there are too
- * many CPUs: with more than 64 an occupation would take CPU time from too many other programs. */
+ * thread may use. Returns false if wallsample may not use all of the former, or if the
+ * process may use more than OCCUPIERS_MOST. */
 bool occupiers_cpus(pid_t pid, cpu_set_t *set, cpu_set_t *own);
 /* Starts an occupier for each CPU of the set, and returns their array, of *count elements, which
  * occupiers_end frees. NULL: a thread cannot be created. */

@@ -13,9 +13,6 @@
 #include "wallsample/process/loadavg.h"
 #include "wallsample/process/process.h"
 
-/* Most CPUs that occupiers take (occupiers_cpus). */
-#define CPUS_MOST 64
-
 /* After a tick that began later than this the sampler's thread may wake on any CPU again: the CPU
  * on which it has slept may be used by a thread that it cannot preempt. */
 #define LATE_NS (1 * NS_PER_MS)
@@ -112,6 +109,7 @@ occupy_create(pid_t pid, struct priority *priority, double max_share, bool realt
 	occupy->priority = priority;
 	occupy->shared.priority = priority;
 	occupy->shared.realtime = realtime;
+	occupy->shared.timed = true;
 	occupy->share = COST_SHARE * max_share;
 	occupy->began_ns = clock_now_ns();
 	own_thread_open(&occupy->own);
@@ -261,7 +259,7 @@ all_arrived(struct occupy *occupy)
 /* Stores how each CPU was taken: by its occupier, or that of the tick by the sampler's thread.
  * Returns the number of CPUs. */
 static size_t
-list_taken(struct occupy *occupy, struct cpu_taken *taken[CPUS_MOST])
+list_taken(struct occupy *occupy, struct cpu_taken *taken[OCCUPIERS_MOST])
 {
 	const int tick_cpu = atomic_load(&occupy->shared.tick_cpu);
 	size_t count = 0;
@@ -282,7 +280,7 @@ list_taken(struct occupy *occupy, struct cpu_taken *taken[CPUS_MOST])
 static void
 judge_waits(struct occupy *occupy)
 {
-	struct cpu_taken *taken[CPUS_MOST];
+	struct cpu_taken *taken[OCCUPIERS_MOST];
 	const size_t count = list_taken(occupy, taken);
 
 	for (size_t i = 0; i < count && occupy->crowded; i++) {
@@ -325,7 +323,7 @@ occupy_has_switches(const struct occupy *occupy)
 static size_t
 count_taken(struct occupy *occupy, bool missing)
 {
-	struct cpu_taken *taken[CPUS_MOST];
+	struct cpu_taken *taken[OCCUPIERS_MOST];
 	const size_t count = list_taken(occupy, taken);
 	size_t sum = 0;
 
@@ -350,7 +348,7 @@ void
 occupy_find(struct occupy *occupy, uint64_t switched_ns, bool asleep,
 	    enum occupied_thread *occupied)
 {
-	struct cpu_taken *taken[CPUS_MOST];
+	struct cpu_taken *taken[OCCUPIERS_MOST];
 	const size_t count = list_taken(occupy, taken);
 	enum occupied_thread found = OCCUPIED_NOT_RUNNING;
 

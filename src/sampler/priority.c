@@ -81,7 +81,7 @@ priority_raise(struct priority *priority)
 	set_punctual();
 }
 
-/* No process is started while a thread of wallsample is in the class, so that none inherits it. */
+/* The thread that starts processes is not in the class then, so that none inherits it. */
 static bool
 set_urgent(void)
 {

@@ -212,6 +212,8 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 			wake = now + NAP_NS;
 		if (occupy != NULL && wake == until)
 			occupy_sleep(occupy);
+		if (wake == until)
+			hold_occupy_plan(sampler->run.hold_occupy, until);
 		tracer_sleep_until(sampler->run.tracer, wake);
 		if (occupy != NULL && clock_now_ns() < until)
 			occupy_relax(occupy);
@@ -266,9 +268,12 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 }
 
 static struct pace_clock
-read_clock(void)
+read_clock(const struct sampler *sampler)
 {
-	return (struct pace_clock){ .now_ns = clock_now_ns(), .cpu_ns = clock_own_cpu_ns() };
+	/* The CPU time of occupiers does not delay ticks that hold threads. */
+	return (struct pace_clock){ .now_ns = clock_now_ns(),
+				    .cpu_ns = sampler->run.holds ? clock_thread_cpu_ns() :
+								   clock_own_cpu_ns() };
 }
 
 /* Runs a tick that is not the last one. After it, if no thread is stopped, gives one descriptor of
@@ -281,7 +286,7 @@ run_tick(struct sampler *sampler)
 
 	if (!tick_run(sampler, false))
 		return false;
-	clock = read_clock();
+	clock = read_clock(sampler);
 	pace_end(&sampler->run.pace, &sampler->run.stats, &clock);
 	if (sampler->run.occupy != NULL)
 		occupy_plan(sampler->run.occupy, sampler->run.pace.due_ns);
@@ -377,7 +382,7 @@ start_clock(struct sampler *sampler)
 	read_first_waits(&run->threads);
 	if (!processes_read_cpu(&run->processes, &sampler->cpu_began_ns))
 		sampler->cpu_began_ns = UINT64_MAX;
-	clock = read_clock();
+	clock = read_clock(sampler);
 	pace_start(&run->pace, &run->config, run->context.control, &run->rng, &clock);
 	run->tick.time_ns = run->pace.start_ns;
 	for (size_t i = 0; i < run->threads.count; i++)
@@ -387,13 +392,15 @@ start_clock(struct sampler *sampler)
 	sampler->runs = true;
 }
 
-/* With stop_all no CPU is taken. */
+/* Runs that hold threads have their own occupiers, but not for breakpoints, whose hits have to be
+ * served at any time. With stop_all no CPU is taken: all threads are stopped together, which takes
+ * as long as a tick takes the CPUs. */
 static void
 begin_occupation(struct sampler *sampler)
 {
 	struct run *run = &sampler->run;
 
-	if (run->holds)
+	if (run->holds && run->context.control->addresses == 0)
 		run->hold_occupy = hold_occupy_create(run->context.process->pid,
 						      &sampler->priority);
 	if (run->tracer == NULL || run->holds || run->config.stop_all)
@@ -418,6 +425,12 @@ end_occupation(struct sampler *sampler)
 {
 	occupy_free(sampler->run.occupy);
 	sampler->run.occupy = NULL;
+	if (hold_occupy_missed(sampler->run.hold_occupy) > 0)
+		log_say(sampler->run.context.log, LOG_NORMAL,
+			"%.0f %% of the stops found a thread in a system call, and its CPU could "
+			"not be taken: code between system calls was found too seldom, and its "
+			"gains are too low",
+			100 * hold_occupy_missed(sampler->run.hold_occupy));
 	hold_occupy_free(sampler->run.hold_occupy);
 	sampler->run.hold_occupy = NULL;
 	if (sampler->run.tracer != NULL && sampler->run.config.realtime)

@@ -160,6 +160,16 @@ count_spared(const struct observation *all, size_t count)
 	return spared;
 }
 
+static size_t
+count_running(const struct observation *all, size_t count)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < count; i++)
+		running += all[i].outcome == OUTCOME_RUNNING;
+	return running;
+}
+
 /* Completes the samples of all observations that need a stack. Running threads come first, so that
  * they are captured soon after they were observed. */
 static void
@@ -169,9 +179,8 @@ capture_all(struct sampler *sampler, struct observation *all, size_t count)
 	struct hold *hold = &sampler->hold;
 
 	capture_prepare(run, all, count);
-	hold_occupy_await(run->hold_occupy);
 	if (run->holds)
-		hold_begin(hold);
+		hold_begin(hold, hold_occupy_await(run->hold_occupy, count_running(all, count)));
 	capture_running(run, all, count, hold->before > 0);
 	finish_all(sampler, all, count, OUTCOME_RUNNING);
 	if (run->holds) {
@@ -331,7 +340,7 @@ tick_run(struct sampler *sampler, bool last)
 	 * the stop is completed. */
 	if (run->late_count > 0)
 		collect_late(sampler, false);
-	hold_occupy_tick(run->hold_occupy, sampler->hold.due_ns);
+	hold_occupy_tick(run->hold_occupy, run->pace.due_ns);
 	begin_tick(run, now, last);
 	if (run->occupy != NULL)
 		capture_first(sampler, all);

@@ -38,9 +38,10 @@ void *xgrow(void *array, size_t *capacity, size_t want, size_t size);
 
 /* --- time -------------------------------------------------------------- */
 
-uint64_t clock_now_ns(void);     /* CLOCK_MONOTONIC */
-uint64_t clock_date_ns(void);    /* CLOCK_REALTIME: time since 1970-01-01 UTC */
-uint64_t clock_own_cpu_ns(void); /* CPU time of all threads of the calling process */
+uint64_t clock_now_ns(void);        /* CLOCK_MONOTONIC */
+uint64_t clock_date_ns(void);       /* CLOCK_REALTIME: time since 1970-01-01 UTC */
+uint64_t clock_thread_cpu_ns(void); /* CPU time of the calling thread */
+uint64_t clock_own_cpu_ns(void);    /* CPU time of all threads of the calling process */
 
 /*
  * Limits work that is done often, such as reading a list, to 1% of a CPU, averaged over a second.

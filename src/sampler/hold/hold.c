@@ -63,7 +63,7 @@ learn_lag(struct hold *hold)
 }
 
 void
-hold_begin(struct hold *hold)
+hold_begin(struct hold *hold, uint64_t since_ns)
 {
 	/*
 	 * `before` excludes the `count` threads that were late, have stopped since the last tick,
@@ -72,7 +72,7 @@ hold_begin(struct hold *hold)
 	 */
 	hold->before = tracer_held_count(hold->run->tracer);
 	hold->before -= hold->count < hold->before ? hold->count : hold->before;
-	hold->asked_ns = clock_now_ns();
+	hold->asked_ns = since_ns != 0 ? since_ns : clock_now_ns();
 	learn_lag(hold);
 	hold->due_ns = hold->run->pace.due_ns;
 }
@@ -109,8 +109,8 @@ hold_observe(struct hold *hold, const struct stop_request *request, struct sampl
 		thread->spared_ns = clock_now_ns() + SPARE_NS;
 	if (late)
 		thread->held = tracer_is_held(hold->run->tracer, thread->watch.tid);
-	if (!late && request->end == STOP_CAPTURED)
-		hold_occupy_count(hold->run->hold_occupy, request->syscall);
+	if (!late)
+		hold_occupy_count(hold->run->hold_occupy, request);
 	if (late ? thread->held : request->held)
 		add_stopped(hold, thread);
 }
@@ -312,6 +312,7 @@ void
 hold_pause(struct hold *hold)
 {
 	hold_end(hold);
+	hold_occupy_cancel(hold->run->hold_occupy);
 	priority_urgent(hold->priority, false);
 	if (hold->run->tracer != NULL)
 		tracer_pause(hold->run->tracer);

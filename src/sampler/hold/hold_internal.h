@@ -147,9 +147,10 @@ bool hold_spares(const struct run *run, const struct sampled_thread *thread);
  * time since the present tick began, in which the sampler may have used the thread's CPU. `late`:
  * the stop was late, which decides where the kernel does not count such waits. */
 bool hold_finds_shared(const struct stop_request *request, bool late, uint64_t own_ns);
-/* Records how many threads are held, and the present time. Must be called right before the tick
- * stops threads. */
-void hold_begin(struct hold *hold);
+/* Records how many threads are held, and when the tick begins to stop threads: since_ns, when it
+ * took the CPUs of the target (hold_occupy_await); 0: now. Must be called right before the tick
+ * requests its stops. */
+void hold_begin(struct hold *hold, uint64_t since_ns);
 /* To be called for each stop, late or not, after the thread's stack was unwound. If the thread is
  * still stopped, adds it to those about which hold_decide decides. If it shares its CPU
  * (hold_finds_shared), hold_spares is true for it during the next 3 ms. */

@@ -16,11 +16,11 @@
 
 /*
  * Most times that a thread may have been scheduled in since the last tick for its delay to enter
- * the mean: once after the stop, and once after each use of its CPU by the sampler, which resumes
- * other threads, works between two ticks, and observes the thread. A limit of 2 would leave out
- * half of all threads.
+ * the mean: once after the stop, and once after each use of its CPU by wallsample, which resumes
+ * other threads, works between two ticks, observes the thread, and may take its CPU
+ * (hold_occupy_internal.h). A limit of 2 would leave out half of all threads.
  */
-#define SWITCHES_MOST 4
+#define SWITCHES_MOST 5
 
 bool
 hold_resume_delay(const struct hold_run *run, double tick_ns, double *delay_ns)

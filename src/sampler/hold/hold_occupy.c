@@ -3,69 +3,89 @@
  * stops. */
 #include "sampler/hold/hold_occupy_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sampler/occupier_internal.h"
 #include "sampler/priority_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/thread/state.h"
+#include "wallsample/tracer/tracer.h"
 
-/* Share of the stops in system calls, at ticks that take no CPU, from which on CPUs are taken. A
- * function that follows a system call is found too seldom by at most about this share. */
-#define IN_CALL_LEAST 0.03
-/* While CPUs are taken, one tick in this number takes none, to learn that share. */
-#define TAKEN_IN_A_ROW 32
-/* Number of stops in the running mean of that share, and of ticks in that of the time until a tick
- * is ready. */
-#define MEMORY 16.0
-/* Longest time until a tick is ready that is planned for: a slower tick takes the CPUs too early,
- * and occupiers give them up after HOLD_NS. */
-#define READY_MOST_NS (400 * NS_PER_US)
+/* CALL_HIGH: share of the stops in system calls from which on CPUs are taken, and CALL_LOW: below
+ * which they are not taken any more. A function that follows a system call is found too seldom by
+ * at most about this share. */
+#define CALL_HIGH 0.03
+#define CALL_LOW 0.015
+/* Number of stops from which on the share is used, and in its running mean. */
+#define CALL_STOPS_LEAST 16
+#define CALL_STOPS_MOST 256
+/* While CPUs are taken, one tick in this number takes none, to measure that share. */
+#define PROBE_PERIOD 64
+/* Longest mean time until a tick is ready for which CPUs are taken. A tick that is slower than the
+ * mean by more than HOLD_NS finds that the occupiers have given them up. */
+#define READY_MOST_NS (400.0 * NS_PER_US)
 /* Time from the moment at which a tick is expected to be ready to that at which CPUs are taken, so
  * that most ticks are ready by then. */
 #define MARGIN_NS (20 * NS_PER_US)
+/* At the end of a tick the next occupation is planned at once if it begins later than this: else an
+ * occupier might take a CPU from threads that are to stop. */
+#define PLAN_LEAST_NS (300 * NS_PER_US)
+/* Number of ticks in the running means of ready_ns and complete. */
+#define MEMORY 16.0
+/* If fewer than this share of the ticks got all CPUs in time, none is taken for the next
+ * REST_TICKS. */
+#define COMPLETE_LEAST 0.5
+#define REST_TICKS 1000
 
 struct hold_occupy {
 	struct occupation shared;
-	struct occupier *item;
+	struct occupier *item; /* NULL: the CPUs cannot be taken */
 	size_t count;
-	cpu_set_t cpus;  /* CPUs that the sampler's thread may use */
-	bool pinned;     /* it may use only the CPU of this tick */
-	uint64_t due_ns; /* when the tick in progress was due; 0: not known */
-	double ready_ns; /* running mean of the time from then until it is ready for its requests */
-	/* Running mean: share of the stops that find a thread in a system call, at ticks that take
-	 * no CPU. */
-	double in_call;
-	bool taken;      /* the tick in progress has waited for CPUs to be taken */
-	unsigned in_row; /* number of ticks since the last one that was to take none */
+	cpu_set_t cpus; /* CPUs that the sampler's thread may use while it is not pinned */
+	bool pinned;    /* it may use only the CPU of this tick */
+	struct call_share calls;
+	double ready_ns; /* mean time from the moment at which a tick is due until it is ready */
+	double complete; /* mean share of the planned ticks that got all CPUs */
+	uint64_t ticks, taken; /* number of ticks, and of those that got all CPUs */
+	uint64_t planned_ns;   /* due time of the tick for which CPUs are taken; 0: none is */
+	unsigned since_probe;  /* ticks since the last one that was to take no CPU */
+	unsigned rest;         /* number of ticks for which no CPU is taken */
+	/* Of the tick in progress. */
+	uint64_t due_ns; /* when it was due */
+	bool probes;     /* it takes no CPU */
 };
+
+void
+call_share_add(struct call_share *calls, bool in_call)
+{
+	if (calls->count < CALL_STOPS_MOST)
+		calls->count++;
+	calls->share += ((double)in_call - calls->share) / calls->count;
+	if (calls->count >= CALL_STOPS_LEAST)
+		calls->high = calls->share >= (calls->high ? CALL_LOW : CALL_HIGH);
+}
 
 struct hold_occupy *
 hold_occupy_create(pid_t pid, const struct priority *priority)
 {
-	struct hold_occupy *occupy;
+	struct hold_occupy *occupy = xcalloc(1, sizeof(*occupy));
 	cpu_set_t set, own;
 
-	if (!occupiers_cpus(pid, &set, &own))
-		return NULL;
-	occupy = xcalloc(1, sizeof(*occupy));
-	occupy->cpus = own;
 	occupy->shared.priority = priority;
 	occupy->shared.realtime = priority->may_be_urgent;
+	occupy->complete = 1;
 	atomic_store(&occupy->shared.tick_cpu, -1);
-	occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
-	if (occupy->item != NULL)
-		return occupy;
-	free(occupy);
-	return NULL;
+	if (occupiers_cpus(pid, &set, &own))
+		occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
+	return occupy;
 }
 
 static void
 unpin(struct hold_occupy *occupy)
 {
-	if (occupy->pinned)
-		(void)sched_setaffinity(0, sizeof(occupy->cpus), &occupy->cpus);
-	occupy->pinned = false;
+	if (occupy->pinned && sched_setaffinity(0, sizeof(occupy->cpus), &occupy->cpus) == 0)
+		occupy->pinned = false;
 }
 
 void
@@ -74,9 +94,53 @@ hold_occupy_free(struct hold_occupy *occupy)
 	if (occupy == NULL)
 		return;
 	unpin(occupy);
-	occupiers_end(&occupy->shared, occupy->item, occupy->count);
+	if (occupy->item != NULL)
+		occupiers_end(&occupy->shared, occupy->item, occupy->count);
 	free(occupy);
 }
+
+/* --- between ticks ------------------------------------------------------------------------ */
+
+/* Begins the round of the tick that is due at due_ns, or one without CPUs. */
+static void
+begin_round(struct hold_occupy *occupy, uint64_t due_ns)
+{
+	occupy->planned_ns = due_ns;
+	atomic_store(&occupy->shared.tick_begun, false);
+	/* The sampler may wake on any CPU. */
+	atomic_store(&occupy->shared.tick_cpu, -1);
+	occupation_begin(&occupy->shared,
+			 due_ns != 0 ? due_ns + (uint64_t)occupy->ready_ns + MARGIN_NS : 0);
+}
+
+static bool
+is_wanted(const struct hold_occupy *occupy)
+{
+	return occupy->item != NULL && occupy->calls.high && occupy->rest == 0 &&
+	       occupy->since_probe + 1 < PROBE_PERIOD && occupy->ready_ns < READY_MOST_NS;
+}
+
+void
+hold_occupy_plan(struct hold_occupy *occupy, uint64_t due_ns)
+{
+	if (occupy == NULL || !is_wanted(occupy))
+		return;
+	if (occupy->planned_ns != due_ns)
+		begin_round(occupy, due_ns);
+	/* Those that are armed for an earlier round arm themselves when they wake. */
+	for (size_t i = 0; i < occupy->count; i++)
+		if (atomic_load(&occupy->item[i].armed) == 0)
+			occupier_signal(&occupy->item[i]);
+}
+
+void
+hold_occupy_cancel(struct hold_occupy *occupy)
+{
+	if (occupy != NULL && occupy->planned_ns != 0)
+		begin_round(occupy, 0);
+}
+
+/* --- ticks -------------------------------------------------------------------------------- */
 
 void
 hold_occupy_tick(struct hold_occupy *occupy, uint64_t due_ns)
@@ -87,80 +151,117 @@ hold_occupy_tick(struct hold_occupy *occupy, uint64_t due_ns)
 	if (occupy == NULL)
 		return;
 	occupy->due_ns = due_ns;
-	occupy->taken = false;
-	if (atomic_load(&occupy->shared.at_ns) == 0)
+	/* A tick may begin before it is due: the last one. */
+	if (occupy->planned_ns != due_ns || clock_now_ns() < due_ns)
+		hold_occupy_cancel(occupy);
+	if (occupy->planned_ns == 0)
 		return;
 	cpu = sched_getcpu();
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
-	occupy->pinned = sched_setaffinity(0, sizeof(set), &set) == 0;
-	atomic_store(&occupy->shared.tick_cpu, occupy->pinned ? cpu : -1);
+	if (!occupy->pinned && (sched_getaffinity(0, sizeof(occupy->cpus), &occupy->cpus) != 0 ||
+				sched_setaffinity(0, sizeof(set), &set) != 0)) {
+		hold_occupy_cancel(occupy);
+		return;
+	}
+	occupy->pinned = true;
+	atomic_store(&occupy->shared.tick_cpu, cpu);
 	atomic_store(&occupy->shared.tick_begun, true);
 }
 
-static bool
-all_arrived(const struct hold_occupy *occupy)
+/* Returns the moment at which the last CPU was taken; 0: not all are. */
+static uint64_t
+all_taken(const struct hold_occupy *occupy)
 {
 	const int tick_cpu = atomic_load(&occupy->shared.tick_cpu);
+	uint64_t last = atomic_load(&occupy->shared.at_ns);
 
-	for (size_t i = 0; i < occupy->count; i++)
-		if (occupy->item[i].cpu != tick_cpu && !occupier_has_arrived(&occupy->item[i]))
-			return false;
-	return true;
+	for (size_t i = 0; i < occupy->count; i++) {
+		const struct occupier *item = &occupy->item[i];
+		const uint64_t arrived_ns = atomic_load(&item->arrived_ns);
+
+		if (item->cpu == tick_cpu)
+			continue;
+		if (!occupier_has_arrived(item))
+			return 0;
+		last = arrived_ns > last ? arrived_ns : last;
+	}
+	return last;
 }
 
 static void
-learn(double *mean, double value)
+add_to_mean(double *mean, double value)
 {
 	*mean += (value - *mean) / MEMORY;
 }
 
-void
-hold_occupy_await(struct hold_occupy *occupy)
+/* Waits until all CPUs are taken. Returns the moment at which the last one was; 0: not in time. */
+static uint64_t
+wait_for_cpus(const struct hold_occupy *occupy)
+{
+	const uint64_t at_ns = atomic_load(&occupy->shared.at_ns);
+	uint64_t since_ns = all_taken(occupy);
+
+	while (since_ns == 0 && clock_now_ns() < at_ns + ARRIVE_NS)
+		since_ns = all_taken(occupy);
+	/* After HOLD_NS the occupiers have given the CPUs up. */
+	return clock_now_ns() < at_ns + HOLD_NS ? since_ns : 0;
+}
+
+uint64_t
+hold_occupy_await(struct hold_occupy *occupy, size_t running)
 {
 	const uint64_t now = clock_now_ns();
-	uint64_t at_ns;
+	uint64_t since_ns = 0;
 
 	if (occupy == NULL)
-		return;
-	if (occupy->due_ns != 0 && now > occupy->due_ns)
-		learn(&occupy->ready_ns, now - occupy->due_ns < READY_MOST_NS ?
-						 (double)(now - occupy->due_ns) :
-						 (double)READY_MOST_NS);
-	at_ns = atomic_load(&occupy->shared.at_ns);
-	/* A tick may begin before it is due: the last one. */
-	if (!occupy->pinned || at_ns > now + READY_MOST_NS)
-		return;
-	occupy->taken = true;
-	while (clock_now_ns() < at_ns + ARRIVE_NS && !all_arrived(occupy))
-		;
+		return 0;
+	if (now > occupy->due_ns)
+		add_to_mean(&occupy->ready_ns,
+			    fmin((double)(now - occupy->due_ns), 2 * READY_MOST_NS));
+	occupy->ticks++;
+	occupy->probes = occupy->planned_ns == 0;
+	if (occupy->planned_ns != 0 && running > 0) {
+		since_ns = wait_for_cpus(occupy);
+		add_to_mean(&occupy->complete, since_ns != 0);
+		occupy->taken += since_ns != 0;
+	}
+	return since_ns;
 }
 
 void
 hold_occupy_end(struct hold_occupy *occupy, uint64_t next_due_ns)
 {
-	uint64_t at_ns = 0;
-
 	if (occupy == NULL)
 		return;
-	if (++occupy->in_row >= TAKEN_IN_A_ROW)
-		occupy->in_row = 0;
-	if (occupy->in_call >= IN_CALL_LEAST && occupy->in_row > 0)
-		at_ns = next_due_ns + (uint64_t)occupy->ready_ns + MARGIN_NS;
-	atomic_store(&occupy->shared.tick_begun, false);
-	/* The sampler may wake on any CPU. */
-	atomic_store(&occupy->shared.tick_cpu, -1);
-	occupation_begin(&occupy->shared, at_ns);
+	occupy->since_probe = occupy->probes ? 0 : occupy->since_probe + 1;
+	if (occupy->rest > 0) {
+		occupy->rest--;
+	} else if (occupy->complete < COMPLETE_LEAST) {
+		occupy->rest = REST_TICKS;
+		occupy->complete = 1;
+	}
+	if (occupy->planned_ns != 0)
+		begin_round(occupy,
+			    is_wanted(occupy) && next_due_ns > clock_now_ns() + PLAN_LEAST_NS ?
+				    next_due_ns :
+				    0);
 	unpin(occupy);
-	/* Those that are armed for the last round arm themselves when they wake. */
-	for (size_t i = 0; at_ns != 0 && i < occupy->count; i++)
-		if (atomic_load(&occupy->item[i].armed) == 0)
-			occupier_signal(&occupy->item[i]);
 }
 
 void
-hold_occupy_count(struct hold_occupy *occupy, long call)
+hold_occupy_count(struct hold_occupy *occupy, const struct stop_request *request)
 {
-	if (occupy != NULL && !occupy->taken)
-		learn(&occupy->in_call, call != SYSCALL_NONE);
+	/* Only a thread that ran has not chosen the moment of its stop by a call. */
+	if (occupy != NULL && occupy->probes && request->end == STOP_CAPTURED &&
+	    request->at_tick == TICK_RUNNING && !request->fell_asleep && !request->group_stopped)
+		call_share_add(&occupy->calls, request->syscall != SYSCALL_NONE);
+}
+
+double
+hold_occupy_missed(const struct hold_occupy *occupy)
+{
+	return occupy != NULL && occupy->calls.high && 2 * occupy->taken < occupy->ticks ?
+		       occupy->calls.share :
+		       0;
 }

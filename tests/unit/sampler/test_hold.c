@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "sampler/hold/hold_internal.h"
+#include "sampler/hold/hold_occupy_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer.h"
 
@@ -86,9 +87,9 @@ test_late(void **state)
 	other.cpu_ns = 2.25e6;
 	assert_false(hold_resume_delay(&other, 5e6, &late));
 	other = run;
-	other.switches = 4;
-	assert_true(hold_resume_delay(&other, 5e6, &late));
 	other.switches = 5;
+	assert_true(hold_resume_delay(&other, 5e6, &late));
+	other.switches = 6;
 	assert_false(hold_resume_delay(&other, 5e6, &late));
 	/* 60 us are much of a short tick. */
 	assert_false(hold_resume_delay(&run, 0.5e6, &late));
@@ -130,6 +131,42 @@ test_shared_cpu(void **state)
 	assert_false(hold_finds_shared(&request, false, 0));
 }
 
+/* Adds `count` stops, of which every `nth` is in a call; 0: none is. Returns after how many the
+ * share was high; 0: never. */
+static size_t
+add_stops(struct call_share *calls, size_t count, size_t nth)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i <= count; i++) {
+		call_share_add(calls, nth != 0 && i % nth == 0);
+		if (first == 0 && calls->high)
+			first = i;
+	}
+	return first;
+}
+
+/* One stop in three in a call is noticed at once, one in 200 never is, not even after a while with
+ * more; and what is high remains so between the two limits. */
+static void
+test_share_of_calls(void **state)
+{
+	struct call_share calls = { .count = 0 };
+
+	(void)state;
+	assert_int_equal(add_stops(&calls, 10000, 0), 0);
+	assert_in_range(add_stops(&calls, 256, 3), 1, 30);
+	assert_true(calls.high && calls.share > 0.15 && calls.share < 0.35);
+	add_stops(&calls, 5000, 50);
+	assert_true(calls.high);
+	add_stops(&calls, 5000, 200);
+	assert_false(calls.high);
+	assert_int_equal(add_stops(&calls, 5000, 200), 0);
+	calls = (struct call_share){ .count = 0 };
+	assert_int_equal(add_stops(&calls, 15, 1), 0);
+	assert_int_equal(add_stops(&calls, 1, 1), 1);
+}
+
 int
 main(void)
 {
@@ -138,6 +175,7 @@ main(void)
 		cmocka_unit_test(test_not_without_bound),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_shared_cpu),
+		cmocka_unit_test(test_share_of_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
