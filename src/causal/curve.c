@@ -224,7 +224,7 @@ slope_weights(const struct fit *fit, const struct causal_curve *curve, double *w
 }
 
 /* Sets the slope and its interval. Returns half the width that the interval has before it is
- * widened by errors that all experiments share. */
+ * widened for errors that all experiments share. */
 static double
 make_slope(const struct fit *fit, struct bootstrap *boot, struct causal_curve *curve,
 	   const double *weight)

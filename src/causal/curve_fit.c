@@ -37,13 +37,14 @@
 #define TICK_DEVIATION_NS (6.0 * (double)NS_PER_US)
 /*
  * Standard deviation of the error that ticks as long as a burst cause in a gain, as a multiple of
- * the gain: they accelerate some bursts more than others (wallsample-theory(7), "Bursts and
- * ticks"). The error is proportional to the length of ticks up to a burst. With ticks of a quarter
- * of a burst, a half and a whole one the root mean squares of the errors are 1.0, 2.8 and 5.1 % of
- * the gains in the simulation of functions whose curves bend (make bench-causal-ticks); of all
- * functions of `make bench-causal` with bursts of 3 ms the likelihood is highest at 3.5 % for a
- * whole burst. Ticks longer than a burst cause larger errors in some programs and none in others:
- * intervals are not widened further, but the report says that gains may be wrong.
+ * the gain: long ticks accelerate some bursts more than others (wallsample-theory(7), "Bursts and
+ * ticks"). The error is taken to be proportional to the length of ticks up to a burst. With ticks
+ * of a quarter of a burst, a half and a whole one the root mean squares of the errors are 1.0, 2.8
+ * and 5.1 % of the gains in the simulation of functions whose curves bend (make bench-causal-
+ * ticks); of all functions of `make bench-causal` with bursts of 3 ms the likelihood is highest at
+ * 3.5 % for a whole burst. 4 % lies between the two. Ticks longer than a burst cause larger errors
+ * in some programs and none in others: intervals are not widened further, but the report says that
+ * gains may be wrong.
  */
 #define BURST_DEVIATION 0.04
 /* Largest part of the virtual time that the cost of ticks may be estimated to take. */
@@ -436,7 +437,7 @@ fit_deviation(const struct fit *fit, uint32_t candidate, const double *weight, d
 
 /* The error of virtual time per tick is equal at all speed-ups. So only the difference to speed-up
  * 0 in ticks per unit of virtual time matters. The errors that long ticks cause at several
- * speed-ups may have different signs, and must not cancel. */
+ * speed-ups may have different signs, so their absolute values are added. */
 double
 fit_shared_deviation(const struct fit *fit, uint32_t candidate, const double *weight)
 {

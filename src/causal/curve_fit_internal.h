@@ -106,9 +106,9 @@ double fit_deviation(const struct fit *fit, uint32_t candidate, const double *we
 		     double *freedom);
 
 /*
- * Returns the standard deviation that two errors cause in the same sum. More experiments do not
- * reduce them, and fit_deviation() contains neither: the unknown cost of a tick (TICK_DEVIATION_NS,
- * curve_fit.c), and the length of ticks (BURST_DEVIATION). The first is 0 if there are as many
+ * Returns the standard deviation of the same sum that two errors cause: the unknown cost of a tick
+ * (TICK_DEVIATION_NS, curve_fit.c) and the length of ticks (BURST_DEVIATION). fit_deviation()
+ * contains neither, and more experiments do not reduce them. The first is 0 if there are as many
  * ticks per unit of virtual time as at speed-up 0, the second if the length of bursts is not known.
  */
 double fit_shared_deviation(const struct fit *fit, uint32_t candidate, const double *weight);

@@ -8,9 +8,10 @@
 #define LATE_SHARE_LEAST 0.01
 
 /*
- * Bursts below this length are short for a lock. With two threads that hold a lock for 1 to 2 ms at
- * a time, gains of 57 to 61 % were predicted as 39 to 44 %, and of 78 to 100 % as 44 %; with 3 ms,
- * of 92 % as 81 to 83 % (make bench-causal, bench-causal-real).
+ * With bursts below this length, gains of code that holds a contended lock are predicted too low.
+ * Two threads that held a lock for 1 to 2 ms at a time: gains of 57 to 61 % were predicted as 39 to
+ * 44 %, and of 78 to 100 % as 44 %; with 3 ms, 92 % as 81 to 83 % (make bench-causal,
+ * bench-causal-real).
  */
 #define SHORT_FOR_LOCK_NS (2500 * NS_PER_US)
 
@@ -90,8 +91,8 @@ add_target_gone(const struct causal_result *result, struct page *page)
 			       "experiments were over.");
 }
 
-/* Ticks that are longer than bursts accelerate some of them and not others. No interval contains
- * that error, nor that of a lock. */
+/* Ticks that are longer than bursts accelerate some bursts and not others. Intervals contain this
+ * error only up to ticks as long as a burst, and not the error of code that holds a lock. */
 static void
 add_bursts(const struct causal_result *result, struct page *page)
 {
@@ -101,18 +102,17 @@ add_bursts(const struct causal_result *result, struct page *page)
 		return;
 	if (burst_ns < bursts_least_ns(result->tick_ns))
 		page_add(page,
-			 "Threads sleep after bursts of %s, which is less than a tick (%s): gains "
-			 "of functions that other threads wait for may be wrong by more than their "
-			 "intervals say.",
+			 "A tenth of the CPU time or more is in bursts (CPU use between two "
+			 "sleeps) of %s or less, shorter than a tick (%s): gains of functions "
+			 "that other threads wait for may lie outside their intervals.",
 			 quantity_time((int64_t)burst_ns).text,
 			 quantity_time((int64_t)result->tick_ns).text);
 	else if (burst_ns < SHORT_FOR_LOCK_NS)
-		page_add(
-			page,
-			"Threads sleep after bursts of %s: gains of code that holds a lock for "
-			"which other threads wait tend to be too low, and may be less than half of "
-			"what it really gains.",
-			quantity_time((int64_t)burst_ns).text);
+		page_add(page,
+			 "A tenth of the CPU time or more is in bursts (CPU use between two "
+			 "sleeps) of %s or less: gains of code that holds a contended lock tend "
+			 "to be too low, at worst less than half of the real gain.",
+			 quantity_time((int64_t)burst_ns).text);
 }
 
 void

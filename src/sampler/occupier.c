@@ -99,8 +99,8 @@ wait_for_signal(struct occupier *self, uint32_t signals, uint64_t at_ns)
 		       errno;
 }
 
-/* Waits until the tick of this round, due at at_ns, has begun. Returns false if it does not begin
- * in time. */
+/* Waits until the tick of this round, whose CPUs are taken at at_ns, has begun. Returns false if
+ * it does not begin in time. */
 static bool
 await_tick(const struct occupation *shared, uint32_t round, uint64_t at_ns)
 {

@@ -15,11 +15,11 @@
 
 struct priority;
 
-/* An occupier that takes its CPU later than this after the tick was due is not waited for. A kernel
+/* An occupier that takes its CPU later than this after occupation.at_ns is not waited for. A kernel
  * without preemption lets a thread finish its system call first, or a part of it: most take less.
  * An occupier waits for the tick for as long. */
 #define ARRIVE_NS (150 * NS_PER_US)
-/* Longest time for which an occupier uses its CPU, from the moment when the tick is due. */
+/* An occupier gives its CPU up at this time after occupation.at_ns at the latest. */
 #define HOLD_NS (250 * NS_PER_US)
 
 /* Most CPUs that are taken. With more of them an occupation would take CPU time from too many other
@@ -56,7 +56,7 @@ struct occupier {
 	pthread_t thread;
 	int cpu;
 	_Atomic uint32_t signals; /* a futex; changes when the occupier is to look again */
-	_Atomic uint32_t armed;   /* the round for which it sleeps until the tick is due; 0: none */
+	_Atomic uint32_t armed;   /* the round for which it sleeps until at_ns; 0: none */
 	_Atomic uint32_t arrived; /* the last round for which it has used its CPU */
 	/* When it began to use its CPU, in the last round in which its timer has expired. */
 	_Atomic uint64_t arrived_ns;

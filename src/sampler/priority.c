@@ -81,7 +81,8 @@ priority_raise(struct priority *priority)
 	set_punctual();
 }
 
-/* The thread that starts processes is not in the class then, so that none inherits it. */
+/* Only the sampler's thread starts processes, and never while it is in the class. So no process
+ * inherits the class. */
 static bool
 set_urgent(void)
 {

@@ -30,9 +30,9 @@ void priority_raise(struct priority *priority);
 /* Sets the nice value and the timer slack to the values before priority_raise, and the time slice
  * to the default. The sampler must not be in a real-time class. */
 void priority_restore(const struct priority *priority);
-/* Gives the calling thread, which the sampler has created after priority_raise, the time slice and
- * the timer slack of the sampler; with `urgent` a real-time class until it ends. The nice value is
- * inherited. */
+/* Gives the calling thread, which the sampler has created after priority_raise, the timer slack of
+ * the sampler and, with `urgent`, a real-time class until it ends. Without `urgent`, or if the
+ * kernel refuses the class, it gets the time slice of the sampler. The nice value is inherited. */
 void priority_join(const struct priority *priority, bool urgent);
 /* Enters a real-time class and leaves it. Returns 0, or ERROR_SYSTEM with the reason for which it
  * cannot be entered. To be called before priority_raise. */

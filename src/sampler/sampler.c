@@ -270,7 +270,8 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 static struct pace_clock
 read_clock(const struct sampler *sampler)
 {
-	/* The CPU time of occupiers does not delay ticks that hold threads. */
+	/* The limit of CPU use delays ticks. In runs that hold threads it counts only the sampler's
+	 * thread, not the occupiers. */
 	return (struct pace_clock){ .now_ns = clock_now_ns(),
 				    .cpu_ns = sampler->run.holds ? clock_thread_cpu_ns() :
 								   clock_own_cpu_ns() };
@@ -392,9 +393,9 @@ start_clock(struct sampler *sampler)
 	sampler->runs = true;
 }
 
-/* Runs that hold threads have their own occupiers, but not for breakpoints, whose hits have to be
- * served at any time. With stop_all no CPU is taken: all threads are stopped together, which takes
- * as long as a tick takes the CPUs. */
+/* Runs that hold threads have their own occupiers (hold_occupy). Runs with breakpoints have none: a
+ * thread that hits a breakpoint must be served at any time, and an occupation would delay that.
+ * With stop_all no CPU is taken: stopping all threads together takes as long as an occupation. */
 static void
 begin_occupation(struct sampler *sampler)
 {
@@ -427,9 +428,10 @@ end_occupation(struct sampler *sampler)
 	sampler->run.occupy = NULL;
 	if (hold_occupy_missed(sampler->run.hold_occupy) > 0)
 		log_say(sampler->run.context.log, LOG_NORMAL,
-			"%.0f %% of the stops found a thread in a system call, and its CPU could "
-			"not be taken: code between system calls was found too seldom, and its "
-			"gains are too low",
+			"system calls: the CPUs of the program were taken at less than half of "
+			"the ticks, and %.0f %% of the last stops found a running thread in a "
+			"system call. Code between system calls was found too seldom; its gains "
+			"are probably too low",
 			100 * hold_occupy_missed(sampler->run.hold_occupy));
 	hold_occupy_free(sampler->run.hold_occupy);
 	sampler->run.hold_occupy = NULL;

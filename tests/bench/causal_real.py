@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""causal_real.py - compares the gains that `wallsample causal` predicts for redis, an HTTP server in
-Go and a Python program with threads, with those that are obtained if the work of a function is
-reduced while the program runs.
+"""causal_real.py - compares the gains that `wallsample causal` predicts with the gains obtained if
+the work of a function is reduced while the program runs, for redis, an HTTP server in Go and a
+Python program with threads.
 
 redis-server does additional work after each write() (causal_work.c), and redis-benchmark has 32
 clients. Reducing the work of a function leaves the cost of its call. The load of the servers needs
@@ -101,8 +101,8 @@ def python(options, _, environment):
 
 
 PROGRAMS = {
-    "redis": Program(redis, ["redis-server", "redis-benchmark", "redis-cli"], ["additional_work"], [10000],
-                     "var:work_done"),
+    "redis": Program(redis, ["redis-server", "redis-benchmark", "redis-cli"],
+                     ["additional_work"], [10000], "var:work_done"),
     "go": Program(go_http, ["go", "wrk", "curl"], ["main.score", "main.rank"], [300000, 200000],
                   "var:main.served"),
     "python": Program(python, [], ["parse", "compress"], [30000, 180000], "var:work_done"),
@@ -135,7 +135,7 @@ def parse_arguments():
     add_prediction(parser)
     parser.add_argument("--only", choices=PROGRAMS, action="append")
     parser.add_argument("--speedups", default="25,50,75,100", help="percents")
-    parser.add_argument("--turns", type=int, default=5, help="of each speed")
+    parser.add_argument("--turns", type=int, default=5, help="measurements of each kind")
     parser.add_argument("-d", "--duration", default="60s", help="of each prediction")
     return parser.parse_args()
 

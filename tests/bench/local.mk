@@ -80,7 +80,7 @@ bench-causal-ticks:
 	@PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/tests/bench/causal_ticks.py $(BENCH_ARGS)
 .PHONY: bench-causal-ticks
 
-# Predictions for servers and a Python program, and the gains that they obtain.
+# Compares predictions for servers and a Python program with the gains obtained by less work.
 EXTRA_DIST += tests/bench/causal_real.py tests/bench/causal_work.c tests/bench/causal_http.go \
 	tests/bench/causal_threads.py
 CLEANFILES += tests/bench/bin/causal_work.so
@@ -93,7 +93,7 @@ bench-causal-real: wallsample$(EXEEXT) tests/bench/bin/causal_work.so
 		--wallsample $(abs_builddir)/wallsample $(BENCH_ARGS)
 .PHONY: bench-causal-real
 
-# bench-causal beside coz. It goes by lines, so that nothing may be inlined into others, and reads
+# The programs of bench-causal with coz. coz works by lines, so nothing may be inlined, and reads
 # DWARF 3.
 EXTRA_DIST += tests/bench/causal_coz.py
 CLEANFILES += tests/bench/bin/causal_kinds_coz

@@ -3,8 +3,9 @@
 # `wallsample causal`: ticks find a system call that a program makes often as seldom as it runs.
 . "${SOURCE:?}/tests/cli/common.sh"
 
-# The program writes 4 KiB to memory every 20 us, which is 4 to 6 % of its time. Stops alone find it
-# there at 28 to 45 % of the ticks. One tick in 64 is such a stop.
+# The program makes a call every 20 us that writes 4 KiB to memory; the call takes 4 to 6 % of its
+# time. Stops alone find the call at 28 to 45 % of the ticks. One tick in 64 takes no CPU, and so
+# finds the call that often.
 MOST=15
 # With at least this number of ticks, the share is above MOST by chance less than once in a million
 # runs.

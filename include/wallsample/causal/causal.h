@@ -142,8 +142,9 @@ struct causal_result {
 	 * candidates, not the functions that called them. */
 	bool self;
 	uint64_t tick_ns; /* mean time between ticks */
-	/* Length of the target's bursts in ns, measured before the experiments; 0: not known, or
-	 * one thread used nearly all of the CPU time (burst_summary.burst_ns, bursts.h). */
+	/* Length of the target's bursts in ns, measured before the experiments: a tenth of the CPU
+	 * time is in bursts of this length or shorter. 0: not known, or one thread used at least
+	 * 90 % of the CPU time (burst_summary.burst_ns, bursts.h). */
 	uint64_t burst_ns;
 	uint64_t experiment_ns; /* requested length of an experiment, settling time excluded */
 	/* Requested half width of the 95 % confidence intervals of gains (causal_curve.h); 0.02 is

@@ -12,24 +12,25 @@
 #include "wallsample/thread/state.h"
 #include "wallsample/tracer/tracer.h"
 
-/* CALL_HIGH: share of the stops in system calls from which on CPUs are taken, and CALL_LOW: below
- * which they are not taken any more. A function that follows a system call is found too seldom by
- * at most about this share. */
+/* CPUs are taken when the share of stops in system calls reaches CALL_HIGH, and no longer when it
+ * falls below CALL_LOW. A function that follows a system call is found too seldom by at most about
+ * this share of the ticks. */
 #define CALL_HIGH 0.03
 #define CALL_LOW 0.015
-/* Number of stops from which on the share is used, and in its running mean. */
+/* Number of stops before the share is used, and number of stops in its running mean. */
 #define CALL_STOPS_LEAST 16
 #define CALL_STOPS_MOST 256
 /* While CPUs are taken, one tick in this number takes none, to measure that share. */
 #define PROBE_PERIOD 64
-/* Longest mean time until a tick is ready for which CPUs are taken. A tick that is slower than the
- * mean by more than HOLD_NS finds that the occupiers have given them up. */
+/* A tick is ready when it can request its stops. No CPU is taken if ticks need this long or longer
+ * on average. A tick that is ready more than MARGIN_NS + HOLD_NS later than the mean finds that the
+ * occupiers have given up their CPUs. */
 #define READY_MOST_NS (400.0 * NS_PER_US)
 /* Time from the moment at which a tick is expected to be ready to that at which CPUs are taken, so
  * that most ticks are ready by then. */
 #define MARGIN_NS (20 * NS_PER_US)
-/* At the end of a tick the next occupation is planned at once if it begins later than this: else an
- * occupier might take a CPU from threads that are to stop. */
+/* After its stop requests a tick plans the next occupation if the next tick is due later than this.
+ * An earlier occupation could take a CPU from a thread that is about to stop. */
 #define PLAN_LEAST_NS (300 * NS_PER_US)
 /* Number of ticks in the running means of ready_ns and complete. */
 #define MEMORY 16.0
@@ -45,8 +46,8 @@ struct hold_occupy {
 	cpu_set_t cpus; /* CPUs that the sampler's thread may use while it is not pinned */
 	bool pinned;    /* it may use only the CPU of this tick */
 	struct call_share calls;
-	double ready_ns; /* mean time from the moment at which a tick is due until it is ready */
-	double complete; /* mean share of the planned ticks that got all CPUs */
+	double ready_ns;       /* mean time from the due time of a tick until it is ready */
+	double complete;       /* mean share of the planned ticks that got all CPUs */
 	uint64_t ticks, taken; /* number of ticks, and of those that got all CPUs */
 	uint64_t planned_ns;   /* due time of the tick for which CPUs are taken; 0: none is */
 	unsigned since_probe;  /* ticks since the last one that was to take no CPU */
@@ -101,7 +102,7 @@ hold_occupy_free(struct hold_occupy *occupy)
 
 /* --- between ticks ------------------------------------------------------------------------ */
 
-/* Begins the round of the tick that is due at due_ns, or one without CPUs. */
+/* Begins the round for the tick that is due at due_ns; 0: a round in which no CPU is taken. */
 static void
 begin_round(struct hold_occupy *occupy, uint64_t due_ns)
 {
@@ -127,7 +128,8 @@ hold_occupy_plan(struct hold_occupy *occupy, uint64_t due_ns)
 		return;
 	if (occupy->planned_ns != due_ns)
 		begin_round(occupy, due_ns);
-	/* Those that are armed for an earlier round arm themselves when they wake. */
+	/* An occupier that is armed for an earlier round arms itself for this one when it
+	 * wakes. */
 	for (size_t i = 0; i < occupy->count; i++)
 		if (atomic_load(&occupy->item[i].armed) == 0)
 			occupier_signal(&occupy->item[i]);
@@ -252,7 +254,8 @@ hold_occupy_end(struct hold_occupy *occupy, uint64_t next_due_ns)
 void
 hold_occupy_count(struct hold_occupy *occupy, const struct stop_request *request)
 {
-	/* Only a thread that ran has not chosen the moment of its stop by a call. */
+	/* A thread that slept, or waited for a CPU after a sleep, is in a call at any stop. Only
+	 * stops of running threads show how often an interrupt arrives during a call. */
 	if (occupy != NULL && occupy->probes && request->end == STOP_CAPTURED &&
 	    request->at_tick == TICK_RUNNING && !request->fell_asleep && !request->group_stopped)
 		call_share_add(&occupy->calls, request->syscall != SYSCALL_NONE);

@@ -18,8 +18,9 @@ donors_add(struct donors *donors, uint32_t entry, double ns, double part)
 }
 
 /* Smooth weighted round robin: each donor's credit grows by its weight, and the donor with the
- * highest credit pays the sum of all weights. The search begins at the first donor, which may be
- * unfit: the caller guarantees that another one is fit. */
+ * highest credit pays the sum of all weights. The caller guarantees that at least one donor is
+ * fit. `best` begins as the first donor, which may be unfit, and is then replaced by the first fit
+ * one. */
 uint32_t
 donors_next(struct donors *donors)
 {

@@ -500,8 +500,8 @@ cover(const struct causal_scene *scene, struct rng *rng, struct covered *covered
 	release(&result, &curves);
 }
 
-/* Long ticks widen an interval in proportion to the gain and to tick_ns / burst_ns, up to ticks as
- * long as a burst. Gains and verdicts do not change. */
+/* Long ticks add an error to an interval that is proportional to the gain and to tick_ns /
+ * burst_ns, up to ticks as long as a burst. Gains and verdicts do not change. */
 static void
 long_ticks(void **state)
 {

@@ -131,8 +131,8 @@ test_shared_cpu(void **state)
 	assert_false(hold_finds_shared(&request, false, 0));
 }
 
-/* Adds `count` stops, of which every `nth` is in a call; 0: none is. Returns after how many the
- * share was high; 0: never. */
+/* Returns the number of the stop at which `high` was first set; 0: never. Of `count` stops, every
+ * `nth` is in a call; nth 0: none is. */
 static size_t
 add_stops(struct call_share *calls, size_t count, size_t nth)
 {
@@ -146,8 +146,8 @@ add_stops(struct call_share *calls, size_t count, size_t nth)
 	return first;
 }
 
-/* One stop in three in a call is noticed at once, one in 200 never is, not even after a while with
- * more; and what is high remains so between the two limits. */
+/* With one stop in three in a call, `high` is set within 30 stops. With one in 50 it stays set, and
+ * with one in 200 it is cleared and not set again. */
 static void
 test_share_of_calls(void **state)
 {
