@@ -10,7 +10,7 @@
 /*
  * With bursts below this length, gains of code that holds a contended lock are predicted too low.
  * Two threads that held a lock for 1 to 2 ms at a time: gains of 57 to 61 % were predicted as 39 to
- * 44 %, and of 78 to 100 % as 44 %; with 3 ms, 92 % as 81 to 83 % (make bench-causal,
+ * 51 %, and of 78 to 100 % as 44 %; with 3 ms, 92 % as 81 to 83 % (make bench-causal,
  * bench-causal-real).
  */
 #define SHORT_FOR_LOCK_NS (2500 * NS_PER_US)
