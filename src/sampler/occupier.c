@@ -194,19 +194,40 @@ occupier_has_arrived(const struct occupier *self)
 	return atomic_load(&self->arrived) == atomic_load(&self->shared->round);
 }
 
+/* --- the CPU of the tick ------------------------------------------------------------------ */
+
+void
+cpu_pin(struct cpu_pin *pin, int cpu)
+{
+	cpu_set_t set;
+
+	if (pin->pinned || sched_getaffinity(0, sizeof(pin->own), &pin->own) != 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	pin->pinned = sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+void
+cpu_unpin(struct cpu_pin *pin)
+{
+	if (pin->pinned)
+		pin->pinned = sched_setaffinity(0, sizeof(pin->own), &pin->own) != 0;
+}
+
 /* --- all occupiers ------------------------------------------------------------------------ */
 
 bool
-occupiers_cpus(pid_t pid, cpu_set_t *set, cpu_set_t *own)
+occupiers_cpus(pid_t pid, cpu_set_t *set)
 {
-	cpu_set_t both;
+	cpu_set_t own;
 
 	/* Fails on machines with more CPUs than a cpu_set_t has bits. */
 	if (sched_getaffinity(pid, sizeof(*set), set) != 0 ||
-	    sched_getaffinity(0, sizeof(*own), own) != 0)
+	    sched_getaffinity(0, sizeof(own), &own) != 0)
 		return false;
-	CPU_AND(&both, set, own);
-	return CPU_EQUAL(&both, set) && CPU_COUNT(set) <= OCCUPIERS_MOST;
+	CPU_AND(&own, &own, set);
+	return CPU_EQUAL(&own, set) && CPU_COUNT(set) <= OCCUPIERS_MOST;
 }
 
 static bool
@@ -261,4 +282,22 @@ occupation_begin(struct occupation *shared, uint64_t at_ns)
 {
 	atomic_store(&shared->at_ns, at_ns);
 	atomic_fetch_add(&shared->round, 1);
+}
+
+uint64_t
+occupiers_arrived(const struct occupation *shared, const struct occupier *item, size_t count)
+{
+	const int tick_cpu = atomic_load(&shared->tick_cpu);
+	uint64_t last = atomic_load(&shared->at_ns);
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t arrived_ns = atomic_load(&item[i].arrived_ns);
+
+		if (item[i].cpu == tick_cpu)
+			continue;
+		if (!occupier_has_arrived(&item[i]))
+			return 0;
+		last = arrived_ns > last ? arrived_ns : last;
+	}
+	return last;
 }

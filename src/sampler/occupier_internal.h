@@ -67,10 +67,9 @@ struct occupier {
 	uint64_t delay_ns; /* own_thread_delay when it went to sleep */
 };
 
-/* Finds the CPUs that occupiers of the process `pid` have to take, and those that the sampler's
- * thread may use. Returns false if wallsample may not use all of the former, or if the
- * process may use more than OCCUPIERS_MOST. */
-bool occupiers_cpus(pid_t pid, cpu_set_t *set, cpu_set_t *own);
+/* Finds the CPUs that occupiers of the process `pid` have to take. Returns false if wallsample may
+ * not use all of them, or if there are more than OCCUPIERS_MOST. */
+bool occupiers_cpus(pid_t pid, cpu_set_t *set);
 /* Starts an occupier for each CPU of the set, and returns their array, of *count elements, which
  * occupiers_end frees. NULL: a thread cannot be created. */
 struct occupier *occupiers_start(struct occupation *shared, const cpu_set_t *set, size_t *count);
@@ -79,10 +78,27 @@ void occupiers_end(struct occupation *shared, struct occupier *item, size_t coun
 /* Begins a round, whose CPUs are taken at at_ns; 0: none are. An occupier that uses its CPU arms
  * itself for the round at once; one that sleeps has to be signalled. */
 void occupation_begin(struct occupation *shared, uint64_t at_ns);
+
+/* The sampler's thread may run on one CPU only. A zeroed struct: it may run on all of its own. */
+struct cpu_pin {
+	cpu_set_t own; /* CPUs that it may use otherwise */
+	bool pinned;
+};
+
+/* Lets the calling thread run on this CPU only, which that CPU's occupier then need not take. Sets
+ * pin->pinned to false if the kernel refuses. No effect if it is pinned already. */
+void cpu_pin(struct cpu_pin *pin, int cpu);
+/* Lets the kernel choose the CPU again. Stays pinned if the kernel refuses. */
+void cpu_unpin(struct cpu_pin *pin);
+
 /* Makes the occupier look at *shared again. */
 void occupier_signal(struct occupier *self);
 /* Returns true if the occupier uses its CPU for the tick in progress. */
 bool occupier_has_arrived(const struct occupier *self);
+/* Returns the moment at which the last CPU was taken for the tick in progress, at_ns at the
+ * earliest; 0: an occupier other than that of the tick's CPU has not arrived yet. */
+uint64_t occupiers_arrived(const struct occupation *shared, const struct occupier *item,
+			   size_t count);
 /* Returns how the calling thread, whose files are `own`, has got its CPU. delay_ns: its
  * own_thread_delay before it slept; most_ns: longest possible wait, the time since the timer was
  * due. */

@@ -51,13 +51,12 @@ struct occupy {
 	struct priority *priority; /* borrowed */
 	struct occupier *item;
 	size_t count;
-	cpu_set_t cpus;    /* CPUs on which the sampler's thread may run */
-	bool pinned;       /* it may run on tick_cpu only */
-	bool late;         /* the last tick was late: LATE_NS */
-	double share;      /* number of CPUs that the occupiers may use on average */
-	uint64_t began_ns; /* when the occupiers were created */
-	uint64_t used_ns;  /* CPU time that the occupations have used, at most */
-	uint64_t due_ns;   /* when the tick is due for which the round was begun */
+	struct cpu_pin pin; /* to tick_cpu */
+	bool late;          /* the last tick was late: LATE_NS */
+	double share;       /* number of CPUs that the occupiers may use on average */
+	uint64_t began_ns;  /* when the occupiers were created */
+	uint64_t used_ns;   /* CPU time that the occupations have used, at most */
+	uint64_t due_ns;    /* when the tick is due for which the round was begun */
 	struct loadavg loadavg;
 	size_t online; /* number of CPUs of the machine */
 	bool crowded;  /* threads waited for CPUs before the last sleep: the kernel may refuse */
@@ -72,38 +71,15 @@ struct occupy {
 	bool begun;             /* all CPUs are occupied */
 };
 
-/* --- the CPU of the tick ------------------------------------------------------------------ */
-
-/* Lets the sampler's thread wake on this CPU only, so that the next tick begins there, and that
- * CPU's occupier need not take it. */
-static void
-pin(struct occupy *occupy, int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	occupy->pinned = sched_setaffinity(0, sizeof(set), &set) == 0;
-}
-
-/* Lets the kernel choose the CPU again. */
-static void
-unpin(struct occupy *occupy)
-{
-	if (occupy->pinned)
-		(void)sched_setaffinity(0, sizeof(occupy->cpus), &occupy->cpus);
-	occupy->pinned = false;
-}
-
 /* --- creation ----------------------------------------------------------------------------- */
 
 struct occupy *
 occupy_create(pid_t pid, struct priority *priority, double max_share, bool realtime)
 {
 	struct occupy *occupy;
-	cpu_set_t set, allowed;
+	cpu_set_t set;
 
-	if (!occupiers_cpus(pid, &set, &allowed))
+	if (!occupiers_cpus(pid, &set))
 		return NULL;
 	occupy = xcalloc(1, sizeof(*occupy));
 	occupy->priority = priority;
@@ -116,7 +92,6 @@ occupy_create(pid_t pid, struct priority *priority, double max_share, bool realt
 	occupy->has_switches = own_thread_switch(&occupy->own) != 0;
 	occupy->online = cpus_online();
 	loadavg_runnable(&occupy->loadavg); /* opens the file */
-	occupy->cpus = allowed;
 	atomic_store(&occupy->shared.tick_cpu, -1);
 	occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
 	if (occupy->item == NULL) {
@@ -192,7 +167,7 @@ occupy_sleep(struct occupy *occupy)
 	if (atomic_load(&occupy->shared.at_ns) == 0)
 		return;
 	atomic_store(&occupy->shared.tick_cpu, cpu);
-	pin(occupy, cpu);
+	cpu_pin(&occupy->pin, cpu);
 	for (size_t i = 0; i < occupy->count; i++) {
 		struct occupier *item = &occupy->item[i];
 		const bool armed = atomic_load(&item->armed) == atomic_load(&occupy->shared.round);
@@ -209,7 +184,7 @@ occupy_sleep(struct occupy *occupy)
 void
 occupy_relax(struct occupy *occupy)
 {
-	unpin(occupy);
+	cpu_unpin(&occupy->pin);
 	if (occupy->shared.realtime)
 		priority_urgent(occupy->priority, false);
 }
@@ -227,33 +202,12 @@ occupy_tick(struct occupy *occupy)
 	occupy->taken_ns = 0;
 	/* A tick may begin before it is due: the last one. */
 	occupy->awaited_ns = at_ns > now ? 0 : at_ns;
-	if (at_ns != 0 && !occupy->pinned) {
+	if (at_ns != 0 && !occupy->pin.pinned) {
 		/* The sampler has not slept before this tick: the occupier of its CPU would take
 		 * that CPU. */
 		occupation_begin(&occupy->shared, 0);
 		occupy->awaited_ns = 0;
 	}
-}
-
-/* Returns true if all CPUs but that of the tick are occupied, and sets taken_ns. */
-static bool
-all_arrived(struct occupy *occupy)
-{
-	const int tick_cpu = atomic_load(&occupy->shared.tick_cpu);
-	uint64_t last = occupy->awaited_ns;
-
-	for (size_t i = 0; i < occupy->count; i++) {
-		const struct occupier *item = &occupy->item[i];
-		const uint64_t arrived_ns = atomic_load(&item->arrived_ns);
-
-		if (item->cpu == tick_cpu)
-			continue;
-		if (!occupier_has_arrived(item))
-			return false;
-		last = arrived_ns > last ? arrived_ns : last;
-	}
-	occupy->taken_ns = last;
-	return true;
 }
 
 /* Stores how each CPU was taken: by its occupier, or that of the tick by the sampler's thread.
@@ -300,7 +254,8 @@ occupy_arriving(struct occupy *occupy)
 
 	if (at_ns == 0 || occupy->begun || clock_now_ns() >= at_ns + ARRIVE_NS)
 		return false;
-	occupy->begun = all_arrived(occupy);
+	occupy->taken_ns = occupiers_arrived(&occupy->shared, occupy->item, occupy->count);
+	occupy->begun = occupy->taken_ns != 0;
 	if (occupy->begun)
 		judge_waits(occupy);
 	return !occupy->begun;

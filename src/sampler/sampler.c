@@ -428,10 +428,10 @@ end_occupation(struct sampler *sampler)
 	sampler->run.occupy = NULL;
 	if (hold_occupy_missed(sampler->run.hold_occupy) > 0)
 		log_say(sampler->run.context.log, LOG_NORMAL,
-			"system calls: the CPUs of the program were taken at less than half of "
-			"the ticks, and %.0f %% of the last stops found a running thread in a "
-			"system call. Code between system calls was found too seldom; its gains "
-			"are probably too low",
+			"%.0f %% of the last stops found a running thread in a system call, and "
+			"the CPUs of the program were taken at less than half of the ticks: code "
+			"between system calls was found too seldom, and its gains are probably "
+			"too low",
 			100 * hold_occupy_missed(sampler->run.hold_occupy));
 	hold_occupy_free(sampler->run.hold_occupy);
 	sampler->run.hold_occupy = NULL;

@@ -7,6 +7,8 @@ import statistics
 import subprocess
 import tempfile
 
+NEAR = 3.0     # points that a prediction may be off
+
 
 def add_prediction(parser, required=True):
     parser.add_argument('--wallsample', required=required, help='predict with it')
@@ -54,3 +56,30 @@ def by_turns(values):
     drawn = sorted(statistics.median(chance.choices(values, k=len(values)))
                    for _ in range(2000))
     return statistics.median(values), drawn[50], drawn[-51]
+
+
+class Tally:
+    def __init__(self):
+        self.cells = self.good = 0
+        self.errors = []
+
+    def add(self, truths, found):
+        """True: near one of the truths, or its interval covers one."""
+        near = min(abs(100 * (found[0] - truth)) for truth in truths)
+        good = near <= NEAR or any(found[1] <= truth <= found[2] for truth in truths)
+        self.cells += 1
+        self.good += good
+        self.errors.append(near)
+        return good
+
+    def print(self):
+        if self.cells:
+            print('%d of %d within %g points or covered; off by %.1f in the median, %.1f at most'
+                  % (self.good, self.cells, NEAR, statistics.median(self.errors),
+                     max(self.errors)))
+
+
+def text(found):
+    if found is None:
+        return '%22s' % '-'
+    return '%6.1f (%6.1f, %6.1f)' % tuple(100 * value for value in found)

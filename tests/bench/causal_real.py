@@ -14,16 +14,14 @@ import mmap
 import os
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 from accuracy_servers import HERE, HTTP_PORT, REDIS_PORT, running, wait_until_true
-from causal_predict import add_prediction, by_turns, examine, gains_of, percents
+from causal_predict import Tally, add_prediction, by_turns, examine, gains_of, percents, text
 
-NEAR = 3.0     # points that a prediction may be off
 SETTLE = 0.3   # seconds
 TURN = 1.0
 
@@ -123,12 +121,6 @@ def examine_program(options, name, speedups):
                 yield label, speedup, by_turns(turns), found.get(("p", label, speedup))
 
 
-def text(found):
-    if found is None:
-        return "%22s" % "-"
-    return "%6.1f (%6.1f, %6.1f)" % tuple(100 * value for value in found)
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
     parser.add_argument("--library", required=True, help="tests/bench/bin/causal_work.so")
@@ -145,7 +137,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options = parse_arguments()
     speedups = [float(word) / 100 for word in options.speedups.split(",")]
-    good, errors = 0, []
+    tally = Tally()
 
     print("%-8s %-16s %3s %22s %22s" % ("program", "function", "%", "obtained", "predicted"))
     for name in options.only or PROGRAMS:
@@ -156,14 +148,9 @@ def main():
         for label, speedup, real, found in examine_program(options, name, speedups):
             line = "%-8s %-16s %3.0f %s %s" % (name, label, 100 * speedup, text(real), text(found))
             if found is not None:
-                errors.append(abs(100 * (found[0] - real[0])))
-                near = errors[-1] <= NEAR or found[1] <= real[0] <= found[2]
-                good += near
-                line += "" if near else " OFF"
+                line += "" if tally.add([real[0]], found) else " OFF"
             print(line, flush=True)
-    if errors:
-        print("%d of %d within %g points or covered; off by %.1f in the median, %.1f at most"
-              % (good, len(errors), NEAR, statistics.median(errors), max(errors)))
+    tally.print()
 
 
 if __name__ == "__main__":

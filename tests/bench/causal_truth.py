@@ -9,13 +9,12 @@ status 0 whatever it finds.
 """
 import argparse
 import os
-import statistics
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'live'))
-from causal_predict import (add_kinds, add_prediction, by_turns, examine, gains_of,
-                            percents)
+from causal_predict import (Tally, add_kinds, add_prediction, by_turns, examine, gains_of,
+                            percents, text)
 from causal_programs import (LATENCY_KINDS, UNITS, Program, gain, latency_gain, mean_latency,
                              rate)
 
@@ -24,7 +23,6 @@ TURN = 0.6     # seconds in which progress is measured
 EVENTS = 3     # of progress, at least, in one turn
 QUIET = 0.01   # of its time may the program wait for a CPU, or others disturb it
 TRIES = 6      # times as many turns, until enough were quiet
-NEAR = 3.0     # points that a prediction may be off
 
 
 def waited(program):
@@ -93,27 +91,6 @@ def predicted(options, kind, functions, speedups):
         return gains_of(result) if result else {}
 
 
-class Tally:
-    def __init__(self):
-        self.cells = self.good = 0
-        self.errors = []
-
-    def add(self, truths, found):
-        """True: near one of the truths, or its interval covers one."""
-        near = min(abs(100 * (found[0] - truth)) for truth in truths)
-        good = near <= NEAR or any(found[1] <= truth <= found[2] for truth in truths)
-        self.cells += 1
-        self.good += good
-        self.errors.append(near)
-        return good
-
-
-def text(found):
-    if found is None:
-        return '%22s' % '-'
-    return '%6.1f (%6.1f, %6.1f)' % tuple(100 * value for value in found)
-
-
 def row(tally, kind, point, function, speedup, real, found):
     truth = points_of(kind)[point][1](kind, function, speedup)
     line = '%-9s %-8s %-13s %3.0f %8.1f %s' % (kind, point, function, 100 * speedup,
@@ -152,10 +129,7 @@ def main():
                 for speedup in speedups:
                     row(tally, kind, point, function, speedup, real.get((point, speedup)),
                         found.get((point, function, speedup)))
-    if tally.cells:
-        print('%d of %d within %g points or covered; off by %.1f in the median, %.1f at most'
-              % (tally.good, tally.cells, NEAR, statistics.median(tally.errors),
-                 max(tally.errors)))
+    tally.print()
 
 
 if __name__ == '__main__':

@@ -37,15 +37,11 @@ expect_status 2
 expect_not_in "$err" 'sampling process'
 [ ! -e "$dir/ran" ] || complain "$what: the command was run though nothing could be written"
 
-# Status 1 (some samples failed) is accepted: of the few samples, one at the beginning or the end of
-# the process may fail.
-expect_sampled() {
-	[ "$status" -le 1 ] || complain "$what: status $status"
-}
-
-# a command that goes on is left alone
+# A command that goes on is left alone. It does not call exec after it has said who it is: the
+# sample of a thread in exec may fail, and one of few is more than 1 %.
 mkfifo announced never
-"$WALLSAMPLE" -d 100ms -r 1000 -o x.folded -- sh -c 'echo $$; read -r line <never' >announced 2>"$err" &
+"$WALLSAMPLE" -d 100ms -r 1000 -o x.folded -- \
+	sh -c 'echo $$; read -r line <never' >announced 2>"$err" &
 begun=$!
 read -r pid <announced
 actors=$pid
@@ -53,7 +49,7 @@ wait "$begun"
 status=$?
 begun=
 what='a command that outlives -d'
-expect_sampled
+expect_status 0
 expect_err "the command continues as process $pid"
 expect_unharmed "$pid" S
 
@@ -67,7 +63,7 @@ wait "$begun"
 status=$?
 begun=
 what='a command that stops itself'
-expect_sampled
+expect_status 0
 expect_err "the command continues as process $pid"
 expect_unharmed "$pid" T
 
@@ -93,7 +89,8 @@ ends_with() {
 	end_begun
 	what="a command that does '$1'"
 	expect_err 'wrote folded stacks to x.folded: '
-	expect_sampled
+	# of few samples, one of a process that comes to its end may have failed
+	[ "$status" -le 1 ] || complain "$what: status $status"
 }
 
 ends_with 'exit 3'

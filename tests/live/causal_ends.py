@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""causal_ends.py WALLSAMPLE TARGET - what may happen in the middle of an experiment.
+"""causal_ends.py WALLSAMPLE TARGET [CALLS] - what may happen in the middle of an experiment, and
+while a tick takes the CPUs of CALLS, a program that makes many system calls (bench_calls.c).
 
 Nothing is waited for but by looking whether it is there, with BOUND as the end of patience.
 """
@@ -16,6 +17,11 @@ BOUND = 30.0   # seconds, for what takes much less
 KILLS = 50
 WORDS = ['--select', '^(part|phase)_', '--speedups', '0,100', '--tick', '5ms',
          '--experiment', '100ms', '--profile-time', '100ms', '-d', '60s', '-o', '-']
+CALLS_WORDS = ['--select', '^first$', '--speedups', '0,100', '--tick', '2ms', '--experiment',
+               '100ms', '--profile-time', '300ms', '-d', '60s', '-o', '-']
+TAKEN = 1e-3   # seconds of CPU time of occupiers that show that ticks take CPUs
+CGROUP = '/sys/fs/cgroup/cpu/wallsample-test-%d' % os.getpid()
+QUOTA = 10     # percent of a CPU
 
 
 def complain(text):
@@ -71,9 +77,10 @@ def runs_on(program, what):
 class Wallsample:
     """On a program, in its experiments."""
 
-    def __init__(self, pid, progress='var:progress'):
+    def __init__(self, pid, progress='var:progress', words=WORDS, before=()):
+        """`before`: words of a command that executes it."""
         self.child = subprocess.Popen(
-            [sys.argv[1], 'causal', '-p', str(pid), '--progress', progress, *WORDS],
+            [*before, sys.argv[1], 'causal', '-p', str(pid), '--progress', progress, *words],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             text=True)
         self.said = []
@@ -176,6 +183,107 @@ def test_killed_wallsample():
             runs_on(program, 'killed')
 
 
+class Calls:
+    """CALLS, running; its progress is its CPU time."""
+
+    def __enter__(self):
+        self.child = subprocess.Popen([sys.argv[3], '20', 'pwrite', '600'],
+                                      stdout=subprocess.PIPE, text=True)
+        self.pid = int(self.child.stdout.readline())
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.communicate()
+
+    def ask(self):
+        return {'progress': cpu_of(self.pid, str(self.pid))}
+
+
+def cpu_of(pid, tid):
+    """Seconds of CPU time of a thread; 0: it has ended."""
+    try:
+        with open('/proc/%d/task/%s/schedstat' % (pid, tid)) as counters:
+            return int(counters.read().split()[0]) / 1e9
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def occupiers_cpu(pid):
+    """Seconds of CPU time of all threads of wallsample but the sampler's."""
+    return sum(cpu_of(pid, tid) for tid in os.listdir('/proc/%d/task' % pid) if tid != str(pid))
+
+
+def until_taken(tool):
+    before = occupiers_cpu(tool.child.pid)
+    until('ticks take CPUs', lambda: occupiers_cpu(tool.child.pid) > before + TAKEN)
+
+
+def calls_tool(program, before=()):
+    return Wallsample(program.pid, 'var:sink', CALLS_WORDS, before)
+
+
+def test_killed_while_taking_cpus():
+    chance = random.Random(2)
+    with Calls() as program:
+        for _ in range(KILLS):
+            tool = calls_tool(program)
+            until_taken(tool)
+            end = time.monotonic() + chance.uniform(0, 0.004)
+            until('a random moment', lambda: time.monotonic() > end)
+            tool.kill(signal.SIGKILL)
+            runs_on(program, 'killed while taking CPUs')
+
+
+def test_stopped_while_taking_cpus():
+    """A wallsample that is stopped uses no CPU, and continues."""
+    chance = random.Random(3)
+    with Calls() as program:
+        tool = calls_tool(program)
+        for _ in range(KILLS):
+            until_taken(tool)
+            end = time.monotonic() + chance.uniform(0, 0.004)
+            until('a random moment', lambda: time.monotonic() > end)
+            tool.child.send_signal(signal.SIGSTOP)
+            until('it stands still', lambda: is_stopped(tool.child.pid))
+            before = occupiers_cpu(tool.child.pid)
+            began = time.monotonic()
+            until('ten milliseconds', lambda: time.monotonic() > began + 0.01)
+            if occupiers_cpu(tool.child.pid) != before:
+                complain('stopped wallsample: it uses a CPU')
+            tool.child.send_signal(signal.SIGCONT)
+        tool.kill(signal.SIGINT)
+        runs_on(program, 'stopped while taking CPUs')
+
+
+def test_throttled():
+    """Under a quota of CPU time it ends, and leaves the program running."""
+    try:
+        os.mkdir(CGROUP)
+        with open(CGROUP + '/cpu.cfs_quota_us', 'w') as quota:
+            quota.write(str(1000 * QUOTA))
+    except OSError as error:
+        print('not tried: %s' % error)
+        return
+    try:
+        with Calls() as program:
+            tool = calls_tool(program, ['sh', '-c', 'echo $$ >"$0/cgroup.procs"; exec "$@"',
+                                        CGROUP])
+            until('it is throttled', lambda: times_throttled() > 0)
+            status = tool.kill(signal.SIGINT)
+            if status not in (0, 1, 2):
+                complain('throttled: status %d: %s' % (status, ''.join(tool.said)))
+            runs_on(program, 'throttled')
+    finally:
+        until('its control group is empty', lambda: not open(CGROUP + '/cgroup.procs').read())
+        os.rmdir(CGROUP)
+
+
+def times_throttled():
+    with open(CGROUP + '/cpu.stat') as stat:
+        return int(dict(line.split() for line in stat)['nr_throttled'])
+
+
 def test_silence():
     with Program(sys.argv[2], 'phases') as program:
         began = time.monotonic()
@@ -190,6 +298,9 @@ def test_silence():
 
 def main():
     for name, test in list(globals().items()):
+        if len(sys.argv) < 4 and test in (test_killed_while_taking_cpus,
+                                          test_stopped_while_taking_cpus, test_throttled):
+            continue
         if name.startswith('test_'):
             print(name, flush=True)
             test()

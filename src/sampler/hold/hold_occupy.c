@@ -43,15 +43,15 @@ struct hold_occupy {
 	struct occupation shared;
 	struct occupier *item; /* NULL: the CPUs cannot be taken */
 	size_t count;
-	cpu_set_t cpus; /* CPUs that the sampler's thread may use while it is not pinned */
-	bool pinned;    /* it may use only the CPU of this tick */
+	struct cpu_pin pin; /* to the CPU of this tick */
 	struct call_share calls;
-	double ready_ns;       /* mean time from the due time of a tick until it is ready */
-	double complete;       /* mean share of the planned ticks that got all CPUs */
-	uint64_t ticks, taken; /* number of ticks, and of those that got all CPUs */
-	uint64_t planned_ns;   /* due time of the tick for which CPUs are taken; 0: none is */
-	unsigned since_probe;  /* ticks since the last one that was to take no CPU */
-	unsigned rest;         /* number of ticks for which no CPU is taken */
+	double ready_ns; /* mean time from the due time of a tick until it is ready */
+	double complete; /* mean share of the planned ticks that got all CPUs */
+	/* Number of ticks that requested a stop, and of those that got all CPUs. */
+	uint64_t ticks, taken;
+	uint64_t planned_ns;  /* due time of the tick for which CPUs are taken; 0: none is */
+	unsigned since_probe; /* ticks since the last one that was to take no CPU */
+	unsigned rest;        /* number of ticks for which no CPU is taken */
 	/* Of the tick in progress. */
 	uint64_t due_ns; /* when it was due */
 	bool probes;     /* it takes no CPU */
@@ -71,22 +71,15 @@ struct hold_occupy *
 hold_occupy_create(pid_t pid, const struct priority *priority)
 {
 	struct hold_occupy *occupy = xcalloc(1, sizeof(*occupy));
-	cpu_set_t set, own;
+	cpu_set_t set;
 
 	occupy->shared.priority = priority;
 	occupy->shared.realtime = priority->may_be_urgent;
 	occupy->complete = 1;
 	atomic_store(&occupy->shared.tick_cpu, -1);
-	if (occupiers_cpus(pid, &set, &own))
+	if (occupiers_cpus(pid, &set))
 		occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
 	return occupy;
-}
-
-static void
-unpin(struct hold_occupy *occupy)
-{
-	if (occupy->pinned && sched_setaffinity(0, sizeof(occupy->cpus), &occupy->cpus) == 0)
-		occupy->pinned = false;
 }
 
 void
@@ -94,7 +87,7 @@ hold_occupy_free(struct hold_occupy *occupy)
 {
 	if (occupy == NULL)
 		return;
-	unpin(occupy);
+	cpu_unpin(&occupy->pin);
 	if (occupy->item != NULL)
 		occupiers_end(&occupy->shared, occupy->item, occupy->count);
 	free(occupy);
@@ -147,7 +140,6 @@ hold_occupy_cancel(struct hold_occupy *occupy)
 void
 hold_occupy_tick(struct hold_occupy *occupy, uint64_t due_ns)
 {
-	cpu_set_t set;
 	int cpu;
 
 	if (occupy == NULL)
@@ -159,36 +151,13 @@ hold_occupy_tick(struct hold_occupy *occupy, uint64_t due_ns)
 	if (occupy->planned_ns == 0)
 		return;
 	cpu = sched_getcpu();
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	if (!occupy->pinned && (sched_getaffinity(0, sizeof(occupy->cpus), &occupy->cpus) != 0 ||
-				sched_setaffinity(0, sizeof(set), &set) != 0)) {
+	cpu_pin(&occupy->pin, cpu);
+	if (!occupy->pin.pinned) {
 		hold_occupy_cancel(occupy);
 		return;
 	}
-	occupy->pinned = true;
 	atomic_store(&occupy->shared.tick_cpu, cpu);
 	atomic_store(&occupy->shared.tick_begun, true);
-}
-
-/* Returns the moment at which the last CPU was taken; 0: not all are. */
-static uint64_t
-all_taken(const struct hold_occupy *occupy)
-{
-	const int tick_cpu = atomic_load(&occupy->shared.tick_cpu);
-	uint64_t last = atomic_load(&occupy->shared.at_ns);
-
-	for (size_t i = 0; i < occupy->count; i++) {
-		const struct occupier *item = &occupy->item[i];
-		const uint64_t arrived_ns = atomic_load(&item->arrived_ns);
-
-		if (item->cpu == tick_cpu)
-			continue;
-		if (!occupier_has_arrived(item))
-			return 0;
-		last = arrived_ns > last ? arrived_ns : last;
-	}
-	return last;
 }
 
 static void
@@ -202,10 +171,11 @@ static uint64_t
 wait_for_cpus(const struct hold_occupy *occupy)
 {
 	const uint64_t at_ns = atomic_load(&occupy->shared.at_ns);
-	uint64_t since_ns = all_taken(occupy);
+	uint64_t since_ns;
 
-	while (since_ns == 0 && clock_now_ns() < at_ns + ARRIVE_NS)
-		since_ns = all_taken(occupy);
+	do
+		since_ns = occupiers_arrived(&occupy->shared, occupy->item, occupy->count);
+	while (since_ns == 0 && clock_now_ns() < at_ns + ARRIVE_NS);
 	/* After HOLD_NS the occupiers have given the CPUs up. */
 	return clock_now_ns() < at_ns + HOLD_NS ? since_ns : 0;
 }
@@ -221,7 +191,7 @@ hold_occupy_await(struct hold_occupy *occupy, size_t running)
 	if (now > occupy->due_ns)
 		add_to_mean(&occupy->ready_ns,
 			    fmin((double)(now - occupy->due_ns), 2 * READY_MOST_NS));
-	occupy->ticks++;
+	occupy->ticks += running > 0;
 	occupy->probes = occupy->planned_ns == 0;
 	if (occupy->planned_ns != 0 && running > 0) {
 		since_ns = wait_for_cpus(occupy);
@@ -248,7 +218,7 @@ hold_occupy_end(struct hold_occupy *occupy, uint64_t next_due_ns)
 			    is_wanted(occupy) && next_due_ns > clock_now_ns() + PLAN_LEAST_NS ?
 				    next_due_ns :
 				    0);
-	unpin(occupy);
+	cpu_unpin(&occupy->pin);
 }
 
 void

@@ -70,7 +70,7 @@ void hold_occupy_end(struct hold_occupy *occupy, uint64_t next_due_ns);
  * and the thread was captured while it ran. */
 void hold_occupy_count(struct hold_occupy *occupy, const struct stop_request *request);
 /* Returns the share of the stops in system calls if `high` is set, and the CPUs were taken at less
- * than half of the ticks; 0 otherwise. */
+ * than half of the ticks that requested a stop; 0 otherwise. */
 double hold_occupy_missed(const struct hold_occupy *occupy);
 
 #endif
