@@ -8,17 +8,32 @@ needs_ptrace
 
 program=
 
-# start COMMAND…: starts the program in the background; it is sampled when it has slept or run for
-# long enough to have mapped its interpreter: when a line with this file name is in its maps.
+# until_in FILE TEXT COMMAND: waits until the file has a line with the text, while the program lives.
+until_in() {
+	until grep -qs "$2" "$1"; do
+		kill -0 "$program" || { complain "$3: has ended"; finish; }
+	done
+}
+
+# start FILE COMMAND…: starts the program in the background, and waits until it has mapped the file.
 start() {
 	file=$1
 	shift
 	"$@" >/dev/null 2>&1 </dev/null &
 	program=$!
 	actors="$actors $program"
-	until grep -q "$file" "/proc/$program/maps"; do
-		kill -0 "$program" || { complain "$*: has ended"; finish; }
-	done
+	until_in "/proc/$program/maps" "$file" "$*"
+}
+
+# start_loop COMMAND…: starts the program in the background, and waits until it has printed "ready":
+# a sample of its start may be in a library without symbols that is not its interpreter, and the
+# report then advises to install the symbols of that library.
+start_loop() {
+	: >"$dir/printed"
+	"$@" >"$dir/printed" 2>/dev/null </dev/null &
+	program=$!
+	actors="$actors $program"
+	until_in "$dir/printed" ready "$*"
 }
 
 # says_once FILE TEXT: exactly one line of the file contains the text, white space apart.
@@ -99,9 +114,13 @@ fi
 
 # The interpreters of this machine, in programs that use CPU time.
 loop='
+import sys
 def work(count):
     for number in range(count):
         pass
+work(100000)
+print("ready")
+sys.stdout.flush()
 while True:
     work(1000)
 '
@@ -110,7 +129,7 @@ for python in pypy3 "${HOME:-/nowhere}"/.pyenv/versions/2.7.*/bin/python \
 	command -v "$python" >/dev/null 2>&1 || continue
 	file=$("$python" -c 'import sys
 print("libpypy" if "PyPy" in sys.version else "libpython%d.%d" % sys.version_info[:2])')
-	start "$file" "$python" -c "$loop"
+	start_loop "$python" -c "$loop"
 	what="$python: wallsample"
 	run -p "$program" -d 0.5 -o "$dir/report"
 	sentence "$dir/report" 'Not read Python functions are not shown: the '
@@ -120,7 +139,7 @@ print("libpypy" if "PyPy" in sys.version else "libpython%d.%d" % sys.version_inf
 	wait "$program" 2>/dev/null
 done
 if command -v ruby >/dev/null 2>&1; then
-	start ruby ruby -e 'loop { 1000.times { |n| n + 1 } }'
+	start_loop ruby -e 'puts "ready"; $stdout.flush; loop { 1000.times { |n| n + 1 } }'
 	what='ruby: wallsample'
 	run -p "$program" -d 0.5 -o "$dir/report"
 	sentence "$dir/report" 'Not read Ruby functions are not shown: wallsample does not read Ruby ('
