@@ -83,9 +83,10 @@ strbuf_add_format(struct strbuf *sb, const char *fmt, ...)
 	va_end(args);
 }
 
-/* Adds the text with escapes. Invisible characters are escaped only if `invisible` is true. */
+/* Adds the text with escapes. `more`: true for characters that are escaped besides those that every
+ * function escapes; NULL: none. */
 static void
-add_escaped(struct strbuf *sb, const char *text, bool invisible)
+add_escaped(struct strbuf *sb, const char *text, bool (*more)(uint32_t c))
 {
 	strbuf_add(sb, "", 0);
 	while (*text != '\0') {
@@ -98,7 +99,7 @@ add_escaped(struct strbuf *sb, const char *text, bool invisible)
 			for (size_t i = 0; i < bytes; i++)
 				strbuf_add_format(sb, "\\x%02x", (unsigned char)text[i]);
 		} else if (c == LINE_SEPARATOR || c == PARAGRAPH_SEPARATOR ||
-			   (invisible && utf8_is_invisible(c))) {
+			   (more != NULL && more(c))) {
 			strbuf_add_format(sb, c > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)c);
 		} else {
 			strbuf_add(sb, text, length);
@@ -110,11 +111,17 @@ add_escaped(struct strbuf *sb, const char *text, bool invisible)
 void
 strbuf_add_escaped(struct strbuf *sb, const char *text)
 {
-	add_escaped(sb, text, true);
+	add_escaped(sb, text, utf8_is_invisible);
 }
 
 void
 strbuf_add_one_line(struct strbuf *sb, const char *text)
 {
-	add_escaped(sb, text, false);
+	add_escaped(sb, text, NULL);
+}
+
+void
+strbuf_add_ordered_line(struct strbuf *sb, const char *text)
+{
+	add_escaped(sb, text, utf8_is_direction);
 }

@@ -51,3 +51,11 @@ utf8_is_invisible(uint32_t c)
 		return true;
 	return c == 0xfffe || c == 0xffff || utf8proc_get_property((utf8proc_int32_t)c)->ignorable;
 }
+
+bool
+utf8_is_direction(uint32_t c)
+{
+	/* Bidi_Control of Unicode's PropList.txt. libutf8proc does not have this property. */
+	return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}

@@ -42,14 +42,14 @@ struct folding {
 
 /*
  * Adds a name in which ':' replaces ';', because ';' separates names. The only other changes are
- * those of strbuf_add_one_line(), so that readers get complete names.
+ * those of strbuf_add_ordered_line(), so that readers get complete names.
  */
 static void
 folding_add_name(struct strbuf *out, const char *name)
 {
 	const size_t before = out->length;
 
-	strbuf_add_one_line(out, name);
+	strbuf_add_ordered_line(out, name);
 	for (size_t i = before; i < out->length; i++)
 		if (out->data[i] == ';')
 			out->data[i] = ':';

@@ -48,8 +48,8 @@ struct script {
 /*
  * Returns the length in bytes of the white space character at the start of `text`; 0 if there is
  * none. A character is white space if \s of JavaScript's regular expressions matches it; these
- * include all characters that Perl's \s matches. strbuf_add_one_line() has made `text`, so it has
- * no control characters and no line separators: these are not in the list.
+ * include all characters that Perl's \s matches. strbuf_add_ordered_line() has made `text`, so it
+ * has no control characters and no line separators: these are not in the list.
  */
 static size_t
 space_at(const char *text)
@@ -94,7 +94,7 @@ make_comm(struct script *script, uint32_t id)
 	char *comm;
 
 	view_add_name(script->view, id, &name);
-	strbuf_add_one_line(&clean, name.data);
+	strbuf_add_ordered_line(&clean, name.data);
 	strbuf_release(&name);
 	for (const char *at = clean.data; *at != '\0';) {
 		const size_t space = space_at(at);
@@ -151,7 +151,7 @@ add_symbol(struct script *script, const struct view_function *function)
 		strbuf_add_text(&script->scratch, "[unknown]");
 		return;
 	}
-	strbuf_add_one_line(&clean, function->label);
+	strbuf_add_ordered_line(&clean, function->label);
 	open_brackets(clean.data);
 	for (const char *at = clean.data; *at != '\0'; at++) {
 		strbuf_add(&script->scratch, at, 1);
@@ -187,7 +187,7 @@ add_module(struct script *script, const struct view_function *function)
 		path = "[wallsample]";
 	else if (function->inlined)
 		path = "inlined";
-	strbuf_add_one_line(&clean, path);
+	strbuf_add_ordered_line(&clean, path);
 	for (const char *at = clean.data; *at != '\0';) {
 		const size_t space = space_at(at);
 
@@ -367,7 +367,7 @@ write_head(struct script *script)
 
 	strbuf_add_format(line, "# ========\n# written by wallsample: process %jd (",
 			  (intmax_t)process->pid);
-	strbuf_add_one_line(line, process->comm);
+	strbuf_add_ordered_line(line, process->comm);
 	strbuf_add_text(line, ")");
 	report_add_others(script->input, line);
 	strbuf_add_format(line, "\n# periods: nanoseconds, %s\n# ========\n#\n",

@@ -90,6 +90,23 @@ text_of_errno(int error)
 	}
 }
 
+/*
+ * Returns why a regular file is not read, or NULL. It must belong to the target's user, to
+ * wallsample's user, or to root and be readable by everyone. wallsample may have the privilege to
+ * read any file: without the last rule it would read /etc/shadow, which the target's user can mount
+ * over a file of its own in a new mount namespace.
+ */
+static const char *
+refuse_owner(const struct jit_target *target, const struct stat *st)
+{
+	if (st->st_uid == target->uid || (st->st_uid == geteuid() && st->st_uid != 0))
+		return NULL;
+	if (st->st_uid != 0)
+		return "it belongs to another user";
+	return (st->st_mode & S_IROTH) != 0 ? NULL :
+					      "it belongs to root, and not everyone may read it";
+}
+
 /* Opens the file of the O_PATH descriptor `named` for reading, and closes `named`. Returns the new
  * descriptor, or -1 with the reason in *why (see text_of_errno) when the file is not accepted, or
  * `named` is -1; then errno must be set. */
@@ -101,10 +118,7 @@ accept_named(const struct jit_target *target, int named, const char **why)
 
 	if (named < 0 || fstat(named, &st) != 0) {
 		*why = text_of_errno(errno);
-	} else if (S_ISREG(st.st_mode) && st.st_uid != target->uid && st.st_uid != 0 &&
-		   st.st_uid != geteuid()) {
-		*why = "it belongs to another user";
-	} else {
+	} else if (!S_ISREG(st.st_mode) || (*why = refuse_owner(target, &st)) == NULL) {
 		fd = file_open_named(named);
 		*why = fd < 0 ? text_of_errno(errno) : NULL;
 		return fd;

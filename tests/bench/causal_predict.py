@@ -19,7 +19,7 @@ def add_prediction(parser, required=True):
 def add_kinds(parser, kinds):
     parser.add_argument('--kind', action='append', choices=list(kinds), help='only these')
     parser.add_argument('--function', help='only this one')
-    parser.add_argument('--unit', default='20', help='of work, in ms')
+    parser.add_argument('--unit', type=float, default=20, help='of work, in ms')
 
 
 def examine(wallsample, pid, words):

@@ -34,6 +34,12 @@ def waited(program):
     return total / 1e9
 
 
+def start(options, kind):
+    """The program, not entered yet."""
+    unit = options.burst / min(UNITS[kind].values()) if options.burst else options.unit
+    return Program(options.target, kind, 'unit=%g' % unit)
+
+
 def points_of(kind):
     """What each progress point is called, and the truth about it."""
     points = {'progress': ('var:progress', gain)}
@@ -68,7 +74,7 @@ def really(options, kind, function, speedups):
     """{(point, speedup): (gain, low, high)} by making the function faster. No kind needs more than
     two CPUs: what it waits for one is by others, and turns with little of that are preferred."""
     found = {}
-    with Program(options.target, kind, 'unit=%s' % options.unit) as program:
+    with start(options, kind) as program:
         for speedup in speedups:
             turns = []
             while (sum(disturbed < QUIET for disturbed, _ in turns) < options.turns and
@@ -82,7 +88,7 @@ def really(options, kind, function, speedups):
 
 def predicted(options, kind, functions, speedups):
     """{(point, function, speedup): (gain, low, high)} by `wallsample causal`."""
-    with Program(options.target, kind, 'unit=%s' % options.unit) as program:
+    with start(options, kind) as program:
         words = ['--select', '^(%s)$' % '|'.join(functions), '--speedups', percents(speedups),
                  '-d', options.duration, *options.words]
         for point, (spec, _) in points_of(kind).items():
@@ -106,6 +112,8 @@ def parse_arguments():
     parser.add_argument('--target', required=True, help='tests/live/bin/causal_kinds')
     add_prediction(parser, required=False)
     add_kinds(parser, UNITS)
+    parser.add_argument('--burst', type=float,
+                        help='of the shortest function of each program, in ms: sets --unit')
     parser.add_argument('--speedups', default='25,50,75,100', help='percents')
     parser.add_argument('--turns', type=int, default=5,
                         help='of each speed, when it is made faster for real; 0: not at all')

@@ -76,6 +76,10 @@ EXTRA_DIST += tests/live/uninterruptible.sh
 TESTS += tests/live/unread.sh
 EXTRA_DIST += tests/live/unread.sh
 
+# Perf maps that belong to root.
+TESTS += tests/live/map_owner.sh
+EXTRA_DIST += tests/live/map_owner.sh
+
 # Python processes that sample themselves, with the package of contrib/python.
 TESTS += tests/live/notebook.sh
 EXTRA_DIST += tests/live/notebook.sh

@@ -285,6 +285,34 @@ test_one_line(void **state)
 	strbuf_release(&sb);
 }
 
+/* In lines that people see, too, every character that turns the text is visible (Bidi_Control of
+ * PropList.txt), and no other one that is not shown. */
+static void
+test_ordered_line(void **state)
+{
+	static const uint32_t directions[] = { 0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c,
+					       0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069 };
+	char text[5] = "", shown[16];
+	size_t found = 0;
+
+	(void)state;
+	for (uint32_t c = 0xa0; c < 0x3000; c++) {
+		struct strbuf sb = STRBUF_INIT;
+
+		text[utf8_encode(c, text)] = '\0';
+		snprintf(shown, sizeof(shown), "\\u%04x", (unsigned)c);
+		strbuf_add_ordered_line(&sb, text);
+		if (found < ARRAY_SIZE(directions) && c == directions[found]) {
+			assert_string_equal(sb.data, shown);
+			found++;
+		} else if (c != 0x2028 && c != 0x2029) {
+			assert_string_equal(sb.data, text);
+		}
+		strbuf_release(&sb);
+	}
+	assert_int_equal(found, ARRAY_SIZE(directions));
+}
+
 /* Paths and names reach the log from everywhere. */
 static void
 test_log_is_harmless(void **state)
@@ -547,6 +575,7 @@ main(void)
 		cmocka_unit_test(test_strbuf),
 		cmocka_unit_test(test_foreign_text_is_harmless),
 		cmocka_unit_test(test_one_line),
+		cmocka_unit_test(test_ordered_line),
 		cmocka_unit_test(test_log_is_harmless),
 		cmocka_unit_test(test_file_read_text),
 		cmocka_unit_test(test_file_read_at),
