@@ -41,7 +41,7 @@
  * ticks"). The error is taken to be proportional to the length of ticks up to a burst. With ticks
  * of a quarter of a burst, a half and a whole one the root mean squares of the errors are 1.0, 2.8
  * and 5.1 % of the gains in the simulation of functions whose curves bend (make bench-causal-
- * ticks); of all functions of `make bench-causal` with bursts of 3 ms the likelihood is highest at
+ * ticks); of all functions of `make bench-causal` with units of 3 ms the likelihood is highest at
  * 3.5 % for a whole burst. 4 % lies between the two. Ticks longer than a burst cause larger errors
  * in some programs and none in others: intervals are not widened further, but the report says that
  * gains may be wrong.

@@ -38,13 +38,13 @@ write_selected(const struct causal_result *result, uint32_t at, FILE *out)
 	struct strbuf text = STRBUF_INIT;
 
 	if (result->unit == CAUSAL_BY_LINE && candidate->file != NULL && candidate->line > 0) {
-		strbuf_add_one_line(&text, candidate->file);
+		strbuf_add_ordered_line(&text, candidate->file);
 		strbuf_add_format(&text, ":%" PRIu32, candidate->line);
 	} else {
-		strbuf_add_one_line(&text, candidate->name);
+		strbuf_add_ordered_line(&text, candidate->name);
 		if (candidate->module[0] != '\0' && result->unit != CAUSAL_BY_MODULE) {
 			strbuf_add_text(&text, " (");
-			strbuf_add_one_line(&text, candidate->module);
+			strbuf_add_ordered_line(&text, candidate->module);
 			strbuf_add_text(&text, ")");
 		}
 	}
@@ -58,7 +58,7 @@ write_reading(const struct causal_point *point, const struct causal_reading *rea
 {
 	struct strbuf name = STRBUF_INIT;
 
-	strbuf_add_one_line(&name, point->name);
+	strbuf_add_ordered_line(&name, point->name);
 	fprintf(out, "%s-point\tname=%s", causal_point_kind_word(point->kind),
 		name.length > 0 ? name.data : "?");
 	strbuf_release(&name);

@@ -54,6 +54,7 @@ jit_create(const struct process *process, struct maps *maps, const struct log *l
 		.maps = maps,
 		.log = log,
 		.root = -1,
+		.uid = (uid_t)-1, /* no file has this owner */
 		.ns_pid = (uint32_t)process->pid,
 	};
 	/* The target's root directory, pid and user are read here, because the process may exit

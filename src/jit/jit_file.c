@@ -51,13 +51,17 @@ jit_target_update(struct jit_target *target)
 	char *status = file_read_text(target->process->dirfd, "status", 65536, NULL);
 	uint64_t value;
 
+	/* A root directory is used only together with the user id that was read with it. */
+	if (status == NULL) {
+		if (root >= 0)
+			close(root);
+		return;
+	}
 	if (root >= 0) {
 		if (target->root >= 0)
 			close(target->root);
 		target->root = root;
 	}
-	if (status == NULL)
-		return;
 	/* NSpid: the process ids in nested pid namespaces, the outermost first. */
 	if (read_status(status, "\nNSpid:", UINT32_MAX, &value))
 		target->ns_pid = (uint32_t)value;
@@ -90,21 +94,16 @@ text_of_errno(int error)
 	}
 }
 
-/*
- * Returns why a regular file is not read, or NULL. It must belong to the target's user, to
- * wallsample's user, or to root and be readable by everyone. wallsample may have the privilege to
- * read any file: without the last rule it would read /etc/shadow, which the target's user can mount
- * over a file of its own in a new mount namespace.
- */
-static const char *
-refuse_owner(const struct jit_target *target, const struct stat *st)
+const char *
+jit_owner_refusal(const struct stat *st, uid_t target, uid_t own)
 {
-	if (st->st_uid == target->uid || (st->st_uid == geteuid() && st->st_uid != 0))
+	if (st->st_uid == target)
 		return NULL;
-	if (st->st_uid != 0)
+	if (st->st_uid != 0 && st->st_uid != own)
 		return "it belongs to another user";
-	return (st->st_mode & S_IROTH) != 0 ? NULL :
-					      "it belongs to root, and not everyone may read it";
+	return (st->st_mode & S_IROTH) != 0 ?
+		       NULL :
+		       "it belongs to another user than the process, and not everyone may read it";
 }
 
 /* Opens the file of the O_PATH descriptor `named` for reading, and closes `named`. Returns the new
@@ -116,16 +115,23 @@ accept_named(const struct jit_target *target, int named, const char **why)
 	struct stat st;
 	int fd;
 
+	*why = NULL;
 	if (named < 0 || fstat(named, &st) != 0) {
 		*why = text_of_errno(errno);
-	} else if (!S_ISREG(st.st_mode) || (*why = refuse_owner(target, &st)) == NULL) {
-		fd = file_open_named(named);
-		*why = fd < 0 ? text_of_errno(errno) : NULL;
-		return fd;
+		if (named >= 0)
+			close(named);
+		return -1;
 	}
-	if (named >= 0)
+	/* file_open_named refuses what is no regular file. */
+	if (S_ISREG(st.st_mode))
+		*why = jit_owner_refusal(&st, target->uid, geteuid());
+	if (*why != NULL) {
 		close(named);
-	return -1;
+		return -1;
+	}
+	fd = file_open_named(named);
+	*why = fd < 0 ? text_of_errno(errno) : NULL;
+	return fd;
 }
 
 /* Opens a path with O_PATH below the root directory. Symbolic links among its directories (such as
@@ -162,10 +168,12 @@ jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapp
 
 	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
 		 mapping->end);
-	fd = accept_named(target, process_open_file(target->process, name, O_PATH | O_CLOEXEC),
-			  why);
-	if (fd >= 0)
-		return fd;
+	fd = process_open_file(target->process, name, O_PATH | O_CLOEXEC);
+	if (fd >= 0) {
+		fd = accept_named(target, fd, why);
+		if (fd >= 0 || *why != NULL)
+			return fd;
+	}
 	if (module->deleted) {
 		*why = "it was removed, and only /proc/PID/map_files still has it, which takes "
 		       "CAP_CHECKPOINT_RESTORE";

@@ -4,6 +4,7 @@
 #ifndef WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
 #define WALLSAMPLE_JIT_JIT_SOURCE_INTERNAL_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "wallsample/base/table.h"
@@ -94,15 +95,24 @@ struct jit_target {
 	int root;        /* descriptor of the target's root directory, which remains valid after the
 			  * process has exited; -1: not known */
 	uint32_t ns_pid; /* process id of the target in its innermost pid namespace */
-	uid_t uid;       /* effective user id of the target */
+	uid_t uid;       /* effective user id of the target; (uid_t)-1: not known */
 };
 
-/* Reads root, ns_pid and uid again; a value that cannot be read stays as it was. */
+/* Reads root, ns_pid and uid again. A value that cannot be read stays as it was; so does root if
+ * the others cannot be read. */
 void jit_target_update(struct jit_target *target);
 
 /*
+ * Returns why a file with these properties is not read, as a constant text, or NULL. `target`,
+ * `own`: the users of the target and of wallsample. A file must belong to the target's user, or to
+ * root or wallsample's user and be readable by everyone: the target's user can mount any file that
+ * it finds over one of its own, in a mount namespace that it has made.
+ */
+const char *jit_owner_refusal(const struct stat *st, uid_t target, uid_t own);
+
+/*
  * Opens the file at `path`, below the target's root directory, for reading. Accepts only a regular
- * file of the target's user, root or wallsample's user, and no symbolic link. Returns a descriptor,
+ * file that jit_owner_refusal() accepts, and no symbolic link. Returns a descriptor,
  * which the caller closes, or -1 with the reason in *why, a constant text; NULL: there is no such
  * file, the root directory is not known, or the kernel does not permit openat2(2).
  */

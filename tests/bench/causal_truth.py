@@ -35,8 +35,10 @@ def waited(program):
 
 
 def start(options, kind):
-    """The program, not entered yet."""
-    unit = options.burst / min(UNITS[kind].values()) if options.burst else options.unit
+    """Starts the program; to be used with `with`."""
+    unit = options.unit
+    if options.burst is not None:
+        unit = options.burst / min(UNITS[kind].values())
     return Program(options.target, kind, 'unit=%g' % unit)
 
 
@@ -113,7 +115,7 @@ def parse_arguments():
     add_prediction(parser, required=False)
     add_kinds(parser, UNITS)
     parser.add_argument('--burst', type=float,
-                        help='of the shortest function of each program, in ms: sets --unit')
+                        help='of the shortest function of each program, in ms; in place of --unit')
     parser.add_argument('--speedups', default='25,50,75,100', help='percents')
     parser.add_argument('--turns', type=int, default=5,
                         help='of each speed, when it is made faster for real; 0: not at all')

@@ -8,7 +8,8 @@ needs_ptrace
 
 program=
 
-# until_in FILE TEXT COMMAND: waits until the file has a line with the text, while the program lives.
+# until_in FILE PATTERN COMMAND: waits until a line of the file matches the pattern, while the
+# program lives. COMMAND is for the message if it has ended.
 until_in() {
 	until grep -qs "$2" "$1"; do
 		kill -0 "$program" || { complain "$3: has ended"; finish; }

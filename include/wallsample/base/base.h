@@ -127,8 +127,8 @@ void strbuf_add_escaped(struct strbuf *sb, const char *text);
 void strbuf_add_one_line(struct strbuf *sb, const char *text);
 /*
  * Adds text for programs that read lines, and for terminals. Unlike strbuf_add_one_line it also
- * escapes the characters that change the direction of the text around them, so that no name changes
- * the order in which a terminal shows others.
+ * escapes the characters that change the direction of the text around them: with them a name could
+ * change the order in which a terminal shows the characters of other names.
  */
 void strbuf_add_ordered_line(struct strbuf *sb, const char *text);
 

@@ -39,8 +39,8 @@ bool utf8_is_control(uint32_t c);
  */
 bool utf8_is_invisible(uint32_t c);
 
-/* True for the characters that control the direction of the text around them (Bidi_Control): names
- * with them can make a terminal show other names in another order. They are invisible, too. */
+/* True for the characters that control the direction of the text around them (Bidi_Control). They
+ * are invisible, too. */
 bool utf8_is_direction(uint32_t c);
 
 #endif

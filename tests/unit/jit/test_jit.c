@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../scene/jit_scene.h"
+#include "jit/jit_source_internal.h"
 
 #define DAY (24 * 60 * 60)
 
@@ -459,10 +460,42 @@ test_endless_names(void **state)
 	free(name);
 }
 
+/* A file is read if the target's user could have written it, or if everyone may read it and it is
+ * root's or that of wallsample's user. */
+static void
+test_owners(void **state)
+{
+	enum { ROOT, TARGET = 1000, OWN = 500, OTHER = 1001 };
+	static const struct {
+		uid_t owner, target, own;
+		mode_t mode;
+		bool accepted;
+	} rows[] = {
+		{ TARGET, TARGET, ROOT, 0600, true },  { ROOT, ROOT, ROOT, 0600, true },
+		{ ROOT, TARGET, ROOT, 0644, true },    { ROOT, TARGET, ROOT, 0640, false },
+		{ ROOT, TARGET, OWN, 0604, true },     { ROOT, TARGET, OWN, 0600, false },
+		{ OWN, TARGET, OWN, 0644, true },      { OWN, TARGET, OWN, 0600, false },
+		{ OWN, OWN, OWN, 0600, true },         { OTHER, TARGET, ROOT, 0666, false },
+		{ OTHER, ROOT, ROOT, 0666, false },    { ROOT, (uid_t)-1, ROOT, 0600, false },
+		{ OTHER, (uid_t)-1, ROOT, 0666, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct stat st = { .st_uid = rows[i].owner,
+					 .st_mode = S_IFREG | rows[i].mode };
+		const char *why = jit_owner_refusal(&st, rows[i].target, rows[i].own);
+
+		if ((why == NULL) != rows[i].accepted)
+			fail_msg("row %zu: %s", i, why != NULL ? why : "accepted");
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_owners),
 		JIT_ROW(test_nothing), JIT_ROW(test_lines), JIT_ROW(test_partial_line),
 		JIT_ROW(test_garbage), JIT_ROW(test_overlap), JIT_ROW(test_epochs),
 		JIT_ROW(test_written_anew), JIT_ROW(test_removed), JIT_ROW(test_refused),

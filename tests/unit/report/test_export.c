@@ -513,8 +513,8 @@ test_document_fits(void **state)
 	scene_release(&scene);
 }
 
-/* Characters that do not show are seen in a report. In folded stacks they stay what they are, but
- * for those that turn the text around them. */
+/* Invisible characters are seen in a report. Folded stacks keep them, but for those that change the
+ * direction of the text. */
 static void
 test_deceptive_names(void **state)
 {
