@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/utf8.h"
 #include "wallsample/base/error.h"
 
 static void
