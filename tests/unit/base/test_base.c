@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "wallsample/base/base.h"
-#include "wallsample/base/utf8.h"
 #include "wallsample/base/error.h"
+#include "wallsample/base/utf8.h"
 
 static void
 test_grow_at_least_doubles(void **state)

@@ -460,8 +460,8 @@ test_endless_names(void **state)
 	free(name);
 }
 
-/* A file is read if the target's user could have written it, or if everyone may read it and it is
- * root's or that of wallsample's user. */
+/* A file is read if it belongs to the target's user, or if it belongs to root or wallsample's user
+ * and everyone may read it. */
 static void
 test_owners(void **state)
 {
