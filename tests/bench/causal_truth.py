@@ -114,8 +114,8 @@ def parse_arguments():
     parser.add_argument('--target', required=True, help='tests/live/bin/causal_kinds')
     add_prediction(parser, required=False)
     add_kinds(parser, UNITS)
-    parser.add_argument('--burst', type=float,  # in place of --unit
-                        help='length of the shortest function of each program, in ms')
+    parser.add_argument('--burst', type=float,
+                        help='of the shortest function of each program, in ms; replaces --unit')
     parser.add_argument('--speedups', default='25,50,75,100', help='percents')
     parser.add_argument('--turns', type=int, default=5,
                         help='of each speed, when it is made faster for real; 0: not at all')
