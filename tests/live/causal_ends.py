@@ -18,7 +18,7 @@ KILLS = 50
 WORDS = ['--select', '^(part|phase)_', '--speedups', '0,100', '--tick', '5ms',
          '--experiment', '100ms', '--profile-time', '100ms', '-d', '60s', '-o', '-']
 CALLS_WORDS = ['--select', '^first$', '--speedups', '0,100', '--tick', '2ms', '--experiment',
-               '100ms', '--profile-time', '300ms', '-d', '60s', '-o', '-']
+               '100ms', '--profile-time', '300ms', '-d', '600s', '-o', '-']
 TAKEN = 1e-3   # seconds of CPU time of occupiers that show that ticks take CPUs
 # A program that waits for CPUs for this share of the time in which it could run is on a busy
 # machine. Ticks begin to take CPUs after 16 stops, at 2 ms each, if they do at all (CALL_STOPS_LEAST,
@@ -232,6 +232,8 @@ def until_taken(tool, program):
     began, (ran, waited) = time.monotonic(), times_of(program.pid, str(program.pid))
 
     def taken():
+        if tool.child.poll() is not None:
+            sys.exit('FAILED: wallsample has ended: ' + ''.join(tool.said))
         if occupiers_cpu(tool.child.pid) > before + TAKEN:
             return True
         time.sleep(0.001)
