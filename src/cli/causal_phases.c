@@ -67,6 +67,8 @@ causal_take_profile(struct causal_command *command, struct error *err)
 	struct run *run = &command->run;
 	const struct sampler_hooks hooks = {
 		.stop = &signals_stop,
+		.suspend = &signals_suspend,
+		.on_suspend = run_on_suspend,
 		.on_tick = record_profile,
 		.on_progress = run_on_progress,
 		.context = run,
@@ -373,6 +375,14 @@ on_snapshot(void *context)
 }
 
 static void
+on_suspend(void *context)
+{
+	struct causal_command *command = context;
+
+	run_on_suspend(&command->run);
+}
+
+static void
 set_up_result(struct causal_command *command)
 {
 	const struct options *options = command->run.request.options;
@@ -423,6 +433,8 @@ causal_experiment(struct causal_command *command, struct error *err)
 		.stop = &signals_stop,
 		.snapshot = &signals_snapshot,
 		.on_snapshot = on_snapshot,
+		.suspend = &signals_suspend,
+		.on_suspend = on_suspend,
 		.on_tick = on_tick,
 		.context = command,
 	};

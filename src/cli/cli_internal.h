@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_internal.h - what the files of src/cli share: commands, options, messages, signals, the
+ * cli_internal.h - what the files of src/cli share: commands, options, messages, the
  * target, and the output.
  */
 #ifndef WALLSAMPLE_CLI_CLI_INTERNAL_H
 #define WALLSAMPLE_CLI_CLI_INTERNAL_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -81,22 +80,6 @@ struct say_text {
 struct say_text say_duration(uint64_t ns);
 /* Returns local time, "2026-11-20 20:33:09"; `compact`: "20261120-203309"; on failure "". */
 struct say_text say_date(time_t when, bool compact);
-
-/* --- signals.c ---------------------------------------------------------- */
-
-/* Not 0: sampling ends; the signal that arrived, or SIGTERM if wallsample itself ends it. */
-extern volatile sig_atomic_t signals_stop;
-/* Set by SIGUSR1, cleared by the code that writes the snapshot. */
-extern volatile sig_atomic_t signals_snapshot;
-
-/*
- * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) set signals_stop and interrupt
- * system calls; a second one of these signals ends the program at once, unless the target has
- * breakpoints (guard.h). SIGUSR1 sets signals_snapshot. SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE and
- * SIGXFSZ are ignored. Call it after target_find: a started command must inherit the original
- * signal dispositions.
- */
-void signals_install(void);
 
 /* --- target_choice.c ---------------------------------------------------- */
 

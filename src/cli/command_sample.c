@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "cli/run_internal.h"
+#include "wallsample/cli/supervisor.h"
 
 /*
  * Checks the options before anything is opened. In the pattern of -o, %p is replaced by 0 for this
@@ -47,6 +48,7 @@ run_release(struct run *run)
 	modules_free(run->source.modules);
 	request_release(&run->request);
 	target_release(&run->target);
+	supervisor_end();
 }
 
 /*
@@ -62,6 +64,18 @@ raise_descriptor_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void
+start_supervisor(struct run *run)
+{
+	struct error err;
+
+	if (!run->request.options->nonblocking && supervisor_start(&err) != 0)
+		log_say(&run->request.log, LOG_NORMAL,
+			"%s; if wallsample is stopped (SIGSTOP), threads of the program may stay "
+			"stopped until it continues",
+			err.text);
 }
 
 static void
@@ -87,6 +101,7 @@ run_prepare(struct run *run, struct error *err)
 	if (rc != 0)
 		return rc;
 	signals_install();
+	start_supervisor(run);
 	rc = target_open(&run->target, !options->nonblocking, err);
 	if (rc == 0)
 		rc = target_check_tids(&run->target, options, err);
@@ -139,12 +154,14 @@ run_create_sampler(struct run *run, const struct sampler_config *config, struct 
 		.jit = run->jit,
 		.jit_objects = run->jit_objects,
 		.async = run->source.async,
+		.load = supervisor_load(),
 		.control = control,
 		.selected = filter_selects_threads(filter) ? thread_is_selected : NULL,
 		.excluded = filter->exclude_thread.count > 0 ? thread_is_excluded : NULL,
 		.selected_context = run,
 	};
 
+	signals_defer_suspend(true);
 	return sampler_create(config, &context, &run->sampler, err);
 }
 
@@ -179,6 +196,18 @@ run_end_sampler(struct run *run)
 	sampler_free(run->sampler);
 	run->sampler = NULL;
 	status_line_erase(&run->status);
+	signals_defer_suspend(false);
+	if (signals_suspend == SIGTSTP)
+		signals_suspend_now();
+}
+
+void
+run_on_suspend(void *context)
+{
+	struct run *run = context;
+
+	status_line_erase(&run->status);
+	signals_suspend_now();
 }
 
 void
@@ -259,6 +288,8 @@ sample_run(struct run *run)
 		.stop = &signals_stop,
 		.snapshot = &signals_snapshot,
 		.on_snapshot = on_snapshot,
+		.suspend = &signals_suspend,
+		.on_suspend = run_on_suspend,
 		.on_tick = on_tick,
 		.on_progress = run_on_progress,
 		.context = run,

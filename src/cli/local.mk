@@ -2,6 +2,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/cli/command.h \
 	include/wallsample/cli/guard.h \
 	include/wallsample/cli/options.h \
+	include/wallsample/cli/supervisor.h \
 	src/cli/causal_command_internal.h \
 	src/cli/causal_phases.c \
 	src/cli/causal_ticks.c \
@@ -28,6 +29,8 @@ libwallsample_a_SOURCES += \
 	src/cli/sample_report.c \
 	src/cli/say.c \
 	src/cli/signals.c \
+	src/cli/supervisor.c \
+	src/cli/signals_internal.h \
 	src/cli/source.c \
 	src/cli/status_line_internal.h \
 	src/cli/status_line.c \

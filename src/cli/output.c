@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli_internal.h"
+#include "cli/signals_internal.h"
 
 /* --- the folder of a file ------------------------------------------------------------ */
 

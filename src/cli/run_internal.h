@@ -7,6 +7,7 @@
 #define WALLSAMPLE_CLI_RUN_INTERNAL_H
 
 #include "cli/cli_internal.h"
+#include "cli/signals_internal.h"
 #include "cli/status_line_internal.h"
 #include "wallsample/analysis/view.h"
 #include "wallsample/recording/recording_read.h"
@@ -133,6 +134,9 @@ int run_create_sampler(struct run *run, const struct sampler_config *config,
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */
 void run_end_sampler(struct run *run);
+/* For sampler_hooks.on_suspend: erases the status line and stops wallsample (signals_suspend_now).
+ * `run` is a struct run. */
+void run_on_suspend(void *run);
 /* For sampler_hooks.on_progress: draws the status line of `run`, which is a struct run. */
 void run_on_progress(void *run, uint64_t elapsed_ns, uint64_t samples, uint32_t threads);
 

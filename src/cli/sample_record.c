@@ -4,6 +4,7 @@
 
 #include "cli/run_internal.h"
 #include "wallsample/report/quantity.h"
+#include "wallsample/cli/supervisor.h"
 
 #define DEFAULT_NAME "wallsample-%p-%t.wsdb"
 
@@ -57,6 +58,19 @@ open_folder(struct run *run, struct error *err)
 	return rc;
 }
 
+/* Tells the supervisor what is left if it has to kill wallsample. */
+static void
+say_kept(const struct run *run)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_add_text(&text, "the recording ");
+	strbuf_add_escaped(&text, run->request.output.path);
+	strbuf_add_text(&text, " has all but about the last second");
+	supervisor_say(text.data);
+	strbuf_release(&text);
+}
+
 int
 record_begin(struct run *run, struct error *err)
 {
@@ -72,7 +86,10 @@ record_begin(struct run *run, struct error *err)
 	config.dirfd = run->request.output.dirfd;
 	config.base = run->request.output.base;
 	config.path = run->request.output.path;
-	return recorder_create(&config, run->source.profile, &run->recorder, err);
+	rc = recorder_create(&config, run->source.profile, &run->recorder, err);
+	if (rc == 0)
+		say_kept(run);
+	return rc;
 }
 
 /*

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.c - INT, TERM and HUP end sampling, USR1 asks for a snapshot. */
+/* signals.c - INT, TERM and HUP end sampling, USR1 asks for a snapshot, TSTP (Ctrl-Z) suspends. */
 #include <stddef.h>
 #include <unistd.h>
 
-#include "cli/cli_internal.h"
+#include "cli/signals_internal.h"
+#include "wallsample/base/base.h"
 #include "wallsample/cli/guard.h"
+#include "wallsample/cli/supervisor.h"
 
 volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_snapshot;
+volatile sig_atomic_t signals_suspend;
 
 /*
  * The second signal ends the program at once: the kernel detaches the tracees, which continue.
@@ -42,6 +45,22 @@ handle(int signal_number, void (*handler)(int))
 	(void)sigaction(signal_number, &action, NULL);
 }
 
+static void
+on_suspend(int signal_number)
+{
+	signals_suspend = signal_number;
+}
+
+/* The supervisor continues a wallsample that was stopped while threads of the target were stopped:
+ * it is to release them and to stop again. Anybody else wants it to continue. */
+static void
+on_continue(int signal_number, siginfo_t *info, void *context)
+{
+	(void)signal_number;
+	(void)context;
+	signals_suspend = supervisor_sent(info->si_pid) ? SIGSTOP : 0;
+}
+
 static bool
 is_ignored(int signal_number)
 {
@@ -54,11 +73,12 @@ void
 signals_install(void)
 {
 	/*
-	 * SIGTSTP (Ctrl-Z), and SIGTTIN and SIGTTOU (terminal access from the background), would
-	 * suspend wallsample, and any thread of the target that it holds at that moment would stay
-	 * stopped. With SIGPIPE and SIGXFSZ ignored, write(2) returns an error instead.
+	 * SIGTTIN and SIGTTOU (terminal access from the background) would stop wallsample, and any
+	 * thread of the target that it holds at that moment. With SIGPIPE and SIGXFSZ ignored,
+	 * write(2) returns an error instead.
 	 */
-	static const int ignored[] = { SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ };
+	static const int ignored[] = { SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ };
+	struct sigaction resumed = { .sa_sigaction = on_continue, .sa_flags = SA_SIGINFO };
 	sigset_t ours;
 
 	handle(SIGINT, on_stop);
@@ -72,11 +92,37 @@ signals_install(void)
 	/* The program that started wallsample may have set SIGCHLD to be ignored; the kernel
 	 * would then keep no exit status of a child. */
 	handle(SIGCHLD, SIG_DFL);
+	sigemptyset(&resumed.sa_mask);
+	(void)sigaction(SIGCONT, &resumed, NULL);
 
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGINT);
 	sigaddset(&ours, SIGTERM);
 	sigaddset(&ours, SIGHUP);
 	sigaddset(&ours, SIGUSR1);
+	sigaddset(&ours, SIGTSTP);
+	sigaddset(&ours, SIGCONT);
 	(void)sigprocmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+void
+signals_defer_suspend(bool defer)
+{
+	/* A shell without job control ignores SIGTSTP in the commands that it starts. */
+	if (!is_ignored(SIGTSTP))
+		handle(SIGTSTP, defer ? on_suspend : SIG_DFL);
+}
+
+void
+signals_suspend_now(void)
+{
+	const int number = signals_suspend;
+
+	signals_suspend = 0;
+	if (number == SIGTSTP)
+		/* The kernel ignores SIGTSTP if no shell could continue wallsample again. */
+		handle(SIGTSTP, SIG_DFL);
+	raise(number);
+	if (number == SIGTSTP)
+		handle(SIGTSTP, on_suspend);
 }

@@ -85,11 +85,12 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	uint64_t failed = 0, broken, walks;
 
 	/*
-	 * Three reasons are not counted as failures: --nonblocking leaves out running threads;
-	 * a thread or a task has ended.
+	 * Four reasons are not counted as failures: --nonblocking leaves out running threads;
+	 * a thread or a task has ended; wallsample did not run.
 	 */
 	for (int i = 0; i < FAILURE_COUNT; i++)
-		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED)
+		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED &&
+		    i != FAILURE_ABSENT)
 			failed += stats->failed[i];
 	failed -= stats->green_failures < failed ? stats->green_failures : failed;
 	run_stats_count_chains(stats, &walks, &broken);

@@ -112,6 +112,10 @@ write_cost(struct writing *writing)
 	if (stats->stolen_ns > 0)
 		json_object_set_new(object, "stolen_ns",
 				    json_integer((json_int_t)stats->stolen_ns));
+	if (stats->absences > 0)
+		json_object_set_new(object, "absent",
+				    json_pack("{s:I, s:I}", "times", (json_int_t)stats->absences,
+					      "ns", (json_int_t)stats->absent_ns));
 	json_set_excluded(object, "excluded", &stats->excluded);
 	if (writing->input->note != NULL)
 		json_set_excluded(object, "excluded_recorded", &of_view);

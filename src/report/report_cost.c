@@ -34,12 +34,13 @@ write_samples(const struct run_stats *stats, struct page *page)
 
 /*
  * True if `reason`, an enum sample_failure, is a failure. False for FAILURE_NOT_STOPPED, which is
- * intended: with --nonblocking, running threads are never stopped.
+ * intended: with --nonblocking, running threads are never stopped; and for FAILURE_ABSENT, which
+ * has a field of its own.
  */
 static bool
 is_failure(size_t reason)
 {
-	return reason != FAILURE_NOT_STOPPED;
+	return reason != FAILURE_NOT_STOPPED && reason != FAILURE_ABSENT;
 }
 
 static void
@@ -255,6 +256,18 @@ write_stolen(const struct run_stats *stats, struct page *page)
 }
 
 static void
+write_absences(const struct run_stats *stats, struct page *page)
+{
+	if (stats->absences > 0)
+		page_field(page, "Absent",
+			   "%s, %s: wallsample was stopped or frozen, or got no CPU, and threads "
+			   "that ran meanwhile are counted as \"%s\"",
+			   quantity_time((int64_t)stats->absent_ns).text,
+			   quantity_things(stats->absences, "time", "times").text,
+			   sample_failure_text(FAILURE_ABSENT));
+}
+
+static void
 write_repairs(const struct run_stats *stats, struct page *page)
 {
 	if (stats->repaired > 0)
@@ -400,6 +413,7 @@ report_write_cost(const struct export_input *input, struct page *page)
 	write_stops(input, page);
 	write_exact(stats, page);
 	write_stolen(stats, page);
+	write_absences(stats, page);
 	write_repairs(stats, page);
 	write_own_cost(stats, page);
 	if (stats->execed)

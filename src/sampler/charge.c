@@ -20,8 +20,7 @@ keep_gap(struct charging *charging, uint32_t entry, int64_t ns)
 	charging->gap[charging->gap_count++] = (struct charged_gap){ entry, ns };
 }
 
-/* Charges latency to an entry of the thread; NULL: the thread has been removed. */
-static void
+void
 charge_entry(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
 	     int64_t latency_ns)
 {
@@ -375,4 +374,18 @@ charge_tick(struct charging *charging)
 	hidden->on_cpu = hidden->queued = 0;
 	hidden->unselected = 0;
 	hidden->known_ns = 0;
+}
+
+void
+charge_absence(struct charging *charging, uint64_t span_ns, double on_cpu, double runnable)
+{
+	struct hidden *hidden = &charging->hidden;
+
+	/* The CPU time of this span is charged: the next tick shall not look for its threads. */
+	hidden->cpu_ns = 0;
+	hidden->balance_ns = 0;
+	if (runnable <= 0)
+		charging->gap_ns += span_ns;
+	profile_add_tick(charging->run->profile, span_ns, (uint32_t)(on_cpu + 0.5),
+			 (uint32_t)ceil(runnable));
 }

@@ -98,6 +98,9 @@ struct charging {
 	size_t gap_count, gap_capacity;
 };
 
+/* Charges latency to an entry of the thread; NULL: the thread has been removed. */
+void charge_entry(struct charging *charging, struct sampled_thread *thread, uint32_t entry,
+		  int64_t latency_ns);
 /* Counts samples of a thread that is runnable (`state`) and not selected, and so has no entry in
  * the profile. */
 void charge_unselected(struct charging *charging, enum run_state state, int64_t samples);
@@ -125,6 +128,9 @@ void charge_end_of_wait(struct charging *charging, struct sampled_thread *thread
  * adds the time to gap_ns.
  */
 void charge_tick(struct charging *charging);
+/* Counts a time in which wallsample did not run (absence.c): on average `on_cpu` threads were on a
+ * CPU and `runnable` could run. The caller has charged the real time if `runnable` is above 0. */
+void charge_absence(struct charging *charging, uint64_t span_ns, double on_cpu, double runnable);
 /* At the end of the run, charges the real time that is not charged yet: that of hidden threads to
  * the hidden thread charged last; that of ticks without a runnable thread to the first thread of
  * the list that is selected and not late. If no hidden thread was ever charged, the time of hidden

@@ -3,6 +3,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/sampler/sampler.h \
 	include/wallsample/sampler/sampler_control.h \
 	include/wallsample/sampler/stack.h \
+	src/sampler/absence.c \
 	src/sampler/charge.c \
 	src/sampler/charge_internal.h \
 	src/sampler/attribute.c \

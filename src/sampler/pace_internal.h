@@ -15,6 +15,15 @@ struct pace_clock {
 	uint64_t now_ns, cpu_ns;
 };
 
+/* The limit of CPU use delays ticks. In runs that hold threads it counts only the sampler's thread,
+ * not the occupiers. */
+static inline struct pace_clock
+pace_read_clock(bool holds)
+{
+	return (struct pace_clock){ .now_ns = clock_now_ns(),
+				    .cpu_ns = holds ? clock_thread_cpu_ns() : clock_own_cpu_ns() };
+}
+
 struct pace {
 	/* `config`, `control` and `rng` are borrowed. */
 	const struct sampler_config *config;

@@ -42,11 +42,13 @@ fd_budget(void)
 }
 
 static int
-create_tracer(const struct process *process, const struct sampler_control *control,
-	      struct tracer **tracer, struct error *err)
+create_tracer(const struct sampler_context *context, struct tracer **tracer, struct error *err)
 {
-	int rc = tracer_create(process, tracer, err);
+	const struct sampler_control *control = context->control;
+	int rc = tracer_create(context->process, tracer, err);
 
+	if (rc == 0)
+		tracer_set_load(*tracer, context->load);
 	if (rc == 0 && control != NULL && control->addresses > 0)
 		rc = tracer_count(*tracer, control->address, control->addresses, err);
 	if (rc != 0)
@@ -79,7 +81,7 @@ sampler_create(const struct sampler_config *config, const struct sampler_context
 
 	*out = NULL;
 	if (!config->nonblocking)
-		rc = create_tracer(context->process, context->control, &run->tracer, err);
+		rc = create_tracer(context, &run->tracer, err);
 	if (rc != 0) {
 		free(sampler);
 		return rc;
@@ -134,6 +136,7 @@ sampler_free(struct sampler *sampler)
 	free(run->processes.item);
 	free(sampler->observation);
 	looks_release(&sampler->looks);
+	absence_release(&sampler->absence);
 	free(sampler);
 }
 
@@ -187,10 +190,16 @@ is_alive(struct sampler *sampler)
 	return false;
 }
 
+static bool
+is_set(const volatile sig_atomic_t *flag)
+{
+	return flag != NULL && *flag != 0;
+}
+
 /*
- * Sleeps until the next tick is due, or returns early for a snapshot. Returns false if sampling
- * ends. A single sleep lasts NAP_NS at most: a signal that arrives between the read of its flag and
- * the sleep does not end the sleep.
+ * Sleeps until the next tick is due, or returns early for a snapshot or to suspend wallsample.
+ * Returns false if sampling ends. A single sleep lasts NAP_NS at most: a signal that arrives
+ * between the read of its flag and the sleep does not end the sleep.
  */
 static bool
 wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64_t end_ns)
@@ -204,9 +213,9 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 		const uint64_t due = hold_due(&sampler->hold);
 		uint64_t wake = until < due ? until : due;
 
-		if (hooks->stop != NULL && *hooks->stop)
+		if (is_set(hooks->stop))
 			return false;
-		if (hooks->snapshot != NULL && *hooks->snapshot)
+		if (is_set(hooks->snapshot) || is_set(hooks->suspend))
 			return true;
 		if (wake > now + NAP_NS)
 			wake = now + NAP_NS;
@@ -218,13 +227,14 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 		if (occupy != NULL && clock_now_ns() < until)
 			occupy_relax(occupy);
 		hold_serve(&sampler->hold, clock_now_ns());
+		absence_look(sampler);
 		/* Notices the exit of the target before the next tick, but only at a low rate. If
 		 * the next tick is at most NAP_NS away, the check is omitted: it would take a CPU
 		 * from threads that were just resumed. */
 		if (clock_now_ns() + NAP_NS < until && !is_alive(sampler))
 			sampler->run.pace.due_ns = until = clock_now_ns();
 	}
-	return (hooks->stop == NULL || !*hooks->stop) && now < end_ns;
+	return !is_set(hooks->stop) && now < end_ns;
 }
 
 void
@@ -267,16 +277,6 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	sampler_resume(sampler);
 }
 
-static struct pace_clock
-read_clock(const struct sampler *sampler)
-{
-	/* The limit of CPU use delays ticks. In runs that hold threads it counts only the sampler's
-	 * thread, not the occupiers. */
-	return (struct pace_clock){ .now_ns = clock_now_ns(),
-				    .cpu_ns = sampler->run.holds ? clock_thread_cpu_ns() :
-								   clock_own_cpu_ns() };
-}
-
 /* Runs a tick that is not the last one. After it, if no thread is stopped, gives one descriptor of
  * each process a readable name (waits_describe). Returns false if the target has exited. */
 static bool
@@ -287,7 +287,7 @@ run_tick(struct sampler *sampler)
 
 	if (!tick_run(sampler, false))
 		return false;
-	clock = read_clock(sampler);
+	clock = pace_read_clock(sampler->run.holds);
 	pace_end(&sampler->run.pace, &sampler->run.stats, &clock);
 	if (sampler->run.occupy != NULL)
 		occupy_plan(sampler->run.occupy, sampler->run.pace.due_ns);
@@ -304,9 +304,11 @@ run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 	const uint64_t end_ns = duration != 0 ? began + duration : UINT64_MAX;
 	uint64_t next_progress = began;
 
+	absence_look(sampler);
 	while (wait_for_tick(sampler, hooks, end_ns)) {
-		uint64_t now = clock_now_ns();
+		const uint64_t now = clock_now_ns();
 
+		absence_look(sampler);
 		if (now >= sampler->run.pace.due_ns) {
 			if (!run_tick(sampler))
 				return RUN_END_EXITED;
@@ -318,7 +320,9 @@ run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 			call_progress(sampler, hooks, now - began);
 			next_progress = now + PROGRESS_NS;
 		}
-		if (hooks->snapshot != NULL && *hooks->snapshot) {
+		if (is_set(hooks->suspend))
+			absence_take(sampler, hooks);
+		if (is_set(hooks->snapshot)) {
 			*hooks->snapshot = 0;
 			call_snapshot(sampler, hooks);
 		}
@@ -383,7 +387,7 @@ start_clock(struct sampler *sampler)
 	read_first_waits(&run->threads);
 	if (!processes_read_cpu(&run->processes, &sampler->cpu_began_ns))
 		sampler->cpu_began_ns = UINT64_MAX;
-	clock = read_clock(sampler);
+	clock = pace_read_clock(sampler->run.holds);
 	pace_start(&run->pace, &run->config, run->context.control, &run->rng, &clock);
 	run->tick.time_ns = run->pace.start_ns;
 	for (size_t i = 0; i < run->threads.count; i++)

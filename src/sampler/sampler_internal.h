@@ -11,6 +11,22 @@
 #include "sampler/pipeline_internal.h"
 #include "sampler/priority_internal.h"
 
+/* Runnable time of a thread in an absence, which is in an entry of the profile. */
+struct absent_part {
+	struct sampled_thread *thread;
+	uint32_t entry;
+	uint64_t ns;
+};
+
+/* absence.c: times of half a second or more in which wallsample itself did not run. A zeroed struct
+ * is empty; absence_release frees its contents. */
+struct absence {
+	uint64_t seen_ns; /* when wallsample last ran for certain; 0: absences do not count yet */
+	struct absent_part *item;
+	size_t count, capacity;
+	uint64_t unselected_ns; /* CPU time of threads without samples */
+};
+
 struct sampler {
 	struct run run;
 	struct priority priority;
@@ -22,6 +38,7 @@ struct sampler {
 	struct hold hold;
 	struct deadlocks deadlocks;
 	struct looks looks;
+	struct absence absence;
 	/* Buffer for the observations of a tick. */
 	struct observation *observation;
 	size_t observation_capacity;
@@ -32,6 +49,22 @@ struct sampler {
 
 /* Runs one tick; `last`: no other follows. Returns false if the target has exited. */
 bool tick_run(struct sampler *sampler, bool last);
+/* Completes the samples of late threads (late.c) that have stopped; with `give_up`, of all late
+ * threads. */
+void tick_collect_late(struct sampler *sampler, bool give_up);
+
+/* --- absence.c -------------------------------------------------------------------------- */
+
+/*
+ * To be called between ticks, at least every 100 ms, and before each tick. If wallsample did not
+ * run since the last call (ABSENCE_LEAST_NS), adds that time to the profile: threads that have run
+ * meanwhile get the named frame of FAILURE_ABSENT, in the states that the kernel's counters show.
+ */
+void absence_look(struct sampler *sampler);
+/* Releases all threads, however long that takes, and calls hooks->on_suspend. Returns without that
+ * call if *hooks->stop is set meanwhile. */
+void absence_take(struct sampler *sampler, const struct sampler_hooks *hooks);
+void absence_release(struct absence *absence);
 
 /* --- tick_read.c ------------------------------------------------------------------------ */
 

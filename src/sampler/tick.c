@@ -89,10 +89,8 @@ finish_late(struct sampler *sampler, struct sampled_thread *thread)
 	late_end(&sampler->charging, thread);
 }
 
-/* Completes the samples of late threads (late.c) that have stopped; with `give_up`, of all late
- * threads. */
-static void
-collect_late(struct sampler *sampler, bool give_up)
+void
+tick_collect_late(struct sampler *sampler, bool give_up)
 {
 	struct run *run = &sampler->run;
 
@@ -270,7 +268,7 @@ finish_last(struct sampler *sampler)
 	hold_end(&sampler->hold);
 	if (run->late_count > 0)
 		tracer_finish(run->tracer, LAST_BOUND_NS);
-	collect_late(sampler, true);
+	tick_collect_late(sampler, true);
 	for (size_t i = 0; i < run->processes.count; i++)
 		/* attributes the waiting time of late samples */
 		waits_tick(run->processes.item[i]->waits);
@@ -339,7 +337,7 @@ tick_run(struct sampler *sampler, bool last)
 	/* A late thread that has stopped since the last tick: the sample of the tick that requested
 	 * the stop is completed. */
 	if (run->late_count > 0)
-		collect_late(sampler, false);
+		tick_collect_late(sampler, false);
 	hold_occupy_tick(run->hold_occupy, run->pace.due_ns);
 	begin_tick(run, now, last);
 	if (run->occupy != NULL)

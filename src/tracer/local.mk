@@ -5,6 +5,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/tracer/snapshot.h \
 	include/wallsample/tracer/tracer.h \
 	include/wallsample/tracer/tracer_count.h \
+	include/wallsample/tracer/tracer_load.h \
 	src/tracer/count/counting.c \
 	src/tracer/count/counting_internal.h \
 	src/tracer/count/tracer_count.c \

@@ -32,7 +32,7 @@ release_stopped(int options)
 		errno = saved;
 		return;
 	}
-	options |= WSTOPPED | WNOHANG | __WALL;
+	options |= WSTOPPED | WNOHANG | __WALL | __WNOTHREAD;
 	for (;;) {
 		siginfo_t info = { .si_pid = 0 };
 

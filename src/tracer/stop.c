@@ -45,7 +45,7 @@ stop_wait(int *status, int options)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL | options) != 0)
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL | __WNOTHREAD | options) != 0)
 		return -1;
 	if (info.si_pid == 0)
 		return 0;

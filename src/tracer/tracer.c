@@ -47,6 +47,12 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 }
 
 void
+tracer_set_load(struct tracer *tracer, struct tracer_load *load)
+{
+	tracer->seized.load = load;
+}
+
+void
 tracer_forget(struct tracer *tracer, const struct stop_request *request)
 {
 	if (request != NULL)
@@ -108,9 +114,12 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 	snapshot_reserve(&request->snapshot, request->stack_want);
 
 	tracer->quiet = false;
+	/* before the request: wallsample may be stopped at any moment */
+	seized_tell(&tracer->seized, 1);
 	error = is_counting(tracer) ? counting_seize(tracer, tid) : stop_seize(tid, 0);
 	if (error != 0 && (error != EPERM || !is_ours_already(tracer, tid))) {
 		request->end = error == ESRCH ? STOP_EXITED : STOP_DENIED;
+		seized_tell(&tracer->seized, 0);
 		return;
 	}
 	request->asked_ns = clock_now_ns();

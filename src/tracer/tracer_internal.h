@@ -9,6 +9,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/thread/own.h"
 #include "wallsample/tracer/tracer.h"
+#include "wallsample/tracer/tracer_load.h"
 
 /* --- watchdog.c: a timer whose signal ends waitpid(2), which has no time-out ------------- */
 
@@ -65,7 +66,11 @@ struct seized {
 struct seized_list {
 	struct seized *item;
 	size_t count, capacity;
+	struct tracer_load *load; /* borrowed; NULL: none */
 };
+
+/* Sets load->stops to the number of seized threads plus `more`. */
+void seized_tell(const struct seized_list *list, size_t more);
 
 void seized_add(struct seized_list *list, pid_t tid, struct stop_request *request);
 /* Returns NULL when the thread is not in the list; the pointer is valid until the list changes. */

@@ -16,6 +16,7 @@ live_tests = \
 	tests/live/test_python_objects \
 	tests/live/test_recursion tests/live/test_shapes \
 	tests/live/test_shares tests/live/test_states tests/live/test_stopped tests/live/test_sums \
+	tests/live/test_suspended \
 	tests/live/test_tasks tests/live/test_tasks_recorded tests/live/test_unharmed tests/live/test_waits
 check_PROGRAMS += $(live_tests)
 TESTS += $(live_tests)
@@ -45,6 +46,7 @@ tests_live_test_shares_LDADD = $(live_ldadd)
 tests_live_test_states_LDADD = $(live_ldadd)
 tests_live_test_stopped_LDADD = $(live_ldadd)
 tests_live_test_sums_LDADD = $(live_ldadd)
+tests_live_test_suspended_LDADD = tests/live/libharness.a $(WALLSAMPLE_LIBS) -lm
 live_sim = tests/live/sim_run.c tests/live/sim_run.h tests/live/sim_runtime.c \
 	tests/live/sim_runtime.h
 tests_live_test_tasks_SOURCES = $(live_sim) tests/live/test_tasks.c

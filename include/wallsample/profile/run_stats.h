@@ -29,6 +29,7 @@ enum run_end {
 	X(TASK_MOVED, "[failed: task moved while it was read]")                                    \
 	X(TASK_FINISHED, "[failed: task already finished]")                                        \
 	X(TASK_UNCAUGHT, "[failed: thread could not be stopped]")                                  \
+	X(ABSENT, "[not sampled: wallsample did not run]")                                         \
 	X(NOT_STOPPED, "[running: not stopped]")
 
 enum sample_failure {
@@ -132,6 +133,9 @@ struct run_stats {
 	/* Estimated part of the time in the state RUN_QUEUED for which a hypervisor used the CPU;
 	 * sum over all threads (stolen.h). */
 	uint64_t stolen_ns;
+	/* Times of half a second or more in which wallsample itself did not run: it was stopped or
+	 * frozen, or had no CPU. Their number, and their sum, which elapsed_ns includes. */
+	uint64_t absences, absent_ns;
 	bool calibrated; /* the weights of all samples agree with the kernel's count of CPU time */
 	bool execed;     /* the target called exec during the run */
 	char runtimes[128]; /* text of runtimes_describe_all (runtime.h); "": no runtime */

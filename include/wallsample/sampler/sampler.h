@@ -55,6 +55,7 @@
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/async_tasks.h"
+#include "wallsample/tracer/tracer_load.h"
 #include "wallsample/sampler/sampler_control.h"
 #include "wallsample/unwind/unwind.h"
 
@@ -103,6 +104,8 @@ struct sampler_context {
 	struct async_tasks *async;
 	/* an additional kind of runtime, for tests; NULL: none */
 	const struct runtime_kind *extra_runtime;
+	/* kept up to date by the tracer (tracer_load.h); NULL: not wanted */
+	struct tracer_load *load;
 	/* for virtual speed-ups; NULL: no thread stays stopped between ticks */
 	const struct sampler_control *control;
 	/* Returns true if the thread is to be sampled. Of other threads the counters, the state and
@@ -127,14 +130,19 @@ struct sampler;
 
 /*
  * Callbacks and flags of a run. All pointers are borrowed, and may be NULL (on_snapshot only if
- * `snapshot` is). A signal handler sets *stop to end sampling, and *snapshot to have on_snapshot
- * called between two ticks; the sampler then resets *snapshot to 0. No thread of the target is
- * stopped during on_snapshot and on_progress.
+ * `snapshot` is, on_suspend only if `suspend` is). A signal handler sets *stop to end sampling, and
+ * *snapshot to have on_snapshot called between two ticks; the sampler then resets *snapshot to 0.
+ * No thread of the target is stopped during on_snapshot and on_progress.
  */
 struct sampler_hooks {
 	const volatile sig_atomic_t *stop;
 	volatile sig_atomic_t *snapshot;
 	void (*on_snapshot)(void *context);
+	/* Set by a signal handler that wants to suspend wallsample. The sampler then waits until no
+	 * thread of the target is stopped or is to stop, and calls on_suspend, which stops the
+	 * process, and resets *suspend. */
+	const volatile sig_atomic_t *suspend;
+	void (*on_suspend)(void *context);
 	/* Called after each tick but the last. `held`: a thread is stopped, or will be as soon as
 	 * it runs, so that anything that takes long should wait for another tick. */
 	void (*on_tick)(void *context, bool held);

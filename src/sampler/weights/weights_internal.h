@@ -43,7 +43,6 @@ enum weight_class {
 };
 
 /* --- donors.c: latest samples, which divide the time of windows without samples ------------- */
-
 #define DONORS_MOST 64
 
 struct donor {
@@ -66,7 +65,6 @@ void donors_add(struct donors *donors, uint32_t entry, double ns, double part);
 uint32_t donors_next(struct donors *donors);
 
 /* --- window.c: the samples of one thread in the present window  ----------------------------- */
-
 /* Sum of the samples of one entry. */
 struct window_cell {
 	uint32_t entry;
@@ -108,7 +106,9 @@ struct thread_window {
 /* Begins the first window of a thread: its time counts from the thread's creation on. */
 void window_init(struct thread_window *window);
 void window_release(struct thread_window *window);
-/* Adds samples of the thread, in this state, which are in the entry `entry` of the profile. */
+/* Adds samples that are in the entry `entry` of the profile. They do not become donors. */
+void window_count(struct thread_window *window, uint32_t entry, int64_t samples, int64_t wall_ns);
+/* As window_count, for samples in this state, which become donors. */
 void window_add(struct thread_window *window, uint32_t entry, enum run_state state, int64_t samples,
 		int64_t wall_ns);
 /* Adds latency that was charged to an entry, if the window has a sample of it. */

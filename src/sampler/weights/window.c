@@ -34,10 +34,8 @@ weight_class_of(enum run_state state)
 }
 
 void
-window_add(struct thread_window *window, uint32_t entry, enum run_state state, int64_t samples,
-	   int64_t wall_ns)
+window_count(struct thread_window *window, uint32_t entry, int64_t samples, int64_t wall_ns)
 {
-	const enum weight_class class = weight_class_of(state);
 	struct window_cell *last = window->count > 0 ? &window->cell[window->count - 1] : NULL;
 
 	if (last == NULL || last->entry != entry) {
@@ -55,6 +53,15 @@ window_add(struct thread_window *window, uint32_t entry, enum run_state state, i
 		last->squares += part * part;
 		last->additions++;
 	}
+}
+
+void
+window_add(struct thread_window *window, uint32_t entry, enum run_state state, int64_t samples,
+	   int64_t wall_ns)
+{
+	const enum weight_class class = weight_class_of(state);
+
+	window_count(window, entry, samples, wall_ns);
 	if (class == CLASS_BLOCKED) {
 		window->blocked = entry;
 		return;

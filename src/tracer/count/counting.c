@@ -36,6 +36,13 @@ tracees_find(const struct tracees *tracees, pid_t tid)
 	return &tracees->item[place];
 }
 
+static void
+tell_load(const struct tracees *tracees)
+{
+	if (tracees->load != NULL)
+		tracees->load->counted = tracees->count;
+}
+
 struct tracee *
 tracees_add(struct tracees *tracees, pid_t tid)
 {
@@ -47,6 +54,7 @@ tracees_add(struct tracees *tracees, pid_t tid)
 	item = &tracees->item[place];
 	memmove(item + 1, item, (tracees->count++ - place) * sizeof(*item));
 	*item = (struct tracee){ .tid = tid };
+	tell_load(tracees);
 	return item;
 }
 
@@ -59,6 +67,7 @@ tracees_remove(struct tracees *tracees, pid_t tid)
 		return;
 	tracees->count--;
 	memmove(item, item + 1, (size_t)(tracees->item + tracees->count - item) * sizeof(*item));
+	tell_load(tracees);
 }
 
 /* --- threads that stay seized ---------------------------------------------------------------- */

@@ -71,6 +71,7 @@ struct tracee {
 struct tracees {
 	struct tracee *item;
 	size_t count, capacity;
+	struct tracer_load *load; /* borrowed; NULL: none */
 };
 
 /* Adds a thread, which must not be in the set. Returns its entry, valid until the set changes. */

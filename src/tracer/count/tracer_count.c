@@ -116,6 +116,7 @@ tracer_count(struct tracer *tracer, const uint64_t *address, size_t count, struc
 	counting->breakpoints.count = count;
 	for (size_t i = 0; i < count; i++)
 		counting->breakpoints.address[i] = address[i];
+	counting->tracees.load = tracer->seized.load;
 	tracer->counting = counting;
 	counting_begin(tracer);
 	if (counting->error != 0 || counting->tracees.count == 0) {

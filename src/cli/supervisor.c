@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* supervisor.c - the thread that starts the supervisor, and the supervisor's own loop. */
+#include "wallsample/cli/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "wallsample/base/base.h"
+
+/* The signal to which wallsample reacts. SIGRTMAX is the timer's (watchdog.c). */
+#define SIGNAL_PING (SIGRTMAX - 1)
+
+/* Nice value of the supervisor, if permitted: it must get a CPU on a busy machine, and needs some
+ * microseconds five times a second. */
+#define NICE (-15)
+
+/* Stack of the thread that forks the supervisor, and of the supervisor: both need some hundred
+ * bytes and what fork(2) and the C library need. */
+#define STACK_SIZE ((size_t)256 << 10)
+
+/* A supervisor that has died is started again this number of times at most. */
+#define STARTS_MOST 10
+
+/* What wallsample and its supervisor share. */
+struct shared {
+	struct tracer_load load;
+	_Atomic unsigned ping;     /* number of signals that the supervisor has sent */
+	_Atomic unsigned reaction; /* the value of `ping` at wallsample's last reaction */
+	_Atomic pid_t supervisor;  /* process id; 0: none */
+	char text[512];
+};
+
+static struct shared *shared;
+
+/* In wallsample: the thread that starts the supervisor. */
+static struct {
+	pthread_t thread;
+	pid_t watched;  /* the process id of wallsample */
+	int pidfd;      /* of wallsample */
+	int stat;       /* /proc/PID/stat of wallsample */
+	int end;        /* eventfd: the supervisor is to end */
+	int started[2]; /* pipe: the result of the first start, an errno */
+} starter;
+
+/* --- the supervisor ------------------------------------------------------------------------- */
+
+/* The state of wallsample, as in proc_pid_stat(5); '?' if it is not readable. */
+static char
+read_state(void)
+{
+	char text[256];
+	const ssize_t size = pread(starter.stat, text, sizeof(text) - 1, 0);
+	const char *end;
+
+	if (size <= 0)
+		return '?';
+	text[size] = '\0';
+	/* "PID (NAME) STATE": the name may contain parentheses. */
+	end = strrchr(text, ')');
+	return end != NULL && end[1] == ' ' ? end[2] : '?';
+}
+
+static void
+send_signal(int number)
+{
+	(void)syscall(SYS_pidfd_send_signal, starter.pidfd, number, NULL, 0);
+}
+
+static void
+kill_watched(void)
+{
+	char line[sizeof(shared->text) + 256];
+	int size;
+
+	send_signal(SIGKILL);
+	size = snprintf(line, sizeof(line),
+			"wallsample: process %d did not react for %d ms while threads of the "
+			"program were stopped, and was killed so that they continue%s%s\n",
+			(int)starter.watched, SUPERVISOR_LOOK_MS * SUPERVISOR_LOOKS,
+			shared->text[0] != '\0' ? ": " : "", shared->text);
+	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0)
+		_exit(1);
+}
+
+/* Looks once; `*unanswered` counts the looks since the last reaction of wallsample. */
+static void
+look(unsigned *unanswered)
+{
+	if (shared->load.stops + shared->load.counted == 0) {
+		*unanswered = 0;
+		return;
+	}
+	if (read_state() == 'T')
+		send_signal(SIGCONT);
+	if (shared->reaction == shared->ping) {
+		*unanswered = 0;
+		shared->ping++;
+		(void)syscall(SYS_tgkill, starter.watched, starter.watched, SIGNAL_PING);
+	} else if (++*unanswered >= SUPERVISOR_LOOKS) {
+		kill_watched();
+		*unanswered = 0;
+	}
+}
+
+/* Closes all descriptors but those of standard error and of the watched process. */
+static void
+close_others(void)
+{
+	const int highest = starter.pidfd > starter.stat ? starter.pidfd : starter.stat;
+
+	for (int fd = 0; fd < highest; fd++)
+		if (fd != STDERR_FILENO && fd != starter.pidfd && fd != starter.stat)
+			close(fd);
+	(void)syscall(SYS_close_range, (unsigned)highest + 1, ~0U, 0);
+}
+
+static void __attribute__((noreturn)) supervise(void)
+{
+	struct pollfd ended = { .fd = starter.pidfd, .events = POLLIN };
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t none;
+	unsigned unanswered = 0;
+
+	setsid();
+	prctl(PR_SET_NAME, "wallsample-sup");
+	(void)setpriority(PRIO_PROCESS, 0, NICE);
+	for (int number = 1; number < NSIG; number++)
+		(void)sigaction(number, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	close_others();
+	shared->supervisor = getpid();
+	while (poll(&ended, 1, SUPERVISOR_LOOK_MS) == 0)
+		look(&unanswered);
+	_exit(0);
+}
+
+/* --- in wallsample -------------------------------------------------------------------------- */
+
+static void
+on_ping(int number)
+{
+	(void)number;
+	shared->reaction = shared->ping;
+}
+
+/* Forks the supervisor, and waits until it has ended or is to end. Returns false if it is to end.
+ * The first call reports the result of the fork in starter.started. */
+static bool
+run_supervisor(bool first)
+{
+	struct pollfd wait[2] = { { .fd = starter.end, .events = POLLIN }, { .events = POLLIN } };
+	const pid_t child = fork();
+	const int result = child < 0 ? errno : 0;
+
+	if (child == 0)
+		supervise();
+	if (child > 0)
+		shared->supervisor = child;
+	if (first && write(starter.started[1], &result, sizeof(result)) < 0)
+		return false;
+	if (child < 0)
+		return false;
+	wait[1].fd = (int)syscall(SYS_pidfd_open, child, 0);
+	while (poll(wait, wait[1].fd >= 0 ? 2 : 1, -1) < 0)
+		;
+	shared->supervisor = 0;
+	if (wait[0].revents != 0)
+		kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (wait[1].fd >= 0)
+		close(wait[1].fd);
+	return wait[0].revents == 0;
+}
+
+static void *
+starter_run(void *context)
+{
+	(void)context;
+	for (int i = 0; i < STARTS_MOST && run_supervisor(i == 0); i++)
+		;
+	return NULL;
+}
+
+static int
+start_thread(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, old;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	error = pthread_create(&starter.thread, &attributes, starter_run, NULL);
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+static void
+handle_ping(void)
+{
+	struct sigaction action = { .sa_handler = on_ping, .sa_flags = SA_RESTART };
+	sigset_t signals;
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGNAL_PING, &action, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGNAL_PING);
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+/* Opens what the supervisor needs. Returns 0 or an errno. */
+static int
+open_all(void)
+{
+	starter.watched = getpid();
+	starter.pidfd = (int)syscall(SYS_pidfd_open, starter.watched, 0);
+	if (starter.pidfd < 0)
+		return errno;
+	starter.stat = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	starter.end = eventfd(0, EFD_CLOEXEC);
+	if (starter.stat < 0 || starter.end < 0 || pipe2(starter.started, O_CLOEXEC) != 0)
+		return errno;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared != MAP_FAILED)
+		return 0;
+	shared = NULL;
+	return errno;
+}
+
+static void
+close_all(void)
+{
+	const int opened[] = { starter.pidfd, starter.stat, starter.end, starter.started[0],
+			       starter.started[1] };
+
+	for (size_t i = 0; i < ARRAY_SIZE(opened); i++)
+		if (opened[i] >= 0)
+			close(opened[i]);
+	if (shared != NULL)
+		munmap(shared, sizeof(*shared));
+	shared = NULL;
+}
+
+int
+supervisor_start(struct error *err)
+{
+	int error, result = 0;
+
+	starter.pidfd = starter.stat = starter.end = starter.started[0] = starter.started[1] = -1;
+	error = open_all();
+	if (error == 0) {
+		handle_ping();
+		error = start_thread();
+	}
+	if (error == 0 && read(starter.started[0], &result, sizeof(result)) != sizeof(result))
+		result = EIO;
+	if (error == 0 && result != 0) {
+		pthread_join(starter.thread, NULL);
+		error = result;
+	}
+	if (error == 0)
+		return 0;
+	close_all();
+	return error_set(err, ERROR_SYSTEM, "cannot start a supervisor: %s", strerror(error));
+}
+
+void
+supervisor_end(void)
+{
+	const uint64_t one = 1;
+
+	if (shared == NULL || write(starter.end, &one, sizeof(one)) < 0)
+		return;
+	pthread_join(starter.thread, NULL);
+	close_all();
+}
+
+struct tracer_load *
+supervisor_load(void)
+{
+	return shared != NULL ? &shared->load : NULL;
+}
+
+void
+supervisor_say(const char *text)
+{
+	if (shared != NULL)
+		snprintf(shared->text, sizeof(shared->text), "%s", text);
+}
+
+bool
+supervisor_sent(pid_t sender)
+{
+	return shared != NULL && shared->supervisor == sender;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* absence.c - accounts for the times in which wallsample itself did not run: it was stopped or
+ * frozen, or had no CPU. */
+#include <stdlib.h>
+
+#include "sampler/sampler_internal.h"
+
+/* Shorter times count as ordinary delays of a tick. */
+#define ABSENCE_LEAST_NS (500 * NS_PER_MS)
+
+/* absence_take looks this often whether sampling is to end. */
+#define TAKE_NS (100 * NS_PER_MS)
+
+void
+absence_release(struct absence *absence)
+{
+	free(absence->item);
+}
+
+/* Adds to the profile time of an absence that the thread has spent in this state. */
+static void
+add_part(struct absence *absence, struct run *run, struct sampled_thread *thread,
+	 enum run_state state, int64_t samples, uint64_t ns)
+{
+	struct profile_entry entry = {
+		.stack = thread->stack,
+		.state = state,
+		.syscall = SYSCALL_NONE,
+		.gil = GIL_UNKNOWN,
+		.samples = samples,
+		.ns[WEIGHT_WALL] = (int64_t)ns,
+		.ns[WEIGHT_OVERHEAD] = state == RUN_RUNNING ? (int64_t)ns : 0,
+	};
+	uint32_t id;
+
+	if (ns == 0 && samples == 0)
+		return;
+	entry.thread = thread_record_of_sample(run, thread, &entry.carrier);
+	id = profile_add(run->profile, &entry);
+	window_count(&thread->window, id, samples, (int64_t)ns);
+	if (!run_state_runnable(state) || ns == 0)
+		return;
+	absence->item = xgrow(absence->item, &absence->capacity, absence->count + 1,
+			      sizeof(*absence->item));
+	absence->item[absence->count++] = (struct absent_part){ thread, id, ns };
+}
+
+static uint64_t
+less(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Divides `ns` of an absence among the states of a thread that has run meanwhile. `used`: what the
+ * kernel has counted since the last observation. The sample goes with the longest part. A thread
+ * that has been runnable all the time without getting a CPU keeps its state.
+ */
+static void
+add_parts(struct absence *absence, struct run *run, struct sampled_thread *thread,
+	  const struct sched *used, uint64_t ns)
+{
+	const uint64_t cpu_ns = less(used->cpu_ns, ns),
+		       delay_ns = less(used->delay_ns, ns - cpu_ns);
+	const uint64_t rest_ns = ns - cpu_ns - delay_ns;
+	const bool idle = used->switches == 0 && cpu_ns == 0;
+	const enum run_state rest = idle && run_state_runnable(thread->state) ? RUN_QUEUED :
+										RUN_SLEEPING;
+	const int longest = cpu_ns >= delay_ns && cpu_ns >= rest_ns ? 0 :
+			    delay_ns >= rest_ns                     ? 1 :
+								      2;
+
+	thread->stack = stacks_failure(&thread->process->stacks, FAILURE_ABSENT);
+	thread->green_task = THREAD_NONE;
+	add_part(absence, run, thread, RUN_RUNNING, longest == 0, cpu_ns);
+	add_part(absence, run, thread, RUN_QUEUED, longest == 1, delay_ns);
+	add_part(absence, run, thread, rest, longest == 2, rest_ns);
+	run->stats.thread_samples++;
+	run->stats.failed[FAILURE_ABSENT]++;
+	thread->state = RUN_RUNNING;
+	thread->syscall = SYSCALL_NONE;
+	thread->gil = GIL_UNKNOWN;
+	thread->wait.id = 0;
+}
+
+/*
+ * Accounts for the time of one thread up to tick.time_ns. Time up to `from` belongs to its last
+ * observation. Nothing is to be done for a thread that has not run: its stack is known. Nor for one
+ * that wallsample has kept stopped, or that has exited: the next tick accounts for its time.
+ */
+static void
+account_thread(struct absence *absence, struct charging *charging, struct sampled_thread *thread,
+	       uint64_t from)
+{
+	struct run *run = charging->run;
+	const uint64_t now = run->tick.time_ns;
+	const struct sched before = thread->sched;
+	struct sched sched;
+
+	if (thread->gone || thread->excluded || thread->late != NULL || thread->held ||
+	    watch_read_sched(&thread->watch, thread->process->process, &sched) != WATCH_OK)
+		return;
+	if (!thread->seen || sched.cpu_ns < before.cpu_ns || sched.switches < before.switches ||
+	    (thread->asleep && sched.switches == before.switches))
+		return;
+	if (!thread->selected) {
+		absence->unselected_ns += sched.cpu_ns - before.cpu_ns;
+		return;
+	}
+	charge_end_of_wait(charging, thread, true);
+	if (from > thread->last_ns)
+		attribute_past(charging, thread, (int64_t)(run->tick.number - thread->last_tick),
+			       (int64_t)(from - thread->last_ns));
+	waits_leave(thread->process->waits, thread);
+	thread->sched = sched;
+	sched.cpu_ns -= before.cpu_ns;
+	sched.delay_ns -= less(before.delay_ns, sched.delay_ns);
+	sched.switches -= before.switches;
+	add_parts(absence, run, thread, &sched,
+		  now - (from > thread->last_ns ? from : thread->last_ns));
+	select_settle(run, thread, false);
+}
+
+/* Charges the real time of an absence to the threads that were runnable, in proportion to the time
+ * for which they were. */
+static void
+charge_parts(struct absence *absence, struct charging *charging, uint64_t span_ns)
+{
+	double runnable_ns = (double)absence->unselected_ns, cpu_ns = runnable_ns;
+
+	for (size_t i = 0; i < absence->count; i++) {
+		const struct absent_part *part = &absence->item[i];
+
+		runnable_ns += (double)part->ns;
+		if (profile_entry(charging->run->profile, part->entry)->state == RUN_RUNNING)
+			cpu_ns += (double)part->ns;
+	}
+	for (size_t i = 0; i < absence->count; i++) {
+		const struct absent_part *part = &absence->item[i];
+		const double share = (double)part->ns / runnable_ns;
+
+		charge_entry(charging, part->thread, part->entry,
+			     (int64_t)(share * (double)span_ns + 0.5));
+	}
+	charge_absence(charging, span_ns, cpu_ns / (double)span_ns, runnable_ns / (double)span_ns);
+}
+
+static void
+account(struct sampler *sampler, uint64_t now)
+{
+	struct absence *absence = &sampler->absence;
+	struct run *run = &sampler->run;
+	const uint64_t open_ns = now - run->tick.time_ns;
+	const struct thread_list *threads = &run->threads;
+
+	/* What late threads did before is known; this time belongs to no sample. */
+	tick_collect_late(sampler, false);
+	absence->count = 0;
+	absence->unselected_ns = 0;
+	run->tick.time_ns = now;
+	for (size_t i = 0; i < threads->count; i++)
+		account_thread(absence, &sampler->charging, threads->thread[i], absence->seen_ns);
+	charge_parts(absence, &sampler->charging, open_ns);
+	run->stats.absences++;
+	run->stats.absent_ns += now - absence->seen_ns;
+	run->threads.relist = true;
+}
+
+void
+absence_look(struct sampler *sampler)
+{
+	struct absence *absence = &sampler->absence;
+	const struct run *run = &sampler->run;
+	const uint64_t now = clock_now_ns(), passed = now - absence->seen_ns;
+	uint64_t used_ns;
+
+	if (absence->seen_ns != 0 && passed >= ABSENCE_LEAST_NS) {
+		/* since the end of the last tick, which is at most `passed` plus an interval ago */
+		used_ns = pace_read_clock(run->holds).cpu_ns - run->pace.tick_cpu_ns;
+		if (passed - less(used_ns, passed) >= ABSENCE_LEAST_NS)
+			account(sampler, now);
+	}
+	absence->seen_ns = now;
+}
+
+void
+absence_take(struct sampler *sampler, const struct sampler_hooks *hooks)
+{
+	struct tracer *tracer = sampler->run.tracer;
+
+	hold_end(&sampler->hold);
+	while (tracer_outstanding(tracer) > 0 && (hooks->stop == NULL || *hooks->stop == 0))
+		tracer_finish(tracer, TAKE_NS);
+	hold_pause(&sampler->hold);
+	if (tracer_outstanding(tracer) == 0)
+		hooks->on_suspend(hooks->context);
+	hold_resume(&sampler->hold);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_suspended.c - a wallsample that is stopped, suspended or traced leaves no thread of the
+ * target stopped, goes on when it is continued, and says how long it was away.
+ *
+ * test_suspended [TIMES]: how often each case stops it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "folded.h"
+#include "wallsample/base/base.h"
+#include "wallsample/profile/run_stats.h"
+
+/* More threads than CPUs: nearly always one that was asked to stop waits for a CPU. */
+#define SPINNERS 8u
+#define PARKED 4u
+#define TIMES 30
+
+static int times = TIMES;
+/* The longest time from a stop of wallsample until every thread of the target was seen to run. */
+static uint64_t longest_ns;
+
+static void
+random_moment(unsigned *seed)
+{
+	const struct timespec time = {.tv_nsec = rand_r(seed) % 50000000};
+
+	nanosleep(&time, NULL);
+}
+
+static void
+start_target(struct target *target)
+{
+	target_start(target, "crowd", "8", "0", "4", NULL);
+}
+
+/* Ends the target; none of its calls may have returned early. */
+static void
+finish_target(struct target *target)
+{
+	CHECK(inspect_is_free(target->pid), "the target is not left alone");
+	CHECK(target->counter[63] == 0, "%llu parked reads came back",
+	      (unsigned long long)target->counter[63]);
+	target_finish(target, NULL);
+}
+
+static void
+start_run(struct run *run, const struct target *target, const char *option, const char *value)
+{
+	run_start(run, target->pid, option, value, NULL);
+	if (!run_wait_sampling(run))
+		harness_die("wallsample has ended by itself: %s", run->err);
+}
+
+/* Waits until all spinners have moved on, which a thread that is stopped or is to stop does not. */
+static void
+wait_all_run(const struct target *target, uint64_t since_ns)
+{
+	for (unsigned i = 0; i < SPINNERS; i++)
+		target_wait_progress(target, i);
+	if (harness_now_ns() - since_ns > longest_ns)
+		longest_ns = harness_now_ns() - since_ns;
+}
+
+static void
+note_longest(void)
+{
+	printf("longest time until all threads ran: %.0f ms\n", (double)longest_ns / 1e6);
+}
+
+/* SIGSTOP at random moments. */
+static void
+stopped(const char *option, const char *value)
+{
+	const unsigned begin = (unsigned)harness_now_ns();
+	struct target target;
+	struct folded folded;
+	unsigned seed = begin;
+	struct run run;
+
+	harness_case("SIGSTOP %d times, %s %s", times, option, value != NULL ? value : "");
+	harness_note("seed %u", begin);
+	longest_ns = 0;
+	start_target(&target);
+	start_run(&run, &target, option, value);
+	for (int i = 0; i < times; i++) {
+		random_moment(&seed);
+		const uint64_t now = harness_now_ns();
+
+		kill(run.pid, SIGSTOP);
+		wait_all_run(&target, now);
+		/* Continued by the supervisor, it may stop again only now. */
+		while (inspect_state(run.pid, run.pid) != 'T')
+			;
+		kill(run.pid, SIGCONT);
+	}
+	random_moment(&seed);
+	kill(run.pid, SIGINT);
+	run_finish(&run);
+	folded_of_run(&folded, &run);
+	folded_release(&folded);
+	note_longest();
+	finish_target(&target);
+}
+
+static void
+own_group(void)
+{
+	setpgid(0, 0);
+}
+
+/* Ctrl-Z: when the shell sees that wallsample has stopped, no thread is stopped or is to stop. */
+static void
+suspended(void)
+{
+	const unsigned begin = (unsigned)harness_now_ns();
+	struct target target;
+	unsigned seed = begin;
+	char program[] = "wallsample", p[] = "-p", pid[16], v[] = "-v", r[] = "-r", rate[] = "1000";
+	char *words[] = {program, p, pid, v, r, rate, NULL};
+	struct run run;
+	int status;
+
+	harness_case("Ctrl-Z %d times", times);
+	harness_note("seed %u", begin);
+	start_target(&target);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	run_start_words(&run, words, own_group);
+	if (!run_wait_sampling(&run))
+		harness_die("wallsample has ended by itself: %s", run.err);
+	for (int i = 0; i < times; i++) {
+		random_moment(&seed);
+		kill(-run.pid, SIGTSTP);
+		if (waitpid(run.pid, &status, WUNTRACED) != run.pid || !WIFSTOPPED(status))
+			harness_die("wallsample has ended by itself");
+		CHECK(WSTOPSIG(status) == SIGTSTP, "stopped by signal %d", WSTOPSIG(status));
+		CHECK(inspect_is_free(target.pid), "after Ctrl-Z");
+		wait_all_run(&target, harness_now_ns());
+		kill(-run.pid, SIGCONT);
+	}
+	kill(run.pid, SIGINT);
+	run_finish(&run);
+	run_succeeded(&run);
+	run_release(&run);
+	finish_target(&target);
+}
+
+/* What was stopped for a while is in the profile: how long, and what the kernel counted. */
+static void
+accounted(void)
+{
+	const struct timespec begin = {.tv_nsec = 300000000}, pause = {.tv_sec = 2};
+	const char *const frame = sample_failure_text(FAILURE_ABSENT);
+	struct sched_time before[SPINNERS], after[SPINNERS];
+	pid_t tids[SPINNERS + PARKED + 1];
+	uint64_t began_ns, stopped_ns;
+	struct target target;
+	struct folded folded;
+	struct run run;
+	size_t count;
+
+	harness_case("a pause of two seconds");
+	start_target(&target);
+	start_run(&run, &target, "-r", "200");
+	count = inspect_threads(target.pid, tids, ARRAY_SIZE(tids));
+	CHECK(count == SPINNERS + PARKED + 1, "%zu threads", count);
+	nanosleep(&begin, NULL);
+	began_ns = harness_now_ns();
+	kill(run.pid, SIGSTOP);
+	for (unsigned i = 0; i < SPINNERS; i++)
+		before[i] = inspect_sched_time(target.pid, tids[i + 1]);
+	nanosleep(&pause, NULL);
+	for (unsigned i = 0; i < SPINNERS; i++)
+		after[i] = inspect_sched_time(target.pid, tids[i + 1]);
+	stopped_ns = harness_now_ns() - began_ns;
+	kill(run.pid, SIGCONT);
+	for (unsigned i = 0; i < SPINNERS; i++)
+		target_wait_progress(&target, i);
+	kill(run.pid, SIGINT);
+	run_finish(&run);
+	folded_of_run(&folded, &run);
+	for (unsigned i = 0; i < SPINNERS; i++) {
+		const double share = (double)folded_weight(&folded, tids[i + 1], frame) * 1e3 /
+				     (double)stopped_ns;
+
+		/* The supervisor lets it run once more, after a tenth of the pause; and calibration
+		 * shares corrections between the pause and the samples of the second before it. */
+		CHECK(share > 0.6, "thread %u: %.0f %% of the pause are in the frame", i,
+		      100 * share);
+		CHECK(after[i].ran_ns > before[i].ran_ns, "thread %u did not run", i);
+	}
+	for (unsigned i = 0; i < PARKED; i++)
+		CHECK(folded_weight(&folded, tids[SPINNERS + 1 + i], frame) == 0,
+		      "a thread that slept all the time counts as not sampled");
+	folded_release(&folded);
+	finish_target(&target);
+}
+
+/* Stops a process that we trace. False when it has ended, which is left to be waited for. */
+static bool
+interrupt(pid_t pid)
+{
+	siginfo_t info;
+
+	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0)
+		harness_die("it has gone");
+	if (info.si_code == CLD_KILLED || info.si_code == CLD_EXITED)
+		return false;
+	return waitpid(pid, NULL, WSTOPPED | __WALL) == pid;
+}
+
+/*
+ * Traced as by a debugger: wallsample cannot react, and is killed if threads are stopped or are to
+ * stop. The recording has what was sampled.
+ */
+static void
+traced(void)
+{
+	char folder[] = "/tmp/suspended.XXXXXX", path[64], pid[16];
+	char program[] = "wallsample", record[] = "record", info[] = "info";
+	char p[] = "-p", v[] = "-v", o[] = "-o";
+	char *words[] = {program, record, p, pid, v, o, path, NULL};
+	char *info_words[] = {program, info, path, NULL};
+	const struct timespec pause = {.tv_nsec = 900000000};
+	struct target target;
+	struct run run;
+
+	harness_case("traced by another");
+	if (mkdtemp(folder) == NULL)
+		harness_die("no folder");
+	snprintf(path, sizeof(path), "%s/x.wsdb", folder);
+	start_target(&target);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	run_start_words(&run, words, NULL);
+	if (!run_wait_sampling(&run))
+		harness_die("wallsample has ended by itself: %s", run.err);
+	nanosleep(&pause, NULL);
+	nanosleep(&pause, NULL);
+	if (ptrace(PTRACE_SEIZE, run.pid, NULL, NULL) != 0)
+		harness_die("it cannot be traced: %s", strerror(errno));
+	/* Interrupted again and again, until it is stopped in a moment with requests. */
+	while (interrupt(run.pid)) {
+		wait_all_run(&target, harness_now_ns());
+		ptrace(PTRACE_CONT, run.pid, NULL, NULL);
+	}
+	run_finish(&run);
+	CHECK(WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGKILL, "wait status 0x%x",
+	      (unsigned)run.status);
+	CHECK(strstr(run.err, "did not react") != NULL && strstr(run.err, "the recording") != NULL,
+	      "it said: %s", run.err);
+	run_release(&run);
+	run_start_words(&run, info_words, NULL);
+	run_finish(&run);
+	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) <= 1, "info: status 0x%x: %s",
+	      (unsigned)run.status, run.err);
+	run_release(&run);
+	unlink(path);
+	rmdir(folder);
+	finish_target(&target);
+}
+
+int
+main(int count, char **words)
+{
+	if (count > 1)
+		times = atoi(words[1]);
+	harness_begin(600);
+	suspended();
+	stopped("--max-overhead", "1");
+	stopped("-r", "1000");
+	stopped("--stop-all", NULL);
+	accounted();
+	traced();
+	return harness_end();
+}
