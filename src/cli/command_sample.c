@@ -220,6 +220,28 @@ run_on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t t
 
 /* --- sampling -------------------------------------------------------------------- */
 
+/* Share of the CPU quota of wallsample's cgroup that sampling may use. A wallsample that has used up
+ * its quota does not run for the rest of a period (100 ms), nor do threads that it has stopped. A
+ * single tick may use several times the mean, and other processes of the cgroup use the quota, too. */
+#define QUOTA_PART 0.25
+
+/* Returns the limit of wallsample's CPU time in percent of one CPU: that of the option, or less
+ * because of a quota. */
+static double
+limit_overhead(struct run *run)
+{
+	const double wanted = run->request.options->max_overhead;
+	const double quota = 100 * cpus_own_quota();
+
+	if (QUOTA_PART * quota >= wanted)
+		return wanted;
+	log_say(&run->request.log, LOG_NORMAL,
+		"the control group of wallsample has a quota of %.3g%% of a CPU: sampling uses at "
+		"most %.3g%%, because a wallsample without CPU time could not release threads",
+		quota, QUOTA_PART * quota);
+	return QUOTA_PART * quota;
+}
+
 static int
 sample_create(struct run *run, struct error *err)
 {
@@ -229,7 +251,8 @@ sample_create(struct run *run, struct error *err)
 		.jitter = !options->no_jitter,
 		.duration_ns = options->duration_ns,
 		.stack_limit = options->stack_size,
-		.max_overhead = options->max_overhead,
+		.max_overhead = limit_overhead(run),
+		.max_stopped = options->max_stopped,
 		.stop_all = options->stop_all,
 		.nonblocking = options->nonblocking,
 		.realtime = options->realtime,

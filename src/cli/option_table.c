@@ -93,6 +93,10 @@ const struct option_row option_table[] = {
 	{ .name = "max-overhead", .commands = FOR_SAMPLING, .argument = "PCT",
 	  OPT_FRACTION(max_overhead), .min = 0.1, .max = 100, .unit = "percent", .fallback = "5",
 	  .help = "lower the rate rather than use more than this share of one CPU" },
+	{ .name = "max-stopped", .commands = FOR_SAMPLING, .argument = "PCT",
+	  OPT_FRACTION(max_stopped), .min = 0.01, .max = 100, .unit = "percent", .fallback = "1",
+	  .help = "lower the rate rather than keep threads stopped for more than this share of "
+		  "their time" },
 	{ .name = "realtime", .commands = FOR_SAMPLING, OPT_FLAG(realtime),
 	  .help = "use a real-time class to take the CPUs for each sample, so that samples of "
 		  "running threads are exact on a busy machine, too; needs root, CAP_SYS_NICE or "

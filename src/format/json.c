@@ -112,6 +112,9 @@ write_cost(struct writing *writing)
 	if (stats->stolen_ns > 0)
 		json_object_set_new(object, "stolen_ns",
 				    json_integer((json_int_t)stats->stolen_ns));
+	if (stats->stop_delays > 0)
+		json_object_set_new(object, "ticks_delayed_by_max_stopped",
+				    json_stream_number(stats->stop_delays));
 	if (stats->absences > 0)
 		json_object_set_new(object, "absent",
 				    json_pack("{s:I, s:I}", "times", (json_int_t)stats->absences,

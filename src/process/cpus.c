@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,27 +52,21 @@ count_affinity(const struct process *process)
 
 /* --- cgroups --------------------------------------------------------------------- */
 
-/* Returns the number of CPUs that correspond to `quota` of CPU time per `period`, rounded up. */
-static unsigned
+/* Returns the number of CPUs, not a whole one, that correspond to `quota` of CPU time per
+ * `period`. */
+static double
 cpus_of_quota(uint64_t quota, uint64_t period)
 {
-	uint64_t cpus;
-
-	if (period == 0)
-		return UINT_MAX;
-	cpus = quota / period + (quota % period != 0);
-	if (cpus == 0)
-		return 1;
-	return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
+	return period > 0 ? (double)quota / (double)period : INFINITY;
 }
 
 /* Reads the CPU limit of a cgroup v2 from cpu.max, such as "max 100000" or "50000 100000". Returns
- * a number of CPUs; UINT_MAX: no limit. */
-static unsigned
+ * a number of CPUs; INFINITY: no limit. */
+static double
 limit_v2(int dirfd)
 {
 	uint64_t quota, period;
-	unsigned cpus = UINT_MAX;
+	double cpus = INFINITY;
 	char *text = file_read_text(dirfd, "cpu.max", SMALL_FILE_LIMIT, NULL);
 	const char *at = text;
 
@@ -81,16 +76,16 @@ limit_v2(int dirfd)
 	return cpus;
 }
 
-/* Reads the CPU limit of a cgroup v1. Returns a number of CPUs; UINT_MAX: no limit (the file of the
+/* Reads the CPU limit of a cgroup v1. Returns a number of CPUs; INFINITY: no limit (the file of the
  * quota contains -1). */
-static unsigned
+static double
 limit_v1(int dirfd)
 {
 	uint64_t quota, period;
 
 	if (!task_read_number(dirfd, "cpu.cfs_quota_us", &quota) ||
 	    !task_read_number(dirfd, "cpu.cfs_period_us", &period))
-		return UINT_MAX;
+		return INFINITY;
 	return cpus_of_quota(quota, period);
 }
 
@@ -99,22 +94,22 @@ limit_v1(int dirfd)
  * In a container the path may be that of the host, and then only `root` exists in the container: a
  * directory that cannot be opened has no limit.
  */
-static unsigned
-limit_upwards(const char *root, const char *path, unsigned (*limit)(int dirfd))
+static double
+limit_upwards(const char *root, const char *path, double (*limit)(int dirfd))
 {
 	char directory[PATH_MAX];
 	size_t root_length = strlen(root);
-	unsigned least = UINT_MAX;
+	double least = INFINITY;
 
 	/* The path of a cgroup outside of wallsample's cgroup namespace begins with "/..": then
 	 * only the limit of the mount point is read. */
 	if (path[0] != '/' || strncmp(path, "/../", 4) == 0 || strcmp(path, "/..") == 0)
 		path = "/";
 	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))
-		return UINT_MAX;
+		return INFINITY;
 	for (;;) {
 		int dirfd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		unsigned here = dirfd >= 0 ? limit(dirfd) : UINT_MAX;
+		double here = dirfd >= 0 ? limit(dirfd) : INFINITY;
 		char *slash = strrchr(directory, '/');
 
 		if (dirfd >= 0)
@@ -142,8 +137,8 @@ has_cpu_controller(const char *names)
 }
 
 /* Returns the CPU limit of the cgroup in a line "number:controllers:path" of /proc/PID/cgroup;
- * UINT_MAX: no limit. Modifies the line. */
-static unsigned
+ * INFINITY: no limit. Modifies the line. */
+static double
 limit_of_line(char *line)
 {
 	char *path = line, root[128];
@@ -152,11 +147,11 @@ limit_of_line(char *line)
 	strsep(&path, ":");
 	names = strsep(&path, ":");
 	if (path == NULL)
-		return UINT_MAX;
+		return INFINITY;
 	if (names[0] == '\0')
 		return limit_upwards("/sys/fs/cgroup", path, limit_v2);
 	if (!has_cpu_controller(names) || strchr(names, '/'))
-		return UINT_MAX;
+		return INFINITY;
 	/* The hierarchy is mounted under all names of its controllers ("cpu,cpuacct"), or under
 	 * "cpu". */
 	if (snprintf(root, sizeof(root), "/sys/fs/cgroup/%s", names) >= (int)sizeof(root) ||
@@ -165,18 +160,17 @@ limit_of_line(char *line)
 	return limit_upwards(root, path, limit_v1);
 }
 
-static unsigned
-count_quota(const struct process *process)
+/* Returns the smallest limit of the cgroups in the file "cgroup" of this directory; INFINITY: no
+ * limit. */
+static double
+least_quota(int dirfd)
 {
-	char *text = file_read_text(process->dirfd, "cgroup", SMALL_FILE_LIMIT, NULL);
+	char *text = file_read_text(dirfd, "cgroup", SMALL_FILE_LIMIT, NULL);
 	char *rest = text, *line;
-	unsigned least = UINT_MAX;
+	double least = INFINITY;
 
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		const unsigned here = limit_of_line(line);
-
-		least = here < least ? here : least;
-	}
+	while ((line = strsep(&rest, "\n")) != NULL)
+		least = fmin(least, limit_of_line(line));
 	free(text);
 	return least;
 }
@@ -184,7 +178,20 @@ count_quota(const struct process *process)
 unsigned
 process_allowed_cpus(const struct process *process)
 {
-	unsigned affinity = count_affinity(process), quota = count_quota(process);
+	const double affinity = count_affinity(process), quota = ceil(least_quota(process->dirfd));
 
-	return affinity < quota ? affinity : quota;
+	return (unsigned)fmax(fmin(affinity, quota), 1);
+}
+
+double
+cpus_own_quota(void)
+{
+	const int dirfd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	double quota = INFINITY;
+
+	if (dirfd >= 0) {
+		quota = least_quota(dirfd);
+		close(dirfd);
+	}
+	return quota;
 }

@@ -60,6 +60,8 @@ const struct field run_fields[] = {
 	RUN(division.squares, DOUBLE, SUM),
 	RUN(division.borrowed, DOUBLE, SUM),
 	RUN(stolen_ns, U64, SUM),
+	RUN(overhead_delays, U64, SUM),
+	RUN(stop_delays, U64, SUM),
 	RUN(absences, U64, SUM),
 	RUN(absent_ns, U64, SUM),
 	RUN(calibrated, BOOL, MIN),

@@ -69,10 +69,10 @@ write_unstopped(const struct run_stats *stats, struct page *page)
 	const uint64_t count = stats->failed[FAILURE_NOT_STOPPED];
 
 	if (count > 0)
-		page_field(page, "Unstopped",
-			   "%s of running threads, %s of all, as --nonblocking asks",
+		page_field(page, "Unstopped", "%s of running threads, %s of all, as --%s asks",
 			   quantity_things(count, "sample", "samples").text,
-			   quantity_share((double)count, (double)stats->thread_samples).text);
+			   quantity_share((double)count, (double)stats->thread_samples).text,
+			   stats->stop_delays > 0 ? "max-stopped" : "nonblocking");
 }
 
 static void
@@ -289,6 +289,15 @@ rate_was_missed(const struct run_stats *stats, double seconds)
 	return missing > 0.05 * wanted && missing > 4.0 * sqrt(wanted);
 }
 
+/* Returns the names of the options whose limits have lowered the rate. */
+static const char *
+limits_met(const struct run_stats *stats)
+{
+	if (stats->stop_delays == 0)
+		return "--max-overhead";
+	return stats->overhead_delays == 0 ? "--max-stopped" : "--max-overhead and --max-stopped";
+}
+
 static void
 write_own_cost(const struct run_stats *stats, struct page *page)
 {
@@ -297,8 +306,8 @@ write_own_cost(const struct run_stats *stats, struct page *page)
 	page_add(page, "%s wanted, %s reached", quantity_rate(stats->rate_wanted).text,
 		 quantity_rate(seconds > 0 ? (double)stats->ticks / seconds : 0).text);
 	if (stats->rate_lowest > 0 && stats->rate_lowest < stats->rate_wanted)
-		page_add(page, ", at times lowered to %s to stay within --max-overhead",
-			 quantity_rate(stats->rate_lowest).text);
+		page_add(page, ", at times lowered to %s to stay within %s",
+			 quantity_rate(stats->rate_lowest).text, limits_met(stats));
 	else if (rate_was_missed(stats, seconds))
 		page_add(page, ", because ticks began late: they took longer than the interval, or "
 			       "wallsample waited for a CPU");

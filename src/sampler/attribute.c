@@ -95,7 +95,9 @@ attribute_failed(struct charging *charging, const struct observation *observatio
 	thread->wait.id = 0;
 	thread->state = observation->state;
 	thread->syscall = SYSCALL_NONE;
+	thread->window.importance = observation->importance;
 	attribute_time(charging, thread, observation->samples, observation->weight_ns);
+	thread->window.importance = 1;
 	charging->run->stats.failed[observation->failure] += (uint64_t)observation->samples;
 	select_settle(charging->run, thread, observation->asleep);
 	if (observation->exited)

@@ -141,9 +141,12 @@ observe_running(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
-	if (run->tracer == NULL || hold_spares(run, thread)) {
+	if (run->tracer == NULL || run->tick.stops_no_thread || hold_spares(run, thread)) {
 		observe_lock(observation);
 		observe_failed(observation, FAILURE_NOT_STOPPED, RUN_RUNNING);
+		/* Other ticks know what the thread does. */
+		if (run->tick.stops_no_thread)
+			observation->importance = IMPORTANCE_ROUGH;
 	} else if (thread->untouchable) {
 		observe_failed(observation, FAILURE_UNREADABLE, RUN_RUNNING);
 	} else {

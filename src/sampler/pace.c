@@ -19,6 +19,14 @@
  * thousands of threads costs more than is allowed in many seconds. */
 #define DEBT_S 1.0
 
+/*
+ * Time for which threads may be stopped accumulates likewise, at the share AIM_STOPPED of the limit of
+ * --max-stopped, up to the amount of STOPPED_SAVINGS_S seconds. So in ten seconds threads are
+ * stopped for at most twice the limit, if no single stop takes longer than a second of the limit.
+ */
+#define AIM_STOPPED 0.95
+#define STOPPED_SAVINGS_S 1.0
+
 /* Share of AIM that the ticks are to cost after the rate was lowered. The rest keeps the random
  * intervals random: with a share of 1 nearly every tick would be due before it may begin. */
 #define LOWERED 0.95
@@ -117,6 +125,7 @@ pace_start(struct pace *pace, const struct sampler_config *config,
 		.now_hz = config->rate_hz,
 		.lowest_hz = config->rate_hz,
 		.max_share = config->max_overhead / 100.0,
+		.max_stopped = config->max_stopped > 0 ? config->max_stopped / 100.0 : 1,
 		.thin = 1,
 		.thinnest = 1,
 		/* The first window begins after the first tick, which copies every stack. */
@@ -127,6 +136,7 @@ pace_start(struct pace *pace, const struct sampler_config *config,
 		.tick_cpu_ns = clock->cpu_ns,
 	};
 	pace->saved_s = SAVINGS_S * pace->max_share;
+	pace->may_stop_s = STOPPED_SAVINGS_S * AIM_STOPPED * pace->max_stopped;
 	pace->due_ns = pace->began_ns + draw_interval(pace);
 }
 
@@ -199,14 +209,47 @@ pay_tick(struct pace *pace, uint64_t now, uint64_t used_ns, const struct run_sta
 	return now + (uint64_t)(wait * (double)NS_PER_SEC);
 }
 
-/* Delays the next tick until `allowed_ns`, to which the limit of the cost has led. */
+/*
+ * Books the stops of the last tick. A tick stops each running thread once, so its mean stop is what a
+ * stopped thread has lost. Returns the earliest time at which the next tick may begin so that the
+ * limit holds; at most 1 / LOWEST_HZ after `now`.
+ */
+static uint64_t
+pay_stops(struct pace *pace, uint64_t now, const struct run_stats *stats)
+{
+	const double rate = AIM_STOPPED * pace->max_stopped;
+	const double elapsed = (double)(now - pace->ended_ns) / (double)NS_PER_SEC;
+	const uint64_t count = stats->stop_ns.count - pace->stop_count;
+	const uint64_t sum = stats->stop_ns.sum - pace->stop_sum;
+
+	pace->may_stop_s = fmin(pace->may_stop_s + rate * elapsed, rate * STOPPED_SAVINGS_S);
+	if (count > 0)
+		pace->may_stop_s -= (double)sum / (double)count / (double)NS_PER_SEC;
+	pace->stop_count = stats->stop_ns.count;
+	pace->stop_sum = stats->stop_ns.sum;
+	return now + (uint64_t)(fmin(fmax(-pace->may_stop_s / rate, 0), 1.0 / LOWEST_HZ) *
+				(double)NS_PER_SEC);
+}
+
+bool
+pace_may_stop(const struct pace *pace, uint64_t now)
+{
+	const double elapsed = (double)(now - pace->ended_ns) / (double)NS_PER_SEC;
+
+	return pace->max_stopped >= 1.0 ||
+	       pace->may_stop_s + AIM_STOPPED * pace->max_stopped * elapsed >= 0;
+}
+
+/* Delays the next tick until `allowed_ns`, to which a limit has led, and then counts it in
+ * *delayed. */
 static void
-delay_tick(struct pace *pace, uint64_t allowed_ns)
+delay_tick(struct pace *pace, uint64_t allowed_ns, uint64_t *delayed)
 {
 	const double hz = (double)NS_PER_SEC / (double)(allowed_ns - pace->began_ns + 1);
 
 	if (pace->due_ns >= allowed_ns)
 		return;
+	++*delayed;
 	pace->due_ns = allowed_ns;
 	if (hz < pace->lowest_hz)
 		pace->lowest_hz = hz;
@@ -245,9 +288,11 @@ pace_end(struct pace *pace, const struct run_stats *stats, const struct pace_clo
 		pace->due_ns = earliest;
 	}
 	if (pace->max_share < 1.0) {
-		delay_tick(pace, pay_tick(pace, now, used, stats));
+		delay_tick(pace, pay_tick(pace, now, used, stats), &pace->overhead_delays);
 		limit_cost(pace, now, stats);
 	}
+	if (pace->max_stopped < 1.0)
+		delay_tick(pace, pay_stops(pace, now, stats), &pace->stop_delays);
 	pace->ended_ns = now;
 	pace->tick_cpu_ns = clock->cpu_ns;
 	pace->stops = stats->stopped;

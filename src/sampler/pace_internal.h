@@ -36,6 +36,14 @@ struct pace {
 	double max_share;
 	/* allowed CPU time that was not used and may be used later; negative: overdrawn */
 	double saved_s;
+	/* limit of --max-stopped as a share of a thread's time; 1 or more: no limit */
+	double max_stopped;
+	/* Time in seconds for which a thread may be stopped now; negative: overdrawn. */
+	double may_stop_s;
+	/* number of ticks that --max-overhead and --max-stopped have delayed */
+	uint64_t overhead_delays, stop_delays;
+	/* the number and the sum (ns) of the stops up to the end of the last tick */
+	uint64_t stop_count, stop_sum;
 	/* running mean of the CPU time of a tick in seconds, the first tick excepted */
 	double tick_s;
 	/* number of ticks that are missing to reach now_hz; negative: there were too many. The rate
@@ -78,11 +86,13 @@ uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
 /*
  * Ends a tick at the time `clock`. The next tick will not begin before that time plus the CPU time
  * that wallsample used since the previous call; after the first tick, which copies every stack,
- * that CPU time is not added. If the limit of --max-overhead requires it, the next tick is delayed
- * further, by at most one second; at the end of a window, now_hz and thin are adapted. `stats` has
+ * that CPU time is not added. If the limit of --max-overhead or --max-stopped requires it, the next
+ * tick is delayed further, by at most one second; at the end of a window, now_hz and thin are adapted. `stats` has
  * the numbers of ticks, observations and stops of the run up to now.
  */
 void pace_end(struct pace *pace, const struct run_stats *stats, const struct pace_clock *clock);
+/* False if threads were stopped for so long that they are not to be stopped at this moment. */
+bool pace_may_stop(const struct pace *pace, uint64_t now);
 /* Returns the longest mean number of ticks between observations of a sleeping thread: a power of
  * two, at most 256, that grows with the number of threads. */
 uint32_t pace_longest_period(const struct pace *pace, size_t threads);

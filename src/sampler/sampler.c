@@ -165,6 +165,8 @@ update_stats(struct sampler *sampler)
 	stats->own_cpu_ns = clock_own_cpu_ns() - sampler->own_cpu_began_ns;
 	stats->rate_lowest = run->pace.lowest_hz;
 	stats->thinnest = run->pace.thinnest;
+	stats->overhead_delays = run->pace.overhead_delays;
+	stats->stop_delays = run->pace.stop_delays;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
 	if (first->runtimes != NULL) {

@@ -301,6 +301,7 @@ begin_tick(struct run *run, uint64_t now, bool last)
 	tick->skipped = tick->excluded = 0;
 	tick->searched = 0;
 	tick->released = false;
+	tick->stops_no_thread = !pace_may_stop(&run->pace, now);
 	tick->span_ns = pace_weigh(&run->pace, now - tick->time_ns, last);
 	tick->time_ns += tick->span_ns;
 }

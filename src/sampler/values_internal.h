@@ -32,7 +32,8 @@ struct tick {              /* the tick in progress */
 	size_t excluded;   /* number of the skipped threads that are excluded by name */
 	double searched;   /* probability of finding a thread that is on a CPU but not due; or 0 */
 	bool released;     /* the occupation of CPUs has ended */
-	bool few_holders;  /* there are few lock holders: each is observed at every tick */
+	bool stops_no_thread; /* because of --max-stopped (pace_may_stop) */
+	bool few_holders;     /* there are few lock holders: each is observed at every tick */
 };
 
 /* A thread, and the results of its last observation. */

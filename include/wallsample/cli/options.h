@@ -74,6 +74,7 @@ struct options {
 	uint64_t limit;     /* rows of a table; 0: not given */
 	bool threads;
 	bool stop_all, nonblocking, realtime;
+	double max_stopped;  /* limit of the time for which threads are stopped, in percent */
 	double max_overhead; /* limit of wallsample's own CPU time, in percent of one CPU */
 	uint64_t stack_size; /* bytes */
 	struct filter filter;

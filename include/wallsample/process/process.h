@@ -129,4 +129,8 @@ unsigned cpus_online(void);
  */
 unsigned process_allowed_cpus(const struct process *process);
 
+/* Returns the CPU quota of wallsample's own cgroups as a number of CPUs, such as 0.1; INFINITY if
+ * there is none. */
+double cpus_own_quota(void);
+
 #endif

@@ -119,9 +119,12 @@ struct run_stats {
 	struct histogram stop_ns;         /* durations of the stops of threads for samples */
 	uint64_t repaired;       /* system calls that were restarted instead of ending with EINTR */
 	uint64_t signals_passed; /* signals that were passed on to the target */
-	/* Ticks per second: the requested rate, and the lowest rate to which --max-overhead has
-	 * reduced it (the requested rate if it was not reduced). */
+	/* Ticks per second: the requested rate, and the lowest rate to which a limit
+	 * (overhead_delays, stop_delays) has reduced it (the requested rate if none has). */
 	double rate_wanted, rate_lowest;
+	/* number of ticks that --max-overhead and --max-stopped have delayed; both 0 in recordings
+	 * of older versions */
+	uint64_t overhead_delays, stop_delays;
 	/*
 	 * 1 if running threads were read at each tick; n if for some time a running thread was read
 	 * once in n ticks, on average (largest n)

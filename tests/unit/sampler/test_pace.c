@@ -240,6 +240,64 @@ test_first_tick(void **state)
 	assert_true(simulate(&sim, 20, 1, 0).ticks >= 12);
 }
 
+/* Most time in seconds that stops take in any ten seconds, with a limit of 1 %, a rate of 1000 Hz and
+ * stops that all take stop_s. */
+static double
+worst_ten_seconds(double stop_s, double seconds)
+{
+	const struct sampler_config config = {
+		.rate_hz = 1000, .max_overhead = 100, .max_stopped = 1, .jitter = true
+	};
+	struct pace_clock clock = { .now_ns = NS_PER_SEC };
+	const uint64_t end_ns = clock.now_ns + (uint64_t)(seconds * 1e9);
+	struct run_stats stats = { .ticks = 0 };
+	double worst = 0, sum = 0;
+	size_t first = 0, ticks = 0;
+	struct pace pace;
+	struct rng rng;
+
+	rng_seed(&rng, 1);
+	histogram_init(&stats.stop_ns);
+	pace_start(&pace, &config, NULL, &rng, &clock);
+	while (pace.due_ns < end_ns) {
+		if (clock.now_ns < pace.due_ns)
+			clock.now_ns = pace.due_ns;
+		assert_true(ticks < sizeof(began_s) / sizeof(*began_s));
+		began_s[ticks] = (double)clock.now_ns / 1e9;
+		cost_s[ticks] = 0;
+		pace_begin(&pace, clock.now_ns);
+		if (pace_may_stop(&pace, clock.now_ns)) {
+			/* two threads */
+			histogram_add(&stats.stop_ns, (uint64_t)(stop_s * 1e9));
+			histogram_add(&stats.stop_ns, (uint64_t)(stop_s * 1e9));
+			cost_s[ticks] = stop_s;
+			clock.now_ns += (uint64_t)(stop_s * 1e9);
+		}
+		sum += cost_s[ticks];
+		for (; began_s[ticks] - began_s[first] >= 10.0; first++)
+			sum -= cost_s[first];
+		worst = fmax(worst, sum);
+		ticks++;
+		stats.ticks++;
+		pace_end(&pace, &stats, &clock);
+		/* No tick is delayed by more than a second. */
+		assert_true(pace.due_ns <= clock.now_ns + 2 * NS_PER_SEC);
+	}
+	assert_true(stop_s <= 5e-6 || pace.stop_delays > 0);
+	return worst;
+}
+
+/* --max-stopped 1: of ten seconds at most two hundredths, however long a stop takes. */
+static void
+test_max_stopped(void **state)
+{
+	(void)state;
+	assert_true(worst_ten_seconds(20e-6, 20) > 0.08);
+	assert_true(worst_ten_seconds(20e-6, 20) <= 0.11);
+	assert_true(worst_ten_seconds(5e-3, 60) <= 0.12);
+	assert_true(worst_ten_seconds(0.18, 60) <= 0.2);
+}
+
 int
 main(void)
 {
@@ -247,6 +305,7 @@ main(void)
 		cmocka_unit_test(test_rate),      cmocka_unit_test(test_rate_reached),
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_thin),      cmocka_unit_test(test_first_tick),
+		cmocka_unit_test(test_max_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
