@@ -81,6 +81,20 @@ struct say_text say_duration(uint64_t ns);
 /* Returns local time, "2026-11-20 20:33:09"; `compact`: "20261120-203309"; on failure "". */
 struct say_text say_date(time_t when, bool compact);
 
+/* --- privacy.c ---------------------------------------------------------- */
+
+/* True if only its owner may read an output about this process, because the process belongs to
+ * another user. */
+bool privacy_of_process(const struct process *process);
+/* True if not everyone may read this file (NULL: no file), so that the same holds for an output
+ * that is made of it. */
+bool privacy_of_file(const char *path);
+/* With --no-cmdline: replaces the command line of the process. */
+void privacy_hide_words(const struct options *options, struct process *process);
+/* Returns the arguments of wallsample, without a command if --no-cmdline is given. The caller frees
+ * the result. */
+char *privacy_own_words(const struct options *options);
+
 /* --- target_choice.c ---------------------------------------------------- */
 
 /* The process to sample. */
@@ -146,10 +160,11 @@ bool output_is_recording(const struct options *options);
 /* --- output.c ----------------------------------------------------------- */
 
 struct output {
-	int fd;     /* stdout, a pipe or a device, written directly; -1: a file is replaced */
-	int dirfd;  /* the folder of the file to replace; -1: `fd` is used */
-	char *base; /* name of the file in the folder `dirfd` */
-	char *path; /* name of the output for messages; NULL: stdout */
+	int fd;          /* stdout, a pipe or a device, written directly; -1: a file is replaced */
+	int dirfd;       /* the folder of the file to replace; -1: `fd` is used */
+	char *base;      /* name of the file in the folder `dirfd` */
+	char *path;      /* name of the output for messages; NULL: stdout */
+	bool is_private; /* a new file is for its owner only */
 };
 
 /*

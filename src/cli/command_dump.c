@@ -70,6 +70,7 @@ sample_threads(const struct request *request, struct core *core, struct source *
 	*maps = core_maps(core, source->modules, &files, &request->log);
 	core_sample(core, *maps, &config, source->profile, &source->stats);
 	source_make_symbols(source, options, "/", NULL, &request->log);
+	privacy_hide_words(options, core_process(core));
 	source->process = core_process(core);
 	source->began_ns = core_written_ns(core);
 	source->end = RUN_END_EXITED;

@@ -3,6 +3,7 @@
  * command_sample.c - wallsample without the name of a command, and wallsample record: sample a
  * process. Also the functions of struct run, which the commands dump and causal use, too.
  */
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "cli/run_internal.h"
@@ -41,6 +42,7 @@ run_release(struct run *run)
 	sampler_free(run->sampler);
 	if (run->recorder != NULL)
 		recorder_discard(run->recorder);
+	free(run->own_words);
 	source_release(&run->source);
 	jit_objects_free(run->jit_objects);
 	jit_free(run->jit);
@@ -110,14 +112,17 @@ run_prepare(struct run *run, struct error *err)
 	raise_descriptor_limit();
 	run->source.modules = modules_create();
 	run->source.profile = profile_create();
+	run->is_private = privacy_of_process(run->target.process);
 	rc = run->records ? record_begin(run, err) :
 			    request_open_output(&run->request, run->target.pid, err);
+	run->request.output.is_private |= run->is_private;
 	if (rc == 0 && !run->records && options->verb->bit == FOR_RUN)
 		rc = part_begin(run, err);
 	if (rc == 0)
 		rc = target_begin(&run->target, err);
 	if (rc != 0)
 		return rc;
+	privacy_hide_words(options, run->target.process);
 	if (run->recorder != NULL)
 		recorder_set_process(run->recorder, run->target.process);
 	open_names(run);
@@ -196,6 +201,7 @@ run_end_sampler(struct run *run)
 	sampler_free(run->sampler);
 	run->sampler = NULL;
 	status_line_erase(&run->status);
+	signals_noticed();
 	signals_defer_suspend(false);
 	if (signals_suspend == SIGTSTP)
 		signals_suspend_now();
@@ -220,9 +226,10 @@ run_on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t t
 
 /* --- sampling -------------------------------------------------------------------- */
 
-/* Share of the CPU quota of wallsample's cgroup that sampling may use. A wallsample that has used up
- * its quota does not run for the rest of a period (100 ms), nor do threads that it has stopped. A
- * single tick may use several times the mean, and other processes of the cgroup use the quota, too. */
+/* Share of the CPU quota of wallsample's cgroup that sampling may use. A wallsample that has used
+ * up its quota does not run for the rest of a period (100 ms), nor do threads that it has stopped.
+ * A single tick may use several times the mean, and other processes of the cgroup use the quota,
+ * too. */
 #define QUOTA_PART 0.25
 
 /* Returns the limit of wallsample's CPU time in percent of one CPU: that of the option, or less

@@ -83,7 +83,7 @@ describe_groups(struct loaded *loaded)
 /* Makes a struct process for the report from the values that the recording has; its descriptors are
  * -1. The caller frees it. */
 static struct process *
-make_process(const struct recording_info *info)
+make_process(const struct recording_info *info, const struct options *options)
 {
 	struct process *process = xcalloc(1, sizeof(*process));
 
@@ -91,6 +91,7 @@ make_process(const struct recording_info *info)
 	process->dirfd = process->taskfd = -1;
 	snprintf(process->comm, sizeof(process->comm), "%s", info->comm);
 	process->cmdline = xstrdup(info->cmdline);
+	privacy_hide_words(options, process);
 	return process;
 }
 
@@ -111,15 +112,15 @@ is_known_process(const struct loaded *loaded, size_t recording)
 }
 
 static void
-describe_processes(struct loaded *loaded)
+describe_processes(struct loaded *loaded, const struct options *options)
 {
 	const struct recording_info *first = recording_info(loaded->recording[0]);
 
 	loaded->process = xcalloc(loaded->count, sizeof(struct process *));
 	for (size_t i = 0; i < loaded->count; i++)
 		if (!is_known_process(loaded, i))
-			loaded->process[loaded->source.process_count++] = make_process(
-				recording_info(loaded->recording[i]));
+			loaded->process[loaded->source.process_count++] =
+				make_process(recording_info(loaded->recording[i]), options);
 	snprintf(loaded->source.stats.runtimes, sizeof(loaded->source.stats.runtimes), "%s",
 		 first->runtime);
 	snprintf(loaded->source.stats.unread, sizeof(loaded->source.stats.unread), "%s",
@@ -215,7 +216,7 @@ loaded_init(struct loaded *loaded, const struct request *request, const char *co
 		rc = load_files(loaded, request->options, err);
 	if (rc == 0) {
 		describe_groups(loaded);
-		describe_processes(loaded);
+		describe_processes(loaded, request->options);
 		set_source(loaded, request);
 	}
 	return rc;

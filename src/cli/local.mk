@@ -27,6 +27,7 @@ libwallsample_a_SOURCES += \
 	src/cli/sample_part.c \
 	src/cli/sample_record.c \
 	src/cli/sample_report.c \
+	src/cli/privacy.c \
 	src/cli/say.c \
 	src/cli/signals.c \
 	src/cli/supervisor.c \

@@ -182,7 +182,8 @@ create_temporary(const struct output *output, char *name, size_t size)
 		(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 		snprintf(name, size, ".wallsample-%d-%08x", (int)getpid(), random);
 		fd = openat(output->dirfd, name,
-			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    output->is_private ? 0600 : 0644);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}

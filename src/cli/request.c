@@ -61,6 +61,16 @@ request_check_report(struct request *request, struct error *err)
 	return rc;
 }
 
+static bool
+has_private_input(const struct options *options)
+{
+	bool is_private = privacy_of_file(options->core);
+
+	for (size_t i = 0; i < options->files.count; i++)
+		is_private |= privacy_of_file(options->files.text[i]);
+	return is_private;
+}
+
 int
 request_open_output(struct request *request, pid_t pid, struct error *err)
 {
@@ -72,6 +82,7 @@ request_open_output(struct request *request, pid_t pid, struct error *err)
 		rc = output_name_expand(pattern, pid, &name, err);
 	if (rc == 0)
 		rc = output_open(&request->output, name.data, err);
+	request->output.is_private = has_private_input(request->options);
 	if (rc == 0)
 		rc = output_check_format(&request->output, request->exporter, err);
 	strbuf_release(&name);

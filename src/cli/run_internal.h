@@ -113,6 +113,8 @@ struct run {
 	char root[32]; /* the path of the target's root directory */
 	struct sampler *sampler;
 	bool records;              /* the output is a recording */
+	bool is_private;           /* the target is another user's (privacy_of_process) */
+	char *own_words;           /* privacy_own_words, for the recording; owned */
 	bool dumps;                /* a dump: every thread is captured once */
 	size_t deadlocks_reported; /* number of the profile's deadlocks that are printed already */
 	struct recorder *recorder; /* NULL: the samples are not recorded */

@@ -77,12 +77,14 @@ record_begin(struct run *run, struct error *err)
 	struct recording_config config = {
 		.modules = run->source.modules,
 		.rate_hz = run->request.options->rate_hz,
-		.command = run->request.options->words,
+		.is_private = run->is_private,
 	};
 	int rc = open_folder(run, err);
 
 	if (rc != 0)
 		return rc;
+	run->own_words = privacy_own_words(run->request.options);
+	config.command = run->own_words;
 	config.dirfd = run->request.output.dirfd;
 	config.base = run->request.output.base;
 	config.path = run->request.output.path;
@@ -150,6 +152,21 @@ record_snapshot(struct run *run)
 		say_written(run, sampler_stats(run->sampler), " so far");
 }
 
+/* After an error adds to its text which samples the recording has. Returns false if it has none. */
+static bool
+say_remainder(const struct recorder *recorder, int rc, struct error *err)
+{
+	const uint64_t kept_ns = recorder_kept_ns(recorder);
+	struct error before = *err;
+
+	if (kept_ns > 0)
+		error_set(err, (enum error_kind) - rc, "%s; the recording has the first %s",
+			  before.text, quantity_time((int64_t)kept_ns).text);
+	else
+		error_set(err, (enum error_kind) - rc, "%s; nothing was recorded", before.text);
+	return kept_ns > 0;
+}
+
 int
 record_end(struct run *run, bool any, struct error *err)
 {
@@ -157,7 +174,6 @@ record_end(struct run *run, bool any, struct error *err)
 	int rc = 0;
 
 	if (run->record_error.kind != ERROR_NONE) {
-		/* The recording has the samples that were written before the error. */
 		*err = run->record_error;
 		rc = -(int)err->kind;
 	} else if (any) {
@@ -167,6 +183,8 @@ record_end(struct run *run, bool any, struct error *err)
 		if (rc == 0)
 			say_written(run, &run->source.stats, "");
 	}
+	if (rc != 0)
+		any = say_remainder(recorder, rc, err);
 	run->recorder = NULL;
 	if (any)
 		recorder_free(recorder);

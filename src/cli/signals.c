@@ -8,29 +8,13 @@
 #include "wallsample/cli/guard.h"
 #include "wallsample/cli/supervisor.h"
 
+/* Longest time in seconds for which wallsample computes or waits after a signal that is to end
+ * it, if it does not sample. */
+#define GRACE_S 5
+
 volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_snapshot;
 volatile sig_atomic_t signals_suspend;
-
-/*
- * The second signal ends the program at once: the kernel detaches the tracees, which continue.
- * While tracees have breakpoints, the second signal has no effect: a tracee that hits a breakpoint
- * without a tracer would be killed.
- */
-static void
-on_stop(int signal_number)
-{
-	if (signals_stop != 0 && !guard_is_watching())
-		_exit(128 + signal_number);
-	signals_stop = signal_number;
-}
-
-static void
-on_snapshot(int signal_number)
-{
-	(void)signal_number;
-	signals_snapshot = 1;
-}
 
 /*
  * Sets a handler without SA_RESTART, so that a signal interrupts system calls that wait for the
@@ -43,6 +27,45 @@ handle(int signal_number, void (*handler)(int))
 
 	sigemptyset(&action.sa_mask);
 	(void)sigaction(signal_number, &action, NULL);
+}
+
+/*
+ * The second signal ends the program at once: the kernel detaches the tracees, which continue.
+ * While tracees have breakpoints, the second signal has no effect: a tracee that hits a breakpoint
+ * without a tracer would be killed.
+ */
+static void
+on_stop(int signal_number)
+{
+	if (signals_stop != 0 && !guard_is_watching())
+		_exit(128 + signal_number);
+	signals_stop = signal_number;
+	alarm(GRACE_S);
+}
+
+/* The signal was not noticed: wallsample reads or names something that takes long. */
+static void
+on_overdue(int signal_number)
+{
+	static const char text[] = "wallsample: ended before the output was complete\n";
+
+	if (signals_stop == 0) {
+		/* An alarm that was set before wallsample was executed. */
+		handle(signal_number, SIG_DFL);
+		raise(signal_number);
+		return;
+	}
+	if (guard_is_watching())
+		return;
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(128 + signals_stop);
+}
+
+static void
+on_snapshot(int signal_number)
+{
+	(void)signal_number;
+	signals_snapshot = 1;
 }
 
 static void
@@ -84,6 +107,7 @@ signals_install(void)
 	handle(SIGINT, on_stop);
 	handle(SIGTERM, on_stop);
 	handle(SIGUSR1, on_snapshot);
+	handle(SIGALRM, on_overdue);
 	/* nohup(1) starts programs with SIGHUP ignored; it stays ignored then. */
 	if (!is_ignored(SIGHUP))
 		handle(SIGHUP, on_stop);
@@ -100,9 +124,17 @@ signals_install(void)
 	sigaddset(&ours, SIGTERM);
 	sigaddset(&ours, SIGHUP);
 	sigaddset(&ours, SIGUSR1);
+	sigaddset(&ours, SIGALRM);
 	sigaddset(&ours, SIGTSTP);
 	sigaddset(&ours, SIGCONT);
 	(void)sigprocmask(SIG_UNBLOCK, &ours, NULL);
+}
+
+void
+signals_noticed(void)
+{
+	if (signals_stop != 0)
+		alarm(0);
 }
 
 void

@@ -18,11 +18,15 @@ extern volatile sig_atomic_t signals_suspend;
 /*
  * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) set signals_stop and interrupt
  * system calls; a second one of these signals ends the program at once, unless the target has
- * breakpoints (guard.h). SIGUSR1 sets signals_snapshot. SIGTTIN, SIGTTOU, SIGPIPE and SIGXFSZ are
+ * breakpoints (guard.h). If the first one is not noticed (signals_noticed), the program ends after
+ * 5 s. SIGUSR1 sets signals_snapshot. SIGTTIN, SIGTTOU, SIGPIPE and SIGXFSZ are
  * ignored. Call it after target_find: a started command must inherit the original
  * signal dispositions.
  */
 void signals_install(void);
+/* To be called when sampling has ended because of signals_stop: what follows, such as naming, may
+ * take long. Without this call the program ends 5 s after the signal. */
+void signals_noticed(void);
 /* With `defer`, SIGTSTP (Ctrl-Z) sets signals_suspend in place of stopping wallsample. To be in
  * effect while threads of the target may be stopped. */
 void signals_defer_suspend(bool defer);

@@ -234,7 +234,7 @@ core_free(struct core *core)
 
 /* --- contents ---------------------------------------------------------------------- */
 
-const struct process *
+struct process *
 core_process(const struct core *core)
 {
 	return core->process;

@@ -334,3 +334,14 @@ process_open_file(const struct process *process, const char *name, int flags)
 	errno = error;
 	return fd;
 }
+
+bool
+process_read_uid(const struct process *process, uid_t *uid)
+{
+	struct task_status status;
+
+	if (!task_read_status(process->dirfd, &status))
+		return false;
+	*uid = status.uid;
+	return true;
+}

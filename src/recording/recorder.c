@@ -308,6 +308,12 @@ recorder_discard(struct recorder *recorder)
 }
 
 uint64_t
+recorder_kept_ns(const struct recorder *recorder)
+{
+	return recorder->stats_written ? recorder->stats.elapsed_ns : 0;
+}
+
+uint64_t
 recorder_size(const struct recorder *recorder)
 {
 	struct stat info;

@@ -79,7 +79,8 @@ create_temporary(struct recorder *recorder, char *name, size_t size)
 		(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 		snprintf(name, size, ".wallsample-%d-%08x", (int)getpid(), random);
 		recorder->fd = openat(recorder->config.dirfd, name,
-				      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+				      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				      recorder->config.is_private ? 0600 : 0644);
 		if (recorder->fd >= 0 || errno != EEXIST)
 			return recorder->fd;
 	}

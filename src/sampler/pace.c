@@ -20,8 +20,8 @@
 #define DEBT_S 1.0
 
 /*
- * Time for which threads may be stopped accumulates likewise, at the share AIM_STOPPED of the limit of
- * --max-stopped, up to the amount of STOPPED_SAVINGS_S seconds. So in ten seconds threads are
+ * Time for which threads may be stopped accumulates likewise, at the share AIM_STOPPED of the limit
+ * of --max-stopped, up to the amount of STOPPED_SAVINGS_S seconds. So in ten seconds threads are
  * stopped for at most twice the limit, if no single stop takes longer than a second of the limit.
  */
 #define AIM_STOPPED 0.95
@@ -210,8 +210,8 @@ pay_tick(struct pace *pace, uint64_t now, uint64_t used_ns, const struct run_sta
 }
 
 /*
- * Books the stops of the last tick. A tick stops each running thread once, so its mean stop is what a
- * stopped thread has lost. Returns the earliest time at which the next tick may begin so that the
+ * Books the stops of the last tick. A tick stops each running thread once, so its mean stop is what
+ * a stopped thread has lost. Returns the earliest time at which the next tick may begin so that the
  * limit holds; at most 1 / LOWEST_HZ after `now`.
  */
 static uint64_t

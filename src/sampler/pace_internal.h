@@ -87,11 +87,11 @@ uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
  * Ends a tick at the time `clock`. The next tick will not begin before that time plus the CPU time
  * that wallsample used since the previous call; after the first tick, which copies every stack,
  * that CPU time is not added. If the limit of --max-overhead or --max-stopped requires it, the next
- * tick is delayed further, by at most one second; at the end of a window, now_hz and thin are adapted. `stats` has
- * the numbers of ticks, observations and stops of the run up to now.
+ * tick is delayed further, by at most one second; at the end of a window, now_hz and thin are
+ * adapted. `stats` has the numbers of ticks, observations and stops of the run up to now.
  */
 void pace_end(struct pace *pace, const struct run_stats *stats, const struct pace_clock *clock);
-/* False if threads were stopped for so long that they are not to be stopped at this moment. */
+/* False if the limit of --max-stopped does not allow stopping threads at this moment. */
 bool pace_may_stop(const struct pace *pace, uint64_t now);
 /* Returns the longest mean number of ticks between observations of a sleeping thread: a power of
  * two, at most 256, that grows with the number of threads. */

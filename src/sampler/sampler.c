@@ -179,19 +179,6 @@ update_stats(struct sampler *sampler)
 	}
 }
 
-/* True if a process of the target is alive. */
-static bool
-is_alive(struct sampler *sampler)
-{
-	const struct process_list *processes = &sampler->run.processes;
-	struct task_stat leader;
-
-	for (size_t i = 0; i < processes->count; i++)
-		if (sampled_process_is_alive(processes->item[i], &leader))
-			return true;
-	return false;
-}
-
 static bool
 is_set(const volatile sig_atomic_t *flag)
 {
@@ -233,7 +220,7 @@ wait_for_tick(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 		/* Notices the exit of the target before the next tick, but only at a low rate. If
 		 * the next tick is at most NAP_NS away, the check is omitted: it would take a CPU
 		 * from threads that were just resumed. */
-		if (clock_now_ns() + NAP_NS < until && !is_alive(sampler))
+		if (clock_now_ns() + NAP_NS < until && !tick_is_alive(sampler))
 			sampler->run.pace.due_ns = until = clock_now_ns();
 	}
 	return !is_set(hooks->stop) && now < end_ns;

@@ -72,6 +72,8 @@ void absence_release(struct absence *absence);
  * tasks. Sets relist (struct thread_list) after an exec, and if the number of threads has changed.
  * Returns false if the target has exited. */
 bool tick_read_processes(struct sampler *sampler);
+/* True if a process of the target is alive. */
+bool tick_is_alive(struct sampler *sampler);
 /* Lists the threads again. Threads that have exited are removed from the list, and their remaining
  * time is attributed. */
 void tick_list_threads(struct sampler *sampler);

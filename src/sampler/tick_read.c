@@ -161,3 +161,15 @@ tick_read_code(struct run *run, uint64_t now)
 	}
 	return all;
 }
+
+bool
+tick_is_alive(struct sampler *sampler)
+{
+	const struct process_list *processes = &sampler->run.processes;
+	struct task_stat leader;
+
+	for (size_t i = 0; i < processes->count; i++)
+		if (sampled_process_is_alive(processes->item[i], &leader))
+			return true;
+	return false;
+}

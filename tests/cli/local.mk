@@ -11,6 +11,7 @@ cli_tests = \
 	tests/cli/nameless.sh \
 	tests/cli/output.sh \
 	tests/cli/pid_reuse.sh \
+	tests/cli/privacy.sh \
 	tests/cli/progress.sh \
 	tests/cli/recording.sh \
 	tests/cli/refusals.sh \

@@ -74,9 +74,9 @@ struct options {
 	uint64_t limit;     /* rows of a table; 0: not given */
 	bool threads;
 	bool stop_all, nonblocking, realtime;
-	double max_stopped;  /* limit of the time for which threads are stopped, in percent */
-	double max_overhead; /* limit of wallsample's own CPU time, in percent of one CPU */
-	uint64_t stack_size; /* bytes */
+	bool no_cmdline;                  /* outputs do not have the command line of the program */
+	double max_stopped, max_overhead; /* limits: time of stops, own CPU time; in percent */
+	uint64_t stack_size;              /* bytes */
 	struct filter filter;
 	enum green_use green_use;
 	struct option_moment from, to;

@@ -47,7 +47,7 @@ void core_free(struct core *core);
  * and cmdline as far as the core has them (the kernel stores 80 bytes of the command line), and no
  * open descriptors.
  */
-const struct process *core_process(const struct core *core);
+struct process *core_process(const struct core *core);
 const struct core_end *core_end(const struct core *core);
 /* Returns the time of the last modification of the core file, in ns of CLOCK_REALTIME. */
 uint64_t core_written_ns(const struct core *core);

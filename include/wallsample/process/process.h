@@ -41,6 +41,9 @@ struct process {
 int process_open(pid_t pid, struct process **out, struct error *err);
 void process_free(struct process *process);
 
+/* Stores the real user id of the process. Returns false when it cannot be read. */
+bool process_read_uid(const struct process *process, uid_t *uid);
+
 /* Fields of a thread's stat line, with their numbers in proc_pid_stat(5). */
 struct task_stat {
 	pid_t tid;

@@ -42,6 +42,7 @@ struct recording_config {
 	const struct modules *modules;
 	double rate_hz;
 	const char *command; /* command line of wallsample; NULL: not stored */
+	bool is_private;     /* only the owner of the file may read it */
 };
 
 struct recorder;
@@ -101,6 +102,10 @@ int recorder_finish(struct recorder *recorder, const struct run_stats *stats, en
 void recorder_free(struct recorder *recorder);
 /* Removes the file, unless another program has replaced it, and calls recorder_free. */
 void recorder_discard(struct recorder *recorder);
+
+/* Returns the time from the beginning of the run up to which all samples are in the file, in ns; 0:
+ * none are. */
+uint64_t recorder_kept_ns(const struct recorder *recorder);
 
 /*
  * Return the size of the file in bytes (0 for a temporary recording), and the CPU time that the

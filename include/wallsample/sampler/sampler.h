@@ -68,8 +68,8 @@ struct sampler_config {
 	uint64_t stack_limit; /* most bytes of a stack that are copied or read */
 	/* most CPU time that sampling may take, in percent of one CPU; 100 or more: no limit */
 	double max_overhead;
-	/* the longest time for which threads may be stopped, in percent of the time of a thread that
-	 * ticks stop; 0, or 100 or more: no limit */
+	/* the longest time for which threads may be stopped, in percent of the time of the threads
+	 * that ticks stop; 0, or 100 or more: no limit */
 	double max_stopped;
 	/* at each tick, running threads stay stopped until all of them are captured */
 	bool stop_all;

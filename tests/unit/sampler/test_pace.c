@@ -240,8 +240,8 @@ test_first_tick(void **state)
 	assert_true(simulate(&sim, 20, 1, 0).ticks >= 12);
 }
 
-/* Most time in seconds that stops take in any ten seconds, with a limit of 1 %, a rate of 1000 Hz and
- * stops that all take stop_s. */
+/* Most time in seconds that stops take in any ten seconds, with a limit of 1 %, a rate of 1000 Hz
+ * and stops that all take stop_s. */
 static double
 worst_ten_seconds(double stop_s, double seconds)
 {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* privacy.c - which outputs only their owner may read, and the command line in them. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli_internal.h"
+
+#define HIDDEN "[left out]"
+
+/* True if the process belongs to the user of wallsample: its own, or with sudo that of SUDO_UID. */
+static bool
+is_own(uid_t uid)
+{
+	const char *invoker = getenv("SUDO_UID");
+	uint64_t value;
+
+	if (uid == geteuid())
+		return true;
+	return geteuid() == 0 && invoker != NULL && parse_u64(&invoker, 10, &value) &&
+	       *invoker == '\0' && value == uid;
+}
+
+bool
+privacy_of_process(const struct process *process)
+{
+	uid_t uid;
+
+	/* If the process has ended, its user is not known. */
+	return !process_read_uid(process, &uid) || !is_own(uid);
+}
+
+bool
+privacy_of_file(const char *path)
+{
+	struct stat info;
+
+	return path != NULL && stat(path, &info) == 0 && (info.st_mode & S_IROTH) == 0;
+}
+
+void
+privacy_hide_words(const struct options *options, struct process *process)
+{
+	if (!options->no_cmdline)
+		return;
+	free(process->cmdline);
+	process->cmdline = xstrdup(HIDDEN);
+}
+
+char *
+privacy_own_words(const struct options *options)
+{
+	const char *command = strstr(options->words, " -- ");
+
+	if (!options->no_cmdline || command == NULL)
+		return xstrdup(options->words);
+	return xstrndup(options->words, (size_t)(command - options->words));
+}
