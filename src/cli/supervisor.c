@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +129,33 @@ close_others(void)
 	(void)syscall(SYS_close_range, (unsigned)highest + 1, ~0U, 0);
 }
 
+/*
+ * Moves the supervisor to the root of the control groups (v2), if permitted, so that it is not frozen
+ * together with wallsample. A process that is frozen there can be killed; one that a freezer of v1
+ * has frozen cannot, so that leaving that would not help.
+ */
+static void
+leave_group(void)
+{
+	/* The second one is that of systems with v1 and v2. */
+	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		struct statfs info;
+		char path[64];
+		int fd;
+
+		if (statfs(mounts[i], &info) != 0 || info.f_type != CGROUP2_SUPER_MAGIC)
+			continue;
+		snprintf(path, sizeof(path), "%s/cgroup.procs", mounts[i]);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		(void)!write(fd, "0", 1); /* 0: the writing process */
+		close(fd);
+	}
+}
+
 static void __attribute__((noreturn)) supervise(void)
 {
 	struct pollfd ended = { .fd = starter.pidfd, .events = POLLIN };
@@ -143,6 +172,7 @@ static void __attribute__((noreturn)) supervise(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	close_others();
+	leave_group();
 	shared->supervisor = getpid();
 	while (poll(&ended, 1, SUPERVISOR_LOOK_MS) == 0)
 		look(&unanswered);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -267,6 +268,132 @@ traced(void)
 	finish_target(&target);
 }
 
+/* A child of the process with this name; 0: there is none. */
+static pid_t
+child_named(pid_t parent, const char *name)
+{
+	char path[64], text[512];
+	pid_t found = 0;
+	FILE *file;
+	int child;
+
+	/* The supervisor is a child of another thread than the first. */
+	snprintf(path, sizeof(path), "cat /proc/%d/task/*/children 2>/dev/null", (int)parent);
+	file = popen(path, "r");
+	while (file != NULL && fscanf(file, "%d", &child) == 1) {
+		FILE *comm;
+
+		snprintf(text, sizeof(text), "/proc/%d/comm", child);
+		comm = fopen(text, "r");
+		if (comm == NULL)
+			continue;
+		if (fscanf(comm, "%511s", text) == 1 && strcmp(text, name) == 0)
+			found = child;
+		fclose(comm);
+	}
+	if (file != NULL)
+		pclose(file);
+	return found;
+}
+
+/* A supervisor that is killed is started again. */
+static void
+bereft(void)
+{
+	struct target target;
+	pid_t first, next;
+	struct run run;
+
+	harness_case("a killed supervisor");
+	start_target(&target);
+	start_run(&run, &target, "-r", "1000");
+	while ((first = child_named(run.pid, "wallsample-sup")) == 0)
+		;
+	kill(first, SIGKILL);
+	while ((next = child_named(run.pid, "wallsample-sup")) == 0 || next == first)
+		;
+	for (int i = 0; i < 5; i++) {
+		const uint64_t now = harness_now_ns();
+
+		kill(run.pid, SIGSTOP);
+		wait_all_run(&target, now);
+		while (inspect_state(run.pid, run.pid) != 'T')
+			;
+		kill(run.pid, SIGCONT);
+	}
+	kill(run.pid, SIGINT);
+	run_finish(&run);
+	run_succeeded(&run);
+	run_release(&run);
+	finish_target(&target);
+}
+
+static bool
+write_file(const char *folder, const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+	bool good;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	if (file == NULL)
+		return false;
+	good = fputs(text, file) >= 0;
+	return fclose(file) == 0 && good;
+}
+
+/* Makes a control group of v2 with this process in it; false if that is not permitted. */
+static bool
+make_group(char *folder, size_t size, pid_t pid)
+{
+	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		snprintf(folder, size, "%s/wallsample-test-%d", mounts[i], (int)getpid());
+		if (mkdir(folder, 0755) != 0)
+			continue;
+		if (write_file(folder, "cgroup.freeze", "0") &&
+		    write_file(folder, "cgroup.procs", text))
+			return true;
+		rmdir(folder);
+	}
+	return false;
+}
+
+/* Frozen by its control group, which the supervisor has left: killed if threads are to stop. */
+static void
+frozen(void)
+{
+	char folder[64];
+	struct target target;
+	struct run run;
+	siginfo_t info;
+
+	harness_case("frozen");
+	start_target(&target);
+	start_run(&run, &target, "-r", "1000");
+	/* The supervisor leaves the groups when it starts: it is to be in another one, anyhow. */
+	if (!make_group(folder, sizeof(folder), run.pid)) {
+		harness_skip("no control group can be made");
+		kill(run.pid, SIGINT);
+	} else {
+		do {
+			write_file(folder, "cgroup.freeze", "1");
+			wait_all_run(&target, harness_now_ns());
+			write_file(folder, "cgroup.freeze", "0");
+			info.si_pid = 0;
+			waitid(P_PID, (id_t)run.pid, &info, WEXITED | WNOHANG | WNOWAIT);
+		} while (info.si_pid == 0);
+	}
+	run_finish(&run);
+	run_release(&run);
+	rmdir(folder);
+	finish_target(&target);
+}
+
 int
 main(int count, char **words)
 {
@@ -277,6 +404,8 @@ main(int count, char **words)
 	stopped("--max-overhead", "1");
 	stopped("-r", "1000");
 	stopped("--stop-all", NULL);
+	bereft();
+	frozen();
 	accounted();
 	traced();
 	return harness_end();

@@ -14,7 +14,7 @@
  *   - Otherwise it gets a signal to which its handler must react. If it has not reacted at
  *     SUPERVISOR_LOOKS later looks, it is killed (SIGKILL), and the kernel releases all threads.
  * So no thread is stopped for longer than SUPERVISOR_BOUND_MS, as long as the supervisor gets a CPU
- * and is not frozen together with wallsample.
+ * and is not frozen together with wallsample: it leaves wallsample's control group (v2) if it may.
  *
  * There is one supervisor for the whole process. A thread of wallsample forks it and waits for its
  * end, so that the waits of the tracer, which is another thread, do not see it; a supervisor that
