@@ -117,8 +117,9 @@ struct run {
 	char *own_words;           /* privacy_own_words, for the recording; owned */
 	bool dumps;                /* a dump: every thread is captured once */
 	size_t deadlocks_reported; /* number of the profile's deadlocks that are printed already */
-	struct recorder *recorder; /* NULL: the samples are not recorded */
-	struct error record_error; /* why recording ended early; ERROR_NONE: it did not */
+	uint64_t keep_ns, keep_every_ns; /* when the next keeper is due (supervisor.h); interval */
+	struct recorder *recorder;       /* NULL: the samples are not recorded */
+	struct error record_error;       /* why recording ended early; ERROR_NONE: it did not */
 };
 
 void run_init(struct run *run, const struct options *options);

@@ -29,9 +29,9 @@
  * microseconds five times a second. */
 #define NICE (-15)
 
-/* Stack of the thread that forks the supervisor, and of the supervisor: both need some hundred
- * bytes and what fork(2) and the C library need. */
-#define STACK_SIZE ((size_t)256 << 10)
+/* Stack of the thread that forks the supervisor and the keeper. The keeper makes a report with it,
+ * and demanglers call themselves. */
+#define STACK_SIZE ((size_t)8 << 20)
 
 /* A supervisor that has died is started again this number of times at most. */
 #define STARTS_MOST 10
@@ -42,6 +42,7 @@ struct shared {
 	_Atomic unsigned ping;     /* number of signals that the supervisor has sent */
 	_Atomic unsigned reaction; /* the value of `ping` at wallsample's last reaction */
 	_Atomic pid_t supervisor;  /* process id; 0: none */
+	_Atomic bool over;         /* the starter has ended */
 	char text[512];
 };
 
@@ -54,6 +55,13 @@ static struct {
 	int pidfd;      /* of wallsample */
 	int stat;       /* /proc/PID/stat of wallsample */
 	int end;        /* eventfd: the supervisor is to end */
+	int wanted;     /* eventfd: a keeper is to be forked */
+	int forked;     /* eventfd: that has been done */
+	int command[2]; /* pipe from the supervisor to the keeper */
+	pid_t keeper;   /* 0: none */
+	/* what the keeper does if the supervisor has killed wallsample */
+	int (*report)(void *context);
+	void *context;
 	int started[2]; /* pipe: the result of the first start, an errno */
 } starter;
 
@@ -88,6 +96,7 @@ kill_watched(void)
 	int size;
 
 	send_signal(SIGKILL);
+	(void)!write(starter.command[1], "R", 1);
 	size = snprintf(line, sizeof(line),
 			"wallsample: process %d did not react for %d ms while threads of the "
 			"program were stopped, and was killed so that they continue%s%s\n",
@@ -117,15 +126,23 @@ look(unsigned *unanswered)
 	}
 }
 
-/* Closes all descriptors but those of standard error and of the watched process. */
+/* Closes all descriptors but those that the supervisor uses. */
 static void
 close_others(void)
 {
-	const int highest = starter.pidfd > starter.stat ? starter.pidfd : starter.stat;
+	const int used[] = { STDERR_FILENO, starter.pidfd, starter.stat, starter.command[1] };
+	int highest = 0;
 
-	for (int fd = 0; fd < highest; fd++)
-		if (fd != STDERR_FILENO && fd != starter.pidfd && fd != starter.stat)
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
+		highest = used[i] > highest ? used[i] : highest;
+	for (int fd = 0; fd < highest; fd++) {
+		bool is_used = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(used); i++)
+			is_used |= fd == used[i];
+		if (!is_used)
 			close(fd);
+	}
 	(void)syscall(SYS_close_range, (unsigned)highest + 1, ~0U, 0);
 }
 
@@ -156,21 +173,29 @@ leave_group(void)
 	}
 }
 
-static void __attribute__((noreturn)) supervise(void)
+/* To be called in a new process: a session of its own, and the usual effects of signals. */
+static void
+become_own(const char *name)
 {
-	struct pollfd ended = { .fd = starter.pidfd, .events = POLLIN };
 	struct sigaction action = { .sa_handler = SIG_DFL };
 	sigset_t none;
-	unsigned unanswered = 0;
 
 	setsid();
-	prctl(PR_SET_NAME, "wallsample-sup");
-	(void)setpriority(PRIO_PROCESS, 0, NICE);
+	prctl(PR_SET_NAME, name);
 	for (int number = 1; number < NSIG; number++)
 		(void)sigaction(number, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void __attribute__((noreturn)) supervise(void)
+{
+	struct pollfd ended = { .fd = starter.pidfd, .events = POLLIN };
+	unsigned unanswered = 0;
+
+	become_own("wallsample-sup");
+	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	close_others();
 	leave_group();
 	shared->supervisor = getpid();
@@ -188,12 +213,52 @@ on_ping(int number)
 	shared->reaction = shared->ping;
 }
 
+static void
+end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* In the keeper: waits until wallsample has been killed by the supervisor, or has ended. */
+static void __attribute__((noreturn)) keep(void)
+{
+	char command;
+
+	become_own("wallsample-keep");
+	close(starter.command[1]);
+	if (read(starter.command[0], &command, 1) != 1)
+		_exit(0);
+	_exit(starter.report(starter.context));
+}
+
+/* Replaces the keeper by a new one. The thread that wants it waits meanwhile, so that the keeper's
+ * copy of the memory is consistent. */
+static void
+fork_keeper(void)
+{
+	uint64_t count;
+
+	if (read(starter.wanted, &count, sizeof(count)) != sizeof(count))
+		return;
+	if (starter.keeper > 0)
+		end_child(starter.keeper);
+	starter.keeper = fork();
+	if (starter.keeper == 0)
+		keep();
+	count = 1;
+	(void)!write(starter.forked, &count, sizeof(count));
+}
+
 /* Forks the supervisor, and waits until it has ended or is to end. Returns false if it is to end.
  * The first call reports the result of the fork in starter.started. */
 static bool
 run_supervisor(bool first)
 {
-	struct pollfd wait[2] = { { .fd = starter.end, .events = POLLIN }, { .events = POLLIN } };
+	struct pollfd wait[3] = { { .fd = starter.end, .events = POLLIN },
+				  { .fd = starter.wanted, .events = POLLIN },
+				  { .events = POLLIN } };
 	const pid_t child = fork();
 	const int result = child < 0 ? errno : 0;
 
@@ -205,16 +270,15 @@ run_supervisor(bool first)
 		return false;
 	if (child < 0)
 		return false;
-	wait[1].fd = (int)syscall(SYS_pidfd_open, child, 0);
-	while (poll(wait, wait[1].fd >= 0 ? 2 : 1, -1) < 0)
-		;
+	/* A negative descriptor is ignored. */
+	wait[2].fd = (int)syscall(SYS_pidfd_open, child, 0);
+	while (wait[0].revents == 0 && wait[2].revents == 0)
+		if (poll(wait, ARRAY_SIZE(wait), -1) > 0 && wait[1].revents != 0)
+			fork_keeper();
 	shared->supervisor = 0;
-	if (wait[0].revents != 0)
-		kill(child, SIGKILL);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (wait[1].fd >= 0)
-		close(wait[1].fd);
+	end_child(child);
+	if (wait[2].fd >= 0)
+		close(wait[2].fd);
 	return wait[0].revents == 0;
 }
 
@@ -224,6 +288,11 @@ starter_run(void *context)
 	(void)context;
 	for (int i = 0; i < STARTS_MOST && run_supervisor(i == 0); i++)
 		;
+	/* Whoever wants a keeper from now on does not wait for it. */
+	shared->over = true;
+	if (starter.keeper > 0)
+		end_child(starter.keeper);
+	(void)!write(starter.forked, &(uint64_t){ 1 }, sizeof(uint64_t));
 	return NULL;
 }
 
@@ -267,7 +336,10 @@ open_all(void)
 		return errno;
 	starter.stat = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	starter.end = eventfd(0, EFD_CLOEXEC);
-	if (starter.stat < 0 || starter.end < 0 || pipe2(starter.started, O_CLOEXEC) != 0)
+	starter.wanted = eventfd(0, EFD_CLOEXEC);
+	starter.forked = eventfd(0, EFD_CLOEXEC);
+	if (starter.stat < 0 || starter.end < 0 || starter.wanted < 0 || starter.forked < 0 ||
+	    pipe2(starter.started, O_CLOEXEC) != 0 || pipe2(starter.command, O_CLOEXEC) != 0)
 		return errno;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
@@ -280,8 +352,9 @@ open_all(void)
 static void
 close_all(void)
 {
-	const int opened[] = { starter.pidfd, starter.stat, starter.end, starter.started[0],
-			       starter.started[1] };
+	const int opened[] = { starter.pidfd,      starter.stat,       starter.end,
+			       starter.wanted,     starter.forked,     starter.started[0],
+			       starter.started[1], starter.command[0], starter.command[1] };
 
 	for (size_t i = 0; i < ARRAY_SIZE(opened); i++)
 		if (opened[i] >= 0)
@@ -296,7 +369,9 @@ supervisor_start(struct error *err)
 {
 	int error, result = 0;
 
-	starter.pidfd = starter.stat = starter.end = starter.started[0] = starter.started[1] = -1;
+	starter.pidfd = starter.stat = starter.end = starter.wanted = starter.forked = -1;
+	starter.started[0] = starter.started[1] = starter.command[0] = starter.command[1] = -1;
+	starter.keeper = 0;
 	error = open_all();
 	if (error == 0) {
 		handle_ping();
@@ -323,6 +398,20 @@ supervisor_end(void)
 		return;
 	pthread_join(starter.thread, NULL);
 	close_all();
+}
+
+void
+supervisor_keep(int (*report)(void *context), void *context)
+{
+	uint64_t count = 1;
+
+	if (shared == NULL || shared->over)
+		return;
+	starter.report = report;
+	starter.context = context;
+	if (write(starter.wanted, &count, sizeof(count)) == sizeof(count))
+		while (read(starter.forked, &count, sizeof(count)) < 0 && errno == EINTR)
+			;
 }
 
 struct tracer_load *

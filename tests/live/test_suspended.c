@@ -204,70 +204,6 @@ accounted(void)
 	finish_target(&target);
 }
 
-/* Stops a process that we trace. False when it has ended, which is left to be waited for. */
-static bool
-interrupt(pid_t pid)
-{
-	siginfo_t info;
-
-	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
-	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0)
-		harness_die("it has gone");
-	if (info.si_code == CLD_KILLED || info.si_code == CLD_EXITED)
-		return false;
-	return waitpid(pid, NULL, WSTOPPED | __WALL) == pid;
-}
-
-/*
- * Traced as by a debugger: wallsample cannot react, and is killed if threads are stopped or are to
- * stop. The recording has what was sampled.
- */
-static void
-traced(void)
-{
-	char folder[] = "/tmp/suspended.XXXXXX", path[64], pid[16];
-	char program[] = "wallsample", record[] = "record", info[] = "info";
-	char p[] = "-p", v[] = "-v", o[] = "-o";
-	char *words[] = {program, record, p, pid, v, o, path, NULL};
-	char *info_words[] = {program, info, path, NULL};
-	const struct timespec pause = {.tv_nsec = 900000000};
-	struct target target;
-	struct run run;
-
-	harness_case("traced by another");
-	if (mkdtemp(folder) == NULL)
-		harness_die("no folder");
-	snprintf(path, sizeof(path), "%s/x.wsdb", folder);
-	start_target(&target);
-	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
-	run_start_words(&run, words, NULL);
-	if (!run_wait_sampling(&run))
-		harness_die("wallsample has ended by itself: %s", run.err);
-	nanosleep(&pause, NULL);
-	nanosleep(&pause, NULL);
-	if (ptrace(PTRACE_SEIZE, run.pid, NULL, NULL) != 0)
-		harness_die("it cannot be traced: %s", strerror(errno));
-	/* Interrupted again and again, until it is stopped in a moment with requests. */
-	while (interrupt(run.pid)) {
-		wait_all_run(&target, harness_now_ns());
-		ptrace(PTRACE_CONT, run.pid, NULL, NULL);
-	}
-	run_finish(&run);
-	CHECK(WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGKILL, "wait status 0x%x",
-	      (unsigned)run.status);
-	CHECK(strstr(run.err, "did not react") != NULL && strstr(run.err, "the recording") != NULL,
-	      "it said: %s", run.err);
-	run_release(&run);
-	run_start_words(&run, info_words, NULL);
-	run_finish(&run);
-	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) <= 1, "info: status 0x%x: %s",
-	      (unsigned)run.status, run.err);
-	run_release(&run);
-	unlink(path);
-	rmdir(folder);
-	finish_target(&target);
-}
-
 /* A child of the process with this name; 0: there is none. */
 static pid_t
 child_named(pid_t parent, const char *name)
@@ -294,6 +230,93 @@ child_named(pid_t parent, const char *name)
 	if (file != NULL)
 		pclose(file);
 	return found;
+}
+
+/* Stops a process that we trace. False when it has ended, which is left to be waited for. */
+static bool
+interrupt(pid_t pid)
+{
+	siginfo_t info;
+
+	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0)
+		harness_die("it has gone");
+	if (info.si_code == CLD_KILLED || info.si_code == CLD_EXITED)
+		return false;
+	return waitpid(pid, NULL, WSTOPPED | __WALL) == pid;
+}
+
+/* Interrupts wallsample again and again, until that is in a moment with requests, and it is killed. */
+static void
+interrupt_until_killed(struct run *run, const struct target *target)
+{
+	if (ptrace(PTRACE_SEIZE, run->pid, NULL, NULL) != 0)
+		harness_die("it cannot be traced: %s", strerror(errno));
+	while (interrupt(run->pid)) {
+		wait_all_run(target, harness_now_ns());
+		ptrace(PTRACE_CONT, run->pid, NULL, NULL);
+	}
+	run_finish(run);
+	CHECK(WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGKILL, "wait status 0x%x",
+	      (unsigned)run->status);
+	CHECK(strstr(run->err, "did not react") != NULL, "it said: %s", run->err);
+}
+
+/* Traced as by a debugger: wallsample cannot react, and is killed if threads are stopped or are to
+ * stop. The recording has what was sampled. */
+static void
+traced_recording(void)
+{
+	char folder[] = "/tmp/suspended.XXXXXX", path[64], pid[16];
+	char program[] = "wallsample", record[] = "record", info[] = "info";
+	char p[] = "-p", v[] = "-v", o[] = "-o";
+	char *words[] = {program, record, p, pid, v, o, path, NULL};
+	char *info_words[] = {program, info, path, NULL};
+	const struct timespec pause = {.tv_sec = 1, .tv_nsec = 800000000};
+	struct target target;
+	struct run run;
+
+	harness_case("a recording, traced by another");
+	if (mkdtemp(folder) == NULL)
+		harness_die("no folder");
+	snprintf(path, sizeof(path), "%s/x.wsdb", folder);
+	start_target(&target);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	run_start_words(&run, words, NULL);
+	if (!run_wait_sampling(&run))
+		harness_die("wallsample has ended by itself: %s", run.err);
+	nanosleep(&pause, NULL);
+	interrupt_until_killed(&run, &target);
+	CHECK(strstr(run.err, "the recording") != NULL, "it said: %s", run.err);
+	run_release(&run);
+	run_start_words(&run, info_words, NULL);
+	run_finish(&run);
+	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) <= 1, "info: status 0x%x: %s",
+	      (unsigned)run.status, run.err);
+	run_release(&run);
+	unlink(path);
+	rmdir(folder);
+	finish_target(&target);
+}
+
+/* The same for a report: the keeper writes it. Its output is read up to the keeper's end. */
+static void
+traced_report(void)
+{
+	struct target target;
+	struct run run;
+
+	harness_case("a report, traced by another");
+	start_target(&target);
+	start_run(&run, &target, "-r", "200");
+	while (child_named(run.pid, "wallsample-keep") == 0)
+		;
+	interrupt_until_killed(&run, &target);
+	CHECK(strstr(run.err, "the report has the samples of the first") != NULL, "it said: %s",
+	      run.err);
+	CHECK(strstr(run.out, ";spin_leaf ") != NULL, "the report: %.500s", run.out);
+	run_release(&run);
+	finish_target(&target);
 }
 
 /* A supervisor that is killed is started again. */
@@ -407,6 +430,7 @@ main(int count, char **words)
 	bereft();
 	frozen();
 	accounted();
-	traced();
+	traced_recording();
+	traced_report();
 	return harness_end();
 }

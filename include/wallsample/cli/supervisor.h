@@ -47,6 +47,15 @@ void supervisor_end(void);
  * there is no supervisor. */
 struct tracer_load *supervisor_load(void);
 
+/*
+ * Forks a process, the keeper, that has a copy of what was sampled, and replaces an earlier one. If
+ * the supervisor has to kill wallsample later, report(context) is called in the keeper, whose exit
+ * status its result becomes; otherwise the keeper ends with wallsample. In the keeper there is no
+ * other thread, nothing is traced, and no SQLite database may be used. To be called by the first
+ * thread while no thread of the target is stopped. Takes as long as a fork, some milliseconds.
+ */
+void supervisor_keep(int (*report)(void *context), void *context);
+
 /* Sets the end of the message that is written if wallsample has to be killed: what is left of the
  * samples. `text` is copied, up to 511 bytes. */
 void supervisor_say(const char *text);
