@@ -83,15 +83,15 @@ struct say_text say_date(time_t when, bool compact);
 
 /* --- privacy.c ---------------------------------------------------------- */
 
-/* True if only its owner may read an output about this process, because the process belongs to
- * another user. */
+/* Returns true if outputs about this process are for their owner only: it belongs to another user,
+ * or its user cannot be read. */
 bool privacy_of_process(const struct process *process);
 /* True if not everyone may read this file (NULL: no file), so that the same holds for an output
  * that is made of it. */
 bool privacy_of_file(const char *path);
-/* With --no-cmdline: replaces the command line of the process. */
+/* With --no-cmdline replaces the command line of the process by "[left out]". */
 void privacy_hide_words(const struct options *options, struct process *process);
-/* Returns the arguments of wallsample, without a command if --no-cmdline is given. The caller frees
+/* Returns the arguments of wallsample; with --no-cmdline only those before "--". The caller frees
  * the result. */
 char *privacy_own_words(const struct options *options);
 

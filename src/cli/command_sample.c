@@ -232,9 +232,9 @@ run_on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t t
 #define KEEP_LATE_NS (500 * NS_PER_MS)
 
 /* Share of the CPU quota of wallsample's cgroup that sampling may use. A wallsample that has used
- * up its quota does not run for the rest of a period (100 ms), nor do threads that it has stopped.
- * A single tick may use several times the mean, and other processes of the cgroup use the quota,
- * too. */
+ * up its quota does not run for the rest of a period (100 ms), and threads that it has stopped
+ * stay stopped. A single tick may use several times the mean, and other processes of the cgroup use
+ * the quota, too. */
 #define QUOTA_PART 0.25
 
 /* Returns the limit of wallsample's CPU time in percent of one CPU: that of the option, or less
@@ -248,8 +248,8 @@ limit_overhead(struct run *run)
 	if (QUOTA_PART * quota >= wanted)
 		return wanted;
 	log_say(&run->request.log, LOG_NORMAL,
-		"the control group of wallsample has a quota of %.3g%% of a CPU: sampling uses at "
-		"most %.3g%%, because a wallsample without CPU time could not release threads",
+		"the control group of wallsample has a quota of %.3g%% of one CPU: sampling uses "
+		"at most %.3g%% of one CPU, so that wallsample can always release threads",
 		quota, QUOTA_PART * quota);
 	return QUOTA_PART * quota;
 }

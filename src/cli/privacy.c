@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* privacy.c - which outputs only their owner may read, and the command line in them. */
+/* privacy.c - decides which outputs are for their owner only, and hides command lines. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -66,7 +66,7 @@ say_kept(const struct run *run)
 
 	strbuf_add_text(&text, "the recording ");
 	strbuf_add_escaped(&text, run->request.output.path);
-	strbuf_add_text(&text, " has all but about the last second");
+	strbuf_add_text(&text, " lacks about the last second of samples");
 	supervisor_say(text.data);
 	strbuf_release(&text);
 }
@@ -152,7 +152,7 @@ record_snapshot(struct run *run)
 		say_written(run, sampler_stats(run->sampler), " so far");
 }
 
-/* After an error adds to its text which samples the recording has. Returns false if it has none. */
+/* Appends to the error text which samples the recording has. Returns false if it has none. */
 static bool
 say_remainder(const struct recorder *recorder, int rc, struct error *err)
 {
@@ -160,10 +160,12 @@ say_remainder(const struct recorder *recorder, int rc, struct error *err)
 	struct error before = *err;
 
 	if (kept_ns > 0)
-		error_set(err, (enum error_kind) - rc, "%s; the recording has the first %s",
-			  before.text, quantity_time((int64_t)kept_ns).text);
+		error_set(err, (enum error_kind) - rc,
+			  "%s; the recording has the samples of the first %s", before.text,
+			  quantity_time((int64_t)kept_ns).text);
 	else
-		error_set(err, (enum error_kind) - rc, "%s; nothing was recorded", before.text);
+		error_set(err, (enum error_kind) - rc,
+			  "%s; nothing was recorded, and there is no file", before.text);
 	return kept_ns > 0;
 }
 

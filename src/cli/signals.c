@@ -8,8 +8,8 @@
 #include "wallsample/cli/guard.h"
 #include "wallsample/cli/supervisor.h"
 
-/* Longest time in seconds for which wallsample computes or waits after a signal that is to end
- * it, if it does not sample. */
+/* Seconds from the first INT, TERM or HUP to the end of wallsample, unless signals_noticed cancels
+ * that or the target has breakpoints. */
 #define GRACE_S 5
 
 volatile sig_atomic_t signals_stop;
@@ -43,7 +43,7 @@ on_stop(int signal_number)
 	alarm(GRACE_S);
 }
 
-/* The signal was not noticed: wallsample reads or names something that takes long. */
+/* The signal was not noticed: something takes long, such as looking up names. */
 static void
 on_overdue(int signal_number)
 {
@@ -74,8 +74,9 @@ on_suspend(int signal_number)
 	signals_suspend = signal_number;
 }
 
-/* The supervisor continues a wallsample that was stopped while threads of the target were stopped:
- * it is to release them and to stop again. Anybody else wants it to continue. */
+/* A SIGCONT from the supervisor means that wallsample was stopped while threads of the target were
+ * stopped: the sampler must release them and stop wallsample again. Any other SIGCONT cancels a
+ * pending suspension. */
 static void
 on_continue(int signal_number, siginfo_t *info, void *context)
 {
@@ -96,8 +97,8 @@ void
 signals_install(void)
 {
 	/*
-	 * SIGTTIN and SIGTTOU (terminal access from the background) would stop wallsample, and any
-	 * thread of the target that it holds at that moment. With SIGPIPE and SIGXFSZ ignored,
+	 * SIGTTIN and SIGTTOU (terminal access from the background) would stop wallsample, and
+	 * threads that it has stopped would stay stopped. With SIGPIPE and SIGXFSZ ignored,
 	 * write(2) returns an error instead.
 	 */
 	static const int ignored[] = { SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ };

@@ -17,21 +17,21 @@ extern volatile sig_atomic_t signals_suspend;
 
 /*
  * From now on SIGINT, SIGTERM and SIGHUP (unless it is ignored) set signals_stop and interrupt
- * system calls; a second one of these signals ends the program at once, unless the target has
- * breakpoints (guard.h). If the first one is not noticed (signals_noticed), the program ends after
- * 5 s. SIGUSR1 sets signals_snapshot. SIGTTIN, SIGTTOU, SIGPIPE and SIGXFSZ are
- * ignored. Call it after target_find: a started command must inherit the original
- * signal dispositions.
+ * system calls. A second one of these signals ends the program at once; so does a first one after
+ * 5 s, unless signals_noticed is called before. Neither happens while the target has breakpoints
+ * (guard.h). SIGUSR1 sets signals_snapshot. SIGTTIN, SIGTTOU, SIGPIPE and SIGXFSZ are ignored. Call
+ * it after target_find: a started command must inherit the original signal dispositions.
  */
 void signals_install(void);
-/* To be called when sampling has ended because of signals_stop: what follows, such as naming, may
- * take long. Without this call the program ends 5 s after the signal. */
+/* Cancels the time limit of 5 s that INT, TERM and HUP begin. To be called when sampling has ended
+ * because of signals_stop: writing the report may take longer. */
 void signals_noticed(void);
 /* With `defer`, SIGTSTP (Ctrl-Z) sets signals_suspend in place of stopping wallsample. To be in
  * effect while threads of the target may be stopped. */
 void signals_defer_suspend(bool defer);
-/* Stops wallsample by the signal of signals_suspend, and clears that. Returns when wallsample is
- * continued. No thread of the target may be stopped, or asked to stop. */
+/* Resets signals_suspend and raises the signal that it held, which stops wallsample. Returns when
+ * wallsample is continued; at once if the kernel ignores SIGTSTP (orphaned process group). No
+ * thread of the target may be stopped or have a pending stop request. */
 void signals_suspend_now(void);
 
 #endif

@@ -85,7 +85,7 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	uint64_t failed = 0, broken, walks;
 
 	/*
-	 * Four reasons are not counted as failures: --nonblocking leaves out running threads;
+	 * Four reasons are not counted as failures: running threads were not to be stopped;
 	 * a thread or a task has ended; wallsample did not run.
 	 */
 	for (int i = 0; i < FAILURE_COUNT; i++)

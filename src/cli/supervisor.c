@@ -33,7 +33,7 @@
  * and demanglers call themselves. */
 #define STACK_SIZE ((size_t)8 << 20)
 
-/* A supervisor that has died is started again this number of times at most. */
+/* Largest number of starts of the supervisor, the first one included. */
 #define STARTS_MOST 10
 
 /* What wallsample and its supervisor share. */
@@ -98,15 +98,15 @@ kill_watched(void)
 	send_signal(SIGKILL);
 	(void)!write(starter.command[1], "R", 1);
 	size = snprintf(line, sizeof(line),
-			"wallsample: process %d did not react for %d ms while threads of the "
-			"program were stopped, and was killed so that they continue%s%s\n",
+			"wallsample: process %d was killed: it did not react for %d ms while "
+			"threads of the program were stopped; they run again%s%s\n",
 			(int)starter.watched, SUPERVISOR_LOOK_MS * SUPERVISOR_LOOKS,
-			shared->text[0] != '\0' ? ": " : "", shared->text);
+			shared->text[0] != '\0' ? "; " : "", shared->text);
 	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0)
 		_exit(1);
 }
 
-/* Looks once; `*unanswered` counts the looks since the last reaction of wallsample. */
+/* Checks once; `*unanswered` counts the checks since the last reaction of wallsample. */
 static void
 look(unsigned *unanswered)
 {
@@ -147,9 +147,9 @@ close_others(void)
 }
 
 /*
- * Moves the supervisor to the root of the control groups (v2), if permitted, so that it is not frozen
- * together with wallsample. A process that is frozen there can be killed; one that a freezer of v1
- * has frozen cannot, so that leaving that would not help.
+ * Moves the supervisor to the root of the control groups (v2), if permitted, so that it is not
+ * frozen together with wallsample. A process that is frozen there can be killed; one that a freezer
+ * of v1 has frozen cannot, so that leaving that would not help.
  */
 static void
 leave_group(void)
@@ -251,8 +251,9 @@ fork_keeper(void)
 	(void)!write(starter.forked, &count, sizeof(count));
 }
 
-/* Forks the supervisor, and waits until it has ended or is to end. Returns false if it is to end.
- * The first call reports the result of the fork in starter.started. */
+/* Forks the supervisor, and waits until it ends or supervisor_end is called. Returns true if it has
+ * ended by itself and is to be started again; false if the run ends, or fork failed. With `first`,
+ * writes 0 or the error number of fork to starter.started. */
 static bool
 run_supervisor(bool first)
 {

@@ -117,7 +117,7 @@ write_cost(struct writing *writing)
 				    json_stream_number(stats->stop_delays));
 	if (stats->absences > 0)
 		json_object_set_new(object, "absent",
-				    json_pack("{s:I, s:I}", "times", (json_int_t)stats->absences,
+				    json_pack("{s:I, s:I}", "count", (json_int_t)stats->absences,
 					      "ns", (json_int_t)stats->absent_ns));
 	json_set_excluded(object, "excluded", &stats->excluded);
 	if (writing->input->note != NULL)

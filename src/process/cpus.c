@@ -52,7 +52,7 @@ count_affinity(const struct process *process)
 
 /* --- cgroups --------------------------------------------------------------------- */
 
-/* Returns the number of CPUs, not a whole one, that correspond to `quota` of CPU time per
+/* Returns the number of CPUs, as a fraction, that correspond to `quota` of CPU time per
  * `period`. */
 static double
 cpus_of_quota(uint64_t quota, uint64_t period)

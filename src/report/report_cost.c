@@ -33,9 +33,8 @@ write_samples(const struct run_stats *stats, struct page *page)
 }
 
 /*
- * True if `reason`, an enum sample_failure, is a failure. False for FAILURE_NOT_STOPPED, which is
- * intended: with --nonblocking, running threads are never stopped; and for FAILURE_ABSENT, which
- * has a field of its own.
+ * True if `reason`, an enum sample_failure, is a failure. False for FAILURE_NOT_STOPPED, which
+ * --nonblocking and --max-stopped intend, and for FAILURE_ABSENT, which has a field of its own.
  */
 static bool
 is_failure(size_t reason)
@@ -260,10 +259,10 @@ write_absences(const struct run_stats *stats, struct page *page)
 {
 	if (stats->absences > 0)
 		page_field(page, "Absent",
-			   "%s, %s: wallsample was stopped or frozen, or got no CPU, and threads "
-			   "that ran meanwhile are counted as \"%s\"",
+			   "%s in %s: wallsample was stopped, frozen or without a CPU; threads "
+			   "that ran then are counted as \"%s\"",
 			   quantity_time((int64_t)stats->absent_ns).text,
-			   quantity_things(stats->absences, "time", "times").text,
+			   quantity_things(stats->absences, "pause", "pauses").text,
 			   sample_failure_text(FAILURE_ABSENT));
 }
 

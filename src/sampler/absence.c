@@ -8,7 +8,7 @@
 /* Shorter times count as ordinary delays of a tick. */
 #define ABSENCE_LEAST_NS (500 * NS_PER_MS)
 
-/* absence_take looks this often whether sampling is to end. */
+/* Interval at which absence_take checks hooks->stop. */
 #define TAKE_NS (100 * NS_PER_MS)
 
 void
@@ -17,7 +17,7 @@ absence_release(struct absence *absence)
 	free(absence->item);
 }
 
-/* Adds to the profile time of an absence that the thread has spent in this state. */
+/* Adds to the profile the part of an absence that the thread spent in `state`. */
 static void
 add_part(struct absence *absence, struct run *run, struct sampled_thread *thread,
 	 enum run_state state, int64_t samples, uint64_t ns)
@@ -121,8 +121,8 @@ account_thread(struct absence *absence, struct charging *charging, struct sample
 	select_settle(run, thread, false);
 }
 
-/* Charges the real time of an absence to the threads that were runnable, in proportion to the time
- * for which they were. */
+/* Divides the real time of an absence among the runnable threads, in proportion to their runnable
+ * time. */
 static void
 charge_parts(struct absence *absence, struct charging *charging, uint64_t span_ns)
 {
@@ -153,7 +153,7 @@ account(struct sampler *sampler, uint64_t now)
 	const uint64_t open_ns = now - run->tick.time_ns;
 	const struct thread_list *threads = &run->threads;
 
-	/* What late threads did before is known; this time belongs to no sample. */
+	/* Late threads that have stopped get their samples, for the time before the absence. */
 	tick_collect_late(sampler, false);
 	absence->count = 0;
 	absence->unselected_ns = 0;

@@ -381,7 +381,8 @@ charge_absence(struct charging *charging, uint64_t span_ns, double on_cpu, doubl
 {
 	struct hidden *hidden = &charging->hidden;
 
-	/* The CPU time of this span is charged: the next tick shall not look for its threads. */
+	/* The CPU time of this span is charged: the next tick must not search for hidden threads
+	 * that used it. */
 	hidden->cpu_ns = 0;
 	hidden->balance_ns = 0;
 	if (runnable <= 0)

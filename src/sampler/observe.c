@@ -144,7 +144,7 @@ observe_running(struct run *run, struct observation *observation)
 	if (run->tracer == NULL || run->tick.stops_no_thread || hold_spares(run, thread)) {
 		observe_lock(observation);
 		observe_failed(observation, FAILURE_NOT_STOPPED, RUN_RUNNING);
-		/* Other ticks know what the thread does. */
+		/* The sample has no stack: samples of other ticks outweigh it. */
 		if (run->tick.stops_no_thread)
 			observation->importance = IMPORTANCE_ROUGH;
 	} else if (thread->untouchable) {

@@ -20,9 +20,10 @@
 #define DEBT_S 1.0
 
 /*
- * Time for which threads may be stopped accumulates likewise, at the share AIM_STOPPED of the limit
- * of --max-stopped, up to the amount of STOPPED_SAVINGS_S seconds. So in ten seconds threads are
- * stopped for at most twice the limit, if no single stop takes longer than a second of the limit.
+ * The time for which threads may be stopped grows at AIM_STOPPED times the limit of --max-stopped,
+ * and is at most what grows in STOPPED_SAVINGS_S. So in 10 s threads are stopped for at most 20 s
+ * times the limit, unless the mean stop of a tick takes longer than 9 s times the limit (90 ms at 1
+ * %).
  */
 #define AIM_STOPPED 0.95
 #define STOPPED_SAVINGS_S 1.0
@@ -210,9 +211,9 @@ pay_tick(struct pace *pace, uint64_t now, uint64_t used_ns, const struct run_sta
 }
 
 /*
- * Books the stops of the last tick. A tick stops each running thread once, so its mean stop is what
- * a stopped thread has lost. Returns the earliest time at which the next tick may begin so that the
- * limit holds; at most 1 / LOWEST_HZ after `now`.
+ * Subtracts the mean stop of the last tick, which has stopped each thread once at most, from
+ * may_stop_s. Returns the earliest time at which the next tick may begin within the limit; at most
+ * 1 / LOWEST_HZ after `now`.
  */
 static uint64_t
 pay_stops(struct pace *pace, uint64_t now, const struct run_stats *stats)
@@ -240,8 +241,8 @@ pace_may_stop(const struct pace *pace, uint64_t now)
 	       pace->may_stop_s + AIM_STOPPED * pace->max_stopped * elapsed >= 0;
 }
 
-/* Delays the next tick until `allowed_ns`, to which a limit has led, and then counts it in
- * *delayed. */
+/* If the next tick is due before `allowed_ns`, the earliest time that a limit allows, delays it
+ * until then and increments *delayed. */
 static void
 delay_tick(struct pace *pace, uint64_t allowed_ns, uint64_t *delayed)
 {

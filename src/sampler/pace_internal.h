@@ -15,8 +15,8 @@ struct pace_clock {
 	uint64_t now_ns, cpu_ns;
 };
 
-/* The limit of CPU use delays ticks. In runs that hold threads it counts only the sampler's thread,
- * not the occupiers. */
+/* Returns the present time and wallsample's CPU time. With `holds` only that of the calling thread:
+ * the CPU time of occupiers does not count then for --max-overhead. */
 static inline struct pace_clock
 pace_read_clock(bool holds)
 {

@@ -11,7 +11,7 @@
 #include "sampler/pipeline_internal.h"
 #include "sampler/priority_internal.h"
 
-/* Runnable time of a thread in an absence, which is in an entry of the profile. */
+/* Part of an absence in which a thread was runnable, and the entry of the profile that has it. */
 struct absent_part {
 	struct sampled_thread *thread;
 	uint32_t entry;
@@ -21,7 +21,7 @@ struct absent_part {
 /* absence.c: times of half a second or more in which wallsample itself did not run. A zeroed struct
  * is empty; absence_release frees its contents. */
 struct absence {
-	uint64_t seen_ns; /* when wallsample last ran for certain; 0: absences do not count yet */
+	uint64_t seen_ns; /* time of the last absence_look, at which wallsample ran; 0: none yet */
 	struct absent_part *item;
 	size_t count, capacity;
 	uint64_t unselected_ns; /* CPU time of threads without samples */

@@ -6,7 +6,7 @@
 #include "wallsample/base/base.h"
 
 void
-seized_tell(const struct seized_list *list, size_t more)
+seized_publish(const struct seized_list *list, size_t more)
 {
 	if (list->load != NULL)
 		list->load->stops = list->count + more;
@@ -19,7 +19,7 @@ seized_add(struct seized_list *list, pid_t tid, struct stop_request *request)
 	list->item[list->count++] = (struct seized){ .tid = tid,
 						     .is_new = request != NULL,
 						     .request = request };
-	seized_tell(list, 0);
+	seized_publish(list, 0);
 }
 
 struct seized *
@@ -35,7 +35,7 @@ void
 seized_remove(struct seized_list *list, struct seized *item)
 {
 	*item = list->item[--list->count];
-	seized_tell(list, 0);
+	seized_publish(list, 0);
 }
 
 void

@@ -45,8 +45,8 @@ int stop_signal(int status);
  * Waits for any child or tracee of the calling thread as waitpid(2) does, except that a stop stays
  * reportable until the thread is resumed: waitpid consumes the signal that the thread has stopped
  * for, and the signal is lost if wallsample is killed before it releases the thread (measured:
- * waitpid lost 20 of 20 signals, stop_wait none). Children of other threads of wallsample are left
- * alone. Of a child that is not a tracee only the exit is reported. `options`: 0
+ * waitpid lost 20 of 20 signals, stop_wait none). Children that other threads of wallsample have
+ * forked are not reported. Of a child that is not a tracee only the exit is reported. `options`: 0
  * or WNOHANG.
  */
 pid_t stop_wait(int *status, int options);

@@ -115,11 +115,11 @@ tracer_ask(struct tracer *tracer, struct stop_request *request)
 
 	tracer->quiet = false;
 	/* before the request: wallsample may be stopped at any moment */
-	seized_tell(&tracer->seized, 1);
+	seized_publish(&tracer->seized, 1);
 	error = is_counting(tracer) ? counting_seize(tracer, tid) : stop_seize(tid, 0);
 	if (error != 0 && (error != EPERM || !is_ours_already(tracer, tid))) {
 		request->end = error == ESRCH ? STOP_EXITED : STOP_DENIED;
-		seized_tell(&tracer->seized, 0);
+		seized_publish(&tracer->seized, 0);
 		return;
 	}
 	request->asked_ns = clock_now_ns();

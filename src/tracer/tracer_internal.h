@@ -69,8 +69,8 @@ struct seized_list {
 	struct tracer_load *load; /* borrowed; NULL: none */
 };
 
-/* Sets load->stops to the number of seized threads plus `more`. */
-void seized_tell(const struct seized_list *list, size_t more);
+/* Stores the number of seized threads plus `more` in load->stops. */
+void seized_publish(const struct seized_list *list, size_t more);
 
 void seized_add(struct seized_list *list, pid_t tid, struct stop_request *request);
 /* Returns NULL when the thread is not in the list; the pointer is valid until the list changes. */

@@ -276,8 +276,8 @@ def test_stopped_while_taking_cpus():
             end = time.monotonic() + chance.uniform(0, 0.004)
             until('a random moment', lambda: time.monotonic() > end)
             tool.child.send_signal(signal.SIGSTOP)
-            # The supervisor lets it release the threads that it holds, and it stops again.
-            until('it stands still, and holds no thread',
+            # The supervisor continues it; it releases its threads and stops again.
+            until('it is stopped and traces no thread',
                   lambda: is_stopped(tool.child.pid) and not is_traced(program.pid))
             own = cpu_of(tool.child.pid, tool.child.pid)
             before = occupiers_cpu(tool.child.pid)

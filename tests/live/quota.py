@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""quota.py WALLSAMPLE TARGET - a wallsample whose control group has a quota of CPU time keeps the
-threads of TARGET (crowd.c) stopped for at most two hundredths of their time.
+"""quota.py WALLSAMPLE TARGET - when its control group has a quota of CPU time, wallsample keeps the
+threads of TARGET (crowd.c) stopped for at most 2 % of their time.
 
 Ends with 77 where no such group can be made.
 """
@@ -16,7 +16,7 @@ PERIOD = 100000  # us
 
 
 def make_group():
-    """The files of a new control group: its folder, and where a quota of so many us is written."""
+    """Returns the folder of a new control group, its quota file, and the format of the quota."""
     name = 'wallsample-test-%d' % os.getpid()
     for folder, file, text in (('/sys/fs/cgroup/cpu/', 'cpu.cfs_quota_us', '%d'),
                                ('/sys/fs/cgroup/', 'cpu.max', '%%d %d' % PERIOD)):

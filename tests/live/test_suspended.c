@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_suspended.c - a wallsample that is stopped, suspended or traced leaves no thread of the
- * target stopped, goes on when it is continued, and says how long it was away.
+ * target stopped, continues sampling when it is continued, and reports how long it did not run.
  *
- * test_suspended [TIMES]: how often each case stops it.
+ * test_suspended [TIMES]: number of stops of each case.
  */
 #include <errno.h>
 #include <signal.h>
@@ -46,8 +46,8 @@ start_target(struct target *target)
 static void
 finish_target(struct target *target)
 {
-	CHECK(inspect_is_free(target->pid), "the target is not left alone");
-	CHECK(target->counter[63] == 0, "%llu parked reads came back",
+	CHECK(inspect_is_free(target->pid), "a thread of the target is traced or stopped");
+	CHECK(target->counter[63] == 0, "%llu blocking reads returned early",
 	      (unsigned long long)target->counter[63]);
 	target_finish(target, NULL);
 }
@@ -153,7 +153,7 @@ suspended(void)
 	finish_target(&target);
 }
 
-/* What was stopped for a while is in the profile: how long, and what the kernel counted. */
+/* A pause of wallsample is in the profile. */
 static void
 accounted(void)
 {
@@ -240,13 +240,13 @@ interrupt(pid_t pid)
 
 	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0)
-		harness_die("it has gone");
+		harness_die("waitid failed");
 	if (info.si_code == CLD_KILLED || info.si_code == CLD_EXITED)
 		return false;
 	return waitpid(pid, NULL, WSTOPPED | __WALL) == pid;
 }
 
-/* Interrupts wallsample again and again, until that is in a moment with requests, and it is killed. */
+/* Interrupts wallsample until it has pending requests at that moment, and is killed. */
 static void
 interrupt_until_killed(struct run *run, const struct target *target)
 {

@@ -75,7 +75,7 @@ struct options {
 	bool threads;
 	bool stop_all, nonblocking, realtime;
 	bool no_cmdline;                  /* outputs do not have the command line of the program */
-	double max_stopped, max_overhead; /* limits: time of stops, own CPU time; in percent */
+	double max_stopped, max_overhead; /* limits in percent: of stops, of own CPU time */
 	uint64_t stack_size;              /* bytes */
 	struct filter filter;
 	enum green_use green_use;

@@ -7,18 +7,19 @@
  * releases it or ends. So threads of the target would be stopped for as long as wallsample is
  * itself stopped (SIGSTOP), frozen (cgroup freezer), traced, or blocked in the kernel. The
  * supervisor is a child process in a session of its own, which signals to wallsample's process
- * group do not reach. Every SUPERVISOR_LOOK_MS it looks whether threads of the target are stopped
- * or are to stop. If so:
- *   - If wallsample is stopped, it is continued (SIGCONT). It then releases all threads and stops
- *     again (supervisor_sent).
- *   - Otherwise it gets a signal to which its handler must react. If it has not reacted at
- *     SUPERVISOR_LOOKS later looks, it is killed (SIGKILL), and the kernel releases all threads.
+ * group do not reach. Every SUPERVISOR_LOOK_MS the supervisor checks whether the target has a
+ * thread that is stopped, has a pending stop request, or has breakpoints. If it has:
+ *   - If wallsample is stopped (state T), the supervisor sends SIGCONT. wallsample then releases
+ *     all threads and stops again (supervisor_sent).
+ *   - In any case the supervisor sends SIGRTMAX - 1, which a handler acknowledges. If it is not
+ *     acknowledged SUPERVISOR_LOOKS checks later, the supervisor kills wallsample (SIGKILL), and
+ *     the kernel releases all threads.
  * So no thread is stopped for longer than SUPERVISOR_BOUND_MS, as long as the supervisor gets a CPU
  * and is not frozen together with wallsample: it leaves wallsample's control group (v2) if it may.
  *
- * There is one supervisor for the whole process. A thread of wallsample forks it and waits for its
- * end, so that the waits of the tracer, which is another thread, do not see it; a supervisor that
- * dies is started again.
+ * There is one supervisor for the whole process. A thread of its own forks it and waits for its
+ * end, so that the waits of the tracer (__WNOTHREAD) do not report it. A supervisor that ends is
+ * started again.
  */
 #ifndef WALLSAMPLE_CLI_SUPERVISOR_H
 #define WALLSAMPLE_CLI_SUPERVISOR_H
@@ -35,7 +36,7 @@
 #define SUPERVISOR_BOUND_MS (SUPERVISOR_LOOK_MS * (SUPERVISOR_LOOKS + 1))
 
 /*
- * Starts the supervisor of the calling process, which must not have one. To be called by the first
+ * Starts the supervisor of the calling process, which must not have one. To be called by the main
  * thread, before any thread of the target is stopped. Installs a handler of SIGRTMAX - 1. Returns 0
  * or the error. pidfd_open(2) (Linux 5.3) is needed.
  */
@@ -43,8 +44,8 @@ int supervisor_start(struct error *err);
 /* Ends the supervisor and waits for its end. No effect if there is none. */
 void supervisor_end(void);
 
-/* Numbers of threads that the supervisor reads, for the tracer; valid until supervisor_end. NULL if
- * there is no supervisor. */
+/* Returns the numbers of threads that the tracer updates (tracer_set_load) and the supervisor
+ * reads; valid until supervisor_end. NULL if there is no supervisor. */
 struct tracer_load *supervisor_load(void);
 
 /*
@@ -56,12 +57,13 @@ struct tracer_load *supervisor_load(void);
  */
 void supervisor_keep(int (*report)(void *context), void *context);
 
-/* Sets the end of the message that is written if wallsample has to be killed: what is left of the
- * samples. `text` is copied, up to 511 bytes. */
+/* Sets the text that the supervisor appends to its message when it kills wallsample: which samples
+ * are saved. `text` is copied, at most 511 bytes. */
 void supervisor_say(const char *text);
 
-/* True if this process id, the sender of a SIGCONT, is the supervisor's: wallsample was stopped
- * while threads were stopped, and is to stop again when it has released them. Async-signal-safe. */
+/* Returns true if `sender` is the process id of the supervisor. A SIGCONT from it means that
+ * wallsample was stopped while threads were stopped, and must stop again when it has released them.
+ * Async-signal-safe. */
 bool supervisor_sent(pid_t sender);
 
 #endif

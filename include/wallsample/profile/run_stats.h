@@ -122,7 +122,7 @@ struct run_stats {
 	/* Ticks per second: the requested rate, and the lowest rate to which a limit
 	 * (overhead_delays, stop_delays) has reduced it (the requested rate if none has). */
 	double rate_wanted, rate_lowest;
-	/* number of ticks that --max-overhead and --max-stopped have delayed; both 0 in recordings
+	/* Number of ticks that --max-overhead and --max-stopped have delayed; both 0 in recordings
 	 * of older versions */
 	uint64_t overhead_delays, stop_delays;
 	/*
@@ -136,8 +136,8 @@ struct run_stats {
 	/* Estimated part of the time in the state RUN_QUEUED for which a hypervisor used the CPU;
 	 * sum over all threads (stolen.h). */
 	uint64_t stolen_ns;
-	/* Times of half a second or more in which wallsample itself did not run: it was stopped or
-	 * frozen, or had no CPU. Their number, and their sum, which elapsed_ns includes. */
+	/* Number and sum of the pauses of half a second or more in which wallsample did not run: it
+	 * was stopped or frozen, or had no CPU. elapsed_ns includes them. */
 	uint64_t absences, absent_ns;
 	bool calibrated; /* the weights of all samples agree with the kernel's count of CPU time */
 	bool execed;     /* the target called exec during the run */

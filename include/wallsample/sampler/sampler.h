@@ -68,8 +68,8 @@ struct sampler_config {
 	uint64_t stack_limit; /* most bytes of a stack that are copied or read */
 	/* most CPU time that sampling may take, in percent of one CPU; 100 or more: no limit */
 	double max_overhead;
-	/* the longest time for which threads may be stopped, in percent of the time of the threads
-	 * that ticks stop; 0, or 100 or more: no limit */
+	/* limit of the time of stops of a running thread, in percent of its time; 0, or 100 or
+	 * more: no limit */
 	double max_stopped;
 	/* at each tick, running threads stay stopped until all of them are captured */
 	bool stop_all;
@@ -135,15 +135,15 @@ struct sampler;
  * Callbacks and flags of a run. All pointers are borrowed, and may be NULL (on_snapshot only if
  * `snapshot` is, on_suspend only if `suspend` is). A signal handler sets *stop to end sampling, and
  * *snapshot to have on_snapshot called between two ticks; the sampler then resets *snapshot to 0.
- * No thread of the target is stopped during on_snapshot and on_progress.
+ * No thread of the target is stopped during on_snapshot, on_suspend and on_progress.
  */
 struct sampler_hooks {
 	const volatile sig_atomic_t *stop;
 	volatile sig_atomic_t *snapshot;
 	void (*on_snapshot)(void *context);
-	/* Set by a signal handler that wants to suspend wallsample. The sampler then waits until no
-	 * thread of the target is stopped or is to stop, and calls on_suspend, which stops the
-	 * process, and resets *suspend. */
+	/* Set by a signal handler that wants to suspend wallsample. The sampler then releases all
+	 * threads, waits until no stop request is pending, and calls on_suspend, which must reset
+	 * *suspend and stop wallsample. It is not called if *stop is set first. */
 	const volatile sig_atomic_t *suspend;
 	void (*on_suspend)(void *context);
 	/* Called after each tick but the last. `held`: a thread is stopped, or will be as soon as

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tracer_load.h - how many threads a tracer (tracer.h) keeps from running, for another process that
- * watches wallsample. */
+/* tracer_load.h - numbers of the threads that would stay stopped, or stop at a breakpoint, if
+ * wallsample stopped running, for another process that watches wallsample. */
 #ifndef WALLSAMPLE_TRACER_TRACER_LOAD_H
 #define WALLSAMPLE_TRACER_TRACER_LOAD_H
 
@@ -10,8 +10,8 @@ struct tracer;
 
 /* In memory that both processes share. */
 struct tracer_load {
-	_Atomic size_t stops;   /* number of threads that are stopped, or asked to stop */
-	_Atomic size_t counted; /* number of threads with breakpoints (tracer_count.h) */
+	_Atomic size_t stops;   /* threads that are stopped, or have a pending stop request */
+	_Atomic size_t counted; /* threads with breakpoints (tracer_count.h) */
 };
 
 /* From now on the tracer keeps *load, which is borrowed, up to date. To be called before any thread

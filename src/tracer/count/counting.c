@@ -37,7 +37,7 @@ tracees_find(const struct tracees *tracees, pid_t tid)
 }
 
 static void
-tell_load(const struct tracees *tracees)
+publish_load(const struct tracees *tracees)
 {
 	if (tracees->load != NULL)
 		tracees->load->counted = tracees->count;
@@ -54,7 +54,7 @@ tracees_add(struct tracees *tracees, pid_t tid)
 	item = &tracees->item[place];
 	memmove(item + 1, item, (tracees->count++ - place) * sizeof(*item));
 	*item = (struct tracee){ .tid = tid };
-	tell_load(tracees);
+	publish_load(tracees);
 	return item;
 }
 
@@ -67,7 +67,7 @@ tracees_remove(struct tracees *tracees, pid_t tid)
 		return;
 	tracees->count--;
 	memmove(item, item + 1, (size_t)(tracees->item + tracees->count - item) * sizeof(*item));
-	tell_load(tracees);
+	publish_load(tracees);
 }
 
 /* --- threads that stay seized ---------------------------------------------------------------- */

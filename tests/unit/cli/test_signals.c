@@ -45,7 +45,7 @@ ignore_stop(void)
 	wait_for_ever();
 }
 
-/* A signal that nobody notices ends the program after five seconds. */
+/* Without a call of signals_noticed a signal ends the program after five seconds. */
 static void
 test_unnoticed(void **state)
 {
@@ -123,7 +123,7 @@ defer(void)
 	raise(SIGTSTP);
 	if (signals_suspend != SIGTSTP)
 		_exit(8);
-	raise(SIGCONT); /* anybody but a supervisor wants it to run */
+	raise(SIGCONT); /* not from the supervisor: cancels the suspension */
 	_exit(signals_suspend == 0 ? 7 : 9);
 }
 

@@ -240,8 +240,8 @@ test_first_tick(void **state)
 	assert_true(simulate(&sim, 20, 1, 0).ticks >= 12);
 }
 
-/* Most time in seconds that stops take in any ten seconds, with a limit of 1 %, a rate of 1000 Hz
- * and stops that all take stop_s. */
+/* Returns the largest total of stops, in seconds, within any 10 s, with a limit of 1 %, a rate of
+ * 1000 Hz and stops that all take stop_s. */
 static double
 worst_ten_seconds(double stop_s, double seconds)
 {
@@ -287,7 +287,7 @@ worst_ten_seconds(double stop_s, double seconds)
 	return worst;
 }
 
-/* --max-stopped 1: of ten seconds at most two hundredths, however long a stop takes. */
+/* --max-stopped 1: in any 10 s stops take at most 0.2 s, if a stop takes 20 us to 180 ms. */
 static void
 test_max_stopped(void **state)
 {
