@@ -173,7 +173,9 @@ leave_group(void)
 	}
 }
 
-/* To be called in a new process: a session of its own, and the usual effects of signals. */
+/* To be called in a new process: a session of its own, and the usual effects of signals. `name`
+ * must not contain that of wallsample: "pkill -STOP wallsample" shall not stop this process,
+ * too. */
 static void
 become_own(const char *name)
 {
@@ -194,7 +196,7 @@ static void __attribute__((noreturn)) supervise(void)
 	struct pollfd ended = { .fd = starter.pidfd, .events = POLLIN };
 	unsigned unanswered = 0;
 
-	become_own("wallsample-sup");
+	become_own("ws-supervisor");
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	close_others();
 	leave_group();
@@ -210,7 +212,8 @@ static void
 on_ping(int number)
 {
 	(void)number;
-	shared->reaction = shared->ping;
+	if (shared != NULL)
+		shared->reaction = shared->ping;
 }
 
 static void
@@ -226,7 +229,7 @@ static void __attribute__((noreturn)) keep(void)
 {
 	char command;
 
-	become_own("wallsample-keep");
+	become_own("ws-keeper");
 	close(starter.command[1]);
 	if (read(starter.command[0], &command, 1) != 1)
 		_exit(0);

@@ -110,7 +110,7 @@ void run_start_to(struct run *run, char *const words[], int out);
 void run_make_full_pipe(int ends[2]);
 /*
  * Starts it on a process for folded output of each thread, at whatever it costs:
- * -p PID -v -f folded -t --max-overhead 100 and the words up to NULL.
+ * -p PID -v -f folded -t --max-overhead 100 --max-stopped 100 and the words up to NULL.
  */
 void run_start(struct run *run, pid_t pid, ...) __attribute__((sentinel));
 void run_start_list(struct run *run, pid_t pid, va_list words);

@@ -76,11 +76,12 @@ run_start_list(struct run *run, pid_t pid, va_list args)
 {
 	static char program[] = "wallsample", verbose[] = "-v", format[] = "-f",
 		    folded[] = "folded", threads[] = "-t", p[] = "-p",
-		    overhead[] = "--max-overhead", most[] = "100";
+		    overhead[] = "--max-overhead", most[] = "100",
+		    stopped[] = "--max-stopped", always[] = "100";
 	char number[16];
-	char *words[WORDS_MOST] = {program, p,       number,   verbose, format,
-				   folded,  threads, overhead, most};
-	size_t count = 9;
+	char *words[WORDS_MOST] = {program, p,        number, verbose, format, folded,
+				   threads, overhead, most,   stopped, always};
+	size_t count = 11;
 
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	do

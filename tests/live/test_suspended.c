@@ -309,7 +309,7 @@ traced_report(void)
 	harness_case("a report, traced by another");
 	start_target(&target);
 	start_run(&run, &target, "-r", "200");
-	while (child_named(run.pid, "wallsample-keep") == 0)
+	while (child_named(run.pid, "ws-keeper") == 0)
 		;
 	interrupt_until_killed(&run, &target);
 	CHECK(strstr(run.err, "the report has the samples of the first") != NULL, "it said: %s",
@@ -330,10 +330,10 @@ bereft(void)
 	harness_case("a killed supervisor");
 	start_target(&target);
 	start_run(&run, &target, "-r", "1000");
-	while ((first = child_named(run.pid, "wallsample-sup")) == 0)
+	while ((first = child_named(run.pid, "ws-supervisor")) == 0)
 		;
 	kill(first, SIGKILL);
-	while ((next = child_named(run.pid, "wallsample-sup")) == 0 || next == first)
+	while ((next = child_named(run.pid, "ws-supervisor")) == 0 || next == first)
 		;
 	for (int i = 0; i < 5; i++) {
 		const uint64_t now = harness_now_ns();
