@@ -83,12 +83,14 @@ struct say_text say_date(time_t when, bool compact);
 
 /* --- privacy.c ---------------------------------------------------------- */
 
-/* Returns true if outputs about this process are for their owner only: it belongs to another user,
- * or its user cannot be read. */
+/* Returns true if outputs about this process are for their owner only: it is another user's. */
 bool privacy_of_process(const struct process *process);
 /* True if not everyone may read this file (NULL: no file), so that the same holds for an output
  * that is made of it. */
 bool privacy_of_file(const char *path);
+/* Returns true if this file exists and not everyone may read it: what replaces it is no
+ * different. */
+bool privacy_of_old(int dirfd, const char *base);
 /* With --no-cmdline replaces the command line of the process by "[left out]". */
 void privacy_hide_words(const struct options *options, struct process *process);
 /* Returns the arguments of wallsample; with --no-cmdline only those before "--". The caller frees

@@ -203,7 +203,7 @@ run_end_sampler(struct run *run)
 	status_line_erase(&run->status);
 	signals_noticed();
 	signals_defer_suspend(false);
-	if (signals_suspend == SIGTSTP)
+	if (signals_suspend != 0)
 		signals_suspend_now();
 }
 
@@ -245,7 +245,7 @@ limit_overhead(struct run *run)
 	const double wanted = run->request.options->max_overhead;
 	const double quota = 100 * cpus_own_quota();
 
-	if (QUOTA_PART * quota >= wanted)
+	if (QUOTA_PART * quota >= wanted || run->request.options->nonblocking)
 		return wanted;
 	log_say(&run->request.log, LOG_NORMAL,
 		"the control group of wallsample has a quota of %.3g%% of one CPU: sampling uses "

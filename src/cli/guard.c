@@ -28,7 +28,7 @@ struct watched {
 static struct watched *watched;
 
 /* Signals that the parent passes on to the child. */
-static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2 };
+static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2 };
 
 void
 guard_watch(const struct process *process)
@@ -89,8 +89,14 @@ wait_for(pid_t child, const sigset_t *signals)
 		ended = waitpid(child, &status, WNOHANG);
 		if (ended == child || (ended < 0 && errno != EINTR))
 			return status;
-		if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD)
-			pass_on(child, &info);
+		if (sigwaitinfo(signals, &info) <= 0 || info.si_signo == SIGCHLD)
+			continue;
+		pass_on(child, &info);
+		if (info.si_signo != SIGTSTP)
+			continue;
+		/* The child suspends when it has released all threads. */
+		raise(SIGSTOP);
+		kill(child, SIGCONT);
 	}
 }
 

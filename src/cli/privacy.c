@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* privacy.c - decides which outputs are for their owner only, and hides command lines. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,6 +38,16 @@ privacy_of_file(const char *path)
 	struct stat info;
 
 	return path != NULL && stat(path, &info) == 0 && (info.st_mode & S_IROTH) == 0;
+}
+
+bool
+privacy_of_old(int dirfd, const char *base)
+{
+	struct stat info;
+
+	return dirfd >= 0 && base != NULL &&
+	       fstatat(dirfd, base, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (info.st_mode & S_IROTH) == 0;
 }
 
 void

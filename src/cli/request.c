@@ -82,7 +82,8 @@ request_open_output(struct request *request, pid_t pid, struct error *err)
 		rc = output_name_expand(pattern, pid, &name, err);
 	if (rc == 0)
 		rc = output_open(&request->output, name.data, err);
-	request->output.is_private = has_private_input(request->options);
+	request->output.is_private = has_private_input(request->options) ||
+				     privacy_of_old(request->output.dirfd, request->output.base);
 	if (rc == 0)
 		rc = output_check_format(&request->output, request->exporter, err);
 	strbuf_release(&name);

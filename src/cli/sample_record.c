@@ -85,6 +85,7 @@ record_begin(struct run *run, struct error *err)
 		return rc;
 	run->own_words = privacy_own_words(run->request.options);
 	config.command = run->own_words;
+	config.is_private |= privacy_of_old(run->request.output.dirfd, run->request.output.base);
 	config.dirfd = run->request.output.dirfd;
 	config.base = run->request.output.base;
 	config.path = run->request.output.path;

@@ -15,6 +15,8 @@
 volatile sig_atomic_t signals_stop;
 volatile sig_atomic_t signals_snapshot;
 volatile sig_atomic_t signals_suspend;
+/* signals_defer_suspend is in effect: there is a sampler. */
+static volatile sig_atomic_t is_deferring;
 
 /*
  * Sets a handler without SA_RESTART, so that a signal interrupts system calls that wait for the
@@ -37,8 +39,10 @@ handle(int signal_number, void (*handler)(int))
 static void
 on_stop(int signal_number)
 {
-	if (signals_stop != 0 && !guard_is_watching())
+	if (signals_stop != 0 && !guard_is_watching()) {
+		supervisor_abandon();
 		_exit(128 + signal_number);
+	}
 	signals_stop = signal_number;
 	alarm(GRACE_S);
 }
@@ -57,6 +61,13 @@ on_overdue(int signal_number)
 	}
 	if (guard_is_watching())
 		return;
+	/* The last tick, and releasing all threads, may take longer. */
+	if (is_deferring) {
+		is_deferring = false;
+		alarm(GRACE_S);
+		return;
+	}
+	supervisor_abandon();
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(128 + signals_stop);
 }
@@ -141,6 +152,7 @@ signals_noticed(void)
 void
 signals_defer_suspend(bool defer)
 {
+	is_deferring = defer;
 	/* A shell without job control ignores SIGTSTP in the commands that it starts. */
 	if (!is_ignored(SIGTSTP))
 		handle(SIGTSTP, defer ? on_suspend : SIG_DFL);
@@ -149,13 +161,21 @@ signals_defer_suspend(bool defer)
 void
 signals_suspend_now(void)
 {
-	const int number = signals_suspend;
+	sigset_t resume, before, pending;
+	int number;
 
+	/* A SIGCONT that arrives from now on is pending, and ends a stop nevertheless. */
+	sigemptyset(&resume);
+	sigaddset(&resume, SIGCONT);
+	sigprocmask(SIG_BLOCK, &resume, &before);
+	number = signals_suspend;
 	signals_suspend = 0;
 	if (number == SIGTSTP)
 		/* The kernel ignores SIGTSTP if no shell could continue wallsample again. */
 		handle(SIGTSTP, SIG_DFL);
-	raise(number);
+	if (number != 0 && sigpending(&pending) == 0 && !sigismember(&pending, SIGCONT))
+		raise(number);
 	if (number == SIGTSTP)
-		handle(SIGTSTP, on_suspend);
+		handle(SIGTSTP, is_deferring ? on_suspend : SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }

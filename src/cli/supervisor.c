@@ -33,8 +33,13 @@
  * and demanglers call themselves. */
 #define STACK_SIZE ((size_t)8 << 20)
 
-/* Largest number of starts of the supervisor, the first one included. */
-#define STARTS_MOST 10
+/* Longest time that the supervisor waits for the end of a wallsample that it has killed, before it
+ * says that it cannot be killed. */
+#define KILL_MS 1000
+
+/* Interval in which the starter looks whether the supervisor is stopped, and time between two
+ * starts of a supervisor that cannot be started, or ends at once. */
+#define STARTER_MS 1000
 
 /* What wallsample and its supervisor share. */
 struct shared {
@@ -89,21 +94,33 @@ send_signal(int number)
 	(void)syscall(SYS_pidfd_send_signal, starter.pidfd, number, NULL, 0);
 }
 
-static void
-kill_watched(void)
+/* Kills wallsample, says so, and ends; does not end while wallsample cannot be killed. */
+static void __attribute__((noreturn)) kill_watched(void)
 {
+	struct pollfd ended = { .fd = starter.pidfd, .events = POLLIN };
 	char line[sizeof(shared->text) + 256];
+	bool killed;
 	int size;
 
 	send_signal(SIGKILL);
-	(void)!write(starter.command[1], "R", 1);
-	size = snprintf(line, sizeof(line),
-			"wallsample: process %d was killed: it did not react for %d ms while "
-			"threads of the program were stopped; they run again%s%s\n",
-			(int)starter.watched, SUPERVISOR_LOOK_MS * SUPERVISOR_LOOKS,
-			shared->text[0] != '\0' ? "; " : "", shared->text);
-	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0)
-		_exit(1);
+	killed = poll(&ended, 1, KILL_MS) > 0;
+	if (killed) {
+		(void)!write(starter.command[1], "R", 1);
+		size = snprintf(line, sizeof(line),
+				"wallsample: process %d was killed: it did not react for %d ms "
+				"while threads of the program were stopped; they run again%s%s\n",
+				(int)starter.watched, SUPERVISOR_LOOK_MS * SUPERVISOR_LOOKS,
+				shared->text[0] != '\0' ? "; " : "", shared->text);
+	} else {
+		size = snprintf(line, sizeof(line),
+				"wallsample: process %d does not react and cannot be killed (state "
+				"%c); threads of the program may be stopped until it can\n",
+				(int)starter.watched, read_state());
+	}
+	(void)!write(STDERR_FILENO, line, (size_t)size);
+	if (!killed && poll(&ended, 1, -1) > 0)
+		(void)!write(starter.command[1], "R", 1);
+	_exit(0);
 }
 
 /* Checks once; `*unanswered` counts the checks since the last reaction of wallsample. */
@@ -119,10 +136,10 @@ look(unsigned *unanswered)
 	if (shared->reaction == shared->ping) {
 		*unanswered = 0;
 		shared->ping++;
-		(void)syscall(SYS_tgkill, starter.watched, starter.watched, SIGNAL_PING);
+		/* Only the main thread does not block it. */
+		send_signal(SIGNAL_PING);
 	} else if (++*unanswered >= SUPERVISOR_LOOKS) {
 		kill_watched();
-		*unanswered = 0;
 	}
 }
 
@@ -130,19 +147,14 @@ look(unsigned *unanswered)
 static void
 close_others(void)
 {
-	const int used[] = { STDERR_FILENO, starter.pidfd, starter.stat, starter.command[1] };
-	int highest = 0;
+	int highest = starter.pidfd > starter.stat ? starter.pidfd : starter.stat;
 
-	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
-		highest = used[i] > highest ? used[i] : highest;
-	for (int fd = 0; fd < highest; fd++) {
-		bool is_used = false;
-
-		for (size_t i = 0; i < ARRAY_SIZE(used); i++)
-			is_used |= fd == used[i];
-		if (!is_used)
+	if (starter.command[1] > highest)
+		highest = starter.command[1];
+	for (int fd = 0; fd < highest; fd++)
+		if (fd != STDERR_FILENO && fd != starter.pidfd && fd != starter.stat &&
+		    fd != starter.command[1])
 			close(fd);
-	}
 	(void)syscall(SYS_close_range, (unsigned)highest + 1, ~0U, 0);
 }
 
@@ -254,45 +266,70 @@ fork_keeper(void)
 	(void)!write(starter.forked, &count, sizeof(count));
 }
 
-/* Forks the supervisor, and waits until it ends or supervisor_end is called. Returns true if it has
- * ended by itself and is to be started again; false if the run ends, or fork failed. With `first`,
- * writes 0 or the error number of fork to starter.started. */
 static bool
-run_supervisor(bool first)
+is_stopped(pid_t child)
 {
-	struct pollfd wait[3] = { { .fd = starter.end, .events = POLLIN },
-				  { .fd = starter.wanted, .events = POLLIN },
-				  { .events = POLLIN } };
-	const pid_t child = fork();
-	const int result = child < 0 ? errno : 0;
+	siginfo_t info = { .si_pid = 0 };
 
-	if (child == 0)
-		supervise();
-	if (child > 0)
-		shared->supervisor = child;
-	if (first && write(starter.started[1], &result, sizeof(result)) < 0)
-		return false;
-	if (child < 0)
-		return false;
-	/* A negative descriptor is ignored. */
-	wait[2].fd = (int)syscall(SYS_pidfd_open, child, 0);
-	while (wait[0].revents == 0 && wait[2].revents == 0)
-		if (poll(wait, ARRAY_SIZE(wait), -1) > 0 && wait[1].revents != 0)
-			fork_keeper();
-	shared->supervisor = 0;
-	end_child(child);
-	if (wait[2].fd >= 0)
-		close(wait[2].fd);
-	return wait[0].revents == 0;
+	return waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid == child;
 }
 
+/* Waits for up to `ms` (-1: without a limit) until the run ends, or something is to be done for the
+ * child with this pidfd; a negative one is ignored. Returns true if the run ends; *ended: the child
+ * has ended. */
+static bool
+wait_for_work(int pidfd, int ms, bool *ended)
+{
+	struct pollfd wait[] = { { .fd = starter.end, .events = POLLIN },
+				 { .fd = starter.wanted, .events = POLLIN },
+				 { .fd = pidfd, .events = POLLIN } };
+
+	if (poll(wait, ARRAY_SIZE(wait), ms) > 0 && wait[1].revents != 0)
+		fork_keeper();
+	*ended = wait[2].revents != 0;
+	return wait[0].revents != 0;
+}
+
+/* Waits until the supervisor ends, or is stopped, which ends it, or the run ends. Returns true if
+ * the run ends. */
+static bool
+watch_supervisor(pid_t child)
+{
+	const int pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+	bool over = false, ended = false;
+
+	while (!over && !ended && !is_stopped(child))
+		over = wait_for_work(pidfd, STARTER_MS, &ended);
+	shared->supervisor = 0;
+	end_child(child);
+	if (pidfd >= 0)
+		close(pidfd);
+	return over;
+}
+
+/* The starter: forks the supervisor, and again when it has ended, until the run ends. Writes 0, or
+ * the error number of the first fork, which ends it, to starter.started. */
 static void *
 starter_run(void *context)
 {
+	bool first = true, over = false, ended;
+
 	(void)context;
-	for (int i = 0; i < STARTS_MOST && run_supervisor(i == 0); i++)
-		;
-	/* Whoever wants a keeper from now on does not wait for it. */
+	while (!over) {
+		const pid_t child = fork();
+		const int result = child < 0 ? errno : 0;
+
+		if (child == 0)
+			supervise();
+		if (child > 0)
+			shared->supervisor = child;
+		if (first)
+			(void)!write(starter.started[1], &result, sizeof(result));
+		over = (first && child < 0) || (child > 0 && watch_supervisor(child)) ||
+		       wait_for_work(-1, first ? 0 : STARTER_MS, &ended);
+		first = false;
+	}
+	/* A caller of supervisor_keep does not wait from now on. */
 	shared->over = true;
 	if (starter.keeper > 0)
 		end_child(starter.keeper);
@@ -356,6 +393,7 @@ open_all(void)
 static void
 close_all(void)
 {
+	struct shared *memory = shared;
 	const int opened[] = { starter.pidfd,      starter.stat,       starter.end,
 			       starter.wanted,     starter.forked,     starter.started[0],
 			       starter.started[1], starter.command[0], starter.command[1] };
@@ -363,15 +401,27 @@ close_all(void)
 	for (size_t i = 0; i < ARRAY_SIZE(opened); i++)
 		if (opened[i] >= 0)
 			close(opened[i]);
-	if (shared != NULL)
-		munmap(shared, sizeof(*shared));
 	shared = NULL;
+	if (memory != NULL)
+		munmap(memory, sizeof(*memory));
+}
+
+/* Ends the starter, and with it the supervisor and the keeper. */
+static void
+end_starter(void)
+{
+	const uint64_t one = 1;
+
+	while (write(starter.end, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(starter.thread, NULL);
 }
 
 int
 supervisor_start(struct error *err)
 {
 	int error, result = 0;
+	ssize_t size = 0;
 
 	starter.pidfd = starter.stat = starter.end = starter.wanted = starter.forked = -1;
 	starter.started[0] = starter.started[1] = starter.command[0] = starter.command[1] = -1;
@@ -381,14 +431,18 @@ supervisor_start(struct error *err)
 		handle_ping();
 		error = start_thread();
 	}
-	if (error == 0 && read(starter.started[0], &result, sizeof(result)) != sizeof(result))
+	/* A handler may interrupt the read. */
+	while (error == 0 && (size = read(starter.started[0], &result, sizeof(result))) < 0 &&
+	       errno == EINTR)
+		;
+	if (error == 0 && size != sizeof(result))
 		result = EIO;
-	if (error == 0 && result != 0) {
-		pthread_join(starter.thread, NULL);
+	if (error == 0 && result == 0)
+		return 0;
+	if (error == 0) {
+		end_starter();
 		error = result;
 	}
-	if (error == 0)
-		return 0;
 	close_all();
 	return error_set(err, ERROR_SYSTEM, "cannot start a supervisor: %s", strerror(error));
 }
@@ -396,12 +450,20 @@ supervisor_start(struct error *err)
 void
 supervisor_end(void)
 {
-	const uint64_t one = 1;
-
-	if (shared == NULL || write(starter.end, &one, sizeof(one)) < 0)
+	if (shared == NULL)
 		return;
-	pthread_join(starter.thread, NULL);
+	end_starter();
 	close_all();
+}
+
+void
+supervisor_abandon(void)
+{
+	const pid_t child[] = { shared != NULL ? shared->supervisor : 0, starter.keeper };
+
+	for (size_t i = 0; i < ARRAY_SIZE(child); i++)
+		if (child[i] > 0 && kill(child[i], SIGKILL) == 0)
+			(void)waitpid(child[i], NULL, 0);
 }
 
 void
@@ -434,5 +496,6 @@ supervisor_say(const char *text)
 bool
 supervisor_sent(pid_t sender)
 {
-	return shared != NULL && shared->supervisor == sender;
+	/* 0: the kernel, or a process outside of the pid namespace */
+	return sender != 0 && shared != NULL && shared->supervisor == sender;
 }

@@ -300,7 +300,8 @@ limits_met(const struct run_stats *stats)
 static void
 write_own_cost(const struct run_stats *stats, struct page *page)
 {
-	const double seconds = (double)(stats->elapsed_ns + stats->overlap_ns) / (double)NS_PER_SEC;
+	const double seconds = (double)(stats->elapsed_ns + stats->overlap_ns - stats->absent_ns) /
+			       (double)NS_PER_SEC;
 
 	page_add(page, "%s wanted, %s reached", quantity_rate(stats->rate_wanted).text,
 		 quantity_rate(seconds > 0 ? (double)stats->ticks / seconds : 0).text);

@@ -175,12 +175,19 @@ absence_look(struct sampler *sampler)
 	uint64_t used_ns;
 
 	if (absence->seen_ns != 0 && passed >= ABSENCE_LEAST_NS) {
-		/* since the end of the last tick, which is at most `passed` plus an interval ago */
-		used_ns = pace_read_clock(run->holds).cpu_ns - run->pace.tick_cpu_ns;
+		used_ns = pace_read_clock(run->holds).cpu_ns - absence->cpu_ns;
 		if (passed - less(used_ns, passed) >= ABSENCE_LEAST_NS)
 			account(sampler, now);
 	}
-	absence->seen_ns = now;
+	absence_skip(sampler);
+}
+
+void
+absence_skip(struct sampler *sampler)
+{
+	sampler->absence.seen_ns = clock_now_ns();
+	/* The CPU time at the end of the last tick: little has been used since. */
+	sampler->absence.cpu_ns = sampler->run.pace.tick_cpu_ns;
 }
 
 void

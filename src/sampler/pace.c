@@ -27,6 +27,8 @@
  */
 #define AIM_STOPPED 0.95
 #define STOPPED_SAVINGS_S 1.0
+/* Longest time in seconds for which no thread is stopped after a long stop. */
+#define STOPPED_DEBT_S 10.0
 
 /* Share of AIM that the ticks are to cost after the rate was lowered. The rest keeps the random
  * intervals random: with a share of 1 nearly every tick would be due before it may begin. */
@@ -226,6 +228,7 @@ pay_stops(struct pace *pace, uint64_t now, const struct run_stats *stats)
 	pace->may_stop_s = fmin(pace->may_stop_s + rate * elapsed, rate * STOPPED_SAVINGS_S);
 	if (count > 0)
 		pace->may_stop_s -= (double)sum / (double)count / (double)NS_PER_SEC;
+	pace->may_stop_s = fmax(pace->may_stop_s, -STOPPED_DEBT_S * rate);
 	pace->stop_count = stats->stop_ns.count;
 	pace->stop_sum = stats->stop_ns.sum;
 	return now + (uint64_t)(fmin(fmax(-pace->may_stop_s / rate, 0), 1.0 / LOWEST_HZ) *
@@ -246,12 +249,14 @@ pace_may_stop(const struct pace *pace, uint64_t now)
 static void
 delay_tick(struct pace *pace, uint64_t allowed_ns, uint64_t *delayed)
 {
-	const double hz = (double)NS_PER_SEC / (double)(allowed_ns - pace->began_ns + 1);
+	double hz = (double)NS_PER_SEC / (double)(allowed_ns - pace->began_ns + 1);
 
 	if (pace->due_ns >= allowed_ns)
 		return;
 	++*delayed;
 	pace->due_ns = allowed_ns;
+	/* The tick itself may have taken long. */
+	hz = fmax(hz, fmin(LOWEST_HZ, pace->config->rate_hz));
 	if (hz < pace->lowest_hz)
 		pace->lowest_hz = hz;
 }

@@ -301,6 +301,7 @@ run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 		if (now >= sampler->run.pace.due_ns) {
 			if (!run_tick(sampler))
 				return RUN_END_EXITED;
+			absence_look(sampler);
 			if (hooks->on_tick != NULL)
 				hooks->on_tick(hooks->context, !nothing_stopped(sampler));
 		}
@@ -309,11 +310,15 @@ run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 			call_progress(sampler, hooks, now - began);
 			next_progress = now + PROGRESS_NS;
 		}
-		if (is_set(hooks->suspend))
+		absence_skip(sampler);
+		if (is_set(hooks->suspend)) {
 			absence_take(sampler, hooks);
+			absence_look(sampler);
+		}
 		if (is_set(hooks->snapshot)) {
 			*hooks->snapshot = 0;
 			call_snapshot(sampler, hooks);
+			absence_skip(sampler);
 		}
 	}
 	/* The last tick observes all threads, so that the time of every sleep is attributed. */

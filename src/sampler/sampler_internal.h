@@ -22,6 +22,7 @@ struct absent_part {
  * is empty; absence_release frees its contents. */
 struct absence {
 	uint64_t seen_ns; /* time of the last absence_look, at which wallsample ran; 0: none yet */
+	uint64_t cpu_ns;  /* CPU time of wallsample (pace_read_clock) shortly before */
 	struct absent_part *item;
 	size_t count, capacity;
 	uint64_t unselected_ns; /* CPU time of threads without samples */
@@ -61,6 +62,8 @@ void tick_collect_late(struct sampler *sampler, bool give_up);
  * meanwhile get the named frame of FAILURE_ABSENT, in the states that the kernel's counters show.
  */
 void absence_look(struct sampler *sampler);
+/* Ignores the time since the last call of absence_look, in which wallsample wrote output. */
+void absence_skip(struct sampler *sampler);
 /* Releases all threads, however long that takes, and calls hooks->on_suspend. Returns without that
  * call if *hooks->stop is set meanwhile. */
 void absence_take(struct sampler *sampler, const struct sampler_hooks *hooks);

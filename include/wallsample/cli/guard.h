@@ -24,9 +24,9 @@
  * the child, and guard_run returns it. If a signal kills the child, the caller ends by the same
  * signal. The child shares standard files, terminal and process group: the terminal's signals reach
  * it directly. Of the signals that other processes send to the caller alone, SIGHUP, SIGINT,
- * SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on. Call guard_run from a single-threaded
- * process, before files are opened and before the signal dispositions are changed: the child
- * inherits files and dispositions. Returns < 0 if no child could be created.
+ * SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1 and SIGUSR2 are passed on. Call guard_run from a
+ * single-threaded process, before files are opened and before the signal dispositions are changed:
+ * the child inherits files and dispositions. Returns < 0 if no child could be created.
  */
 int guard_run(int (*run)(void *context), void *context, struct error *err);
 

@@ -43,6 +43,9 @@
 int supervisor_start(struct error *err);
 /* Ends the supervisor and waits for its end. No effect if there is none. */
 void supervisor_end(void);
+/* To be called before _exit(2): kills the supervisor and waits for its end, so that it does not
+ * become a child of another process. Async-signal-safe. */
+void supervisor_abandon(void);
 
 /* Returns the numbers of threads that the tracer updates (tracer_set_load) and the supervisor
  * reads; valid until supervisor_end. NULL if there is no supervisor. */
