@@ -52,7 +52,6 @@ struct shared {
 };
 
 static struct shared *shared;
-
 /* In wallsample: the thread that starts the supervisor. */
 static struct {
 	pthread_t thread;
