@@ -84,23 +84,24 @@ add_parts(struct absence *absence, struct run *run, struct sampled_thread *threa
 }
 
 /*
- * Accounts for the time of one thread up to tick.time_ns. Time up to `from` belongs to its last
- * observation. Nothing is to be done for a thread that has not run: its stack is known. Nor for one
- * that wallsample has kept stopped, or that has exited: the next tick accounts for its time.
+ * Accounts for the time of one thread up to tick.time_ns. Time up to seen_ns belongs to its last
+ * observation, after which its counters were `before`. Nothing is to be done for a thread that has
+ * not run: its stack is known. Nor for one that wallsample has kept stopped, or that has exited:
+ * the next tick accounts for its time.
  */
 static void
 account_thread(struct absence *absence, struct charging *charging, struct sampled_thread *thread,
-	       uint64_t from)
+	       struct sched before)
 {
 	struct run *run = charging->run;
 	const uint64_t now = run->tick.time_ns;
-	const struct sched before = thread->sched;
+	uint64_t from = thread->last_ns;
 	struct sched sched;
 
 	if (thread->gone || thread->excluded || thread->late != NULL || thread->held ||
 	    watch_read_sched(&thread->watch, thread->process->process, &sched) != WATCH_OK)
 		return;
-	if (!thread->seen || sched.cpu_ns < before.cpu_ns || sched.switches < before.switches ||
+	if (sched.cpu_ns < before.cpu_ns || sched.switches < before.switches ||
 	    (thread->asleep && sched.switches == before.switches))
 		return;
 	if (!thread->selected) {
@@ -108,16 +109,17 @@ account_thread(struct absence *absence, struct charging *charging, struct sample
 		return;
 	}
 	charge_end_of_wait(charging, thread, true);
-	if (from > thread->last_ns)
+	if (thread->seen && absence->seen_ns > from) {
 		attribute_past(charging, thread, (int64_t)(run->tick.number - thread->last_tick),
-			       (int64_t)(from - thread->last_ns));
+			       (int64_t)(absence->seen_ns - from));
+		from = absence->seen_ns;
+	}
 	waits_leave(thread->process->waits, thread);
 	thread->sched = sched;
 	sched.cpu_ns -= before.cpu_ns;
 	sched.delay_ns -= less(before.delay_ns, sched.delay_ns);
 	sched.switches -= before.switches;
-	add_parts(absence, run, thread, &sched,
-		  now - (from > thread->last_ns ? from : thread->last_ns));
+	add_parts(absence, run, thread, &sched, now - from);
 	select_settle(run, thread, false);
 }
 
@@ -145,6 +147,22 @@ charge_parts(struct absence *absence, struct charging *charging, uint64_t span_n
 	charge_absence(charging, span_ns, cpu_ns / (double)span_ns, runnable_ns / (double)span_ns);
 }
 
+/* Returns the counters of all threads at their last observations, which the caller frees. */
+static struct sched *
+last_counters(const struct thread_list *threads)
+{
+	struct sched *counters = xcalloc(threads->count + 1, sizeof(*counters));
+
+	for (size_t i = 0; i < threads->count; i++) {
+		const struct sampled_thread *thread = threads->thread[i];
+
+		counters[i] = thread->late != NULL ? thread->late->latest :
+			      thread->seen         ? thread->sched :
+						     thread->window.counted;
+	}
+	return counters;
+}
+
 static void
 account(struct sampler *sampler, uint64_t now)
 {
@@ -152,18 +170,21 @@ account(struct sampler *sampler, uint64_t now)
 	struct run *run = &sampler->run;
 	const uint64_t open_ns = now - run->tick.time_ns;
 	const struct thread_list *threads = &run->threads;
+	struct sched *before = last_counters(threads);
 
-	/* Late threads that have stopped get their samples, for the time before the absence. */
+	/* Late threads that have stopped get their samples, for the time before the absence. This
+	 * reads their counters. */
 	tick_collect_late(sampler, false);
 	absence->count = 0;
 	absence->unselected_ns = 0;
 	run->tick.time_ns = now;
 	for (size_t i = 0; i < threads->count; i++)
-		account_thread(absence, &sampler->charging, threads->thread[i], absence->seen_ns);
+		account_thread(absence, &sampler->charging, threads->thread[i], before[i]);
 	charge_parts(absence, &sampler->charging, open_ns);
 	run->stats.absences++;
 	run->stats.absent_ns += now - absence->seen_ns;
 	run->threads.relist = true;
+	free(before);
 }
 
 void
