@@ -166,7 +166,7 @@ say_remainder(const struct recorder *recorder, int rc, struct error *err)
 			  quantity_time((int64_t)kept_ns).text);
 	else
 		error_set(err, (enum error_kind) - rc,
-			  "%s; nothing was recorded, and there is no file", before.text);
+			  "%s; nothing was recorded, and the new file was removed", before.text);
 	return kept_ns > 0;
 }
 

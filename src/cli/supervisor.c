@@ -33,12 +33,9 @@
  * and demanglers call themselves. */
 #define STACK_SIZE ((size_t)8 << 20)
 
-/* Longest time that the supervisor waits for the end of a wallsample that it has killed, before it
- * says that it cannot be killed. */
+/* Longest wait for the end of a killed wallsample, before the message that it cannot be killed. */
 #define KILL_MS 1000
-
-/* Interval in which the starter looks whether the supervisor is stopped, and time between two
- * starts of a supervisor that cannot be started, or ends at once. */
+/* Interval at which the starter checks if the supervisor is stopped, and between two starts. */
 #define STARTER_MS 1000
 
 /* What wallsample and its supervisor share. */
@@ -47,7 +44,7 @@ struct shared {
 	_Atomic unsigned ping;     /* number of signals that the supervisor has sent */
 	_Atomic unsigned reaction; /* the value of `ping` at wallsample's last reaction */
 	_Atomic pid_t supervisor;  /* process id; 0: none */
-	_Atomic bool over;         /* the starter has ended */
+	_Atomic bool over;         /* the starter ends, or has ended */
 	char text[512];
 };
 
@@ -185,8 +182,7 @@ leave_group(void)
 }
 
 /* To be called in a new process: a session of its own, and the usual effects of signals. `name`
- * must not contain that of wallsample: "pkill -STOP wallsample" shall not stop this process,
- * too. */
+ * must not contain "wallsample": "pkill -STOP wallsample" must not stop this process, too. */
 static void
 become_own(const char *name)
 {
@@ -314,7 +310,7 @@ starter_run(void *context)
 	bool first = true, over = false, ended;
 
 	(void)context;
-	while (!over) {
+	while (!over && !shared->over) {
 		const pid_t child = fork();
 		const int result = child < 0 ? errno : 0;
 
@@ -458,8 +454,12 @@ supervisor_end(void)
 void
 supervisor_abandon(void)
 {
-	const pid_t child[] = { shared != NULL ? shared->supervisor : 0, starter.keeper };
+	pid_t child[2] = { 0, starter.keeper };
 
+	if (shared != NULL) {
+		shared->over = true; /* the starter forks no other */
+		child[0] = shared->supervisor;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(child); i++)
 		if (child[i] > 0 && kill(child[i], SIGKILL) == 0)
 			(void)waitpid(child[i], NULL, 0);
