@@ -2,6 +2,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/elf/code_bytes.h \
 	include/wallsample/elf/code_ranges.h \
 	include/wallsample/elf/elf_open.h \
+	include/wallsample/elf/frame_entry.h \
+	include/wallsample/elf/frame_table.h \
 	include/wallsample/elf/image.h \
 	include/wallsample/elf/pclntab.h \
 	include/wallsample/elf/relocate.h \
@@ -12,6 +14,8 @@ libwallsample_a_SOURCES += \
 	src/elf/code_ranges.c \
 	src/elf/d_name_size.c \
 	src/elf/elf_open.c \
+	src/elf/frame_entry.c \
+	src/elf/frame_table.c \
 	src/elf/image.c \
 	src/elf/pclntab.c \
 	src/elf/pclntab_internal.h \

@@ -3,6 +3,7 @@
  * arch_aarch64.c - recognises aarch64 code by its bytes, and finds the registers of the caller or
  * of code that a signal interrupted.
  */
+#include "unwind/cfi_internal.h"
 #include "unwind/unwind_method_internal.h"
 
 /* A return address follows a call instruction, BL or BLR (Arm ARM C6.2). */
@@ -105,4 +106,37 @@ arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct
 	if (known)
 		regs_set(caller, regs_fp_number, fp);
 	return true;
+}
+
+/* The program counter has no number that compilers use (AADWARF64 4.1: 32 is reserved for it). */
+const unsigned arch_pc_number = 32;
+
+/* AAPCS64 6.1.1: a function preserves x19 to x29. The link register, x30, has the return address
+ * until the function saves it. */
+void
+arch_cfi_defaults(struct cfi_row *row)
+{
+	for (unsigned i = 19; i <= 30; i++)
+		row->reg[i].how = CFI_SAME;
+}
+
+/* DW_CFA_AARCH64_negate_ra_state_with_pc and DW_CFA_AARCH64_negate_ra_state: AADWARF64 4.4. */
+#define NEGATE_RA_STATE_WITH_PC 0x2c
+#define NEGATE_RA_STATE 0x2d
+
+bool
+arch_cfi_instruction(struct cfi_row *row, unsigned code)
+{
+	if (code != NEGATE_RA_STATE && code != NEGATE_RA_STATE_WITH_PC)
+		return false;
+	row->signed_return = !row->signed_return;
+	return true;
+}
+
+/* The signature is in the bits above the 48 bits of an address. Addresses of 52 bits exist only in
+ * programs that ask for them (Documentation/arch/arm64/memory.rst). */
+uint64_t
+arch_strip_signature(uint64_t address)
+{
+	return address & ((UINT64_C(1) << 48) - 1);
 }

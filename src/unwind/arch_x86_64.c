@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "unwind/cfi_internal.h"
 #include "unwind/unwind_method_internal.h"
 
 /*
@@ -138,4 +139,34 @@ arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct
 	if (known)
 		regs_set(caller, regs_fp_number, fp);
 	return true;
+}
+
+/* DWARF numbers: System V ABI, AMD64 supplement, figure 3.36. */
+enum { RBX = 3, RBP = 6, R12 = 12, R15 = 15, RETURN_ADDRESS = 16 };
+
+const unsigned arch_pc_number = RETURN_ADDRESS;
+
+void
+arch_cfi_defaults(struct cfi_row *row)
+{
+	row->reg[RBX].how = CFI_SAME;
+	row->reg[RBP].how = CFI_SAME;
+	for (unsigned i = R12; i <= R15; i++)
+		row->reg[i].how = CFI_SAME;
+	/* The call has pushed the return address. */
+	row->reg[RETURN_ADDRESS] = (struct cfi_value){ CFI_SAVED, -(int64_t)sizeof(uint64_t) };
+}
+
+bool
+arch_cfi_instruction(struct cfi_row *row, unsigned code)
+{
+	(void)row;
+	(void)code;
+	return false;
+}
+
+uint64_t
+arch_strip_signature(uint64_t address)
+{
+	return address;
 }

@@ -2,15 +2,15 @@
 /*
  * by_libdw.c - unwinds a snapshot by CFI with libdw, which reads the snapshot through callbacks.
  *
- * This is the fallback for modules that libunwind cannot unwind: those without .eh_frame_hdr
- * (static programs), those with .debug_frame only, and those whose CFI has expressions of newer
- * compilers. libdw itself follows frame pointers where it has no CFI. That is prevented here,
- * because by_pointer.c does it and marks the origin of the frame.
+ * It is a reference for by_rule.c, which only --unwinder=libdw uses, because hostile tables can
+ * make libdw use gigabytes of memory. libdw itself follows frame pointers where it has no CFI. That
+ * is prevented here, because by_pointer.c does it and marks the origin of the frame.
  */
 #include <elfutils/libdwfl.h>
+#include <gelf.h>
 
-#include "unwind/rule_internal.h"
 #include "unwind/unwind_method_internal.h"
+#include "wallsample/base/bytes.h"
 #include "wallsample/elf/elf_open.h"
 
 /* A direct-mapped cache that keeps for addresses whether they have CFI. */
@@ -192,6 +192,83 @@ libdw_prepare(struct state *state)
 						    &thread_callbacks, state);
 	return state->attached;
 }
+
+/* --- the size of debug information ----------------------------------------------------------- */
+
+/*
+ * Largest size in bytes of a file's debug sections, when unpacked, that libdw may read. Reading
+ * this size takes about a fifth of a second. The debug sections of programs whose only unwind
+ * tables are in .debug_frame have a tenth of this size.
+ */
+#define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
+
+/* Number of bytes at the beginning of a section ".zdebug_…": "ZLIB" and its unpacked size,
+ * big-endian. */
+#define OLD_HEADER_BYTES 12
+
+static uint64_t
+old_unpacked_size(Elf *elf, const GElf_Shdr *header)
+{
+	const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset,
+						    OLD_HEADER_BYTES, ELF_T_BYTE);
+
+	if (data == NULL || data->d_buf == NULL || data->d_size < OLD_HEADER_BYTES)
+		return UINT64_MAX;
+	return bytes_big((const uint8_t *)data->d_buf + 4, sizeof(uint64_t));
+}
+
+/* Returns the size in bytes of the section when unpacked; UINT64_MAX when it is not known. */
+static uint64_t
+unpacked_size(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, bool old)
+{
+	GElf_Chdr packed;
+
+	if (header->sh_type == SHT_NOBITS)
+		return 0;
+	if (old)
+		return old_unpacked_size(elf, header);
+	if ((header->sh_flags & SHF_COMPRESSED) == 0)
+		return header->sh_size;
+	return gelf_getchdr(section, &packed) != NULL ? packed.ch_size : UINT64_MAX;
+}
+
+/*
+ * Returns true when the file has a .debug_frame, and all of its debug sections together have at
+ * most 256 MiB when unpacked. To reach .debug_frame, libdw reads and unpacks all debug sections;
+ * for some programs this would take seconds and gigabytes while samples are taken.
+ */
+static bool
+debug_frame_is_cheap(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t left = DEBUG_BYTES_MOST;
+	size_t names;
+	bool found = false;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		GElf_Shdr header;
+		const char *name;
+		uint64_t size;
+		bool old;
+
+		if (gelf_getshdr(section, &header) == NULL)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		old = name != NULL && strncmp(name, ".zdebug_", 8) == 0;
+		if (name == NULL || (!old && strncmp(name, ".debug_", 7) != 0))
+			continue;
+		size = unpacked_size(elf, section, &header, old);
+		if (size > left)
+			return false;
+		left -= size;
+		found |= strcmp(name + (old ? 8 : 7), "frame") == 0;
+	}
+	return found;
+}
+
+/* --- searching the CFI ---------------------------------------------------------------------- */
 
 /* Returns true when the CFI marks the return address as undefined, as in a thread's first
  * function. */

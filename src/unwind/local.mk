@@ -10,6 +10,9 @@ libwallsample_a_SOURCES += \
 	src/unwind/by_pointer.c \
 	src/unwind/by_rule.c \
 	src/unwind/by_signal.c \
+	src/unwind/cfi.c \
+	src/unwind/cfi_expression.c \
+	src/unwind/cfi_internal.h \
 	src/unwind/chain.c \
 	src/unwind/rule.c \
 	src/unwind/rule_internal.h \

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* rule.c - compiles the unwind tables of an image, as libdw reads them, into rules. */
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <gelf.h>
-#include <string.h>
-#include <unistd.h>
-
+/* rule.c - compiles the entries of an image's unwind tables into rules, and applies these. */
 #include "unwind/rule_internal.h"
+
+#include <string.h>
+
 #include "wallsample/base/base.h"
-#include "wallsample/base/bytes.h"
-#include "wallsample/elf/elf_open.h"
-#include "wallsample/elf/pclntab.h"
+#include "wallsample/elf/frame_table.h"
 #include "wallsample/tracer/snapshot.h"
 
 struct rule_source {
-	const struct image *image;
-	int fd;
-	Elf *elf;
-	/* Handle for .debug_frame. NULL: the file has none that may be used, or it was not opened
-	 * yet. */
-	Dwarf *dwarf;
-	bool dwarf_tried;
-	Dwarf_CFI *eh_frame;    /* owned by this struct */
-	Dwarf_CFI *debug_frame; /* owned by dwarf */
+	struct frame_table *table;
+	/* The sections in which rules have expressions; .high is 0 until the first. */
+	struct frame_section eh_frame, debug_frame;
 };
 
 struct rule_source *
@@ -30,13 +19,7 @@ rule_source_open(const struct image *image)
 {
 	struct rule_source *source = xcalloc(1, sizeof(*source));
 
-	source->image = image;
-	source->elf = elf_open_unwind(image, &source->fd);
-	if (source->elf == NULL) {
-		rule_source_free(source);
-		return NULL;
-	}
-	source->eh_frame = dwarf_getcfi_elf(source->elf);
+	source->table = frame_table_open(image);
 	return source;
 }
 
@@ -45,220 +28,185 @@ rule_source_free(struct rule_source *source)
 {
 	if (source == NULL)
 		return;
-	if (source->eh_frame != NULL)
-		dwarf_cfi_end(source->eh_frame);
-	if (source->dwarf != NULL)
-		dwarf_end(source->dwarf);
-	if (source->elf != NULL)
-		elf_end(source->elf);
-	if (source->fd >= 0)
-		close(source->fd);
+	frame_table_free(source->table);
 	free(source);
 }
 
-/* Returns true, with *offset set, when the operations have the form "at CFA + offset":
- * DW_OP_call_frame_cfa, DW_OP_plus_uconst offset. */
 static bool
-is_saved(const Dwarf_Op *ops, size_t count, int64_t *offset)
+is_expression(const struct cfi_value *value)
 {
-	if (count == 0 || count > 2 || ops[0].atom != DW_OP_call_frame_cfa)
-		return false;
-	*offset = 0;
-	if (count == 2) {
-		if (ops[1].atom != DW_OP_plus_uconst)
-			return false;
-		*offset = (int64_t)ops[1].number; /* negative offsets wrap around */
-	}
-	return *offset >= INT32_MIN && *offset <= INT32_MAX;
+	return value->how == CFI_SAVED_EXPR || value->how == CFI_EXPR;
 }
 
-/* Adds a register of the caller to the rule, unless the register is undefined; if it is the return
- * address and undefined, sets the kind RULE_END. Returns false when a rule cannot represent the
- * register. */
+/* Converts a value to the 32 bits that a rule keeps. Returns false when they do not suffice. */
 static bool
-compile_register(Dwarf_Frame *frame, unsigned number, struct rule *rule)
+compile_value(const struct frame_section *section, const struct cfi_value *from, int32_t *to)
 {
-	Dwarf_Op memory[3], *ops;
-	size_t count;
-	int64_t offset = 0;
-	bool saved;
+	if (is_expression(from)) {
+		const uint64_t distance = (uint64_t)from->value - section->low;
 
-	if (dwarf_frame_register(frame, (int)number, memory, &ops, &count) != 0)
-		return false;
-	if (count == 0 && ops == memory) { /* the register is undefined */
-		if (number == rule->return_register)
-			rule->kind = RULE_END;
-		return true;
+		*to = (int32_t)(uint32_t)distance;
+		return distance <= UINT32_MAX;
 	}
-	saved = count != 0;
-	if (saved && !is_saved(ops, count, &offset))
-		return false;
-	if (rule->count == RULE_REGISTERS)
-		return false;
+	*to = (int32_t)from->value;
+	return *to == from->value;
+}
+
+/* Adds a register of the caller to the rule. Leaves it out when it is not known, or a rule cannot
+ * represent it. */
+static void
+compile_register(const struct frame_section *section, const struct cfi_row *row, unsigned number,
+		 struct rule *rule)
+{
+	const struct cfi_value *from = &row->reg[number];
+	int32_t value;
+
+	if (from->how == CFI_UNDEFINED || rule->count == RULE_REGISTERS ||
+	    !compile_value(section, from, &value))
+		return;
+	if (from->how == CFI_REGISTER && (value < 0 || (unsigned)value >= regs_count))
+		return;
 	rule->reg[rule->count].number = (uint8_t)number;
-	rule->reg[rule->count].saved = saved;
-	rule->reg[rule->count].offset = (int32_t)offset;
+	rule->reg[rule->count].how = (uint8_t)from->how;
+	rule->reg[rule->count].value = value;
 	rule->count++;
-	return true;
-}
-
-/* Sets the rule's CFA. Returns false unless the CFA has the form "register + offset", one
- * DW_OP_bregx or DW_OP_breg0…31. */
-static bool
-compile_cfa(Dwarf_Frame *frame, struct rule *rule)
-{
-	Dwarf_Op *ops;
-	size_t count;
-	uint64_t number;
-	int64_t offset;
-
-	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || count != 1)
-		return false;
-	if (ops[0].atom == DW_OP_bregx) {
-		number = ops[0].number;
-		offset = (int64_t)ops[0].number2;
-	} else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
-		number = (uint64_t)(ops[0].atom - DW_OP_breg0);
-		offset = (int64_t)ops[0].number;
-	} else {
-		return false;
-	}
-	if (number >= regs_count || offset < INT32_MIN || offset > INT32_MAX)
-		return false;
-	rule->cfa_register = (uint8_t)number;
-	rule->cfa_offset = (int32_t)offset;
-	return true;
+	rule->has_expression |= is_expression(from);
 }
 
 static void
-compile(Dwarf_Frame *frame, struct rule *rule)
+compile(const struct frame_section *section, const struct frame_entry *entry,
+	const struct cfi_row *row, struct rule *rule)
 {
-	int column = dwarf_frame_info(frame, NULL, NULL, &rule->signal_frame);
-
-	rule->kind = RULE_COMPLEX;
-	if (column < 0 || (unsigned)column >= REGS_MAX)
+	if (entry->return_register >= regs_count)
 		return;
-	rule->return_register = (uint8_t)column;
-	if (!compile_cfa(frame, rule))
+	rule->return_register = (uint8_t)entry->return_register;
+	rule->signal_frame = entry->signal_frame;
+	rule->signed_return = row->signed_return;
+	rule->debug_frame = section->debug_frame;
+	if (row->reg[rule->return_register].how == CFI_UNDEFINED) {
+		rule->kind = RULE_END;
 		return;
-	for (unsigned number = 0; number < regs_count; number++) {
+	}
+	if (row->cfa.how == CFI_UNDEFINED || row->cfa_register >= regs_count ||
+	    !compile_value(section, &row->cfa, &rule->cfa_value))
+		return;
+	rule->cfa_how = (uint8_t)row->cfa.how;
+	rule->cfa_register = (uint8_t)row->cfa_register;
+	rule->has_expression = is_expression(&row->cfa);
+	/* The return register is the first, so that it is not left out. */
+	compile_register(section, row, rule->return_register, rule);
+	if (rule->count == 0)
+		return;
+	for (unsigned number = 0; number < regs_count; number++)
 		/* The caller's stack pointer is the CFA by definition. */
-		if (number == regs_sp_number)
-			continue;
-		if (!compile_register(frame, number, rule))
-			return;
-		if (rule->kind == RULE_END)
-			return;
-	}
+		if (number != regs_sp_number && number != rule->return_register)
+			compile_register(section, row, number, rule);
 	rule->kind = RULE_PLAIN;
-}
-
-/* Returns true when the image has a function table (pclntab.h), by which unwinding is more precise
- * than by .debug_frame where code switches stacks. */
-static bool
-has_pclntab(const struct image *image)
-{
-	struct pclntab *table = pclntab_open(image);
-	const bool found = table != NULL;
-
-	pclntab_free(table);
-	return found;
-}
-
-static Dwarf_CFI *
-debug_frame(struct rule_source *source)
-{
-	if (!source->dwarf_tried) {
-		source->dwarf_tried = true;
-		if (debug_frame_is_cheap(source->elf) && !has_pclntab(source->image))
-			source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
-		if (source->dwarf != NULL)
-			source->debug_frame = dwarf_getcfi(source->dwarf);
-	}
-	return source->debug_frame;
 }
 
 void
 rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule)
 {
-	Dwarf_Frame *frame = NULL;
+	const struct frame_section *section;
+	struct frame_entry entry;
+	struct cfi_row row;
 
 	memset(rule, 0, sizeof(*rule));
-	if ((source->eh_frame == NULL ||
-	     dwarf_cfi_addrframe(source->eh_frame, vaddr, &frame) != 0) &&
-	    (debug_frame(source) == NULL ||
-	     dwarf_cfi_addrframe(source->debug_frame, vaddr, &frame) != 0))
+	if (!frame_table_find(source->table, vaddr, &entry, &section))
 		return;
-	compile(frame, rule);
-	free(frame);
+	rule->kind = RULE_DAMAGED;
+	if (!cfi_row_at(section, &entry, vaddr, &row))
+		return;
+	if (section->debug_frame)
+		source->debug_frame = *section;
+	else
+		source->eh_frame = *section;
+	compile(section, &entry, &row, rule);
 }
 
-/* --- the size of debug information ----------------------------------------------------------- */
-
-/*
- * Largest size in bytes of a file's debug sections, when unpacked, that libdw may read. Reading
- * this size takes about a fifth of a second. The debug sections of programs whose only unwind
- * tables are in .debug_frame have a tenth of this size.
- */
-#define DEBUG_BYTES_MOST (UINT64_C(256) << 20)
-
-/* Number of bytes at the beginning of a section ".zdebug_…": "ZLIB" and its unpacked size,
- * big-endian. */
-#define OLD_HEADER_BYTES 12
-
-static uint64_t
-old_unpacked_size(Elf *elf, const GElf_Shdr *header)
+uint64_t
+rule_source_start(struct rule_source *source, uint64_t vaddr)
 {
-	const Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset,
-						    OLD_HEADER_BYTES, ELF_T_BYTE);
+	const struct frame_section *section;
+	struct frame_entry entry;
 
-	if (data == NULL || data->d_buf == NULL || data->d_size < OLD_HEADER_BYTES)
-		return UINT64_MAX;
-	return bytes_big((const uint8_t *)data->d_buf + 4, sizeof(uint64_t));
+	return frame_table_find(source->table, vaddr, &entry, &section) ? entry.start : 0;
 }
 
-/* Returns the size in bytes of the section when unpacked; UINT64_MAX when it is not known. */
-static uint64_t
-unpacked_size(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, bool old)
-{
-	GElf_Chdr packed;
+/* --- applying a rule ---------------------------------------------------------------------- */
 
-	if (header->sh_type == SHT_NOBITS)
-		return 0;
-	if (old)
-		return old_unpacked_size(elf, header);
-	if ((header->sh_flags & SHF_COMPRESSED) == 0)
-		return header->sh_size;
-	return gelf_getchdr(section, &packed) != NULL ? packed.ch_size : UINT64_MAX;
+static bool
+evaluate(const struct rule_source *source, const struct rule *rule, struct walk *walk,
+	 uint64_t bias, int32_t distance, const uint64_t *cfa, uint64_t *value)
+{
+	const struct frame_section *section = rule->debug_frame ? &source->debug_frame :
+								  &source->eh_frame;
+	const struct cfi_place place = { .walk = walk, .section = section, .bias = bias };
+
+	return cfi_evaluate(&place, section->low + (uint32_t)distance, cfa, value);
+}
+
+/* Finds the value of the rule's register `i` in the caller; false when it is not known. */
+static bool
+find_register(const struct rule_source *source, const struct rule *rule, unsigned i,
+	      struct walk *walk, uint64_t bias, uint64_t cfa, uint64_t *value)
+{
+	const struct regs *regs = &walk->regs;
+	const int32_t number = rule->reg[i].value;
+	uint64_t address;
+
+	switch ((enum cfi_how)rule->reg[i].how) {
+	case CFI_SAVED:
+		return walk_read_word(walk, cfa + (uint64_t)(int64_t)number, value);
+	case CFI_SAME:
+		return regs_get(regs, rule->reg[i].number, value);
+	case CFI_OFFSET:
+		*value = cfa + (uint64_t)(int64_t)number;
+		return true;
+	case CFI_REGISTER:
+		return regs_get(regs, (unsigned)number, value);
+	case CFI_EXPR:
+		return evaluate(source, rule, walk, bias, number, &cfa, value);
+	case CFI_SAVED_EXPR:
+		return evaluate(source, rule, walk, bias, number, &cfa, &address) &&
+		       walk_read_word(walk, address, value);
+	default:
+		return false;
+	}
 }
 
 bool
-debug_frame_is_cheap(Elf *elf)
+rule_apply(const struct rule_source *source, const struct rule *rule, struct walk *walk,
+	   uint64_t bias, struct regs *caller)
 {
-	Elf_Scn *section = NULL;
-	uint64_t left = DEBUG_BYTES_MOST;
-	size_t names;
-	bool found = false;
+	uint64_t cfa;
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	while ((section = elf_nextscn(elf, section)) != NULL) {
-		GElf_Shdr header;
-		const char *name;
-		uint64_t size;
-		bool old;
-
-		if (gelf_getshdr(section, &header) == NULL)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		old = name != NULL && strncmp(name, ".zdebug_", 8) == 0;
-		if (name == NULL || (!old && strncmp(name, ".debug_", 7) != 0))
-			continue;
-		size = unpacked_size(elf, section, &header, old);
-		if (size > left)
+	if (rule->cfa_how == CFI_EXPR) {
+		if (!evaluate(source, rule, walk, bias, rule->cfa_value, NULL, &cfa))
 			return false;
-		left -= size;
-		found |= strcmp(name + (old ? 8 : 7), "frame") == 0;
+	} else if (regs_get(&walk->regs, rule->cfa_register, &cfa)) {
+		cfa += (uint64_t)(int64_t)rule->cfa_value;
+	} else {
+		walk->missing_register = true;
+		return false;
 	}
-	return found;
+	regs_set_sp_pc(caller, cfa, 0);
+	for (unsigned i = 0; i < rule->count; i++) {
+		const unsigned number = rule->reg[i].number;
+		uint64_t value;
+
+		if (find_register(source, rule, i, walk, bias, cfa, &value))
+			regs_set(caller, number, value);
+		else if (number == rule->return_register)
+			return false;
+	}
+	if (!regs_get(caller, rule->return_register, &caller->pc)) {
+		walk->missing_register = true;
+		return false;
+	}
+	/* The return register keeps its value in `caller`, because on aarch64 it is also a general
+	 * register; x86-64 has no such register. */
+	if (rule->signed_return)
+		caller->pc = arch_strip_signature(caller->pc);
+	return true;
 }

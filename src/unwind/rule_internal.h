@@ -5,40 +5,45 @@
  *
  * Nearly all entries that compilers write into unwind tables have one form: the caller's stack
  * pointer is a register plus an offset, and the return address and some registers are saved at
- * fixed offsets below it. libdw reads the tables, a rule keeps these values, and the unwinder
- * applies them with a few loads. An entry of another form becomes RULE_COMPLEX and is left to
- * libunwind and libdw.
+ * fixed offsets below it. A rule keeps these values, and the unwinder applies them with a few
+ * loads. Where a value is given by an expression, the rule keeps the place of the expression, which
+ * is evaluated each time the rule is applied.
  */
 #ifndef WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 #define WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 
-#include <libelf.h>
-
+#include "unwind/cfi_internal.h"
 #include "wallsample/elf/image.h"
 
 enum rule_kind {
 	RULE_NONE,    /* no table covers the address */
 	RULE_PLAIN,   /* the fields of struct rule describe the caller completely */
 	RULE_END,     /* the return address is undefined: the thread's first function */
-	RULE_COMPLEX, /* the entry has a form that a rule cannot keep */
+	RULE_DAMAGED, /* the entry is not valid, or does not say how to find the caller */
 };
 
-/* Largest number of registers in a rule, more than the callee-saved registers of any supported
- * architecture (aarch64: 12). */
+/* Largest number of registers in a rule: those of a signal frame of x86-64 without the stack
+ * pointer. Functions save at most 12 registers (aarch64). */
 #define RULE_REGISTERS 16
 
+/* A value of struct cfi_value in 32 bits: an offset, the number of a register, or the distance of
+ * an expression from the beginning of its section, which is unsigned. */
 struct rule {
-	uint8_t kind;         /* enum rule_kind */
-	bool signal_frame;    /* the code is a signal handler's return trampoline */
-	uint8_t cfa_register; /* CFA = this register + cfa_offset; the CFA is the caller's sp */
-	int32_t cfa_offset;
+	uint8_t kind;            /* enum rule_kind */
+	bool signal_frame;       /* the code is a signal handler's return trampoline */
+	bool signed_return;      /* see struct cfi_row */
+	bool has_expression;     /* the CFA or a register has one */
+	bool debug_frame;        /* expressions are in .debug_frame, else in .eh_frame */
+	uint8_t cfa_how;         /* CFI_OFFSET: CFA = cfa_register + cfa_value; or CFI_EXPR */
+	uint8_t cfa_register;    /* the CFA is the caller's stack pointer */
 	uint8_t return_register; /* DWARF number of the register with the return address */
 	uint8_t count;           /* number of elements of `reg` */
+	int32_t cfa_value;
 	/* How to find the caller's registers, return_register included. */
 	struct {
 		uint8_t number;
-		bool saved; /* the value is at CFA + offset; if false, the register is unchanged */
-		int32_t offset;
+		uint8_t how; /* enum cfi_how, not CFI_UNDEFINED */
+		int32_t value;
 	} reg[RULE_REGISTERS];
 };
 
@@ -46,19 +51,21 @@ struct rule {
 struct rule_source;
 
 /* Opens the unwind tables of the image, which is borrowed. The result must be freed with
- * rule_source_free(), which accepts NULL. Returns NULL when the image cannot be opened. */
+ * rule_source_free(), which accepts NULL. */
 struct rule_source *rule_source_open(const struct image *image);
 void rule_source_free(struct rule_source *source);
 /* Sets *rule for the code at `vaddr`, an address in the image before relocation; its kind is
  * RULE_NONE if no table covers the address. */
 void rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule);
-
+/* Returns the start of the function that contains `vaddr`; 0 when no table covers the address. */
+uint64_t rule_source_start(struct rule_source *source, uint64_t vaddr);
 /*
- * Returns true when the file has a .debug_frame, and all of its debug sections together have at
- * most 256 MiB when unpacked. To reach .debug_frame, libdw reads and unpacks all debug sections;
- * for some programs this would take seconds and gigabytes while samples are taken. `elf` is
- * borrowed.
+ * Finds the caller's registers, as far as they are known, with a rule that rule_source_find() made
+ * for the walk's last frame, and that is RULE_PLAIN. `source` is read only if the rule has an
+ * expression. `bias` is the address of the module minus its vaddr. Returns false, mostly with a
+ * flag of the walk set, when the CFA or the return address is not known.
  */
-bool debug_frame_is_cheap(Elf *elf);
+bool rule_apply(const struct rule_source *source, const struct rule *rule, struct walk *walk,
+		uint64_t bias, struct regs *caller);
 
 #endif

@@ -22,6 +22,15 @@ fuzz_corpus = \
 	tests/fuzz/corpus/jit_elf/textrel.elf
 EXTRA_DIST += tests/fuzz/driver.sh tests/fuzz/module.sh tests/fuzz/jit.sh $(fuzz_corpus)
 
+check_PROGRAMS += tests/fuzz/fuzz_cfi
+tests_fuzz_fuzz_cfi_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_cfi.c
+tests_fuzz_fuzz_cfi_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/cfi.sh
+EXTRA_DIST += tests/fuzz/cfi.sh \
+	tests/fuzz/corpus/cfi/asm.eh_frame tests/fuzz/corpus/cfi/libc.eh_frame \
+	tests/fuzz/corpus/cfi/program.debug_frame
+
 check_PROGRAMS += tests/fuzz/fuzz_core
 tests_fuzz_fuzz_core_SOURCES = \
 	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_core.c

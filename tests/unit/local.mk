@@ -99,6 +99,7 @@ unit_tests = \
 	tests/unit/thread/test_state \
 	tests/unit/tracer/test_queued \
 	tests/unit/tracer/test_tracer_parts \
+	tests/unit/unwind/test_cfi \
 	tests/unit/unwind/test_chain \
 	tests/unit/unwind/test_cycle \
 	tests/unit/unwind/test_epilogue \

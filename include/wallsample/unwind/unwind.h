@@ -3,13 +3,13 @@
  * unwind.h - unwinds the snapshot of a thread (snapshot.h) into a call chain (chain.h).
  *
  * The unwinder tries several methods in this order: the function table of pclntab.h, rules compiled
- * from the unwind tables, the kernel's signal frame, libunwind with accessors that read the
- * snapshot, libdw's CFI, the instructions of JIT code that only returns, the frames of V8's
- * interpreter, and frame pointers. The first method that finds the caller adds the frame. Where no
- * method can find it, because a file has no unwind tables or the frame pointer is not known, the
- * unwinder searches the stack for a return address or a frame record. It marks a frame that it
- * finds in this way as guessed, unless the return address follows a direct call of the function
- * whose caller is wanted. Each frame records how it was found (enum frame_origin).
+ * from the unwind tables, the kernel's signal frame, the instructions of JIT code that only
+ * returns, the frames of V8's interpreter, and frame pointers. The first method that finds the
+ * caller adds the frame. Where no method can find it, because a file has no unwind tables or the
+ * frame pointer is not known, the unwinder searches the stack for a return address or a frame
+ * record. It marks a frame that it finds in this way as guessed, unless the return address follows
+ * a direct call of the function whose caller is wanted. Each frame records how it was found (enum
+ * frame_origin).
  */
 #ifndef WALLSAMPLE_UNWIND_UNWIND_H
 #define WALLSAMPLE_UNWIND_UNWIND_H
@@ -18,11 +18,11 @@
 #include "wallsample/process/maps.h"
 #include "wallsample/tracer/snapshot.h"
 
-/* The methods that an unwinder uses. X(NAME, argument of the option --unwinder). With LIBUNWIND or
- * LIBDW, the library of this name reads all unwind tables, so that its chains can be compared with
- * those of the other methods. */
+/* Which code reads the unwind tables. X(NAME, argument of the option --unwinder). With LIBUNWIND or
+ * LIBDW it is the library of this name, so that its chains can be compared. Time and memory that
+ * the library takes for damaged tables are not bounded. */
 #define UNWIND_CHOICES(X)                                                                          \
-	X(AUTO, "auto") /* all methods */                                                          \
+	X(AUTO, "auto") /* reads unwind tables itself */                                           \
 	X(LIBUNWIND, "libunwind")                                                                  \
 	X(LIBDW, "libdw")
 

@@ -180,7 +180,7 @@ test_object(void **state)
 	source = rule_source_open(mapping->image);
 	rule_source_find(source, code + FUNCTION_AT + 5, &rule);
 	assert_int_equal(rule.kind, RULE_PLAIN);
-	assert_int_equal(rule.cfa_offset, FRAME_SIZE);
+	assert_int_equal(rule.cfa_value, FRAME_SIZE);
 	rule_source_find(source, code + FUNCTION_AT + FUNCTION_SIZE, &rule);
 	assert_int_equal(rule.kind, RULE_NONE);
 	rule_source_free(source);
@@ -206,7 +206,7 @@ test_tables_not_loaded(void **state)
 	assert_non_null(maps_find(f->maps, code)->image);
 	source = rule_source_open(maps_find(f->maps, code)->image);
 	rule_source_find(source, code + FUNCTION_AT + 5, &rule);
-	assert_int_equal(rule.cfa_offset, FRAME_SIZE);
+	assert_int_equal(rule.cfa_value, FRAME_SIZE);
 	rule_source_free(source);
 }
 
@@ -229,7 +229,7 @@ test_tables_count_from_code(void **state)
 	look(f);
 	source = rule_source_open(maps_find(f->maps, code)->image);
 	rule_source_find(source, code + FUNCTION_AT + 5, &rule);
-	assert_int_equal(rule.cfa_offset, FRAME_SIZE);
+	assert_int_equal(rule.cfa_value, FRAME_SIZE);
 	rule_source_free(source);
 }
 

@@ -112,7 +112,7 @@ test_good(void **state)
 	source = rule_source_open(elf.image);
 	rule_source_find(source, (uintptr_t)code + FUNCTION_AT + 5, &rule);
 	assert_int_equal(rule.kind, RULE_PLAIN);
-	assert_int_equal(rule.cfa_offset, FRAME_SIZE);
+	assert_int_equal(rule.cfa_value, FRAME_SIZE);
 	rule_source_find(source, (uintptr_t)code + FUNCTION_AT + FUNCTION_SIZE, &rule);
 	assert_int_equal(rule.kind, RULE_NONE);
 	rule_source_free(source);

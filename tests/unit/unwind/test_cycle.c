@@ -193,9 +193,9 @@ test_one_frame(void **state)
 }
 
 /*
- * libunwind steps from the stub to the JIT object, whose tables it cannot search, and by_rule.c
- * continues there. It used to continue with the registers of the stub, which gave the same frames
- * up to the depth limit.
+ * A stub whose CFA is an expression, called by a JIT object without a search table. libunwind
+ * stepped to the JIT object and by_rule.c continued there, with the registers of the stub: the same
+ * frames again and again, up to the depth limit.
  */
 static void
 test_stub_called_by_jit(void **state)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame_table.h - finds the entry for an address in the unwind tables of an image.
+ *
+ * .eh_frame comes first. It is searched with the table of .eh_frame_hdr; if a file has none, as
+ * some static programs, the first search reads all entries and sorts them. If .eh_frame has no
+ * entry for an address, .debug_frame is searched in the same way, except in programs that have a
+ * function table (pclntab.h), which is more precise where code switches stacks.
+ *
+ * A sorted list has at most 2^19 entries, from at most 64 MiB of a section; code that further
+ * entries describe has no unwind tables. A .debug_frame may be compressed by zlib.
+ */
+#ifndef WALLSAMPLE_ELF_FRAME_TABLE_H
+#define WALLSAMPLE_ELF_FRAME_TABLE_H
+
+#include "wallsample/elf/frame_entry.h"
+
+struct frame_table;
+
+/* Makes the table of the image, which is borrowed. Nothing is read before the first search. The
+ * result must be freed with frame_table_free(), which accepts NULL. */
+struct frame_table *frame_table_open(const struct image *image);
+void frame_table_free(struct frame_table *table);
+
+/* Finds the entry whose range contains `vaddr`. Sets *section to the section of the entry, borrowed
+ * from the table. Returns false when there is none. */
+bool frame_table_find(struct frame_table *table, uint64_t vaddr, struct frame_entry *entry,
+		      const struct frame_section **section);
+
+#endif
