@@ -13,6 +13,10 @@ request_init(struct request *request, const struct options *options)
 			 .stream = stderr },
 		.output = { .fd = -1, .dirfd = -1 },
 	};
+	if (options->unwinder != UNWIND_AUTO)
+		log_say(&request->log, LOG_NORMAL,
+			"a library reads the unwind tables of the program: damaged tables can "
+			"make it use any amount of time and memory");
 }
 
 static int

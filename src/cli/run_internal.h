@@ -21,6 +21,7 @@ struct request {
 	struct output output;
 };
 
+/* Prints what is to be said about the options before anything else. */
 void request_init(struct request *request, const struct options *options);
 /* Chooses the exporter. Returns ERROR_USAGE if options of the report contradict each other. */
 int request_check_report(struct request *request, struct error *err);

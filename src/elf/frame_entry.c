@@ -19,19 +19,47 @@
 
 /* --- fields ----------------------------------------------------------------------------- */
 
+struct frame_cursor
+frame_cursor_at(const struct frame_section *section, uint64_t at, uint64_t end)
+{
+	struct frame_cursor cursor = { .section = section, .at = at, .end = end };
+
+	if (section->bytes != NULL) {
+		cursor.view = section->bytes;
+		cursor.view_at = section->low;
+		cursor.view_size = section->high - section->low;
+	}
+	return cursor;
+}
+
+/* Reads a number that is not in the view, and moves the view there. */
+static bool
+read_outside(struct frame_cursor *cursor, uint64_t *value, size_t size)
+{
+	const struct frame_section *section = cursor->section;
+	size_t there;
+
+	if (section->bytes != NULL || !image_read_vaddr(section->image, cursor->at, value, size))
+		return false;
+	cursor->view = image_view(section->image, cursor->at, &there);
+	cursor->view_at = cursor->at;
+	cursor->view_size = cursor->view != NULL ? there : 0;
+	return true;
+}
+
 uint64_t
 frame_take(struct frame_cursor *cursor, size_t size)
 {
-	const struct frame_section *section = cursor->section;
+	const uint64_t within = cursor->at - cursor->view_at;
 	uint64_t value = 0;
 
 	if (cursor->bad || cursor->at > cursor->end || size > cursor->end - cursor->at) {
 		cursor->bad = true;
 		return 0;
 	}
-	if (section->bytes != NULL)
-		memcpy(&value, section->bytes + (cursor->at - section->low), size);
-	else if (!image_read_vaddr(section->image, cursor->at, &value, size)) {
+	if (within < cursor->view_size && size <= cursor->view_size - within) {
+		memcpy(&value, cursor->view + within, size);
+	} else if (!read_outside(cursor, &value, size)) {
 		cursor->bad = true;
 		return 0;
 	}
@@ -47,7 +75,7 @@ take_leb128(struct frame_cursor *cursor, unsigned *shift)
 
 	*shift = 0;
 	do {
-		byte = frame_take(cursor, 1);
+		byte = frame_take_byte(cursor);
 		if (*shift >= 64) {
 			cursor->bad = true;
 			return 0;
@@ -182,14 +210,14 @@ take_augmentation(struct frame_cursor *cursor, const char *letter, struct frame_
 	for (; *letter != '\0' && !cursor->bad; letter++) {
 		switch (*letter) {
 		case 'R':
-			entry->encoding = (unsigned)frame_take(cursor, 1);
+			entry->encoding = frame_take_byte(cursor);
 			break;
 		case 'L':
-			frame_take(cursor, 1);
+			frame_take_byte(cursor);
 			break;
 		case 'P':
 			/* Skips the personality routine's address by the size of its encoding. */
-			take_format(cursor, (unsigned)frame_take(cursor, 1));
+			take_format(cursor, frame_take_byte(cursor));
 			break;
 		case 'S':
 			entry->signal_frame = true;
@@ -208,7 +236,7 @@ static void
 take_letters(struct frame_cursor *cursor, char letters[AUGMENTATION_MOST])
 {
 	for (size_t i = 0; i < AUGMENTATION_MOST; i++) {
-		letters[i] = (char)frame_take(cursor, 1);
+		letters[i] = (char)frame_take_byte(cursor);
 		if (letters[i] == '\0')
 			return;
 	}
@@ -220,8 +248,8 @@ take_letters(struct frame_cursor *cursor, char letters[AUGMENTATION_MOST])
 static void
 take_sizes(struct frame_cursor *cursor)
 {
-	const uint64_t address = frame_take(cursor, 1);
-	const uint64_t selector = frame_take(cursor, 1);
+	const uint64_t address = frame_take_byte(cursor);
+	const uint64_t selector = frame_take_byte(cursor);
 
 	if (address != sizeof(uint64_t) || selector != 0)
 		cursor->bad = true;
@@ -232,14 +260,14 @@ static bool
 read_common(const struct frame_section *section, uint64_t place, struct frame_entry *entry,
 	    bool *has_data)
 {
-	struct frame_cursor cursor = { .section = section, .at = place, .end = section->high };
+	struct frame_cursor cursor = frame_cursor_at(section, place, section->high);
 	char letters[AUGMENTATION_MOST];
 	struct head head;
 	unsigned version;
 
 	if (place < section->low || !take_head(&cursor, &head) || !is_common(section, &head))
 		return false;
-	version = (unsigned)frame_take(&cursor, 1);
+	version = frame_take_byte(&cursor);
 	if (version != 1 && version != 3 && version != 4)
 		return false;
 	take_letters(&cursor, letters);
@@ -247,7 +275,7 @@ read_common(const struct frame_section *section, uint64_t place, struct frame_en
 		take_sizes(&cursor);
 	entry->code_alignment = frame_take_unsigned(&cursor);
 	entry->data_alignment = frame_take_signed(&cursor);
-	entry->return_register = version == 1 ? frame_take(&cursor, 1) :
+	entry->return_register = version == 1 ? frame_take_byte(&cursor) :
 						frame_take_unsigned(&cursor);
 	*has_data = letters[0] == 'z';
 	if (*has_data) {
@@ -270,7 +298,7 @@ bool
 frame_entry_read(const struct frame_section *section, uint64_t place, struct frame_entry *entry,
 		 uint64_t *next)
 {
-	struct frame_cursor cursor = { .section = section, .at = place, .end = section->high };
+	struct frame_cursor cursor = frame_cursor_at(section, place, section->high);
 	struct head head;
 	bool has_data;
 
@@ -321,17 +349,15 @@ static bool
 find_table(const struct image *image, uint64_t *table, uint64_t *count)
 {
 	const struct frame_section section = frame_section_of_image(image);
-	struct frame_cursor cursor = { .section = &section,
-				       .at = image->eh_frame_hdr,
-				       .end = section.high };
+	struct frame_cursor cursor = frame_cursor_at(&section, image->eh_frame_hdr, section.high);
 	unsigned frame_encoding, count_encoding;
 	uint64_t room;
 
-	if (image->eh_frame_hdr == 0 || frame_take(&cursor, 1) != 1)
+	if (image->eh_frame_hdr == 0 || frame_take_byte(&cursor) != 1)
 		return false;
-	frame_encoding = (unsigned)frame_take(&cursor, 1);
-	count_encoding = (unsigned)frame_take(&cursor, 1);
-	if (frame_take(&cursor, 1) != TABLE_ENCODING || (count_encoding & BASE_MASK) != 0)
+	frame_encoding = frame_take_byte(&cursor);
+	count_encoding = frame_take_byte(&cursor);
+	if (frame_take_byte(&cursor) != TABLE_ENCODING || (count_encoding & BASE_MASK) != 0)
 		return false;
 	take_format(&cursor, frame_encoding); /* the address of .eh_frame, which is not needed */
 	*count = take_format(&cursor, count_encoding);

@@ -156,6 +156,28 @@ image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t siz
 	return false;
 }
 
+const uint8_t *
+image_view(const struct image *image, uint64_t vaddr, size_t *size)
+{
+	struct image_blocks *blocks = image->blocks;
+	const struct image_segment *segment;
+	uint64_t offset, within;
+	uint8_t first;
+
+	/* Reads the block, and sets last_segment. */
+	if (!image_read_vaddr(image, vaddr, &first, 1))
+		return NULL;
+	segment = &image->segment[blocks->last_segment];
+	offset = segment->offset + (vaddr - segment->vaddr);
+	*size = segment->file_size - (vaddr - segment->vaddr);
+	if (blocks->memory != NULL)
+		return blocks->memory + offset;
+	within = offset & (BLOCK_SIZE - 1);
+	if (*size > blocks->block[offset >> BLOCK_SHIFT].length - within)
+		*size = blocks->block[offset >> BLOCK_SHIFT].length - within;
+	return blocks->block[offset >> BLOCK_SHIFT].bytes + within;
+}
+
 bool
 image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr)
 {

@@ -135,8 +135,8 @@ advance(void *opaque, struct walk *walk)
 			walk->chain->frame[walk->chain->count - 1].exact = walk->exact = true;
 		if (rule->kind == RULE_END)
 			return ADVANCE_DONE;
-		if (rule->kind == RULE_NONE)
-			walk->no_info = true;
+		walk->no_info |= rule->kind == RULE_NONE;
+		walk->bad_tables |= rule->kind == RULE_DAMAGED;
 		if (rule->kind != RULE_PLAIN || !apply(state, walk, rule, &caller))
 			return ADVANCE_STUCK;
 		if (caller.pc == 0)

@@ -107,13 +107,20 @@ take_expression(struct machine *machine)
 	return (int64_t)place;
 }
 
+/* Copies a row up to the last register that the architecture has. */
+static void
+copy_row(struct cfi_row *to, const struct cfi_row *from)
+{
+	memcpy(to, from, offsetof(struct cfi_row, reg) + regs_count * sizeof(from->reg[0]));
+}
+
 static void
 remember(struct machine *machine)
 {
 	if (machine->remembered_count == REMEMBERED_MOST)
 		machine->cursor.bad = true;
 	else
-		machine->remembered[machine->remembered_count++] = machine->row;
+		copy_row(&machine->remembered[machine->remembered_count++], &machine->row);
 }
 
 static void
@@ -122,7 +129,7 @@ recall(struct machine *machine)
 	if (machine->remembered_count == 0)
 		machine->cursor.bad = true;
 	else
-		machine->row = machine->remembered[--machine->remembered_count];
+		copy_row(&machine->row, &machine->remembered[--machine->remembered_count]);
 }
 
 /* Executes an instruction that moves to another row. Returns false when `code` is none. */
@@ -136,7 +143,7 @@ execute_move(struct machine *machine, unsigned code)
 		move_to(machine, frame_take_address(cursor, machine->entry->encoding));
 		return true;
 	case DW_CFA_advance_loc1:
-		advance(machine, frame_take(cursor, 1));
+		advance(machine, frame_take_byte(cursor));
 		return true;
 	case DW_CFA_advance_loc2:
 		advance(machine, frame_take(cursor, 2));
@@ -240,7 +247,6 @@ static void
 execute_extended(struct machine *machine, unsigned code)
 {
 	struct frame_cursor *cursor = &machine->cursor;
-	const struct frame_cursor before = *cursor;
 
 	switch (code) {
 	case DW_CFA_nop:
@@ -260,17 +266,15 @@ execute_extended(struct machine *machine, unsigned code)
 	if (execute_move(machine, code) || execute_cfa(machine, code) ||
 	    arch_cfi_instruction(&machine->row, code))
 		return;
-	if (execute_register(machine, code, frame_take_unsigned(cursor)))
-		return;
-	*cursor = before;
-	cursor->bad = true;
+	if (!execute_register(machine, code, frame_take_unsigned(cursor)))
+		cursor->bad = true;
 }
 
 static void
 execute(struct machine *machine)
 {
 	struct frame_cursor *cursor = &machine->cursor;
-	const unsigned code = (unsigned)frame_take(cursor, 1);
+	const unsigned code = frame_take_byte(cursor);
 	const unsigned operand = code & OPERAND_MASK;
 
 	switch (code & PRIMARY_MASK) {
@@ -320,7 +324,7 @@ cfi_row_at(const struct frame_section *section, const struct frame_entry *entry,
 	memset(&machine, 0, offsetof(struct machine, remembered));
 	machine.remembered_count = 0;
 	machine.entry = entry;
-	machine.cursor.section = section;
+	machine.cursor = frame_cursor_at(section, 0, 0);
 	machine.location = entry->start;
 	machine.vaddr = vaddr;
 	machine.left = INSTRUCTIONS_MOST;
@@ -331,11 +335,11 @@ cfi_row_at(const struct frame_section *section, const struct frame_entry *entry,
 	 * start. */
 	if (machine.location != entry->start)
 		return false;
-	initial = machine.row;
+	copy_row(&initial, &machine.row);
 	machine.initial = &initial;
 	machine.remembered_count = 0;
 	if (!execute_all(&machine, entry->own))
 		return false;
-	*row = machine.row;
+	copy_row(row, &machine.row);
 	return true;
 }

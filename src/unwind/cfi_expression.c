@@ -132,10 +132,10 @@ execute_constant(struct evaluation *evaluation, unsigned code)
 		push(evaluation, frame_take(cursor, 8) + evaluation->place->bias);
 		return true;
 	case DW_OP_const1u:
-		push(evaluation, frame_take(cursor, 1));
+		push(evaluation, frame_take_byte(cursor));
 		return true;
 	case DW_OP_const1s:
-		push(evaluation, (uint64_t)(int64_t)(int8_t)frame_take(cursor, 1));
+		push(evaluation, (uint64_t)(int64_t)(int8_t)frame_take_byte(cursor));
 		return true;
 	case DW_OP_const2u:
 		push(evaluation, frame_take(cursor, 2));
@@ -185,7 +185,7 @@ execute_other(struct evaluation *evaluation, unsigned code)
 		dereference(evaluation, sizeof(uint64_t));
 		return true;
 	case DW_OP_deref_size:
-		dereference(evaluation, frame_take(cursor, 1));
+		dereference(evaluation, frame_take_byte(cursor));
 		return true;
 	case DW_OP_dup:
 		pick(evaluation, 0);
@@ -194,7 +194,7 @@ execute_other(struct evaluation *evaluation, unsigned code)
 		pick(evaluation, 1);
 		return true;
 	case DW_OP_pick:
-		pick(evaluation, frame_take(cursor, 1));
+		pick(evaluation, frame_take_byte(cursor));
 		return true;
 	case DW_OP_drop:
 		pop(evaluation);
@@ -343,9 +343,7 @@ cfi_evaluate(const struct cfi_place *place, uint64_t at, const uint64_t *cfa, ui
 	evaluation.place = place;
 	evaluation.count = 0;
 	evaluation.failed = false;
-	*cursor = (struct frame_cursor){ .section = place->section,
-					 .at = at,
-					 .end = place->section->high };
+	*cursor = frame_cursor_at(place->section, at, place->section->high);
 	size = frame_take_unsigned(cursor);
 	if (cursor->bad || size > cursor->end - cursor->at)
 		return false;
@@ -354,7 +352,7 @@ cfi_evaluate(const struct cfi_place *place, uint64_t at, const uint64_t *cfa, ui
 	if (cfa != NULL)
 		push(&evaluation, *cfa);
 	for (size_t i = 0; cursor->at < cursor->end; i++) {
-		const unsigned code = (unsigned)frame_take(cursor, 1);
+		const unsigned code = frame_take_byte(cursor);
 
 		if (i == OPERATIONS_MOST)
 			return false;

@@ -143,7 +143,11 @@ evaluate(const struct rule_source *source, const struct rule *rule, struct walk 
 								  &source->eh_frame;
 	const struct cfi_place place = { .walk = walk, .section = section, .bias = bias };
 
-	return cfi_evaluate(&place, section->low + (uint32_t)distance, cfa, value);
+	if (cfi_evaluate(&place, section->low + (uint32_t)distance, cfa, value))
+		return true;
+	/* Else a flag says what the expression needs. */
+	walk->bad_tables |= !walk->missing_register && !walk->bad_memory && !walk->beyond_copy;
+	return false;
 }
 
 /* Finds the value of the rule's register `i` in the caller; false when it is not known. */

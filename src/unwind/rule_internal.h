@@ -62,8 +62,8 @@ uint64_t rule_source_start(struct rule_source *source, uint64_t vaddr);
 /*
  * Finds the caller's registers, as far as they are known, with a rule that rule_source_find() made
  * for the walk's last frame, and that is RULE_PLAIN. `source` is read only if the rule has an
- * expression. `bias` is the address of the module minus its vaddr. Returns false, mostly with a
- * flag of the walk set, when the CFA or the return address is not known.
+ * expression. `bias` is the address of the module minus its vaddr. Returns false, with a flag of
+ * the walk set, when the CFA or the return address is not known.
  */
 bool rule_apply(const struct rule_source *source, const struct rule *rule, struct walk *walk,
 		uint64_t bias, struct regs *caller);

@@ -47,6 +47,7 @@ struct walk {
 	bool bad_memory;       /* the needed memory is not readable */
 	bool missing_register; /* the value of a needed register is not known */
 	bool no_info;          /* the address has no unwind tables or no reliable frame pointer */
+	bool bad_tables;       /* the entry of the unwind tables is not valid */
 	/* The unwinder does not clear the next two members. */
 	bool read_live;    /* memory of the live process was read */
 	size_t stack_used; /* bytes of the copy up to the highest byte that was read */

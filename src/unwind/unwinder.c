@@ -142,6 +142,7 @@ clear_flags(struct walk *walk)
 	walk->bad_memory = false;
 	walk->missing_register = false;
 	walk->no_info = false;
+	walk->bad_tables = false;
 }
 
 /* Returns true when the last frame's address is not in code, and so cannot be a return address.
@@ -193,12 +194,14 @@ run(struct unwinder *unwinder, struct walk *walk)
 		}
 		why.missing_register |= walk->missing_register;
 		why.bad_memory |= walk->bad_memory;
+		why.bad_tables |= walk->bad_tables;
 		if (result != ADVANCE_STUCK || walk->beyond_copy)
 			break;
 		if (walk->chain->count > before) {
 			/* These flags describe the frame that is now the last one. */
 			why.missing_register = walk->missing_register;
 			why.bad_memory = walk->bad_memory;
+			why.bad_tables = walk->bad_tables;
 			i = i == 0 ? 1 : 0;
 		} else {
 			i++;
@@ -206,6 +209,7 @@ run(struct unwinder *unwinder, struct walk *walk)
 	}
 	walk->missing_register = why.missing_register;
 	walk->bad_memory |= why.bad_memory;
+	walk->bad_tables |= why.bad_tables;
 	return result;
 }
 

@@ -43,5 +43,7 @@ walk_end(const struct walk *walk, enum advance result)
 		return CHAIN_NEEDS_REGISTER;
 	if (walk->bad_memory && !walk->no_info)
 		return CHAIN_BAD_MEMORY;
+	if (walk->bad_tables)
+		return CHAIN_BAD_TABLES;
 	return is_new_thread(walk) ? CHAIN_OUTERMOST : CHAIN_NO_UNWIND_INFO;
 }

@@ -31,13 +31,31 @@ struct frame_cursor {
 	const struct frame_section *section;
 	uint64_t at, end;
 	bool bad;
+	/* The bytes of the places from view_at on, which are in memory. */
+	const uint8_t *view;
+	uint64_t view_at, view_size;
 };
+
+/* Returns a cursor for [at, end). */
+struct frame_cursor frame_cursor_at(const struct frame_section *section, uint64_t at, uint64_t end);
 
 /* Reads an unsigned number of `size` bytes, 1 to 8. */
 uint64_t frame_take(struct frame_cursor *cursor, size_t size);
 /* Read LEB128 numbers. A number that does not fit into 64 bits sets `bad`. */
 uint64_t frame_take_unsigned(struct frame_cursor *cursor);
 int64_t frame_take_signed(struct frame_cursor *cursor);
+
+static inline unsigned
+frame_take_byte(struct frame_cursor *cursor)
+{
+	const uint64_t within = cursor->at - cursor->view_at;
+
+	if (cursor->bad || cursor->at >= cursor->end || within >= cursor->view_size)
+		return (unsigned)frame_take(cursor, 1);
+	cursor->at++;
+	return cursor->view[within];
+}
+
 /* Reads an address with this encoding (DW_EH_PE_…). Sets `bad` when the encoding is not one that
  * linkers use for addresses of code: absolute or relative to its place, not indirect. */
 uint64_t frame_take_address(struct frame_cursor *cursor, unsigned encoding);

@@ -7,7 +7,7 @@
  * entry for an address, .debug_frame is searched in the same way, except in programs that have a
  * function table (pclntab.h), which is more precise where code switches stacks.
  *
- * A sorted list has at most 2^19 entries, from at most 64 MiB of a section; code that further
+ * A sorted list has at most 2^19 entries, from a section of at most 64 MiB; code that further
  * entries describe has no unwind tables. A .debug_frame may be compressed by zlib.
  */
 #ifndef WALLSAMPLE_ELF_FRAME_TABLE_H

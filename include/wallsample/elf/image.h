@@ -68,6 +68,11 @@ bool image_read_offset(const struct image *image, uint64_t offset, void *to, siz
  * segment, in the part of it that is in the file, or when this segment is writable. */
 bool image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t size);
 
+/* Returns the bytes from `vaddr` on that are in memory in one piece, and stores their number, at
+ * least 1. They are borrowed from the image and never change. Returns NULL when the byte at `vaddr`
+ * cannot be read as by image_read_vaddr(). */
+const uint8_t *image_view(const struct image *image, uint64_t vaddr, size_t *size);
+
 /* Converts a file offset to a vaddr; false when no segment contains the offset. */
 bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr);
 

@@ -36,7 +36,8 @@ enum frame_origin {
 	X(NO_UNWIND_INFO, false, "[truncated: no unwind information]")                             \
 	X(BAD_MEMORY, false, "[truncated: stack not readable]")                                    \
 	X(NEEDS_REGISTER, false, "[truncated: a register is not known]")                           \
-	X(CYCLE, false, "[truncated: the callers repeat]")
+	X(CYCLE, false, "[truncated: the callers repeat]")                                         \
+	X(BAD_TABLES, false, "[truncated: damaged unwind tables]")
 
 enum chain_end {
 #define X(name, whole, text) CHAIN_##name,

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""hostile_tables.py WALLSAMPLE CC - programs with hostile unwind tables are sampled in bounded time
+and memory: the report names the function that they execute.
+
+Ends with 77 where the programs cannot be built.
+"""
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+MOST_KIB = 200 << 10  # peak memory of a run
+MOST_SECONDS = 120    # of a run of one second: only a run that does not end takes longer
+
+DAMAGED = ('endless', '4 million')  # programs whose stacks cannot be unwound
+
+CODE = '''
+	.text
+	.globl _start, spin
+	.type _start, @function
+_start:	.cfi_startproc
+	.cfi_undefined %rip
+	call spin
+	.cfi_endproc
+	.size _start, . - _start
+	.type spin, @function
+spin:	.cfi_startproc
+	{rule}
+1:	pause
+	jmp 1b
+	.cfi_endproc
+	.size spin, . - spin
+'''
+
+# The common entry has no augmentation: addresses are absolute.
+TABLE = '''
+	.text
+	.globl _start, spin
+	.type _start, @function
+_start:	call spin
+	.size _start, . - _start
+	.type spin, @function
+spin:	pause
+	jmp spin
+	.size spin, . - spin
+	.section .eh_frame, "a", @progbits
+{entries}
+'''
+
+COMMON = '''
+common:	.long 2f - 1f
+1:	.long 0
+	.byte 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0
+2:'''
+ENTRY = '''
+	.long 4f - 3f
+3:	.long 3b - common
+	.quad spin, 64
+	{instructions}
+4:'''
+
+ENDLESS = '0x2f, 0xfd, 0xff'  # DW_OP_skip -3: a jump to itself
+
+
+def many_entries(path):
+    """Writes 64 MiB less a little of entries for functions that do not exist."""
+    with open(path, 'wb') as file:
+        for i in range(((64 << 20) - 4096) // 28):
+            # The common entry has 20 bytes; the distance to it grows with each entry.
+            file.write(struct.pack('<IIQQI', 24, 20 + 28 * i + 4, 0x10000000 + 16 * i, 16, 0))
+
+
+def make_sparse(path):
+    """Makes .eh_frame a section of 4 GiB that takes no room on the disk."""
+    with open(path, 'r+b') as file:
+        header = file.read(64)
+        shoff, = struct.unpack_from('<Q', header, 40)
+        count, names = struct.unpack_from('<HH', header, 60)
+        sections = []
+        for i in range(count):
+            file.seek(shoff + 64 * i)
+            sections.append(file.read(64))
+        file.seek(struct.unpack_from('<Q', sections[names], 24)[0])
+        text = file.read(struct.unpack_from('<Q', sections[names], 32)[0])
+        size = os.path.getsize(path)
+        for i, section in enumerate(sections):
+            name, = struct.unpack_from('<I', section)
+            if text[name:].startswith(b'.eh_frame\0'):
+                file.seek(shoff + 64 * i + 24)
+                file.write(struct.pack('<QQ', size, 4 << 30))
+                file.truncate(size + (4 << 30))
+                return
+    sys.exit('a program without .eh_frame')
+
+
+def build(compiler, folder, name, text, index=False):
+    """Returns the path of the program. With `index`, it has an .eh_frame_hdr."""
+    path = os.path.join(folder, name)
+    with open(path + '.s', 'w') as file:
+        file.write(text)
+    run = subprocess.run([compiler, '-nostdlib', '-static', '-no-pie', '-Wl,--build-id=none',
+                          '-Wl,--%seh-frame-hdr' % ('' if index else 'no-'), '-o', path, path + '.s'],
+                         capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        print('%s cannot be built: %s' % (name, run.stderr.strip()))
+        sys.exit(77)
+    return path
+
+
+def programs(compiler, folder):
+    """Yields the name and the path of each program."""
+    for name, rule in (('endless expression of the CFA', '.cfi_escape 0x0f, 3, ' + ENDLESS),
+                       ('endless expression of a register', '.cfi_escape 0x10, 16, 3, ' + ENDLESS)):
+        yield name, build(compiler, folder, name.replace(' ', '_'), CODE.format(rule=rule),
+                          True)
+    entry = ENTRY.format(instructions='.fill 4000000, 1, 0x0a')
+    yield '4 million remembered rows', build(compiler, folder, 'remember',
+                                             TABLE.format(entries=COMMON + entry))
+    many_entries(os.path.join(folder, 'many.bin'))
+    entries = COMMON + '.incbin "%s/many.bin"\n' % folder
+    yield '2 million entries without an index', build(compiler, folder, 'many',
+                                                      TABLE.format(entries=entries))
+    path = build(compiler, folder, 'sparse', CODE.format(rule=''))
+    make_sparse(path)
+    yield 'a sparse section of 4 GiB', path
+
+
+def sample(wallsample, pid, out):
+    """Samples for a second; returns the exit status, or None when the run did not end, and the
+    peak memory in KiB."""
+    run = subprocess.Popen([wallsample, '-p', str(pid), '-d', '1', '-q', '-f', 'folded', '-o', out],
+                           stdin=subprocess.DEVNULL)
+    signal.alarm(MOST_SECONDS)
+    try:
+        _, status, usage = os.wait4(run.pid, 0)
+    except TimeoutError:
+        os.kill(run.pid, signal.SIGKILL)
+        os.wait4(run.pid, 0)
+        return None, 0
+    finally:
+        signal.alarm(0)
+    return os.waitstatus_to_exitcode(status), usage.ru_maxrss
+
+
+def too_late(number, frame):
+    raise TimeoutError
+
+
+def main():
+    wallsample, compiler = sys.argv[1:3]
+    failed = False
+    signal.signal(signal.SIGALRM, too_late)
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, 'out.folded')
+        for name, path in programs(compiler, folder):
+            target = subprocess.Popen([path], stdin=subprocess.DEVNULL)
+            status, peak = sample(wallsample, target.pid, out)
+            target.kill()
+            target.wait()
+            text = ''
+            if os.path.exists(out):
+                with open(out) as file:
+                    text = file.read()
+                os.remove(out)
+            print('%s: status %s, %d MiB' % (name, status, peak >> 10))
+            damaged = '[truncated: damaged unwind tables]' in text
+            if (status != (1 if damaged else 0) or damaged != name.startswith(DAMAGED) or
+                    peak > MOST_KIB or 'spin' not in text):
+                print('FAILED, output: %s' % text[:400])
+                failed = True
+    sys.exit(1 if failed else 0)
+
+
+main()
