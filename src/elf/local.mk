@@ -17,6 +17,7 @@ libwallsample_a_SOURCES += \
 	src/elf/frame_entry.c \
 	src/elf/frame_table.c \
 	src/elf/image.c \
+	src/elf/image_headers.c \
 	src/elf/pclntab.c \
 	src/elf/pclntab_internal.h \
 	src/elf/pclntab_module.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* by_guess.c - searches the stack for possible frames where no other method finds the caller. */
-#include "unwind/unwind_method_internal.h"
+#include "unwind/guess_internal.h"
 
 /* Largest number of words above the stack pointer that are searched. The frames of system call
  * wrappers, where guesses are needed most, are small. */

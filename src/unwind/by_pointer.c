@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* by_pointer.c - follows the frame pointers of JIT code and of code without unwind tables. */
-#include "unwind/unwind_method_internal.h"
+#include "unwind/guess_internal.h"
 
 /*
  * Returns true when the frame pointer register may contain another value: the walk's last frame was

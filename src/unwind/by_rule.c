@@ -75,9 +75,9 @@ compile(struct state *state, uint64_t address, struct rule *rule)
 }
 
 /* Returns the rule for the address, valid until the next call; its kind is RULE_NONE when there are
- * no tables. */
+ * no tables. Adds to *work the number of instructions that were executed for it. */
 static const struct rule *
-find_rule(struct state *state, uint64_t address)
+find_rule(struct state *state, uint64_t address, uint32_t *work)
 {
 	uint64_t generation = maps_generation(state->maps);
 	uint32_t index;
@@ -93,10 +93,11 @@ find_rule(struct state *state, uint64_t address)
 	if (table_find(&state->by_address, address, 0, &index))
 		return &state->rule[index];
 	compile(state, address, &rule);
+	*work += rule.executed;
 	/* For an unknown address, maps_find() in compile() may have found new mappings: then all
 	 * rules are discarded, and the search is repeated. */
 	if (maps_generation(state->maps) != state->generation)
-		return find_rule(state, address);
+		return find_rule(state, address, work);
 	state->rule = xgrow(state->rule, &state->capacity, state->count + 1, sizeof(*state->rule));
 	state->rule[state->count] = rule;
 	*table_insert(&state->by_address, address, 0, 0, NULL) = (uint32_t)state->count;
@@ -127,10 +128,14 @@ advance(void *opaque, struct walk *walk)
 	struct state *state = opaque;
 
 	for (;;) {
-		const struct rule *rule = find_rule(state, walk_lookup(walk));
+		const struct rule *rule = find_rule(state, walk_lookup(walk), &walk->work);
 		struct regs caller;
 		bool exact = rule->signal_frame;
 
+		if (walk->work > WALK_WORK_MOST) {
+			walk->bad_tables = true;
+			return ADVANCE_STUCK;
+		}
 		if (exact) /* the kernel stored the trampoline's address; no call did */
 			walk->chain->frame[walk->chain->count - 1].exact = walk->exact = true;
 		if (rule->kind == RULE_END)
@@ -151,7 +156,9 @@ advance(void *opaque, struct walk *walk)
 static bool
 covers(void *opaque, uint64_t address)
 {
-	return find_rule(opaque, address)->kind != RULE_NONE;
+	uint32_t work = 0;
+
+	return find_rule(opaque, address, &work)->kind != RULE_NONE;
 }
 
 static uint64_t

@@ -26,7 +26,6 @@ struct machine {
 	uint64_t location;             /* the row is valid from this address on */
 	uint64_t vaddr;                /* the address whose row is wanted */
 	bool passed;                   /* the row of `vaddr` is complete */
-	size_t left;                   /* number of instructions that may still be executed */
 	const struct cfi_row *initial; /* the row after the CIE's instructions; NULL in the CIE */
 	struct cfi_row row;
 	struct cfi_row remembered[REMEMBERED_MOST];
@@ -126,10 +125,13 @@ remember(struct machine *machine)
 static void
 recall(struct machine *machine)
 {
+	const uint32_t executed = machine->row.executed;
+
 	if (machine->remembered_count == 0)
 		machine->cursor.bad = true;
 	else
 		copy_row(&machine->row, &machine->remembered[--machine->remembered_count]);
+	machine->row.executed = executed;
 }
 
 /* Executes an instruction that moves to another row. Returns false when `code` is none. */
@@ -304,7 +306,7 @@ execute_all(struct machine *machine, struct frame_span span)
 	while (cursor->at < cursor->end && !machine->passed) {
 		struct cfi_row *row = &machine->row;
 
-		if (machine->left-- == 0)
+		if (row->executed++ == INSTRUCTIONS_MOST)
 			return false;
 		execute(machine);
 		if (cursor->bad || row->cfa_register > UINT32_MAX)
@@ -319,6 +321,7 @@ cfi_row_at(const struct frame_section *section, const struct frame_entry *entry,
 {
 	struct machine machine;
 	struct cfi_row initial;
+	bool done;
 
 	/* The remembered rows, which are large, need no initial value. */
 	memset(&machine, 0, offsetof(struct machine, remembered));
@@ -327,19 +330,15 @@ cfi_row_at(const struct frame_section *section, const struct frame_entry *entry,
 	machine.cursor = frame_cursor_at(section, 0, 0);
 	machine.location = entry->start;
 	machine.vaddr = vaddr;
-	machine.left = INSTRUCTIONS_MOST;
 	arch_cfi_defaults(&machine.row);
-	if (!execute_all(&machine, entry->common))
-		return false;
+	done = execute_all(&machine, entry->common);
 	/* Instructions of the CIE do not move; if they did, the row would not be that of the
 	 * start. */
-	if (machine.location != entry->start)
-		return false;
+	done = done && machine.location == entry->start;
 	copy_row(&initial, &machine.row);
 	machine.initial = &initial;
 	machine.remembered_count = 0;
-	if (!execute_all(&machine, entry->own))
-		return false;
+	done = done && execute_all(&machine, entry->own);
 	copy_row(row, &machine.row);
-	return true;
+	return done;
 }

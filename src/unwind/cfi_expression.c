@@ -354,7 +354,7 @@ cfi_evaluate(const struct cfi_place *place, uint64_t at, const uint64_t *cfa, ui
 	for (size_t i = 0; cursor->at < cursor->end; i++) {
 		const unsigned code = frame_take_byte(cursor);
 
-		if (i == OPERATIONS_MOST)
+		if (i == OPERATIONS_MOST || ++place->walk->work > WALK_WORK_MOST)
 			return false;
 		if (!execute_constant(&evaluation, code) && !execute_other(&evaluation, code) &&
 		    !execute_unary(&evaluation, code))

@@ -6,13 +6,19 @@
  * Instructions and expressions come from the target's files and are not trusted. One entry executes
  * at most 65,536 instructions and remembers at most 16 rows; an expression executes at most 4,096
  * operations on a stack of 64 values. Neither allocates memory. What exceeds a limit, or is not
- * valid, is as if the caller were not known.
+ * valid, is as if the caller were not known. All entries and expressions of one walk together
+ * execute about WALK_WORK_MOST instructions and operations, which takes some milliseconds; the walk
+ * then ends.
  */
 #ifndef WALLSAMPLE_UNWIND_CFI_INTERNAL_H
 #define WALLSAMPLE_UNWIND_CFI_INTERNAL_H
 
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/elf/frame_entry.h"
+
+/* Entries of real programs have up to some thousand instructions, and some ten on average, of which
+ * each is executed once for an address. */
+#define WALK_WORK_MOST (UINT32_C(1) << 20)
 
 /* How to find the value that a register has in the caller; the meaning of cfi_value.value. */
 enum cfi_how {
@@ -35,6 +41,7 @@ struct cfi_value {
 struct cfi_row {
 	struct cfi_value cfa; /* CFI_OFFSET from cfa_register, CFI_EXPR, or CFI_UNDEFINED */
 	uint64_t cfa_register;
+	uint32_t executed;  /* number of instructions that were executed for the row */
 	bool signed_return; /* aarch64: the return address is signed (pointer authentication) */
 	struct cfi_value reg[REGS_MAX];
 };
@@ -42,7 +49,7 @@ struct cfi_row {
 /*
  * Executes the instructions of the entry up to the row of `vaddr`, which must be in the entry's
  * range. Registers that CFI may name and the unwinder does not know are ignored. Returns false when
- * an instruction is not valid or not known, or a limit is exceeded.
+ * an instruction is not valid or not known, or a limit is exceeded; only row->executed is then set.
  */
 bool cfi_row_at(const struct frame_section *section, const struct frame_entry *entry,
 		uint64_t vaddr, struct cfi_row *row);

@@ -14,6 +14,7 @@ libwallsample_a_SOURCES += \
 	src/unwind/cfi_expression.c \
 	src/unwind/cfi_internal.h \
 	src/unwind/chain.c \
+	src/unwind/guess_internal.h \
 	src/unwind/rule.c \
 	src/unwind/rule_internal.h \
 	src/unwind/unwind_method_internal.h \

@@ -77,6 +77,7 @@ static void
 compile(const struct frame_section *section, const struct frame_entry *entry,
 	const struct cfi_row *row, struct rule *rule)
 {
+	rule->kind = RULE_DAMAGED;
 	if (entry->return_register >= regs_count)
 		return;
 	rule->return_register = (uint8_t)entry->return_register;
@@ -114,8 +115,9 @@ rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule)
 	memset(rule, 0, sizeof(*rule));
 	if (!frame_table_find(source->table, vaddr, &entry, &section))
 		return;
-	rule->kind = RULE_DAMAGED;
-	if (!cfi_row_at(section, &entry, vaddr, &row))
+	rule->kind = cfi_row_at(section, &entry, vaddr, &row) ? RULE_PLAIN : RULE_DAMAGED;
+	rule->executed = row.executed;
+	if (rule->kind == RULE_DAMAGED)
 		return;
 	if (section->debug_frame)
 		source->debug_frame = *section;

@@ -39,6 +39,7 @@ struct rule {
 	uint8_t return_register; /* DWARF number of the register with the return address */
 	uint8_t count;           /* number of elements of `reg` */
 	int32_t cfa_value;
+	uint32_t executed; /* number of instructions that were executed to make the rule */
 	/* How to find the caller's registers, return_register included. */
 	struct {
 		uint8_t number;

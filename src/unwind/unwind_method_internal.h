@@ -48,6 +48,9 @@ struct walk {
 	bool missing_register; /* the value of a needed register is not known */
 	bool no_info;          /* the address has no unwind tables or no reliable frame pointer */
 	bool bad_tables;       /* the entry of the unwind tables is not valid */
+	/* Number of instructions and operations of unwind tables that were executed in the walk;
+	 * see WALK_WORK_MOST (cfi_internal.h). */
+	uint32_t work;
 	/* The unwinder does not clear the next two members. */
 	bool read_live;    /* memory of the live process was read */
 	size_t stack_used; /* bytes of the copy up to the highest byte that was read */
@@ -170,32 +173,5 @@ bool arch_signal_registers(struct walk *walk, uint64_t sp, struct regs *interrup
  * else the caller gets the frame pointer of the function. Returns
  * false, with a flag of the walk set, when the return address is not known. */
 bool arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct regs *caller);
-
-/*
- * The next three functions (by_guess.c) search the copied stack up to 16 KiB above walk->regs.sp.
- *
- * guess_frame_record() finds the next possible frame record (the caller's frame pointer, then the
- * return address) at or above *cursor, stores its address in *record, and moves *cursor to the word
- * above this address. If `function` is the first address of the last frame's function, any two
- * words are accepted of which the second is the return address of a direct call of it. If
- * `function` is 0, the first word must look like a frame pointer, and the second must be an address
- * directly behind some call, or in code without a file; or the second is the address to which
- * signal handlers return. Returns false when there is no further record.
- */
-bool guess_frame_record(struct walk *walk, uint64_t function, uint64_t *cursor, uint64_t *record);
-
-/*
- * Appends the caller of a function that has set up no frame, or whose frame pointer is not known.
- * It searches the words from the stack pointer upwards for an address directly behind a direct
- * call. The call must be in the same file as the pc, and its target, or the target of a jump there
- * (musl's __syscall_cp), at most 1 KiB before the pc. If the frame pointer is known, only words
- * below the address in it are searched. Returns false without such a word, or with a full chain.
- */
-bool guess_frameless(struct walk *walk);
-
-/* Finds the next word at or above *cursor that may be a return address. If the frame pointer is
- * known and points to a frame record, only words below this record are searched. Stores the word in
- * *address and moves *cursor above it. Returns false when there is no such word. */
-bool guess_return_address(struct walk *walk, uint64_t *cursor, uint64_t *address);
 
 #endif

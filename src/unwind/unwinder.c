@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unwinder.c - runs the unwind methods on a snapshot and determines why the walk ended. */
+#include "unwind/guess_internal.h"
 #include "unwind/walk_end_internal.h"
 
 /* Largest number of frame records, and of return addresses, that are tried as guesses for one
@@ -214,16 +215,18 @@ run(struct unwinder *unwinder, struct walk *walk)
 }
 
 /* Restores the walk to the state *to, with the first `count` frames of its chain, so that another
- * guess can be tried. read_live and stack_used keep their values. */
+ * guess can be tried. read_live, stack_used and work keep their values. */
 static void
 rewind_walk(struct walk *walk, const struct walk *to, size_t count)
 {
 	bool read_live_memory = walk->read_live;
 	size_t stack_used = walk->stack_used;
+	uint32_t work = walk->work;
 
 	*walk = *to;
 	walk->read_live = read_live_memory;
 	walk->stack_used = stack_used;
+	walk->work = work;
 	walk->chain->count = count;
 }
 

@@ -443,16 +443,35 @@ test_jumps(void **state)
 	gives(0, loop, sizeof(loop));
 }
 
-/* 4,096 operations are executed, and no more. */
+/* 4,096 operations are executed, and no more; in one walk some more, and then none. */
 static void
 test_operation_limit(void **state)
 {
 	uint8_t many[4097];
+	struct scene scene;
+	uint64_t value;
 
 	(void)state;
 	memset(many, DW_OP_nop, sizeof(many));
 	gives(77, many, 4096);
 	fails(many, 4097);
+	scene_init(&scene);
+	for (uint32_t i = 0; i < WALK_WORK_MOST / 4096; i++)
+		assert_true(evaluate(&scene, many, 4096, &value));
+	assert_false(evaluate(&scene, many, 1, &value));
+}
+
+static void
+test_executed(void **state)
+{
+	struct cfi_row row;
+
+	(void)state;
+	assert_true(execute(COMMON, BYTES(DW_CFA_remember_state, DW_CFA_nop, DW_CFA_restore_state),
+			    START, &row));
+	assert_int_equal(row.executed, 5);
+	assert_false(execute(COMMON, BYTES(DW_CFA_nop, 0x3f), START, &row));
+	assert_int_equal(row.executed, 4);
 }
 
 static void
@@ -593,6 +612,7 @@ main(void)
 		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_jumps),
 		cmocka_unit_test(test_operation_limit),
+		cmocka_unit_test(test_executed),
 		cmocka_unit_test(test_not_allowed),
 		cmocka_unit_test(test_eh_frame_entry),
 		cmocka_unit_test(test_debug_frame_entry),
