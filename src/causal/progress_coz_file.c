@@ -58,7 +58,7 @@ is_in_path(const char *path)
 bool
 progress_wants_preload(const char *executable)
 {
-	const char *at = getenv("PATH");
+	const char *at = secure_getenv("PATH");
 	char path[PATH_MAX];
 
 	if (strchr(executable, '/') != NULL)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli_internal.h"
+#include "cli/rights_internal.h"
 #include "config.h"
 
 #define SIGNALS                                                                                    \
@@ -168,6 +169,8 @@ command_run(const struct options *options, int *status, struct error *err)
 	else if (options->version)
 		puts("wallsample " PACKAGE_VERSION);
 	else
+		rc = rights_check(options, err);
+	if (rc == 0 && !options->help && !options->version)
 		rc = options->verb->run(options, status, err);
 	if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
 		rc = error_set(err, ERROR_OUTPUT, "cannot write to stdout: %s", strerror(errno));

@@ -108,7 +108,7 @@ causal_check_options(struct causal_command *command, struct error *err)
 static void
 preload_counters(const struct options *options)
 {
-	const char *before = getenv("LD_PRELOAD");
+	const char *before = secure_getenv("LD_PRELOAD");
 	struct strbuf list = STRBUF_INIT;
 	char *path;
 

@@ -23,6 +23,8 @@ libwallsample_a_SOURCES += \
 	src/cli/output.c \
 	src/cli/output_name.c \
 	src/cli/request.c \
+	src/cli/rights.c \
+	src/cli/rights_internal.h \
 	src/cli/run_internal.h \
 	src/cli/sample_part.c \
 	src/cli/sample_record.c \

@@ -39,7 +39,7 @@ add_environment(struct strbuf *name, const char **at, const char *pattern, struc
 {
 	size_t length = strcspn(*at, "}");
 	char *variable = xstrndup(*at, length);
-	const char *value = getenv(variable);
+	const char *value = secure_getenv(variable);
 	int rc = 0;
 
 	if ((*at)[length] != '}')

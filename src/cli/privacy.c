@@ -14,7 +14,7 @@
 static bool
 is_own(uid_t uid)
 {
-	const char *invoker = getenv("SUDO_UID");
+	const char *invoker = secure_getenv("SUDO_UID");
 	uint64_t value;
 
 	if (uid == geteuid())

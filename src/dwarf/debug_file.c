@@ -81,15 +81,15 @@ add_root(struct debug_files *files, const char *path)
 static char *
 cache_path(void)
 {
-	const char *given = getenv("DEBUGINFOD_CACHE_PATH"), *below = "";
+	const char *given = secure_getenv("DEBUGINFOD_CACHE_PATH"), *below = "";
 	struct strbuf path = STRBUF_INIT;
 
 	if (given == NULL || given[0] == '\0') {
-		given = getenv("XDG_CACHE_HOME");
+		given = secure_getenv("XDG_CACHE_HOME");
 		below = "/debuginfod_client";
 	}
 	if (given == NULL || given[0] == '\0') {
-		given = getenv("HOME");
+		given = secure_getenv("HOME");
 		below = "/.cache/debuginfod_client";
 	}
 	if (given == NULL || given[0] == '\0')

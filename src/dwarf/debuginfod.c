@@ -101,7 +101,7 @@ on_progress(debuginfod_client *client, long done, long all)
 static bool
 has_address(void)
 {
-	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
+	const char *urls = secure_getenv(DEBUGINFOD_URLS_ENV_VAR);
 
 	return urls != NULL && urls[strspn(urls, " ")] != '\0';
 }

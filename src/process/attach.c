@@ -18,6 +18,8 @@
 
 /* The number of CAP_SYS_PTRACE in include/uapi/linux/capability.h. */
 #define SYS_PTRACE_BIT 19
+#define DAC_OVERRIDE_BIT 1
+#define DAC_READ_SEARCH_BIT 2
 
 /* Number of times that ask_kernel asks the kernel for permission, and the pause between two of them
  * in nanoseconds. */
@@ -65,6 +67,16 @@ static bool
 has_capability(const struct refusal *r)
 {
 	return r->own.cap_effective >> SYS_PTRACE_BIT & 1;
+}
+
+/* True if wallsample has CAP_SYS_PTRACE, but may not read the files below /proc/PID, which are
+ * readable for their owner only. */
+static bool
+lacks_reading(const struct refusal *r)
+{
+	return has_capability(r) && r->error == EACCES &&
+	       (r->own.cap_effective >> DAC_READ_SEARCH_BIT & 1) == 0 &&
+	       (r->own.cap_effective >> DAC_OVERRIDE_BIT & 1) == 0;
 }
 
 static unsigned
@@ -161,6 +173,10 @@ explain_machine(const struct refusal *r, struct error *err)
 		  "SYS_PTRACE' (podman alike), in Kubernetes add SYS_PTRACE to "
 		  "securityContext.capabilities.add or use 'kubectl debug "
 		  "--profile=general', or sample it from the host" },
+		{ lacks_reading(r), ERROR_NO_CAPABILITY,
+		  "may not be read: wallsample has CAP_SYS_PTRACE, but not CAP_DAC_READ_SEARCH, "
+		  "which reading the files of another user in /proc needs; give the file both "
+		  "(setcap cap_sys_ptrace,cap_dac_read_search+ep)" },
 	};
 
 	return explain_first(r, reasons, ARRAY_SIZE(reasons), err);
@@ -202,11 +218,11 @@ explain_protection(const struct refusal *r, struct error *err)
 		  "may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
 		  "trace only what you started; run wallsample with sudo, let it "
 		  "start the program (wallsample -- CMD), or give the file "
-		  "wallsample the capability (setcap cap_sys_ptrace+ep)" },
+		  "wallsample capabilities as PERMISSIONS in wallsample(1) says" },
 		{ !capable && r->yama_scope == 2, ERROR_YAMA,
 		  "may not be traced: Yama (kernel.yama.ptrace_scope is 2) leaves tracing "
 		  "to the administrator; run wallsample with sudo, or give the file "
-		  "wallsample the capability (setcap cap_sys_ptrace+ep)" },
+		  "wallsample capabilities as PERMISSIONS in wallsample(1) says" },
 		{ !capable && is_not_dumpable(r), ERROR_NOT_DUMPABLE,
 		  "is yours but protected: it is a setuid program, or one with capabilities, "
 		  "or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo" },

@@ -87,7 +87,7 @@ read_groups(struct identity *identity)
 static int
 choose_identity(bool keep_root, struct identity *identity, struct error *err)
 {
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	const char *uid = secure_getenv("SUDO_UID"), *gid = secure_getenv("SUDO_GID");
 
 	memset(identity, 0, sizeof(*identity));
 	if (keep_root || geteuid() != 0 || !uid)

@@ -310,7 +310,7 @@ repair_in(struct recording *recording, int dirfd, const char *folder, struct err
 static int
 repair_copy(struct recording *recording, struct error *err)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *folder = secure_getenv("TMPDIR");
 	struct strbuf name;
 	int dirfd = -1, rc;
 

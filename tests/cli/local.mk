@@ -15,6 +15,7 @@ cli_tests = \
 	tests/cli/progress.sh \
 	tests/cli/recording.sh \
 	tests/cli/refusals.sh \
+	tests/cli/rights.sh \
 	tests/cli/same_names.sh \
 	tests/cli/signals.sh \
 	tests/cli/speedscope_page.sh \

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* rights.c - capabilities of wallsample (capabilities(7)). */
+#include "cli/rights_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Missing in headers before Linux 5.9. */
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+#define NEEDED                                                                                     \
+	(BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE) |            \
+	 BIT(CAP_SYS_NICE))
+
+/* --- capget(2), capset(2) ------------------------------------------------------------------ */
+
+static bool
+read_permitted(uint64_t *permitted)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	if (syscall(SYS_capget, &head, data) != 0)
+		return false;
+	*permitted = data[0].permitted | (uint64_t)data[1].permitted << 32;
+	return true;
+}
+
+/* Sets the effective and the permitted capabilities; none stays inheritable. */
+static bool
+set(uint64_t effective, uint64_t permitted)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].effective = (uint32_t)(effective >> 32 * i);
+		data[i].permitted = (uint32_t)(permitted >> 32 * i);
+	}
+	return syscall(SYS_capset, &head, data) == 0;
+}
+
+/* --- a file with capabilities --------------------------------------------------------------- */
+
+static int
+refuse(const char *what, struct error *err)
+{
+	return error_set(err, ERROR_USAGE,
+			 "%s is not possible while the file wallsample has capabilities: every "
+			 "user that may execute it would have these rights; use sudo",
+			 what);
+}
+
+static bool
+attaches(const struct options *options)
+{
+	return options->core == NULL && (options->pid != 0 || options->name != NULL) &&
+	       (options->verb->bit & (FOR_ATTACHING | FOR_CAUSAL)) != 0;
+}
+
+int
+rights_check(const struct options *options, struct error *err)
+{
+	if (getauxval(AT_SECURE) == 0)
+		return 0;
+	if (options->command != NULL)
+		return refuse("starting a command", err);
+	if (!attaches(options)) {
+		if (geteuid() != getuid() && setresuid(getuid(), getuid(), getuid()) != 0)
+			return refuse("giving up the rights of another user", err);
+		if (!set(0, 0))
+			return refuse("giving up capabilities", err);
+		return 0;
+	}
+	if (options->verb->bit == FOR_CAUSAL)
+		return refuse("wallsample causal", err);
+	if (options->symfs != NULL)
+		return refuse("--symfs", err);
+	if (options->debug_dirs.count > 0)
+		return refuse("--debug-dir", err);
+	if (options->debuginfod == DEBUGINFOD_NET)
+		return refuse("--debuginfod=net", err);
+	return 0;
+}
+
+/* --- a run ---------------------------------------------------------------------------------- */
+
+/* Tells the kernel to end wallsample first when memory runs out (proc_pid_oom_score_adj(5)). */
+static void
+volunteer(void)
+{
+	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
+}
+
+/* True if the file of the output could be replaced with the effective capabilities. */
+static bool
+is_writable(const struct output *output)
+{
+	if (output->dirfd < 0)
+		return true;
+	if (faccessat(output->dirfd, ".", W_OK | X_OK, AT_EACCESS) != 0)
+		return false;
+	return faccessat(output->dirfd, output->base, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) ==
+		       0 ||
+	       errno == ENOENT;
+}
+
+void
+rights_reduce(const struct output *output, bool signals)
+{
+	uint64_t permitted, kept = NEEDED;
+
+	volunteer();
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (!read_permitted(&permitted))
+		return;
+	if (signals)
+		kept |= BIT(CAP_KILL);
+	kept &= permitted;
+	if (!set(kept, permitted))
+		return;
+	if (!is_writable(output))
+		kept |= BIT(CAP_DAC_OVERRIDE) & permitted;
+	set(kept, kept);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rights_internal.h - what wallsample may do: gives up capabilities that it does not need, and
+ * refuses options that are dangerous when it has more rights than its user.
+ */
+#ifndef WALLSAMPLE_CLI_RIGHTS_INTERNAL_H
+#define WALLSAMPLE_CLI_RIGHTS_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "cli/cli_internal.h"
+
+/*
+ * To be called before a command runs. If the file wallsample has capabilities (AT_SECURE,
+ * getauxval(3)), every user that may execute it has these rights. Returns ERROR_USAGE for what such
+ * a user must not do with them: experiments, starting a command, reading files below a folder that
+ * the user names in place of the target's, and the network. A command that attaches to no process
+ * loses all capabilities.
+ */
+int rights_check(const struct options *options, struct error *err);
+
+/*
+ * To be called when the target and the output are open and the command has been started. Keeps only
+ * the capabilities that sampling needs: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE
+ * and CAP_SYS_NICE; CAP_KILL if `signals` is true, because a started command may belong to another
+ * user; and CAP_DAC_OVERRIDE if the folder of the output could not be written without it. Also
+ * makes wallsample the first choice of the kernel when memory runs out.
+ */
+void rights_reduce(const struct output *output, bool signals);
+
+#endif

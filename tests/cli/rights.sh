@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# wallsample keeps few capabilities in a run, and with file capabilities does nothing that its user
+# must not do with them.
+. "${SOURCE:?}/tests/cli/common.sh"
+needs_ptrace
+
+if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
+	echo 'it takes root and setpriv'
+	exit 77
+fi
+
+# expect_rights WANTED: the effective and the permitted capabilities of $begun
+expect_rights() {
+	for field in CapEff CapPrm; do
+		found=$(awk -v field="$field:" '$1 == field { print $2 }' "/proc/$begun/status")
+		[ "$((0x$found & ~0x$1))" -eq 0 ] ||
+			complain "$field is $found, wanted nothing beyond $1"
+		[ "$((0x$found & 0x80000))" -ne 0 ] || complain "CAP_SYS_PTRACE is not in $found"
+	done
+}
+
+# CAP_DAC_READ_SEARCH 2, CAP_SYS_PTRACE 19, CAP_SYS_NICE 23, CAP_CHECKPOINT_RESTORE 40
+few=10000880004
+actor park
+begin -p "$actor" -d 60 -o "$dir/own.txt"
+expect_rights $few
+[ "$(cat "/proc/$begun/oom_score_adj")" = 1000 ] || complain 'it is not the first to go'
+kill -INT "$begun"
+end_begun
+expect_status 0
+[ -s "$dir/own.txt" ] || complain 'no report in a folder of root'
+
+# The folder of another user: CAP_DAC_OVERRIDE 1.
+mkdir "$dir/other"
+chown 65534 "$dir/other"
+for word in '' record; do
+	begin $word -p "$actor" -d 60 -o "$dir/other/report.${word:-txt}"
+	expect_rights 10000880006
+	kill -INT "$begun"
+	end_begun
+	expect_status 0
+	[ -s "$dir/other/report.${word:-txt}" ] || complain 'no report in a folder of a user'
+done
+
+# A command, which may belong to another user, gets signals (CAP_KILL 5) and keeps its rights.
+SUDO_UID=65534 SUDO_GID=65534
+export SUDO_UID SUDO_GID
+chmod 755 "$dir"
+begin -o "$dir/command.txt" -- sleep 2
+expect_rights 100008800a4
+end_begun
+expect_status 0
+unset SUDO_UID SUDO_GID
+begin -o "$dir/command.txt" --keep-root -- sh -c 'cat /proc/self/status; exec sleep 0.5'
+end_begun
+expect_status 0
+own=$(awk '$1 == "CapEff:" { print $2 }' /proc/$$/status)
+expect_in "$out" "CapEff:	$own"
+
+command -v setcap >/dev/null || { echo 'left out: file capabilities: no setcap'; finish; }
+cp "$WALLSAMPLE" "$dir/capable"
+chmod 755 "$dir/capable"
+if ! setcap cap_sys_ptrace+ep "$dir/capable" 2>/dev/null; then
+	echo 'left out: file capabilities, which this file system does not have'
+	finish
+fi
+as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+case $($as_nobody "$dir/capable" --version 2>&1) in
+wallsample*) ;;
+*)
+	echo 'left out: file capabilities have no effect here'
+	finish
+	;;
+esac
+
+# capable ARGS…: runs the file with capabilities as another user
+capable() {
+	$as_nobody "$dir/capable" "$@" >"$out" 2>"$err" </dev/null
+	status=$?
+}
+
+# expect_refused WORDS: a wrong usage
+expect_refused() {
+	expect_status 64
+	expect_in "$err" "$1 is not possible while the file wallsample has capabilities"
+}
+
+capable -q -p "$actor" -d 100ms
+expect_status 3
+expect_in "$err" 'wallsample has CAP_SYS_PTRACE, but not CAP_DAC_READ_SEARCH'
+setcap cap_sys_ptrace,cap_dac_read_search+ep "$dir/capable"
+capable -q -p "$actor" -d 100ms
+expect_status 0
+capable causal --progress syscalls:write -p "$actor"
+expect_refused 'wallsample causal'
+capable -p "$actor" --symfs /
+expect_refused --symfs
+capable -p "$actor" --debug-dir /
+expect_refused --debug-dir
+capable -p "$actor" --debuginfod=net
+expect_refused --debuginfod=net
+capable -- sleep 1
+expect_refused 'starting a command'
+# A report needs no right, and has none.
+run record -q -p "$actor" -d 100ms -o "$dir/secret.wsdb"
+chmod 600 "$dir/secret.wsdb"
+capable report "$dir/secret.wsdb"
+expect_status 2
+expect_in "$err" 'Permission denied'
+finish
