@@ -10,26 +10,13 @@
 
 #define HIDDEN "[left out]"
 
-/* True if the process belongs to the user of wallsample: its own, or with sudo that of SUDO_UID. */
-static bool
-is_own(uid_t uid)
-{
-	const char *invoker = secure_getenv("SUDO_UID");
-	uint64_t value;
-
-	if (uid == geteuid())
-		return true;
-	return geteuid() == 0 && invoker != NULL && parse_u64(&invoker, 10, &value) &&
-	       *invoker == '\0' && value == uid;
-}
-
 bool
 privacy_of_process(const struct process *process)
 {
 	uid_t uid;
 
 	/* If the process has ended, its user is not known. */
-	return !process_read_uid(process, &uid) || !is_own(uid);
+	return !process_read_uid(process, &uid) || !user_is_own(uid);
 }
 
 bool

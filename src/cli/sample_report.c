@@ -12,16 +12,20 @@ sample_say_start(const struct run *run)
 {
 	const struct process *process = run->target.process;
 	const struct options *options = run->request.options;
+	char owner[USER_NAME_SIZE + 16] = "", name[USER_NAME_SIZE];
+	uid_t uid;
 
+	if (process_read_uid(process, &uid) && !user_is_own(uid))
+		snprintf(owner, sizeof(owner), " of user %s", user_name(uid, name));
 	if (options->duration_ns > 0)
 		log_say(&run->request.log, LOG_NORMAL,
-			"sampling process %d (%s) %.10g times a second for %s; Ctrl-C ends it",
-			(int)process->pid, process->comm, options->rate_hz,
+			"sampling process %d (%s)%s %.10g times a second for %s; Ctrl-C ends it",
+			(int)process->pid, process->comm, owner, options->rate_hz,
 			say_duration(options->duration_ns).text);
 	else
 		log_say(&run->request.log, LOG_NORMAL,
-			"sampling process %d (%s) %.10g times a second until it ends or Ctrl-C",
-			(int)process->pid, process->comm, options->rate_hz);
+			"sampling process %d (%s)%s %.10g times a second until it ends or Ctrl-C",
+			(int)process->pid, process->comm, owner, options->rate_hz);
 }
 
 static void

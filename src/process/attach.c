@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -185,16 +184,15 @@ explain_machine(const struct refusal *r, struct error *err)
 static int
 explain_other_user(const struct refusal *r, struct error *err)
 {
-	const struct passwd *owner;
+	char name[USER_NAME_SIZE];
 
 	if (has_capability(r) || r->target.uid == getuid())
 		return 0;
-	owner = getpwuid(r->target.uid);
 	return attach_refuse(
 		r, err, ERROR_OTHER_USER,
 		"belongs to user %s (%u), not to you; run wallsample as that user or with "
 		"sudo",
-		owner ? owner->pw_name : "unknown", (unsigned)r->target.uid);
+		user_name(r->target.uid, name), (unsigned)r->target.uid);
 }
 
 /*

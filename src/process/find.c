@@ -98,22 +98,49 @@ find_by_name(const char *glob, pid_t **pids, struct error *err)
 	return (int)found.count;
 }
 
-/* Adds "17 (server --port 80), …" for the first LISTED processes. */
+/* Adds "17 (server --port 80) of user www-data, …" for the first LISTED processes. */
 static void
 add_listing(struct strbuf *sb, const pid_t *pids, int count)
 {
 	for (int i = 0; i < count && i < LISTED; i++) {
-		char line[LISTED_SIZE];
+		char line[LISTED_SIZE], name[USER_NAME_SIZE];
 		struct process *process;
+		uid_t uid;
 
 		if (process_open(pids[i], &process, NULL) != 0)
 			continue;
 		strbuf_add_format(sb, "%s%d (%s)", sb->length ? ", " : "", (int)pids[i],
 				  task_printable(process->cmdline, line, sizeof(line)));
+		if (process_read_uid(process, &uid))
+			strbuf_add_format(sb, " of user %s", user_name(uid, name));
 		process_free(process);
 	}
 	if (count > LISTED)
 		strbuf_add_text(sb, ", …");
+}
+
+/* Leaves only the processes of the user that has started wallsample, if there are any and this user
+ * is not root. Another user may run a program of any name. Returns the number that is left. */
+static int
+prefer_own(pid_t *pids, int count)
+{
+	int own = 0;
+	uid_t caller, uid;
+
+	if (!user_of_caller(&caller))
+		return count;
+	for (int i = 0; i < count; i++) {
+		struct process *process;
+		bool is_own = false;
+
+		if (process_open(pids[i], &process, NULL) == 0) {
+			is_own = process_read_uid(process, &uid) && uid == caller;
+			process_free(process);
+		}
+		if (is_own)
+			pids[own++] = pids[i];
+	}
+	return own > 0 ? own : count;
 }
 
 int
@@ -124,6 +151,8 @@ find_one_by_name(const char *glob, pid_t *pid, struct error *err)
 	int count = find_by_name(glob, &pids, err);
 
 	task_printable(glob, printable, sizeof(printable));
+	if (count > 1)
+		count = prefer_own(pids, count);
 	if (count == 1) {
 		*pid = pids[0];
 		count = 0;

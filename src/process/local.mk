@@ -22,4 +22,5 @@ libwallsample_a_SOURCES += \
 	src/process/module_stored.c \
 	src/process/loadavg.c \
 	src/process/process.c \
-	src/process/task_file.c
+	src/process/task_file.c \
+	src/process/user.c

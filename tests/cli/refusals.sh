@@ -152,4 +152,34 @@ case $(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0) in
 *) expect_err 'kernel.yama.ptrace_scope is' ;;
 esac
 
+# Processes of one name: those of the user that started wallsample come first.
+ACTOR=$dir/as-nobody
+export ACTOR
+name=ws$$
+cp "$BUILD/tests/cli/actor" "$dir/$name"
+cat >"$dir/as-nobody" <<END
+#!/bin/sh
+exec $as_nobody $dir/$name "\$@"
+END
+actor park
+theirs=$actor
+ACTOR=$dir/$name
+actor park
+ours=$actor
+what='wallsample as root, with processes of one name of two users'
+run -d 50ms --name "$name"
+expect_status 64
+expect_err 'of user nobody'
+expect_err 'of user root'
+what='wallsample by sudo, with processes of one name of two users'
+SUDO_UID=65534 run -d 50ms --name "$name"
+expect_status 0
+expect_err "sampling process $theirs "
+what='wallsample as root, with a process of another user'
+kill "$ours"
+wait "$ours" 2>/dev/null
+run -d 50ms --name "$name"
+expect_status 0
+expect_err "sampling process $theirs ($name) of user nobody"
+
 finish

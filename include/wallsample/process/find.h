@@ -20,8 +20,10 @@ int find_by_name(const char *glob, pid_t **pids, struct error *err);
 
 /*
  * Stores the pid of the one process that matches `glob` by the rules of find_by_name, and returns
- * 0. Returns ERROR_NO_MATCH (negated) when no process matches, ERROR_AMBIGUOUS (negated) when
- * several do (the text has the first few pids and command lines), or an error of find_by_name.
+ * 0. If several match, and some of them belong to the user that has started wallsample
+ * (user_of_caller), the others do not count. Returns ERROR_NO_MATCH (negated) when no process
+ * matches, ERROR_AMBIGUOUS (negated) when several do (the text has the first few pids, command
+ * lines and users), or an error of find_by_name.
  */
 int find_one_by_name(const char *glob, pid_t *pid, struct error *err);
 

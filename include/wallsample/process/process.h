@@ -44,6 +44,18 @@ void process_free(struct process *process);
 /* Stores the real user id of the process. Returns false when it cannot be read. */
 bool process_read_uid(const struct process *process, uid_t *uid);
 
+/* Stores the id of the user that has started wallsample: that of the caller, or of the caller of
+ * sudo (SUDO_UID). Returns false for root without sudo. */
+bool user_of_caller(uid_t *uid);
+/* True if processes of this user belong to the user of wallsample: its own id, or user_of_caller().
+ */
+bool user_is_own(uid_t uid);
+/* Largest length of a user name that is shown, with its terminating zero. */
+#define USER_NAME_SIZE 64
+/* Stores the name of the user in `to`, of USER_NAME_SIZE bytes; the number if the user has no name.
+ * Characters that a terminal would interpret are replaced. Returns `to`. */
+const char *user_name(uid_t uid, char *to);
+
 /* Fields of a thread's stat line, with their numbers in proc_pid_stat(5). */
 struct task_stat {
 	pid_t tid;
