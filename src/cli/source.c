@@ -85,12 +85,12 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	uint64_t failed = 0, broken, walks;
 
 	/*
-	 * Four reasons are not counted as failures: running threads were not to be stopped;
-	 * a thread or a task has ended; wallsample did not run.
+	 * Five reasons are not counted as failures: running threads were not to be stopped;
+	 * a thread or a task has ended; wallsample did not run; another tracer was quicker.
 	 */
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED &&
-		    i != FAILURE_ABSENT)
+		    i != FAILURE_ABSENT && i != FAILURE_TRACED)
 			failed += stats->failed[i];
 	failed -= stats->green_failures < failed ? stats->green_failures : failed;
 	run_stats_count_chains(stats, &walks, &broken);

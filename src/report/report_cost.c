@@ -34,12 +34,14 @@ write_samples(const struct run_stats *stats, struct page *page)
 
 /*
  * True if `reason`, an enum sample_failure, is a failure. False for FAILURE_NOT_STOPPED, which
- * --nonblocking and --max-stopped intend, and for FAILURE_ABSENT, which has a field of its own.
+ * --nonblocking and --max-stopped intend, and for FAILURE_ABSENT and FAILURE_TRACED, which have
+ * fields of their own.
  */
 static bool
 is_failure(size_t reason)
 {
-	return reason != FAILURE_NOT_STOPPED && reason != FAILURE_ABSENT;
+	return reason != FAILURE_NOT_STOPPED && reason != FAILURE_ABSENT &&
+	       reason != FAILURE_TRACED;
 }
 
 static void
@@ -72,6 +74,19 @@ write_unstopped(const struct run_stats *stats, struct page *page)
 			   quantity_things(count, "sample", "samples").text,
 			   quantity_share((double)count, (double)stats->thread_samples).text,
 			   stats->stop_delays > 0 ? "max-stopped" : "nonblocking");
+}
+
+static void
+write_traced(const struct run_stats *stats, struct page *page)
+{
+	const uint64_t count = stats->failed[FAILURE_TRACED];
+
+	if (count > 0)
+		page_field(page, "Traced",
+			   "%s without a stack, %s of all, because another tracer had stopped the "
+			   "thread",
+			   quantity_things(count, "sample", "samples").text,
+			   quantity_share((double)count, (double)stats->thread_samples).text);
 }
 
 static void
@@ -414,6 +429,7 @@ report_write_cost(const struct export_input *input, struct page *page)
 	write_samples(stats, page);
 	write_failures(stats, page);
 	write_unstopped(stats, page);
+	write_traced(stats, page);
 	write_excluded(input, page);
 	write_broken(stats, page);
 	write_guessed(input->view, page);

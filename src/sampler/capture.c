@@ -25,6 +25,13 @@
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
+/* A thread that another tracer has stopped, for example another wallsample, is asked again this
+ * number of times, after this time. Stops of wallsample take 20 us in the median. */
+#define AGAIN_TIMES 4
+#define AGAIN_NS (100 * NS_PER_US)
+/* After this time another tracer is taken for one that does not end soon, such as a debugger. */
+#define TRACED_LONG_NS (2 * NS_PER_SEC)
+
 /* PF_EXITING of include/linux/sched.h: a request to stop an exiting thread fails with EPERM. */
 #define FLAG_EXITING 0x4
 
@@ -249,11 +256,64 @@ end_occupation(struct run *run, struct observation *observation, size_t count, s
 	}
 }
 
+static bool
+is_exiting(const struct sampled_thread *thread)
+{
+	struct task_stat stat;
+
+	return !process_read_task_stat(thread->process->process, thread->watch.tid, &stat) ||
+	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & FLAG_EXITING) != 0;
+}
+
+static bool
+is_traced_long(const struct sampled_thread *thread)
+{
+	return thread->traced_ns != 0 && clock_now_ns() - thread->traced_ns > TRACED_LONG_NS;
+}
+
+/* True if another tracer traces the thread, probably for a moment only. */
+static bool
+is_newly_traced(const struct observation *observation)
+{
+	return observation->outcome == OUTCOME_RUNNING &&
+	       observation->capture->request.end == STOP_DENIED &&
+	       !is_traced_long(observation->thread) && !is_exiting(observation->thread);
+}
+
+/* Asks threads again that another tracer has stopped, until this tracer has released them.
+ * Returns the number of threads that are still traced. */
+static size_t
+ask_again(struct run *run, struct observation *observation, size_t count)
+{
+	size_t asked = 0, denied = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_newly_traced(&observation[i]))
+			continue;
+		tracer_ask(run->tracer, &observation[i].capture->request);
+		asked += observation[i].capture->request.end == STOP_LATE;
+		denied += observation[i].capture->request.end == STOP_DENIED;
+	}
+	if (asked > 0)
+		tracer_collect(run->tracer, stop_bound(run), false, NULL, NULL);
+	return denied;
+}
+
+static size_t
+count_newly_traced(const struct observation *observation, size_t count)
+{
+	size_t traced = 0;
+
+	for (size_t i = 0; i < count; i++)
+		traced += is_newly_traced(&observation[i]);
+	return traced;
+}
+
 void
 capture_running(struct run *run, struct observation *observation, size_t count, bool held)
 {
 	struct while_stopped stopped = { .run = run, .observation = observation, .count = count };
-	size_t asked = 0;
+	size_t asked = 0, traced;
 
 	for (size_t i = 0; i < count; i++) {
 		if (observation[i].outcome != OUTCOME_RUNNING)
@@ -278,6 +338,13 @@ capture_running(struct run *run, struct observation *observation, size_t count, 
 	else if (asked > 0)
 		tracer_collect(run->tracer, stop_bound(run), run->config.stop_all, use_stop,
 			       &stopped);
+	if (run->holds)
+		return;
+	traced = count_newly_traced(observation, count);
+	for (int i = 0; i < AGAIN_TIMES && traced > 0; i++) {
+		tracer_sleep_until(run->tracer, clock_now_ns() + AGAIN_NS);
+		traced = ask_again(run, observation, count);
+	}
 }
 
 /* --- what a stop has found ----------------------------------------------------------------- */
@@ -313,6 +380,7 @@ settle_captured(struct run *run, struct observation *observation)
 	struct syscall_info *info = &observation->info;
 
 	count_stop(run, observation->thread, request);
+	observation->thread->traced_ns = 0;
 	/* The registers of the stopped thread replace those that were observed before the stop. */
 	info->running = false;
 	info->number = request->syscall;
@@ -336,13 +404,16 @@ settle_captured(struct run *run, struct observation *observation)
 	observation->outcome = OUTCOME_CAPTURED;
 }
 
-static bool
-is_exiting(const struct sampled_thread *thread)
+/* Returns why the request of a thread was denied. That another tracer had stopped the thread is a
+ * failure only if this tracer stays. */
+static enum sample_failure
+denial(struct sampled_thread *thread)
 {
-	struct task_stat stat;
-
-	return !process_read_task_stat(thread->process->process, thread->watch.tid, &stat) ||
-	       stat.state == 'Z' || stat.state == 'X' || (stat.flags & FLAG_EXITING) != 0;
+	if (is_exiting(thread))
+		return FAILURE_EXITED;
+	if (thread->traced_ns == 0)
+		thread->traced_ns = clock_now_ns();
+	return is_traced_long(thread) ? FAILURE_DENIED : FAILURE_TRACED;
 }
 
 enum sample_failure
@@ -374,9 +445,8 @@ capture_settle(struct run *run, struct observation *observation)
 	}
 	run->threads.relist |= request->end == STOP_EXITED;
 	thread->untouchable |= request->end == STOP_COMPAT32;
-	observation_fail(observation, request->end == STOP_DENIED && is_exiting(thread) ?
-					      FAILURE_EXITED :
-					      capture_failure(request));
+	observation_fail(observation,
+			 request->end == STOP_DENIED ? denial(thread) : capture_failure(request));
 }
 
 void

@@ -46,6 +46,7 @@ struct sampled_thread {
 	struct hold_mark mark;    /* its counters at the last tick that stopped it */
 	uint64_t spared_ns;       /* it must not be stopped before this moment */
 	bool untouchable;         /* it runs 32-bit code and is never stopped again */
+	uint64_t traced_ns;       /* since when stop requests find another tracer; 0: they do not */
 	bool coroutines_read;     /* its coroutines were read, or noted as missing */
 	bool selected;            /* sampler_context.selected has chosen it */
 	bool excluded;            /* by name: only its name and CPU time are read */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_unharmed.c - a thread that waits in a system call does not learn that it is
- * sampled: not one EINTR, not one early return.
+ * test_unharmed.c [SECONDS] - a thread that waits in a system call does not learn that it is
+ * sampled: not one EINTR, not one early return. The calls are sampled for 10 seconds, or SECONDS.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -95,14 +95,14 @@ end(struct waiting *waiting, bool once)
 
 /* At the same time, so that the waits are sampled while the machine is busy. */
 static void
-ten_seconds(void)
+all_calls(const char *seconds)
 {
 	static struct waiting parked, restart, hot;
 
-	harness_case("200 Hz for ten seconds");
-	start(&parked, "calls_parked", "200", "10");
-	start(&restart, "calls_restart", "200", "10");
-	start(&hot, "calls_hot", "200", "10");
+	harness_case("200 Hz for %s seconds", seconds);
+	start(&parked, "calls_parked", "200", seconds);
+	start(&restart, "calls_restart", "200", seconds);
+	start(&hot, "calls_hot", "200", seconds);
 	end(&parked, true);
 	end(&restart, true);
 	end(&hot, false);
@@ -180,10 +180,12 @@ timer_signals(const char *option)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
-	harness_begin(120);
-	ten_seconds();
+	const char *seconds = argc > 1 ? argv[1] : "10";
+
+	harness_begin(120 + (unsigned)atoi(seconds));
+	all_calls(seconds);
 	hot_calls("1,000 Hz, calls that end every millisecond", "--no-jitter");
 	hot_calls("1,000 Hz, all threads stopped together", "--stop-all");
 	real_interrupts();

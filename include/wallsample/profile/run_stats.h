@@ -30,7 +30,8 @@ enum run_end {
 	X(TASK_FINISHED, "[failed: task already finished]")                                        \
 	X(TASK_UNCAUGHT, "[failed: thread could not be stopped]")                                  \
 	X(ABSENT, "[not sampled: wallsample did not run]")                                         \
-	X(NOT_STOPPED, "[running: not stopped]")
+	X(NOT_STOPPED, "[running: not stopped]")                                                   \
+	X(TRACED, "[not sampled: another tracer had stopped the thread]")
 
 enum sample_failure {
 #define X(name, text) FAILURE_##name,
