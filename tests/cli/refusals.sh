@@ -182,4 +182,31 @@ run -d 50ms --name "$name"
 expect_status 0
 expect_err "sampling process $theirs ($name) of user nobody"
 
+# With hidepid one's own processes are there, and those of others are not.
+cat >"$dir/hidden" <<END
+#!/bin/sh
+mount -t proc -o hidepid=2 proc /proc || exit 77
+exec $as_nobody "$dir/wallsample" -d 50ms "\$@"
+END
+chmod 755 "$dir/hidden"
+if unshare -m true 2>/dev/null; then
+	what='wallsample where /proc hides processes'
+	unshare -m "$dir/hidden" -p "$theirs" >"$out" 2>"$err" </dev/null
+	status=$?
+	if [ "$status" -eq 77 ]; then
+		echo 'left out: hidepid, which cannot be mounted here'
+		finish
+	fi
+	expect_status 0
+	ACTOR=$dir/$name
+	actor park
+	unshare -m "$dir/hidden" -p "$actor" >"$out" 2>"$err" </dev/null
+	status=$?
+	expect_status 3
+	unshare -m "$dir/hidden" --name "$name" >"$out" 2>"$err" </dev/null
+	status=$?
+	expect_status 0
+	expect_err "sampling process $theirs "
+fi
+
 finish
