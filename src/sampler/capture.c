@@ -4,6 +4,7 @@
 #include "sampler/hold/hold_occupy_internal.h"
 #include "sampler/occupy_internal.h"
 #include "sampler/pipeline_internal.h"
+#include "wallsample/tracer/sleeper.h"
 
 /* Most threads whose data are read before the stop to fill the CPU caches: the data of more threads
  * would not stay in the caches until the stop. */
@@ -63,6 +64,7 @@ fill_request(struct run *run, const struct observation *observation)
 	if (buffer->runtime != NULL && runtimes_any(thread->process->runtimes))
 		request->stopped = capture_runtimes;
 	request->watch = &thread->watch;
+	request->memory = &thread->process->memory;
 	request->before = thread->sched;
 	request->stack_want = thread->stack_need;
 	request->sp_before = thread->sp;
@@ -145,8 +147,8 @@ copy_again(struct observation *observation)
 	struct snapshot *snapshot = &observation->capture->request.snapshot;
 
 	if (watch_read_syscall(&thread->watch, process, &observation->info) != WATCH_OK ||
-	    tracer_read_sleeper(process, &thread->watch, &thread->sched, &observation->info,
-				thread->stack_need, snapshot) != READ_CAPTURED)
+	    tracer_read_sleeper(process, &thread->process->memory, &thread->watch, &thread->sched,
+				&observation->info, thread->stack_need, snapshot) != READ_CAPTURED)
 		return false;
 	return observe_runtimes(observation, true);
 }

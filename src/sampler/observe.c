@@ -5,6 +5,7 @@
 
 #include "sampler/occupy_internal.h"
 #include "sampler/pipeline_internal.h"
+#include "wallsample/tracer/sleeper.h"
 
 /* Most attempts to read a sleeping thread, which may wake up between the reads. */
 #define READ_ATTEMPTS 3
@@ -65,6 +66,14 @@ observe_runtimes(const struct observation *observation, bool stopped)
 	return thread_is_unmoved(thread);
 }
 
+/* Returns how to read the memory of the thread while another is stopped or asked to stop; NULL:
+ * none is. */
+static const struct target_memory *
+memory_unless_free(const struct run *run, const struct sampled_thread *thread)
+{
+	return tracer_outstanding(run->tracer) > 0 ? &thread->process->memory : NULL;
+}
+
 /* Copies the stack of a sleeping thread and sets the outcome: SLEEPING, or FAILED if the thread has
  * exited or is not readable. Returns false, without an outcome, if the thread has run since its
  * counters were read. */
@@ -79,8 +88,9 @@ copy_sleeping(struct run *run, struct observation *observation)
 	observation->capture = capture_acquire(thread);
 	observation->counters_ns = clock_now_ns();
 	snapshot = &observation->capture->request.snapshot;
-	end = tracer_read_sleeper(thread->process->process, &thread->watch, &thread->sched, info,
-				  thread->stack_need, snapshot);
+	end = tracer_read_sleeper(thread->process->process, memory_unless_free(run, thread),
+				  &thread->watch, &thread->sched, info, thread->stack_need,
+				  snapshot);
 	if (end == READ_CAPTURED &&
 	    !observe_runtimes(observation, tracer_outstanding(run->tracer) > 0))
 		end = READ_MOVED;

@@ -33,8 +33,11 @@ sampled_process_create(struct run *run, struct hold *hold)
 	new->hold = hold;
 	new->leader_fd = -1;
 	new->own_namespace = process_shares_pid_namespace(new->process);
+	target_memory_init(&new->memory, new->process);
+	new->reader = (struct memory){ .read = sampled_process_read_memory, .context = new };
 	new->unwinder = unwinder_create(new->maps, run->config.unwinder);
 	stacks_init(&new->stacks, new->maps, run->profile, new->jit);
+	new->stacks.reader = &new->reader;
 	return new;
 }
 
@@ -57,8 +60,7 @@ sampled_process_free(struct sampled_process *process)
 	unwinder_free(process->unwinder);
 	stacks_release(&process->stacks);
 	runtime_capture_free(process->lock_capture);
-	if (process->runtimes != NULL)
-		resident_release(&process->resident);
+	target_memory_release(&process->memory);
 	runtimes_free(process->runtimes);
 	table_release(&process->inner);
 	if (process->leader_fd >= 0)
@@ -94,6 +96,7 @@ capture_acquire(struct sampled_thread *thread)
 	} else {
 		buffer = xcalloc(1, sizeof(*buffer));
 		snapshot_init(&buffer->request.snapshot);
+		buffer->request.snapshot.memory = &process->reader;
 		if (process->runtimes != NULL)
 			buffer->runtime = runtime_capture_create(process->runtimes);
 	}
@@ -243,25 +246,41 @@ first_thread(const struct sampled_process *process)
 	return NULL;
 }
 
+/* True if a thread is stopped or asked to stop, so that reading must not wait for a page. */
+static bool
+must_not_wait(const struct sampled_process *process)
+{
+	return tracer_outstanding(process->run->tracer) > 0;
+}
+
 bool
 sampled_process_read_memory(void *context, uint64_t address, void *to, size_t size)
 {
 	const struct sampled_process *process = context;
-	size_t got = memory_read_process(process->process->pid, address, to, size);
 	const struct sampled_thread *thread;
+	pid_t tid = process->process->pid;
 
 	/* If the first thread has exited, the memory is read by the id of another thread. */
-	if (got == 0 && process->leader_state == 'Z' && (thread = first_thread(process)) != NULL)
-		got = memory_read_process(thread->watch.tid, address, to, size);
-	return got == size;
+	if (process->leader_state == 'Z' && (thread = first_thread(process)) != NULL)
+		tid = thread->watch.tid;
+	if (must_not_wait(process))
+		return target_memory_read(&process->memory, tid, address, to, size) == size;
+	return memory_read_process(tid, address, to, size) == size;
 }
 
 static size_t
 read_pages(void *context, const uint64_t *page, size_t count, void *to)
 {
 	const struct sampled_process *process = context;
+	struct memory_piece piece[MEMORY_PAGES_MOST];
 
-	return memory_read_pages(process->process->pid, page, count, to);
+	if (process->memory.slow == NULL || !must_not_wait(process))
+		return memory_read_pages(process->process->pid, page, count, to);
+	if (count > MEMORY_PAGES_MOST)
+		count = MEMORY_PAGES_MOST;
+	for (size_t i = 0; i < count; i++)
+		piece[i] = (struct memory_piece){ page[i], MEMORY_PAGE };
+	return target_memory_read_pieces(&process->memory, process->process->pid, piece, count, to);
 }
 
 static size_t
@@ -277,7 +296,7 @@ find_resident(void *context, uint64_t address, bool swapped)
 {
 	const struct sampled_process *process = context;
 
-	return resident_pages(&process->resident, address, swapped);
+	return resident_pages(&process->memory.resident, address, swapped);
 }
 
 static void
@@ -319,7 +338,6 @@ sampled_process_begin_runtimes(struct sampled_process *process)
 
 	if (runtimes.wanted == 0 && runtimes.extra == NULL)
 		return;
-	resident_init(&process->resident, process->process);
 	process->runtimes = runtimes_create(&runtimes);
 	process->lock_capture = runtime_capture_create(process->runtimes);
 	process->stacks.runtimes = process->runtimes;

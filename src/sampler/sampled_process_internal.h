@@ -10,7 +10,7 @@
 #include "sampler/waits/waits_internal.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/sampler/stack.h"
-#include "wallsample/tracer/resident.h"
+#include "wallsample/tracer/target_memory.h"
 #include "wallsample/tracer/tracer.h"
 #include "wallsample/unwind/unwind.h"
 
@@ -48,8 +48,9 @@ struct sampled_process {
 	/* Owned. */
 	struct unwinder *unwinder;
 	struct stack_state stacks;
-	struct runtimes *runtimes;            /* NULL: language runtimes are not read */
-	struct resident resident;             /* not initialised when runtimes is NULL */
+	struct runtimes *runtimes; /* NULL: language runtimes are not read */
+	struct target_memory memory;
+	struct memory reader;                 /* sampled_process_read_memory with this process */
 	struct runtime_capture *lock_capture; /* buffer of observe_lock (observe.c) */
 	struct waits *waits;
 	struct green_tasks *green;

@@ -70,9 +70,8 @@ bytecode_size(struct stack_state *stacks, uint32_t tick, uint64_t address)
 		table_clear(&stacks->bytecode_sizes);
 	}
 	size = table_insert(&stacks->bytecode_sizes, address, 0, 0, &added);
-	if (added &&
-	    memory_read_process(maps_process(stacks->maps)->pid, address, header, sizeof(header)) ==
-		    sizeof(header) &&
+	if (added && stacks->reader != NULL &&
+	    memory_read(stacks->reader, address, header, sizeof(header)) &&
 	    jit_bytecode_set(&bytecode, address, header))
 		*size = bytecode.size;
 	return *size;

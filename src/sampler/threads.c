@@ -353,8 +353,7 @@ thread_syscall(const struct sampled_thread *thread, const struct syscall_info *i
 	if (thread->seen && thread->sp == info->sp && thread->pc == info->pc &&
 	    thread->syscall >= 0)
 		return thread->syscall;
-	if (memory_read_process(thread->watch.tid, info->pc - sizeof(code), code, sizeof(code)) ==
-	    sizeof(code))
+	if (memory_read(&thread->process->reader, info->pc - sizeof(code), code, sizeof(code)))
 		number = syscall_from_code(code);
 	return number != SYSCALL_UNKNOWN ? number : syscall_from_args(info->args);
 }

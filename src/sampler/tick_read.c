@@ -115,9 +115,10 @@ read_runtimes(struct run *run, struct sampled_process *process, uint64_t now)
 {
 	pid_t tid;
 
+	if (tracer_outstanding(run->tracer) == 0)
+		target_memory_renew(&process->memory);
 	if (process->runtimes == NULL)
 		return;
-	resident_renew(&process->resident);
 	runtimes_tick(process->runtimes, now);
 	while ((tid = runtimes_next_new(process->runtimes)) > 0) {
 		struct sampled_thread *thread = threads_find(&run->threads, tid);

@@ -2,7 +2,9 @@ libwallsample_a_SOURCES += \
 	include/wallsample/tracer/process_memory.h \
 	include/wallsample/tracer/regs_arch.h \
 	include/wallsample/tracer/resident.h \
+	include/wallsample/tracer/sleeper.h \
 	include/wallsample/tracer/snapshot.h \
+	include/wallsample/tracer/target_memory.h \
 	include/wallsample/tracer/tracer.h \
 	include/wallsample/tracer/tracer_count.h \
 	include/wallsample/tracer/tracer_load.h \
@@ -14,10 +16,13 @@ libwallsample_a_SOURCES += \
 	src/tracer/resident.c \
 	src/tracer/seized.c \
 	src/tracer/sleeper.c \
+	src/tracer/slow_reader.c \
+	src/tracer/slow_reader_internal.h \
 	src/tracer/snapshot.c \
 	src/tracer/stack_copy.c \
 	src/tracer/stop.c \
 	src/tracer/stop_internal.h \
+	src/tracer/target_memory.c \
 	src/tracer/tracer.c \
 	src/tracer/tracer_internal.h \
 	src/tracer/tracer_wait.c \

@@ -2,7 +2,7 @@
 /* sleeper.c - the stack of a sleeping thread, read without a stop. */
 #include "tracer/stop_internal.h"
 #include "wallsample/base/base.h"
-#include "wallsample/tracer/tracer.h"
+#include "wallsample/tracer/sleeper.h"
 
 /*
  * The order of the reads makes the copy consistent: the counters (`before`), the system call, the
@@ -10,7 +10,8 @@
  * switches has changed.
  */
 enum read_end
-tracer_read_sleeper(const struct process *process, struct watch *watch, const struct sched *before,
+tracer_read_sleeper(const struct process *process, const struct target_memory *memory,
+		    struct watch *watch, const struct sched *before,
 		    const struct syscall_info *info, size_t stack_want, struct snapshot *snapshot)
 {
 	struct sched after;
@@ -24,7 +25,8 @@ tracer_read_sleeper(const struct process *process, struct watch *watch, const st
 	snapshot->tid = watch->tid;
 	snapshot->stack_address = info->sp;
 	snapshot->stack_wanted = stack_want;
-	snapshot->stack_size = stack_copy(process, watch, info->sp, snapshot->stack, stack_want);
+	snapshot->stack_size = stack_copy(process, memory, watch, info->sp, snapshot->stack,
+					  stack_want);
 	snapshot->live_limit = stack_want;
 	regs_set_sp_pc(&snapshot->regs, info->sp, info->pc);
 	/* A system call does not change the registers that hold its arguments. */

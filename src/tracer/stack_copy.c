@@ -30,22 +30,26 @@ find_stack(const struct process *process, struct watch *watch, uint64_t sp)
 }
 
 size_t
-stack_copy_again(const struct watch *watch, uint64_t sp, void *to, size_t size)
+stack_copy_again(const struct target_memory *memory, const struct watch *watch, uint64_t sp,
+		 void *to, size_t size)
 {
 	if (!is_in_known(watch, sp))
 		return 0;
 	if (size > watch->stack_end - sp)
 		size = (size_t)(watch->stack_end - sp);
-	return memory_read_process(watch->tid, sp, to, size);
+	return memory != NULL ? target_memory_read(memory, watch->tid, sp, to, size) :
+				memory_read_process(watch->tid, sp, to, size);
 }
 
 size_t
-stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void *to, size_t size)
+stack_copy(const struct process *process, const struct target_memory *memory, struct watch *watch,
+	   uint64_t sp, void *to, size_t size)
 {
 	if (!is_in_known(watch, sp))
 		find_stack(process, watch, sp);
 	if (is_in_known(watch, sp))
-		return stack_copy_again(watch, sp, to, size);
+		return stack_copy_again(memory, watch, sp, to, size);
 	/* The mapping is unknown: all readable bytes are copied. */
-	return memory_read_process(watch->tid, sp, to, size);
+	return memory != NULL ? target_memory_read(memory, watch->tid, sp, to, size) :
+				memory_read_process(watch->tid, sp, to, size);
 }

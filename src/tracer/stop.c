@@ -260,8 +260,8 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->live_limit = 0;
 	snapshot->stack_address = snapshot->regs.sp;
 	snapshot->stack_wanted = request->stack_want;
-	snapshot->stack_size = stack_copy(process, request->watch, snapshot->regs.sp,
-					  snapshot->stack, request->stack_want);
+	snapshot->stack_size = stack_copy(process, request->memory, request->watch,
+					  snapshot->regs.sp, snapshot->stack, request->stack_want);
 	if (request->stopped != NULL)
 		request->stopped(request->context, request->watch->tid, request->snapshot.regs.sp);
 	if (!counters_first)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wallsample/tracer/target_memory.h"
 #include "wallsample/tracer/tracer.h"
 
 /*
@@ -105,17 +106,19 @@ bool stop_release(pid_t tid, int status);
 /*
  * Copies up to `size` bytes from the stack pointer to the end of the mapping that contains it. If
  * the end is not known, as before Linux 6.11, the copy ends at the first page that is not readable.
- * Returns the number of bytes.
+ * With `memory`, the copy also ends at the first page that is not in memory; NULL: no thread is
+ * stopped. Returns the number of bytes.
  *
  * Memory above the mapping of the stack must not be read: a page there may have to come from a
  * file, over a network, or by userfaultfd(2) from a thread of the target, perhaps from the one that
  * is stopped.
  */
-size_t stack_copy(const struct process *process, struct watch *watch, uint64_t sp, void *to,
-		  size_t size);
+size_t stack_copy(const struct process *process, const struct target_memory *memory,
+		  struct watch *watch, uint64_t sp, void *to, size_t size);
 
 /* As stack_copy, for a stack pointer in the mapping of the previous copy. Returns 0 for any other
  * stack pointer. */
-size_t stack_copy_again(const struct watch *watch, uint64_t sp, void *to, size_t size);
+size_t stack_copy_again(const struct target_memory *memory, const struct watch *watch, uint64_t sp,
+			void *to, size_t size);
 
 #endif

@@ -88,7 +88,8 @@ tracer_prefetch(struct stop_request *request)
 
 	snapshot_reserve(&request->snapshot, request->stack_want);
 	if (request->sp_before != 0)
-		stack_copy_again(request->watch, request->sp_before, request->snapshot.stack, size);
+		stack_copy_again(request->memory, request->watch, request->sp_before,
+				 request->snapshot.stack, size);
 }
 
 static bool

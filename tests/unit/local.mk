@@ -98,6 +98,7 @@ unit_tests = \
 	tests/unit/symbol/test_symbol_names \
 	tests/unit/thread/test_state \
 	tests/unit/tracer/test_queued \
+	tests/unit/tracer/test_target_memory \
 	tests/unit/tracer/test_tracer_parts \
 	tests/unit/unwind/test_cfi \
 	tests/unit/unwind/test_chain \

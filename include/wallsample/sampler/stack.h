@@ -27,6 +27,7 @@ struct stack_state {
 	const struct jit *jit;
 	/* NULL: stacks have only frames of native code */
 	const struct runtimes *runtimes;
+	const struct memory *reader; /* reads the memory of the target; NULL in core files */
 	/* (address, enum frame_origin) -> frame. Cleared when mappings or code generated at run
 	 * time change. */
 	struct table frames;

@@ -27,6 +27,8 @@
 #include "wallsample/thread/state.h"
 #include "wallsample/tracer/snapshot.h"
 
+struct target_memory;
+
 /* Outcome of a stop request. */
 enum stop_end {
 	STOP_CAPTURED,   /* the snapshot is valid */
@@ -46,11 +48,12 @@ enum occupied_thread { OCCUPIED_UNKNOWN, OCCUPIED_RUNNING, OCCUPIED_RAN, OCCUPIE
 /* Request to stop one thread, owned by the caller. It must be neither moved nor changed while its
  * end is STOP_LATE. */
 struct stop_request {
-	struct watch *watch;           /* in: for reading the thread's counters in the stop */
-	struct sched before;           /* counters read before the request */
-	size_t stack_want;             /* bytes of stack to copy */
-	uint64_t sp_before;            /* stack pointer at an earlier sample; 0: none */
-	uint64_t tick_ns, counters_ns; /* when the tick began, and `before` was read */
+	struct watch *watch;                /* in: for reading the thread's counters in the stop */
+	const struct target_memory *memory; /* for reading the stack; NULL: all pages are read */
+	struct sched before;                /* counters read before the request */
+	size_t stack_want;                  /* bytes of stack to copy */
+	uint64_t sp_before;                 /* stack pointer at an earlier sample; 0: none */
+	uint64_t tick_ns, counters_ns;      /* when the tick began, and `before` was read */
 	uint64_t occupied_ns[2]; /* when due; until when CPUs may have been taken; 0: not planned */
 	enum occupied_thread occupied;
 	struct snapshot snapshot; /* initialised by the caller, filled by the tracer */
@@ -178,23 +181,5 @@ size_t tracer_outstanding(const struct tracer *tracer);
 bool tracer_exit_status(struct tracer *tracer, int *status);
 
 const struct tracer_stats *tracer_stats(const struct tracer *tracer);
-
-/* --- reading without a stop ---------------------------------------------------------- */
-
-enum read_end {
-	READ_CAPTURED, /* the copy is consistent: the thread did not run during the reads */
-	READ_MOVED,    /* the thread was running, or ran during the reads */
-	READ_GONE,     /* the thread has exited or is exiting */
-	READ_FAILED,   /* the stack or the counters could not be read */
-};
-
-/*
- * Copies up to `stack_want` bytes of the stack of a sleeping thread without a stop. The caller must
- * have read the counters `before` first and the system call `info` after them. The counters are
- * read again after the copy: READ_CAPTURED proves that the thread has not run since `before`.
- */
-enum read_end tracer_read_sleeper(const struct process *process, struct watch *watch,
-				  const struct sched *before, const struct syscall_info *info,
-				  size_t stack_want, struct snapshot *snapshot);
 
 #endif

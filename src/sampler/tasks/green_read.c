@@ -35,7 +35,7 @@ is_resident(const struct green_tasks *green, struct window windows[WINDOWS],
 			*window = (struct window){
 				.start = start,
 				.known = true,
-				.pages = resident_pages(&green->process->resident, start,
+				.pages = resident_pages(&green->process->memory.resident, start,
 							!green->holding),
 			};
 		if ((window->pages >> (page - start) / MEMORY_PAGE & 1) == 0)
@@ -57,7 +57,8 @@ green_read_memory(struct green_tasks *green, const struct memory_piece *piece, s
 		count = MEMORY_PIECES_MOST;
 	while (resident < count && is_resident(green, windows, &piece[resident]))
 		resident++;
-	return memory_read_pieces(green->process->process->pid, piece, resident, to);
+	return target_memory_read_pieces(&green->process->memory, green->process->process->pid,
+					 piece, resident, to);
 }
 
 void

@@ -18,6 +18,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer.h"
+#include "wallsample/tracer/sleeper.h"
 
 /* --- the child ------------------------------------------------------------------ */
 
@@ -99,8 +100,8 @@ capture(const struct scene *scene, int thread, struct snapshot *snapshot)
 	watch_init(&watch, atomic_load(&report[thread].tid), sched_source_probe(), true);
 	allowed = sleeping_child_settle(&scene->child, &watch, SYS_read, &sched, &info);
 	if (allowed)
-		assert_int_equal(tracer_read_sleeper(scene->child.process, &watch, &sched, &info,
-						     STACK_WANT, snapshot),
+		assert_int_equal(tracer_read_sleeper(scene->child.process, NULL, &watch, &sched,
+						     &info, STACK_WANT, snapshot),
 				 READ_CAPTURED);
 	regs_set(&snapshot->regs, regs_fp_number, report[thread].fp);
 	watch_release(&watch);

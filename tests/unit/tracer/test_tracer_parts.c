@@ -23,6 +23,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/process_memory.h"
 #include "wallsample/tracer/tracer.h"
+#include "wallsample/tracer/sleeper.h"
 
 static void
 test_regs(void **state)
@@ -292,7 +293,7 @@ sleeper_start(struct sleeper *sleeper)
 static enum read_end
 read_sleeper(struct sleeper *sleeper, size_t want)
 {
-	return tracer_read_sleeper(sleeper->child.process, &sleeper->watch, &sleeper->sched,
+	return tracer_read_sleeper(sleeper->child.process, NULL, &sleeper->watch, &sleeper->sched,
 				   &sleeper->info, want, &sleeper->snapshot);
 }
 
@@ -395,20 +396,20 @@ test_stack_at_brink(void **state)
 	assert_int_equal(mprotect(two + page, page, PROT_READ), 0);
 	assert_int_equal(process_open(getpid(), &process, &err), 0);
 	watch_init(&watch, getpid(), sched_source_probe(), true);
-	assert_int_equal(stack_copy_again(&watch, sp, to, page), 0);
-	assert_int_equal(stack_copy(process, &watch, sp, to, 16), 16);
+	assert_int_equal(stack_copy_again(NULL, &watch, sp, to, page), 0);
+	assert_int_equal(stack_copy(process, NULL, &watch, sp, to, 16), 16);
 	if (watch.stack_end == UINT64_MAX) {
 		print_message("[   NOTE   ] this kernel does not tell where a mapping ends\n");
-		assert_int_equal(stack_copy(process, &watch, sp, to, page), page);
+		assert_int_equal(stack_copy(process, NULL, &watch, sp, to, page), page);
 	} else {
-		assert_int_equal(stack_copy(process, &watch, sp, to, page), 64);
-		assert_int_equal(stack_copy_again(&watch, sp, to, page), 64);
-		assert_int_equal(stack_copy_again(&watch, sp + 64, to, page), 0);
+		assert_int_equal(stack_copy(process, NULL, &watch, sp, to, page), 64);
+		assert_int_equal(stack_copy_again(NULL, &watch, sp, to, page), 64);
+		assert_int_equal(stack_copy_again(NULL, &watch, sp + 64, to, page), 0);
 		/* Another stack. */
-		assert_int_equal(stack_copy(process, &watch, sp + 64, to, page), page);
+		assert_int_equal(stack_copy(process, NULL, &watch, sp + 64, to, page), page);
 		assert_int_equal(munmap(two + page, page), 0);
-		assert_int_equal(stack_copy(process, &watch, sp, to, page), 64);
-		assert_int_equal(stack_copy(process, &watch, sp + 64, to, page), 0);
+		assert_int_equal(stack_copy(process, NULL, &watch, sp, to, page), 64);
+		assert_int_equal(stack_copy(process, NULL, &watch, sp + 64, to, page), 0);
 	}
 	munmap(two, 2 * page);
 	free(to);

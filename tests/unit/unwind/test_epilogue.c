@@ -21,6 +21,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/tracer.h"
 #include "wallsample/unwind/unwind.h"
+#include "wallsample/tracer/sleeper.h"
 
 #define TRAMPOLINES 3
 #define CODE_SIZE 64
@@ -114,8 +115,8 @@ start(void **state)
 	watch_init(&watch, atomic_load(&told->tid), sched_source_probe(), true);
 	scene->allowed = sleeping_child_settle(&scene->child, &watch, SYS_read, &sched, &info);
 	if (scene->allowed)
-		assert_int_equal(tracer_read_sleeper(scene->child.process, &watch, &sched, &info,
-						     (size_t)256 << 10, &scene->snapshot),
+		assert_int_equal(tracer_read_sleeper(scene->child.process, NULL, &watch, &sched,
+						     &info, (size_t)256 << 10, &scene->snapshot),
 				 READ_CAPTURED);
 	watch_release(&watch);
 	return 0;
