@@ -33,6 +33,8 @@ libwallsample_a_SOURCES += \
 	src/cli/say.c \
 	src/cli/signals.c \
 	src/cli/supervisor.c \
+	src/cli/supervisor_group.c \
+	src/cli/supervisor_internal.h \
 	src/cli/signals_internal.h \
 	src/cli/source.c \
 	src/cli/status_line_internal.h \

@@ -8,8 +8,11 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "wallsample/cli/supervisor.h"
 
 /* Missing in headers before Linux 5.9. */
 #ifndef CAP_CHECKPOINT_RESTORE
@@ -72,11 +75,12 @@ rights_check(const struct options *options, struct error *err)
 {
 	if (getauxval(AT_SECURE) == 0)
 		return 0;
+	if (geteuid() != getuid() || getegid() != getgid())
+		return error_set(err, ERROR_USAGE,
+				 "the file wallsample must not be set-user-ID or set-group-ID");
 	if (options->command != NULL)
 		return refuse("starting a command", err);
 	if (!attaches(options)) {
-		if (geteuid() != getuid() && setresuid(getuid(), getuid(), getuid()) != 0)
-			return refuse("giving up the rights of another user", err);
 		if (!set(0, 0))
 			return refuse("giving up capabilities", err);
 		return 0;
@@ -119,15 +123,40 @@ is_writable(const struct output *output)
 	       errno == ENOENT;
 }
 
+/* True if the folder of the output is sticky (S_ISVTX), and another user may have a file of the
+ * name of the output there: only the owners of the file and of the folder may replace it. */
+static bool
+is_sticky(const struct output *output)
+{
+	struct stat folder;
+
+	return output->dirfd >= 0 && fstat(output->dirfd, &folder) == 0 &&
+	       (folder.st_mode & S_ISVTX) != 0 && folder.st_uid != geteuid();
+}
+
+/* The capabilities that all threads keep. */
+static uint64_t kept;
+
+/* capset(2) and prctl(2) act on the calling thread only. */
+static void
+reduce_thread(void)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)set(kept, kept);
+}
+
 void
 rights_reduce(const struct output *output, bool signals)
 {
-	uint64_t permitted, kept = NEEDED;
+	uint64_t permitted;
 
 	volunteer();
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!read_permitted(&permitted))
 		return;
+	kept = NEEDED;
+	/* Before Linux 5.9 only CAP_SYS_ADMIN allows to open /proc/PID/map_files. */
+	if ((permitted & BIT(CAP_CHECKPOINT_RESTORE)) == 0)
+		kept |= BIT(CAP_SYS_ADMIN);
 	if (signals)
 		kept |= BIT(CAP_KILL);
 	kept &= permitted;
@@ -135,5 +164,15 @@ rights_reduce(const struct output *output, bool signals)
 		return;
 	if (!is_writable(output))
 		kept |= BIT(CAP_DAC_OVERRIDE) & permitted;
-	set(kept, kept);
+	if (is_sticky(output))
+		kept |= BIT(CAP_FOWNER) & permitted;
+	reduce_thread();
+	supervisor_call(reduce_thread);
+}
+
+void
+rights_drop_all(void)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)set(0, 0);
 }

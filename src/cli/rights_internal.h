@@ -22,10 +22,13 @@ int rights_check(const struct options *options, struct error *err);
 /*
  * To be called when the target and the output are open and the command has been started. Keeps only
  * the capabilities that sampling needs: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE
- * and CAP_SYS_NICE; CAP_KILL if `signals` is true, because a started command may belong to another
- * user; and CAP_DAC_OVERRIDE if the folder of the output could not be written without it. Also
- * makes wallsample the first choice of the kernel when memory runs out.
+ * and CAP_SYS_NICE; CAP_SYS_ADMIN in place of a CAP_CHECKPOINT_RESTORE that is missing; CAP_KILL if `signals` is true, because a started command may belong to another
+ * user; and CAP_DAC_OVERRIDE or CAP_FOWNER if the output could not be replaced without it. The
+ * thread of the supervisor, and the keepers that it forks, keep the same. Also makes wallsample the first choice of the kernel when memory runs out.
  */
 void rights_reduce(const struct output *output, bool signals);
+
+/* Gives up all capabilities of the calling thread. */
+void rights_drop_all(void);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,10 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/rights_internal.h"
+#include "cli/supervisor_internal.h"
 #include "wallsample/base/base.h"
 
 /* The signal to which wallsample reacts. SIGRTMAX is the timer's (watchdog.c). */
@@ -52,12 +52,13 @@ static struct shared *shared;
 /* In wallsample: the thread that starts the supervisor. */
 static struct {
 	pthread_t thread;
-	pid_t watched;  /* the process id of wallsample */
-	int pidfd;      /* of wallsample */
-	int stat;       /* /proc/PID/stat of wallsample */
-	int end;        /* eventfd: the supervisor is to end */
-	int wanted;     /* eventfd: a keeper is to be forked */
-	int forked;     /* eventfd: that has been done */
+	pid_t watched; /* the process id of wallsample */
+	int pidfd;     /* of wallsample */
+	int stat;      /* /proc/PID/stat of wallsample */
+	int end;       /* eventfd: the supervisor is to end */
+	int wanted;    /* eventfd: `task` is to be executed */
+	int done;      /* eventfd: that has been done */
+	void (*task)(void);
 	int command[2]; /* pipe from the supervisor to the keeper */
 	pid_t keeper;   /* 0: none */
 	/* what the keeper does if the supervisor has killed wallsample */
@@ -154,33 +155,6 @@ close_others(void)
 	(void)syscall(SYS_close_range, (unsigned)highest + 1, ~0U, 0);
 }
 
-/*
- * Moves the supervisor to the root of the control groups (v2), if permitted, so that it is not
- * frozen together with wallsample. A process that is frozen there can be killed; one that a freezer
- * of v1 has frozen cannot, so that leaving that would not help.
- */
-static void
-leave_group(void)
-{
-	/* The second one is that of systems with v1 and v2. */
-	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
-		struct statfs info;
-		char path[64];
-		int fd;
-
-		if (statfs(mounts[i], &info) != 0 || info.f_type != CGROUP2_SUPER_MAGIC)
-			continue;
-		snprintf(path, sizeof(path), "%s/cgroup.procs", mounts[i]);
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		(void)!write(fd, "0", 1); /* 0: the writing process */
-		close(fd);
-	}
-}
-
 /* To be called in a new process: a session of its own, and the usual effects of signals. `name`
  * must not contain "wallsample": "pkill -STOP wallsample" must not stop this process, too. */
 static void
@@ -206,7 +180,8 @@ static void __attribute__((noreturn)) supervise(void)
 	become_own("ws-supervisor");
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	close_others();
-	leave_group();
+	supervisor_leave_group();
+	rights_drop_all();
 	shared->supervisor = getpid();
 	while (poll(&ended, 1, SUPERVISOR_LOOK_MS) == 0)
 		look(&unanswered);
@@ -248,17 +223,23 @@ static void __attribute__((noreturn)) keep(void)
 static void
 fork_keeper(void)
 {
-	uint64_t count;
-
-	if (read(starter.wanted, &count, sizeof(count)) != sizeof(count))
-		return;
 	if (starter.keeper > 0)
 		end_child(starter.keeper);
 	starter.keeper = fork();
 	if (starter.keeper == 0)
 		keep();
+}
+
+static void
+execute_task(void)
+{
+	uint64_t count;
+
+	if (read(starter.wanted, &count, sizeof(count)) != sizeof(count))
+		return;
+	starter.task();
 	count = 1;
-	(void)!write(starter.forked, &count, sizeof(count));
+	(void)!write(starter.done, &count, sizeof(count));
 }
 
 static bool
@@ -280,7 +261,7 @@ wait_for_work(int pidfd, int ms, bool *ended)
 				 { .fd = pidfd, .events = POLLIN } };
 
 	if (poll(wait, ARRAY_SIZE(wait), ms) > 0 && wait[1].revents != 0)
-		fork_keeper();
+		execute_task();
 	*ended = wait[2].revents != 0;
 	return wait[0].revents != 0;
 }
@@ -324,11 +305,11 @@ starter_run(void *context)
 		       wait_for_work(-1, first ? 0 : STARTER_MS, &ended);
 		first = false;
 	}
-	/* A caller of supervisor_keep does not wait from now on. */
+	/* A caller of supervisor_call does not wait from now on. */
 	shared->over = true;
 	if (starter.keeper > 0)
 		end_child(starter.keeper);
-	(void)!write(starter.forked, &(uint64_t){ 1 }, sizeof(uint64_t));
+	(void)!write(starter.done, &(uint64_t){ 1 }, sizeof(uint64_t));
 	return NULL;
 }
 
@@ -373,8 +354,8 @@ open_all(void)
 	starter.stat = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	starter.end = eventfd(0, EFD_CLOEXEC);
 	starter.wanted = eventfd(0, EFD_CLOEXEC);
-	starter.forked = eventfd(0, EFD_CLOEXEC);
-	if (starter.stat < 0 || starter.end < 0 || starter.wanted < 0 || starter.forked < 0 ||
+	starter.done = eventfd(0, EFD_CLOEXEC);
+	if (starter.stat < 0 || starter.end < 0 || starter.wanted < 0 || starter.done < 0 ||
 	    pipe2(starter.started, O_CLOEXEC) != 0 || pipe2(starter.command, O_CLOEXEC) != 0)
 		return errno;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -390,7 +371,7 @@ close_all(void)
 {
 	struct shared *memory = shared;
 	const int opened[] = { starter.pidfd,      starter.stat,       starter.end,
-			       starter.wanted,     starter.forked,     starter.started[0],
+			       starter.wanted,     starter.done,       starter.started[0],
 			       starter.started[1], starter.command[0], starter.command[1] };
 
 	for (size_t i = 0; i < ARRAY_SIZE(opened); i++)
@@ -418,7 +399,7 @@ supervisor_start(struct error *err)
 	int error, result = 0;
 	ssize_t size = 0;
 
-	starter.pidfd = starter.stat = starter.end = starter.wanted = starter.forked = -1;
+	starter.pidfd = starter.stat = starter.end = starter.wanted = starter.done = -1;
 	starter.started[0] = starter.started[1] = starter.command[0] = starter.command[1] = -1;
 	starter.keeper = 0;
 	error = open_all();
@@ -466,17 +447,24 @@ supervisor_abandon(void)
 }
 
 void
-supervisor_keep(int (*report)(void *context), void *context)
+supervisor_call(void (*task)(void))
 {
 	uint64_t count = 1;
 
 	if (shared == NULL || shared->over)
 		return;
+	starter.task = task;
+	if (write(starter.wanted, &count, sizeof(count)) == sizeof(count))
+		while (read(starter.done, &count, sizeof(count)) < 0 && errno == EINTR)
+			;
+}
+
+void
+supervisor_keep(int (*report)(void *context), void *context)
+{
 	starter.report = report;
 	starter.context = context;
-	if (write(starter.wanted, &count, sizeof(count)) == sizeof(count))
-		while (read(starter.forked, &count, sizeof(count)) < 0 && errno == EINTR)
-			;
+	supervisor_call(fork_keeper);
 }
 
 struct tracer_load *

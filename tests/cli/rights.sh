@@ -10,20 +10,50 @@ if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
 	exit 77
 fi
 
-# expect_rights WANTED: the effective and the permitted capabilities of $begun
+# expect_rights WANTED: the effective and the permitted capabilities of all threads of $begun, and of
+# its children other than the command, are not beyond WANTED
 expect_rights() {
-	for field in CapEff CapPrm; do
-		found=$(awk -v field="$field:" '$1 == field { print $2 }' "/proc/$begun/status")
-		[ "$((0x$found & ~0x$1))" -eq 0 ] ||
-			complain "$field is $found, wanted nothing beyond $1"
-		[ "$((0x$found & 0x80000))" -ne 0 ] || complain "CAP_SYS_PTRACE is not in $found"
+	expect_children 1
+	# A new supervisor gives its rights up as soon as it runs.
+	for turn in 1 2 3 4 5 6 7 8 9 10; do
+		cat $(children "$begun") 2>/dev/null | grep -q '^NoNewPrivs:	0' || break
+		sleep 1
 	done
+	for status in /proc/"$begun"/task/*/status $(children "$begun"); do
+		for field in CapEff CapPrm; do
+			found=$(awk -v field="$field:" '$1 == field { print $2 }' "$status")
+			[ "$((0x$found & ~0x$1))" -eq 0 ] ||
+				complain "$field in $status is $found, wanted nothing beyond $1"
+		done
+		grep -q 'NoNewPrivs:	1' "$status" || complain "$status: new rights are possible"
+	done
+	found=$(awk '$1 == "CapEff:" { print $2 }' "/proc/$begun/status")
+	[ "$((0x$found & 0x80000))" -ne 0 ] || complain "CAP_SYS_PTRACE is not in $found"
+}
+
+# children PID: the status files of the supervisor and the keeper
+children() {
+	for child in $(cat /proc/"$1"/task/*/children); do
+		case $(cat "/proc/$child/comm" 2>/dev/null) in
+		ws-*) echo "/proc/$child/status" ;;
+		esac
+	done
+}
+
+# expect_children COUNT: waits until $begun has so many
+expect_children() {
+	for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ "$(children "$begun" | wc -l)" -lt "$1" ] || return
+		sleep 1
+	done
+	complain "not $1 children, but: $(children "$begun")"
 }
 
 # CAP_DAC_READ_SEARCH 2, CAP_SYS_PTRACE 19, CAP_SYS_NICE 23, CAP_CHECKPOINT_RESTORE 40
 few=10000880004
 actor park
 begin -p "$actor" -d 60 -o "$dir/own.txt"
+expect_children 2 # the supervisor, and after a second a keeper
 expect_rights $few
 [ "$(cat "/proc/$begun/oom_score_adj")" = 1000 ] || complain 'it is not the first to go'
 kill -INT "$begun"

@@ -52,6 +52,12 @@ void supervisor_abandon(void);
 struct tracer_load *supervisor_load(void);
 
 /*
+ * Calls `task` in the thread that forks the supervisor and the keeper, and waits for its end. No
+ * effect if there is no supervisor.
+ */
+void supervisor_call(void (*task)(void));
+
+/*
  * Forks a process, the keeper, that has a copy of what was sampled, and replaces an earlier one. If
  * the supervisor has to kill wallsample later, report(context) is called in the keeper, whose exit
  * status its result becomes; otherwise the keeper ends with wallsample. In the keeper there is no
