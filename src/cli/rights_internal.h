@@ -22,9 +22,10 @@ int rights_check(const struct options *options, struct error *err);
 /*
  * To be called when the target and the output are open and the command has been started. Keeps only
  * the capabilities that sampling needs: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE
- * and CAP_SYS_NICE; CAP_SYS_ADMIN in place of a CAP_CHECKPOINT_RESTORE that is missing; CAP_KILL if `signals` is true, because a started command may belong to another
- * user; and CAP_DAC_OVERRIDE or CAP_FOWNER if the output could not be replaced without it. The
- * thread of the supervisor, and the keepers that it forks, keep the same. Also makes wallsample the first choice of the kernel when memory runs out.
+ * (or CAP_SYS_ADMIN where that is missing) and CAP_SYS_NICE; CAP_KILL if `signals` is true, because
+ * a started command may belong to another user; and CAP_DAC_OVERRIDE or CAP_FOWNER if the output
+ * could not be replaced without it. The thread of the supervisor, and the keepers that it forks,
+ * keep the same. Also makes wallsample the first choice of the kernel when memory runs out.
  */
 void rights_reduce(const struct output *output, bool signals);
 

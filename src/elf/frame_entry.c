@@ -409,9 +409,15 @@ find_entry(const struct image *image, uint64_t vaddr, struct table_entry *found)
 bool
 frame_entry_has_table(const struct image *image)
 {
+	const struct frame_section section = frame_section_of_image(image);
+	struct table_entry first;
+	struct frame_entry entry;
 	uint64_t table, count;
 
-	return find_table(image, &table, &count);
+	/* The table may lead to entries that image_read_vaddr() does not read: linkers put
+	 * .eh_frame into a writable segment if one object has a writable .eh_frame. */
+	return find_table(image, &table, &count) && read_entry(image, table, 0, &first) &&
+	       frame_entry_read(&section, from_header(image, first.place), &entry, NULL);
 }
 
 bool

@@ -14,8 +14,9 @@
 /* Largest number of bytes of a section that are read. The largest .debug_frame and the largest
  * .eh_frame without a search table of Debian's programs have some megabytes. */
 #define SECTION_MOST (UINT64_C(64) << 20)
-/* Largest number of entries of a sorted list (8 MiB). */
-#define ENTRIES_MOST ((size_t)1 << 19)
+
+const struct frame_budget frame_budget_of_run = { .bytes = 2 * SECTION_MOST,
+						  .entries = UINT64_C(1) << 20 };
 
 /* Number of bytes at the beginning of a section ".zdebug_…": "ZLIB" and its unpacked size,
  * big-endian. */
@@ -37,17 +38,19 @@ struct sorted_section {
 
 struct frame_table {
 	const struct image *image;
+	struct frame_budget *budget;
 	struct frame_section whole; /* of the entries that .eh_frame_hdr leads to */
 	bool searchable;            /* .eh_frame_hdr has a table */
 	struct sorted_section eh_frame, debug_frame;
 };
 
 struct frame_table *
-frame_table_open(const struct image *image)
+frame_table_open(const struct image *image, struct frame_budget *budget)
 {
 	struct frame_table *table = xcalloc(1, sizeof(*table));
 
 	table->image = image;
+	table->budget = budget;
 	table->whole = frame_section_of_image(image);
 	table->searchable = frame_entry_has_table(image);
 	return table;
@@ -80,14 +83,15 @@ by_start(const void *a, const void *b)
 /* Reads and sorts all entries of the section. Entries of no code, which linkers leave of functions
  * that they have removed, are left out. */
 static void
-sort_entries(struct sorted_section *sorted)
+sort_entries(struct sorted_section *sorted, struct frame_budget *budget)
 {
 	const struct frame_section *section = &sorted->section;
 	uint64_t place = section->low, next;
 
-	for (; place < section->high && sorted->count < ENTRIES_MOST; place = next) {
+	for (; place < section->high && budget->entries > 0; place = next) {
 		struct frame_entry entry;
 
+		budget->entries--;
 		if (!frame_entry_read(section, place, &entry, &next) || entry.start == 0 ||
 		    entry.size == 0)
 			continue;
@@ -123,14 +127,25 @@ search_sorted(const struct sorted_section *sorted, uint64_t vaddr, struct frame_
 
 /* --- sections ----------------------------------------------------------------------------- */
 
+/* Takes `size` bytes from the budget; false when they are too many, or none. */
+static bool
+spend(struct frame_table *table, uint64_t size)
+{
+	if (size == 0 || size > SECTION_MOST || size > table->budget->bytes)
+		return false;
+	table->budget->bytes -= size;
+	return true;
+}
+
 /* Reads `size` bytes of the file; NULL when they cannot be read, or are too many. The caller frees
  * the bytes. */
 static uint8_t *
-read_bytes(const struct image *image, uint64_t offset, uint64_t size)
+read_bytes(struct frame_table *table, uint64_t offset, uint64_t size)
 {
+	const struct image *image = table->image;
 	uint8_t *bytes;
 
-	if (size == 0 || size > SECTION_MOST || offset > image->size || size > image->size - offset)
+	if (offset > image->size || size > image->size - offset || !spend(table, size))
 		return NULL;
 	bytes = xmalloc(size);
 	if (image_read_offset(image, offset, bytes, size))
@@ -142,12 +157,12 @@ read_bytes(const struct image *image, uint64_t offset, uint64_t size)
 /* Unpacks the `packed_size` bytes behind `packed`, which have `size` bytes when unpacked; NULL when
  * this fails. The caller frees the bytes. */
 static uint8_t *
-unpack(const uint8_t *packed, uint64_t packed_size, uint64_t size)
+unpack(struct frame_table *table, const uint8_t *packed, uint64_t packed_size, uint64_t size)
 {
 	uint8_t *bytes;
 	uLongf unpacked = size;
 
-	if (size == 0 || size > SECTION_MOST)
+	if (!spend(table, size))
 		return NULL;
 	bytes = xmalloc(size);
 	if (uncompress(bytes, &unpacked, packed, packed_size) == Z_OK && unpacked == size)
@@ -159,7 +174,7 @@ unpack(const uint8_t *packed, uint64_t packed_size, uint64_t size)
 /* Reads a section, and unpacks it when it is compressed: `old` if it is called ".zdebug_…". Stores
  * the number of bytes in *size. Returns NULL when this fails; the caller frees the bytes. */
 static uint8_t *
-read_section(const struct image *image, const Elf64_Shdr *header, bool old, uint64_t *size)
+read_section(struct frame_table *table, const Elf64_Shdr *header, bool old, uint64_t *size)
 {
 	const bool packed = (header->sh_flags & SHF_COMPRESSED) != 0;
 	uint8_t *bytes = NULL, *raw;
@@ -167,18 +182,20 @@ read_section(const struct image *image, const Elf64_Shdr *header, bool old, uint
 
 	if (header->sh_type == SHT_NOBITS)
 		return NULL;
-	raw = read_bytes(image, header->sh_offset, header->sh_size);
+	raw = read_bytes(table, header->sh_offset, header->sh_size);
 	*size = header->sh_size;
 	if (raw == NULL || (!packed && !old))
 		return raw;
 	if (old && *size > OLD_HEADER_BYTES && memcmp(raw, "ZLIB", 4) == 0) {
 		*size = bytes_big(raw + 4, sizeof(*size));
-		bytes = unpack(raw + OLD_HEADER_BYTES, header->sh_size - OLD_HEADER_BYTES, *size);
+		bytes = unpack(table, raw + OLD_HEADER_BYTES, header->sh_size - OLD_HEADER_BYTES,
+			       *size);
 	} else if (packed && *size > sizeof(head)) {
 		memcpy(&head, raw, sizeof(head));
 		*size = head.ch_size;
 		if (head.ch_type == ELFCOMPRESS_ZLIB)
-			bytes = unpack(raw + sizeof(head), header->sh_size - sizeof(head), *size);
+			bytes = unpack(table, raw + sizeof(head), header->sh_size - sizeof(head),
+				       *size);
 	}
 	free(raw);
 	return bytes;
@@ -198,20 +215,26 @@ has_pclntab(const struct image *image)
 /* Reads the section with this header and sorts its entries; `low` is the place of its first
  * byte. */
 static void
-sort_section(struct sorted_section *sorted, const struct image *image, const Elf64_Shdr *header,
+sort_section(struct frame_table *table, struct sorted_section *sorted, const Elf64_Shdr *header,
 	     bool old, uint64_t low)
 {
 	struct frame_section *section = &sorted->section;
 	uint64_t size = 0;
 
-	sorted->bytes = read_section(image, header, old, &size);
+	sorted->bytes = read_section(table, header, old, &size);
 	if (sorted->bytes == NULL || low > UINT64_MAX - size)
 		return;
-	section->image = image;
+	section->image = table->image;
 	section->bytes = sorted->bytes;
 	section->low = low;
 	section->high = low + size;
-	sort_entries(sorted);
+	sort_entries(sorted, table->budget);
+	if (sorted->count > 0)
+		return;
+	free(sorted->bytes);
+	*section = (struct frame_section){ .image = table->image,
+					   .debug_frame = section->debug_frame };
+	sorted->bytes = NULL;
 }
 
 static const struct sorted_section *
@@ -224,7 +247,7 @@ eh_frame(struct frame_table *table)
 		return sorted;
 	sorted->tried = true;
 	if (image_find_section(table->image, ".eh_frame", &header))
-		sort_section(sorted, table->image, &header, false, header.sh_addr);
+		sort_section(table, sorted, &header, false, header.sh_addr);
 	return sorted;
 }
 
@@ -243,7 +266,7 @@ debug_frame(struct frame_table *table)
 	if (!found)
 		found = old = image_find_section(table->image, ".zdebug_frame", &header);
 	if (found && !has_pclntab(table->image))
-		sort_section(sorted, table->image, &header, old, 0);
+		sort_section(table, sorted, &header, old, 0);
 	return sorted;
 }
 

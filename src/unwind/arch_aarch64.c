@@ -118,6 +118,8 @@ arch_cfi_defaults(struct cfi_row *row)
 {
 	for (unsigned i = 19; i <= 30; i++)
 		row->reg[i].how = CFI_SAME;
+	/* The caller's stack pointer is the CFA. */
+	row->reg[regs_sp_number] = (struct cfi_value){ CFI_OFFSET, 0 };
 }
 
 /* DW_CFA_AARCH64_negate_ra_state_with_pc and DW_CFA_AARCH64_negate_ra_state: AADWARF64 4.4. */
@@ -133,10 +135,22 @@ arch_cfi_instruction(struct cfi_row *row, unsigned code)
 	return true;
 }
 
-/* The signature is in the bits above the 48 bits of an address. Addresses of 52 bits exist only in
- * programs that ask for them (Documentation/arch/arm64/memory.rst). */
+/*
+ * The signature is in the bits above those of an address, of which there are 48, or 42 or 39 in
+ * kernels with other settings. Addresses of 52 bits exist only in programs that ask for them
+ * (Documentation/arch/arm64/memory.rst). Of several numbers of bits, the first is taken with which
+ * the address is in the code of the process.
+ */
 uint64_t
-arch_strip_signature(uint64_t address)
+arch_strip_signature(const struct walk *walk, uint64_t address)
 {
-	return address & ((UINT64_C(1) << 48) - 1);
+	static const unsigned bits[] = { 48, 42, 39 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
+		const uint64_t found = address & ((UINT64_C(1) << bits[i]) - 1);
+
+		if (maps_find(walk->maps, found - 1) != NULL)
+			return found;
+	}
+	return address & ((UINT64_C(1) << bits[0]) - 1);
 }

@@ -142,7 +142,7 @@ arch_pclntab_caller(struct walk *walk, uint32_t depth, bool is_assembler, struct
 }
 
 /* DWARF numbers: System V ABI, AMD64 supplement, figure 3.36. */
-enum { RBX = 3, RBP = 6, R12 = 12, R15 = 15, RETURN_ADDRESS = 16 };
+enum { RBX = 3, RBP = 6, RSP = 7, R12 = 12, R15 = 15, RETURN_ADDRESS = 16 };
 
 const unsigned arch_pc_number = RETURN_ADDRESS;
 
@@ -153,7 +153,8 @@ arch_cfi_defaults(struct cfi_row *row)
 	row->reg[RBP].how = CFI_SAME;
 	for (unsigned i = R12; i <= R15; i++)
 		row->reg[i].how = CFI_SAME;
-	/* The call has pushed the return address. */
+	/* The caller's stack pointer is the CFA. The call has pushed the return address. */
+	row->reg[RSP] = (struct cfi_value){ CFI_OFFSET, 0 };
 	row->reg[RETURN_ADDRESS] = (struct cfi_value){ CFI_SAVED, -(int64_t)sizeof(uint64_t) };
 }
 
@@ -166,7 +167,8 @@ arch_cfi_instruction(struct cfi_row *row, unsigned code)
 }
 
 uint64_t
-arch_strip_signature(uint64_t address)
+arch_strip_signature(const struct walk *walk, uint64_t address)
 {
+	(void)walk;
 	return address;
 }

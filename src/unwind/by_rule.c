@@ -24,6 +24,7 @@ struct state {
 	/* The unwind tables of the modules, indexed by module number; NULL: not opened yet. */
 	struct rule_source **source;
 	size_t source_count;
+	struct frame_budget budget;
 };
 
 static void *
@@ -32,6 +33,7 @@ state_create(struct maps *maps)
 	struct state *state = xcalloc(1, sizeof(*state));
 
 	state->maps = maps;
+	state->budget = frame_budget_of_run;
 	state->generation = maps_generation(maps);
 	table_init(&state->by_address);
 	return state;
@@ -60,7 +62,7 @@ source_of(struct state *state, const struct mapping *mapping)
 					 sizeof(*state->source));
 	source = &state->source[mapping->module];
 	if (*source == NULL)
-		*source = rule_source_open(mapping->image);
+		*source = rule_source_open(mapping->image, &state->budget);
 	return *source;
 }
 
@@ -156,9 +158,11 @@ advance(void *opaque, struct walk *walk)
 static bool
 covers(void *opaque, uint64_t address)
 {
-	uint32_t work = 0;
+	struct state *state = opaque;
+	const struct mapping *mapping = maps_find(state->maps, address);
 
-	return find_rule(opaque, address, &work)->kind != RULE_NONE;
+	return mapping != NULL && mapping->image != NULL &&
+	       rule_source_covers(source_of(state, mapping), address - mapping->bias);
 }
 
 static uint64_t

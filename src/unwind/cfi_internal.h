@@ -70,13 +70,14 @@ struct cfi_place {
 bool cfi_evaluate(const struct cfi_place *place, uint64_t at, const uint64_t *cfa, uint64_t *value);
 
 /* Sets what the ABI says of registers that an entry does not mention: preserved registers are
- * unchanged, others are undefined. */
+ * unchanged, the stack pointer is the CFA, others are undefined. */
 void arch_cfi_defaults(struct cfi_row *row);
 /* Executes an instruction that only this architecture has; false when there is none with this
  * code. */
 bool arch_cfi_instruction(struct cfi_row *row, unsigned code);
-/* Returns the address without the signature of pointer authentication. */
-uint64_t arch_strip_signature(uint64_t address);
+/* Returns the address, one in the code of the walk's process, without the signature of pointer
+ * authentication. */
+uint64_t arch_strip_signature(const struct walk *walk, uint64_t address);
 /* DWARF number by which expressions refer to the program counter. */
 extern const unsigned arch_pc_number;
 

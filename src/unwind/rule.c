@@ -15,11 +15,11 @@ struct rule_source {
 };
 
 struct rule_source *
-rule_source_open(const struct image *image)
+rule_source_open(const struct image *image, struct frame_budget *budget)
 {
 	struct rule_source *source = xcalloc(1, sizeof(*source));
 
-	source->table = frame_table_open(image);
+	source->table = frame_table_open(image, budget);
 	return source;
 }
 
@@ -61,6 +61,9 @@ compile_register(const struct frame_section *section, const struct cfi_row *row,
 	const struct cfi_value *from = &row->reg[number];
 	int32_t value;
 
+	/* rule_apply() takes the CFA for the caller's stack pointer. */
+	if (number == regs_sp_number && from->how == CFI_OFFSET && from->value == 0)
+		return;
 	if (from->how == CFI_UNDEFINED || rule->count == RULE_REGISTERS ||
 	    !compile_value(section, from, &value))
 		return;
@@ -77,6 +80,8 @@ static void
 compile(const struct frame_section *section, const struct frame_entry *entry,
 	const struct cfi_row *row, struct rule *rule)
 {
+	struct cfi_row defaults = { .cfa = { CFI_UNDEFINED, 0 } };
+
 	rule->kind = RULE_DAMAGED;
 	if (entry->return_register >= regs_count)
 		return;
@@ -98,10 +103,13 @@ compile(const struct frame_section *section, const struct frame_entry *entry,
 	compile_register(section, row, rule->return_register, rule);
 	if (rule->count == 0)
 		return;
-	for (unsigned number = 0; number < regs_count; number++)
-		/* The caller's stack pointer is the CFA by definition. */
-		if (number != regs_sp_number && number != rule->return_register)
-			compile_register(section, row, number, rule);
+	/* Then those that functions preserve, and that callers may need. */
+	arch_cfi_defaults(&defaults);
+	for (int kept = 1; kept >= 0; kept--)
+		for (unsigned number = 0; number < regs_count; number++)
+			if (number != rule->return_register &&
+			    (defaults.reg[number].how != CFI_UNDEFINED) == (kept != 0))
+				compile_register(section, row, number, rule);
 	rule->kind = RULE_PLAIN;
 }
 
@@ -124,6 +132,15 @@ rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule)
 	else
 		source->eh_frame = *section;
 	compile(section, &entry, &row, rule);
+}
+
+bool
+rule_source_covers(struct rule_source *source, uint64_t vaddr)
+{
+	const struct frame_section *section;
+	struct frame_entry entry;
+
+	return frame_table_find(source->table, vaddr, &entry, &section);
 }
 
 uint64_t
@@ -181,6 +198,27 @@ find_register(const struct rule_source *source, const struct rule *rule, unsigne
 	}
 }
 
+/* Why a walk ends: flags of struct walk. */
+struct reasons {
+	bool beyond_copy, bad_memory, missing_register, bad_tables;
+};
+
+static struct reasons
+reasons_of(const struct walk *walk)
+{
+	return (struct reasons){ walk->beyond_copy, walk->bad_memory, walk->missing_register,
+				 walk->bad_tables };
+}
+
+static void
+set_reasons(struct walk *walk, const struct reasons *reasons)
+{
+	walk->beyond_copy = reasons->beyond_copy;
+	walk->bad_memory = reasons->bad_memory;
+	walk->missing_register = reasons->missing_register;
+	walk->bad_tables = reasons->bad_tables;
+}
+
 bool
 rule_apply(const struct rule_source *source, const struct rule *rule, struct walk *walk,
 	   uint64_t bias, struct regs *caller)
@@ -199,12 +237,19 @@ rule_apply(const struct rule_source *source, const struct rule *rule, struct wal
 	regs_set_sp_pc(caller, cfa, 0);
 	for (unsigned i = 0; i < rule->count; i++) {
 		const unsigned number = rule->reg[i].number;
+		const struct reasons before = reasons_of(walk);
 		uint64_t value;
 
-		if (find_register(source, rule, i, walk, bias, cfa, &value))
+		if (find_register(source, rule, i, walk, bias, cfa, &value)) {
 			regs_set(caller, number, value);
-		else if (number == rule->return_register)
+			if (number == regs_sp_number)
+				caller->sp = value;
+		} else if (number == rule->return_register) {
 			return false;
+		} else {
+			/* The caller is found without this register. */
+			set_reasons(walk, &before);
+		}
 	}
 	if (!regs_get(caller, rule->return_register, &caller->pc)) {
 		walk->missing_register = true;
@@ -213,6 +258,6 @@ rule_apply(const struct rule_source *source, const struct rule *rule, struct wal
 	/* The return register keeps its value in `caller`, because on aarch64 it is also a general
 	 * register; x86-64 has no such register. */
 	if (rule->signed_return)
-		caller->pc = arch_strip_signature(caller->pc);
+		caller->pc = arch_strip_signature(walk, caller->pc);
 	return true;
 }

@@ -13,7 +13,7 @@
 #define WALLSAMPLE_UNWIND_RULE_INTERNAL_H
 
 #include "unwind/cfi_internal.h"
-#include "wallsample/elf/image.h"
+#include "wallsample/elf/frame_table.h"
 
 enum rule_kind {
 	RULE_NONE,    /* no table covers the address */
@@ -22,9 +22,9 @@ enum rule_kind {
 	RULE_DAMAGED, /* the entry is not valid, or does not say how to find the caller */
 };
 
-/* Largest number of registers in a rule: those of a signal frame of x86-64 without the stack
- * pointer. Functions save at most 12 registers (aarch64). */
-#define RULE_REGISTERS 16
+/* Largest number of registers in a rule: those of a signal frame of x86-64. On aarch64, functions
+ * preserve at most 12 registers; those that a function saves beyond that are left out. */
+#define RULE_REGISTERS 17
 
 /* A value of struct cfi_value in 32 bits: an offset, the number of a register, or the distance of
  * an expression from the beginning of its section, which is unsigned. */
@@ -51,13 +51,15 @@ struct rule {
 /* The unwind tables of one image. */
 struct rule_source;
 
-/* Opens the unwind tables of the image, which is borrowed. The result must be freed with
- * rule_source_free(), which accepts NULL. */
-struct rule_source *rule_source_open(const struct image *image);
+/* Opens the unwind tables of the image, which is borrowed, as the budget is (frame_table.h). The
+ * result must be freed with rule_source_free(), which accepts NULL. */
+struct rule_source *rule_source_open(const struct image *image, struct frame_budget *budget);
 void rule_source_free(struct rule_source *source);
 /* Sets *rule for the code at `vaddr`, an address in the image before relocation; its kind is
  * RULE_NONE if no table covers the address. */
 void rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule);
+/* Returns true if a table has an entry for `vaddr`, valid or not. */
+bool rule_source_covers(struct rule_source *source, uint64_t vaddr);
 /* Returns the start of the function that contains `vaddr`; 0 when no table covers the address. */
 uint64_t rule_source_start(struct rule_source *source, uint64_t vaddr);
 /*

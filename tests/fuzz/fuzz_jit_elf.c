@@ -13,6 +13,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/symbol/symbol.h"
 
+static struct frame_budget frames = { .bytes = UINT64_MAX, .entries = UINT64_MAX };
+
 static const struct symbol_wanted descriptor_wanted = { .name = "__jit_debug_descriptor" };
 
 /* Addresses that are asked for in each range of code, and ranges. */
@@ -66,7 +68,7 @@ ask(struct symbols *symbols, struct rule_source *source, uint64_t address)
 static void
 ask_ranges(const struct jit_elf *elf, struct symbols *symbols)
 {
-	struct rule_source *source = rule_source_open(elf->image);
+	struct rule_source *source = rule_source_open(elf->image, &frames);
 
 	if (elf->range_count == 0 || elf->range_count > JIT_ELF_RANGES)
 		abort();

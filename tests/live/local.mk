@@ -120,6 +120,7 @@ live_shapes = \
 	tests/live/bin/shape_fp_leaf tests/live/bin/shape_fp_only tests/live/bin/shape_musl \
 	tests/live/bin/shape_musl_static \
 	tests/live/bin/shape_no_hdr tests/live/bin/shape_nopie tests/live/bin/shape_o0 \
+	tests/live/bin/shape_writable \
 	tests/live/bin/shape_static tests/live/bin/shape_static_pie tests/live/bin/shape_stripped
 check_DATA += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
 CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/live/bin/plusplus
@@ -135,7 +136,8 @@ live_sources = \
 	tests/live/targets/gdbjit.h tests/live/targets/gdbjit_code.c \
 	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/plusplus.cc \
-	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c tests/live/targets/shares.c \
+	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c \
+	tests/live/targets/shares.c tests/live/targets/writable_tables.s \
 	tests/live/targets/stuck.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
 	tests/live/targets/vforks.c
@@ -233,6 +235,8 @@ tests/live/bin/shape_debug_frame_gz: $(live_shape_needs)
 	$(live_cc) -O2 -fomit-frame-pointer $(live_no_tables) -g -gz $(live_end) $(live_or_not)
 tests/live/bin/shape_no_hdr: $(live_shape_needs)
 	$(live_cc) -O2 -fomit-frame-pointer -Wl,--no-eh-frame-hdr $(live_end)
+tests/live/bin/shape_writable: $(live_shape_needs) tests/live/targets/writable_tables.s
+	$(live_cc) -O2 -fomit-frame-pointer $(live_end) $(live_source)/writable_tables.s $(live_or_not)
 tests/live/bin/shape_fp_only: $(live_shape_needs)
 	$(live_cc) -O0 -fno-omit-frame-pointer $(live_no_tables) -g0 $(live_end)
 tests/live/bin/shape_fp_leaf: $(live_shape_needs)

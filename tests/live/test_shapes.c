@@ -29,6 +29,7 @@ static const struct {
 	{"shape_debug_frame", NAMES | EXACT | WHOLE | CHAIN},
 	{"shape_debug_frame_gz", NAMES | EXACT | WHOLE | CHAIN},
 	{"shape_no_hdr", NAMES | EXACT | WHOLE | CHAIN},
+	{"shape_writable", NAMES | EXACT | WHOLE | CHAIN},
 	{"shape_fp_only", NAMES | CHAIN},
 	/* Functions that call nobody have no frame: the caller is a guess. */
 	{"shape_fp_leaf", NAMES | CHAIN | GUESSED},

@@ -28,6 +28,7 @@ unit_tests = \
 	tests/unit/dwarf/test_dwarf_lines \
 	tests/unit/elf/test_code_bytes \
 	tests/unit/elf/test_code_ranges \
+	tests/unit/elf/test_frame_table \
 	tests/unit/elf/test_image \
 	tests/unit/elf/test_pclntab \
 	tests/unit/format/test_pprof \

@@ -89,7 +89,8 @@ bool frame_entry_read(const struct frame_section *section, uint64_t place,
 /* True when the range of the entry contains `vaddr`. */
 bool frame_entry_contains(const struct frame_entry *entry, uint64_t vaddr);
 
-/* True when the image has an .eh_frame_hdr with a table that frame_entry_search() can search. */
+/* True when the image has an .eh_frame_hdr with a table that frame_entry_search() can search, and
+ * its first entry is valid. */
 bool frame_entry_has_table(const struct image *image);
 
 /* Finds, with the table of .eh_frame_hdr, the entry whose range contains `vaddr`; false when there

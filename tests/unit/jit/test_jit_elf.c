@@ -17,6 +17,8 @@
 #include "../scene/made_object.h"
 #include "wallsample/base/base.h"
 
+static struct frame_budget frames = { .bytes = UINT64_MAX, .entries = UINT64_MAX };
+
 static const struct symbol_wanted descriptor_wanted = { .name = "__jit_debug_descriptor" };
 
 static bool
@@ -31,7 +33,7 @@ open_copy(struct jit_elf *elf, const void *bytes, size_t size)
 static void
 check_elf(const struct jit_elf *elf)
 {
-	struct rule_source *source = rule_source_open(elf->image);
+	struct rule_source *source = rule_source_open(elf->image, &frames);
 	struct rule rule;
 
 	assert_in_range(elf->range_count, 1, JIT_ELF_RANGES);

@@ -21,6 +21,8 @@
 #include "wallsample/base/base.h"
 #include "wallsample/jit/jit_objects.h"
 
+static struct frame_budget frames = { .bytes = UINT64_MAX, .entries = UINT64_MAX };
+
 static const struct symbol_wanted descriptor_wanted = { .name = "__jit_debug_descriptor" };
 
 /* --- the program's side of the interface ----------------------------------- */
@@ -177,7 +179,7 @@ test_object(void **state)
 				      &address, sizeof(address)));
 	assert_int_equal(address, code + FUNCTION_AT + 3);
 
-	source = rule_source_open(mapping->image);
+	source = rule_source_open(mapping->image, &frames);
 	rule_source_find(source, code + FUNCTION_AT + 5, &rule);
 	assert_int_equal(rule.kind, RULE_PLAIN);
 	assert_int_equal(rule.cfa_value, FRAME_SIZE);
@@ -204,7 +206,7 @@ test_tables_not_loaded(void **state)
 	enlist(&entry, &file, sizeof(file));
 	look(f);
 	assert_non_null(maps_find(f->maps, code)->image);
-	source = rule_source_open(maps_find(f->maps, code)->image);
+	source = rule_source_open(maps_find(f->maps, code)->image, &frames);
 	rule_source_find(source, code + FUNCTION_AT + 5, &rule);
 	assert_int_equal(rule.cfa_value, FRAME_SIZE);
 	rule_source_free(source);
@@ -227,7 +229,7 @@ test_tables_count_from_code(void **state)
 	file.eh_frame[32] = FUNCTION_AT;
 	enlist(&entry, &file, sizeof(file));
 	look(f);
-	source = rule_source_open(maps_find(f->maps, code)->image);
+	source = rule_source_open(maps_find(f->maps, code)->image, &frames);
 	rule_source_find(source, code + FUNCTION_AT + 5, &rule);
 	assert_int_equal(rule.cfa_value, FRAME_SIZE);
 	rule_source_free(source);

@@ -15,6 +15,8 @@
 #include "../scene/made_object.h"
 #include "wallsample/base/base.h"
 
+static struct frame_budget budget = { .bytes = UINT64_MAX, .entries = UINT64_MAX };
+
 /* CIE, FDE. */
 #define PART 24
 #define TABLES 48
@@ -109,7 +111,7 @@ test_good(void **state)
 	assert_int_equal(elf.range_count, 1);
 	assert_int_equal(elf.range[0].start, (uintptr_t)code);
 	assert_int_equal(elf.range[0].end, (uintptr_t)code + CODE_SIZE);
-	source = rule_source_open(elf.image);
+	source = rule_source_open(elf.image, &budget);
 	rule_source_find(source, (uintptr_t)code + FUNCTION_AT + 5, &rule);
 	assert_int_equal(rule.kind, RULE_PLAIN);
 	assert_int_equal(rule.cfa_value, FRAME_SIZE);
