@@ -9,9 +9,9 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cli/capability_internal.h"
 #include "wallsample/cli/supervisor.h"
 
 /* Missing in headers before Linux 5.9. */
@@ -23,34 +23,6 @@
 #define NEEDED                                                                                     \
 	(BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE) |            \
 	 BIT(CAP_SYS_NICE))
-
-/* --- capget(2), capset(2) ------------------------------------------------------------------ */
-
-static bool
-read_permitted(uint64_t *permitted)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-
-	if (syscall(SYS_capget, &head, data) != 0)
-		return false;
-	*permitted = data[0].permitted | (uint64_t)data[1].permitted << 32;
-	return true;
-}
-
-/* Sets the effective and the permitted capabilities; none stays inheritable. */
-static bool
-set(uint64_t effective, uint64_t permitted)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-
-	for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		data[i].effective = (uint32_t)(effective >> 32 * i);
-		data[i].permitted = (uint32_t)(permitted >> 32 * i);
-	}
-	return syscall(SYS_capset, &head, data) == 0;
-}
 
 /* --- a file with capabilities --------------------------------------------------------------- */
 
@@ -81,7 +53,7 @@ rights_check(const struct options *options, struct error *err)
 	if (options->command != NULL)
 		return refuse("starting a command", err);
 	if (!attaches(options)) {
-		if (!set(0, 0))
+		if (!capability_set(0, 0))
 			return refuse("giving up capabilities", err);
 		return 0;
 	}
@@ -142,7 +114,7 @@ static void
 reduce_thread(void)
 {
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	(void)set(kept, kept);
+	(void)capability_set(kept, kept);
 }
 
 void
@@ -151,7 +123,7 @@ rights_reduce(const struct output *output, bool signals)
 	uint64_t permitted;
 
 	volunteer();
-	if (!read_permitted(&permitted))
+	if (!capability_read(&permitted))
 		return;
 	kept = NEEDED;
 	/* Before Linux 5.9 only CAP_SYS_ADMIN allows to open /proc/PID/map_files. */
@@ -160,7 +132,7 @@ rights_reduce(const struct output *output, bool signals)
 	if (signals)
 		kept |= BIT(CAP_KILL);
 	kept &= permitted;
-	if (!set(kept, permitted))
+	if (!capability_set(kept, permitted))
 		return;
 	if (!is_writable(output))
 		kept |= BIT(CAP_DAC_OVERRIDE) & permitted;
@@ -168,11 +140,4 @@ rights_reduce(const struct output *output, bool signals)
 		kept |= BIT(CAP_FOWNER) & permitted;
 	reduce_thread();
 	supervisor_call(reduce_thread);
-}
-
-void
-rights_drop_all(void)
-{
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	(void)set(0, 0);
 }

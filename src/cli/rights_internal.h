@@ -29,7 +29,4 @@ int rights_check(const struct options *options, struct error *err);
  */
 void rights_reduce(const struct output *output, bool signals);
 
-/* Gives up all capabilities of the calling thread. */
-void rights_drop_all(void);
-
 #endif

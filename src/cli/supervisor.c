@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/rights_internal.h"
+#include "cli/capability_internal.h"
 #include "cli/supervisor_internal.h"
 #include "wallsample/base/base.h"
 
@@ -181,7 +181,7 @@ static void __attribute__((noreturn)) supervise(void)
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	close_others();
 	supervisor_leave_group();
-	rights_drop_all();
+	capability_drop_all();
 	shared->supervisor = getpid();
 	while (poll(&ended, 1, SUPERVISOR_LOOK_MS) == 0)
 		look(&unanswered);

@@ -18,6 +18,8 @@ libwallsample_a_SOURCES += \
 	src/elf/frame_table.c \
 	src/elf/image.c \
 	src/elf/image_headers.c \
+	src/elf/image_internal.h \
+	src/elf/image_open.c \
 	src/elf/pclntab.c \
 	src/elf/pclntab_internal.h \
 	src/elf/pclntab_module.c \

@@ -249,7 +249,7 @@ add_cell(const struct building *b, cmark_node *cell, size_t at)
 	struct strbuf text = STRBUF_INIT;
 
 	if (b->table->cell[at].bar) {
-		strbuf_add_format(&text, "<span class=\"bar\" style=\"width:%.1f%%\"></span>",
+		strbuf_add_format(&text, "<svg class=\"bar\" width=\"%.1f%%\"></svg>",
 				  100 * b->table->cell[at].part);
 		cmark_node_set_literal(add_node(cell, CMARK_NODE_HTML_INLINE), text.data);
 	} else {

@@ -11,7 +11,11 @@
 
 /* Generated from the style sheets and scripts that local.mk lists as html_assets. */
 extern const char html_css[], html_js[];
+/* The same hashes as a browser computes of the style sheet and the script: the page permits no
+ * others, so that a name that got into the page as markup would have no effect. */
+extern const char html_css_hash[], html_js_hash[];
 
+/* Followed by the two hashes, the style sheet, and `body`. */
 static const char head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"
@@ -20,10 +24,10 @@ static const char head[] =
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<meta name=\"color-scheme\" content=\"light dark\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	"style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+	"style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:\">\n"
 	"<link rel=\"icon\" href=\"data:,\">\n"
 	"<title>Report by wallsample</title>\n"
-	"<style>\n";
+	"<style>\n%s%s";
 
 static const char body[] = "</style>\n"
 			   "</head>\n"
@@ -78,7 +82,7 @@ html_write(const struct export_subject *subject, FILE *out)
 	struct document document;
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 
-	strbuf_add_format(&before, "%s%s%s", head, html_css, body);
+	strbuf_add_format(&before, head, html_css_hash, html_js_hash, html_css, body);
 	strbuf_add_format(&after, "</main>\n<script>\n%s</script>\n</body>\n</html>", html_js);
 	style.before = before.data;
 	style.after = after.data;

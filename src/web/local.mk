@@ -14,7 +14,8 @@ else
 libwallsample_a_SOURCES += src/report/document_absent.c src/web/html_absent.c
 endif
 
-# The style sheets and scripts of the page, converted to two C strings, html_css and html_js.
+# The style sheets and scripts of the page, converted to two C strings, html_css and html_js, and the
+# base64 of the SHA-256 of what stands between the tags of the page: a newline, then this string.
 html_parts = report timeline
 html_assets = src/web/report.css src/web/report.js src/web/timeline.css \
 	src/web/timeline.js
@@ -33,4 +34,10 @@ src/web/html_assets.c: $(html_assets)
 					$(srcdir)/src/web/$$part.$$name; \
 			done; \
 			echo ';'; \
+			hash=$$({ echo; for part in $(html_parts); do \
+				cat $(srcdir)/src/web/$$part.$$name || exit 1; \
+			done; } | sha256sum | $(SED) -e 's/ .*//' -e 's/../\\x&/g'); \
+			echo "extern const char html_$${name}_hash[];"; \
+			echo "const char html_$${name}_hash[] =" \
+				"\"$$(env printf "$$hash" | base64)\";"; \
 		done; } >$@.new && mv $@.new $@

@@ -44,6 +44,11 @@ cat >"$work/end" <<'JS'
 		(r) => !r.name.startsWith("data:")).length === 0);
 	check("nothing is wider than the page", document.documentElement.scrollWidth <=
 		document.documentElement.clientWidth);
+	const other = document.createElement("script");
+	other.textContent = "window.otherRan = true";
+	document.body.append(other);
+	check("no other script runs", window.otherRan !== true);
+	other.remove();
 	const result = document.createElement("pre");
 	result.id = "result";
 	result.textContent = checks + " checks, " + problems.length + " problems\n" +
@@ -304,10 +309,19 @@ cat >"$work/timeline-gil.js" <<'JS'
 		(shape) => getComputedStyle(shape).fill)).size === 2);
 JS
 
+# The policy of the page permits its own script only. The first script of the test stands before the
+# policy; the other one gets its hash into the copy.
 for name in report timeline timeline-gil; do
-	awk -v work="$work" -v name="$name" '
+	bytes=$(cat "$work/begin" "$work/$name.js" "$work/end" |
+		sed '1s/^<script>//; $s/<.script>$//' | head -c -1 | sha256sum |
+		sed 's/ .*//; s/../\\x&/g')
+	hash=$(printf '%b' "$bytes" | base64)
+	awk -v work="$work" -v name="$name" -v hash="$hash" '
 		function put(file,   line) { while ((getline line <file) > 0) print line; close(file) }
 		/^<\/body>$/ { put(work "/begin"); put(work "/" name ".js"); put(work "/end") }
+		/Content-Security-Policy/ {
+			sub(/script-src /, "script-src '"'"'sha256-" hash "'"'"' ")
+		}
 		{ print }
 		/^<head>$/ { put(work "/first") }' <("$pages/expand.sh" "$name.html") \
 		>"$work/$name.html"

@@ -11,7 +11,8 @@
 /*
  * Fails the cmocka test when the bytes differ from tests/replay/NAME. In place of a style sheet or
  * script that a page or picture embeds unchanged, the golden file has one line, such as
- * "@src/web/report.js@", which tests/replay/expand.sh replaces by the file.
+ * "@src/web/report.js@", which tests/replay/expand.sh replaces by the file. The hashes of a page's
+ * style sheet and script are "@style@" and "@script@".
  */
 void golden_check(const char *name, const char *written, size_t size);
 
