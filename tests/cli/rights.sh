@@ -73,6 +73,20 @@ for word in '' record; do
 	[ -s "$dir/other/report.${word:-txt}" ] || complain 'no report in a folder of a user'
 done
 
+# A sticky folder of another user, with a file of a third one: CAP_FOWNER 3.
+mkdir "$dir/sticky"
+chown 65533 "$dir/sticky"
+chmod 1777 "$dir/sticky"
+: >"$dir/sticky/report.txt"
+chown 65534 "$dir/sticky/report.txt"
+chmod 666 "$dir/sticky/report.txt"
+begin -p "$actor" -d 60 -o "$dir/sticky/report.txt"
+expect_rights 1000088000e
+kill -INT "$begun"
+end_begun
+expect_status 0
+[ -s "$dir/sticky/report.txt" ] || complain 'no report in a sticky folder'
+
 # A command, which may belong to another user, gets signals (CAP_KILL 5) and keeps its rights.
 SUDO_UID=65534 SUDO_GID=65534
 export SUDO_UID SUDO_GID
@@ -88,6 +102,20 @@ expect_status 0
 own=$(awk '$1 == "CapEff:" { print $2 }' /proc/$$/status)
 expect_in "$out" "CapEff:	$own"
 
+# A set-user-ID file is refused, whatever it is asked to do.
+as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+cp "$WALLSAMPLE" "$dir/setuid"
+cp "$(command -v id)" "$dir/id"
+chmod 4755 "$dir/setuid" "$dir/id"
+if [ "$($as_nobody "$dir/id" -u 2>/dev/null)" = 0 ]; then
+	$as_nobody "$dir/setuid" -p 1 >"$out" 2>"$err" </dev/null
+	status=$?
+	expect_status 64
+	expect_in "$err" 'must not be set-user-ID'
+else
+	echo 'left out: set-user-ID files, which have no effect here'
+fi
+
 command -v setcap >/dev/null || { echo 'left out: file capabilities: no setcap'; finish; }
 cp "$WALLSAMPLE" "$dir/capable"
 chmod 755 "$dir/capable"
@@ -95,7 +123,6 @@ if ! setcap cap_sys_ptrace+ep "$dir/capable" 2>/dev/null; then
 	echo 'left out: file capabilities, which this file system does not have'
 	finish
 fi
-as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 case $($as_nobody "$dir/capable" --version 2>&1) in
 wallsample*) ;;
 *)
