@@ -39,6 +39,18 @@ TESTS += tests/fuzz/core.sh
 EXTRA_DIST += tests/fuzz/core.sh \
 	tests/fuzz/corpus/core/gcore.core tests/fuzz/corpus/core/kernel.core
 
+check_PROGRAMS += tests/fuzz/fuzz_proc
+tests_fuzz_fuzz_proc_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_proc.c
+tests_fuzz_fuzz_proc_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/proc.sh
+EXTRA_DIST += tests/fuzz/proc.sh \
+	tests/fuzz/corpus/proc/epoll tests/fuzz/corpus/proc/inotify tests/fuzz/corpus/proc/loadavg \
+	tests/fuzz/corpus/proc/machine tests/fuzz/corpus/proc/maps tests/fuzz/corpus/proc/maps-odd \
+	tests/fuzz/corpus/proc/sched tests/fuzz/corpus/proc/schedstat tests/fuzz/corpus/proc/signalfd \
+	tests/fuzz/corpus/proc/stat tests/fuzz/corpus/proc/stat-odd tests/fuzz/corpus/proc/status \
+	tests/fuzz/corpus/proc/syscall tests/fuzz/corpus/proc/timerfd
+
 check_PROGRAMS += tests/fuzz/fuzz_recording
 tests_fuzz_fuzz_recording_SOURCES = \
 	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_recording.c

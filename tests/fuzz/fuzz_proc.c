@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_proc.c - the bytes are a file below /proc, whichever: each parser of such files gets them.
+ * Names of threads, files and sockets in these files are chosen by the target.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "process/process_internal.h"
+#include "wait/descriptor_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/process/loadavg.h"
+#include "wallsample/thread/state.h"
+#include "wallsample/thread/stolen.h"
+
+static void
+parse_maps(const char *text)
+{
+	struct maps_line line;
+
+	if (!maps_source_parse(text, &line))
+		return;
+	if (line.end < line.start || line.path < text || line.path > text + strlen(text))
+		abort();
+}
+
+static void
+parse_stat(const char *text)
+{
+	struct task_stat stat;
+
+	if (task_stat_parse(text, &stat) && memchr(stat.comm, '\0', sizeof(stat.comm)) == NULL)
+		abort();
+}
+
+static void
+parse_fdinfo(const char *text)
+{
+	struct fdinfo info;
+	struct strbuf out;
+
+	fdinfo_parse(text, &info);
+	strbuf_init(&out);
+	fdinfo_add_timer(&info, &out);
+	fdinfo_add_signals(&info, &out);
+	strbuf_release(&out);
+}
+
+/* The kernel's answer about a socket, which is aligned. */
+static void
+parse_socket(const uint8_t *bytes, size_t size)
+{
+	struct unix_socket found;
+	void *answer = xmalloc(size > 0 ? size : 1);
+
+	memcpy(answer, bytes, size);
+	if (unix_diag_parse(answer, size, 1, &found) &&
+	    memchr(found.name, '\0', sizeof(found.name)) == NULL)
+		abort();
+	free(answer);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	char *text = xmalloc(size + 1); /* a sanitizer finds reads behind its end */
+	struct task_status status;
+	struct machine_time machine;
+	struct syscall_info call;
+	char printable[TASK_NAME_SIZE];
+	struct sched sched;
+	uint64_t switched;
+
+	memcpy(text, bytes, size);
+	text[size] = '\0';
+	parse_maps(text);
+	parse_stat(text);
+	parse_fdinfo(text);
+	parse_socket(bytes, size);
+	task_parse_status(text, &status);
+	sched_parse_schedstat(text, &sched);
+	sched_parse_status(text, &sched);
+	switch_parse(text, &switched);
+	syscall_parse(text, &call);
+	machine_time_parse(text, 100, &machine);
+	loadavg_parse_runnable(text);
+	task_printable(text, printable, sizeof(printable));
+	if (memchr(printable, '\0', sizeof(printable)) == NULL)
+		abort();
+	free(text);
+	return 0;
+}
