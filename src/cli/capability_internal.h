@@ -9,10 +9,11 @@
 
 /* Stores the permitted capabilities; false when they cannot be read. */
 bool capability_read(uint64_t *permitted);
-/* Sets the effective and the permitted capabilities; none stays inheritable. Returns false when the
- * kernel refuses it: a set is not a part of the permitted ones. */
+/* Sets the effective and permitted sets and clears the inheritable set. Returns false when
+ * capset(2) fails, as when a set contains a capability that is not permitted. */
 bool capability_set(uint64_t effective, uint64_t permitted);
-/* Gives all up, also those that a program would have that is executed later. */
+/* Gives up all capabilities of the thread; programs that it executes cannot gain any
+ * (no_new_privs). */
 void capability_drop_all(void);
 
 #endif

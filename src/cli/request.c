@@ -15,8 +15,9 @@ request_init(struct request *request, const struct options *options)
 	};
 	if (options->unwinder != UNWIND_AUTO)
 		log_say(&request->log, LOG_NORMAL,
-			"a library reads the unwind tables of the program: damaged tables can "
-			"make it use any amount of time and memory");
+			"--unwinder=%s: the library does not limit the time and memory that "
+			"damaged unwind tables of the program can take",
+			options->unwinder == UNWIND_LIBDW ? "libdw" : "libunwind");
 }
 
 static int

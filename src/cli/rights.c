@@ -27,7 +27,7 @@
 /* --- a file with capabilities --------------------------------------------------------------- */
 
 static int
-refuse(const char *what, struct error *err)
+refuse_right(const char *what, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
 			 "%s is not possible while the file wallsample has capabilities: every "
@@ -48,31 +48,36 @@ rights_check(const struct options *options, struct error *err)
 	if (getauxval(AT_SECURE) == 0)
 		return 0;
 	if (geteuid() != getuid() || getegid() != getgid())
-		return error_set(err, ERROR_USAGE,
-				 "the file wallsample must not be set-user-ID or set-group-ID");
+		return error_set(
+			err, ERROR_USAGE,
+			"the file wallsample must not be set-user-ID or set-group-ID: remove "
+			"these bits (chmod ug-s) and use sudo, or give it file "
+			"capabilities as PERMISSIONS in wallsample(1) describes");
 	if (options->command != NULL)
-		return refuse("starting a command", err);
+		return refuse_right("starting a command", err);
 	if (!attaches(options)) {
 		if (!capability_set(0, 0))
-			return refuse("giving up capabilities", err);
+			return error_set(err, ERROR_SYSTEM,
+					 "cannot give up capabilities: capset(2) failed: %s",
+					 strerror(errno));
 		return 0;
 	}
 	if (options->verb->bit == FOR_CAUSAL)
-		return refuse("wallsample causal", err);
+		return refuse_right("wallsample causal", err);
 	if (options->symfs != NULL)
-		return refuse("--symfs", err);
+		return refuse_right("--symfs", err);
 	if (options->debug_dirs.count > 0)
-		return refuse("--debug-dir", err);
+		return refuse_right("--debug-dir", err);
 	if (options->debuginfod == DEBUGINFOD_NET)
-		return refuse("--debuginfod=net", err);
+		return refuse_right("--debuginfod=net", err);
 	return 0;
 }
 
 /* --- a run ---------------------------------------------------------------------------------- */
 
-/* Tells the kernel to end wallsample first when memory runs out (proc_pid_oom_score_adj(5)). */
+/* Makes the OOM killer choose wallsample first (proc_pid_oom_score_adj(5)). */
 static void
-volunteer(void)
+raise_oom_score(void)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -95,8 +100,9 @@ is_writable(const struct output *output)
 	       errno == ENOENT;
 }
 
-/* True if the folder of the output is sticky (S_ISVTX), and another user may have a file of the
- * name of the output there: only the owners of the file and of the folder may replace it. */
+/* True if the output's folder is sticky (S_ISVTX) and belongs to another user. An existing file of
+ * this name may then be replaced only by the owner of the file or of the folder, or with
+ * CAP_FOWNER. */
 static bool
 is_sticky(const struct output *output)
 {
@@ -122,11 +128,11 @@ rights_reduce(const struct output *output, bool signals)
 {
 	uint64_t permitted;
 
-	volunteer();
+	raise_oom_score();
 	if (!capability_read(&permitted))
 		return;
 	kept = NEEDED;
-	/* Before Linux 5.9 only CAP_SYS_ADMIN allows to open /proc/PID/map_files. */
+	/* Opening /proc/PID/map_files needs one of the two; before Linux 5.9, CAP_SYS_ADMIN. */
 	if ((permitted & BIT(CAP_CHECKPOINT_RESTORE)) == 0)
 		kept |= BIT(CAP_SYS_ADMIN);
 	if (signals)

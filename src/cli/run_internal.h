@@ -21,7 +21,8 @@ struct request {
 	struct output output;
 };
 
-/* Prints what is to be said about the options before anything else. */
+/* Initialises the request from `options`, which is borrowed. Warns if --unwinder selects a
+ * library. */
 void request_init(struct request *request, const struct options *options);
 /* Chooses the exporter. Returns ERROR_USAGE if options of the report contradict each other. */
 int request_check_report(struct request *request, struct error *err);

@@ -85,8 +85,9 @@ sample_exit_status(const struct run_stats *stats, struct strbuf *why)
 	uint64_t failed = 0, broken, walks;
 
 	/*
-	 * Five reasons are not counted as failures: running threads were not to be stopped;
-	 * a thread or a task has ended; wallsample did not run; another tracer was quicker.
+	 * Five reasons are not counted as failures: the options forbid stopping a running thread;
+	 * the thread has exited; the task has ended; wallsample did not run; another tracer traced
+	 * the thread.
 	 */
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		if (i != FAILURE_NOT_STOPPED && i != FAILURE_EXITED && i != FAILURE_TASK_FINISHED &&

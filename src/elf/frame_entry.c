@@ -163,7 +163,7 @@ struct head {
 
 /*
  * Reads the head of an entry and sets the end of the cursor to the end of the entry. Returns false
- * at the end of the section: in .eh_frame an entry of length 0.
+ * when the head is damaged or its length is 0, which ends .eh_frame.
  */
 static bool
 take_head(struct frame_cursor *cursor, struct head *head)

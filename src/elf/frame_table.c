@@ -11,8 +11,8 @@
 #include "wallsample/base/bytes.h"
 #include "wallsample/elf/pclntab.h"
 
-/* Largest number of bytes of a section that are read. The largest .debug_frame and the largest
- * .eh_frame without a search table of Debian's programs have some megabytes. */
+/* Largest size of a section in bytes; a larger section is not read. The largest .debug_frame and
+ * the largest .eh_frame without a search table of Debian's programs have some megabytes. */
 #define SECTION_MOST (UINT64_C(64) << 20)
 
 const struct frame_budget frame_budget_of_run = { .bytes = 2 * SECTION_MOST,
@@ -80,8 +80,8 @@ by_start(const void *a, const void *b)
 	return (x->distance > y->distance) - (x->distance < y->distance);
 }
 
-/* Reads and sorts all entries of the section. Entries of no code, which linkers leave of functions
- * that they have removed, are left out. */
+/* Reads and sorts the entries of the section, up to the budget. Skips entries whose start or size
+ * is 0: linkers leave them for functions that they removed. */
 static void
 sort_entries(struct sorted_section *sorted, struct frame_budget *budget)
 {

@@ -15,7 +15,7 @@
 
 #include "process/process_internal.h"
 
-/* The number of CAP_SYS_PTRACE in include/uapi/linux/capability.h. */
+/* Numbers of capabilities in include/uapi/linux/capability.h. */
 #define SYS_PTRACE_BIT 19
 #define DAC_OVERRIDE_BIT 1
 #define DAC_READ_SEARCH_BIT 2
@@ -173,9 +173,9 @@ explain_machine(const struct refusal *r, struct error *err)
 		  "securityContext.capabilities.add or use 'kubectl debug "
 		  "--profile=general', or sample it from the host" },
 		{ lacks_reading(r), ERROR_NO_CAPABILITY,
-		  "may not be read: wallsample has CAP_SYS_PTRACE, but not CAP_DAC_READ_SEARCH, "
-		  "which reading the files of another user in /proc needs; give the file both "
-		  "(setcap cap_sys_ptrace,cap_dac_read_search+ep)" },
+		  "may not be read: wallsample has CAP_SYS_PTRACE, but lacks CAP_DAC_READ_SEARCH, "
+		  "which it needs to read files of another user's process in /proc; give the file "
+		  "wallsample both capabilities as PERMISSIONS in wallsample(1) describes" },
 	};
 
 	return explain_first(r, reasons, ARRAY_SIZE(reasons), err);
@@ -216,11 +216,11 @@ explain_protection(const struct refusal *r, struct error *err)
 		  "may not be traced: Yama (kernel.yama.ptrace_scope is 1) lets you "
 		  "trace only what you started; run wallsample with sudo, let it "
 		  "start the program (wallsample -- CMD), or give the file "
-		  "wallsample capabilities as PERMISSIONS in wallsample(1) says" },
+		  "wallsample capabilities as PERMISSIONS in wallsample(1) describes" },
 		{ !capable && r->yama_scope == 2, ERROR_YAMA,
 		  "may not be traced: Yama (kernel.yama.ptrace_scope is 2) leaves tracing "
 		  "to the administrator; run wallsample with sudo, or give the file "
-		  "wallsample capabilities as PERMISSIONS in wallsample(1) says" },
+		  "wallsample capabilities as PERMISSIONS in wallsample(1) describes" },
 		{ !capable && is_not_dumpable(r), ERROR_NOT_DUMPABLE,
 		  "is yours but protected: it is a setuid program, or one with capabilities, "
 		  "or has asked for it with prctl(PR_SET_DUMPABLE); run wallsample with sudo" },

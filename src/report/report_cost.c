@@ -83,7 +83,7 @@ write_traced(const struct run_stats *stats, struct page *page)
 
 	if (count > 0)
 		page_field(page, "Traced",
-			   "%s without a stack, %s of all, because another tracer had stopped the "
+			   "%s without a stack, %s of all, because another tracer traced the "
 			   "thread",
 			   quantity_things(count, "sample", "samples").text,
 			   quantity_share((double)count, (double)stats->thread_samples).text);

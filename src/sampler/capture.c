@@ -26,11 +26,11 @@
 #define LEAST_BOUND_NS (150 * NS_PER_US)
 #define HOLD_BOUND_NS (500 * NS_PER_US)
 
-/* A thread that another tracer has stopped, for example another wallsample, is asked again this
- * number of times, after this time. Stops of wallsample take 20 us in the median. */
+/* Number of times that a stop request is repeated if another tracer traces the thread, and the
+ * pause before each. A stop by another wallsample takes 20 us in the median. */
 #define AGAIN_TIMES 4
 #define AGAIN_NS (100 * NS_PER_US)
-/* After this time another tracer is taken for one that does not end soon, such as a debugger. */
+/* After this time the other tracer counts as permanent, such as a debugger. */
 #define TRACED_LONG_NS (2 * NS_PER_SEC)
 
 /* PF_EXITING of include/linux/sched.h: a request to stop an exiting thread fails with EPERM. */
@@ -282,8 +282,8 @@ is_newly_traced(const struct observation *observation)
 	       !is_traced_long(observation->thread) && !is_exiting(observation->thread);
 }
 
-/* Asks threads again that another tracer has stopped, until this tracer has released them.
- * Returns the number of threads that are still traced. */
+/* Repeats, once, the stop requests that were denied because another tracer traces the thread.
+ * Returns the number of requests that were denied again. */
 static size_t
 ask_again(struct run *run, struct observation *observation, size_t count)
 {

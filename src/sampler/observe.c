@@ -66,10 +66,10 @@ observe_runtimes(const struct observation *observation, bool stopped)
 	return thread_is_unmoved(thread);
 }
 
-/* Returns how to read the memory of the thread while another is stopped or asked to stop; NULL:
- * none is. */
+/* Returns the reader for resident pages, which must be used while a thread is stopped or asked to
+ * stop; NULL if no thread is. */
 static const struct target_memory *
-memory_unless_free(const struct run *run, const struct sampled_thread *thread)
+resident_reader_if_stopped(const struct run *run, const struct sampled_thread *thread)
 {
 	return tracer_outstanding(run->tracer) > 0 ? &thread->process->memory : NULL;
 }
@@ -88,7 +88,7 @@ copy_sleeping(struct run *run, struct observation *observation)
 	observation->capture = capture_acquire(thread);
 	observation->counters_ns = clock_now_ns();
 	snapshot = &observation->capture->request.snapshot;
-	end = tracer_read_sleeper(thread->process->process, memory_unless_free(run, thread),
+	end = tracer_read_sleeper(thread->process->process, resident_reader_if_stopped(run, thread),
 				  &thread->watch, &thread->sched, info, thread->stack_need,
 				  snapshot);
 	if (end == READ_CAPTURED &&

@@ -2,9 +2,9 @@
 /*
  * by_libdw.c - unwinds a snapshot by CFI with libdw, which reads the snapshot through callbacks.
  *
- * It is a reference for by_rule.c, which only --unwinder=libdw uses, because hostile tables can
- * make libdw use gigabytes of memory. libdw itself follows frame pointers where it has no CFI. That
- * is prevented here, because by_pointer.c does it and marks the origin of the frame.
+ * Only --unwinder=libdw uses this method, as a reference for by_rule.c: hostile tables can make
+ * libdw use gigabytes of memory. libdw itself follows frame pointers where it has no CFI. That is
+ * prevented here, because by_pointer.c does it and marks the origin of the frame.
  */
 #include <elfutils/libdwfl.h>
 #include <gelf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * by_libunwind.c - unwinds a snapshot with libunwind's interface for other processes (remote
- * unwinding). It is a reference for by_rule.c, which only --unwinder=libunwind uses, because
- * expressions in hostile tables can make libunwind loop for ever.
+ * unwinding). Only --unwinder=libunwind uses this method, as a reference for by_rule.c: expressions
+ * in hostile tables can make libunwind loop forever.
  *
  * The accessors here read the stack from the copy and the unwind tables from the module's file: a
  * frame takes a third of a microsecond. With libunwind's own accessors it would take ten times as

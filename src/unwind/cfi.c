@@ -134,7 +134,8 @@ recall(struct machine *machine)
 	machine->row.executed = executed;
 }
 
-/* Executes an instruction that moves to another row. Returns false when `code` is none. */
+/* Executes an instruction that moves to another row. Returns false when `code` is not such an
+ * instruction. */
 static bool
 execute_move(struct machine *machine, unsigned code)
 {
@@ -161,7 +162,8 @@ execute_move(struct machine *machine, unsigned code)
 	}
 }
 
-/* Executes an instruction that defines the CFA. Returns false when `code` is none. */
+/* Executes an instruction that defines the CFA. Returns false when `code` is not such an
+ * instruction. */
 static bool
 execute_cfa(struct machine *machine, unsigned code)
 {
@@ -197,8 +199,8 @@ execute_cfa(struct machine *machine, unsigned code)
 	}
 }
 
-/* Executes an instruction that says how to find the register with the number `number`, which it
- * has already read. Returns false when `code` is none. */
+/* Executes an instruction that defines how to find a register. `number` is the register, the first
+ * operand, which the caller has read. Returns false when `code` is not such an instruction. */
 static bool
 execute_register(struct machine *machine, unsigned code, uint64_t number)
 {

@@ -47,7 +47,7 @@ pick(struct evaluation *evaluation, uint64_t above)
 		push(evaluation, evaluation->value[evaluation->count - 1 - above]);
 }
 
-/* Moves the upmost value below the `count` - 1 values under it. */
+/* Moves the topmost value below the `count` - 1 values under it. */
 static void
 rotate(struct evaluation *evaluation, size_t count)
 {
@@ -101,7 +101,7 @@ dereference(struct evaluation *evaluation, size_t size)
 	push(evaluation, word);
 }
 
-/* Moves by the distance that is read, if `taken`. */
+/* Reads a distance, and jumps by it if `taken` is true. */
 static void
 jump(struct evaluation *evaluation, bool taken)
 {
@@ -117,7 +117,8 @@ jump(struct evaluation *evaluation, bool taken)
 		cursor->at = to;
 }
 
-/* Pushes the constant that follows the operation. Returns false when `code` is none. */
+/* Pushes the constant that follows the operation. Returns false when `code` is not such an
+ * operation. */
 static bool
 execute_constant(struct evaluation *evaluation, unsigned code)
 {
@@ -165,7 +166,7 @@ execute_constant(struct evaluation *evaluation, unsigned code)
 }
 
 /* Executes an operation on the order of the stack, a jump, or a read of a register or of memory.
- * Returns false when `code` is none. */
+ * Returns false when `code` is not such an operation. */
 static bool
 execute_other(struct evaluation *evaluation, unsigned code)
 {
@@ -218,7 +219,7 @@ execute_other(struct evaluation *evaluation, unsigned code)
 	}
 }
 
-/* Replaces the upmost value. Returns false when `code` is no operation on one value. */
+/* Replaces the topmost value. Returns false when `code` is no operation on one value. */
 static bool
 execute_unary(struct evaluation *evaluation, unsigned code)
 {
@@ -286,7 +287,7 @@ compare(unsigned code, int64_t a, int64_t b)
 	}
 }
 
-/* Replaces the two upmost values by the result of an operation on them. */
+/* Replaces the two topmost values by the result of an operation on them. */
 static void
 execute_binary(struct evaluation *evaluation, unsigned code)
 {

@@ -5,10 +5,11 @@
  *
  * Instructions and expressions come from the target's files and are not trusted. One entry executes
  * at most 65,536 instructions and remembers at most 16 rows; an expression executes at most 4,096
- * operations on a stack of 64 values. Neither allocates memory. What exceeds a limit, or is not
- * valid, is as if the caller were not known. All entries and expressions of one walk together
- * execute about WALK_WORK_MOST instructions and operations, which takes some milliseconds; the walk
- * then ends.
+ * operations on a stack of 64 values. Neither allocates memory. An entry that
+ * is not valid or exceeds a limit gives no caller, and the walk ends with CHAIN_BAD_TABLES; an
+ * expression does so if the caller cannot be found without it. All entries and expressions of one
+ * walk together execute about WALK_WORK_MOST instructions and operations, which takes some
+ * milliseconds; the walk then ends.
  */
 #ifndef WALLSAMPLE_UNWIND_CFI_INTERNAL_H
 #define WALLSAMPLE_UNWIND_CFI_INTERNAL_H
@@ -16,8 +17,9 @@
 #include "unwind/unwind_method_internal.h"
 #include "wallsample/elf/frame_entry.h"
 
-/* Entries of real programs have up to some thousand instructions, and some ten on average, of which
- * each is executed once for an address. */
+/* Largest number of instructions and operations in one walk. Real entries have about ten
+ * instructions on average and a few thousand at most, and by_rule.c executes them once for an
+ * address. */
 #define WALK_WORK_MOST (UINT32_C(1) << 20)
 
 /* How to find the value that a register has in the caller; the meaning of cfi_value.value. */
@@ -49,7 +51,8 @@ struct cfi_row {
 /*
  * Executes the instructions of the entry up to the row of `vaddr`, which must be in the entry's
  * range. Registers that CFI may name and the unwinder does not know are ignored. Returns false when
- * an instruction is not valid or not known, or a limit is exceeded; only row->executed is then set.
+ * an instruction is not valid or not known, or a limit is exceeded; of *row, only `executed` is
+ * then valid.
  */
 bool cfi_row_at(const struct frame_section *section, const struct frame_entry *entry,
 		uint64_t vaddr, struct cfi_row *row);
@@ -69,14 +72,15 @@ struct cfi_place {
  */
 bool cfi_evaluate(const struct cfi_place *place, uint64_t at, const uint64_t *cfa, uint64_t *value);
 
-/* Sets what the ABI says of registers that an entry does not mention: preserved registers are
- * unchanged, the stack pointer is the CFA, others are undefined. */
+/* Sets the ABI's rules for registers that an entry does not mention, in a row that is all zero:
+ * preserved registers are unchanged, the stack pointer is the CFA, and the return address is where
+ * a call puts it. Other registers stay undefined. */
 void arch_cfi_defaults(struct cfi_row *row);
 /* Executes an instruction that only this architecture has; false when there is none with this
  * code. */
 bool arch_cfi_instruction(struct cfi_row *row, unsigned code);
-/* Returns the address, one in the code of the walk's process, without the signature of pointer
- * authentication. */
+/* Removes the signature of pointer authentication from `address`, a code address in the walk's
+ * process, and returns the result. */
 uint64_t arch_strip_signature(const struct walk *walk, uint64_t address);
 /* DWARF number by which expressions refer to the program counter. */
 extern const unsigned arch_pc_number;

@@ -10,7 +10,7 @@
 
 struct rule_source {
 	struct frame_table *table;
-	/* The sections in which rules have expressions; .high is 0 until the first. */
+	/* Sections of the rules' expressions; .high is 0 until a rule was made from the section. */
 	struct frame_section eh_frame, debug_frame;
 };
 
@@ -61,7 +61,7 @@ compile_register(const struct frame_section *section, const struct cfi_row *row,
 	const struct cfi_value *from = &row->reg[number];
 	int32_t value;
 
-	/* rule_apply() takes the CFA for the caller's stack pointer. */
+	/* rule_apply() uses the CFA as the caller's stack pointer, so the rule omits it. */
 	if (number == regs_sp_number && from->how == CFI_OFFSET && from->value == 0)
 		return;
 	if (from->how == CFI_UNDEFINED || rule->count == RULE_REGISTERS ||
@@ -164,17 +164,26 @@ evaluate(const struct rule_source *source, const struct rule *rule, struct walk 
 
 	if (cfi_evaluate(&place, section->low + (uint32_t)distance, cfa, value))
 		return true;
-	/* Else a flag says what the expression needs. */
+	/* The expression is damaged unless another flag already gives the reason. */
 	walk->bad_tables |= !walk->missing_register && !walk->bad_memory && !walk->beyond_copy;
 	return false;
 }
 
-/* Finds the value of the rule's register `i` in the caller; false when it is not known. */
+static bool
+take_register(struct walk *walk, unsigned number, uint64_t *value)
+{
+	if (regs_get(&walk->regs, number, value))
+		return true;
+	walk->missing_register = true;
+	return false;
+}
+
+/* Finds the value of the rule's register `i` in the caller; false, with a flag of the walk set,
+ * when it is not known. */
 static bool
 find_register(const struct rule_source *source, const struct rule *rule, unsigned i,
 	      struct walk *walk, uint64_t bias, uint64_t cfa, uint64_t *value)
 {
-	const struct regs *regs = &walk->regs;
 	const int32_t number = rule->reg[i].value;
 	uint64_t address;
 
@@ -182,12 +191,12 @@ find_register(const struct rule_source *source, const struct rule *rule, unsigne
 	case CFI_SAVED:
 		return walk_read_word(walk, cfa + (uint64_t)(int64_t)number, value);
 	case CFI_SAME:
-		return regs_get(regs, rule->reg[i].number, value);
+		return take_register(walk, rule->reg[i].number, value);
 	case CFI_OFFSET:
 		*value = cfa + (uint64_t)(int64_t)number;
 		return true;
 	case CFI_REGISTER:
-		return regs_get(regs, (unsigned)number, value);
+		return take_register(walk, (unsigned)number, value);
 	case CFI_EXPR:
 		return evaluate(source, rule, walk, bias, number, &cfa, value);
 	case CFI_SAVED_EXPR:
@@ -198,7 +207,7 @@ find_register(const struct rule_source *source, const struct rule *rule, unsigne
 	}
 }
 
-/* Why a walk ends: flags of struct walk. */
+/* A copy of the flags of struct walk that give the reason why a walk ended. */
 struct reasons {
 	bool beyond_copy, bad_memory, missing_register, bad_tables;
 };

@@ -16,14 +16,14 @@
 #include "wallsample/elf/frame_table.h"
 
 enum rule_kind {
-	RULE_NONE,    /* no table covers the address */
-	RULE_PLAIN,   /* the fields of struct rule describe the caller completely */
+	RULE_NONE,    /* no table has a readable entry for the address */
+	RULE_PLAIN,   /* the rule describes the caller: see rule_apply() */
 	RULE_END,     /* the return address is undefined: the thread's first function */
-	RULE_DAMAGED, /* the entry is not valid, or does not say how to find the caller */
+	RULE_DAMAGED, /* the instructions are invalid, or do not define the caller */
 };
 
-/* Largest number of registers in a rule: those of a signal frame of x86-64. On aarch64, functions
- * preserve at most 12 registers; those that a function saves beyond that are left out. */
+/* Largest number of registers in a rule: a signal frame of x86-64 has 17. Further registers are
+ * omitted; the return address and preserved registers (aarch64: 12) come first. */
 #define RULE_REGISTERS 17
 
 /* A value of struct cfi_value in 32 bits: an offset, the number of a register, or the distance of
@@ -35,7 +35,7 @@ struct rule {
 	bool has_expression;     /* the CFA or a register has one */
 	bool debug_frame;        /* expressions are in .debug_frame, else in .eh_frame */
 	uint8_t cfa_how;         /* CFI_OFFSET: CFA = cfa_register + cfa_value; or CFI_EXPR */
-	uint8_t cfa_register;    /* the CFA is the caller's stack pointer */
+	uint8_t cfa_register;    /* for CFI_OFFSET */
 	uint8_t return_register; /* DWARF number of the register with the return address */
 	uint8_t count;           /* number of elements of `reg` */
 	int32_t cfa_value;
@@ -51,14 +51,14 @@ struct rule {
 /* The unwind tables of one image. */
 struct rule_source;
 
-/* Opens the unwind tables of the image, which is borrowed, as the budget is (frame_table.h). The
+/* Opens the unwind tables of the image. The image and the budget (frame_table.h) are borrowed. The
  * result must be freed with rule_source_free(), which accepts NULL. */
 struct rule_source *rule_source_open(const struct image *image, struct frame_budget *budget);
 void rule_source_free(struct rule_source *source);
 /* Sets *rule for the code at `vaddr`, an address in the image before relocation; its kind is
  * RULE_NONE if no table covers the address. */
 void rule_source_find(struct rule_source *source, uint64_t vaddr, struct rule *rule);
-/* Returns true if a table has an entry for `vaddr`, valid or not. */
+/* Returns true if a table has a readable entry for `vaddr`. Its instructions are not checked. */
 bool rule_source_covers(struct rule_source *source, uint64_t vaddr);
 /* Returns the start of the function that contains `vaddr`; 0 when no table covers the address. */
 uint64_t rule_source_start(struct rule_source *source, uint64_t vaddr);

@@ -47,7 +47,7 @@ struct walk {
 	bool bad_memory;       /* the needed memory is not readable */
 	bool missing_register; /* the value of a needed register is not known */
 	bool no_info;          /* the address has no unwind tables or no reliable frame pointer */
-	bool bad_tables;       /* the entry of the unwind tables is not valid */
+	bool bad_tables;       /* an entry of the tables is not valid or exceeds a limit */
 	/* Number of instructions and operations of unwind tables that were executed in the walk;
 	 * see WALK_WORK_MOST (cfi_internal.h). */
 	uint32_t work;

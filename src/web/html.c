@@ -11,11 +11,11 @@
 
 /* Generated from the style sheets and scripts that local.mk lists as html_assets. */
 extern const char html_css[], html_js[];
-/* The same hashes as a browser computes of the style sheet and the script: the page permits no
- * others, so that a name that got into the page as markup would have no effect. */
+/* Base64 of the SHA-256 of the style sheet and of the script, as a browser computes them. The page
+ * permits only these two, so a script or style in a name that was not escaped is not executed. */
 extern const char html_css_hash[], html_js_hash[];
 
-/* Followed by the two hashes, the style sheet, and `body`. */
+/* printf format; the arguments are the two hashes, the style sheet and `body`. */
 static const char head[] =
 	"<!DOCTYPE html>\n"
 	"<html lang=\"en\">\n"

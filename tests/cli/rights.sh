@@ -6,7 +6,7 @@
 needs_ptrace
 
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
-	echo 'it takes root and setpriv'
+	echo 'the test needs root and setpriv'
 	exit 77
 fi
 
@@ -40,7 +40,7 @@ children() {
 	done
 }
 
-# expect_children COUNT: waits until $begun has so many
+# expect_children COUNT: waits until $begun has at least COUNT children
 expect_children() {
 	for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ "$(children "$begun" | wc -l)" -lt "$1" ] || return
@@ -55,7 +55,7 @@ actor park
 begin -p "$actor" -d 60 -o "$dir/own.txt"
 expect_children 2 # the supervisor, and after a second a keeper
 expect_rights $few
-[ "$(cat "/proc/$begun/oom_score_adj")" = 1000 ] || complain 'it is not the first to go'
+[ "$(cat "/proc/$begun/oom_score_adj")" = 1000 ] || complain 'oom_score_adj is not 1000'
 kill -INT "$begun"
 end_begun
 expect_status 0
@@ -145,7 +145,7 @@ expect_refused() {
 
 capable -q -p "$actor" -d 100ms
 expect_status 3
-expect_in "$err" 'wallsample has CAP_SYS_PTRACE, but not CAP_DAC_READ_SEARCH'
+expect_in "$err" 'wallsample has CAP_SYS_PTRACE, but lacks CAP_DAC_READ_SEARCH'
 setcap cap_sys_ptrace,cap_dac_read_search+ep "$dir/capable"
 capable -q -p "$actor" -d 100ms
 expect_status 0

@@ -40,5 +40,5 @@ expect_late_at_most "$out"
 expect_in "$out" "Threads   $(printf '%s' "$there" | sed 's/...$/,&/') seen"
 expect_in "$out" 'Stops     no thread was stopped'
 exec 5>&-
-wait "$target" || complain 'the target has not ended as it does by itself'
+wait "$target" || complain 'the target did not exit with status 0'
 finish

@@ -3,8 +3,8 @@
 that get signals: Go with timers, Python with an alarm, a C program with 400 signals a second, a
 JVM, and PostgreSQL under load. What is not installed is left out.
 
-After each kill no thread is traced or stopped. In the end each program works as fast as before, and
-none of its signals is lost: the C program counts them. FOLDER is for files.
+After each kill no thread is traced or stopped. At the end each program, whose count grows with its
+timer, signals or queries, counts at least half as fast as before. FOLDER is for files.
 """
 import glob
 import os
@@ -18,7 +18,7 @@ import time
 
 BOUND = 20.0     # seconds, for what takes a millisecond
 MOST_WAIT = 0.15  # seconds until a kill
-SLOWER = 0.5     # of the speed before: a busy machine slows a program down, a stopped thread ends it
+SLOWER = 0.5     # lowest accepted ratio of the speeds: a thread left stopped makes it 0
 MEASURE = 2.0    # seconds in which the speed is measured
 
 GO = '''package main

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A wallsample that is killed at a random moment leaves all threads free, and the program as fast as
-# before. `python3 kills.py WALLSAMPLE 200 FOLDER` kills it 1,000 times.
+# A wallsample that is killed at a random moment leaves no thread traced or stopped, and the program
+# continues. `python3 kills.py WALLSAMPLE 200 FOLDER` kills it 1,000 times.
 . "${SOURCE:?}/tests/cli/common.sh"
 
 command -v python3 >/dev/null || { echo 'no python3'; exit 77; }

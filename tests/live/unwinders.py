@@ -17,8 +17,8 @@ SYSTEM = (['sleep', '1000'], ['cat'], ['sh', '-c', 'read x'], ['perl', '-e', 'sl
           ['python3', '-c', 'import threading, time\n'
                             'for i in range(3): threading.Thread(target=time.sleep, '
                             'args=(1000,)).start()'])
-# Of code that needs the frame pointer, which is not known without a stop, the callers are guessed:
-# programs that are built with it are left out.
+# Programs built with frame pointers are left out: without a stop the register is unknown, and callers
+# are guessed.
 SHAPES = ('shape', 'shape_nopie', 'shape_static', 'shape_static_pie', 'shape_dynsym',
           'shape_debug_frame', 'shape_debug_frame_gz', 'shape_no_hdr', 'shape_writable')
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The own reading of unwind tables finds all callers that libunwind and libdw find.
+# wallsample's own reader of unwind tables finds all callers that libunwind and libdw find.
 . "${SOURCE:?}/tests/cli/common.sh"
 
 command -v python3 >/dev/null || { echo 'no python3'; exit 77; }

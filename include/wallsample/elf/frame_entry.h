@@ -31,7 +31,7 @@ struct frame_cursor {
 	const struct frame_section *section;
 	uint64_t at, end;
 	bool bad;
-	/* The bytes of the places from view_at on, which are in memory. */
+	/* `view` points to `view_size` bytes in memory, the part of the section from view_at on. */
 	const uint8_t *view;
 	uint64_t view_at, view_size;
 };
@@ -41,7 +41,7 @@ struct frame_cursor frame_cursor_at(const struct frame_section *section, uint64_
 
 /* Reads an unsigned number of `size` bytes, 1 to 8. */
 uint64_t frame_take(struct frame_cursor *cursor, size_t size);
-/* Read LEB128 numbers. A number that does not fit into 64 bits sets `bad`. */
+/* Read LEB128 numbers. A number of more than 10 bytes sets `bad`; bits above 64 are ignored. */
 uint64_t frame_take_unsigned(struct frame_cursor *cursor);
 int64_t frame_take_signed(struct frame_cursor *cursor);
 

@@ -7,9 +7,9 @@
  * entry for an address, .debug_frame is searched in the same way, except in programs that have a
  * function table (pclntab.h), which is more precise where code switches stacks.
  *
- * Sections without a search table are read as far as a budget permits, which several tables share;
- * the code that other entries describe has no unwind tables. A .debug_frame may be compressed by
- * zlib.
+ * Sections without a search table count against a budget that several tables share. A section that
+ * exceeds the rest of the byte budget is not read, and entries beyond the entry budget are ignored:
+ * their code counts as code without unwind tables. A .debug_frame may be compressed with zlib.
  */
 #ifndef WALLSAMPLE_ELF_FRAME_TABLE_H
 #define WALLSAMPLE_ELF_FRAME_TABLE_H
@@ -20,15 +20,16 @@ struct frame_table;
 
 /* What may be read of sections without a search table, in all. */
 struct frame_budget {
-	uint64_t bytes;   /* of sections, unpacked */
-	uint64_t entries; /* also those that are damaged */
+	uint64_t bytes;   /* of sections; a compressed one costs its packed and its unpacked size */
+	uint64_t entries; /* damaged entries included */
 };
 
 /* The budget of a run: 128 MiB and 2^20 entries, which are read in less than a second. */
 extern const struct frame_budget frame_budget_of_run;
 
-/* Makes the table of the image, which is borrowed, as the budget is. Nothing is read before the
- * first search. The result must be freed with frame_table_free(), which accepts NULL. */
+/* Creates the frame table of the image. The image and the budget are borrowed. Only the header and
+ * the first entry of the search table are read; sections without one are read at the first search.
+ * The result must be freed with frame_table_free(), which accepts NULL. */
 struct frame_table *frame_table_open(const struct image *image, struct frame_budget *budget);
 void frame_table_free(struct frame_table *table);
 

@@ -44,11 +44,10 @@ void process_free(struct process *process);
 /* Stores the real user id of the process. Returns false when it cannot be read. */
 bool process_read_uid(const struct process *process, uid_t *uid);
 
-/* Stores the id of the user that has started wallsample: that of the caller, or of the caller of
- * sudo (SUDO_UID). Returns false for root without sudo. */
+/* Stores the user id on whose behalf wallsample runs: its effective user id, or, for root,
+ * SUDO_UID. Returns false for root without a valid SUDO_UID of another user. */
 bool user_of_caller(uid_t *uid);
-/* True if processes of this user belong to the user of wallsample: its own id, or user_of_caller().
- */
+/* Returns true if `uid` is wallsample's effective user id or the id from user_of_caller(). */
 bool user_is_own(uid_t uid);
 /* Largest length of a user name that is shown, with its terminating zero. */
 #define USER_NAME_SIZE 64

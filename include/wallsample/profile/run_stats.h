@@ -31,7 +31,7 @@ enum run_end {
 	X(TASK_UNCAUGHT, "[failed: thread could not be stopped]")                                  \
 	X(ABSENT, "[not sampled: wallsample did not run]")                                         \
 	X(NOT_STOPPED, "[running: not stopped]")                                                   \
-	X(TRACED, "[not sampled: another tracer had stopped the thread]")
+	X(TRACED, "[not sampled: another tracer traced the thread]")
 
 enum sample_failure {
 #define X(name, text) FAILURE_##name,

@@ -183,8 +183,8 @@ find_register(Dwarf_Frame *frame, unsigned number, const struct regs *regs, uint
 	size_t count;
 
 	assert_int_equal(dwarf_frame_register(frame, (int)number, memory, &ops, &count), 0);
-	/* Of registers that an entry does not mention the ABI says whether they are preserved.
-	 * libdw takes rax for preserved in place of rbx, which has number 3, not 0. */
+	/* The ABI decides whether a register that an entry does not mention is preserved. libdw
+	 * treats rax (0) as preserved instead of rbx (3). */
 	memset(&defaults, 0, sizeof(defaults));
 	arch_cfi_defaults(&defaults);
 	if (count == 0 && number == regs_sp_number)
