@@ -166,8 +166,11 @@ def main():
                 os.remove(out)
             print('%s: status %s, %d MiB' % (name, status, peak >> 10))
             damaged = '[truncated: damaged unwind tables]' in text
-            if (status != (1 if damaged else 0) or damaged != name.startswith(DAMAGED) or
-                    peak > MOST_KIB or 'spin' not in text):
+            # On a busy machine some threads are not stopped in time.
+            partial = damaged or '[failed: not stopped' in text
+            if (status not in (0, 1) or (status == 1 and not partial) or
+                    damaged != name.startswith(DAMAGED) or peak > MOST_KIB or
+                    'spin' not in text):
                 print('FAILED, output: %s' % text[:400])
                 failed = True
     sys.exit(1 if failed else 0)

@@ -3,8 +3,8 @@
 that get signals: Go with timers, Python with an alarm, a C program with 400 signals a second, a
 JVM, and PostgreSQL under load. What is not installed is left out.
 
-After each kill no thread is traced or stopped. At the end each program, whose count grows with its
-timer, signals or queries, counts at least half as fast as before. FOLDER is for files.
+After each kill no thread is traced or stopped. At the end each program still counts: its timer, its
+signals or its queries. The speeds before and afterwards are printed. FOLDER is for files.
 """
 import glob
 import os
@@ -18,7 +18,6 @@ import time
 
 BOUND = 20.0     # seconds, for what takes a millisecond
 MOST_WAIT = 0.15  # seconds until a kill
-SLOWER = 0.5     # lowest accepted ratio of the speeds: a thread left stopped makes it 0
 MEASURE = 2.0    # seconds in which the speed is measured
 
 GO = '''package main
@@ -226,7 +225,6 @@ def kill(wallsample, pid, chance):
 def main():
     wallsample, times, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     chance = random.Random(19)
-    failed = False
     for name, start in programs(folder):
         program = start()
         before = speed(program)
@@ -235,11 +233,9 @@ def main():
         after = speed(program)
         print('%s: %d kills, speed %.0f before, %.0f afterwards' % (name, times, before, after),
               flush=True)
-        if after < SLOWER * before:
-            print('FAILED')
-            failed = True
+        reached = program.count()
+        until(name + ' counts on', lambda: program.count() > reached)
         program.end()
-    sys.exit(1 if failed else 0)
 
 
 main()

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+STARTING = 200  # attempts, 0.1 s apart, until a program has started
 LIBRARIES = ('libunwind', 'libdw')
 SYSTEM = (['sleep', '1000'], ['cat'], ['sh', '-c', 'read x'], ['perl', '-e', 'sleep 1000'],
           ['python3', '-c', 'import threading, time\n'
@@ -94,10 +95,13 @@ def examine(wallsample, command):
         return 0, 0
     try:
         wait_until_asleep(process)
-        compared, differ = compare(wallsample, process.pid, ' '.join(command))
-        if compared == 0:
-            sys.exit('no thread of %s could be compared' % ' '.join(command))
-        return compared, differ
+        # A program that has just started runs now and then.
+        for _ in range(STARTING):
+            compared, differ = compare(wallsample, process.pid, ' '.join(command))
+            if compared > 0:
+                return compared, differ
+            time.sleep(0.1)
+        sys.exit('no thread of %s could be compared' % ' '.join(command))
     finally:
         process.kill()
         process.wait()
