@@ -16,7 +16,8 @@ formats=$("${WALLSAMPLE:?}" report -f none "$replay/recordings/job.wsdb" 2>&1 |
 	sed -n 's/.*there are: //p' | tr -d ',')
 [ -n "$formats" ] || { echo 'no formats found'; exit 1; }
 
-# strip_assets FILE: has the line "@PATH@" in place of a style or script that is embedded.
+# strip_assets FILE: has the line "@PATH@" in place of a style or script that is embedded, and
+# "@style@" and "@script@" in place of their hashes.
 strip_assets() {
 	local text asset name
 	head -c 20 "$1" | grep -qE '^<(!DOCTYPE|\?xml|svg)' || return 0
@@ -25,7 +26,8 @@ strip_assets() {
 		asset=$(cat "$SOURCE/$name" && printf x)
 		text=${text//"${asset%x}"/@$name@$'\n'}
 	done
-	printf '%s' "${text%x}" >"$1"
+	printf '%s' "${text%x}" |
+		sed -E "s/(style|script)-src 'sha256-[A-Za-z0-9+\/=]{44}'/\1-src 'sha256-@\1@'/g" >"$1"
 }
 
 # compare NAME OPTIONS…: the output against exports/NAME. The files that code came from are looked
