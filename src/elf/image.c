@@ -159,8 +159,12 @@ image_view(const struct image *image, uint64_t vaddr, size_t *size)
 	segment = &image->segment[blocks->last_segment];
 	offset = segment->offset + (vaddr - segment->vaddr);
 	*size = segment->file_size - (vaddr - segment->vaddr);
-	if (blocks->memory != NULL)
+	if (blocks->memory != NULL) {
+		/* The segment of a damaged image may end behind its bytes. */
+		if (*size > image->size - offset)
+			*size = image->size - offset;
 		return blocks->memory + offset;
+	}
 	within = offset & (BLOCK_SIZE - 1);
 	if (*size > blocks->block[offset >> BLOCK_SHIFT].length - within)
 		*size = blocks->block[offset >> BLOCK_SHIFT].length - within;

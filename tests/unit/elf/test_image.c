@@ -42,6 +42,23 @@ file_of(const void *bytes, size_t size)
 	return fd;
 }
 
+/* A view has the bytes that are read one by one, up to its end. */
+static void
+view(const struct image *image, uint64_t vaddr)
+{
+	const uint8_t *bytes;
+	uint8_t byte = 0;
+	size_t size = 0;
+
+	bytes = image_view(image, vaddr, &size);
+	assert_int_equal(bytes != NULL, image_read_vaddr(image, vaddr, &byte, 1));
+	if (bytes == NULL)
+		return;
+	assert_true(size > 0 && bytes[0] == byte);
+	assert_true(image_read_vaddr(image, vaddr + size - 1, &byte, 1));
+	assert_int_equal(bytes[size - 1], byte);
+}
+
 /* Reads all over an image that was accepted: nothing may crash or hang. */
 static void
 poke(const struct image *image)
@@ -59,10 +76,14 @@ poke(const struct image *image)
 		image_read_vaddr(image, image->low + offsets[i], big, 8);
 		image_read_vaddr(image, image->high - offsets[i], big, 100000);
 		image_offset_to_vaddr(image, offsets[i], &vaddr);
+		view(image, offsets[i]);
+		view(image, image->low + offsets[i]);
 	}
-	for (size_t i = 0; i < image->segment_count; i++)
+	for (size_t i = 0; i < image->segment_count; i++) {
 		image_read_vaddr(image, image->segment[i].vaddr + image->segment[i].file_size - 8,
 				 big, 16);
+		view(image, image->segment[i].vaddr);
+	}
 }
 
 static void
