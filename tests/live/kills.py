@@ -124,6 +124,7 @@ class Postgres:
             self.user + [tools + '/postgres', '-D', data, '-k', self.folder, '-h', ''],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until('the server answers', lambda: self.query('select 1') == '1')
+        self.query('create sequence n')
         self.query('create table t as select generate_series(1, 1000) as x')
         self.load = subprocess.Popen(
             self.user + [tools + '/psql', '-h', self.folder, '-d', 'postgres', '-q', '-c',
@@ -144,10 +145,6 @@ class Postgres:
         return run.stdout.strip()
 
     def serves(self):
-        if self.load.poll() is not None:
-            self.query('create sequence n')
-            self.load = subprocess.Popen(self.load.args, stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         found = self.query("select pid from pg_stat_activity where query like 'do $$ begin loop%'")
         self.pid = int(found or 0)
         return self.pid != 0
