@@ -268,19 +268,28 @@ sampled_process_read_memory(void *context, uint64_t address, void *to, size_t si
 	return memory_read_process(tid, address, to, size) == size;
 }
 
+/* Reads pages while a thread is stopped or asked to stop. */
 static size_t
-read_pages(void *context, const uint64_t *page, size_t count, void *to)
+read_pages_in_stop(const struct sampled_process *process, const uint64_t *page, size_t count,
+		   void *to)
 {
-	const struct sampled_process *process = context;
-	struct memory_piece piece[MEMORY_PAGES_MOST];
+	struct memory_piece piece[MEMORY_PAGES_MOST] = { { 0, 0 } };
 
-	if (process->memory.slow == NULL || !must_not_wait(process))
-		return memory_read_pages(process->process->pid, page, count, to);
 	if (count > MEMORY_PAGES_MOST)
 		count = MEMORY_PAGES_MOST;
 	for (size_t i = 0; i < count; i++)
 		piece[i] = (struct memory_piece){ page[i], MEMORY_PAGE };
 	return target_memory_read_pieces(&process->memory, process->process->pid, piece, count, to);
+}
+
+static size_t
+read_pages(void *context, const uint64_t *page, size_t count, void *to)
+{
+	const struct sampled_process *process = context;
+
+	if (process->memory.slow != NULL && must_not_wait(process))
+		return read_pages_in_stop(process, page, count, to);
+	return memory_read_pages(process->process->pid, page, count, to);
 }
 
 static size_t
