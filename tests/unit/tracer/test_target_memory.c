@@ -18,6 +18,9 @@
 #include "wallsample/tracer/target_memory.h"
 
 #define PAGES 80
+/* The second process may get a CPU late on a busy machine: attempts, and the pause between them. */
+#define ATTEMPTS 30000
+#define PAUSE_US 1000
 
 struct scene {
 	struct process *process;
@@ -126,20 +129,24 @@ test_slow_reader(void **state)
 	assert_non_null(scene->memory.slow);
 	/* A process that is busy elsewhere may answer too late: then nothing was read. */
 	fill(scene, 0, 3);
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < ATTEMPTS; i++) {
 		if (target_memory_read(&scene->memory, getpid(), (uintptr_t)scene->area, scene->to,
 				       page) == page)
 			break;
+		usleep(PAUSE_US);
+	}
 	piece[0] = (struct memory_piece){ (uintptr_t)scene->area + 8, 16 };
 	piece[1] = (struct memory_piece){ (uintptr_t)scene->area + page, page };
 	piece[2] = (struct memory_piece){ 8, 8 }; /* not readable */
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < ATTEMPTS; i++) {
 		const size_t got = target_memory_read_pieces(&scene->memory, getpid(), piece, 3,
 							     scene->to);
 
 		assert_true(got == 0 || got == 2);
-		if (got == 0)
+		if (got == 0) {
+			usleep(PAUSE_US);
 			continue;
+		}
 		assert_memory_equal(scene->to, scene->area + 8, 16);
 		assert_memory_equal(scene->to + 16, scene->area + page, page);
 		return;
