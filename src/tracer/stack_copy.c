@@ -29,6 +29,13 @@ find_stack(const struct process *process, struct watch *watch, uint64_t sp)
 	}
 }
 
+static size_t
+copy(const struct target_memory *memory, pid_t tid, uint64_t sp, void *to, size_t size)
+{
+	return memory != NULL ? target_memory_copy_stack(memory, tid, sp, to, size) :
+				memory_read_process(tid, sp, to, size);
+}
+
 size_t
 stack_copy_again(const struct target_memory *memory, const struct watch *watch, uint64_t sp,
 		 void *to, size_t size)
@@ -37,8 +44,7 @@ stack_copy_again(const struct target_memory *memory, const struct watch *watch, 
 		return 0;
 	if (size > watch->stack_end - sp)
 		size = (size_t)(watch->stack_end - sp);
-	return memory != NULL ? target_memory_read(memory, watch->tid, sp, to, size) :
-				memory_read_process(watch->tid, sp, to, size);
+	return copy(memory, watch->tid, sp, to, size);
 }
 
 size_t
@@ -50,6 +56,5 @@ stack_copy(const struct process *process, const struct target_memory *memory, st
 	if (is_in_known(watch, sp))
 		return stack_copy_again(memory, watch, sp, to, size);
 	/* The mapping is unknown: all readable bytes are copied. */
-	return memory != NULL ? target_memory_read(memory, watch->tid, sp, to, size) :
-				memory_read_process(watch->tid, sp, to, size);
+	return copy(memory, watch->tid, sp, to, size);
 }

@@ -106,8 +106,8 @@ bool stop_release(pid_t tid, int status);
 /*
  * Copies up to `size` bytes from the stack pointer to the end of the mapping that contains it. If
  * the end is not known, as before Linux 6.11, the copy ends at the first page that is not readable.
- * `memory` must be given while a thread is stopped or asked to stop: the copy then also ends at the
- * first page that is not in memory. Returns the number of bytes.
+ * `memory` must be given while a thread is stopped or asked to stop: pages that are not in memory
+ * are then not read, as target_memory_copy_stack() describes. Returns the number of bytes.
  *
  * Memory above the mapping of the stack must not be read: a page there may have to come from a
  * file, over a network, or by userfaultfd(2) from a thread of the target, perhaps from the one that

@@ -10,6 +10,7 @@
 
 #include "tracer/slow_reader_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/tracer/snapshot.h"
 
 /* Largest number of bytes of mountinfo that are searched. */
 #define MOUNTS_MOST ((size_t)1 << 20)
@@ -95,43 +96,87 @@ target_memory_renew(struct target_memory *memory)
 		memory->slow = slow_reader_create();
 }
 
-/* Returns the number of bytes from `address` on, `size` at most, that are in memory. */
-static size_t
-resident_size(const struct target_memory *memory, uint64_t address, size_t size)
+/* A range of RESIDENT_BYTES that was looked up last, and which of its pages are in memory. */
+struct window {
+	uint64_t start; /* 1: none was looked up */
+	uint32_t pages;
+};
+
+static bool
+is_in_memory(const struct target_memory *memory, struct window *window, uint64_t page)
 {
-	uint64_t at = address / RESIDENT_BYTES * RESIDENT_BYTES;
+	const uint64_t start = page / RESIDENT_BYTES * RESIDENT_BYTES;
 
-	if (address + size < address)
-		return 0;
-	for (; at < address + size; at += RESIDENT_BYTES) {
-		const uint32_t pages = resident_pages(&memory->resident, at, false);
-
-		for (uint64_t i = 0; i < RESIDENT_PAGES; i++) {
-			const uint64_t page = at + i * MEMORY_PAGE;
-
-			if (page + MEMORY_PAGE <= address)
-				continue;
-			if (page >= address + size)
-				return size;
-			if ((pages >> i & 1) == 0)
-				return page > address ? (size_t)(page - address) : 0;
-		}
+	if (window->start != start) {
+		window->start = start;
+		window->pages = resident_pages(&memory->resident, start, false);
 	}
-	return size;
+	return (window->pages >> (page - start) / MEMORY_PAGE & 1) != 0;
+}
+
+/* Returns the number of bytes from `address` on, `size` at most, up to the first page that is in
+ * memory, or is not: the one that differs from `there`. */
+static size_t
+run_size(const struct target_memory *memory, struct window *window, uint64_t address, size_t size,
+	 bool there)
+{
+	uint64_t page = address / MEMORY_PAGE * MEMORY_PAGE;
+
+	while (page < address + size && is_in_memory(memory, window, page) == there)
+		page += MEMORY_PAGE;
+	if (page >= address + size)
+		return size;
+	return page > address ? (size_t)(page - address) : 0;
+}
+
+/* Reads `size` bytes of pages that are in memory. */
+static size_t
+read_there(const struct target_memory *memory, pid_t tid, uint64_t address, void *to, size_t size)
+{
+	const struct memory_piece piece = { .address = address, .size = size };
+
+	if (size == 0)
+		return 0;
+	if (memory->slow != NULL)
+		return slow_reader_read(memory->slow, tid, &piece, 1, to);
+	return memory_read_process(tid, address, to, size);
 }
 
 size_t
 target_memory_read(const struct target_memory *memory, pid_t tid, uint64_t address, void *to,
 		   size_t size)
 {
-	struct memory_piece piece = { .address = address };
+	struct window window = { .start = 1 };
 
-	piece.size = resident_size(memory, address, size);
-	if (piece.size == 0)
+	if (address + size < address)
 		return 0;
-	if (memory->slow != NULL)
-		return slow_reader_read(memory->slow, tid, &piece, 1, to);
-	return memory_read_process(tid, address, to, piece.size);
+	return read_there(memory, tid, address, to, run_size(memory, &window, address, size, true));
+}
+
+size_t
+target_memory_copy_stack(const struct target_memory *memory, pid_t tid, uint64_t address, void *to,
+			 size_t size)
+{
+	struct window window = { .start = 1 };
+	size_t done = 0;
+	bool any = false;
+
+	if (address + size < address)
+		return 0;
+	while (done < size) {
+		const size_t hole = run_size(memory, &window, address + done, size - done, false);
+		size_t part, got;
+
+		memset((uint8_t *)to + done, SNAPSHOT_ABSENT_BYTE, hole);
+		done += hole;
+		part = run_size(memory, &window, address + done, size - done, true);
+		got = read_there(memory, tid, address + done, (uint8_t *)to + done, part);
+		any |= got > 0;
+		done += got;
+		if (got < part)
+			break;
+	}
+	return any ? done : 0;
 }
 
 size_t

@@ -85,13 +85,14 @@ extern const struct unwind_method unwind_by_epilogue;
 extern const struct unwind_method unwind_by_interpreter;
 extern const struct unwind_method unwind_by_pointer;
 
-/* Reads a word of the copied stack; false when it is not in the copy. */
+/* Reads a word of the copied stack; false when it is not in the copy, or was not in memory. */
 static inline bool
 walk_read_copy(struct walk *walk, uint64_t address, uint64_t *value)
 {
 	size_t end = (size_t)(address - walk->snapshot->stack_address) + sizeof(*value);
 
-	if (!snapshot_read(walk->snapshot, address, value, sizeof(*value)))
+	if (!snapshot_read(walk->snapshot, address, value, sizeof(*value)) ||
+	    *value == SNAPSHOT_ABSENT)
 		return false;
 	if (end > walk->stack_used)
 		walk->stack_used = end;

@@ -78,13 +78,14 @@ walk_read_word(struct walk *walk, uint64_t address, uint64_t *value)
 	const struct snapshot *snapshot = walk->snapshot;
 	uint64_t above = address - snapshot->stack_address;
 	bool same_stack = above < STACK_FAR;
+	bool in_copy = above + sizeof(*value) <= snapshot->stack_size;
 
 	if (walk_read_copy(walk, address, value))
 		return true;
 	if (snapshot->live_limit > 0 && (!same_stack || above < snapshot->live_limit) &&
 	    read_live(walk, address, value))
 		return true;
-	if (same_stack && !snapshot_is_whole(snapshot))
+	if (same_stack && !in_copy && !snapshot_is_whole(snapshot))
 		walk->beyond_copy = true;
 	else
 		walk->bad_memory = true;

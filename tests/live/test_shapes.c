@@ -56,6 +56,7 @@ static const struct {
 	{"odd", "sorting", "sort_f0;sort_f1;...;sort_compare;sort_leaf$", EXACT},
 	{"odd", "sorting", "sort_compare;sort_leaf$", CHAIN},
 	{"odd", "growing", "grow_f0;grow_f1;grow_f2;grow_leaf;...", CHAIN},
+	{"odd", "hollow", "hollow_f0;hollow_f1;hollow_leaf$", CHAIN},
 	{"odd", "never", "never_f0;never_f1;never_f2;...", EXACT},
 };
 

@@ -3,7 +3,8 @@
  * shape.c - threads with stacks of known shape, running and asleep.
  *
  * shape basic: plain calls; shape odd: through a signal handler, on an alternate
- * signal stack, out of qsort, above an alloca, from a call that never returns.
+ * signal stack, out of qsort, above an alloca, below pages that are never used, from a call that
+ * never returns.
  */
 #include <alloca.h>
 #include <signal.h>
@@ -21,6 +22,7 @@ void grow_f0(void), grow_f1(size_t), grow_f2(size_t), grow_leaf(char *);
 void sig_f0(void), sig_f1(void), sig_leaf(void), on_signal(int);
 void alt_f0(void), alt_f1(void), alt_leaf(void), on_alt_signal(int);
 void catch_f0(void), catch_f1(void), on_catch(int);
+void hollow_f0(void), hollow_f1(void), hollow_leaf(char *);
 void never_f0(void), never_f1(void);
 _Noreturn void never_f2(void);
 
@@ -295,6 +297,34 @@ catch_f0(void)
 	KEEP_FRAME();
 }
 
+/* --- a frame with pages that are never used ------------------------------------ */
+
+FRAME void
+hollow_leaf(char *bytes)
+{
+	target_here();
+	while (!target_over)
+		target_sink++;
+	target_sink += (unsigned long)(uintptr_t)bytes;
+	KEEP_FRAME();
+}
+
+FRAME void
+hollow_f1(void)
+{
+	char bytes[12000];
+
+	hollow_leaf(bytes);
+	KEEP_FRAME();
+}
+
+FRAME void
+hollow_f0(void)
+{
+	hollow_f1();
+	KEEP_FRAME();
+}
+
 /* --- frames that need more than a fixed offset ---------------------------------- */
 
 /* Not known to the compiler, and no other thread's. */
@@ -380,6 +410,7 @@ static struct target_thread odd[] = {
 	{.name = "catching", .run = catch_f0, .sleeps = true},
 	{.name = "sorting", .run = sort_f0},
 	{.name = "growing", .run = grow_f0, .sleeps = true},
+	{.name = "hollow", .run = hollow_f0},
 	{.name = "never", .run = never_f0, .sleeps = true},
 };
 

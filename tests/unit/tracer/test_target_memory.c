@@ -15,6 +15,7 @@
 
 #include "tracer/slow_reader_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/tracer/snapshot.h"
 #include "wallsample/tracer/target_memory.h"
 
 #define PAGES 80
@@ -82,6 +83,31 @@ check(struct scene *scene, size_t at, size_t size, size_t wanted)
 	assert_memory_equal(scene->to, scene->area + at, wanted);
 }
 
+/* Copies a stack from the byte `at` on: `wanted` bytes, of which those of absent pages are marked. */
+static void
+check_copy(struct scene *scene, size_t at, size_t size, size_t wanted, bool (*there)(size_t page))
+{
+	const uint64_t address = (uintptr_t)scene->area + at;
+
+	memset(scene->to, 0x11, PAGES * scene->page);
+	assert_int_equal(target_memory_copy_stack(&scene->memory, getpid(), address, scene->to,
+						  size),
+			 wanted);
+	for (size_t i = 0; i < wanted; i++)
+		if (there((at + i) / scene->page))
+			assert_int_equal(scene->to[i], (uint8_t)((at + i) / 7));
+		else
+			assert_int_equal(scene->to[i], SNAPSHOT_ABSENT_BYTE);
+	if (wanted > 0)
+		assert_int_equal(scene->to[wanted], 0x11);
+}
+
+static bool
+is_filled(size_t page)
+{
+	return (page >= 1 && page <= 40) || page == 42;
+}
+
 static void
 check_all(struct scene *scene)
 {
@@ -99,6 +125,11 @@ check_all(struct scene *scene)
 	check(scene, 41 * page, 8, 0);
 	check(scene, 42 * page + 16, 2 * page, page - 16);
 	check(scene, 0, 0, 0);
+	check_copy(scene, page + 8, 10 * page, 10 * page, is_filled);
+	check_copy(scene, 8, 45 * page, 45 * page, is_filled);
+	check_copy(scene, 41 * page, page + 1, page + 1, is_filled);
+	check_copy(scene, 43 * page, 10 * page, 0, is_filled);
+	check_copy(scene, 0, 0, 0, is_filled);
 	/* The reads have not brought pages into memory. */
 	check(scene, 0, page, 0);
 	assert_int_equal(target_memory_read(&scene->memory, getpid(), UINT64_MAX - 8, scene->to,
