@@ -35,7 +35,7 @@ struct reply {
 };
 
 struct slow_reader {
-	int fd; /* socket: numbers of requests are sent, replies come back */
+	int fd; /* socket: numbers of requests are sent, replies come back; -1: no process runs */
 	uint32_t number;
 	bool busy; /* there was no reply to the last request yet */
 	struct shared *shared;
@@ -119,24 +119,36 @@ struct slow_reader *
 slow_reader_create(void)
 {
 	struct slow_reader *reader = xcalloc(1, sizeof(*reader));
-	int fd[2];
-	bool started;
 
 	reader->fd = -1;
 	reader->shared = mmap(NULL, sizeof(*reader->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (reader->shared == MAP_FAILED ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0) {
-		slow_reader_free(reader);
-		return NULL;
-	}
-	reader->fd = fd[0];
-	started = start(reader->shared, fd);
+	slow_reader_renew(reader);
+	return reader;
+}
+
+void
+slow_reader_renew(struct slow_reader *reader)
+{
+	int fd[2];
+
+	if (reader->fd >= 0 || reader->shared == MAP_FAILED ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
+		return;
+	if (start(reader->shared, fd))
+		reader->fd = fd[0];
+	else
+		close(fd[0]);
 	close(fd[1]);
-	if (started)
-		return reader;
-	slow_reader_free(reader);
-	return NULL;
+}
+
+/* Called when the socket shows that the process has ended. */
+static void
+note_end(struct slow_reader *reader)
+{
+	close(reader->fd);
+	reader->fd = -1;
+	reader->busy = false;
 }
 
 void
@@ -169,8 +181,10 @@ take_reply(struct slow_reader *reader, uint64_t bound_ns, uint64_t *size)
 			return false;
 		if (ready < 0)
 			continue;
-		if (recv(reader->fd, &reply, sizeof(reply), MSG_DONTWAIT) != sizeof(reply))
+		if (recv(reader->fd, &reply, sizeof(reply), MSG_DONTWAIT) != sizeof(reply)) {
+			note_end(reader);
 			return false;
+		}
 		if (reply.number != reader->number)
 			continue;
 		reader->busy = false;
@@ -205,13 +219,15 @@ slow_reader_read(struct slow_reader *reader, pid_t tid, const struct memory_piec
 	uint64_t size = 0;
 	size_t wanted;
 
-	if (reader->busy && !take_reply(reader, 0, &size))
+	if (reader->fd < 0 || (reader->busy && !take_reply(reader, 0, &size)))
 		return 0;
 	wanted = put_request(reader, tid, piece, count);
 	reader->number++;
 	if (send(reader->fd, &reader->number, sizeof(reader->number),
-		 MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(reader->number))
+		 MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(reader->number)) {
+		note_end(reader);
 		return 0;
+	}
 	reader->busy = true;
 	if (!take_reply(reader, WAIT_NS, &size))
 		return 0;

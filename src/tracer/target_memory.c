@@ -92,7 +92,9 @@ void
 target_memory_renew(struct target_memory *memory)
 {
 	resident_renew(&memory->resident);
-	if (memory->slow == NULL && has_new_mounts(memory) && may_hang(memory))
+	if (memory->slow != NULL)
+		slow_reader_renew(memory->slow);
+	else if (has_new_mounts(memory) && may_hang(memory))
 		memory->slow = slow_reader_create();
 }
 

@@ -48,9 +48,9 @@ void regs_set(struct regs *regs, unsigned number, uint64_t value);
 /* Sets *value to the value of a register. Returns false when the register is not known. */
 bool regs_get(const struct regs *regs, unsigned number, uint64_t *value);
 
-/* The value of all bytes of a page that was not in memory when a stack was copied, and of its words.
- * A word with this value counts as not readable; no address, and hardly any other value, equals
- * it. */
+/* The value of all bytes of a page that was not in memory when a stack was copied, and the value of
+ * its words. A word with this value counts as not readable: no address, and hardly any other value,
+ * equals it. */
 #define SNAPSHOT_ABSENT_BYTE 0xee
 #define SNAPSHOT_ABSENT UINT64_C(0xeeeeeeeeeeeeeeee)
 

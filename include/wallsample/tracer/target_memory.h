@@ -42,9 +42,9 @@ size_t target_memory_read(const struct target_memory *memory, pid_t tid, uint64_
 
 /*
  * Copies up to `size` bytes of a stack from `address` on. Functions with large local arrays leave
- * pages that they have never used, so a page that is not in memory does not end the copy: its bytes
- * become SNAPSHOT_ABSENT_BYTE (snapshot.h). The copy ends at the first page in memory that cannot be
- * read. Returns the number of bytes; 0 when none of the pages is in memory.
+ * pages that they have never used, so a page that is not in memory does not end the copy: its
+ * bytes become SNAPSHOT_ABSENT_BYTE (snapshot.h). The copy ends at the first page in memory that
+ * cannot be read. Returns the number of bytes; 0 when none of the pages is in memory.
  */
 size_t target_memory_copy_stack(const struct target_memory *memory, pid_t tid, uint64_t address,
 				void *to, size_t size);
