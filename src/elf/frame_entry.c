@@ -343,10 +343,8 @@ struct table_entry {
 	int32_t start, place; /* distances of the function and of the FDE from .eh_frame_hdr */
 };
 
-/* Stores the vaddr of the table of .eh_frame_hdr and the number of its entries. Returns false when
- * there is no table, or it is empty or has another encoding than TABLE_ENCODING. */
-static bool
-find_table(const struct image *image, uint64_t *table, uint64_t *count)
+bool
+frame_entry_find_table(const struct image *image, uint64_t *table, uint64_t *count)
 {
 	const struct frame_section section = frame_section_of_image(image);
 	struct frame_cursor cursor = frame_cursor_at(&section, image->eh_frame_hdr, section.high);
@@ -390,7 +388,7 @@ find_entry(const struct image *image, uint64_t vaddr, struct table_entry *found)
 {
 	uint64_t table, low = 0, high;
 
-	if (!find_table(image, &table, &high))
+	if (!frame_entry_find_table(image, &table, &high))
 		return false;
 	while (low < high) {
 		const uint64_t middle = low + (high - low) / 2;
@@ -416,7 +414,8 @@ frame_entry_has_table(const struct image *image)
 
 	/* The table may lead to entries that image_read_vaddr() does not read: linkers put
 	 * .eh_frame into a writable segment if one object has a writable .eh_frame. */
-	return find_table(image, &table, &count) && read_entry(image, table, 0, &first) &&
+	return frame_entry_find_table(image, &table, &count) &&
+	       read_entry(image, table, 0, &first) &&
 	       frame_entry_read(&section, from_header(image, first.place), &entry, NULL);
 }
 

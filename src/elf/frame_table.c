@@ -9,6 +9,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/bytes.h"
+#include "wallsample/base/search.h"
 #include "wallsample/elf/pclntab.h"
 
 /* Largest size of a section in bytes; a larger section is not read. The largest .debug_frame and
@@ -109,18 +110,11 @@ static bool
 search_sorted(const struct sorted_section *sorted, uint64_t vaddr, struct frame_entry *entry)
 {
 	const struct frame_section *section = &sorted->section;
-	size_t low = 0, high = sorted->count;
+	size_t behind; /* the first entry whose code starts behind the address */
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (sorted->listed[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 &&
-	       frame_entry_read(section, section->low + sorted->listed[low - 1].distance, entry,
+	SEARCH_FIRST_NOT(behind, sorted->count, sorted->listed[behind].start <= vaddr);
+	return behind > 0 &&
+	       frame_entry_read(section, section->low + sorted->listed[behind - 1].distance, entry,
 				NULL) &&
 	       frame_entry_contains(entry, vaddr);
 }

@@ -11,6 +11,7 @@
 #include <libunwind.h>
 
 #include "unwind/unwind_method_internal.h"
+#include "wallsample/elf/frame_entry.h"
 
 /* Exported by libunwind for debuggers, declared in none of its public headers. */
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
@@ -19,10 +20,6 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_inf
 /* Number of entries of libunwind's cache of parsed unwind rules by address; a large server has some
  * thousand live call sites. */
 #define CACHE_SIZE 8192
-
-/* DWARF exception header encodings (LSB core, 10.5.1). */
-#define DW_EH_PE_UDATA4 0x03
-#define DW_EH_PE_DATAREL_SDATA4 0x3b
 
 /* The sorted table of an .eh_frame_hdr. */
 struct search_table {
@@ -57,11 +54,6 @@ search_table(struct state *state, const struct mapping *mapping)
 {
 	const struct image *image = mapping->image;
 	struct search_table *table;
-	struct {
-		uint8_t version, pointer_encoding, count_encoding, table_encoding;
-		int32_t pointer;
-		uint32_t count;
-	} header;
 
 	state->table = array_for_module(state->table, &state->table_count, mapping->module,
 					sizeof(*state->table));
@@ -69,18 +61,8 @@ search_table(struct state *state, const struct mapping *mapping)
 	if (table->tried)
 		return table;
 	table->tried = true;
-	if (image == NULL || image->eh_frame_hdr == 0 ||
-	    !image_read_vaddr(image, image->eh_frame_hdr, &header, sizeof(header)))
-		return table;
-	/* libunwind can search only a table of this form, which is the one that linkers write. The
-	 * pointer to .eh_frame is four bytes long in all encodings that linkers use. */
-	if (header.version != 1 || header.count_encoding != DW_EH_PE_UDATA4 ||
-	    header.table_encoding != DW_EH_PE_DATAREL_SDATA4 ||
-	    (header.pointer_encoding & 0x0f & ~0x08) != DW_EH_PE_UDATA4 || header.count == 0 ||
-	    header.count > image->eh_frame_hdr_size / 8)
-		return table;
-	table->vaddr = image->eh_frame_hdr + sizeof(header);
-	table->count = header.count;
+	if (image == NULL || !frame_entry_find_table(image, &table->vaddr, &table->count))
+		table->vaddr = 0;
 	return table;
 }
 

@@ -148,6 +148,8 @@ tests_unit_libscene_a_SOURCES = \
 	tests/unit/scene/made_object.h \
 	tests/unit/scene/made_package.c \
 	tests/unit/scene/made_package.h \
+	tests/unit/scene/own_file.c \
+	tests/unit/scene/own_file.h \
 	tests/unit/scene/python_array.c \
 	tests/unit/scene/python_array.h \
 	tests/unit/scene/python_offsets.c \

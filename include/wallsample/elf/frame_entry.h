@@ -89,6 +89,11 @@ bool frame_entry_read(const struct frame_section *section, uint64_t place,
 /* True when the range of the entry contains `vaddr`. */
 bool frame_entry_contains(const struct frame_entry *entry, uint64_t vaddr);
 
+/* Stores the vaddr of the table of .eh_frame_hdr and the number of its entries. An entry is two
+ * signed 32-bit distances from .eh_frame_hdr: of a function, by which the table is sorted, and of
+ * its FDE. Returns false when there is no table, or it is empty or has another form. */
+bool frame_entry_find_table(const struct image *image, uint64_t *table, uint64_t *count);
+
 /* True when the image has an .eh_frame_hdr with a table that frame_entry_search() can search, and
  * its first entry is valid. */
 bool frame_entry_has_table(const struct image *image);

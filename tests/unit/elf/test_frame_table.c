@@ -9,13 +9,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "../scene/own_file.h"
 #include "wallsample/base/base.h"
 #include "wallsample/elf/frame_table.h"
 
@@ -28,28 +25,16 @@ struct scene {
 };
 
 static int
-take_bias(struct dl_phdr_info *info, size_t size, void *bias)
-{
-	(void)size;
-	*(uint64_t *)bias = info->dlpi_addr;
-	return 1;
-}
-
-static int
 start(void **state)
 {
 	struct scene *scene = calloc(1, sizeof(*scene));
-	const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	const Elf64_Ehdr *header;
-	struct stat st;
-	uint64_t bias = 0;
 	uint8_t *bytes;
+	size_t size;
 
-	assert_true(scene != NULL && fd >= 0 && fstat(fd, &st) == 0);
-	bytes = xmalloc((size_t)st.st_size);
-	assert_int_equal(read(fd, bytes, (size_t)st.st_size), st.st_size);
-	close(fd);
-	scene->whole = image_open_memory(bytes, (size_t)st.st_size);
+	assert_non_null(scene);
+	bytes = own_file_read(&size);
+	scene->whole = image_open_memory(bytes, size);
 	header = (const void *)bytes;
 	for (size_t i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr *segment = (void *)(bytes + header->e_phoff + i * sizeof(*segment));
@@ -57,10 +42,9 @@ start(void **state)
 		if (segment->p_type == PT_GNU_EH_FRAME)
 			segment->p_type = PT_NULL;
 	}
-	scene->bare = image_take_memory(bytes, (size_t)st.st_size);
+	scene->bare = image_take_memory(bytes, size);
 	assert_true(scene->whole != NULL && scene->bare != NULL);
-	dl_iterate_phdr(take_bias, &bias);
-	scene->low = (uintptr_t)take_bias - bias;
+	scene->low = (uintptr_t)start - own_file_bias();
 	scene->high = scene->low + 20000;
 	*state = scene;
 	return 0;

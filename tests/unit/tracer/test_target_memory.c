@@ -83,7 +83,7 @@ check(struct scene *scene, size_t at, size_t size, size_t wanted)
 	assert_memory_equal(scene->to, scene->area + at, wanted);
 }
 
-/* Copies a stack from the byte `at` on: `wanted` bytes, of which those of absent pages are marked. */
+/* Copies a stack from the byte `at` on; expects `wanted` bytes, those of absent pages marked. */
 static void
 check_copy(struct scene *scene, size_t at, size_t size, size_t wanted, bool (*there)(size_t page))
 {

@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "../scene/own_file.h"
 #include "unwind/rule_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/tracer/snapshot.h"
@@ -328,28 +328,10 @@ test_c_library(void **state)
 	dlclose(library);
 }
 
-/* Where this program was put; the first that is told is the program. */
-static int
-take_bias(struct dl_phdr_info *info, size_t size, void *bias)
-{
-	(void)size;
-	*(uint64_t *)bias = info->dlpi_addr;
-	return 1;
-}
-
-static uint64_t
-own_bias(void)
-{
-	uint64_t bias = 0;
-
-	dl_iterate_phdr(take_bias, &bias);
-	return bias;
-}
-
 static void
 test_own_program(void **state)
 {
-	uint64_t bias = own_bias();
+	uint64_t bias = own_file_bias();
 	const uint64_t vaddr[] = {
 		(uintptr_t)test_own_program - bias, (uintptr_t)check_address - bias,
 		(uintptr_t)rule_source_find - bias, (uintptr_t)image_open_memory - bias,
@@ -393,18 +375,9 @@ struct program { /* bytes of this program's file */
 static void
 program_read(struct program *program)
 {
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	struct stat st;
-
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	program->size = (size_t)st.st_size;
-	program->bytes = malloc(program->size);
-	assert_non_null(program->bytes);
-	assert_int_equal(read(fd, program->bytes, program->size), program->size);
-	close(fd);
+	program->bytes = own_file_read(&program->size);
 	/* The library's functions that a test links lie behind its own. */
-	program->low = (uintptr_t)check_functions - own_bias();
+	program->low = (uintptr_t)check_functions - own_file_bias();
 	program->high = program->low + 8192;
 }
 
