@@ -87,17 +87,12 @@ raise_oom_score(void)
 	close(fd);
 }
 
-/* True if the file of the output could be replaced with the effective capabilities. */
+/* True if files can be created in the output's folder with the effective capabilities; the output
+ * itself is not written, but replaced. */
 static bool
 is_writable(const struct output *output)
 {
-	if (output->dirfd < 0)
-		return true;
-	if (faccessat(output->dirfd, ".", W_OK | X_OK, AT_EACCESS) != 0)
-		return false;
-	return faccessat(output->dirfd, output->base, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) ==
-		       0 ||
-	       errno == ENOENT;
+	return output->dirfd < 0 || faccessat(output->dirfd, ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
 /* True if the output's folder is sticky (S_ISVTX) and belongs to another user. An existing file of

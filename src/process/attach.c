@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,11 +15,6 @@
 #include <elf.h>
 
 #include "process/process_internal.h"
-
-/* Numbers of capabilities in include/uapi/linux/capability.h. */
-#define SYS_PTRACE_BIT 19
-#define DAC_OVERRIDE_BIT 1
-#define DAC_READ_SEARCH_BIT 2
 
 /* Number of times that ask_kernel asks the kernel for permission, and the pause between two of them
  * in nanoseconds. */
@@ -65,7 +61,7 @@ attach_refuse(const struct refusal *r, struct error *err, enum error_kind kind, 
 static bool
 has_capability(const struct refusal *r)
 {
-	return r->own.cap_effective >> SYS_PTRACE_BIT & 1;
+	return r->own.cap_effective >> CAP_SYS_PTRACE & 1;
 }
 
 /* True if wallsample has CAP_SYS_PTRACE, but may not read the files below /proc/PID, which are
@@ -74,8 +70,8 @@ static bool
 lacks_reading(const struct refusal *r)
 {
 	return has_capability(r) && r->error == EACCES &&
-	       (r->own.cap_effective >> DAC_READ_SEARCH_BIT & 1) == 0 &&
-	       (r->own.cap_effective >> DAC_OVERRIDE_BIT & 1) == 0;
+	       (r->own.cap_effective >> CAP_DAC_READ_SEARCH & 1) == 0 &&
+	       (r->own.cap_effective >> CAP_DAC_OVERRIDE & 1) == 0;
 }
 
 static unsigned

@@ -44,19 +44,6 @@ struct identity {
 	int group_count;
 };
 
-static bool
-parse_id(const char *text, uint32_t *id)
-{
-	uint64_t value;
-
-	/* UINT32_MAX is not accepted: it is the id -1, which means "unchanged" to setresuid(2) and
-	 * setresgid(2). */
-	if (!text || !parse_whole_u64(text, 0, UINT32_MAX - 1, &value))
-		return false;
-	*id = (uint32_t)value;
-	return true;
-}
-
 /*
  * Reads the groups of the user; stores only identity->gid if the user is not known or the groups
  * cannot be read. Must be called before the fork: getpwuid and getgrouplist are not
@@ -92,7 +79,7 @@ choose_identity(bool keep_root, struct identity *identity, struct error *err)
 	memset(identity, 0, sizeof(*identity));
 	if (keep_root || geteuid() != 0 || !uid)
 		return 0;
-	if (!parse_id(uid, &identity->uid) || !parse_id(gid, &identity->gid))
+	if (!user_parse_id(uid, &identity->uid) || !user_parse_id(gid, &identity->gid))
 		return error_set(err, ERROR_EXEC,
 				 "SUDO_UID and SUDO_GID do not say which user the command is to "
 				 "run as; use --keep-root to run it as root");

@@ -51,6 +51,10 @@ bool task_read_schedstat(int dirfd, uint64_t *cpu_ns, uint64_t *delay_ns);
  */
 const char *task_printable(const char *text, char *to, size_t size);
 
+/* Parses the id of a user or group, such as the value of SUDO_UID. Returns false when `text` is
+ * NULL or not a valid id. */
+bool user_parse_id(const char *text, uint32_t *id);
+
 /* Size of the buffer for a printable command name. */
 #define TASK_NAME_SIZE 80
 

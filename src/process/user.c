@@ -8,18 +8,23 @@
 #include "process/process_internal.h"
 
 bool
-user_of_caller(uid_t *uid)
+user_parse_id(const char *text, uint32_t *id)
 {
-	const char *invoker = secure_getenv("SUDO_UID");
 	uint64_t value;
 
-	*uid = geteuid();
-	if (*uid != 0)
-		return true;
-	if (invoker == NULL || !parse_whole_u64(invoker, 1, UINT32_MAX, &value))
+	/* UINT32_MAX is not accepted: it is the id -1, which means "unchanged" to setresuid(2) and
+	 * setresgid(2). */
+	if (text == NULL || !parse_whole_u64(text, 0, UINT32_MAX - 1, &value))
 		return false;
-	*uid = (uid_t)value;
+	*id = (uint32_t)value;
 	return true;
+}
+
+bool
+user_of_caller(uid_t *uid)
+{
+	*uid = geteuid();
+	return *uid != 0 || (user_parse_id(secure_getenv("SUDO_UID"), uid) && *uid != 0);
 }
 
 bool

@@ -22,8 +22,8 @@
 /*
  * The time for which threads may be stopped grows at AIM_STOPPED times the limit of --max-stopped,
  * and is at most what grows in STOPPED_SAVINGS_S. So in 10 s threads are stopped for at most 20 s
- * times the limit, unless the mean stop of a tick takes longer than 9 s times the limit (90 ms of
- * 1 %).
+ * times the limit, unless the mean stop of a tick takes longer than 9 s times the limit: 90 ms at a
+ * limit of 1 %.
  */
 #define AIM_STOPPED 0.95
 #define STOPPED_SAVINGS_S 1.0

@@ -40,14 +40,13 @@ struct tick {              /* the tick in progress */
 struct sampled_thread {
 	struct sampled_process *process;
 	struct watch watch;
-	uint64_t start_time;   /* field 22 of proc_pid_stat(5) */
-	bool gone;             /* it has exited; the next listing of threads removes it */
-	bool held;             /* kept stopped since an earlier tick */
-	struct hold_mark mark; /* its counters at the last tick that stopped it */
-	uint64_t spared_ns;    /* it must not be stopped before this moment */
-	bool untouchable;      /* it runs 32-bit code and is never stopped again */
-	uint64_t
-		traced_ns; /* when a request was first denied because of another tracer; 0: never */
+	uint64_t start_time;      /* field 22 of proc_pid_stat(5) */
+	bool gone;                /* it has exited; the next listing of threads removes it */
+	bool held;                /* kept stopped since an earlier tick */
+	struct hold_mark mark;    /* its counters at the last tick that stopped it */
+	uint64_t spared_ns;       /* it must not be stopped before this moment */
+	bool untouchable;         /* it runs 32-bit code and is never stopped again */
+	uint64_t traced_ns;       /* when another tracer first denied a request; 0: it does not */
 	bool coroutines_read;     /* its coroutines were read, or noted as missing */
 	bool selected;            /* sampler_context.selected has chosen it */
 	bool excluded;            /* by name: only its name and CPU time are read */
