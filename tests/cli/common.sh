@@ -13,6 +13,10 @@
 #                        like "expect_status 0" on a machine that may be busy: exit status 1 is
 #                        accepted when all failures in FILE, a folded or JSON report or a recording,
 #                        are threads that could not be stopped in time
+#   skip_with_asan REASON
+#                        skips the test when wallsample was built with the address sanitizer
+#   python_test NAME ARGS…
+#                        ends the test with the exit status of tests/live/NAME
 #   complain TEXT        prints a failure; the test continues, and fails at the end
 #   finish               ends the test with its exit status
 set -u
@@ -73,6 +77,25 @@ needs_ptrace() {
 	fi
 	end_actor "$actor"
 	end_actor "$parked"
+}
+
+has_asan() {
+	nm "$WALLSAMPLE" 2>/dev/null | grep -q __asan_init
+}
+
+skip_with_asan() {
+	has_asan || return 0
+	echo "with the address sanitizer $1"
+	exit 77
+}
+
+python_test() {
+	command -v python3 >/dev/null || { echo 'no python3'; exit 77; }
+	needs_ptrace
+	name=$1
+	shift
+	PYTHONDONTWRITEBYTECODE=1 python3 "$SOURCE/tests/live/$name" "$@" </dev/null
+	exit
 }
 
 end_actor() {

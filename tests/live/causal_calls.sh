@@ -13,10 +13,7 @@ LEAST_TICKS=500
 
 needs_ptrace
 [ "$(nproc)" -ge 2 ] || { echo 'one CPU: the program cannot run beside a tick'; exit 77; }
-if nm "$WALLSAMPLE" 2>/dev/null | grep -q __asan_init; then
-	echo 'left out: ticks take too long with the address sanitizer'
-	exit 77
-fi
+skip_with_asan 'ticks take too long'
 # Without a real-time class a busy CPU may not be taken in time.
 if ! chrt -f 1 true 2>/dev/null; then
 	echo 'a real-time class is not permitted here'

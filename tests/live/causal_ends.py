@@ -11,7 +11,9 @@ import subprocess
 import sys
 import time
 
+import sampling
 from causal_programs import Program
+from sampling import field, is_traced, of_threads
 
 BOUND = 30.0   # seconds, for what takes much less
 KILLS = 50
@@ -25,7 +27,6 @@ TAKEN = 1e-3   # seconds of CPU time of occupiers that show that ticks take CPUs
 # hold_occupy.c).
 BUSY_SHARE = 0.2
 BUSY_FOR = 5.0  # seconds
-CGROUP = '/sys/fs/cgroup/cpu/wallsample-test-%d' % os.getpid()
 QUOTA = 10     # percent of a CPU
 
 
@@ -38,32 +39,7 @@ complain.failed = False
 
 
 def until(what, condition):
-    end = time.monotonic() + BOUND
-    while not condition():
-        if time.monotonic() > end:
-            sys.exit('FAILED: not within %d s: %s' % (BOUND, what))
-
-
-def field(pid, tid, name):
-    try:
-        with open('/proc/%d/task/%s/status' % (pid, tid)) as status:
-            for line in status:
-                if line.startswith(name + ':'):
-                    return line.split()[1]
-    except (FileNotFoundError, ProcessLookupError):
-        pass
-    return None
-
-
-def of_threads(pid, name):
-    try:
-        return [field(pid, tid, name) for tid in os.listdir('/proc/%d/task' % pid)]
-    except FileNotFoundError:
-        return []
-
-
-def is_traced(pid):
-    return any(tracer not in ('0', None) for tracer in of_threads(pid, 'TracerPid'))
+    sampling.until(what, condition, BOUND)
 
 
 def is_stopped(pid):
@@ -293,29 +269,25 @@ def test_stopped_while_taking_cpus():
 
 def test_throttled():
     """Under a quota of CPU time it ends, and leaves the program running."""
-    try:
-        os.mkdir(CGROUP)
-        with open(CGROUP + '/cpu.cfs_quota_us', 'w') as quota:
-            quota.write(str(1000 * QUOTA))
-    except OSError as error:
-        print('not tried: %s' % error)
+    group = sampling.make_group()
+    if group is None:
+        print('not tried: no control group with a quota of CPU time can be made here')
         return
+    sampling.set_quota(group, QUOTA)
     try:
         with Calls() as program:
-            tool = calls_tool(program, ['sh', '-c', 'echo $$ >"$0/cgroup.procs"; exec "$@"',
-                                        CGROUP])
-            until('it is throttled', lambda: times_throttled() > 0)
+            tool = calls_tool(program, sampling.in_group(group, []))
+            until('it is throttled', lambda: times_throttled(group) > 0)
             status = tool.kill(signal.SIGINT)
             if status not in (0, 1, 2):
                 complain('throttled: status %d: %s' % (status, ''.join(tool.said)))
             runs_on(program, 'throttled')
     finally:
-        until('its control group is empty', lambda: not open(CGROUP + '/cgroup.procs').read())
-        os.rmdir(CGROUP)
+        sampling.remove_group(group)
 
 
-def times_throttled():
-    with open(CGROUP + '/cpu.stat') as stat:
+def times_throttled(group):
+    with open(group + '/cpu.stat') as stat:
         return int(dict(line.split() for line in stat)['nr_throttled'])
 
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """hostile_memory.py WALLSAMPLE CC - the stack of a thread is a file of a file system in user space
-that never answers: sampling ends, and no thread stays stopped.
+that never answers: sampling ends, and no thread stays stopped, also when wallsample is killed,
+stopped or throttled.
 
 Ends with 77 where no such file system can be mounted. The server of the file system is a child of
 this script; when the script ends, the kernel ends all requests.
 """
+import contextlib
 import ctypes
 import errno
 import os
-import re
+import random
 import signal
 import struct
 import subprocess
@@ -16,9 +18,18 @@ import sys
 import tempfile
 import time
 
+from sampling import (MOST_SECONDS, field, in_group, is_free, make_group, of_threads, remove_group,
+                      sample, set_quota, start, until, until_free)
+
 NOBODY = 65534         # the user that has mounted the file system, and of the program
 SIZE = 1 << 20         # of the file
-MOST_SECONDS = 60      # of a run of one second: only a run that does not end takes longer
+FAST = ['-r', '2000', '--max-overhead', '100']
+MOMENTS = 10           # signals at random moments
+MOST_WAIT = 0.3        # seconds until such a signal
+QUOTA = 10             # percent of a CPU
+
+# Constants of sched.h and sys/mount.h.
+CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2
 
 # Operations of include/uapi/linux/fuse.h.
 LOOKUP, FORGET, GETATTR, OPEN, READ, RELEASE, INIT = 1, 2, 3, 14, 15, 18, 26
@@ -112,6 +123,10 @@ def mount(folder):
     except OSError as error:
         print('/dev/fuse cannot be opened: %s' % error.strerror)
         sys.exit(77)
+    if libc.unshare(CLONE_NEWNS) != 0 or \
+            libc.mount(b'none', b'/', None, MS_REC | MS_PRIVATE, None) != 0:
+        print('no mount namespace can be made: %s' % os.strerror(ctypes.get_errno()))
+        sys.exit(77)
     options = 'fd=%d,rootmode=40000,user_id=%d,group_id=%d,allow_other' % (fd, NOBODY, NOBODY)
     if libc.mount(b'silent', folder.encode(), b'fuse.silent', 0, options.encode()) != 0:
         print('no file system in user space can be mounted: %s' %
@@ -125,76 +140,106 @@ def mount(folder):
     return pid, libc
 
 
-def stopped(pid):
-    """The threads of the process that are traced or stopped."""
-    found = []
-    for tid in os.listdir('/proc/%d/task' % pid):
-        with open('/proc/%d/task/%s/status' % (pid, tid)) as file:
-            text = file.read()
-        if re.search(r'^State:\t[tT]', text, re.M) or not re.search(r'^TracerPid:\t0$', text, re.M):
-            found.append(tid)
-    return found
-
-
-def sample(wallsample, pid, out, words):
-    """Samples for a second; returns the exit status, None if the run did not end."""
-    run = subprocess.Popen([wallsample, '-p', str(pid), '-d', '1', '-q', '-f', 'folded', '-o', out,
-                            *words], stdin=subprocess.DEVNULL)
-    try:
-        return run.wait(MOST_SECONDS)
-    except subprocess.TimeoutExpired:
-        run.kill()
-        return None
-
-
-def check(wallsample, program, path, mode, words):
-    """Returns whether sampling the program was as it should be."""
+@contextlib.contextmanager
+def executing(program, path, mode):
+    """The program, while it executes `spin`."""
     target = subprocess.Popen([program, path, *mode], stdout=subprocess.PIPE, text=True,
                               user=NOBODY, group=NOBODY, extra_groups=[])
-    name = ' '.join([*mode, *words]) or 'a page that is not there'
-    good = target.stdout.readline() == 'ready\n'
-    out = path_of_output(program)
-    status = sample(wallsample, target.pid, out, words)
-    text = ''
-    if os.path.exists(out):
-        with open(out) as file:
-            text = file.read()
-        os.remove(out)
-    left = stopped(target.pid)
+    try:
+        if target.stdout.readline() != 'ready\n':
+            sys.exit('FAILED: the program has not begun')
+        yield target.pid
+    finally:
+        target.kill()
+        target.communicate()
+
+
+def check_run(name, command, pid, out, words):
+    status, text, _ = sample(command, pid, out, words)
     print('%s: status %s' % (name, status), flush=True)
-    if not good or status not in (0, 1) or left or 'spin' not in text:
-        print('FAILED: stopped threads: %s; output: %s' % (' '.join(left), text[:300]), flush=True)
-        good = False
-    target.kill()
-    return good
+    if status not in (0, 1) or not is_free(pid) or 'spin' not in text:
+        sys.exit('FAILED: threads %s; output: %s' % (of_threads(pid, 'State'), text[:300]))
 
 
-def path_of_output(program):
-    return program + '.folded'
+def check_moments(wallsample, pid, number):
+    """Sends the signal to a wallsample at random moments: no thread stays stopped."""
+    chance = random.Random(number)
+    for _ in range(MOMENTS):
+        run = start(wallsample, pid, FAST)
+        time.sleep(chance.random() * MOST_WAIT)
+        run.send_signal(number)
+        until_free(pid)
+        run.kill()
+        run.wait()
+    until_free(pid)
+
+
+def readers():
+    """The processes named ws-reader that run or are stopped."""
+    return {pid for pid in map(int, filter(str.isdigit, os.listdir('/proc')))
+            if field(pid, pid, 'Name') == 'ws-reader' and field(pid, pid, 'State') != 'Z'}
+
+
+def check_reader(wallsample, pid, number):
+    """Sends the signal to wallsample's reader: wallsample goes on."""
+    others = readers()
+    run = start(wallsample, pid, FAST)
+    until('there is a reader', lambda: readers() - others, pause=0.001)
+    reader, = readers() - others
+    os.kill(reader, number)
+    if number == signal.SIGKILL:
+        until('there is a new reader', lambda: readers() - others - {reader}, pause=0.001)
+    else:
+        # A reader that hangs does not stop, but does not answer either.
+        until('the reader is stopped, or hangs',
+              lambda: field(reader, reader, 'State') in ('T', 'D'), pause=0.001)
+        time.sleep(MOST_WAIT)
+    run.send_signal(signal.SIGINT)
+    try:
+        status = run.wait(MOST_SECONDS)
+    except subprocess.TimeoutExpired:
+        sys.exit('FAILED: wallsample does not end')
+    if number == signal.SIGSTOP:
+        os.kill(reader, signal.SIGKILL)
+    print('%s to the reader: status %d' % (number.name, status), flush=True)
+    if status not in (0, 1) or not is_free(pid):
+        sys.exit('FAILED: threads %s' % of_threads(pid, 'State'))
 
 
 def main():
     wallsample, compiler = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        source, program = folder + '/target.c', folder + '/target'
+        source, program, out = folder + '/target.c', folder + '/target', folder + '/out.folded'
         with open(source, 'w') as file:
             file.write(TARGET)
         subprocess.run([compiler, '-O1', '-pthread', '-o', program, source], check=True)
         silent = folder + '/silent'
         os.mkdir(silent)
         server, libc = mount(silent)
-        good = True
+        path = silent + '/file'
+        group = make_group()
         try:
-            for mode, words in (([], []), ([], ['--stop-all']),
-                                (['flip'], ['-r', '2000', '--max-overhead', '100'])):
-                good &= check(wallsample, program, silent + '/file', mode, words)
+            with executing(program, path, []) as pid:
+                check_run('a page that is not there', [wallsample], pid, out, [])
+                check_run('the same, --stop-all', [wallsample], pid, out, ['--stop-all'])
+            with executing(program, path, ['flip']) as pid:
+                check_run('a page that comes and goes', [wallsample], pid, out, FAST)
+                check_moments(wallsample, pid, signal.SIGKILL)
+                check_moments(wallsample, pid, signal.SIGSTOP)
+                check_reader(wallsample, pid, signal.SIGSTOP)
+                check_reader(wallsample, pid, signal.SIGKILL)
+                if group is None:
+                    print('left out: no control group with a quota of CPU time can be made here')
+                else:
+                    set_quota(group, QUOTA)
+                    check_run('throttled', in_group(group, [wallsample]), pid, out, FAST)
         finally:
             os.kill(server, signal.SIGKILL)  # the kernel ends all requests with an error
             os.waitpid(server, 0)
-            libc.umount2(silent.encode(), 2)
-            time.sleep(0.1)
-    sys.exit(0 if good else 1)
+            libc.umount2(silent.encode(), MNT_DETACH)
+            if group is not None:
+                remove_group(group)  # now that the readers do not hang any more
 
 
 main()

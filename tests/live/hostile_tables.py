@@ -5,14 +5,14 @@ and memory: the report names the function that they execute.
 Ends with 77 where the programs cannot be built.
 """
 import os
-import signal
 import struct
 import subprocess
 import sys
 import tempfile
 
+from sampling import sample
+
 MOST_KIB = 200 << 10  # peak memory of a run
-MOST_SECONDS = 120    # of a run of one second: only a run that does not end takes longer
 
 DAMAGED = ('endless', '4 million')  # programs whose stacks cannot be unwound
 
@@ -127,43 +127,16 @@ def programs(compiler, folder):
     yield 'a sparse section of 4 GiB', path
 
 
-def sample(wallsample, pid, out):
-    """Samples for a second; returns the exit status, or None when the run did not end, and the
-    peak memory in KiB."""
-    run = subprocess.Popen([wallsample, '-p', str(pid), '-d', '1', '-q', '-f', 'folded', '-o', out],
-                           stdin=subprocess.DEVNULL)
-    signal.alarm(MOST_SECONDS)
-    try:
-        _, status, usage = os.wait4(run.pid, 0)
-    except TimeoutError:
-        os.kill(run.pid, signal.SIGKILL)
-        os.wait4(run.pid, 0)
-        return None, 0
-    finally:
-        signal.alarm(0)
-    return os.waitstatus_to_exitcode(status), usage.ru_maxrss
-
-
-def too_late(number, frame):
-    raise TimeoutError
-
-
 def main():
     wallsample, compiler = sys.argv[1:3]
     failed = False
-    signal.signal(signal.SIGALRM, too_late)
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, 'out.folded')
         for name, path in programs(compiler, folder):
             target = subprocess.Popen([path], stdin=subprocess.DEVNULL)
-            status, peak = sample(wallsample, target.pid, out)
+            status, text, peak = sample([wallsample], target.pid, out, [])
             target.kill()
             target.wait()
-            text = ''
-            if os.path.exists(out):
-                with open(out) as file:
-                    text = file.read()
-                os.remove(out)
             print('%s: status %s, %d MiB' % (name, status, peak >> 10))
             damaged = '[truncated: damaged unwind tables]' in text
             # On a busy machine some threads are not stopped in time.

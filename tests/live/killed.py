@@ -5,32 +5,11 @@ Each time it runs, again if it has ended, until one of the threads is seen to be
 at once, in the middle of what it reads of the interpreter or the runtime, or close to it. The
 threads must be free then, and the program run.
 """
-import os
 import signal
 import subprocess
 import sys
-import time
 
-BOUND = 20.0  # seconds, for what takes a millisecond
-
-
-def field(pid, tid, name):
-    try:
-        with open('/proc/%d/task/%s/status' % (pid, tid)) as status:
-            for line in status:
-                if line.startswith(name + ':'):
-                    return line.split()[1]
-    except (FileNotFoundError, ProcessLookupError):
-        pass
-    return None
-
-
-def threads(pid):
-    return os.listdir('/proc/%d/task' % pid)
-
-
-def is_traced(pid):
-    return any(field(pid, tid, 'TracerPid') not in ('0', None) for tid in threads(pid))
+from sampling import is_free, is_traced, until
 
 
 def ran(pid):
@@ -38,13 +17,6 @@ def ran(pid):
     with open('/proc/%d/stat' % pid) as stat:
         fields = stat.read().rsplit(')', 1)[1].split()
     return int(fields[11]) + int(fields[12])
-
-
-def until(what, condition):
-    end = time.monotonic() + BOUND
-    while not condition():
-        if time.monotonic() > end:
-            sys.exit('not within %d s: %s' % (BOUND, what))
 
 
 def start(words):
@@ -68,7 +40,7 @@ def kill_once(words, pid):
     until('nobody traces it any more', lambda: not is_traced(pid))
     before = ran(pid)
     until('the program runs on', lambda: ran(pid) > before)
-    if any((field(pid, tid, 'State') or 'R') in 'tT' for tid in threads(pid)):
+    if not is_free(pid):
         sys.exit('a thread has been left stopped')
 
 

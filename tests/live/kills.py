@@ -9,14 +9,14 @@ signals or its queries. The speeds before and afterwards are printed. FOLDER is 
 import glob
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
-BOUND = 20.0     # seconds, for what takes a millisecond
+from sampling import start, until, until_free
+
 MOST_WAIT = 0.15  # seconds until a kill
 MEASURE = 2.0    # seconds in which the speed is measured
 
@@ -181,27 +181,6 @@ def programs(folder):
         yield 'PostgreSQL under load', lambda: Postgres(folder, tools[-1])
 
 
-def until(what, condition):
-    end = time.monotonic() + BOUND
-    while not condition():
-        if time.monotonic() > end:
-            sys.exit('not within %d s: %s' % (BOUND, what))
-        time.sleep(0.001)
-
-
-def is_free(pid):
-    """True if no thread of the process is traced or stopped."""
-    for tid in os.listdir('/proc/%d/task' % pid):
-        try:
-            with open('/proc/%d/task/%s/status' % (pid, tid)) as file:
-                text = file.read()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if re.search(r'^State:\t[tT]', text, re.M) or not re.search(r'^TracerPid:\t0$', text, re.M):
-            return False
-    return True
-
-
 def speed(program):
     before, began = program.count(), time.monotonic()
     time.sleep(MEASURE)
@@ -210,20 +189,18 @@ def speed(program):
 
 def kill(wallsample, pid, chance):
     words = [[], ['--stop-all'], ['-r', '5000', '--max-overhead', '100', '--max-stopped', '100']]
-    sampler = subprocess.Popen([wallsample, '-p', str(pid), '-d', '60', '-q', *chance.choice(words)],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+    sampler = start(wallsample, pid, chance.choice(words))
     time.sleep(chance.random() * MOST_WAIT)
     sampler.kill()
     sampler.wait()
-    until('all threads of process %d are free' % pid, lambda: is_free(pid))
+    until_free(pid)
 
 
 def main():
     wallsample, times, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     chance = random.Random(19)
-    for name, start in programs(folder):
-        program = start()
+    for name, make in programs(folder):
+        program = make()
         before = speed(program)
         for _ in range(times):
             kill(wallsample, program.pid, chance)

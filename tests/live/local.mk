@@ -75,7 +75,8 @@ EXTRA_DIST += tests/live/fifty_thousand.sh tests/live/traces_children.sh \
 	tests/live/hostile_memory.py tests/live/hostile_memory.sh \
 	tests/live/hostile_tables.py tests/live/hostile_tables.sh tests/live/kills.py \
 	tests/live/kills.sh tests/live/quota.py tests/live/quota.sh tests/live/realtime.sh \
-	tests/live/together.sh tests/live/unwinders.py tests/live/unwinders.sh
+	tests/live/sampling.py tests/live/together.sh tests/live/unwinders.py \
+	tests/live/unwinders.sh
 
 # Uninterruptible sleeps: a child of vfork, a frozen file system.
 TESTS += tests/live/uninterruptible.sh

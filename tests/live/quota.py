@@ -5,38 +5,21 @@ threads of TARGET (crowd.c) stopped for at most 2 % of their time.
 Ends with 77 where no such group can be made.
 """
 import json
-import os
 import subprocess
 import sys
+
+from sampling import in_group, make_group, remove_group, set_quota
 
 SECONDS = 10
 MOST = 0.02      # of the time of the threads that ticks stop
 SPINNERS = 8
-PERIOD = 100000  # us
-
-
-def make_group():
-    """Returns the folder of a new control group, its quota file, and the format of the quota."""
-    name = 'wallsample-test-%d' % os.getpid()
-    for folder, file, text in (('/sys/fs/cgroup/cpu/', 'cpu.cfs_quota_us', '%d'),
-                               ('/sys/fs/cgroup/', 'cpu.max', '%%d %d' % PERIOD)):
-        path = folder + name
-        try:
-            os.mkdir(path)
-        except OSError:
-            continue
-        if os.path.exists(os.path.join(path, file)):
-            return path, os.path.join(path, file), text
-        os.rmdir(path)
-    print('no control group with a quota of CPU time can be made here')
-    sys.exit(77)
 
 
 def sample(group, pid, words):
     """The report of a run in the group, and what it said."""
     run = subprocess.run(
-        ['sh', '-c', 'echo $$ >"$0/cgroup.procs" && exec "$@"', group, sys.argv[1], '-p', str(pid),
-         '-d', str(SECONDS), '-f', 'json', '-o', '-', *words],
+        in_group(group, [sys.argv[1], '-p', str(pid), '-d', str(SECONDS), '-f', 'json', '-o', '-',
+                         *words]),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 1):
         sys.exit('status %d: %s' % (run.returncode, run.stderr))
@@ -44,7 +27,10 @@ def sample(group, pid, words):
 
 
 def main():
-    group, file, text = make_group()
+    group = make_group()
+    if group is None:
+        print('no control group with a quota of CPU time can be made here')
+        sys.exit(77)
     failed = False
     target = subprocess.Popen([sys.argv[2], str(SPINNERS), '0', '4'], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
@@ -52,8 +38,7 @@ def main():
         target.stdout.readline()
         for percent, words in ((10, []), (10, ['-r', '1000', '--max-overhead', '100']),
                                (5, ['-r', '1000', '--stop-all'])):
-            with open(file, 'w') as quota:
-                quota.write(text % (PERIOD * percent // 100))
+            set_quota(group, percent)
             report, said = sample(group, target.pid, words)
             share = report['cost']['stops']['sum_ns'] / 1e9 / SPINNERS / SECONDS
             print('quota %d %%, %s: stopped %.2f %% of the time' %
@@ -67,7 +52,7 @@ def main():
     finally:
         target.kill()
         target.communicate()
-        os.rmdir(group)
+        remove_group(group)
     sys.exit(failed)
 
 
