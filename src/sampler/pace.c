@@ -29,6 +29,10 @@
 #define STOPPED_SAVINGS_S 1.0
 /* Longest time in seconds for which no thread is stopped after a long stop. */
 #define STOPPED_DEBT_S 10.0
+/* Longest time in seconds by which a tick is delayed because of stops. If no thread may be stopped
+ * for longer, ticks are made nevertheless: they stop no thread, but read the states of all threads
+ * and the stacks of sleeping ones. */
+#define STOPPED_WAIT_S 0.05
 
 /* Share of AIM that the ticks are to cost after the rate was lowered. The rest keeps the random
  * intervals random: with a share of 1 nearly every tick would be due before it may begin. */
@@ -214,8 +218,8 @@ pay_tick(struct pace *pace, uint64_t now, uint64_t used_ns, const struct run_sta
 
 /*
  * Subtracts the mean stop of the last tick, which has stopped each thread once at most, from
- * may_stop_s. Returns the earliest time at which the next tick may begin within the limit; at most
- * 1 / LOWEST_HZ after `now`.
+ * may_stop_s. Returns the earliest time at which the next tick may stop threads within the limit;
+ * at most STOPPED_WAIT_S after `now`.
  */
 static uint64_t
 pay_stops(struct pace *pace, uint64_t now, const struct run_stats *stats)
@@ -231,7 +235,7 @@ pay_stops(struct pace *pace, uint64_t now, const struct run_stats *stats)
 	pace->may_stop_s = fmax(pace->may_stop_s, -STOPPED_DEBT_S * rate);
 	pace->stop_count = stats->stop_ns.count;
 	pace->stop_sum = stats->stop_ns.sum;
-	return now + (uint64_t)(fmin(fmax(-pace->may_stop_s / rate, 0), 1.0 / LOWEST_HZ) *
+	return now + (uint64_t)(fmin(fmax(-pace->may_stop_s / rate, 0), STOPPED_WAIT_S) *
 				(double)NS_PER_SEC);
 }
 
