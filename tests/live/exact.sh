@@ -11,7 +11,7 @@ MOST=12
 LEAST_SAMPLES=300
 
 needs_ptrace_of_actor() {
-	run record -p "$actor" -d 3 -r 300 --max-overhead 100 -o "$dir/calls.wsdb"
+	run record -p "$actor" -d 3 -r 300 --max-overhead 100 --max-stopped 100 -o "$dir/calls.wsdb"
 	if [ "$status" -eq 3 ]; then
 		echo 'ptrace is not permitted here'
 		exit 77

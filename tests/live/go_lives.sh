@@ -8,7 +8,7 @@ build_go "$dir/lives" go_lives || exit 77
 
 # record MODE: its report is in $out
 record() {
-	run record -o "$dir/$1.wsdb" --max-overhead 100 -- "$dir/lives" "$1"
+	run record -o "$dir/$1.wsdb" --max-overhead 100 --max-stopped 100 -- "$dir/lives" "$1"
 	[ "$status" -eq 1 ] || expect_status 0
 	run report "$dir/$1.wsdb"
 }

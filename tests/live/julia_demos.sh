@@ -29,7 +29,7 @@ demo() {
 		cat "$dir/said"
 		finish
 	}
-	run -p "$target" --max-overhead 100 "$@"
+	run -p "$target" --max-overhead 100 --max-stopped 100 "$@"
 	# Some samples may be of tasks that end just then.
 	[ "$status" -eq 1 ] || expect_status 0
 }
@@ -108,7 +108,7 @@ storm() {
 		complain 'storm: none is said to have ended, or gone on, before it was read'
 		sort -t ' ' -k 2 "$out" | head -n 20
 	}
-	run -p "$target" -d 3 -r 1000 --max-overhead 100
+	run -p "$target" -d 3 -r 1000 --max-overhead 100 --max-stopped 100
 	grep -q '^Failed .* samples without a stack' "$out" ||
 		complain 'storm: the report says nothing of what failed'
 	end_demo

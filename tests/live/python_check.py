@@ -253,14 +253,15 @@ class Lock:
 def loops(recording, version, says):
     lock = Lock(recording, says)
     lock.expect('main', ['none'], 1 - APART, 1)
-    every = 0
+    every = apart = 0
     for name in ('first', 'second'):
         lock.expect(name, ['has', 'wait', 'handover'], 1, 1)
         # Who uses the CPU has the lock; who has it may wait for a CPU.
         lock.expect(name, ['has'], max(0, lock.cpu[name] - APART), 1)
         every += lock.share(name, 'has')
+        apart += APART / 2 + lock.margin(name, lock.share(name, 'has'))
     free = lock.woken('first') + lock.woken('second')
-    if not 1 - APART - free <= every <= 1 + APART:
+    if not 1 - apart - free <= every <= 1 + apart:
         complain('both together have it {:.3f} of the time, free {:.3f}', every, free)
     return lock.text()
 
@@ -290,7 +291,9 @@ def holding(recording, version, says):
     every = sum(wall_ns for tid, _, wall_ns in lock.blame() if tid != lock.tid['waiter'])
     its = sum(wall_ns for tid, names, wall_ns in lock.blame()
               if tid == lock.tid['holder'] and 'sleep_holding' in names)
-    if its < (1 - APART) * every or its == 0:
+    # A lock that is free is nobody's, although it is waited for.
+    wall = lock.recording.wall(lock.tid['waiter'])
+    if its < (1 - APART) * every - free * wall or its == 0:
         complain('{} of {} ns of waiting are the holder\'s', its, every)
     return lock.text()
 

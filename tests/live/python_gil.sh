@@ -13,7 +13,7 @@ sample() {
 		kill -0 "$target" || { complain "$what: has ended"; finish; }
 		sleep 0.01
 	done
-	record_in_part -p "$target" --max-overhead 100 $words
+	record_in_part -p "$target" --max-overhead 100 --max-stopped 100 $words
 	end_python
 	judge "$1" "$says"
 }

@@ -3,6 +3,8 @@
 import os
 import sqlite3
 
+ABSENT = '[not sampled: wallsample did not run]'
+
 
 class Frame:
     """One function: of Python, native code (with what was inlined, outermost first), or a word
@@ -37,8 +39,11 @@ class Recording:
         threads = dict(self.base.execute('SELECT id, tid FROM threads'))
         self.names = dict(self.base.execute('SELECT tid, name FROM threads'))
         rows = self.base.execute('SELECT thread, stack, state, gil, samples, wall_ns, wait '
-                                 'FROM spans WHERE samples > 0')
-        self.spans = [Span((threads[row[0]],) + row[1:], self) for row in rows]
+                                 'FROM spans')
+        every = [Span((threads[row[0]],) + row[1:], self) for row in rows]
+        self.spans = [span for span in every if span.samples > 0]
+        # Spans without samples correct the weights by the kernel's accounting.
+        self.weights = every
 
     def _frames(self):
         symbols = {}
@@ -64,11 +69,19 @@ class Recording:
 
     def share(self, thread, gil, awake=False):
         """The part of the thread's time in these states of the lock; awake: without its sleep."""
-        spans = [span for span in self.spans if span.thread == thread]
-        every = sum(span.wall_ns for span in spans)
-        part = sum(span.wall_ns for span in spans
+        every = self.wall(thread)
+        part = sum(span.wall_ns for span in self._of(thread)
                    if span.gil in gil and not (awake and span.state == 'S'))
         return part / every if every else 0
+
+    def wall(self, thread):
+        """Nanoseconds of the thread."""
+        return sum(span.wall_ns for span in self._of(thread))
+
+    def _of(self, thread):
+        """The spans of the thread while wallsample ran."""
+        return [span for span in self.weights
+                if span.thread == thread and span.stack[0].name != ABSENT]
 
 
 def python_of(stack):

@@ -6,7 +6,7 @@
 
 sample() {
 	start_python "$SOURCE/tests/live/targets/python_starts.py" "$1"
-	record_in_part -p "$target" --max-overhead 100 -r 100 -d 1
+	record_in_part -p "$target" --max-overhead 100 --max-stopped 100 -r 100 -d 1
 	end_python
 	judge "$1" 2>&1
 }

@@ -34,7 +34,7 @@ torn() {
 	start_python "$SOURCE/tests/live/targets/python_torn.py"
 	steps
 	# On a machine that is busy some stops come too late.
-	record_in_part -p "$target" -r 1000 --max-overhead 100 -d "$seconds"
+	record_in_part -p "$target" -r 1000 --max-overhead 100 --max-stopped 100 -d "$seconds"
 	end_python
 	judge torn "$says"
 }

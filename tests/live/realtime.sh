@@ -36,7 +36,7 @@ for i in 1 2 3 4 5 6 7 8; do
 	actors="$actors $!"
 done
 actor 20 getppid 60
-run record --realtime -p "$actor" -d 16 -r 100 --max-overhead 100 -o "$dir/calls.wsdb"
+run record --realtime -p "$actor" -d 16 -r 100 --max-overhead 100 --max-stopped 100 -o "$dir/calls.wsdb"
 expect_late_at_most "$dir/calls.wsdb"
 run report -f json -o "$dir/calls.json" "$dir/calls.wsdb"
 expect_status 0

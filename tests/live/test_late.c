@@ -73,8 +73,10 @@ static void
 wakes_during_report(const char *name, int number)
 {
 	char program[] = "wallsample", p[] = "-p", r[] = "-r", rate[] = "1000", f[] = "-f",
-	     folded[] = "folded", overhead[] = "--max-overhead", most[] = "100", pid[16];
-	char *words[] = {program, p, pid, r, rate, f, folded, overhead, most, NULL};
+	     folded[] = "folded", overhead[] = "--max-overhead", stopped[] = "--max-stopped",
+	     most[] = "100", pid[16];
+	char *words[] = {program, p, pid, r, rate, f,
+			 folded, overhead, most, stopped, most, NULL};
 	struct target target;
 	struct run run;
 	int ends[2];

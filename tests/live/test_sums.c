@@ -70,8 +70,9 @@ read_cpu(const struct target *target)
 static struct sums
 sample(const struct target *target, unsigned percent, double *cpu)
 {
-	char program[] = "wallsample", overhead[32], rate[16], seconds[16], pid[16];
-	char *const words[] = { program, pid, rate, seconds, overhead, NULL };
+	char program[] = "wallsample", overhead[32], rate[16], seconds[16], pid[16],
+	     stopped[] = "--max-stopped=100";
+	char *const words[] = { program, pid, rate, seconds, overhead, stopped, NULL };
 	struct sums sums;
 	struct run run;
 	double began;

@@ -8,7 +8,7 @@ WALLSAMPLE=$BUILD/tests/live/toy/wallsample_toy
 ACTOR=$BUILD/tests/live/bin/toy_program
 
 needs_trace() {
-	run record -p "$actor" -d 2 -r 200 --max-overhead 100 -o "$dir/toy.wsdb"
+	run record -p "$actor" -d 2 -r 200 --max-overhead 100 --max-stopped 100 -o "$dir/toy.wsdb"
 	[ "$status" -ne 3 ] || exit 77
 	expect_late_at_most "$dir/toy.wsdb"
 }
