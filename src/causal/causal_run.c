@@ -26,6 +26,9 @@
  * was off by 15 points, with a queue of four items and experiments of one second.)
  */
 #define SETTLE_PART 0.5
+/* A settling time lasts until the first point has this number of events, too: where events are
+ * rare, a queue of some items needs longer than that part. */
+#define SETTLE_EVENTS 4
 
 /* Largest share of held time in a WHOLE experiment. */
 #define HELD_MOST 0.98
@@ -259,7 +262,8 @@ change_experiment(struct causal_run *run, uint64_t now_ns)
 	else if (run->gap || (run->now.speedup > 0 && !may_hold(run, now_ns, 0)))
 		end = CAUSAL_CUT;
 	if (end == CAUSAL_WHOLE && run->settling) {
-		if (has_lasted(run, now_ns, (uint64_t)(SETTLE_PART * (double)wanted_ns), 0))
+		if (has_lasted(run, now_ns, (uint64_t)(SETTLE_PART * (double)wanted_ns),
+			       SETTLE_EVENTS))
 			begin_counting(run, now_ns);
 		return false;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/causal/causal_run.h"
 
 /*
  * Number of neighbours of an experiment on each side: the experiments at speed-up 0 that are
@@ -21,10 +22,9 @@
 /* Ridge penalty of the slope (Hoerl and Kennard 1970), for neighbours that lie close together in
  * time. With neighbours on both sides the slope hardly matters. */
 #define RIDGE 0.01
-/* Least variance of a count. The ticks at which an experiment begins and ends lie between two
- * events. Which part of the interval between these events is cut off is assumed to be uniformly
- * distributed, which gives a variance of 1/12 at each end. */
-#define CUT_VARIANCE (1.0 / 6)
+/* Variance of where an end of an experiment lies between two ticks or two events, as a multiple of
+ * the square of their distance: a uniform distribution. */
+#define CUT_VARIANCE (1.0 / 12)
 /*
  * Estimated cost of a tick, and its standard deviation: the target's time that a tick takes beyond
  * the hold time that sampler_control.held reports. The CPU time of the stop itself, and the cold
@@ -112,6 +112,23 @@ fit_measure(const struct fit *fit, const struct causal_experiment *made, uint32_
 	}
 }
 
+/*
+ * Returns the variance of the number of events that is cut off at the two ends of an experiment,
+ * the least variance of its count. An end may lie anywhere between two events. But at the first
+ * point an experiment begins and ends at ticks that have found progress (causal_run.h): if events
+ * are rarer than ticks, an event precedes each end by at most a tick.
+ */
+static double
+cut_variance(const struct causal_result *result, const struct causal_experiment *made,
+	     uint32_t point)
+{
+	const bool at_events = point == 0 && made->ticks > 0 &&
+			       made->wall_ns < CAUSAL_LONGEST * result->experiment_ns;
+	const double per_tick = at_events ? made->reading[0].count / (double)made->ticks : 1;
+
+	return 2 * CUT_VARIANCE * fmin(1, per_tick * per_tick);
+}
+
 static void
 count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
 {
@@ -125,6 +142,7 @@ count_cells(struct fit *fit, const struct causal_result *result, uint32_t point)
 			continue;
 		cell->count++;
 		cell->events += made->reading[point].count;
+		cell->cut += cut_variance(result, made, point);
 		cell->progressed += made->reading[point].count > 0;
 	}
 	for (size_t c = 0; c < fit->cell_count; c++) {
@@ -248,13 +266,13 @@ fit_expected(const struct fit *fit, const struct fit_run *run, const double *tim
 
 /* --- dispersion ------------------------------------------------------------------------------ */
 
-/* Returns the lower bound that CUT_VARIANCE sets for the dispersion of a cell. */
+/* Returns the lower bound that cut_variance() sets for the dispersion of a cell. */
 static double
 least_noise(const struct fit_cell *cell)
 {
 	if (cell->events <= 0)
 		return 0;
-	return cell->expected * (double)cell->count * CUT_VARIANCE / (cell->events * cell->events);
+	return cell->expected * cell->cut / (cell->events * cell->events);
 }
 
 /*

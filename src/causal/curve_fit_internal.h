@@ -51,6 +51,7 @@ struct fit_cell {
 	size_t first, count;
 	size_t progressed;             /* number of its experiments with events */
 	double events;                 /* sum of the events of its experiments */
+	double cut;                    /* sum of cut_variance() (curve_fit.c) over them */
 	double value, expected, ratio; /* sums over its experiments; ratio = value / expected */
 	double ticks, virtual_ns;      /* sums over its experiments */
 	/* Enough experiments had events (CAUSAL_EXPERIMENTS_LEAST), here and at speed-up 0, and the

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "wallsample/causal/causal_run.h"
+
 #define LOOK 0.005
-#define EVENTS_WANTED 20
+#define EVENTS_WANTED CAUSAL_EVENTS_LEAST
 #define LATENCY 0.020 /* seconds from begin to end, without a speed-up */
 
 struct clock {
@@ -77,6 +79,8 @@ causal_scene_run(const struct causal_scene *scene, struct rng *rng, struct causa
 
 	causal_result_init(result);
 	result->precision = 0.02;
+	/* An experiment of fixed length has one that has reached the largest length. */
+	result->experiment_ns = scene->fixed ? NS_PER_SEC / CAUSAL_LONGEST : NS_PER_SEC;
 	causal_result_add_point(result, "requests", "var:requests",
 				scene->latency ? CAUSAL_LATENCY : CAUSAL_THROUGHPUT);
 	for (size_t c = 0; c < scene->candidates; c++)
