@@ -2,14 +2,17 @@ libwallsample_a_SOURCES += \
 	include/wallsample/base/banned.h \
 	include/wallsample/base/base.h \
 	include/wallsample/base/bytes.h \
+	include/wallsample/base/capability.h \
 	include/wallsample/base/error.h \
 	include/wallsample/base/histogram.h \
 	include/wallsample/base/memory.h \
+	include/wallsample/base/sandbox.h \
 	include/wallsample/base/search.h \
 	include/wallsample/base/table.h \
 	include/wallsample/base/utf8.h \
 	src/base/alloc.c \
 	src/base/bytes.c \
+	src/base/capability.c \
 	src/base/clock.c \
 	src/base/error.c \
 	src/base/file.c \
@@ -18,6 +21,10 @@ libwallsample_a_SOURCES += \
 	src/base/memory.c \
 	src/base/parse.c \
 	src/base/rng.c \
+	src/base/sandbox.c \
+	src/base/sandbox_aarch64.c \
+	src/base/sandbox_internal.h \
+	src/base/sandbox_x86_64.c \
 	src/base/strbuf.c \
 	src/base/table.c \
 	src/base/utf8.c

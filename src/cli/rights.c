@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/capability_internal.h"
+#include "wallsample/base/capability.h"
 #include "wallsample/cli/supervisor.h"
 
 /* Missing in headers before Linux 5.9. */

@@ -22,6 +22,7 @@ source_make_symbols(struct source *source, const struct options *options, const 
 {
 	source->names.demangle = !options->no_demangle;
 	source->names.inlines = !options->no_inlines;
+	source->names.isolate = true;
 	source->names.files = (struct debug_files_config){
 		.debug_dirs = options->debug_dirs.text,
 		.symfs = options->symfs,

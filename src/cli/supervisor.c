@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/capability_internal.h"
+#include "wallsample/base/capability.h"
 #include "cli/supervisor_internal.h"
 #include "wallsample/base/base.h"
 

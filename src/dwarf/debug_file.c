@@ -115,7 +115,9 @@ debug_files_create(const struct debug_files_config *config)
 	add_root(files, config->root);
 	add_root(files, config->symfs);
 	if (config->debuginfod != DEBUGINFOD_OFF)
-		files->cache = (struct debug_place){ cache_path(), "", true, -1 };
+		files->cache = (struct debug_place){
+			.path = cache_path(), .prefix = "", .trusted = true, .top = -1
+		};
 	if (config->debuginfod == DEBUGINFOD_NET)
 		files->server = debug_server_create(config->log, DEBUGINFOD_LIMIT_NS);
 	return files;

@@ -87,6 +87,8 @@ debug_place_open(const struct debug_place *place, const char *below, struct strb
 	const bool has_slash = length > 0 && place->path[length - 1] == '/';
 	size_t start;
 
+	if (place->opener != NULL)
+		return place->opener->open(place->opener->context, place->number, below, path);
 	strbuf_clear(path);
 	strbuf_add_format(path, "%s%s", place->path, has_slash ? "" : "/");
 	start = path->length;
@@ -211,6 +213,21 @@ find_by_id(struct debug_files *files, const struct debug_want *want, struct debu
 	return false;
 }
 
+int
+debug_files_fetch(struct debug_files *files, const uint8_t *id, size_t id_size, const char *name,
+		  char **path)
+{
+	const struct debug_opener *opener = files->opener;
+
+	*path = NULL;
+	if (opener != NULL)
+		return opener->fetch(opener->context, id, id_size, name, path);
+	if (files->server != NULL)
+		return debug_server_fetch(files->server, id, id_size, name, path);
+	errno = ENOENT;
+	return -1;
+}
+
 /* Tries the cache of debuginfod's client, then its servers. */
 static bool
 find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
@@ -235,7 +252,7 @@ find_by_debuginfod(struct debug_files *files, const struct debug_want *want,
 	strbuf_release(&cached);
 	if (good || files->server == NULL)
 		return good;
-	fd = debug_server_fetch(files->server, want->id, want->id_size, want->module, &path);
+	fd = debug_files_fetch(files, want->id, want->id_size, want->module, &path);
 	if (fd >= 0)
 		good = debug_accept(files, fd, path != NULL ? path : name, want, found);
 	free(path);

@@ -25,6 +25,9 @@ struct debug_place {
 	/* Descriptor of the directory if it is not trusted, else -1; it stays valid when the target
 	 * ends. */
 	int top;
+	/* What opens files in the directory, by its number; NULL: they are opened here. */
+	const struct debug_opener *opener;
+	unsigned number;
 };
 
 /* Limit of the bytes of DWARF that are read with one struct debug_files; they are kept in memory.
@@ -54,9 +57,11 @@ struct debug_files {
 	/* Cache of debuginfod's client; cache.path is NULL if it is not used. */
 	struct debug_place cache;
 	struct debug_server *server; /* NULL when no server is asked */
-	struct strings *said;        /* paths of files that a warning has named */
-	uint64_t dwarf_left;         /* bytes of unpacked DWARF that may still be read */
-	uint64_t crc_left;           /* bytes that may still be read for CRCs */
+	/* What asks the server; NULL: it is asked here. */
+	const struct debug_opener *opener;
+	struct strings *said; /* paths of files that a warning has named */
+	uint64_t dwarf_left;  /* bytes of unpacked DWARF that may still be read */
+	uint64_t crc_left;    /* bytes that may still be read for CRCs */
 };
 
 /* What a debug file must have to be used for a module. */

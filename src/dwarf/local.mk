@@ -6,6 +6,7 @@ libwallsample_a_SOURCES += \
 	src/dwarf/debug_dwarf_internal.h \
 	src/dwarf/debug_file.c \
 	src/dwarf/debug_file_check.c \
+	src/dwarf/debug_file_delegate.c \
 	src/dwarf/debug_file_dwarf.c \
 	src/dwarf/debug_file_dwo.c \
 	src/dwarf/debug_file_find.c \

@@ -319,17 +319,23 @@ recorder_put_news(struct recorder *recorder, const struct run_stats *stats)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static void
-put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
+static struct symbol_place
+place_of(const struct profile_frame *frame)
 {
-	const struct profile_frame *frame = profile_frame(recorder->profile, id);
-	const struct symbol_place place = {
+	return (struct symbol_place){
 		.module = frame->module,
 		.data = frame->origin == FRAME_DATA,
 		.epoch = frame->epoch,
 		.vaddr = frame->address,
 		.bytecode = { .object = frame->bytecode, .size = frame->bytecode_size },
 	};
+}
+
+static void
+put_frame_names(struct recorder *recorder, struct symbols *symbols, uint32_t id)
+{
+	const struct profile_frame *frame = profile_frame(recorder->profile, id);
+	const struct symbol_place place = place_of(frame);
 	struct symbol symbol[SYMBOL_CHAIN_MAX];
 	size_t count = 0;
 
@@ -349,7 +355,17 @@ recorder_put_frame_names(struct recorder *recorder, struct symbols *symbols)
 {
 	const size_t count = profile_frame_count(recorder->profile);
 	uint32_t *order = profile_frames_by_address(recorder->profile);
+	struct symbol_place *place = xcalloc(count + 1, sizeof(*place));
+	size_t places = 0;
 
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_frame *frame = profile_frame(recorder->profile, order[i]);
+
+		if (frame->module != MODULE_NONE)
+			place[places++] = place_of(frame);
+	}
+	symbols_prepare(symbols, place, places);
+	free(place);
 	for (size_t i = 0; recorder->rc == SQLITE_OK && i < count; i++)
 		put_frame_names(recorder, symbols, order[i]);
 	free(order);

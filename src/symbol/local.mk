@@ -1,6 +1,13 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/symbol/symbol.h \
 	include/wallsample/symbol/symbol_lookup.h \
+	src/symbol/file_names.c \
+	src/symbol/file_names_internal.h \
+	src/symbol/namer.c \
+	src/symbol/namer_internal.h \
+	src/symbol/namer_message.c \
+	src/symbol/namer_process.c \
+	src/symbol/namer_serve.c \
 	src/symbol/plt_internal.h \
 	src/symbol/symbol_internal.h \
 	src/symbol/dwarf_lookup.c \

@@ -92,6 +92,7 @@ unit_tests = \
 	tests/unit/sampler/test_weights \
 	tests/unit/sampler/test_weights_borrow \
 	tests/unit/sampler/test_window \
+	tests/unit/symbol/test_namer \
 	tests/unit/symbol/test_plt_names \
 	tests/unit/symbol/test_symbol \
 	tests/unit/symbol/test_symbol_damage \

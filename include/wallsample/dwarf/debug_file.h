@@ -82,6 +82,35 @@ void debug_files_free(struct debug_files *files);
 
 enum debuginfod_state debug_files_servers(const struct debug_files *files);
 
+/* --- files for a process that can open none ------------------------------------------------- */
+
+/* Opens files in place of a struct debug_files. */
+struct debug_opener {
+	/* Opens the regular file with the path `below` relative to directory number `place`, and
+	 * stores its whole path in *path, an initialised buffer. Returns a descriptor, which the
+	 * caller closes, or -1 with errno. */
+	int (*open)(void *context, unsigned place, const char *below, struct strbuf *path);
+	/* Fetches the debug file of a build-id of `id_size` bytes from a debuginfod server; `name`
+	 * is the name of the module. Returns a descriptor, which the caller closes, and the path in
+	 * *path, which the caller frees; else -1. */
+	int (*fetch)(void *context, const uint8_t *id, size_t id_size, const char *name,
+		     char **path);
+	void *context;
+};
+
+/* From now on, uses the opener to open files and the log for messages; both are borrowed. */
+void debug_files_delegate(struct debug_files *files, const struct debug_opener *opener,
+			  const struct log *log);
+
+/* Does what opener->open and opener->fetch of the same directories in another process ask for: see
+ * struct debug_opener. A number that no directory has gives -1 with EINVAL. */
+int debug_files_open_below(struct debug_files *files, uint64_t place, const char *below,
+			   struct strbuf *path);
+int debug_files_fetch(struct debug_files *files, const uint8_t *id, size_t id_size,
+		      const char *name, char **path);
+
+/* --- the files of a module ------------------------------------------------------------------- */
+
 struct debug_file {
 	Elf *elf;   /* the separate debug file; NULL when there is none */
 	Elf *mini;  /* the unpacked .gnu_debugdata; NULL when there is none */

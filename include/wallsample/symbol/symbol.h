@@ -3,7 +3,9 @@
  * symbol.h - finds the names of an address in a module.
  *
  * The files of a module are read when an address in it is first named. This can take seconds, so
- * threads of the target must not be stopped during a call of symbols_find(). An address has a chain
+ * threads of the target must not be stopped during a call of symbols_find(). Files are foreign and
+ * may be damaged or hostile: with symbols_config.isolate, they are read in another process, without
+ * privileges, that can open no files itself. An address has a chain
  * of names: the functions inlined at the address, innermost first, and last the function that
  * contains the address. The first source in SYMBOL_SOURCES that has a name for the address is used.
  */
@@ -67,6 +69,9 @@ struct symbols_config {
 	/* Inlined functions are reported. Otherwise an address has one name: the function that
 	 * contains it, with the line that calls the first function inlined at the address. */
 	bool inlines;
+	/* Files are read in another process. If it dies, the module whose files it was reading has
+	 * no names, of which a warning is logged. */
+	bool isolate;
 	struct debug_files_config files;
 	/* Stores in `out` the names that a recording has for the place, in the same form as
 	 * symbols_find, and returns their number; 0 when the recording has none. These names are
@@ -113,6 +118,10 @@ struct symbol_place {
  */
 size_t symbols_find(struct symbols *symbols, const struct symbol_place *place, struct symbol *out,
 		    size_t most);
+
+/* Finds the names of `count` places at once, so that symbols_find() does not wait for each of them.
+ * Without `isolate` it has no effect. */
+void symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count);
 
 /* Returns the state of the debuginfod servers. */
 enum debuginfod_state symbols_debuginfod_state(const struct symbols *symbols);

@@ -27,18 +27,24 @@ script_symbol(struct naming *naming, const struct profile_frame *frame)
 	};
 }
 
-static void
-name_frame(struct naming *naming, uint32_t id)
+static struct symbol_place
+place_of(const struct profile_frame *frame)
 {
-	const struct profile *profile = naming->view->profile;
-	const struct profile_frame *frame = profile_frame(profile, id);
-	const struct symbol_place place = {
+	return (struct symbol_place){
 		.module = frame->module,
 		.epoch = frame->epoch,
 		.data = frame->origin == FRAME_DATA,
 		.vaddr = frame->address,
 		.bytecode = { frame->bytecode, frame->bytecode_size },
 	};
+}
+
+static void
+name_frame(struct naming *naming, uint32_t id)
+{
+	const struct profile *profile = naming->view->profile;
+	const struct profile_frame *frame = profile_frame(profile, id);
+	const struct symbol_place place = place_of(frame);
 	struct symbol *to;
 
 	naming->symbol = xgrow(naming->symbol, &naming->symbol_capacity,
@@ -63,9 +69,20 @@ name_frame(struct naming *naming, uint32_t id)
 static void
 name_frames(struct naming *naming)
 {
-	const size_t count = profile_frame_count(naming->view->profile);
-	uint32_t *order = profile_frames_by_address(naming->view->profile);
+	const struct profile *profile = naming->view->profile;
+	const size_t count = profile_frame_count(profile);
+	uint32_t *order = profile_frames_by_address(profile);
+	struct symbol_place *place = xcalloc(count + 1, sizeof(*place));
+	size_t places = 0;
 
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_frame *frame = profile_frame(profile, order[i]);
+
+		if (!frame_is_script(frame) && frame->module != MODULE_NONE)
+			place[places++] = place_of(frame);
+	}
+	symbols_prepare(naming->symbols, place, places);
+	free(place);
 	for (size_t i = 0; i < count; i++)
 		name_frame(naming, order[i]);
 	free(order);

@@ -68,6 +68,14 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	return 1;
 }
 
+void
+symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count)
+{
+	(void)symbols;
+	(void)place;
+	(void)count;
+}
+
 /* --- runs that are made up ------------------------------------------------------------------ */
 
 struct run {

@@ -45,6 +45,14 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	return 1;
 }
 
+void
+symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count)
+{
+	(void)symbols;
+	(void)place;
+	(void)count;
+}
+
 /* --- profiles --------------------------------------------------------------------------- */
 
 #define STACK(...) ((const int[]){ __VA_ARGS__, -1 })

@@ -50,6 +50,14 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	return 1;
 }
 
+void
+symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count)
+{
+	(void)symbols;
+	(void)place;
+	(void)count;
+}
+
 static uint32_t
 frame_at(struct profile *profile, uint32_t module, uint64_t address)
 {

@@ -58,6 +58,14 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	}
 }
 
+void
+symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count)
+{
+	(void)symbols;
+	(void)place;
+	(void)count;
+}
+
 /* --- what is written -------------------------------------------------------------------------- */
 
 struct written {

@@ -43,6 +43,14 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	return 1;
 }
 
+void
+symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count)
+{
+	(void)symbols;
+	(void)place;
+	(void)count;
+}
+
 /* Adds wall time of a stack of functions, outermost first. */
 static void
 add(struct profile *profile, uint32_t thread, int64_t ms, const int *function, size_t count)

@@ -65,6 +65,14 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	return count;
 }
 
+void
+symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count)
+{
+	(void)symbols;
+	(void)place;
+	(void)count;
+}
+
 /* --- what is sampled --------------------------------------------------------------------- */
 
 #define STACK(...) ((const int[]){ __VA_ARGS__, -1 })

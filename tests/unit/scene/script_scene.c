@@ -65,6 +65,14 @@ symbols_find(struct symbols *symbols, const struct symbol_place *place, struct s
 	}
 }
 
+void
+symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_t count)
+{
+	(void)symbols;
+	(void)place;
+	(void)count;
+}
+
 static uint32_t
 module_number(const char *name)
 {

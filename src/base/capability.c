@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* capability.c - reads and sets the capabilities of a thread: capget(2), capset(2). */
-#include "cli/capability_internal.h"
+#include "wallsample/base/capability.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* capability_internal.h - the capabilities of the calling thread (capabilities(7)), as sets of bits
+/* capability.h - the capabilities of the calling thread (capabilities(7)), as sets of bits
  * 1 << CAP_…. */
-#ifndef WALLSAMPLE_CLI_CAPABILITY_INTERNAL_H
-#define WALLSAMPLE_CLI_CAPABILITY_INTERNAL_H
+#ifndef WALLSAMPLE_BASE_CAPABILITY_H
+#define WALLSAMPLE_BASE_CAPABILITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

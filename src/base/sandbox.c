@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* sandbox.c - capabilities, resource limits and a seccomp filter. */
+#include "wallsample/base/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/sandbox_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/capability.h"
+
+#define OWN_FILES "/proc/self/fd/"
+#define MEMORY_FILE "/proc/meminfo"
+
+/* Descriptor of /proc/meminfo, which was opened before the filter was set. */
+static int memory_file = -1;
+
+/* --- system calls --------------------------------------------------------------------------- */
+
+/* System calls that are permitted. Some architectures lack the last ones. */
+static const int permitted[] = {
+	SYS_brk,          SYS_clock_gettime, SYS_clock_nanosleep, SYS_close,
+	SYS_dup,          SYS_exit,          SYS_exit_group,      SYS_fcntl,
+	SYS_fstat,        SYS_ftruncate,     SYS_futex,           SYS_getpid,
+	SYS_getrandom,    SYS_gettid,        SYS_lseek,           SYS_madvise,
+	SYS_memfd_create, SYS_mmap,          SYS_mprotect,        SYS_mremap,
+	SYS_munmap,       SYS_newfstatat,    SYS_ppoll,           SYS_pread64,
+	SYS_read,         SYS_readlinkat,    SYS_recvmsg,         SYS_rt_sigprocmask,
+	SYS_rt_sigreturn, SYS_sched_yield,   SYS_sendfile,        SYS_sendmsg,
+	SYS_write,        SYS_writev,
+#ifdef SYS_poll
+	SYS_poll,
+#endif
+#ifdef SYS_readlink
+	SYS_readlink,
+#endif
+};
+
+/* System calls that raise SIGSYS: open_own() does them as far as it permits them. */
+static const int opening[] = {
+	SYS_openat,
+#ifdef SYS_open
+	SYS_open,
+#endif
+};
+
+#define COUNT (ARRAY_SIZE(permitted) + ARRAY_SIZE(opening))
+/* Offset of a member in what a filter sees: seccomp(2). */
+#define DATA(member) ((uint32_t)offsetof(struct seccomp_data, member))
+
+/* Appends an instruction that continues with the next one if the loaded value is `value`, and else
+ * skips the next one. */
+static void
+add_test(struct sock_filter *code, size_t *count, uint32_t value)
+{
+	code[(*count)++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+}
+
+static void
+add_return(struct sock_filter *code, size_t *count, uint32_t result)
+{
+	code[(*count)++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result);
+}
+
+static void
+add_load(struct sock_filter *code, size_t *count, uint32_t offset)
+{
+	code[(*count)++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+}
+
+/* Other architectures' system calls have other numbers (32-bit code on x86-64): they end the
+ * process. */
+static bool
+set_filter(void)
+{
+	struct sock_filter code[2 * COUNT + 5];
+	struct sock_fprog program = { .filter = code };
+	size_t count = 0;
+
+	add_load(code, &count, DATA(arch));
+	code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, sandbox_arch, 1, 0);
+	add_return(code, &count, SECCOMP_RET_KILL_PROCESS);
+	add_load(code, &count, DATA(nr));
+	for (size_t i = 0; i < ARRAY_SIZE(permitted); i++) {
+		add_test(code, &count, (uint32_t)permitted[i]);
+		add_return(code, &count, SECCOMP_RET_ALLOW);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(opening); i++) {
+		add_test(code, &count, (uint32_t)opening[i]);
+		add_return(code, &count, SECCOMP_RET_TRAP);
+	}
+	add_return(code, &count, SECCOMP_RET_ERRNO | EPERM);
+	program.len = (unsigned short)count;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
+/* --- files ---------------------------------------------------------------------------------- */
+
+/* Does what open(2) would do; returns a descriptor or a negative error number. */
+static int
+open_own(const char *path)
+{
+	const bool own = strncmp(path, OWN_FILES, strlen(OWN_FILES)) == 0;
+	const char *digits = own ? path + strlen(OWN_FILES) : "";
+	int fd = -EACCES;
+	uint64_t number;
+
+	if (own && parse_u64(&digits, 10, &number) && number <= INT32_MAX)
+		fd = fcntl((int)number, F_DUPFD_CLOEXEC, 0);
+	else if (strcmp(path, MEMORY_FILE) == 0 && lseek(memory_file, 0, SEEK_SET) == 0)
+		fd = fcntl(memory_file, F_DUPFD_CLOEXEC, 0);
+	return fd == -1 ? -errno : fd;
+}
+
+static void
+on_sigsys(int number, siginfo_t *info, void *context)
+{
+	const int saved = errno;
+	const unsigned index = info->si_syscall == SYS_openat ? 1 : 0;
+	const char *path = (const char *)(uintptr_t)sandbox_argument(context, index);
+
+	(void)number;
+	sandbox_set_result(context, open_own(path));
+	errno = saved;
+}
+
+static void
+handle_opens(void)
+{
+	struct sigaction action = { .sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO };
+	sigset_t set;
+
+	memory_file = open(MEMORY_FILE, O_RDONLY | O_CLOEXEC);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGSYS, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGSYS);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Closes the descriptors from `first` to `last`. */
+static void
+close_between(unsigned first, unsigned last)
+{
+	const long most = sysconf(_SC_OPEN_MAX);
+
+	if (first > last)
+		return;
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+#endif
+	for (unsigned fd = first; fd <= last && (long)fd < most; fd++)
+		close((int)fd);
+}
+
+void
+sandbox_keep_only(int *kept, size_t count)
+{
+	unsigned next = 0;
+
+	if (count > 0)
+		qsort(kept, count, sizeof(*kept), compare_numbers);
+	for (size_t i = 0; i < count; i++) {
+		if (kept[i] < 0)
+			continue;
+		if (kept[i] > 0)
+			close_between(next, (unsigned)kept[i] - 1);
+		next = (unsigned)kept[i] + 1;
+	}
+	close_between(next, UINT32_MAX);
+}
+
+/* --- limits --------------------------------------------------------------------------------- */
+
+/* Returns the address space of the process, in bytes; 0 when it is not known. */
+static uint64_t
+address_space(void)
+{
+	size_t length;
+	char *text = file_read_text(AT_FDCWD, "/proc/self/statm", 256, &length);
+	const char *at = text;
+	uint64_t pages = 0;
+
+	if (at != NULL && !parse_u64(&at, 10, &pages))
+		pages = 0;
+	free(text);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void
+limit(int resource, uint64_t most)
+{
+	struct rlimit old, new;
+
+	if (getrlimit((__rlimit_resource_t)resource, &old) != 0)
+		return;
+	new.rlim_cur = new.rlim_max = (rlim_t)most < old.rlim_max ? (rlim_t)most : old.rlim_max;
+	(void)setrlimit((__rlimit_resource_t)resource, &new);
+}
+
+bool
+sandbox_enter(const struct sandbox_limits *limits)
+{
+	const uint64_t space = limits->memory != 0 ? address_space() : 0;
+
+	handle_opens();
+	if (space != 0)
+		limit(RLIMIT_AS, space + limits->memory);
+	if (limits->cpu_s != 0)
+		limit(RLIMIT_CPU, limits->cpu_s);
+	limit(RLIMIT_CORE, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	capability_drop_all();
+	return set_filter();
+}

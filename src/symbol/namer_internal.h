@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * namer_internal.h - a process that reads the symbols and the DWARF of foreign files in a sandbox
+ * (sandbox.h). A damaged or hostile file that crashes a library, or makes it use too much time or
+ * memory, costs the names of its module.
+ *
+ * The process is a fork of this one, so it has the modules and the descriptors of their images. It
+ * can open no files: it asks for debug files by the number of a directory and a path below it, and
+ * gets descriptors. It is forked by a thread of its own, which waits for its end, so that the waits
+ * of the tracer (__WNOTHREAD) do not report it. A process that dies is started again for the names
+ * of other modules; so is one that does not know a module yet, because the module is newer.
+ *
+ * What the process sends is checked like the bytes of any foreign file.
+ */
+#ifndef WALLSAMPLE_SYMBOL_NAMER_INTERNAL_H
+#define WALLSAMPLE_SYMBOL_NAMER_INTERNAL_H
+
+#include "wallsample/base/table.h"
+#include "wallsample/symbol/symbol.h"
+
+/* What the process does, by functions that are called in it alone. All pointers are borrowed. */
+struct namer_work {
+	/* Called once, before the others. Files are opened by `opener`, messages go to `log`. */
+	void (*begin)(void *context, const struct debug_opener *opener, const struct log *log);
+	/* Stores at most SYMBOL_CHAIN_MAX names of the place, and returns their number, at least
+	 * 1. */
+	size_t (*find)(void *context, const struct symbol_place *place, struct symbol *out);
+	/* See symbols_module_is_bare(). */
+	bool (*is_bare)(void *context, uint32_t module);
+	void *context;
+};
+
+struct namer;
+
+/*
+ * Makes a namer; the process is started when it is first needed. `files` opens the files that the
+ * process asks for, `log` gets its messages, `texts` keeps the texts of names. All pointers are
+ * borrowed until namer_free, which ends the process.
+ */
+struct namer *namer_create(const struct namer_work *work, const struct modules *modules,
+			   struct debug_files *files, const struct log *log, struct strings *texts);
+void namer_free(struct namer *namer);
+
+/* Finds the names of `count` places at once, so that namer_find has them. Places whose names were
+ * found before are left out. */
+void namer_prepare(struct namer *namer, const struct symbol_place *place, size_t count);
+
+/*
+ * Stores at most `most` names of the place, which must have a module with an image, and returns
+ * their number, as symbols_find() does; `module` of the names is not set. Returns 0 when the names
+ * of the module are lost, because the process died while it read its files.
+ */
+size_t namer_find(struct namer *namer, const struct symbol_place *place, struct symbol *out,
+		  size_t most);
+
+/* See symbols_module_is_bare(). Returns true, too, when the names of the module are lost. */
+bool namer_is_bare(struct namer *namer, uint32_t module);
+
+/* --- messages (namer_message.c) -------------------------------------------------------------- */
+
+/*
+ * X(NAME): kinds of messages. ASK goes to the process: a number of questions. It answers each with
+ * one NAMES, in their order. Before that it may send any number of LOG, and OPEN or FETCH, each of
+ * which is answered with one OPENED.
+ */
+#define NAMER_KINDS(X)                                                                             \
+	X(ASK)    /* for each question: module, flags (NAMER_DATA, NAMER_BARE), vaddr */           \
+	X(NAMES)  /* is bare; for each name: source, line, flags, function, file */                \
+	X(LOG)    /* text */                                                                       \
+	X(OPEN)   /* number of the directory (debug_files_open_below), path below it */            \
+	X(FETCH)  /* name of the module, size of its build-id, build-id */                         \
+	X(OPENED) /* error number, or 0 and a descriptor is passed; whole path */
+
+enum namer_kind {
+#define X(name) NAMER_##name,
+	NAMER_KINDS(X) NAMER_KIND_COUNT
+#undef X
+};
+
+#define NAMER_DATA 1 /* the address is that of a variable */
+#define NAMER_BARE 2 /* only symbols_module_is_bare() is asked */
+
+#define NAMER_INLINED 1 /* symbol.inlined */
+#define NAMER_KNOWN 2   /* symbol.known */
+#define NAMER_FILE 4    /* symbol.file is not NULL */
+
+/* Largest number of bytes of a message. */
+#define NAMER_MESSAGE_MOST ((size_t)4 << 20)
+
+/* A message that is written, or read. All zero: an empty one. */
+struct namer_message {
+	struct strbuf bytes;
+	size_t at;   /* bytes that were read */
+	bool broken; /* more was read than the message has: all that is read further is 0 or "" */
+};
+
+void namer_put_number(struct namer_message *message, uint64_t number);
+void namer_put_text(struct namer_message *message, const char *text);
+uint64_t namer_get_number(struct namer_message *message);
+/* Returns a text that is borrowed from the message. */
+const char *namer_get_text(struct namer_message *message);
+/* Returns `size` bytes that are borrowed from the message; NULL when it has not as many left. */
+const uint8_t *namer_get_bytes(struct namer_message *message, uint64_t size);
+
+/* Sends the message, with the descriptor `passed` unless it is -1, and empties it. False: the other
+ * side has ended. */
+bool namer_send(int fd, enum namer_kind kind, struct namer_message *message, int passed);
+/*
+ * Receives a message and stores its kind, and in *passed, which may be NULL, a descriptor that came
+ * with it, or -1. False: the other side has ended, has sent none for as long as SO_RCVTIMEO of the
+ * socket permits, or has sent what is no message.
+ */
+bool namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int *passed);
+
+/* --- the process (namer_serve.c, namer_process.c) --------------------------------------------- */
+
+/* Answers messages until the other side has ended. */
+void namer_serve(int fd, const struct namer_work *work, enum log_level level);
+
+struct namer_process;
+
+/*
+ * Makes the thread that forks processes. A process calls namer_serve() after it has entered the
+ * sandbox. namer_process_free ends process and thread.
+ */
+struct namer_process *namer_process_create(const struct namer_work *work,
+					   const struct modules *modules, const struct log *log);
+void namer_process_free(struct namer_process *process);
+/* Ends the process that runs, if any, and starts another one. Returns the socket to it, which is
+ * borrowed; -1 on failure. */
+int namer_process_start(struct namer_process *process);
+/* Ends the process that runs. Returns the text why it has ended if it was not to end: "it died of
+ * signal 11", valid until the next call. */
+const char *namer_process_end(struct namer_process *process);
+
+#endif

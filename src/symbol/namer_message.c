@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* namer_message.c - messages between wallsample and the process that finds names. */
+#include "symbol/namer_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct header {
+	uint32_t kind;
+	uint32_t size;
+};
+
+void
+namer_put_number(struct namer_message *message, uint64_t number)
+{
+	strbuf_add(&message->bytes, (const char *)&number, sizeof(number));
+}
+
+void
+namer_put_text(struct namer_message *message, const char *text)
+{
+	strbuf_add(&message->bytes, text, strlen(text) + 1);
+}
+
+const uint8_t *
+namer_get_bytes(struct namer_message *message, uint64_t size)
+{
+	const size_t at = message->at;
+
+	if (message->broken || size == 0 || size > message->bytes.length - at) {
+		message->broken = true;
+		return NULL;
+	}
+	message->at += (size_t)size;
+	return (const uint8_t *)message->bytes.data + at;
+}
+
+uint64_t
+namer_get_number(struct namer_message *message)
+{
+	const uint8_t *bytes = namer_get_bytes(message, sizeof(uint64_t));
+	uint64_t number = 0;
+
+	if (bytes != NULL)
+		memcpy(&number, bytes, sizeof(number));
+	return number;
+}
+
+const char *
+namer_get_text(struct namer_message *message)
+{
+	const size_t left = message->bytes.length - message->at;
+	const char *text, *end;
+
+	message->broken |= left == 0;
+	if (message->broken)
+		return "";
+	text = message->bytes.data + message->at;
+	end = memchr(text, '\0', left);
+	if (end == NULL) {
+		message->broken = true;
+		return "";
+	}
+	message->at += (size_t)(end - text) + 1;
+	return text;
+}
+
+/* Sends bytes, the first of them with the descriptor. */
+static bool
+send_bytes(int fd, const void *bytes, size_t size, int passed)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+
+	while (part.iov_len > 0) {
+		struct msghdr head = { .msg_iov = &part, .msg_iovlen = 1 };
+		ssize_t sent;
+
+		if (passed >= 0) {
+			head.msg_control = control.bytes;
+			head.msg_controllen = sizeof(control.bytes);
+			control.align = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+							  .cmsg_level = SOL_SOCKET,
+							  .cmsg_type = SCM_RIGHTS };
+			memcpy(CMSG_DATA(CMSG_FIRSTHDR(&head)), &passed, sizeof(passed));
+		}
+		sent = sendmsg(fd, &head, MSG_NOSIGNAL);
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return false;
+		passed = -1;
+		part.iov_base = (char *)part.iov_base + sent;
+		part.iov_len -= (size_t)sent;
+	}
+	return true;
+}
+
+bool
+namer_send(int fd, enum namer_kind kind, struct namer_message *message, int passed)
+{
+	const struct header header = { .kind = kind, .size = (uint32_t)message->bytes.length };
+	struct strbuf whole = STRBUF_INIT;
+	bool sent;
+
+	strbuf_add(&whole, (const char *)&header, sizeof(header));
+	if (message->bytes.length > 0)
+		strbuf_add(&whole, message->bytes.data, message->bytes.length);
+	sent = message->bytes.length <= NAMER_MESSAGE_MOST &&
+	       send_bytes(fd, whole.data, whole.length, passed);
+	strbuf_release(&whole);
+	strbuf_clear(&message->bytes);
+	message->at = 0;
+	return sent;
+}
+
+/* Stores a descriptor that came with the bytes. More than one has no place in the buffer. */
+static void
+take_descriptor(struct msghdr *head, int *passed)
+{
+	const struct cmsghdr *control = CMSG_FIRSTHDR(head);
+
+	if (control == NULL || control->cmsg_level != SOL_SOCKET ||
+	    control->cmsg_type != SCM_RIGHTS || control->cmsg_len != CMSG_LEN(sizeof(int)))
+		return;
+	if (*passed >= 0)
+		close(*passed);
+	memcpy(passed, CMSG_DATA(control), sizeof(*passed));
+}
+
+/* Receives `size` bytes. With `passed` NULL, descriptors are discarded by the kernel. */
+static bool
+receive_bytes(int fd, void *bytes, size_t size, int *passed)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = { .iov_base = bytes, .iov_len = size };
+
+	while (part.iov_len > 0) {
+		struct msghdr head = { .msg_iov = &part, .msg_iovlen = 1 };
+		ssize_t got;
+
+		if (passed != NULL) {
+			head.msg_control = control.bytes;
+			head.msg_controllen = sizeof(control.bytes);
+		}
+		got = recvmsg(fd, &head, MSG_CMSG_CLOEXEC);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		if (passed != NULL)
+			take_descriptor(&head, passed);
+		part.iov_base = (char *)part.iov_base + got;
+		part.iov_len -= (size_t)got;
+	}
+	return true;
+}
+
+bool
+namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int *passed)
+{
+	struct header header;
+	char *bytes;
+	bool whole;
+
+	if (passed != NULL)
+		*passed = -1;
+	strbuf_clear(&message->bytes);
+	message->at = 0;
+	message->broken = false;
+	if (!receive_bytes(fd, &header, sizeof(header), passed) ||
+	    header.kind >= NAMER_KIND_COUNT || header.size > NAMER_MESSAGE_MOST)
+		return false;
+	*kind = (enum namer_kind)header.kind;
+	bytes = xmalloc(header.size + 1);
+	whole = receive_bytes(fd, bytes, header.size, passed);
+	strbuf_add(&message->bytes, bytes, whole ? header.size : 0);
+	free(bytes);
+	return whole;
+}

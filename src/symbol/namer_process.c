@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* namer_process.c - starts and ends the process that finds names. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbol/namer_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/sandbox.h"
+
+/* Longest time without any message from a process that has been asked. DWARF of a module that takes
+ * longer than dwarf_lines.h permits is given up by the process itself, after some seconds. */
+#define SILENCE_S 60
+/* CPU time that one process may use. The files of the largest programs take a minute. */
+#define CPU_MOST_S 900
+/* Address space in bytes that it may use in addition to that of the fork, for the DWARF that
+ * DEBUG_DWARF_MOST permits and what libdw makes of it. */
+#define MEMORY_MOST (UINT64_C(16) << 30)
+/* Stack of the thread, on which the process runs: that of a main thread. */
+#define STACK_SIZE ((size_t)8 << 20)
+
+struct namer_process {
+	const struct namer_work *work;
+	const struct modules *modules;
+	enum log_level level;
+	pthread_t thread;
+	bool has_thread;
+
+	/* Shared with the thread. */
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	bool over;   /* the thread ends */
+	bool wanted; /* a process is to be forked, for which `theirs` is its end of the socket */
+	int theirs;
+	pid_t pid;  /* the process that runs; 0: none; -1: fork(2) has failed */
+	int status; /* that of the last process that has ended */
+
+	int fd; /* our end of the socket; -1: no process was started */
+	char why[48];
+};
+
+/* --- the process ---------------------------------------------------------------------------- */
+
+/* Closes all descriptors but the socket and those of the modules' images. */
+static void
+keep_images(const struct namer_process *process)
+{
+	const size_t count = modules_count(process->modules);
+	int *kept = xcalloc(count + 2, sizeof(*kept));
+	size_t used = 0;
+
+	kept[used++] = process->theirs;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct image *image = modules_at(process->modules, i)->image;
+
+		if (image != NULL)
+			kept[used++] = image->fd;
+	}
+	sandbox_keep_only(kept, used);
+	free(kept);
+}
+
+static void
+run_process(const struct namer_process *process)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	const struct sandbox_limits limits = { .cpu_s = CPU_MOST_S };
+#else
+	const struct sandbox_limits limits = { .memory = MEMORY_MOST, .cpu_s = CPU_MOST_S };
+#endif
+
+	/* The fork ends when the thread that forked it does. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "ws-namer");
+	keep_images(process);
+	if (sandbox_enter(&limits))
+		namer_serve(process->theirs, process->work, process->level);
+}
+
+/* --- the thread ----------------------------------------------------------------------------- */
+
+/* Waits for the end of the process, which is no longer to be signalled when it has been reaped. */
+static void
+wait_for_end(struct namer_process *process, pid_t pid)
+{
+	siginfo_t info;
+	int status = 0;
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+		;
+	pthread_mutex_lock(&process->mutex);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	process->pid = 0;
+	process->status = status;
+	pthread_cond_broadcast(&process->changed);
+	pthread_mutex_unlock(&process->mutex);
+}
+
+static pid_t
+fork_process(struct namer_process *process)
+{
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		run_process(process);
+		_Exit(2);
+	}
+	process->wanted = false;
+	process->pid = pid;
+	pthread_cond_broadcast(&process->changed);
+	return pid;
+}
+
+static void *
+run_thread(void *context)
+{
+	struct namer_process *process = context;
+
+	for (;;) {
+		pid_t pid;
+
+		pthread_mutex_lock(&process->mutex);
+		while (!process->over && !process->wanted)
+			pthread_cond_wait(&process->changed, &process->mutex);
+		if (process->over) {
+			pthread_mutex_unlock(&process->mutex);
+			return NULL;
+		}
+		pid = fork_process(process);
+		pthread_mutex_unlock(&process->mutex);
+		if (pid > 0)
+			wait_for_end(process, pid);
+	}
+}
+
+/* The thread, and so each process, blocks all signals: those that are for wallsample go to its
+ * other threads. */
+static bool
+start_thread(struct namer_process *process)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	bool started;
+
+	sigfillset(&all);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = pthread_create(&process->thread, &attributes, run_thread, process) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return started;
+}
+
+/* --- its owner ------------------------------------------------------------------------------ */
+
+struct namer_process *
+namer_process_create(const struct namer_work *work, const struct modules *modules,
+		     const struct log *log)
+{
+	struct namer_process *process = xcalloc(1, sizeof(*process));
+
+	process->work = work;
+	process->modules = modules;
+	process->level = log != NULL && log->stream != NULL ? log->level : LOG_QUIET;
+	process->fd = process->theirs = -1;
+	pthread_mutex_init(&process->mutex, NULL);
+	pthread_cond_init(&process->changed, NULL);
+	process->has_thread = start_thread(process);
+	return process;
+}
+
+const char *
+namer_process_end(struct namer_process *process)
+{
+	if (process->fd < 0)
+		return "it could not be started";
+	pthread_mutex_lock(&process->mutex);
+	if (process->pid > 0)
+		kill(process->pid, SIGKILL);
+	while (process->pid > 0)
+		pthread_cond_wait(&process->changed, &process->mutex);
+	pthread_mutex_unlock(&process->mutex);
+	close(process->fd);
+	process->fd = -1;
+	/* A process that has already ended is not affected by the signal. */
+	if (WIFSIGNALED(process->status) && WTERMSIG(process->status) == SIGKILL)
+		return "it was killed because it took too long or too much memory";
+	if (WIFSIGNALED(process->status))
+		snprintf(process->why, sizeof(process->why), "it died of signal %d",
+			 WTERMSIG(process->status));
+	else
+		snprintf(process->why, sizeof(process->why), "it ended with status %d",
+			 WEXITSTATUS(process->status));
+	return process->why;
+}
+
+int
+namer_process_start(struct namer_process *process)
+{
+	const struct timeval silence = { .tv_sec = SILENCE_S };
+	int ends[2];
+
+	if (process->fd >= 0)
+		(void)namer_process_end(process);
+	if (!process->has_thread || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return -1;
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
+	pthread_mutex_lock(&process->mutex);
+	process->theirs = ends[1];
+	process->wanted = true;
+	pthread_cond_broadcast(&process->changed);
+	while (process->wanted)
+		pthread_cond_wait(&process->changed, &process->mutex);
+	pthread_mutex_unlock(&process->mutex);
+	close(ends[1]);
+	process->fd = ends[0];
+	if (process->pid >= 0)
+		return process->fd;
+	close(process->fd);
+	process->fd = -1;
+	return -1;
+}
+
+void
+namer_process_free(struct namer_process *process)
+{
+	if (process == NULL)
+		return;
+	if (process->fd >= 0)
+		(void)namer_process_end(process);
+	pthread_mutex_lock(&process->mutex);
+	process->over = true;
+	pthread_cond_broadcast(&process->changed);
+	pthread_mutex_unlock(&process->mutex);
+	if (process->has_thread)
+		pthread_join(process->thread, NULL);
+	pthread_mutex_destroy(&process->mutex);
+	pthread_cond_destroy(&process->changed);
+	free(process);
+}
