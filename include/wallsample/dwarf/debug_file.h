@@ -84,6 +84,7 @@ enum debuginfod_state debug_files_servers(const struct debug_files *files);
 
 struct debug_file {
 	Elf *elf;   /* the separate debug file; NULL when there is none */
+	int fd;     /* descriptor of the separate debug file; -1 when there is none */
 	Elf *mini;  /* the unpacked .gnu_debugdata; NULL when there is none */
 	Elf *own;   /* the module's image; NULL when it cannot be read */
 	char *path; /* path of the separate file, for messages; NULL when there is none */
