@@ -47,7 +47,7 @@ read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size
 }
 
 /* Reads a range that the fast path of image_read_offset does not cover: one in memory, in several
- * blocks, or in another block than that of the last read. */
+ * blocks, or in a block that is not one of the recent ones. */
 static bool
 read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 {
@@ -75,7 +75,7 @@ image_read_offset(const struct image *image, uint64_t offset, void *to, size_t s
 		return read_slowly(image, offset, to, size);
 
 	/* The fast path, taken for every word of .eh_frame that the unwinder reads. */
-	block = image->blocks->file.last;
+	block = image->blocks->file.recent[(offset >> IMAGE_BLOCK_SHIFT) % IMAGE_RECENT];
 	if (block == NULL || block->index != offset >> IMAGE_BLOCK_SHIFT ||
 	    block->length < within || size > block->length - within)
 		return read_slowly(image, offset, to, size);

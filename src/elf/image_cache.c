@@ -73,8 +73,8 @@ drop(struct image_cache *cache, struct image_block *block)
 	unlink_block(cache, block);
 	cache->bytes -= memory_of(block);
 	block->file->count--;
-	if (block->file->last == block)
-		block->file->last = NULL;
+	if (block->file->recent[block->index % IMAGE_RECENT] == block)
+		block->file->recent[block->index % IMAGE_RECENT] = NULL;
 	free(block);
 }
 
@@ -147,6 +147,6 @@ image_cache_block(struct image_cache *cache, struct image_file *file, uint64_t i
 		block = load(cache, file, index);
 	else
 		move_newest(cache, block);
-	file->last = block;
+	file->recent[index % IMAGE_RECENT] = block;
 	return block;
 }

@@ -21,13 +21,17 @@ struct image_block {
 	uint8_t bytes[];
 };
 
+/* Number of blocks of a file that are found without a search of the cache. */
+#define IMAGE_RECENT 16
+
 /* A file whose blocks are in a cache. */
 struct image_file {
 	int fd;        /* borrowed */
 	uint64_t size; /* in bytes */
 	size_t count;  /* number of its blocks in the cache */
-	/* The block that was used last; NULL: none, or it is no longer in the cache. */
-	struct image_block *last;
+	/* Of the blocks with an index that has this remainder, the one that was used last; NULL:
+	 * none, or it is no longer in the cache. */
+	struct image_block *recent[IMAGE_RECENT];
 };
 
 /* Makes an image of `size` bytes, at least 1, of the file `fd`, or of `memory` if that is not NULL;
@@ -35,9 +39,9 @@ struct image_file {
  * not read. The caller frees the image with image_free(). */
 struct image *image_create(int fd, uint64_t size, void *memory, struct image_cache *cache);
 
-/* Returns a block of the file, and sets file->last to it. A block that is not in the cache is read,
- * and the blocks that were used longest ago are freed while the cache is over its limit. The index
- * must be that of a byte in the file. */
+/* Returns a block of the file, and puts it into file->recent. A block that is not in the cache is
+ * read, and the blocks that were used longest ago are freed while the cache is over its limit. The
+ * index must be that of a byte in the file. */
 const struct image_block *image_cache_block(struct image_cache *cache, struct image_file *file,
 					    uint64_t index);
 
