@@ -10,7 +10,7 @@
 #include "wallsample/base/table.h"
 
 /* Most modules in the table, and most that are added before an address in them is looked up: a
- * hostile target can map any number of new files. Browsers map some 300. */
+ * hostile target can map any number of new files. Large programs map hundreds. */
 #define MODULES_MAX 16384
 #define MODULES_EARLY 1024
 

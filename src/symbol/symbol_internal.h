@@ -89,8 +89,8 @@ struct symbol_table {
 	size_t bytes;        /* of memory */
 };
 
-/* Memory of a table in bytes, that for making it included, which is enough for 300,000
- * functions. */
+/* Memory of a table in bytes, that for making it included, which is enough for some
+ * 250,000 functions. */
 #define SYMBOL_TABLE_MOST ((size_t)48 << 20)
 
 /* What a table is made of. All is borrowed during each call. */
