@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* alloc.c - allocates memory or ends the program: no caller handles a failure. */
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
 
 /*
  * Prints the message without allocating memory, and ends the program without running exit handlers,
- * which would flush half-written output. The kernel detaches the threads that are still seized.
+ * which would flush half-written output. The kernel resumes the threads that are still stopped, and
+ * detaches those that are still seized.
  */
 static _Noreturn void
 die_out_of_memory(void)
 {
-	static const char text[] = "wallsample: out of memory\n";
-	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+	char text[96] = "wallsample: out of memory\n";
+	struct rlimit limit;
+	ssize_t ignored;
 
+	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		snprintf(text, sizeof(text),
+			 "wallsample: out of memory: its limit (RLIMIT_DATA) is %ju MiB\n",
+			 (uintmax_t)limit.rlim_cur >> 20);
+	ignored = write(STDERR_FILENO, text, strlen(text));
 	(void)ignored;
 	_exit(2);
 }

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -105,6 +106,23 @@ file_is_generated(int fd)
 		if ((uint32_t)fs.f_type == magic[i])
 			return true;
 	return false;
+}
+
+uint64_t
+memory_available(void)
+{
+	static const char label[] = "MemAvailable:";
+	char *text = file_read_text(AT_FDCWD, "/proc/meminfo", 4096, NULL);
+	const char *at = text != NULL ? strstr(text, label) : NULL;
+	uint64_t kib, bytes = UINT64_MAX;
+
+	if (at != NULL) {
+		at += strlen(label);
+		if (parse_u64(&at, 10, &kib) && kib <= UINT64_MAX / 1024)
+			bytes = kib * 1024;
+	}
+	free(text);
+	return bytes;
 }
 
 int

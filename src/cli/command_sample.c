@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "cli/memory_limit_internal.h"
 #include "cli/rights_internal.h"
 #include "cli/run_internal.h"
 #include "wallsample/cli/supervisor.h"
@@ -128,6 +129,7 @@ run_prepare(struct run *run, struct error *err)
 		recorder_set_process(run->recorder, run->target.process);
 	open_names(run);
 	rights_reduce(&run->request.output, run->target.is_command);
+	memory_limit_set();
 	return 0;
 }
 

@@ -17,6 +17,8 @@ libwallsample_a_SOURCES += \
 	src/cli/guard.c \
 	src/cli/help.c \
 	src/cli/loaded.c \
+	src/cli/memory_limit.c \
+	src/cli/memory_limit_internal.h \
 	src/cli/option_convert.c \
 	src/cli/option_parse.c \
 	src/cli/option_table.c \

@@ -221,7 +221,7 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 	struct debug_file_rest *rest = xcalloc(1, sizeof(*rest));
 	const char *why;
 
-	*out = (struct debug_file){ .rest = rest };
+	*out = (struct debug_file){ .fd = -1, .rest = rest };
 	rest->module = module;
 	rest->standalone = module->kind == MODULE_JIT;
 	rest->separate.fd = rest->alternate_found.fd = -1;
@@ -239,6 +239,7 @@ debug_file_open(struct debug_files *files, const struct module *module, struct d
 	if (!debug_has_dwarf(out->own) && !rest->standalone &&
 	    debug_find(files, module, out->own, &rest->want, &rest->separate)) {
 		out->elf = rest->separate.elf;
+		out->fd = rest->separate.fd;
 		out->path = rest->separate.path;
 		log_say(files->config.log, LOG_VERBOSE, "%s is the debug file of %s", out->path,
 			module->name);

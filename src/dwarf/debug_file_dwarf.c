@@ -153,19 +153,9 @@ load_all(struct debug_dwarf *dwarf)
 uint64_t
 debug_dwarf_allowed(uint64_t left)
 {
-	static const char label[] = "MemAvailable:";
-	size_t length;
-	char *text = file_read_text(AT_FDCWD, "/proc/meminfo", 4096, &length);
-	const char *at = text != NULL ? strstr(text, label) : NULL;
-	uint64_t kib;
+	const uint64_t half = memory_available() / 2;
 
-	if (at != NULL) {
-		at += strlen(label);
-		if (parse_u64(&at, 10, &kib) && kib / 2 < left / 1024)
-			left = kib / 2 * 1024;
-	}
-	free(text);
-	return left;
+	return half < left ? half : left;
 }
 
 static bool

@@ -22,47 +22,58 @@
 struct frame_cursor
 frame_cursor_at(const struct frame_section *section, uint64_t at, uint64_t end)
 {
-	struct frame_cursor cursor = { .section = section, .at = at, .end = end };
-
-	if (section->bytes != NULL) {
-		cursor.view = section->bytes;
-		cursor.view_at = section->low;
-		cursor.view_size = section->high - section->low;
-	}
-	return cursor;
+	return (struct frame_cursor){ .section = section, .at = at, .end = end };
 }
 
-/* Reads a number that is not in the view, and moves the view there. */
+/* Copies `size` bytes of the section from `at` on. */
 static bool
-read_outside(struct frame_cursor *cursor, uint64_t *value, size_t size)
+read_section(const struct frame_section *section, uint64_t at, uint8_t *to, size_t size)
 {
-	const struct frame_section *section = cursor->section;
-	size_t there;
-
-	if (section->bytes != NULL || !image_read_vaddr(section->image, cursor->at, value, size))
+	if (section->bytes == NULL)
+		return image_read_vaddr(section->image, at, to, size);
+	if (at < section->low || at > section->high || size > section->high - at)
 		return false;
-	cursor->view = image_view(section->image, cursor->at, &there);
-	cursor->view_at = cursor->at;
-	cursor->view_size = cursor->view != NULL ? there : 0;
+	memcpy(to, section->bytes + (at - section->low), size);
 	return true;
+}
+
+/* Moves the piece to the cursor; returns false when the next `size` bytes cannot be read. Only
+ * these bytes are copied where the section may end behind them. */
+static bool
+move_piece(struct frame_cursor *cursor, size_t size)
+{
+	const uint64_t rest = cursor->end - cursor->at;
+	const size_t want = rest < FRAME_PIECE ? (size_t)rest : FRAME_PIECE;
+
+	cursor->piece_at = cursor->at;
+	cursor->piece_size = want;
+	if (read_section(cursor->section, cursor->at, cursor->piece, want))
+		return true;
+	cursor->piece_size = size;
+	if (read_section(cursor->section, cursor->at, cursor->piece, size))
+		return true;
+	cursor->piece_size = 0;
+	return false;
 }
 
 uint64_t
 frame_take(struct frame_cursor *cursor, size_t size)
 {
-	const uint64_t within = cursor->at - cursor->view_at;
+	uint64_t within = cursor->at - cursor->piece_at;
 	uint64_t value = 0;
 
 	if (cursor->bad || cursor->at > cursor->end || size > cursor->end - cursor->at) {
 		cursor->bad = true;
 		return 0;
 	}
-	if (within < cursor->view_size && size <= cursor->view_size - within) {
-		memcpy(&value, cursor->view + within, size);
-	} else if (!read_outside(cursor, &value, size)) {
-		cursor->bad = true;
-		return 0;
+	if (within >= cursor->piece_size || size > cursor->piece_size - within) {
+		if (!move_piece(cursor, size)) {
+			cursor->bad = true;
+			return 0;
+		}
+		within = 0;
 	}
+	memcpy(&value, cursor->piece + within, size);
 	cursor->at += size;
 	return value; /* no conversion: files and this machine are little-endian */
 }

@@ -13,50 +13,26 @@
 
 #include "wallsample/base/base.h"
 
-#define BLOCK_SHIFT 16
-#define BLOCK_SIZE (UINT64_C(1) << BLOCK_SHIFT)
-
-struct image_block {
-	uint8_t *bytes; /* NULL until the block was read */
-	/* Number of bytes read: less than BLOCK_SIZE at the end of the file, or if the file has
-	 * shrunk. */
-	uint32_t length;
-	bool tried; /* the block was read, or could not be read */
-};
-
 struct image_blocks {
 	uint8_t *memory; /* all bytes of an image in memory, which has no blocks; else NULL */
+	struct image_cache *cache;
+	bool owns_cache; /* no other image uses the cache */
+	struct image_file file;
 	/* Index of the segment that the last read used. It is checked first, because the unwinder
 	 * reads one segment word by word. */
 	size_t last_segment;
-	struct image_block block[]; /* all blocks of the file */
 };
-
-static const struct image_block *
-load_block(const struct image *image, struct image_block *block, uint64_t index)
-{
-	uint64_t offset = index << BLOCK_SHIFT;
-	uint64_t want = image->size - offset;
-
-	if (want > BLOCK_SIZE)
-		want = BLOCK_SIZE;
-	block->tried = true;
-	block->bytes = xmalloc(want);
-	block->length = (uint32_t)file_read_at(image->fd, offset, block->bytes, want);
-	return block;
-}
 
 static bool
 read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size)
 {
 	while (size > 0) {
-		uint64_t index = offset >> BLOCK_SHIFT;
-		uint64_t within = offset & (BLOCK_SIZE - 1);
-		const struct image_block *block = &image->blocks->block[index];
+		const uint64_t within = offset & (IMAGE_BLOCK_SIZE - 1);
+		const struct image_block *block = image_cache_block(image->blocks->cache,
+								    &image->blocks->file,
+								    offset >> IMAGE_BLOCK_SHIFT);
 		size_t part;
 
-		if (!block->tried)
-			block = load_block(image, &image->blocks->block[index], index);
 		if (within >= block->length)
 			return false;
 		part = block->length - within;
@@ -71,7 +47,7 @@ read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size
 }
 
 /* Reads a range that the fast path of image_read_offset does not cover: one in memory, in several
- * blocks, or in a block that was not read yet. */
+ * blocks, or in a block that is not one of the recent ones. */
 static bool
 read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 {
@@ -80,7 +56,7 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 		return true;
 	}
 	/* Large reads, such as that of a symbol table, happen once, so their bytes are not kept. */
-	if (size >= BLOCK_SIZE)
+	if (size >= IMAGE_BLOCK_SIZE)
 		return file_read_at(image->fd, offset, to, size) == size;
 	return read_blocks(image, offset, to, size);
 }
@@ -88,8 +64,8 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 bool
 image_read_offset(const struct image *image, uint64_t offset, void *to, size_t size)
 {
-	uint64_t within = offset & (BLOCK_SIZE - 1);
-	const struct image_block *block;
+	uint64_t within = offset & (IMAGE_BLOCK_SIZE - 1);
+	struct image_block *block;
 
 	if (offset > image->size || size > image->size - offset)
 		return false;
@@ -99,9 +75,11 @@ image_read_offset(const struct image *image, uint64_t offset, void *to, size_t s
 		return read_slowly(image, offset, to, size);
 
 	/* The fast path, taken for every word of .eh_frame that the unwinder reads. */
-	block = &image->blocks->block[offset >> BLOCK_SHIFT];
-	if (block->length < within || size > block->length - within)
+	block = image->blocks->file.recent[(offset >> IMAGE_BLOCK_SHIFT) % IMAGE_RECENT];
+	if (block == NULL || block->index != offset >> IMAGE_BLOCK_SHIFT ||
+	    block->length < within || size > block->length - within)
 		return read_slowly(image, offset, to, size);
+	block->used = true;
 	if (size == 1)
 		*(uint8_t *)to = block->bytes[within];
 	else if (size == 8)
@@ -145,32 +123,6 @@ image_read_vaddr(const struct image *image, uint64_t vaddr, void *to, size_t siz
 	return false;
 }
 
-const uint8_t *
-image_view(const struct image *image, uint64_t vaddr, size_t *size)
-{
-	struct image_blocks *blocks = image->blocks;
-	const struct image_segment *segment;
-	uint64_t offset, within;
-	uint8_t first;
-
-	/* Reads the block, and sets last_segment. */
-	if (!image_read_vaddr(image, vaddr, &first, 1))
-		return NULL;
-	segment = &image->segment[blocks->last_segment];
-	offset = segment->offset + (vaddr - segment->vaddr);
-	*size = segment->file_size - (vaddr - segment->vaddr);
-	if (blocks->memory != NULL) {
-		/* The segment of a damaged image may end behind its bytes. */
-		if (*size > image->size - offset)
-			*size = image->size - offset;
-		return blocks->memory + offset;
-	}
-	within = offset & (BLOCK_SIZE - 1);
-	if (*size > blocks->block[offset >> BLOCK_SHIFT].length - within)
-		*size = blocks->block[offset >> BLOCK_SHIFT].length - within;
-	return blocks->block[offset >> BLOCK_SHIFT].bytes + within;
-}
-
 bool
 image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr)
 {
@@ -194,30 +146,36 @@ image_memory(const struct image *image)
 /* --- the struct ------------------------------------------------------------------------- */
 
 struct image *
-image_create(int fd, uint64_t size, void *memory)
+image_create(int fd, uint64_t size, void *memory, struct image_cache *cache)
 {
-	const size_t block_count = memory == NULL ? (size - 1) / BLOCK_SIZE + 1 : 0;
 	struct image *image = xcalloc(1, sizeof(*image));
 
 	image->fd = fd;
 	image->size = size;
-	image->blocks = xcalloc(1, sizeof(*image->blocks) +
-					   block_count * sizeof(image->blocks->block[0]));
+	image->blocks = xcalloc(1, sizeof(*image->blocks));
 	image->blocks->memory = memory;
+	image->blocks->file = (struct image_file){ .fd = fd, .size = size };
+	image->blocks->owns_cache = cache == NULL && memory == NULL;
+	image->blocks->cache = image->blocks->owns_cache ? image_cache_create(IMAGE_CACHE_MOST) :
+							   cache;
 	return image;
 }
 
 void
 image_free(struct image *image)
 {
+	struct image_blocks *blocks;
+
 	if (!image)
 		return;
-	if (image->fd >= 0) {
-		for (uint64_t i = 0; i < (image->size - 1) / BLOCK_SIZE + 1; i++)
-			free(image->blocks->block[i].bytes);
+	blocks = image->blocks;
+	if (blocks->file.count > 0)
+		image_cache_drop_file(blocks->cache, &blocks->file);
+	if (blocks->owns_cache)
+		image_cache_free(blocks->cache);
+	if (image->fd >= 0)
 		close(image->fd);
-	}
-	free(image->blocks->memory);
-	free(image->blocks);
+	free(blocks->memory);
+	free(blocks);
 	free(image);
 }

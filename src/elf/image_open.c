@@ -10,8 +10,7 @@
 
 #include "wallsample/base/base.h"
 
-/* Largest size of a file in bytes. It bounds the table of blocks, which has an entry for every
- * block of the file: a sparse file can have any size. */
+/* Largest size of a file in bytes: a sparse file can have any size. */
 #define IMAGE_MAX_SIZE (UINT64_C(64) << 30)
 
 /*
@@ -108,7 +107,7 @@ written_ns(const struct stat *st)
 }
 
 struct image *
-image_open_fd(int fd)
+image_open_fd(int fd, struct image_cache *cache)
 {
 	struct image *image;
 	struct stat st;
@@ -121,7 +120,7 @@ image_open_fd(int fd)
 		return NULL;
 	}
 	size = (uint64_t)st.st_size;
-	image = image_create(fd, size, NULL);
+	image = image_create(fd, size, NULL, cache);
 	image->written_ns = written_ns(&st);
 	return image_or_null(image);
 }
@@ -135,7 +134,7 @@ image_take_memory(void *bytes, size_t size)
 		free(bytes);
 		return NULL;
 	}
-	image = image_create(-1, size, bytes);
+	image = image_create(-1, size, bytes, NULL);
 	return image_or_null(image);
 }
 
@@ -164,7 +163,7 @@ image_is_unchanged(const struct image *image)
 		return false;
 	if ((uint64_t)st.st_size == image->size && written_ns(&st) == image->written_ns)
 		return true;
-	now = image_open_fd(fcntl(image->fd, F_DUPFD_CLOEXEC, 0));
+	now = image_open_fd(fcntl(image->fd, F_DUPFD_CLOEXEC, 0), NULL);
 	same = now && now->build_id_size > 0 && now->build_id_size == image->build_id_size &&
 	       memcmp(now->build_id, image->build_id, now->build_id_size) == 0;
 	image_free(now);

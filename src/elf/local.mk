@@ -17,6 +17,7 @@ libwallsample_a_SOURCES += \
 	src/elf/frame_entry.c \
 	src/elf/frame_table.c \
 	src/elf/image.c \
+	src/elf/image_cache.c \
 	src/elf/image_headers.c \
 	src/elf/image_internal.h \
 	src/elf/image_open.c \

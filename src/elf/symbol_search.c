@@ -14,7 +14,7 @@
 #define PIECE ((size_t)64 << 10)
 
 /* Largest sizes in bytes of a table of symbols and of its names. Only damaged or sparse files have
- * larger ones; src/symbol/symbol_table.c has the same limits. */
+ * larger ones; src/symbol/symbol_walk.c has the same limits. */
 #define SYMBOLS_MAX_SIZE (UINT64_C(256) << 20)
 #define NAMES_MAX_SIZE (UINT64_C(1) << 30)
 

@@ -52,21 +52,25 @@ struct maps {
 /* The mappings that have been parsed so far while all mappings are read. */
 struct collector {
 	struct maps *maps;
+	uint64_t address; /* is looked up; 0: none */
 	struct mapping *mapping;
 	size_t count, capacity;
 };
 
+/* `wanted`: an address in the mapping is looked up, see modules_add(). */
 static struct mapping
-make_mapping(const struct maps *maps, const struct maps_line *line)
+make_mapping(const struct maps *maps, const struct maps_line *line, bool wanted)
 {
 	struct mapping mapping = {
 		.start = line->start,
 		.end = line->end,
 		.offset = line->offset,
-		.module = modules_add(maps->modules, maps->process, line),
+		.module = modules_add(maps->modules, maps->process, line, wanted),
 		.checked = maps->tick,
 	};
 
+	if (modules_is_deferred(maps->modules, mapping.module))
+		mapping.checked = 0; /* no tick: confirm() asks for the module in this tick, too */
 	mapping_place(&mapping, modules_at(maps->modules, mapping.module), maps->page_size);
 	return mapping;
 }
@@ -81,7 +85,9 @@ collect_line(void *context, const struct maps_line *line)
 	if (new->count > 0 && line->start < new->mapping[new->count - 1].end)
 		return;
 	new->mapping = xgrow(new->mapping, &new->capacity, new->count + 1, sizeof(*new->mapping));
-	new->mapping[new->count++] = make_mapping(new->maps, line);
+	new->mapping[new->count++] = make_mapping(new->maps, line,
+						  new->address - line->start <
+							  line->end - line->start);
 }
 
 static bool
@@ -104,12 +110,13 @@ same_as_before(const struct maps *maps, const struct collector *new)
 }
 
 /*
- * Reads all mappings. If /proc shows none, the process is exiting, and its known mappings are kept.
+ * Reads all mappings, to look up `address` (0: no address). If /proc shows none, the process is
+ * exiting, and its known mappings are kept.
  */
 static void
-read_all(struct maps *maps)
+read_all(struct maps *maps, uint64_t address)
 {
-	struct collector new = { .maps = maps };
+	struct collector new = { .maps = maps, .address = address };
 	uint64_t begin_ns = clock_now_ns();
 	int fd = maps_source_open(maps->process);
 
@@ -204,7 +211,7 @@ maps_create(const struct process *process, struct modules *modules)
 	struct maps *maps = maps_create_empty(process, modules);
 
 	maps->can_query = true;
-	read_all(maps);
+	read_all(maps, 0);
 	/* The target may have mapped more before the first tick: an unknown address in that tick
 	 * may cause another read. */
 	maps->was_read = false;
@@ -290,7 +297,7 @@ query_address(struct maps *maps, uint64_t address, uint64_t *unknown_slot)
 
 	switch (maps_source_query(maps->fd, address, &line, path)) {
 	case MAPS_QUERY_FOUND:
-		mapping = make_mapping(maps, &line);
+		mapping = make_mapping(maps, &line, true);
 		insert_mapping(maps, &mapping);
 		return true;
 	case MAPS_QUERY_NONE:
@@ -316,7 +323,8 @@ still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t add
 	const struct module *module = modules_at(maps->modules, mapping->module);
 	struct maps_line line;
 
-	return maps_source_query(maps->fd, address, &line, NULL) == MAPS_QUERY_FOUND &&
+	return !modules_is_deferred(maps->modules, mapping->module) &&
+	       maps_source_query(maps->fd, address, &line, NULL) == MAPS_QUERY_FOUND &&
 	       mapping->start == line.start && mapping->end == line.end &&
 	       (mapping->offset == line.offset || module->kind == MODULE_VDSO) &&
 	       module->dev == line.dev && module->inode == line.inode;
@@ -326,7 +334,8 @@ still_holds(const struct maps *maps, const struct mapping *mapping, uint64_t add
  * Checks once per tick that a known mapping is unchanged: a library may have replaced another since
  * the last tick (dlclose, dlopen). A mapping that was removed without replacement is kept, because
  * the stack to unwind may have been copied before. At most CHECKS_PER_TICK mappings are checked in
- * a tick. Returns the current mapping at the address.
+ * a tick. A mapping whose module was not added to the table when all mappings were read gets it
+ * here. Returns the current mapping at the address.
  */
 static const struct mapping *
 confirm(struct maps *maps, const struct mapping *known, uint64_t address)
@@ -335,6 +344,11 @@ confirm(struct maps *maps, const struct mapping *known, uint64_t address)
 	struct mapping mapping;
 	struct maps_line line;
 
+	if (!maps->can_query && !maps->was_read &&
+	    modules_is_deferred(maps->modules, known->module)) {
+		read_all(maps, address);
+		return find_known(maps, address);
+	}
 	if (known->checked == maps->tick || !maps->can_query || maps->fd < 0 ||
 	    maps->checks == CHECKS_PER_TICK)
 		return known;
@@ -343,7 +357,7 @@ confirm(struct maps *maps, const struct mapping *known, uint64_t address)
 	if (still_holds(maps, known, address) ||
 	    maps_source_query(maps->fd, address, &line, path) != MAPS_QUERY_FOUND)
 		return known;
-	mapping = make_mapping(maps, &line);
+	mapping = make_mapping(maps, &line, true);
 	if (same_mapping(known, &mapping))
 		return known;
 	insert_mapping(maps, &mapping);
@@ -369,7 +383,7 @@ find_unknown(struct maps *maps, uint64_t address)
 	}
 	if (maps->was_read)
 		return NULL;
-	read_all(maps);
+	read_all(maps, address);
 	return find_known(maps, address);
 }
 
@@ -418,7 +432,7 @@ maps_tick(struct maps *maps, uint64_t now_ns)
 	if (maps->due_ns == 0) {
 		maps->due_ns = now_ns + (interval > least ? interval : least);
 	} else if (now_ns >= maps->due_ns) {
-		read_all(maps);
+		read_all(maps, 0);
 		maps->was_read = false;
 	}
 }
@@ -426,7 +440,7 @@ maps_tick(struct maps *maps, uint64_t now_ns)
 void
 maps_refresh(struct maps *maps)
 {
-	read_all(maps);
+	read_all(maps, 0);
 	forget_unknown(maps);
 }
 

@@ -2,13 +2,22 @@
 /* module.c - the table of modules, and the module of each mapping. */
 #include "wallsample/process/module.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "process/process_internal.h"
 #include "wallsample/base/table.h"
 
-/* Most modules in the table: a hostile target can map any number of new files. */
+/* Most modules in the table, and most that are added before an address in them is looked up: a
+ * hostile target can map any number of new files. Large programs map hundreds. */
 #define MODULES_MAX 16384
+#define MODULES_EARLY 1024
+
+/* Most files that are open for their images, and the part of the limit of descriptors
+ * (RLIMIT_NOFILE) that they may take. */
+#define FILES_MAX 4096
+#define FILES_PART 3
 
 /* Largest plausible size of the vdso, which has two to four pages. */
 #define VDSO_MAX_SIZE (UINT64_C(1) << 20)
@@ -17,7 +26,20 @@ struct modules {
 	struct module **module;
 	size_t count, capacity;
 	struct table by_file; /* (hash of path and device, inode) -> module id; see find_module */
+	struct image_cache *cache; /* of all images of files */
+	size_t files, files_most;  /* number of images of mapped files, and its limit */
+	uint32_t more;             /* id of the module "[more modules]"; MODULE_NONE: none */
 };
+
+static size_t
+files_most(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / FILES_PART > FILES_MAX)
+		return FILES_MAX;
+	return (size_t)(limit.rlim_cur / FILES_PART);
+}
 
 struct modules *
 modules_create(void)
@@ -25,6 +47,9 @@ modules_create(void)
 	struct modules *modules = xcalloc(1, sizeof(*modules));
 
 	table_init(&modules->by_file);
+	modules->cache = image_cache_create(IMAGE_CACHE_MOST);
+	modules->files_most = files_most();
+	modules->more = MODULE_NONE;
 	return modules;
 }
 
@@ -40,6 +65,7 @@ modules_free(struct modules *modules)
 	}
 	free(modules->module);
 	table_release(&modules->by_file);
+	image_cache_free(modules->cache);
 	free(modules);
 }
 
@@ -119,15 +145,21 @@ open_vdso(struct module *module, const struct process *process, const struct map
 }
 
 static void
-open_file(struct module *module, const struct process *process, const struct maps_line *line)
+open_file(struct modules *modules, struct module *module, const struct process *process,
+	  const struct maps_line *line)
 {
-	int fd = module_file_open(process, line, &module->why);
+	int fd = -1;
 
+	if (modules->files < modules->files_most)
+		fd = module_file_open(process, line, &module->why);
+	else
+		module->why = module_file_why(EMFILE);
 	if (fd < 0)
 		return;
-	module->image = image_open_fd(fd);
+	module->image = image_open_fd(fd, modules->cache);
 	if (module->image != NULL)
 		module->kind = MODULE_FILE;
+	modules->files += module->image != NULL;
 	module->why = module->image ? NULL : "not an ELF file";
 }
 
@@ -139,7 +171,7 @@ plain_length(const char *path)
 }
 
 static struct module *
-module_open(const struct process *process, const struct maps_line *line)
+module_open(struct modules *modules, const struct process *process, const struct maps_line *line)
 {
 	char *path = xstrndup(line->path, plain_length(line->path));
 	struct module *module = module_create(path, module_path_is_deleted(line->path),
@@ -154,7 +186,7 @@ module_open(const struct process *process, const struct maps_line *line)
 	else if (path[0] == '[')
 		module->kind = MODULE_ANONYMOUS;
 	else
-		open_file(module, process, line);
+		open_file(modules, module, process, line);
 	return module;
 }
 
@@ -194,20 +226,31 @@ find_module(const struct modules *modules, const struct maps_line *identity, uin
 }
 
 uint32_t
-modules_add(struct modules *modules, const struct process *process, const struct maps_line *line)
+modules_add(struct modules *modules, const struct process *process, const struct maps_line *line,
+	    bool wanted)
 {
 	struct maps_line identity = identity_of(line);
 	uint64_t key;
 	uint32_t id = find_module(modules, &identity, &key);
 
-	if (id == MODULE_NONE && modules->count >= MODULES_MAX) {
-		identity = (struct maps_line){ .path = "[more modules]" };
-		id = find_module(modules, &identity, &key);
+	if (identity.inode == 0)
+		wanted = true; /* no file has to be opened */
+	if (id == MODULE_NONE && modules->count >= (wanted ? MODULES_MAX : MODULES_EARLY)) {
+		if (modules->more == MODULE_NONE)
+			modules->more = append(modules, module_create(xstrdup("[more modules]"),
+								      false, MODULE_ANONYMOUS));
+		return modules->more;
 	}
 	if (id != MODULE_NONE)
 		return id;
 	table_insert(&modules->by_file, key, identity.inode, (uint32_t)modules->count, NULL);
-	return append(modules, module_open(process, &identity));
+	return append(modules, module_open(modules, process, &identity));
+}
+
+bool
+modules_is_deferred(const struct modules *modules, uint32_t id)
+{
+	return id == modules->more && modules->count < MODULES_MAX;
 }
 
 uint32_t
@@ -232,7 +275,7 @@ modules_add_recorded(struct modules *modules, const struct recorded_module *reco
 {
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
-	return append(modules, module_recorded_create(recorded));
+	return append(modules, module_recorded_create(modules->cache, recorded));
 }
 
 uint32_t
@@ -243,6 +286,6 @@ modules_add_dumped(struct modules *modules, const struct dumped_module *dumped)
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
 	path = xstrndup(dumped->path, plain_length(dumped->path));
-	return append(modules,
-		      module_dumped_create(dumped, path, module_path_is_deleted(dumped->path)));
+	return append(modules, module_dumped_create(modules->cache, dumped, path,
+						    module_path_is_deleted(dumped->path)));
 }

@@ -16,11 +16,12 @@
 
 static const char other_build[] = "another build of it stands there";
 
-/* The facts about the mapped file in the core file or recording. */
+/* The facts about the mapped file in the core file or recording, and what an image needs. */
 struct evidence {
-	const char *build_id; /* in hexadecimal digits; "": not known */
-	const void *head;     /* the first head_size bytes of the file, as they were in memory */
-	size_t head_size;     /* 0: not known */
+	struct image_cache *cache; /* of an image that is opened */
+	const char *build_id;      /* in hexadecimal digits; "": not known */
+	const void *head; /* the first head_size bytes of the file, as they were in memory */
+	size_t head_size; /* 0: not known */
 	bool deleted;
 };
 
@@ -66,7 +67,7 @@ open_same(const struct evidence *evidence, int named, const char **why)
 		*why = module_file_why(errno);
 		return NULL;
 	}
-	image = image_open_fd(fd);
+	image = image_open_fd(fd, evidence->cache);
 	if (image == NULL) {
 		*why = "not an ELF file";
 	} else if (!is_same_file(evidence, image)) {
@@ -140,10 +141,11 @@ find_dumped(const struct evidence *evidence, const struct dumped_module *dumped,
 }
 
 static void
-open_dumped(struct module *module, const struct dumped_module *dumped)
+open_dumped(struct module *module, struct image_cache *cache, const struct dumped_module *dumped)
 {
 	struct image *head = NULL;
-	struct evidence evidence = { .build_id = module->build_id,
+	struct evidence evidence = { .cache = cache,
+				     .build_id = module->build_id,
 				     .head = dumped->head,
 				     .head_size = dumped->head_size,
 				     .deleted = module->deleted };
@@ -159,12 +161,13 @@ open_dumped(struct module *module, const struct dumped_module *dumped)
 }
 
 struct module *
-module_dumped_create(const struct dumped_module *dumped, char *path, bool deleted)
+module_dumped_create(struct image_cache *cache, const struct dumped_module *dumped, char *path,
+		     bool deleted)
 {
 	struct module *module = module_create(path, deleted, dumped->kind);
 
 	if (dumped->kind == MODULE_FILE) {
-		open_dumped(module, dumped);
+		open_dumped(module, cache, dumped);
 	} else if (dumped->kind == MODULE_VDSO) {
 		module->image = image_open_memory(dumped->head, dumped->head_size);
 		if (module->image == NULL)
@@ -178,11 +181,11 @@ module_dumped_create(const struct dumped_module *dumped, char *path, bool delete
 /* --- recordings ------------------------------------------------------------------------------ */
 
 struct module *
-module_recorded_create(const struct recorded_module *recorded)
+module_recorded_create(struct image_cache *cache, const struct recorded_module *recorded)
 {
 	struct module *module = module_create(xstrdup(recorded->path), recorded->deleted,
 					      recorded->kind);
-	const struct evidence evidence = { .build_id = recorded->build_id };
+	const struct evidence evidence = { .cache = cache, .build_id = recorded->build_id };
 	const size_t length = strlen(recorded->build_id);
 	const char *why;
 

@@ -184,12 +184,15 @@ void module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE])
 
 /*
  * Makes the module of a core file for modules_add_dumped. Takes over `path`, which must have no
- * suffix " (deleted)"; `deleted`: in the core file the path has that suffix. The caller frees the
- * module.
+ * suffix " (deleted)"; `deleted`: in the core file the path has that suffix. The cache is that of
+ * the image, borrowed. The caller frees the module.
  */
-struct module *module_dumped_create(const struct dumped_module *dumped, char *path, bool deleted);
+struct module *module_dumped_create(struct image_cache *cache, const struct dumped_module *dumped,
+				    char *path, bool deleted);
 
-/* Makes the module of a recording for modules_add_recorded. The caller frees the module. */
-struct module *module_recorded_create(const struct recorded_module *recorded);
+/* Makes the module of a recording for modules_add_recorded. The cache is that of the image,
+ * borrowed. The caller frees the module. */
+struct module *module_recorded_create(struct image_cache *cache,
+				      const struct recorded_module *recorded);
 
 #endif

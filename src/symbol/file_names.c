@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/plt_internal.h"
 #include "symbol/symbol_internal.h"
 #include "wallsample/base/table.h"
 #include "wallsample/dwarf/dwarf_lines.h"
@@ -23,11 +22,7 @@ struct known_module {
 	struct dwarf_lines *lines; /* names by DWARF; NULL when the image cannot be used */
 	/* Function table (pclntab.h); NULL when the module has none. */
 	struct pclntab *pclntab;
-	bool data_read;            /* `data` is valid */
-	struct symbol_table data;  /* variables */
-	bool table_read;           /* `table` and `stubs` are valid */
-	struct symbol_table table; /* functions and stubs */
-	struct plt_stubs stubs;
+	struct module_tables tables;
 };
 
 struct file_names {
@@ -40,6 +35,7 @@ struct file_names {
 	/* By id of the module; NULL while no address in the module has been named. */
 	struct known_module **module;
 	size_t module_count, module_capacity;
+	struct module_tables_budget tables_budget;
 	struct strbuf scratch;
 };
 
@@ -63,9 +59,7 @@ known_module_free(struct known_module *known)
 		return;
 	dwarf_lines_free(known->lines);
 	pclntab_free(known->pclntab);
-	symbol_table_release(&known->data);
-	symbol_table_release(&known->table);
-	plt_stubs_release(&known->stubs);
+	module_tables_release(&known->tables);
 	debug_file_close(&known->file);
 	free(known);
 }
@@ -147,6 +141,8 @@ known_module(struct file_names *names, const struct module *module)
 	known->names = names;
 	known->module = module;
 	known->name = intern(names, module->name);
+	module_tables_init(&known->tables, &names->tables_budget, module, &known->file,
+			   names->config->files.log);
 	if (module->image != NULL && !image_is_unchanged(module->image)) {
 		log_say(names->config->files.log, LOG_NORMAL,
 			"%s was written to while it was sampled: it names nothing", module->path);
@@ -164,20 +160,6 @@ known_module(struct file_names *names, const struct module *module)
 		known->pclntab = pclntab_open(module->image);
 	}
 	return known;
-}
-
-/* Returns the table of functions and stubs. It is read on first use, because DWARF may name all
- * addresses. */
-static const struct symbol_table *
-table_of(struct known_module *known)
-{
-	if (!known->table_read) {
-		known->table_read = true;
-		if (known->file.own != NULL)
-			plt_stubs_read(&known->stubs, known->file.own);
-		symbol_table_init(&known->table, &known->file, &known->stubs, false);
-	}
-	return &known->table;
 }
 
 /* --- texts ------------------------------------------------------------------------ */
@@ -234,18 +216,11 @@ file_names_address(struct file_names *names, const struct module *module, uint64
 
 /* --- finding ------------------------------------------------------------------------- */
 
-static const struct symbol_range *
-find_range(struct known_module *known, uint64_t vaddr)
-{
-	table_of(known);
-	return symbol_table_find_code(&known->table, known->module->image, vaddr);
-}
-
 static void
 find_in_tables(struct file_names *names, struct known_module *known, uint64_t vaddr,
 	       struct symbol *out)
 {
-	const struct symbol_range *range = find_range(known, vaddr);
+	const struct symbol_range *range = module_tables_find_code(&known->tables, vaddr);
 	const char *name = range != NULL ?
 				   range->raw :
 				   pclntab_names_function(known->pclntab, names->texts, vaddr);
@@ -267,11 +242,7 @@ find_variable(struct file_names *names, struct known_module *known, uint64_t vad
 	const char *name = known->name;
 	uint64_t offset = vaddr;
 
-	if (!known->data_read) {
-		known->data_read = true;
-		symbol_table_init(&known->data, &known->file, NULL, true);
-	}
-	range = symbol_table_find(&known->data, vaddr);
+	range = module_tables_find_data(&known->tables, vaddr);
 	*out = (struct symbol){ .module = known->name, .source = SYMBOL_NONE };
 	if (range != NULL) {
 		name = readable(names, range->raw, range->source);
@@ -302,7 +273,7 @@ name_function(struct file_names *names, struct known_module *known, uint64_t vad
 		return;
 	}
 	if (out->source == SYMBOL_DWARF && function[0] == '_' && !symbol_name_is_mangled(function))
-		range = find_range(known, vaddr);
+		range = module_tables_find_code(&known->tables, vaddr);
 	if (range != NULL && strspn(range->raw, "_") < strspn(function, "_"))
 		function = range->raw;
 	out->function = readable(names, function, out->source);
@@ -394,5 +365,5 @@ file_names_is_bare(struct file_names *names, uint32_t id)
 {
 	struct known_module *known = known_module(names, modules_at(names->modules, id));
 
-	return known->pclntab == NULL && table_of(known)->count == 0;
+	return known->pclntab == NULL && module_tables_are_bare(&known->tables);
 }

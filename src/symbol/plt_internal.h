@@ -9,7 +9,6 @@
 #ifndef WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
 #define WALLSAMPLE_SYMBOL_PLT_INTERNAL_H
 
-#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,8 +23,11 @@ struct plt_stubs {
 	size_t count;
 };
 
-/* Reads the stubs of a file; the list is empty when `elf` is NULL, damaged or has no stubs. */
-void plt_stubs_read(struct plt_stubs *stubs, Elf *elf);
+struct symbol_file;
+
+/* Reads the stubs of a file; the list is empty when file->elf is NULL, damaged or has no stubs. The
+ * Elf keeps in memory what is read, at most 80 MiB, until it is closed. */
+void plt_stubs_read(struct plt_stubs *stubs, const struct symbol_file *file);
 void plt_stubs_release(struct plt_stubs *stubs);
 
 /* --- the code of a stub (plt_arch_ARCH.c) ----------------------------------------------------

@@ -16,14 +16,14 @@
 #include "wallsample/elf/elf_open.h"
 
 /* Limits for damaged and hostile files. The largest browsers have some thousand stubs in two
- * sections, and a million relocations. */
+ * sections, and a million relocations of 24 bytes, in a program without symbols for them. */
 #define SECTIONS_MOST 16 /* largest number of sections of stubs, and of sections of relocations */
-#define STUB_BYTES_MOST (UINT64_C(16) << 20)        /* bytes of all sections of stubs */
-#define RELOCATION_BYTES_MOST (UINT64_C(512) << 20) /* bytes of all sections of relocations */
-#define SYMBOL_BYTES_MOST (UINT64_C(256) << 20)     /* bytes of a symbol table */
-#define SYMBOL_NAME_BYTES_MOST (UINT64_C(1) << 30)  /* bytes of the names of a symbol table */
+#define STUB_BYTES_MOST (UINT64_C(8) << 20)         /* bytes of all sections of stubs */
+#define RELOCATION_BYTES_MOST (UINT64_C(32) << 20)  /* bytes of all sections of relocations */
+#define SYMBOL_BYTES_MOST (UINT64_C(12) << 20)      /* bytes of a symbol table */
+#define SYMBOL_NAME_BYTES_MOST (UINT64_C(24) << 20) /* bytes of the names of a symbol table */
 #define NAME_MOST 16384                             /* bytes of the name of a stub */
-#define NAMES_MOST (UINT64_C(64) << 20)             /* bytes of the names of all stubs */
+#define NAMES_MOST (UINT64_C(8) << 20)              /* bytes of the names of all stubs */
 #define RESOLVERS_MOST 16384    /* number of resolvers: functions of type STT_GNU_IFUNC */
 #define RESOLVER_NAME_MOST 4096 /* bytes of the name of a resolver */
 
@@ -31,8 +31,10 @@
 
 /* One relocation of a GOT slot; an element of reader.resolver is one resolver. */
 struct slot {
-	uint64_t vaddr;    /* address of the slot, or of the resolver */
-	const char *name;  /* borrowed from the file; NULL when the slot has a `resolver` instead */
+	uint64_t vaddr; /* address of the slot, or of the resolver */
+	/* Borrowed from the file, or of a resolver from reader.texts; NULL when the slot has a
+	 * `resolver` instead. */
+	const char *name;
 	uint64_t resolver; /* vaddr of the resolver of an IRELATIVE relocation */
 	/* Number of slots added before this one; slots at one address are sorted by it. */
 	size_t order;
@@ -50,6 +52,7 @@ struct reader {
 	size_t numbered_count, numbered_capacity;
 	struct slot *resolver; /* resolvers (functions of type STT_GNU_IFUNC), ascending by vaddr */
 	size_t resolver_count, resolver_capacity;
+	struct strings *texts; /* names of resolvers */
 	struct plt_stubs *stubs;
 	size_t stub_capacity;
 	uint64_t names_left, stub_bytes_left, relocation_bytes_left;
@@ -232,12 +235,15 @@ add_resolver(void *context, const struct symbol_entry *entry)
 	struct reader *reader = context;
 	struct slot slot = { .vaddr = entry->sym.st_value,
 			     .is_weak = GELF_ST_BIND(entry->sym.st_info) == STB_WEAK };
+	const char *name;
 
-	if (GELF_ST_TYPE(entry->sym.st_info) == STT_GNU_IFUNC)
-		slot.name = elf_text_at(entry->names, entry->sym.st_name, RESOLVER_NAME_MOST);
-	if (slot.name != NULL)
-		add_slot(&reader->resolver, &reader->resolver_count, &reader->resolver_capacity,
-			 &slot);
+	if (GELF_ST_TYPE(entry->sym.st_info) != STT_GNU_IFUNC)
+		return true;
+	name = symbol_entry_name(entry, RESOLVER_NAME_MOST);
+	if (name == NULL)
+		return true;
+	slot.name = strings_text(reader->texts, strings_intern(reader->texts, name));
+	add_slot(&reader->resolver, &reader->resolver_count, &reader->resolver_capacity, &slot);
 	return reader->resolver_count < RESOLVERS_MOST;
 }
 
@@ -423,8 +429,10 @@ settle_stubs(struct plt_stubs *stubs)
 }
 
 void
-plt_stubs_read(struct plt_stubs *stubs, Elf *elf)
+plt_stubs_read(struct plt_stubs *stubs, const struct symbol_file *file)
 {
+	const struct symbol_files files = { .own = *file };
+	Elf *elf = file->elf;
 	struct reader reader = {
 		.elf = elf,
 		.arch = elf != NULL ? arch_of(elf) : NULL,
@@ -443,7 +451,8 @@ plt_stubs_read(struct plt_stubs *stubs, Elf *elf)
 	for (size_t i = 0; i < reader.slot_count && !resolves; i++)
 		resolves = reader.slot[i].name == NULL;
 	if (resolves) {
-		symbol_files_walk(&(const struct debug_file){ .own = elf }, add_resolver, &reader);
+		reader.texts = strings_create();
+		symbol_files_walk(&files, add_resolver, &reader);
 		settle_resolvers(&reader);
 	}
 	if (reader.slot_count > 0)
@@ -452,6 +461,7 @@ plt_stubs_read(struct plt_stubs *stubs, Elf *elf)
 	free(reader.slot);
 	free(reader.numbered);
 	free(reader.resolver);
+	strings_free(reader.texts);
 }
 
 void

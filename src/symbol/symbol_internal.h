@@ -10,29 +10,52 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/plt_internal.h"
 #include "wallsample/base/table.h"
+#include "wallsample/dwarf/debug_file.h"
 #include "wallsample/dwarf/dwarf_lines.h"
 #include "wallsample/elf/pclntab.h"
 #include "wallsample/symbol/symbol.h"
 
-/* --- symbols and ranges of functions or variables (symbol_table.c) ---------------------------- */
+/* --- the symbols of a module's files (symbol_walk.c) ------------------------------------------ */
 
-/* A symbol that is defined in a section of its file. Its names are borrowed from the file. */
+/* A file with symbol tables. */
+struct symbol_file {
+	Elf *elf; /* borrowed; NULL: none */
+	int fd;   /* its descriptor, borrowed; -1: the file is in memory */
+};
+
+struct symbol_files {
+	struct symbol_file separate, own, mini; /* elf, own and mini of struct debug_file */
+};
+
+/* Returns the files of the module, which must stay open as long as the result is used. */
+struct symbol_files symbol_files_of(const struct module *module, const struct debug_file *file);
+
+struct symbol_names;
+
+/* A symbol that is defined in a section of its file. */
 struct symbol_entry {
 	GElf_Sym sym;
 	GElf_Shdr section; /* header of the section that contains the symbol */
-	/* Contains the name of the symbol, at sym.st_name; see elf_text_at. */
-	const Elf_Data *names;
 	/* Source file of a local symbol: name of the preceding STT_FILE symbol, or NULL. */
 	const char *file;
 	enum symbol_source source;
+	struct symbol_names *names; /* for symbol_entry_name() */
 };
 
-/* Calls `each` for every defined symbol in all symbol tables of a module's files, until `each`
- * returns false. Several tables may have the same symbol. */
-void symbol_files_walk(const struct debug_file *files,
+/* Calls `each` for every defined symbol in all symbol tables of the files, until `each` returns
+ * false. The entry is valid during the call. Several tables may have the same symbol. Uses bounded
+ * memory: 32 MiB for names. */
+void symbol_files_walk(const struct symbol_files *files,
 		       bool (*each)(void *context, const struct symbol_entry *entry),
 		       void *context);
+
+/* Reads the name of the symbol, which is valid until the next call, and until `each` returns.
+ * Returns NULL when it is empty, or has `most` bytes or more. */
+const char *symbol_entry_name(const struct symbol_entry *entry, size_t most);
+
+/* --- ranges of functions or variables (symbol_table.c) ---------------------------------------- */
 
 /*
  * The symbols of a file may overlap, may contain each other, may have the same address or no size.
@@ -48,7 +71,7 @@ void symbol_files_walk(const struct debug_file *files,
 
 struct symbol_range {
 	uint64_t start, end; /* [start, end), vaddr */
-	/* Name with its symbol version, borrowed from the file; name of a stub: from the stubs. */
+	/* Name with its symbol version, borrowed from the table. */
 	const char *raw;
 	enum symbol_source source;
 	bool label; /* the symbol has no size: the range ends at the next symbol */
@@ -58,20 +81,42 @@ struct symbol_range {
 struct symbol_table {
 	struct symbol_range *range; /* ascending */
 	size_t count;
+	struct symbol_texts *texts; /* the names */
+	/* The ranges are those of addresses in [low, high): all, or a part of a large table. */
+	uint64_t low, high;
+	unsigned part_shift; /* binary logarithm of the size of a part; 0: the table has all */
+	bool too_large;      /* even this part has too many symbols: it has no ranges */
+	size_t bytes;        /* of memory */
 };
 
-struct plt_stubs;
+/* Memory of a table in bytes, that for making it included, which is enough for some
+ * 250,000 functions. */
+#define SYMBOL_TABLE_MOST ((size_t)48 << 20)
+
+/* What a table is made of. All is borrowed during each call. */
+struct symbol_table_source {
+	struct symbol_files files;
+	const struct plt_stubs *stubs; /* are functions, too; NULL: none */
+	bool data;                     /* true: a table of variables; false: of functions */
+	size_t most;                   /* limit of the memory in bytes */
+};
 
 /*
- * Makes a table of variables if `data`, else of functions and `stubs` (which may be NULL). Symbol
- * tables that are damaged or missing give no ranges. Files and stubs are borrowed until
- * symbol_table_release.
+ * Makes a table. Symbol tables that are damaged or missing give no ranges. If a table with all
+ * symbols would need more memory than source->most, makes one with the ranges around `vaddr`: all
+ * symbols are read again for each such part.
  */
-void symbol_table_init(struct symbol_table *table, const struct debug_file *files,
-		       const struct plt_stubs *stubs, bool data);
+void symbol_table_init(struct symbol_table *table, const struct symbol_table_source *source,
+		       uint64_t vaddr);
+
+/* Makes the table one with the ranges around `vaddr`, unless it has them. The source must be that
+ * of symbol_table_init. */
+void symbol_table_move(struct symbol_table *table, const struct symbol_table_source *source,
+		       uint64_t vaddr);
 void symbol_table_release(struct symbol_table *table);
 
-/* Returns the range that contains the address, or NULL. */
+/* Returns the range that contains the address, which the table must have (symbol_table_move), or
+ * NULL. */
 const struct symbol_range *symbol_table_find(const struct symbol_table *table, uint64_t vaddr);
 
 /*
@@ -82,6 +127,42 @@ const struct symbol_range *symbol_table_find(const struct symbol_table *table, u
  */
 const struct symbol_range *symbol_table_find_code(struct symbol_table *table,
 						  const struct image *image, uint64_t vaddr);
+
+/* --- the tables of a module (module_tables.c) ------------------------------------------------- */
+
+/* The memory that the tables of all modules share. A zeroed one is that of no modules. */
+struct module_tables_budget {
+	struct module_tables *first;
+	size_t bytes;
+};
+
+struct module_tables {
+	struct module_tables_budget *budget;
+	struct module_tables *next; /* of the budget */
+	const struct module *module;
+	const struct debug_file *file;
+	const struct log *log;
+	struct symbol_table table[2]; /* [false]: functions and stubs; [true]: variables */
+	bool is_read[2];              /* the table is valid */
+	struct plt_stubs stubs;
+	bool are_stubs_read; /* `stubs` is valid */
+	bool is_said;        /* a message has named the module as too large */
+};
+
+/* Nothing is read yet. The arguments are borrowed until module_tables_release(). */
+void module_tables_init(struct module_tables *tables, struct module_tables_budget *budget,
+			const struct module *module, const struct debug_file *file,
+			const struct log *log);
+void module_tables_release(struct module_tables *tables);
+
+/* Find the range of the function or stub, or of the variable, that contains the address; NULL when
+ * there is none. The range and its name are valid until the next call for any module of the
+ * budget. */
+const struct symbol_range *module_tables_find_code(struct module_tables *tables, uint64_t vaddr);
+const struct symbol_range *module_tables_find_data(struct module_tables *tables, uint64_t vaddr);
+
+/* Returns true when the module has no functions. */
+bool module_tables_are_bare(struct module_tables *tables);
 
 /* --- pclntab (pclntab_names.c) -----------------------------------------------------------------
  *

@@ -12,7 +12,6 @@
 #include "symbol/symbol_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/dwarf/dwarf_entries.h"
-#include "wallsample/elf/elf_open.h"
 #include "wallsample/elf/symbol_names.h"
 
 /* --- all symbols of a module ------------------------------------------------------------- */
@@ -23,13 +22,15 @@ walk_module(struct symbols *symbols, const struct module *module,
 	    bool (*each)(void *context, const struct symbol_entry *entry), void *context)
 {
 	struct debug_files *files;
+	struct symbol_files tables;
 	struct debug_file file;
 
 	if (module->image == NULL || !image_is_unchanged(module->image))
 		return;
 	files = debug_files_create(&symbols_settings(symbols)->files);
 	debug_file_open(files, module, &file);
-	symbol_files_walk(&file, each, context);
+	tables = symbol_files_of(module, &file);
+	symbol_files_walk(&tables, each, context);
 	debug_file_close(&file);
 	debug_files_free(files);
 }
@@ -184,7 +185,7 @@ static bool
 lookup_visit(void *context, const struct symbol_entry *entry)
 {
 	struct lookup *lookup = context;
-	const char *raw = elf_text_at(entry->names, entry->sym.st_name, SYMBOL_NAME_MAX);
+	const char *raw = symbol_entry_name(entry, SYMBOL_NAME_MAX);
 	const char *file = NULL;
 	enum symbol_named_kind kind;
 	enum match match;
@@ -321,7 +322,7 @@ static bool
 similar_visit(void *context, const struct symbol_entry *entry)
 {
 	struct similar_search *search = context;
-	const char *raw = elf_text_at(entry->names, entry->sym.st_name, SYMBOL_NAME_MAX);
+	const char *raw = symbol_entry_name(entry, SYMBOL_NAME_MAX);
 	enum symbol_named_kind kind;
 	unsigned far;
 

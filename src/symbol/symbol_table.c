@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol_table.c - reads ELF symbol tables and finds the symbol that gives an address its name.
+ * symbol_table.c - finds the symbol that gives an address its name.
  */
 #include "symbol/symbol_internal.h"
 
-#include <gelf.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/plt_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/base/search.h"
 #include "wallsample/elf/code_bytes.h"
 #include "wallsample/elf/code_ranges.h"
 #include "wallsample/elf/symbol_names.h"
-#include "wallsample/base/base.h"
-#include "wallsample/base/search.h"
-#include "wallsample/elf/elf_open.h"
 
-/*
- * Largest sizes in bytes of a symbol table and of its names that are read; larger ones are in
- * damaged or sparse files. The largest browsers have 60 MB of symbols and 300 MB of names.
- * MAX_NAME_BYTES is also the limit of the sum of the lengths of all names, because names are
- * compared when they are sorted, and names of a hostile table may overlap: each byte can belong to
- * 65,536 names.
- */
-#define MAX_SYMBOL_BYTES (UINT64_C(256) << 20)
-#define MAX_NAME_BYTES (UINT64_C(1) << 30)
+/* Sizes of the parts of a table, as binary logarithms of bytes of addresses: the largest, the
+ * smallest, and the difference of two that are tried. */
+#define PART_LARGEST 24
+#define PART_SMALLEST 6
+#define PART_STEP 6
+
+/* Names, in pieces of memory that do not move. */
+struct symbol_texts {
+	struct symbol_texts *next;
+	size_t used;
+	char text[2 * SYMBOL_NAME_MAX];
+};
 
 struct candidate {
 	uint64_t value, size;
@@ -41,65 +41,47 @@ struct candidate {
 struct reader {
 	struct candidate *candidate;
 	size_t candidate_count, candidate_capacity;
-	uint64_t names_left; /* bytes of names that may still be read */
-	bool data;           /* true: reads variables; false: reads functions */
+	struct symbol_texts *texts;
+	size_t text_bytes;
+	bool data;          /* true: reads variables; false: reads functions */
+	bool full;          /* the table needs more than SYMBOL_TABLE_MOST bytes */
+	size_t most;        /* limit of the table's memory in bytes */
+	uint64_t low, high; /* reads what gives a name to addresses in [low, high) */
+	/* The last symbol below `low` without a size; its name is NULL when there is none. */
+	struct candidate before;
+	struct strbuf before_name;
+	/* Of the symbols below `low` with a size: the last start, and the last end. */
+	uint64_t sized_start, sized_end;
 };
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* Finds the symbol table of this type in a file, and calls `each` for each symbol that is defined
- * in a section. Returns false when `each` has returned false. */
-static bool
-walk_table(Elf *elf, uint32_t type, enum symbol_source source,
-	   bool (*each)(void *context, const struct symbol_entry *entry), void *context)
+static const char *
+keep_text(struct reader *reader, const char *text)
 {
-	struct symbol_entry entry = { .source = source };
-	GElf_Shdr header = { .sh_type = SHT_NULL };
-	/* Index of the section whose header is in entry.section. */
-	size_t section = SHN_UNDEF, count;
-	Elf_Data *symbols;
-	Elf_Scn *scn = NULL;
+	const size_t size = strlen(text) + 1; /* at most SYMBOL_NAME_MAX */
+	struct symbol_texts *texts = reader->texts;
 
-	/* The first table is used: the ABI allows only one of each type. */
-	while (elf != NULL && header.sh_type != type && (scn = elf_nextscn(elf, scn)) != NULL)
-		if (gelf_getshdr(scn, &header) == NULL)
-			header.sh_type = SHT_NULL;
-	if (scn == NULL)
-		return true;
-	symbols = elf_section_data(scn, MAX_SYMBOL_BYTES);
-	entry.names = elf_section_data(elf_getscn(elf, header.sh_link), MAX_NAME_BYTES);
-	if (symbols == NULL || entry.names == NULL || symbols->d_type != ELF_T_SYM)
-		return true;
-	count = symbols->d_size / sizeof(Elf64_Sym);
-	for (size_t i = 0; i < count && i < INT_MAX; i++) {
-		if (gelf_getsym(symbols, (int)i, &entry.sym) == NULL)
-			return true;
-		if (GELF_ST_TYPE(entry.sym.st_info) == STT_FILE)
-			entry.file = elf_text_at(entry.names, entry.sym.st_name, SYMBOL_NAME_MAX);
-		if (GELF_ST_TYPE(entry.sym.st_info) == STT_FILE || entry.sym.st_shndx == SHN_UNDEF)
-			continue;
-		/* SHN_ABS, SHN_COMMON and SHN_XINDEX are no numbers of sections: symbols with them
-		 * are skipped here. */
-		if (entry.sym.st_shndx != section &&
-		    gelf_getshdr(elf_getscn(elf, entry.sym.st_shndx), &entry.section) == NULL)
-			continue;
-		section = entry.sym.st_shndx;
-		if (!each(context, &entry))
-			return false;
+	if (texts == NULL || size > sizeof(texts->text) - texts->used) {
+		texts = xmalloc(sizeof(*texts));
+		texts->next = reader->texts;
+		texts->used = 0;
+		reader->texts = texts;
 	}
-	return true;
+	texts->used += size;
+	reader->text_bytes += size;
+	return memcpy(texts->text + texts->used - size, text, size);
 }
 
-/* .dynsym is read in addition to .symtab: some distributions remove from .symtab all symbols but
- * those that debuggers need, and then .dynsym has more. */
-void
-symbol_files_walk(const struct debug_file *files,
-		  bool (*each)(void *context, const struct symbol_entry *entry), void *context)
+static void
+free_texts(struct symbol_texts **texts)
 {
-	(void)(walk_table(files->elf, SHT_SYMTAB, SYMBOL_SYMTAB, each, context) &&
-	       walk_table(files->own, SHT_SYMTAB, SYMBOL_SYMTAB, each, context) &&
-	       walk_table(files->mini, SHT_SYMTAB, SYMBOL_MINIDEBUG, each, context) &&
-	       walk_table(files->own, SHT_DYNSYM, SYMBOL_DYNSYM, each, context));
+	while (*texts != NULL) {
+		struct symbol_texts *next = (*texts)->next;
+
+		free(*texts);
+		*texts = next;
+	}
 }
 
 /*
@@ -132,47 +114,6 @@ symbol_is_wanted(const struct reader *reader, const struct symbol_entry *entry)
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return sym->st_size > 0 || inside;
 	return type == STT_NOTYPE && (section->sh_flags & SHF_EXECINSTR) != 0 && inside;
-}
-
-static void
-add_candidate(struct reader *reader, struct candidate candidate)
-{
-	candidate.name_length = (uint32_t)symbol_name_length(candidate.name);
-	candidate.underscores = (uint32_t)strspn(candidate.name, "_");
-	reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
-				  reader->candidate_count + 1, sizeof(*reader->candidate));
-	reader->candidate[reader->candidate_count++] = candidate;
-}
-
-static bool
-add_symbol(void *context, const struct symbol_entry *entry)
-{
-	struct reader *reader = context;
-	const unsigned binding = GELF_ST_BIND(entry->sym.st_info);
-	const uint8_t rank = binding == STB_LOCAL ? 0 : binding == STB_WEAK ? 1 : 2;
-	const char *name;
-	size_t length;
-
-	if (!symbol_is_wanted(reader, entry))
-		return true;
-	name = elf_text_at(entry->names, entry->sym.st_name, SYMBOL_NAME_MAX);
-	if (name == NULL || is_mark(name))
-		return true;
-	length = strlen(name);
-	if (length > reader->names_left)
-		return false;
-	reader->names_left -= length;
-	add_candidate(reader,
-		      (struct candidate){
-			      .value = entry->sym.st_value,
-			      .size = entry->sym.st_size,
-			      .name = name,
-			      .section_end = entry->section.sh_addr + entry->section.sh_size,
-			      .source = entry->source,
-			      .binding = rank,
-			      .label = GELF_ST_TYPE(entry->sym.st_info) == STT_NOTYPE,
-		      });
-	return true;
 }
 
 /* --- the order of symbols ---------------------------------------------------------------- */
@@ -221,6 +162,108 @@ compare_candidates(const void *left, const void *right)
 	return order;
 }
 
+/* --- candidates --------------------------------------------------------------------------- */
+
+/* Bytes of memory for each candidate: itself, its place in sweep.open, and at most two ranges. */
+#define CANDIDATE_COST (sizeof(struct candidate) + sizeof(void *) + 2 * sizeof(struct symbol_range))
+
+static void
+add_candidate(struct reader *reader, const struct candidate *candidate)
+{
+	reader->candidate = xgrow(reader->candidate, &reader->candidate_capacity,
+				  reader->candidate_count + 1, sizeof(*reader->candidate));
+	reader->candidate[reader->candidate_count] = *candidate;
+	reader->candidate[reader->candidate_count++].name = keep_text(reader, candidate->name);
+	reader->full = reader->text_bytes + reader->candidate_count * CANDIDATE_COST > reader->most;
+}
+
+static uint64_t
+end_of(const struct candidate *c)
+{
+	return c->size > UINT64_MAX - c->value ? UINT64_MAX : c->value + c->size;
+}
+
+static void
+set_name(struct candidate *c, const char *name)
+{
+	c->name = name;
+	c->name_length = (uint32_t)symbol_name_length(name);
+	c->underscores = (uint32_t)strspn(name, "_");
+}
+
+/* Returns whether the symbol may give a name to an address in [low, high). Of the symbols below
+ * `low` without a size, only the last one does. */
+static bool
+is_in_part(struct reader *reader, const struct candidate *c)
+{
+	if (c->value >= reader->low || c->value >= reader->high)
+		return c->value < reader->high;
+	if (c->size == 0)
+		return reader->before.name == NULL || c->value >= reader->before.value;
+	if (c->value > reader->sized_start)
+		reader->sized_start = c->value;
+	if (end_of(c) > reader->sized_end)
+		reader->sized_end = end_of(c);
+	return end_of(c) > reader->low;
+}
+
+static void
+keep_before(struct reader *reader, const struct candidate *c)
+{
+	if (reader->before.name != NULL && compare_candidates(&reader->before, c) >= 0)
+		return;
+	strbuf_clear(&reader->before_name);
+	strbuf_add_text(&reader->before_name, c->name);
+	reader->before = *c;
+	reader->before.name = reader->before_name.data;
+}
+
+static bool
+add_symbol(void *context, const struct symbol_entry *entry)
+{
+	struct reader *reader = context;
+	const unsigned binding = GELF_ST_BIND(entry->sym.st_info);
+	struct candidate c = {
+		.value = entry->sym.st_value,
+		.size = entry->sym.st_size,
+		.section_end = entry->section.sh_addr + entry->section.sh_size,
+		.source = entry->source,
+		.binding = binding == STB_LOCAL ? 0 :
+			   binding == STB_WEAK  ? 1 :
+						  2,
+		.label = GELF_ST_TYPE(entry->sym.st_info) == STT_NOTYPE,
+	};
+	const char *name;
+
+	if (!symbol_is_wanted(reader, entry) || !is_in_part(reader, &c))
+		return true;
+	name = symbol_entry_name(entry, SYMBOL_NAME_MAX);
+	if (name == NULL || is_mark(name))
+		return true;
+	set_name(&c, name);
+	if (c.size == 0 && c.value < reader->low)
+		keep_before(reader, &c);
+	else
+		add_candidate(reader, &c);
+	return !reader->full;
+}
+
+static void
+add_stubs(struct reader *reader, const struct plt_stubs *stubs)
+{
+	for (size_t i = 0; stubs != NULL && i < stubs->count && !reader->full; i++) {
+		const struct plt_stub *stub = &stubs->stub[i];
+		struct candidate c = { .value = stub->start,
+				       .size = stub->end - stub->start,
+				       .source = SYMBOL_PLT };
+
+		if (stub->end <= stub->start || !is_in_part(reader, &c))
+			continue;
+		set_name(&c, stub->name);
+		add_candidate(reader, &c);
+	}
+}
+
 /* --- from overlapping symbols to ranges ------------------------------------------ */
 
 struct sweep {
@@ -236,12 +279,6 @@ struct sweep {
 	/* The ranges of all addresses below this one have been made. */
 	uint64_t at;
 };
-
-static uint64_t
-end_of(const struct candidate *c)
-{
-	return c->size > UINT64_MAX - c->value ? UINT64_MAX : c->value + c->size;
-}
 
 static void
 emit(struct sweep *sweep, uint64_t end, const struct candidate *c)
@@ -303,34 +340,86 @@ make_ranges(struct symbol_table *table, const struct reader *reader)
 	free(sweep.open);
 }
 
-void
-symbol_table_init(struct symbol_table *table, const struct debug_file *files,
-		  const struct plt_stubs *stubs, bool data)
+/* Reads the ranges of [table->low, table->high). Returns false, and the table has no ranges, when
+ * they need too much memory. */
+static bool
+read_part(struct symbol_table *table, const struct symbol_table_source *source)
 {
-	struct reader reader = { .names_left = MAX_NAME_BYTES, .data = data };
+	struct reader reader = { .data = source->data,
+				 .most = source->most,
+				 .low = table->low,
+				 .high = table->high,
+				 .before_name = STRBUF_INIT };
 
-	*table = (struct symbol_table){ .range = NULL };
-	symbol_files_walk(files, add_symbol, &reader);
-	for (size_t i = 0; stubs != NULL && i < stubs->count; i++) {
-		const struct plt_stub *stub = &stubs->stub[i];
-
-		if (stub->end > stub->start)
-			add_candidate(&reader, (struct candidate){ .value = stub->start,
-								   .size = stub->end - stub->start,
-								   .name = stub->name,
-								   .source = SYMBOL_PLT });
+	symbol_files_walk(&source->files, add_symbol, &reader);
+	add_stubs(&reader, source->stubs);
+	/* The range of a symbol without a size ends where one with a size begins, and is empty in
+	 * one with a size. */
+	if (!reader.full && reader.before.name != NULL &&
+	    reader.before.value > reader.sized_start && reader.before.value >= reader.sized_end)
+		add_candidate(&reader, &reader.before);
+	table->texts = reader.texts;
+	if (reader.full) {
+		free_texts(&table->texts);
+	} else {
+		if (reader.candidate_count > 0)
+			qsort(reader.candidate, reader.candidate_count, sizeof(*reader.candidate),
+			      compare_candidates);
+		make_ranges(table, &reader);
+		table->bytes = table->count * sizeof(*table->range) + reader.text_bytes;
 	}
-	if (reader.candidate_count > 0)
-		qsort(reader.candidate, reader.candidate_count, sizeof(*reader.candidate),
-		      compare_candidates);
-	make_ranges(table, &reader);
 	free(reader.candidate);
+	strbuf_release(&reader.before_name);
+	return !reader.full;
+}
+
+/* Reads the part of 2^shift bytes around `vaddr`. */
+static void
+read_around(struct symbol_table *table, const struct symbol_table_source *source, uint64_t vaddr,
+	    unsigned shift)
+{
+	const uint64_t size = UINT64_C(1) << shift;
+	const uint64_t low = vaddr & ~(size - 1);
+
+	*table = (struct symbol_table){
+		.low = low,
+		.high = low > UINT64_MAX - size ? UINT64_MAX : low + size,
+		.part_shift = shift,
+	};
+	table->too_large = !read_part(table, source);
+}
+
+void
+symbol_table_init(struct symbol_table *table, const struct symbol_table_source *source,
+		  uint64_t vaddr)
+{
+	*table = (struct symbol_table){ .high = UINT64_MAX };
+	if (read_part(table, source))
+		return;
+	*table = (struct symbol_table){ .part_shift = PART_LARGEST };
+	symbol_table_move(table, source, vaddr);
+}
+
+void
+symbol_table_move(struct symbol_table *table, const struct symbol_table_source *source,
+		  uint64_t vaddr)
+{
+	unsigned shift = table->part_shift;
+
+	if (shift == 0 || (table->low <= vaddr && vaddr < table->high))
+		return;
+	do {
+		symbol_table_release(table);
+		read_around(table, source, vaddr, shift);
+		shift -= PART_STEP;
+	} while (table->too_large && shift >= PART_SMALLEST);
 }
 
 void
 symbol_table_release(struct symbol_table *table)
 {
 	free(table->range);
+	free_texts(&table->texts);
 	*table = (struct symbol_table){ .range = NULL };
 }
 

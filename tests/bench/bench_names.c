@@ -126,7 +126,7 @@ open_module(struct opened *opened, const char *path, const struct debug_files_co
 		return false;
 	opened->module.name = strrchr(opened->module.path, '/') + 1;
 	opened->module.kind = MODULE_FILE;
-	opened->module.image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC));
+	opened->module.image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC), NULL);
 	opened->files = debug_files_create(config);
 	debug_file_open(opened->files, &opened->module, &opened->file);
 	return true;

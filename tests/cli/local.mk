@@ -8,6 +8,7 @@ cli_tests = \
 	tests/cli/html_page.sh \
 	tests/cli/jit_files.sh \
 	tests/cli/launching.sh \
+	tests/cli/memory_limit.sh \
 	tests/cli/nameless.sh \
 	tests/cli/output.sh \
 	tests/cli/pid_reuse.sh \

@@ -34,7 +34,7 @@ die(const char *what)
 static struct image *
 open_image(const char *path)
 {
-	struct image *image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC));
+	struct image *image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC), NULL);
 
 	if (image == NULL)
 		die(path);

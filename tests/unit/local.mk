@@ -98,6 +98,7 @@ unit_tests = \
 	tests/unit/symbol/test_symbol_damage \
 	tests/unit/symbol/test_symbol_inlines \
 	tests/unit/symbol/test_symbol_names \
+	tests/unit/symbol/test_symbol_parts \
 	tests/unit/thread/test_state \
 	tests/unit/tracer/test_queued \
 	tests/unit/tracer/test_target_memory \

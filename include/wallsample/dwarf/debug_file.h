@@ -113,6 +113,7 @@ int debug_files_fetch(struct debug_files *files, const uint8_t *id, size_t id_si
 
 struct debug_file {
 	Elf *elf;   /* the separate debug file; NULL when there is none */
+	int fd;     /* descriptor of the separate debug file; -1 when there is none */
 	Elf *mini;  /* the unpacked .gnu_debugdata; NULL when there is none */
 	Elf *own;   /* the module's image; NULL when it cannot be read */
 	char *path; /* path of the separate file, for messages; NULL when there is none */

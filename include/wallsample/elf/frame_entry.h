@@ -25,15 +25,19 @@ struct frame_section {
 	bool debug_frame;          /* the section has the format of .debug_frame */
 };
 
+/* Bytes that a cursor copies at a time: most entries of .eh_frame are not larger. */
+#define FRAME_PIECE 64
+
 /* Reads fields one after the other. `bad` is set when a field is not in [at, end) or has an unknown
  * form; all further reads then give 0. */
 struct frame_cursor {
 	const struct frame_section *section;
 	uint64_t at, end;
 	bool bad;
-	/* `view` points to `view_size` bytes in memory, the part of the section from view_at on. */
-	const uint8_t *view;
-	uint64_t view_at, view_size;
+	/* A copy of the section's bytes [piece_at, piece_at + piece_size). */
+	uint64_t piece_at;
+	size_t piece_size;
+	uint8_t piece[FRAME_PIECE];
 };
 
 /* Returns a cursor for [at, end). */
@@ -48,12 +52,12 @@ int64_t frame_take_signed(struct frame_cursor *cursor);
 static inline unsigned
 frame_take_byte(struct frame_cursor *cursor)
 {
-	const uint64_t within = cursor->at - cursor->view_at;
+	const uint64_t within = cursor->at - cursor->piece_at;
 
-	if (cursor->bad || cursor->at >= cursor->end || within >= cursor->view_size)
+	if (cursor->bad || cursor->at >= cursor->end || within >= cursor->piece_size)
 		return (unsigned)frame_take(cursor, 1);
 	cursor->at++;
-	return cursor->view[within];
+	return cursor->piece[within];
 }
 
 /* Reads an address with this encoding (DW_EH_PE_…). Sets `bad` when the encoding is not one that

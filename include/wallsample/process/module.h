@@ -67,16 +67,23 @@ struct maps_line {
 
 /*
  * Returns the id of the module of a mapping. A module that is not in the table yet is added. If the
- * table already has 16,384 modules, returns instead the id of one module "[more modules]".
+ * table already has 1,024 modules (16,384 if `wanted`: an address in the mapping is looked up; or
+ * if the mapping has no file), returns instead the id of one module "[more modules]", of the kind
+ * ANONYMOUS.
  *
  * The image of a new module is read from the file that the target has mapped: /proc/PID/map_files,
  * /proc/PID/exe, for a deleted file a descriptor in /proc/PID/fd, otherwise the path below
  * /proc/PID/root or "/", without following symbolic links. Only a regular file is used. Unless
  * map_files led to it, it must have the mapping's device and inode, or the same bytes as the
- * target's memory.
+ * target's memory. At most 4,096 files, and a third of RLIMIT_NOFILE as it is when the table is
+ * made, are opened; a module of a further file has the kind OTHER.
  */
 uint32_t modules_add(struct modules *modules, const struct process *process,
-		     const struct maps_line *line);
+		     const struct maps_line *line, bool wanted);
+
+/* Returns true when the id is that of "[more modules]", and modules_add() with `wanted` would add a
+ * module in its place. */
+bool modules_is_deferred(const struct modules *modules, uint32_t id);
 
 /*
  * Adds a module of kind JIT, named "[jit]", and takes over the image. The virtual addresses in the

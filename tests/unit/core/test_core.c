@@ -374,7 +374,7 @@ own_open(struct own *own)
 	assert_true(fd >= 0 && length > 0);
 	own->path[length] = '\0';
 	assert_int_equal(pread(fd, own->head, sizeof(own->head), 0), sizeof(own->head));
-	own->image = image_open_fd(fd);
+	own->image = image_open_fd(fd, NULL);
 	assert_non_null(own->image);
 	for (size_t i = 0; i < own->image->segment_count; i++)
 		if (own->image->segment[i].executable)

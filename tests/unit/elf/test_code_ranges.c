@@ -93,7 +93,7 @@ static void
 check_file(const char *path)
 {
 	struct ranges ranges = { NULL, 0, 0 };
-	struct image *image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC));
+	struct image *image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC), NULL);
 	uint64_t start, holes = 0;
 
 	read_readelf(&ranges, path);

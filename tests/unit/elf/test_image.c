@@ -28,7 +28,7 @@ open_self(void)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	return image_open_fd(fd);
+	return image_open_fd(fd, NULL);
 }
 
 /* A file in memory with these bytes, open for reading. */
@@ -40,23 +40,6 @@ file_of(const void *bytes, size_t size)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
 	return fd;
-}
-
-/* A view has the bytes that are read one by one, up to its end. */
-static void
-view(const struct image *image, uint64_t vaddr)
-{
-	const uint8_t *bytes;
-	uint8_t byte = 0;
-	size_t size = 0;
-
-	bytes = image_view(image, vaddr, &size);
-	assert_int_equal(bytes != NULL, image_read_vaddr(image, vaddr, &byte, 1));
-	if (bytes == NULL)
-		return;
-	assert_true(size > 0 && bytes[0] == byte);
-	assert_true(image_read_vaddr(image, vaddr + size - 1, &byte, 1));
-	assert_int_equal(bytes[size - 1], byte);
 }
 
 /* Reads all over an image that was accepted: nothing may crash or hang. */
@@ -76,14 +59,10 @@ poke(const struct image *image)
 		image_read_vaddr(image, image->low + offsets[i], big, 8);
 		image_read_vaddr(image, image->high - offsets[i], big, 100000);
 		image_offset_to_vaddr(image, offsets[i], &vaddr);
-		view(image, offsets[i]);
-		view(image, image->low + offsets[i]);
 	}
-	for (size_t i = 0; i < image->segment_count; i++) {
+	for (size_t i = 0; i < image->segment_count; i++)
 		image_read_vaddr(image, image->segment[i].vaddr + image->segment[i].file_size - 8,
 				 big, 16);
-		view(image, image->segment[i].vaddr);
-	}
 }
 
 static void
@@ -158,7 +137,7 @@ test_reads_equal_file(void **state)
 	assert_non_null(head);
 	memcpy(bytes, head, HEAD_SIZE);
 	free(head);
-	image = image_open_fd(file_of(bytes, size));
+	image = image_open_fd(file_of(bytes, size), NULL);
 	assert_non_null(image);
 	for (int i = 0; i < 2000; i++) {
 		size_t offset = rng_next(&rng) % size;
@@ -192,7 +171,7 @@ test_cut_off(void **state)
 		assert_non_null(part);
 		memcpy(part, head, size);
 		from_memory = image_open_memory(part, size);
-		from_file = image_open_fd(file_of(part, size));
+		from_file = image_open_fd(file_of(part, size), NULL);
 		free(part);
 		assert_int_equal(from_memory == NULL, from_file == NULL);
 		if (from_memory) {
@@ -228,7 +207,7 @@ test_flipped_bits(void **state)
 			copy[at] = (char)(rng_next(&rng) % 3 ? rng_next(&rng) : 0xff);
 		}
 		image = round % 2 ? image_open_memory(copy, HEAD_SIZE)
-				  : image_open_fd(file_of(copy, HEAD_SIZE));
+				  : image_open_fd(file_of(copy, HEAD_SIZE), NULL);
 		if (!image)
 			continue;
 		accepted++;
@@ -317,7 +296,7 @@ test_refused(void **state)
 		bad = good;                                                                        \
 		change;                                                                            \
 		assert_null(image_open_memory(&bad, sizeof(bad)));                                 \
-		assert_null(image_open_fd(file_of(&bad, sizeof(bad))));                            \
+		assert_null(image_open_fd(file_of(&bad, sizeof(bad)), NULL));                      \
 	} while (0)
 
 	(void)state;
@@ -334,9 +313,9 @@ test_refused(void **state)
 	REFUSED(bad.ph[0].p_filesz = bad.ph[0].p_memsz + 1);
 	REFUSED(bad.ph[0].p_vaddr = UINT64_MAX - 8);
 	REFUSED(bad.ph[0].p_offset = UINT64_MAX - 8);
-	assert_null(image_open_fd(-1));
-	assert_null(image_open_fd(open("/", O_RDONLY | O_CLOEXEC)));
-	assert_null(image_open_fd(open("/dev/null", O_RDONLY | O_CLOEXEC)));
+	assert_null(image_open_fd(-1, NULL));
+	assert_null(image_open_fd(open("/", O_RDONLY | O_CLOEXEC), NULL));
+	assert_null(image_open_fd(open("/dev/null", O_RDONLY | O_CLOEXEC), NULL));
 }
 
 static void
@@ -380,7 +359,7 @@ test_shrinks(void **state)
 	assert_int_equal(ftruncate(fd, 300000), 0);
 	kept = dup(fd);
 	assert_true(kept >= 0);
-	image = image_open_fd(fd);
+	image = image_open_fd(fd, NULL);
 	assert_non_null(image);
 	assert_int_equal(ftruncate(kept, 70000), 0);
 	assert_true(image_read_offset(image, 69999, &byte, 1));
@@ -388,6 +367,84 @@ test_shrinks(void **state)
 	assert_false(image_read_offset(image, 200000, &byte, 1));
 	assert_false(image_read_offset(image, 200000, &byte, 1));
 	image_free(image);
+	close(kept);
+}
+
+#define BLOCK ((off_t)65536) /* image.h: the bytes that one read keeps */
+
+/* Opens an image of three blocks, of which the last two have this byte. */
+static struct image *
+open_blocks(struct image_cache *cache, uint8_t byte, int *kept)
+{
+	struct tiny tiny = make_tiny();
+	const int fd = file_of(&tiny, sizeof(tiny));
+	struct image *image;
+
+	assert_int_equal(ftruncate(fd, 3 * BLOCK), 0);
+	*kept = dup(fd);
+	assert_true(*kept >= 0);
+	assert_int_equal(pwrite(fd, &byte, 1, BLOCK), 1);
+	assert_int_equal(pwrite(fd, &byte, 1, 2 * BLOCK), 1);
+	image = image_open_fd(fd, cache);
+	assert_non_null(image);
+	return image;
+}
+
+static unsigned
+byte_of_block(const struct image *image, int index)
+{
+	uint8_t byte = 0;
+
+	assert_true(image_read_offset(image, (uint64_t)(index * BLOCK), &byte, 1));
+	return byte;
+}
+
+/* A cache with room for two blocks: of a file that has changed, a block that is still kept has the
+ * old byte, and one that is read again has the new byte. */
+static void
+test_cache(void **state)
+{
+	struct image_cache *cache = image_cache_create(2 * BLOCK + 1024);
+	int one_kept, two_kept;
+	struct image *one = open_blocks(cache, 1, &one_kept);
+	struct image *two = open_blocks(cache, 2, &two_kept);
+	const uint8_t news = 9;
+
+	(void)state;
+	assert_int_equal(byte_of_block(one, 1), 1);
+	assert_int_equal(byte_of_block(two, 1), 2);
+	assert_int_equal(pwrite(one_kept, &news, 1, BLOCK), 1);
+	assert_int_equal(pwrite(two_kept, &news, 1, BLOCK), 1);
+	assert_int_equal(byte_of_block(one, 1), 1);
+	assert_int_equal(byte_of_block(two, 2), 2);
+	/* The block of `two` was used longest ago. */
+	assert_int_equal(byte_of_block(one, 1), 1);
+	assert_int_equal(byte_of_block(two, 1), news);
+	assert_int_equal(byte_of_block(one, 2), 1);
+	image_free(one);
+	assert_int_equal(byte_of_block(two, 2), 2);
+	image_free(two);
+	image_cache_free(cache);
+	close(one_kept);
+	close(two_kept);
+}
+
+/* A block that is larger than the cache is kept until the next one is read. */
+static void
+test_small_cache(void **state)
+{
+	struct image_cache *cache = image_cache_create(0);
+	int kept;
+	struct image *image = open_blocks(cache, 1, &kept);
+	uint8_t piece[16];
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(byte_of_block(image, 1 + i % 2), 1);
+	assert_true(image_read_offset(image, 2 * BLOCK - 8, piece, sizeof(piece)));
+	assert_int_equal(piece[8], 1);
+	image_free(image);
+	image_cache_free(cache);
 	close(kept);
 }
 
@@ -420,6 +477,8 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_shrinks),
+		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_small_cache),
 		cmocka_unit_test(test_vdso),
 	};
 

@@ -158,7 +158,7 @@ test_two_segments(void **state)
 	struct modules *modules = modules_create();
 	struct jit_reader reader = { NULL, getpid() };
 	const struct memory memory = { jit_read, &reader };
-	struct image *image = image_open_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	struct image *image = image_open_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), NULL);
 	const uint32_t id = modules_add_object(modules, image);
 	struct mapping mapping = { .start = 1, .end = 2, .module = id, .image = image };
 	struct jit_tree tree = { .generation = 0 };

@@ -458,13 +458,13 @@ test_other_numbers(void **state)
 		.inode = module->inode + 1,
 		.path = module->path,
 	};
-	module = modules_get(f->modules, modules_add(f->modules, f->process, &line));
+	module = modules_get(f->modules, modules_add(f->modules, f->process, &line, true));
 	assert_int_equal(module->kind, MODULE_FILE);
 	assert_non_null(module->image);
 
 	line.inode++;
 	line.offset += 4096;
-	module = modules_get(f->modules, modules_add(f->modules, f->process, &line));
+	module = modules_get(f->modules, modules_add(f->modules, f->process, &line, true));
 	assert_int_equal(module->kind, MODULE_OTHER);
 	assert_null(module->image);
 	assert_non_null(module->why);
@@ -473,7 +473,7 @@ test_other_numbers(void **state)
 	line.inode++;
 	line.start = 4096;
 	line.end = 8192;
-	module = modules_get(f->modules, modules_add(f->modules, f->process, &line));
+	module = modules_get(f->modules, modules_add(f->modules, f->process, &line, true));
 	assert_int_equal(module->kind, MODULE_OTHER);
 	assert_null(module->image);
 }

@@ -6,10 +6,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
 #define MOST 16384
+#define EARLY 1024
 
 /* Names without files, so that nothing has to be opened. */
 static uint32_t
@@ -19,7 +24,7 @@ add_named(struct modules *modules, unsigned number)
 	const struct maps_line line = { .path = name };
 
 	snprintf(name, sizeof(name), "[v%u]", number);
-	return modules_add(modules, NULL, &line);
+	return modules_add(modules, NULL, &line, false);
 }
 
 /* When there is no room for more modules, those that are known stay known. */
@@ -40,11 +45,56 @@ test_more_modules(void **state)
 	modules_free(modules);
 }
 
+static uint32_t
+add_file(struct modules *modules, const struct process *process, unsigned number, bool wanted)
+{
+	char path[64];
+	const struct maps_line line = {
+		.start = 4096, .end = 8192, .dev = makedev(8, 1), .inode = number + 1, .path = path
+	};
+
+	snprintf(path, sizeof(path), "/no such folder/%u", number);
+	return modules_add(modules, process, &line, wanted);
+}
+
+/* Of very many files only those are added that a sample needs; memory without a file is added. */
+static void
+test_deferred(void **state)
+{
+	struct modules *modules = modules_create();
+	struct process *process;
+	struct error err;
+	uint32_t more, wanted;
+
+	(void)state;
+	assert_int_equal(process_open(getpid(), &process, &err), 0);
+	for (unsigned i = 0; i < EARLY; i++)
+		assert_int_equal(add_file(modules, process, i, false), i);
+	assert_false(modules_is_deferred(modules, 0));
+	more = add_file(modules, process, EARLY, false);
+	assert_string_equal(modules_at(modules, more)->path, "[more modules]");
+	assert_true(modules_is_deferred(modules, more));
+	assert_int_equal(add_file(modules, process, EARLY + 1, false), more);
+	assert_int_equal(add_file(modules, process, 0, false), 0);
+
+	wanted = add_file(modules, process, EARLY + 1, true);
+	assert_string_equal(modules_at(modules, wanted)->path, "/no such folder/1025");
+	assert_int_equal(add_file(modules, process, EARLY + 1, false), wanted);
+	assert_string_equal(modules_at(modules, add_named(modules, 1))->path, "[v1]");
+	for (unsigned i = 0; modules_count(modules) < MOST; i++)
+		add_named(modules, i);
+	assert_false(modules_is_deferred(modules, more));
+	assert_int_equal(add_file(modules, process, EARLY + 2, true), more);
+	modules_free(modules);
+	process_free(process);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_more_modules),
+		cmocka_unit_test(test_deferred),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,7 +172,7 @@ open_library(struct library *library, unsigned minor)
 	if (glob(pattern, 0, NULL, &found) != 0)
 		return false;
 	*library = (struct library){ 0 };
-	library->image = image_open_fd(open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC));
+	library->image = image_open_fd(open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC), NULL);
 	assert_non_null(library->image);
 	library->module = (struct module){
 		.kind = MODULE_FILE,
@@ -263,7 +263,7 @@ test_dwarf(void **state)
 	struct debug_info *info;
 
 	(void)state;
-	module.image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC));
+	module.image = image_open_fd(open(path, O_RDONLY | O_CLOEXEC), NULL);
 	assert_non_null(module.image);
 	info = debug_info_open(&module, &config);
 	assert_non_null(info);

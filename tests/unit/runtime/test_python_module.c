@@ -191,7 +191,7 @@ test_long_segment(void **state)
 	memcpy(file->text + 1, "3.9.18", 7);
 	assert_int_equal(write(fd, file, sizeof(*file)), sizeof(*file));
 	assert_int_equal(ftruncate(fd, (off_t)sizeof(*file) + length), 0);
-	image = image_open_fd(fd);
+	image = image_open_fd(fd, NULL);
 	assert_non_null(image);
 	image->segment[image->segment_count++] = image->segment[0];
 	image->segment[0].offset = sizeof(*file);
@@ -272,7 +272,7 @@ test_parts(void **state)
 {
 	static const struct symbol_wanted wanted = { "test_split", true, true };
 	static const int array[] = { 1, -2, 3 };
-	struct image *image = image_open_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+	struct image *image = image_open_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), NULL);
 	const struct symbol_search_found *whole, *part;
 	struct address_range range[PYTHON_EVAL_MOST];
 	uint64_t budget = UINT64_MAX;

@@ -96,7 +96,7 @@ scene_module(const char *name)
 	module->path = path.data;
 	module->name = strrchr(module->path, '/') + 1;
 	module->kind = MODULE_FILE;
-	module->image = image_open_fd(open(scene_path(name), O_RDONLY | O_CLOEXEC));
+	module->image = image_open_fd(open(scene_path(name), O_RDONLY | O_CLOEXEC), NULL);
 	assert_non_null(module->image);
 	return module;
 }

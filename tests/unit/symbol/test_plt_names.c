@@ -17,6 +17,7 @@
 #include <elf.h>
 
 #include "symbol/plt_internal.h"
+#include "symbol/symbol_internal.h"
 #include "wallsample/base/base.h"
 
 #define STUBS_MOST 512
@@ -145,10 +146,10 @@ read_program(size_t *size)
 static void
 stubs_of_bytes(struct plt_stubs *stubs, uint8_t *bytes, size_t size)
 {
-	Elf *elf = elf_memory((char *)bytes, size);
+	const struct symbol_file file = { elf_memory((char *)bytes, size), -1 };
 
-	plt_stubs_read(stubs, elf);
-	elf_end(elf);
+	plt_stubs_read(stubs, &file);
+	elf_end(file.elf);
 }
 
 static void
@@ -345,7 +346,7 @@ test_nothing_there(void **state)
 	struct plt_stubs stubs;
 
 	(void)state;
-	plt_stubs_read(&stubs, NULL);
+	plt_stubs_read(&stubs, &(const struct symbol_file){ NULL, -1 });
 	assert_int_equal(stubs.count, 0);
 	stubs_of_bytes(&stubs, (uint8_t *)no_elf, sizeof(no_elf));
 	assert_int_equal(stubs.count, 0);

@@ -239,7 +239,7 @@ check_loaded(const void *address, const char *expected)
 	assert_int_equal(dl_iterate_phdr(find_loaded, &loaded), 1);
 	fd = open(loaded.path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	symbols = open_module(MODULE_FILE, "real", image_open_fd(fd));
+	symbols = open_module(MODULE_FILE, "real", image_open_fd(fd, NULL));
 	assert_non_null(test_module->image);
 	check_address(symbols, loaded.vaddr, expected);
 	check_address(symbols, loaded.vaddr + 1, expected);

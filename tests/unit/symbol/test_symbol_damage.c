@@ -38,7 +38,7 @@ open_as_file(const void *bytes, size_t size)
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
-	return image_open_fd(fd);
+	return image_open_fd(fd, NULL);
 }
 
 /* The end of the file holds the section headers, the beginning the others. */

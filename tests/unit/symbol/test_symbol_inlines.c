@@ -95,7 +95,7 @@ compile(void)
 	if (status != 0)
 		return NULL;
 	assert_true(fd >= 0);
-	return image_open_fd(fd);
+	return image_open_fd(fd, NULL);
 }
 
 /* Returns the first address of the loop that `within` is; fails when no address has it. */

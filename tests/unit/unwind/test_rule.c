@@ -45,7 +45,7 @@ pair_open(struct pair *pair, const char *path)
 	memset(pair, 0, sizeof(*pair));
 	pair->fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(pair->fd >= 0);
-	pair->image = image_open_fd(dup(pair->fd));
+	pair->image = image_open_fd(dup(pair->fd), NULL);
 	assert_non_null(pair->image);
 	pair->rules = rule_source_open(pair->image, &budget);
 	assert_non_null(pair->rules);
@@ -560,7 +560,7 @@ test_much_debug_information(void **state)
 	memcpy(file.names, names, sizeof(names));
 	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
 	assert_int_equal(ftruncate(fd, (off_t)(4096 + hole)), 0);
-	image = image_open_fd(fd);
+	image = image_open_fd(fd, NULL);
 	assert_non_null(image);
 	source = rule_source_open(image, &budget);
 	assert_non_null(source);
@@ -608,7 +608,7 @@ test_section_names(void **state)
 	(void)state;
 	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
 	assert_int_equal(ftruncate(fd, (off_t)(4096 + large)), 0);
-	image = image_open_fd(dup(fd));
+	image = image_open_fd(dup(fd), NULL);
 	assert_non_null(image);
 	getrusage(RUSAGE_SELF, &before);
 	source = rule_source_open(image, &budget);
@@ -622,7 +622,7 @@ test_section_names(void **state)
 	file.header.e_shoff = 0;
 	file.header.e_shnum = file.header.e_shstrndx = 0;
 	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
-	image = image_open_fd(fd);
+	image = image_open_fd(fd, NULL);
 	source = rule_source_open(image, &budget);
 	assert_non_null(source);
 	rule_source_find(source, 64, &rule);

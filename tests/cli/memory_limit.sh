@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A run has a limit of its memory, which a started command does not inherit. A run that reaches it
+# says so, and leaves no thread stopped or traced.
+. "${SOURCE:?}/tests/cli/common.sh"
+needs_ptrace
+skip_with_asan 'there is no limit'
+
+# limit_of PID: its limit of private memory, in bytes
+limit_of() {
+	awk '/^Max data size/ { print $4 }' "/proc/$1/limits"
+}
+
+own=$(limit_of self)
+memory=$(awk '$1 == "MemTotal:" { print $2 * 1024 }' /proc/meminfo)
+
+actor busy
+begin -p "$actor" -d 60 -o "$dir/report.txt"
+# The limit is set before the run says that it samples.
+found=$(limit_of "$begun")
+case $found in
+*[!0-9]* | '') complain "the limit is '$found'" ;;
+*) awk "BEGIN { exit !($found <= $memory + 268435456) }" ||
+	complain "the limit is $found bytes of $memory" ;;
+esac
+kill -INT "$begun"
+end_begun
+
+run -d 0.2 -o "$dir/report.txt" -- sh -c 'awk "/^Max data size/ { print \$4 }" /proc/self/limits; sleep 0.3'
+[ "$(cat "$out")" = "$own" ] || complain "the command has the limit $(cat "$out"), wanted $own"
+
+# With a limit that is reached as soon as memory is needed: at the latest, when the functions get
+# their names.
+command -v prlimit >/dev/null || finish
+begin -p "$actor" -d 60 -o "$dir/report.txt"
+prlimit --pid "$begun" --data=1 || complain 'cannot set a limit'
+kill -INT "$begun"
+end_begun
+[ "$status" -eq 2 ] || complain "exit status $status with a limit of 1 byte"
+grep -q '^wallsample: out of memory: its limit (RLIMIT_DATA) is 0 MiB$' "$err" ||
+	complain "with a limit of 1 byte: $(cat "$err")"
+for file in /proc/"$actor"/task/*/status; do
+	grep -q '^TracerPid:	0$' "$file" || complain "$file: still traced"
+	grep -q '^State:	[tT]' "$file" && complain "$file: still stopped"
+done
+end_actor "$actor"
+finish
