@@ -43,7 +43,9 @@ print_origin(const struct recording_info *info)
 	if (info->being_written)
 		print_text("State", "being written at this moment");
 	else if (!info->ended)
-		print_text("State", "never finished: up to a second of its end is missing");
+		print_text("State",
+			   "never finished: up to a second of its end is missing, 5 seconds after "
+			   "a power cut");
 	else
 		print_text("State",
 			   info->end == RUN_END_EXITED ? "whole: the process ended" : "whole");

@@ -155,15 +155,21 @@ record_snapshot(struct run *run)
 
 /* Appends to the error text which samples the recording has. Returns false if it has none. */
 static bool
-say_remainder(const struct recorder *recorder, int rc, struct error *err)
+say_remainder(const struct run *run, int rc, struct error *err)
 {
-	const uint64_t kept_ns = recorder_kept_ns(recorder);
+	const uint64_t kept_ns = recorder_kept_ns(run->recorder);
 	struct error before = *err;
 
-	if (kept_ns > 0)
+	if (kept_ns > 0 && recorder_join(run->recorder))
 		error_set(err, (enum error_kind) - rc,
 			  "%s; the recording has the samples of the first %s", before.text,
 			  quantity_time((int64_t)kept_ns).text);
+	else if (kept_ns > 0)
+		error_set(err, (enum error_kind) - rc,
+			  "%s; the recording has the samples of the first %s, in this file and in "
+			  "%s%s beside it",
+			  before.text, quantity_time((int64_t)kept_ns).text,
+			  run->request.output.base, RECORDING_LOG);
 	else
 		error_set(err, (enum error_kind) - rc,
 			  "%s; nothing was recorded, and the new file was removed", before.text);
@@ -187,7 +193,7 @@ record_end(struct run *run, bool any, struct error *err)
 			say_written(run, &run->source.stats, "");
 	}
 	if (rc != 0)
-		any = say_remainder(recorder, rc, err);
+		any = say_remainder(run, rc, err);
 	run->recorder = NULL;
 	if (any)
 		recorder_free(recorder);

@@ -2,10 +2,12 @@ libwallsample_a_SOURCES += \
 	include/wallsample/recording/recording.h \
 	include/wallsample/recording/recording_read.h \
 	src/recording/columns_internal.h \
+	src/recording/disk_sync.c \
 	src/recording/fields.c \
 	src/recording/place_vfs.c \
 	src/recording/reader.c \
 	src/recording/reader_causal.c \
+	src/recording/reader_copy.c \
 	src/recording/reader_cost.c \
 	src/recording/reader_file.c \
 	src/recording/reader_internal.h \
@@ -20,6 +22,8 @@ libwallsample_a_SOURCES += \
 	src/recording/recorder_causal.c \
 	src/recording/recorder_file.c \
 	src/recording/recorder_internal.h \
+	src/recording/recorder_log.c \
+	src/recording/recorder_log_internal.h \
 	src/recording/recorder_rows.c \
 	src/recording/recording_internal.h \
 	src/recording/schema.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_file.c - checks a recording and its journal without SQLite, then opens the database. */
+/* reader_file.c - checks a recording without SQLite, then opens the database. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,11 @@
 #define STEPS_PER_BYTE 8
 /* Bound on the heap of SQLite, which a hostile schema or sorting could fill. */
 #define HEAP_MOST (INT64_C(1) << 30)
+/*
+ * Most bytes of a log. A recorder writes 8 MiB and one transaction, of which the largest, the names
+ * of all frames, takes about as many bytes as the table of symbols.
+ */
+#define LOG_MOST (INT64_C(1) << 30)
 
 /*
  * Header of a database file; AT_... are byte offsets. https://www.sqlite.org/fileformat.html,
@@ -31,20 +36,20 @@
 #define MAGIC "SQLite format 3"
 #define AT_PAGE_SIZE 16
 #define AT_WRITE_VERSION 18 /* file format write version; 1: rollback journal, 2: write-ahead log */
-/* file format read version, 1 or 2 as above; SQLite obeys this byte when it reads */
-#define AT_READ_VERSION 19
+#define AT_READ_VERSION 19  /* file format read version, the same */
 #define AT_PAGES 28
 #define AT_USER_VERSION 60
 #define AT_APPLICATION_ID 68
 
 static int
-check_header(const char *path, const uint8_t *header, unsigned *out, struct error *err)
+check_header(const char *path, const uint8_t *header, struct reader_file *file, struct error *err)
 {
 	const uint32_t version = bytes_big(header + AT_USER_VERSION, 4);
+	const uint8_t format = header[AT_READ_VERSION];
 
 	if (memcmp(header, MAGIC, sizeof(MAGIC)) != 0 ||
 	    bytes_big(header + AT_APPLICATION_ID, 4) != RECORDING_APPLICATION_ID ||
-	    header[AT_WRITE_VERSION] != 1 || header[AT_READ_VERSION] != 1)
+	    header[AT_WRITE_VERSION] != format || format < 1 || format > 2)
 		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
 	if (version > RECORDING_SCHEMA)
 		return error_set(err, ERROR_FORMAT,
@@ -58,7 +63,8 @@ check_header(const char *path, const uint8_t *header, unsigned *out, struct erro
 				 path, version, RECORDING_SCHEMA_OLDEST, RECORDING_SCHEMA);
 	if (version == 0)
 		return error_set(err, ERROR_FORMAT, "%s is a recording that was never begun", path);
-	*out = version;
+	file->version = version;
+	file->has_log = format == 2;
 	return 0;
 }
 
@@ -79,31 +85,67 @@ check_size(const char *path, const uint8_t *header, uint64_t size, struct error 
 }
 
 /*
- * Sets file->is_torn. A journal that begins with the magic bytes belongs to an unfinished commit. A
- * journal that cannot be read is an error, because without it half a commit would be read as a
- * whole one.
+ * Opens the file whose name is that of the recording with the ending appended. Returns 0, with
+ * *fd -1 if there is no such file. A file that cannot be read is an error, because without it half
+ * of what was written would be read as the whole.
+ */
+static int
+open_part(const char *path, const struct reader_file *file, const char *ending, int *fd,
+	  struct error *err)
+{
+	struct strbuf name;
+	int rc = 0;
+
+	strbuf_init(&name);
+	strbuf_add_format(&name, "%s%s", file->real, ending);
+	*fd = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (*fd < 0 && (errno == EACCES || errno == EPERM))
+		rc = error_set(err, ERROR_SYSTEM,
+			       "cannot read %s: its writer %s %s, without which it is not whole: "
+			       "%s",
+			       path, file->is_written ? "also writes" : "was killed and has left",
+			       name.data, strerror(errno));
+	strbuf_release(&name);
+	return rc;
+}
+
+/*
+ * Sets file->in_parts for a file without a log. A journal that begins with the magic bytes belongs
+ * to an unfinished commit.
  */
 static int
 check_journal(const char *path, struct reader_file *file, struct error *err)
 {
 	static const uint8_t magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
 	uint8_t begin[sizeof(magic)];
-	struct strbuf name;
-	int fd, rc = 0;
+	int fd, rc = open_part(path, file, RECORDING_JOURNAL, &fd, err);
 
-	strbuf_init(&name);
-	strbuf_add_format(&name, "%s-journal", file->real);
-	fd = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		rc = error_set(err, ERROR_SYSTEM,
-			       "cannot read %s: its writer was killed and has left %s, without "
-			       "which it is not whole: %s",
-			       path, name.data, strerror(errno));
-	file->is_torn = fd >= 0 && read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
-			memcmp(begin, magic, sizeof(magic)) == 0;
+	file->in_parts = fd >= 0 && read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+			 memcmp(begin, magic, sizeof(magic)) == 0;
 	if (fd >= 0)
 		close(fd);
-	strbuf_release(&name);
+	return rc;
+}
+
+/*
+ * Sets file->in_parts for a file with a log, and adds the size of the log to that of the file. The
+ * log of a recorder that is ending may have been removed.
+ */
+static int
+check_log(const char *path, struct reader_file *file, struct error *err)
+{
+	struct stat info = { .st_size = 0 };
+	int fd, rc = open_part(path, file, RECORDING_LOG, &fd, err);
+	const bool found = fd >= 0 && fstat(fd, &info) == 0;
+
+	file->in_parts = file->is_written ||
+			 (found && (info.st_size > 0 || !S_ISREG(info.st_mode)));
+	file->size += (uint64_t)info.st_size;
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0 && info.st_size > LOG_MOST)
+		rc = error_set(err, ERROR_FORMAT, "%s cannot be read: its log %s%s is too large",
+			       path, file->real, RECORDING_LOG);
 	return rc;
 }
 
@@ -126,7 +168,7 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 	file->is_written = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 	got = pread(fd, header, sizeof(header), 0);
 	close(fd);
-	/* The journal is in the directory of the file itself, not in that of a link to the file. */
+	/* Journal and log are in the directory of the file itself, not in that of a link to it. */
 	file->real = realpath(path, NULL);
 	if (file->real == NULL)
 		file->real = xstrdup(path);
@@ -134,10 +176,12 @@ reader_file_check(const char *path, struct reader_file *file, struct error *err)
 		return error_set(err, ERROR_FORMAT, "%s is empty: nothing was recorded", path);
 	if (got < (ssize_t)sizeof(header))
 		return error_set(err, ERROR_FORMAT, "%s is not a recording of wallsample", path);
-	rc = check_header(path, header, &file->version, err);
-	if (rc == 0 && !file->is_written)
+	rc = check_header(path, header, file, err);
+	if (rc == 0 && file->has_log)
+		rc = check_log(path, file, err);
+	else if (rc == 0 && !file->is_written)
 		rc = check_journal(path, file, err);
-	if (rc == 0 && !file->is_written && !file->is_torn)
+	if (rc == 0 && !file->is_written && !file->in_parts)
 		rc = check_size(path, header, file->size, err);
 	return rc;
 }
@@ -198,76 +242,11 @@ limit_database(struct recording *recording)
 			   NULL, NULL, NULL);
 }
 
-/* --- an unfinished commit ----------------------------------------------------------------- */
-
-static bool
-copy_range(int from, int to, off_t at, off_t end)
-{
-	char bytes[1 << 16];
-
-	while (at < end) {
-		const off_t left = end - at, most = (off_t)sizeof(bytes);
-		const ssize_t got = pread(from, bytes, (size_t)(left < most ? left : most), at);
-		ssize_t put;
-
-		if (got <= 0)
-			return got == 0; /* 0: the file became shorter after its size was read */
-		put = pwrite(to, bytes, (size_t)got, at);
-		if (put < 0)
-			return false;
-		at += put; /* a short write is continued from here */
-	}
-	return true;
-}
-
-/* Copies a file. Holes stay holes, so that a hostile sparse file cannot fill the disk. */
-static bool
-copy_all(int from, int to, off_t size)
-{
-	off_t at = 0, end;
-
-	while ((at = lseek(from, at, SEEK_DATA)) >= 0) {
-		end = lseek(from, at, SEEK_HOLE);
-		if (end < 0 || !copy_range(from, to, at, end))
-			return false;
-		at = end;
-	}
-	return errno == ENXIO && ftruncate(to, size) == 0;
-}
+/* --- a recording in parts ----------------------------------------------------------------- */
 
 /*
- * Copies the file whose name is `path` with the ending appended to a new file `base` in the
- * directory. Returns false, with errno set, if that fails or the source is not a regular file.
- */
-static bool
-copy_file(const char *path, const char *ending, int dirfd, const char *base)
-{
-	struct strbuf name;
-	struct stat info;
-	bool good = false;
-	int from, to, number;
-
-	strbuf_init(&name);
-	strbuf_add_format(&name, "%s%s", path, ending);
-	from = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	to = openat(dirfd, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (from >= 0 && to >= 0 && fstat(from, &info) == 0) {
-		errno = EINVAL;
-		good = S_ISREG(info.st_mode) && copy_all(from, to, info.st_size);
-	}
-	number = errno;
-	if (from >= 0)
-		close(from);
-	if (to >= 0)
-		close(to);
-	strbuf_release(&name);
-	errno = number;
-	return good;
-}
-
-/*
- * Opens the private copy, a file "x" in the directory, with its journal. SQLite rolls the
- * unfinished commit back at the first read.
+ * Opens the private copy, a file "x" in the directory, with its journal or log. At the first read
+ * SQLite rolls an unfinished commit back, or reads the log. The directory may be closed then.
  */
 static int
 open_copy(struct recording *recording, int dirfd)
@@ -281,34 +260,36 @@ open_copy(struct recording *recording, int dirfd)
 			    &recording->db);
 	if (rc != SQLITE_OK)
 		return rc;
+	(void)sqlite3_db_config(recording->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	/* Before the first read: no memory of the log is shared with other processes. */
+	rc = sqlite3_exec(recording->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
 	limit_database(recording);
-	return sqlite3_exec(recording->db,
-			    "PRAGMA locking_mode=EXCLUSIVE; "
-			    "SELECT 1 FROM sqlite_master LIMIT 1",
-			    NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		return rc;
+	return sqlite3_exec(recording->db, "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL);
 }
 
 static int
-repair_in(struct recording *recording, int dirfd, const char *folder, struct error *err)
+open_in(struct recording *recording, const struct reader_file *file, int dirfd, const char *folder,
+	struct error *err)
 {
+	const char *state = file->is_written ? "is being written" : "was not finished";
 	int rc;
 
-	if (dirfd < 0 || !copy_file(recording->real, "", dirfd, "x") ||
-	    !copy_file(recording->real, "-journal", dirfd, "x-journal"))
+	if (dirfd < 0 || !reader_copy_make(recording->real, file, dirfd))
 		return error_set(err, ERROR_SYSTEM,
-				 "%s was not finished, and a copy of it to be put in order cannot "
+				 "%s %s, and a copy of it to be put in order cannot "
 				 "be made in %s: %s; TMPDIR may name another folder",
-				 recording->path, folder, strerror(errno));
+				 recording->path, state, folder, strerror(errno));
 	rc = open_copy(recording, dirfd);
 	if (rc == SQLITE_OK)
 		return 0;
-	return error_set(err, ERROR_FORMAT,
-			 "%s was not finished, and could not be put in order: %s", recording->path,
-			 sqlite3_errstr(rc));
+	return error_set(err, ERROR_FORMAT, "%s %s, and could not be put in order: %s",
+			 recording->path, state, sqlite3_errstr(rc));
 }
 
 static int
-repair_copy(struct recording *recording, struct error *err)
+open_private_copy(struct recording *recording, const struct reader_file *file, struct error *err)
 {
 	const char *folder = secure_getenv("TMPDIR");
 	struct strbuf name;
@@ -319,10 +300,9 @@ repair_copy(struct recording *recording, struct error *err)
 	strbuf_add_format(&name, "%s/wallsample-XXXXXX", folder);
 	if (mkdtemp(name.data) != NULL)
 		dirfd = open(name.data, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = repair_in(recording, dirfd, folder, err);
+	rc = open_in(recording, file, dirfd, folder, err);
 	if (dirfd >= 0) {
-		(void)unlinkat(dirfd, "x", 0);
-		(void)unlinkat(dirfd, "x-journal", 0);
+		reader_copy_remove(dirfd);
 		close(dirfd);
 		(void)rmdir(name.data);
 	}
@@ -360,8 +340,8 @@ reader_file_open(struct recording *recording, const struct reader_file *file, st
 	char *uri;
 	int rc;
 
-	if (file->is_torn)
-		return repair_copy(recording, err);
+	if (file->in_parts)
+		return open_private_copy(recording, file, err);
 	uri = uri_of(recording->real, !file->is_written);
 	rc = sqlite3_open_v2(uri, &recording->db,
 			     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |

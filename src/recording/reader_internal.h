@@ -3,6 +3,7 @@
  * reader_internal.h - the files that read a recording:
  * reader.c opens a recording and reads its description,
  * reader_file.c checks the file and opens the database,
+ * reader_copy.c copies a recording that consists of several files,
  * reader_rows.c reads and checks the rows of a table, and reports errors of SQLite,
  * reader_load.c loads the profile,
  * reader_ticks.c reads ticks and computes the selected share of a span,
@@ -72,21 +73,33 @@ struct recording {
 struct reader_file {
 	char *real;      /* path without symbolic links; the caller frees it, also after an error */
 	bool is_written; /* a recorder has locked the file */
-	bool is_torn;    /* the file has the journal of an unfinished commit */
-	uint64_t size;
+	bool has_log;    /* the database is in the format for write-ahead logs */
+	/* The file has the journal of an unfinished commit, or a log. */
+	bool in_parts;
+	uint64_t size;    /* of the file and its log, in bytes */
 	unsigned version; /* schema version of the recording */
 };
 /*
- * Checks header, journal and size of the file, and fills `file`. ERROR_FORMAT: the file is not a
+ * Checks header, journal, log and size of the file, and fills `file`. ERROR_FORMAT: the file is no
  * recording, or is truncated. ERROR_SYSTEM: the file cannot be read.
  */
 int reader_file_check(const char *path, struct reader_file *file, struct error *err);
 /*
- * Opens the database for reading. After an unfinished commit, opens a private copy in which the
- * commit is rolled back.
+ * Opens the database for reading. If the file has a log or the journal of an unfinished commit,
+ * opens a private copy, in which the log is read or the commit is rolled back.
  */
 int reader_file_open(struct recording *recording, const struct reader_file *file,
 		     struct error *err);
+
+/* --- reader_copy.c */
+/*
+ * Copies the file `path` to a file "x" in the directory, and its journal or log to one beside it.
+ * Holes stay holes, and links are not followed. Returns false, with errno set, after an error;
+ * EBUSY: the recorder has changed the files again and again.
+ */
+bool reader_copy_make(const char *path, const struct reader_file *file, int dirfd);
+/* Removes the copies. */
+void reader_copy_remove(int dirfd);
 
 /* --- reader_rows.c: errors */
 /*

@@ -84,18 +84,13 @@ static void
 mark_written(struct recorder *recorder, const struct run_stats *stats)
 {
 	recorder->process_written = recorder->process != NULL;
-	recorder->committed = recorder->written;
 	recorder->stats = *stats;
 	recorder->stats_written = true;
 	spans_written(&recorder->spans);
-	if (recorder->spans.next_id > 0)
-		recorder_file_settle(recorder);
+	recorder->has_samples = recorder->spans.next_id > 0;
 }
 
-/*
- * Runs one transaction, and returns the result of SQLite. After an error the caller rolls back.
- * SQLITE_BUSY: another process is reading the file.
- */
+/* Runs one transaction, and returns the result of SQLite. After an error the caller rolls back. */
 static int
 transact(struct recorder *recorder, const struct contents *contents)
 {
@@ -131,10 +126,12 @@ recorder_create(const struct recording_config *config, struct profile *profile,
 	*out = NULL;
 	recorder->config = *config;
 	recorder->profile = profile;
-	recorder->fd = -1;
+	recorder->fd = recorder->log.folder = -1;
 	recorder->base = config->base != NULL ? xstrdup(config->base) : NULL;
 	recorder->path = xstrdup(config->path != NULL ? config->path : "a temporary recording");
 	rc = recorder_file_create(recorder, err);
+	if (rc == 0)
+		rc = recorder_log_create(recorder, err);
 	if (rc != 0) {
 		recorder_discard(recorder);
 		return rc;
@@ -163,37 +160,35 @@ recorder_set_process(struct recorder *recorder, const struct process *process)
 bool
 recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held)
 {
-	return !recorder->failed && now_ns - recorder->last_ns >= (held ? OVERDUE_NS : DUE_NS);
+	const uint64_t age_ns = now_ns - recorder->last_ns;
+
+	if (recorder->failed || (held && age_ns < OVERDUE_NS))
+		return false;
+	if (!recorder_log_takes_commits(recorder))
+		return recorder_log_can_advance(recorder);
+	return age_ns >= DUE_NS;
 }
 
-/* Rolls the transaction back, so that the next commit writes its rows again. */
-static void
-roll_back(struct recorder *recorder)
-{
-	(void)sqlite3_exec(recorder->db, "ROLLBACK", NULL, NULL, NULL);
-	recorder->written = recorder->committed;
-	table_clear(&recorder->values);
-}
-
-/*
- * True if the result `rc` of a transaction means that another process is reading the file. Does not
- * call SQLite, because recorder_refuse needs the last error of SQLite.
- */
-static bool
-is_busy(int rc)
-{
-	return (rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED;
-}
-
+/* Ends writing after an error, which is returned. The recording holds the earlier commits. */
 static int
-fail(struct recorder *recorder, struct error *err)
+fail(struct recorder *recorder, int rc)
 {
-	const int rc = recorder_refuse(recorder, err);
-
 	recorder->failed = true;
 	profile_set_recorder(recorder->profile, NULL);
-	roll_back(recorder);
+	(void)sqlite3_exec(recorder->db, "ROLLBACK", NULL, NULL, NULL);
 	return rc;
+}
+
+/* Runs a transaction, and requests that it be written to the disk. */
+static int
+commit(struct recorder *recorder, const struct contents *contents, struct error *err)
+{
+	int rc;
+
+	if (transact(recorder, contents) != SQLITE_OK)
+		return fail(recorder, recorder_refuse(recorder, err));
+	rc = recorder_log_committed(recorder, err);
+	return rc == 0 ? 0 : fail(recorder, rc);
 }
 
 int
@@ -207,47 +202,39 @@ recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct
 		return error_set(err, ERROR_OUTPUT, "cannot write to %s: that has failed before",
 				 recorder->path);
 	rc = recorder_file_check(recorder, err);
-	recorder->last_ns = clock_now_ns();
-	if (rc != 0) {
-		recorder->failed = true;
-		profile_set_recorder(recorder->profile, NULL);
-		return rc;
+	if (rc == 0)
+		rc = recorder_log_advance(recorder, false, err);
+	if (rc != 0)
+		return fail(recorder, rc);
+	if (recorder->log.is_durable)
+		recorder_file_settle(recorder);
+	if (recorder_log_takes_commits(recorder)) {
+		recorder->last_ns = clock_now_ns();
+		rc = commit(recorder, &(struct contents){ .stats = stats }, err);
 	}
-	rc = transact(recorder, &(struct contents){ .stats = stats });
-	if (is_busy(rc))
-		roll_back(recorder);
 	recorder->cpu_ns += clock_own_cpu_ns() - cpu_ns;
-	return rc == SQLITE_OK || is_busy(rc) ? 0 : fail(recorder, err);
+	return rc;
 }
-
-/*
- * Longest time in ms that the last transactions wait for other processes that read the file. A
- * report may take this long to read it.
- */
-#define LAST_WAIT_MS 30000
 
 /*
  * Runs a transaction at the end of a recording. Does nothing and returns 0 after an earlier error.
  */
 static int
-transact_last(struct recorder *recorder, const struct contents *contents, struct error *err)
+commit_last(struct recorder *recorder, const struct contents *contents, struct error *err)
 {
 	int rc = recorder->failed ? 0 : recorder_file_check(recorder, err);
 
 	if (recorder->failed || rc != 0)
 		return rc;
-	sqlite3_busy_timeout(recorder->db, LAST_WAIT_MS);
-	if (transact(recorder, contents) != SQLITE_OK)
-		return fail(recorder, err);
-	recorder_file_settle(recorder);
-	return 0;
+	rc = recorder_log_advance(recorder, true, err);
+	return rc == 0 ? commit(recorder, contents, err) : fail(recorder, rc);
 }
 
 int
 recorder_put_causal(struct recorder *recorder, const struct causal_result *result,
 		    struct error *err)
 {
-	return transact_last(recorder, &(struct contents){ .causal = result }, err);
+	return commit_last(recorder, &(struct contents){ .causal = result }, err);
 }
 
 int
@@ -261,18 +248,20 @@ recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum r
 	};
 	int rc;
 
-	rc = transact_last(recorder, &(struct contents){ .stats = stats, .end = ends[end] }, err);
+	rc = commit_last(recorder, &(struct contents){ .stats = stats, .end = ends[end] }, err);
 	/* Samples are committed before names are resolved, which may take long. */
 	if (rc == 0 && symbols != NULL)
-		rc = transact_last(recorder, &(struct contents){ .symbols = symbols }, err);
-	/*
-	 * fsync protects the data against a crash of the machine. Other processes see the data
-	 * without it.
-	 */
-	if (rc == 0 && !recorder->failed && recorder->fd >= 0 && fsync(recorder->fd) != 0)
-		rc = error_set(err, ERROR_OUTPUT, "cannot write to %s: %s", recorder->path,
-			       strerror(errno));
+		rc = commit_last(recorder, &(struct contents){ .symbols = symbols }, err);
+	if (rc == 0 && !recorder->failed)
+		rc = recorder_log_conclude(recorder, err);
 	return rc;
+}
+
+bool
+recorder_join(struct recorder *recorder)
+{
+	(void)recorder_log_conclude(recorder, NULL);
+	return !recorder->log.is_left;
 }
 
 void
@@ -281,11 +270,17 @@ recorder_free(struct recorder *recorder)
 	if (recorder == NULL)
 		return;
 	profile_set_recorder(recorder->profile, NULL);
+	(void)recorder_join(recorder);
 	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
 		sqlite3_finalize(recorder->put[i]);
 	sqlite3_close(recorder->db);
+	if (recorder->has_samples)
+		recorder_file_settle(recorder);
+	else
+		recorder_file_restore(recorder);
+	if (recorder->vfs != NULL && (!recorder->has_samples || !recorder->log.is_left))
+		place_vfs_remove_log(recorder->vfs);
 	place_vfs_free(recorder->vfs);
-	recorder_file_restore(recorder);
 	/*
 	 * The descriptor is closed after the database, because closing any descriptor of a file
 	 * releases SQLite's POSIX locks on the file.
@@ -304,6 +299,8 @@ recorder_discard(struct recorder *recorder)
 {
 	if (recorder->fd >= 0 && recorder_file_check(recorder, NULL) == 0)
 		(void)unlinkat(recorder->config.dirfd, recorder->base, 0);
+	recorder->has_samples = false;
+	recorder_log_end(recorder);
 	recorder_free(recorder);
 }
 
@@ -318,7 +315,9 @@ recorder_size(const struct recorder *recorder)
 {
 	struct stat info;
 
-	return recorder->fd >= 0 && fstat(recorder->fd, &info) == 0 ? (uint64_t)info.st_size : 0;
+	if (recorder->fd < 0 || fstat(recorder->fd, &info) != 0)
+		return 0;
+	return (uint64_t)info.st_size + recorder_log_size(recorder);
 }
 
 uint64_t

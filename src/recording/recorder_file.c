@@ -16,6 +16,11 @@
  * have some of these names.
  */
 #define TEMPORARY_TRIES 8
+/*
+ * Longest time in ms that the first transaction waits for other processes that read the file, which
+ * has just got its name.
+ */
+#define LOCK_WAIT_MS 1000
 
 static int
 file_refuse(const struct recorder *recorder, const char *why, struct error *err)
@@ -36,10 +41,7 @@ recorder_refuse(const struct recorder *recorder, struct error *err)
 	if ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN || code == SQLITE_FULL) && number != 0)
 		return file_refuse(recorder, strerror(number), err);
 	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-		return file_refuse(recorder,
-				   "another program has been reading it for too long; it "
-				   "holds what was written before that",
-				   err);
+		return file_refuse(recorder, "another program has opened it", err);
 	return file_refuse(recorder, sqlite3_errstr(code), err);
 }
 
@@ -87,24 +89,30 @@ create_temporary(struct recorder *recorder, char *name, size_t size)
 	return -1;
 }
 
-/* Renames a recording and the journal that a killed writer may have left. */
+/* Files that a killed writer may have left beside a recording. */
+static const char *const endings[] = { RECORDING_JOURNAL, RECORDING_LOG };
+
+/* Renames a recording and what a killed writer may have left beside it. */
 static int
 move(const struct recorder *recorder, const char *from, const char *to)
 {
 	const int dirfd = recorder->config.dirfd;
 	struct strbuf old, new;
-	int rc;
 
+	if (renameat(dirfd, from, dirfd, to) != 0)
+		return -1;
 	strbuf_init(&old);
 	strbuf_init(&new);
-	strbuf_add_format(&old, "%s-journal", from);
-	strbuf_add_format(&new, "%s-journal", to);
-	rc = renameat(dirfd, from, dirfd, to);
-	if (rc == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+		strbuf_clear(&old);
+		strbuf_clear(&new);
+		strbuf_add_format(&old, "%s%s", from, endings[i]);
+		strbuf_add_format(&new, "%s%s", to, endings[i]);
 		(void)renameat(dirfd, old.data, dirfd, new.data);
+	}
 	strbuf_release(&old);
 	strbuf_release(&new);
-	return rc;
+	return 0;
 }
 
 /*
@@ -152,15 +160,18 @@ take_name(struct recorder *recorder, struct error *err)
 void
 recorder_file_settle(struct recorder *recorder)
 {
-	struct strbuf journal;
+	struct strbuf beside;
 
 	if (recorder->aside == NULL)
 		return;
-	strbuf_init(&journal);
-	strbuf_add_format(&journal, "%s-journal", recorder->aside);
 	(void)unlinkat(recorder->config.dirfd, recorder->aside, 0);
-	(void)unlinkat(recorder->config.dirfd, journal.data, 0);
-	strbuf_release(&journal);
+	strbuf_init(&beside);
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+		strbuf_clear(&beside);
+		strbuf_add_format(&beside, "%s%s", recorder->aside, endings[i]);
+		(void)unlinkat(recorder->config.dirfd, beside.data, 0);
+	}
+	strbuf_release(&beside);
 	free(recorder->aside);
 	recorder->aside = NULL;
 }
@@ -247,19 +258,18 @@ make_table(struct recorder *recorder, enum recording_table table)
 }
 
 /*
- * Creates tables, views and prepared statements. With the rollback journal the database is one
- * consistent file except during a commit; a write-ahead log would be a second file. SQLite does not
- * wait for the disk: a commit takes 0.04 ms (median) instead of 10 ms (longest 184 ms). The kernel
- * keeps what a killed process has written, and recorder_finish calls fsync once.
+ * Creates tables, views and prepared statements. SQLite never calls fsync, which would take 10 ms
+ * (median) to 184 ms in each commit; recorder_log.c does. This transaction needs no journal: if it
+ * is not completed, the file has nothing.
  */
 static int
 make_tables(struct recorder *recorder)
 {
-	char sql[160];
+	char sql[200];
 
 	snprintf(sql, sizeof(sql),
-		 "PRAGMA temp_store=MEMORY; PRAGMA synchronous=OFF; PRAGMA journal_mode=DELETE; "
-		 "PRAGMA application_id=%d; BEGIN IMMEDIATE",
+		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=MEMORY; PRAGMA synchronous=OFF; "
+		 "PRAGMA journal_mode=MEMORY; PRAGMA application_id=%d; BEGIN IMMEDIATE",
 		 RECORDING_APPLICATION_ID);
 	recorder_execute(recorder, sql);
 	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)
@@ -280,6 +290,7 @@ recorder_file_create(struct recorder *recorder, struct error *err)
 		return rc;
 	if (open_database(recorder) != SQLITE_OK)
 		return recorder_refuse(recorder, err);
+	sqlite3_busy_timeout(recorder->db, LOCK_WAIT_MS);
 	/*
 	 * Before anything is written, checks that the name still refers to the file that the
 	 * recorder created: SQLite has opened the file by this name.

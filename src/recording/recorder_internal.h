@@ -3,6 +3,7 @@
  * recorder_internal.h - the files that write a recording.
  * recorder.c        creates a recording, commits to it and finishes it
  * recorder_file.c   creates and locks the file, detects whether another file has taken its name
+ * recorder_log.c    writes the log of the database, see recorder_log_internal.h
  * recorder_rows.c   writes the rows of a profile
  * recorder_causal.c writes the rows of a causal profile
  * spans.c           sums consecutive equal samples
@@ -13,6 +14,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include "recording/recorder_log_internal.h"
 #include "recording/recording_internal.h"
 #include "recording/schema_internal.h"
 #include "wallsample/profile/profile_recorder.h"
@@ -118,17 +120,17 @@ struct recorder {
 	struct profile *profile;
 	struct profile_recorder listener;
 	struct spans spans;
-	/* written: with the rows of the present transaction; committed: without */
-	struct written written, committed;
+	struct written written; /* with the rows of the present transaction */
 	/*
 	 * Maps (table; id) to a value in the last written row with this id: the name of a thread,
-	 * `most` of a wait, 0 for a system call. Cleared when a transaction is rolled back.
+	 * `most` of a wait, 0 for a system call.
 	 */
 	struct table values;
 	struct run_stats stats; /* statistics at the last commit */
 	bool stats_written;
 
 	struct place_vfs *vfs;
+	struct recorder_log log;
 	/* present name of the file that had the recording's name before; NULL: there is none */
 	char *aside;
 	int fd;           /* locked descriptor of the file; -1 for a temporary recording */
@@ -139,6 +141,7 @@ struct recorder {
 	int error_number; /* errno after the last error in a transaction */
 	uint64_t last_ns; /* time of the last commit */
 	uint64_t cpu_ns;  /* CPU time that commits have taken */
+	bool has_samples; /* samples have been committed */
 	bool failed;      /* a commit has failed: nothing more is written */
 };
 

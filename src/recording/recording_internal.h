@@ -15,6 +15,7 @@
 #include "recording/schema_internal.h"
 #include "wallsample/causal/causal.h"
 #include "wallsample/profile/run_stats.h"
+#include "wallsample/recording/recording.h"
 
 /* --- fields.c ----------------------------------------------------------------------- */
 
@@ -73,25 +74,32 @@ bool field_take(const struct field *field, void *object, const struct recording_
  */
 void field_merge(const struct field *field, void *object, double value, bool first);
 
+/* Ending of the rollback journal, as of RECORDING_LOG (recording.h). */
+#define RECORDING_JOURNAL "-journal"
+
 /*
  * --- place_vfs.c ----------------------------------------------------------------------
  * SQLite checks a path for symbolic links and then opens it by name, which leaves time to replace a
  * directory of the path. This file system looks names up below a directory descriptor. It never
- * opens, finds or deletes files other than the database and its journal, even if a journal names
- * other files.
+ * opens, finds or deletes files other than the database, its journal and its log, even if a journal
+ * names other files.
  */
 
 struct place_vfs;
 
 /*
- * Creates a file system for the file `base` in the directory. If `old_journal` is true, SQLite
- * rolls an existing journal back; else SQLite does not read it, and a new file replaces it at the
- * next commit. Returns NULL if SQLite has no file system for Unix.
+ * Creates a file system for the file `base` in the directory. If `old_files` is true, SQLite
+ * rolls an existing journal back and reads an existing log; else SQLite reads neither, and a new
+ * file replaces it when SQLite creates one. Returns NULL if SQLite has no file system for Unix.
  */
-struct place_vfs *place_vfs_create(int dirfd, const char *base, bool old_journal);
+struct place_vfs *place_vfs_create(int dirfd, const char *base, bool old_files);
 /* Frees the file system, which may be NULL. The database must have been closed. */
 void place_vfs_free(struct place_vfs *vfs);
 /* Opens the database; flags and result are those of sqlite3_open_v2. */
 int place_vfs_open(struct place_vfs *vfs, int flags, sqlite3 **out);
+/* Returns a descriptor of the log that SQLite has created, borrowed until place_vfs_free, or -1. */
+int place_vfs_log(const struct place_vfs *vfs);
+/* Removes the log that SQLite has created, unless its name belongs to another file by now. */
+void place_vfs_remove_log(struct place_vfs *vfs);
 
 #endif

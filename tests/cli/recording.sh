@@ -94,7 +94,7 @@ expect_in "$out" 'State      never finished'
 grep -q 'Own cost .* [1-9][0-9.]* MiB of memory' "$out" ||
 	complain "$what: the recording does not have wallsample's own cost up to its end"
 expect_unharmed "$pid" S
-rm -f killed.wsdb killed.wsdb-journal
+rm -f killed.wsdb killed.wsdb-wal
 
 # two at once
 begin record -p "$pid" -o two.wsdb
@@ -121,9 +121,13 @@ expect_in "$out" 'Causal     2 candidates, 16 experiments in 16 s, of which 2 s 
 	ulimit -f 260
 	"$WALLSAMPLE" record -r 2000 --max-overhead 100 -p "$pid" -d 20 -o little.wsdb 2>"$err"
 ) && [ -z "$(grep 'cannot write' "$err")" ] && true
+if [ -e little.wsdb-wal ]; then
+	grep -q 'the samples of the first .*, in this file and in little.wsdb-wal' "$err" ||
+		complain "little.wsdb-wal is not mentioned: $(cat "$err")"
+fi
 run info little.wsdb
 expect_status 0
-rm -f little.wsdb
+rm -f little.wsdb little.wsdb-wal
 
 # a folder that cannot be written, links, streams
 if ! is_root; then

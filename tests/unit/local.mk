@@ -52,6 +52,7 @@ unit_tests = \
 	tests/unit/profile/test_profile_parallelism \
 	tests/unit/profile/test_run_stats \
 	tests/unit/recording/test_joint \
+	tests/unit/recording/test_power_cut \
 	tests/unit/recording/test_reader_file \
 	tests/unit/recording/test_recording \
 	tests/unit/recording/test_recording_causal \

@@ -6,6 +6,12 @@
  * carrier (profile.h) are stored in one row, a span. Once or twice a second the new rows are
  * written in one transaction (a commit): a recorder that is killed loses about the last second.
  *
+ * Until it is completed, a recording is two files: the database and its write-ahead log, to which
+ * commits append, and which no other process but a reader (recording_read.h) can read. A thread of
+ * the recorder calls fsync(2) for the log after 3 to 4 seconds of samples: a power cut loses these
+ * and what is sampled while the disk writes them. No other thread waits for the disk, except in
+ * recorder_put_causal, recorder_finish and recorder_free.
+ *
  * recording_read.h reads recordings; wallsample-recording(5) describes the tables.
  */
 #ifndef WALLSAMPLE_RECORDING_RECORDING_H
@@ -29,6 +35,10 @@
 #define RECORDING_APPLICATION_ID 0x77736462
 #define RECORDING_SCHEMA 7
 #define RECORDING_SCHEMA_OLDEST 5
+
+/* What SQLite appends to the name of a database for its write-ahead log:
+ * https://www.sqlite.org/tempfiles.html, section 2.2. */
+#define RECORDING_LOG "-wal"
 
 /* Largest number of experiments (causal.h) that a recording stores, more than a run of a day makes.
  * Later experiments are not stored. */
@@ -54,8 +64,8 @@ struct recorder;
  * ERROR_OUTPUT (negated) with *out NULL: the file cannot be written, another recorder writes it, or
  * the name belongs to something other than a regular file.
  *
- * The replaced file is kept in the same directory, as ".wallsample-...-old", until samples have
- * been written. recorder_free restores it if there are no samples.
+ * The replaced file is kept in the same directory, as ".wallsample-...-old", until samples are on
+ * the disk. recorder_free restores it if there are no samples.
  */
 int recorder_create(const struct recording_config *config, struct profile *profile,
 		    struct recorder **out, struct error *err);
@@ -64,17 +74,18 @@ int recorder_create(const struct recording_config *config, struct profile *profi
 void recorder_set_process(struct recorder *recorder, const struct process *process);
 
 /*
- * True if the last commit was at least half a second ago or, if `held` is true because threads of
- * the target are held, at least a second ago. False after an error.
+ * True if recorder_commit has something to do: the last commit was at least half a second ago or,
+ * if `held` is true because threads of the target are held, at least a second ago. False after an
+ * error, and while commits wait for the disk because the log is copied into the database.
  */
 bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held);
 
 /*
  * Writes additions to the profile since the last commit. To be called only while no thread of the
- * target is stopped, because a slow disk may take long. Returns 0, also if another process is
- * reading the file: the next commit then writes the rows. Returns ERROR_OUTPUT (negated) if the
- * file cannot be written, or another program has removed or replaced it. After an error the
- * recording holds the earlier commits, and every later commit fails.
+ * target is stopped, because a system that has no memory left for files may take long. Returns 0,
+ * also while the log is copied into the database: a later commit then writes the rows. Returns
+ * ERROR_OUTPUT (negated) if the file cannot be written, or another program has removed or replaced
+ * it. After an error the recording holds the earlier commits, and every later commit fails.
  */
 int recorder_commit(struct recorder *recorder, const struct run_stats *stats, struct error *err);
 
@@ -88,12 +99,18 @@ int recorder_put_causal(struct recorder *recorder, const struct causal_result *r
 
 /*
  * Completes the recording: writes what was added since the last commit, the reason for the end of
- * the run, and, unless `symbols` is NULL, the names of all frames. Frames without a name are no
- * error. Returns 0, or ERROR_OUTPUT (negated) if the file cannot be written. After an earlier error
- * does nothing and returns 0.
+ * the run, and, unless `symbols` is NULL, the names of all frames, then makes it one file and waits
+ * until that is on the disk. Frames without a name are no error. Returns 0, or ERROR_OUTPUT
+ * (negated) if the file cannot be written. After an earlier error does nothing and returns 0.
  */
 int recorder_finish(struct recorder *recorder, const struct run_stats *stats, enum run_end end,
 		    struct symbols *symbols, struct error *err);
+
+/*
+ * Makes the recording one file after an error. Returns false if that is not possible, as on a full
+ * disk: the log, PATH with RECORDING_LOG appended, then stays, and is a part of the recording.
+ */
+bool recorder_join(struct recorder *recorder);
 
 /*
  * Closes the file and frees the recorder, which may be NULL. A recording without samples that has
@@ -108,8 +125,8 @@ void recorder_discard(struct recorder *recorder);
 uint64_t recorder_kept_ns(const struct recorder *recorder);
 
 /*
- * Return the size of the file in bytes (0 for a temporary recording), and the CPU time that the
- * commits have used.
+ * Return the size of the file and its log in bytes (0 for a temporary recording), and the CPU time
+ * that the commits have used.
  */
 uint64_t recorder_size(const struct recorder *recorder);
 uint64_t recorder_cpu_ns(const struct recorder *recorder);

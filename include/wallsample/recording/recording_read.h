@@ -18,10 +18,10 @@ struct recording;
 
 /*
  * Opens a recording, which the caller closes. All later reads see its state at this call, even if
- * it is still being written. If its writer was killed in a commit, the commit is rolled back in a
- * private copy below TMPDIR, by default below /var/tmp. Returns 0; ERROR_FORMAT (negated) if the
- * file is no recording, or is damaged; ERROR_SYSTEM (negated) if it cannot be read. After an error
- * *out is NULL.
+ * it is still being written. If it is, or its writer was killed, the file and its log or journal
+ * are read in a private copy below TMPDIR, by default below /var/tmp. Returns 0; ERROR_FORMAT
+ * (negated) if the file is no recording, or is damaged; ERROR_SYSTEM (negated) if it cannot be
+ * read. After an error *out is NULL.
  */
 int recording_open(const char *path, struct recording **out, struct error *err);
 /*

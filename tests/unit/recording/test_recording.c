@@ -331,47 +331,6 @@ test_disk_fails(void **state)
 	place_remove(&place);
 }
 
-/* In place of SQLite's: nobody waits. */
-int
-sqlite3_busy_timeout(sqlite3 *db, int ms)
-{
-	(void)db;
-	(void)ms;
-	return SQLITE_OK;
-}
-
-/* Somebody reads it and does not end: who is in the way is said, and what was written stays. */
-static void
-test_reader_stays(void **state)
-{
-	uint32_t worker, idle;
-	struct profile *profile = make_profile(&worker, &idle);
-	struct modules *modules = modules_create();
-	struct recorder *recorder;
-	struct place place;
-	struct error err;
-	sqlite3 *reader;
-
-	(void)state;
-	place_make(&place);
-	recorder = record_in(&place, profile, modules);
-	sample_ticks(profile, worker, idle, 50);
-	assert_int_equal(recorder_commit(recorder, &no_stats, &err), 0);
-	assert_int_equal(sqlite3_open(place.path, &reader), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM spans", NULL, NULL,
-				      NULL), SQLITE_OK);
-	sample_ticks(profile, worker, idle, 50);
-	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_STOPPED, NULL, &err),
-			 -ERROR_OUTPUT);
-	assert_non_null(strstr(err.text, "another program has been reading it"));
-	recorder_free(recorder);
-	sqlite3_close(reader);
-	assert_int_equal(ask(place.path, "SELECT count(*) FROM ticks"), 50);
-	profile_free(profile);
-	modules_free(modules);
-	place_remove(&place);
-}
-
 /* A view, for people: a function that was inlined into another was called by it. */
 static void
 test_top_functions(void **state)
@@ -734,7 +693,6 @@ main(void)
 		cmocka_unit_test(test_unusual),
 		cmocka_unit_test(test_earlier_state),
 		cmocka_unit_test(test_disk_fails),
-		cmocka_unit_test(test_reader_stays),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_timeline),
 		cmocka_unit_test(test_timeline_part),

@@ -38,6 +38,7 @@ place_remove(struct place *place)
 {
 	(void)unlinkat(place->dirfd, "x.wsdb", 0);
 	(void)unlinkat(place->dirfd, "x.wsdb-journal", 0);
+	(void)unlinkat(place->dirfd, "x.wsdb-wal", 0);
 	close(place->dirfd);
 	assert_int_equal(rmdir(place->folder), 0);
 }
