@@ -6,6 +6,7 @@
 #include "elf/image_internal.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,11 +27,27 @@ struct image_block {
 
 struct image_blocks {
 	uint8_t *memory; /* all bytes of an image in memory, which has no blocks; else NULL */
+	/* A read has got no answer (file_proxy.h). No other is made, and the file is not closed
+	 * before wallsample ends: that may hang, too. */
+	bool unanswered;
 	/* Index of the segment that the last read used. It is checked first, because the unwinder
 	 * reads one segment word by word. */
 	size_t last_segment;
 	struct image_block block[]; /* all blocks of the file */
 };
+
+/* Reads the file, and returns the number of bytes. */
+static size_t
+read_file(const struct image *image, uint64_t offset, void *to, size_t size)
+{
+	size_t got;
+
+	if (image->blocks->unanswered)
+		return 0;
+	got = file_proxy_read(image->proxy, image->device, image->fd, offset, to, size);
+	image->blocks->unanswered = got < size && errno == ETIMEDOUT;
+	return got;
+}
 
 static const struct image_block *
 load_block(const struct image *image, struct image_block *block, uint64_t index)
@@ -42,7 +59,7 @@ load_block(const struct image *image, struct image_block *block, uint64_t index)
 		want = BLOCK_SIZE;
 	block->tried = true;
 	block->bytes = xmalloc(want);
-	block->length = (uint32_t)file_read_at(image->fd, offset, block->bytes, want);
+	block->length = (uint32_t)read_file(image, offset, block->bytes, want);
 	return block;
 }
 
@@ -81,7 +98,7 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 	}
 	/* Large reads, such as that of a symbol table, happen once, so their bytes are not kept. */
 	if (size >= BLOCK_SIZE)
-		return file_read_at(image->fd, offset, to, size) == size;
+		return read_file(image, offset, to, size) == size;
 	return read_blocks(image, offset, to, size);
 }
 
@@ -215,7 +232,8 @@ image_free(struct image *image)
 	if (image->fd >= 0) {
 		for (uint64_t i = 0; i < (image->size - 1) / BLOCK_SIZE + 1; i++)
 			free(image->blocks->block[i].bytes);
-		close(image->fd);
+		if (!image->blocks->unanswered)
+			close(image->fd);
 	}
 	free(image->blocks->memory);
 	free(image->blocks);

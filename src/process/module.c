@@ -2,6 +2,7 @@
 /* module.c - the table of modules, and the module of each mapping. */
 #include "wallsample/process/module.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "process/process_internal.h"
@@ -16,6 +17,7 @@
 struct modules {
 	struct module **module;
 	size_t count, capacity;
+	struct file_proxy *proxy; /* how the files of the target are opened and read; or NULL */
 	struct table by_file; /* (hash of path and device, inode) -> module id; see find_module */
 };
 
@@ -41,6 +43,18 @@ modules_free(struct modules *modules)
 	free(modules->module);
 	table_release(&modules->by_file);
 	free(modules);
+}
+
+void
+modules_set_proxy(struct modules *modules, struct file_proxy *proxy)
+{
+	modules->proxy = proxy;
+}
+
+struct file_proxy *
+modules_proxy(const struct modules *modules)
+{
+	return modules->proxy;
 }
 
 size_t
@@ -119,16 +133,19 @@ open_vdso(struct module *module, const struct process *process, const struct map
 }
 
 static void
-open_file(struct module *module, const struct process *process, const struct maps_line *line)
+open_file(struct module *module, const struct process *process, struct file_proxy *proxy,
+	  const struct maps_line *line)
 {
-	int fd = module_file_open(process, line, &module->why);
+	struct stat st;
+	int fd = module_file_open(process, line, proxy, &st, &module->why);
 
 	if (fd < 0)
 		return;
-	module->image = image_open_fd(fd);
+	module->image = image_open_file(fd, &st, proxy);
 	if (module->image != NULL)
 		module->kind = MODULE_FILE;
-	module->why = module->image ? NULL : "not an ELF file";
+	else
+		module->why = errno == ETIMEDOUT ? module_file_why(errno) : "not an ELF file";
 }
 
 /* Returns the length of the path without the suffix " (deleted)". */
@@ -139,7 +156,7 @@ plain_length(const char *path)
 }
 
 static struct module *
-module_open(const struct process *process, const struct maps_line *line)
+module_open(const struct process *process, struct file_proxy *proxy, const struct maps_line *line)
 {
 	char *path = xstrndup(line->path, plain_length(line->path));
 	struct module *module = module_create(path, module_path_is_deleted(line->path),
@@ -154,7 +171,7 @@ module_open(const struct process *process, const struct maps_line *line)
 	else if (path[0] == '[')
 		module->kind = MODULE_ANONYMOUS;
 	else
-		open_file(module, process, line);
+		open_file(module, process, proxy, line);
 	return module;
 }
 
@@ -207,7 +224,7 @@ modules_add(struct modules *modules, const struct process *process, const struct
 	if (id != MODULE_NONE)
 		return id;
 	table_insert(&modules->by_file, key, identity.inode, (uint32_t)modules->count, NULL);
-	return append(modules, module_open(process, &identity));
+	return append(modules, module_open(process, modules->proxy, &identity));
 }
 
 uint32_t

@@ -16,6 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
+#include "wallsample/base/file_proxy.h"
 
 /* Largest number of segments (PT_LOAD) of an image, and largest size of a build-id in bytes. */
 #define IMAGE_MAX_SEGMENTS 64
@@ -27,7 +30,10 @@ struct image_segment { /* one PT_LOAD program header */
 };
 
 struct image {
-	int fd;             /* owned; -1 when the bytes are in memory */
+	int fd; /* owned; -1 when the bytes are in memory */
+	/* How the file is read; borrowed. NULL: directly. */
+	struct file_proxy *proxy;
+	uint64_t device;    /* st_dev of the file */
 	uint64_t size;      /* bytes in the file or in memory */
 	int64_t written_ns; /* modification time of the file when it was opened */
 	size_t segment_count;
@@ -49,6 +55,10 @@ struct image {
  * segments. The caller frees the image with image_free().
  */
 struct image *image_open_fd(int fd);
+
+/* As image_open_fd(), for a file whose properties are *st, which is read by `proxy`; that is
+ * borrowed. When it returns NULL, errno is ETIMEDOUT if there was no answer, else another value. */
+struct image *image_open_file(int fd, const struct stat *st, struct file_proxy *proxy);
 
 /* Makes an image of bytes in memory, which are copied; returns NULL in the cases of
  * image_open_fd. */
