@@ -4,6 +4,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/base/bytes.h \
 	include/wallsample/base/capability.h \
 	include/wallsample/base/error.h \
+	include/wallsample/base/file_proxy.h \
+	include/wallsample/base/helper.h \
 	include/wallsample/base/histogram.h \
 	include/wallsample/base/memory.h \
 	include/wallsample/base/sandbox.h \
@@ -16,6 +18,8 @@ libwallsample_a_SOURCES += \
 	src/base/clock.c \
 	src/base/error.c \
 	src/base/file.c \
+	src/base/file_proxy.c \
+	src/base/helper.c \
 	src/base/histogram.c \
 	src/base/log.c \
 	src/base/memory.c \

@@ -50,6 +50,7 @@ run_release(struct run *run)
 	jit_free(run->jit);
 	maps_free(run->maps);
 	modules_free(run->source.modules);
+	file_proxy_free(run->files);
 	request_release(&run->request);
 	target_release(&run->target);
 	supervisor_end();
@@ -85,6 +86,11 @@ start_supervisor(struct run *run)
 static void
 open_names(struct run *run)
 {
+	const struct file_waiting waiting = { .stop = &signals_stop };
+
+	run->files = file_proxy_create();
+	file_proxy_set_waiting(run->files, &waiting);
+	modules_set_proxy(run->source.modules, run->files);
 	run->maps = maps_create(run->target.process, run->source.modules);
 	run->jit = jit_create(run->target.process, run->maps, &run->request.log);
 	snprintf(run->root, sizeof(run->root), "/proc/%d/root", (int)run->target.pid);
@@ -128,7 +134,7 @@ run_prepare(struct run *run, struct error *err)
 	if (run->recorder != NULL)
 		recorder_set_process(run->recorder, run->target.process);
 	open_names(run);
-	rights_reduce(&run->request.output, run->target.is_command);
+	rights_reduce(&run->request.output, run->files, run->target.is_command);
 	memory_limit_set();
 	return 0;
 }

@@ -109,6 +109,7 @@ struct run {
 	struct source source;
 	struct target target;
 	struct status_line status;
+	struct file_proxy *files; /* by which files of the target are read */
 	struct maps *maps;
 	struct jit *jit;
 	struct jit_objects *jit_objects;

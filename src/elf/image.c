@@ -6,6 +6,7 @@
 #include "elf/image_internal.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,7 +58,7 @@ read_slowly(const struct image *image, uint64_t offset, void *to, size_t size)
 	}
 	/* Large reads, such as that of a symbol table, happen once, so their bytes are not kept. */
 	if (size >= IMAGE_BLOCK_SIZE)
-		return file_read_at(image->fd, offset, to, size) == size;
+		return image_file_read(&image->blocks->file, offset, to, size) == size;
 	return read_blocks(image, offset, to, size);
 }
 
@@ -162,6 +163,19 @@ image_create(int fd, uint64_t size, void *memory, struct image_cache *cache)
 }
 
 void
+image_set_proxy(struct image *image, struct file_proxy *proxy, uint64_t device)
+{
+	image->proxy = image->blocks->file.proxy = proxy;
+	image->device = image->blocks->file.device = device;
+}
+
+bool
+image_answers(const struct image *image)
+{
+	return !image->blocks->file.unanswered;
+}
+
+void
 image_free(struct image *image)
 {
 	struct image_blocks *blocks;
@@ -173,7 +187,7 @@ image_free(struct image *image)
 		image_cache_drop_file(blocks->cache, &blocks->file);
 	if (blocks->owns_cache)
 		image_cache_free(blocks->cache);
-	if (image->fd >= 0)
+	if (image->fd >= 0 && !blocks->file.unanswered)
 		close(image->fd);
 	free(blocks->memory);
 	free(blocks);

@@ -4,6 +4,7 @@
  */
 #include "elf/image_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "wallsample/base/base.h"
@@ -112,6 +113,18 @@ evict(struct image_cache *cache, const struct image_block *kept)
 	}
 }
 
+size_t
+image_file_read(struct image_file *file, uint64_t offset, void *to, size_t size)
+{
+	size_t got;
+
+	if (file->unanswered)
+		return 0;
+	got = file_proxy_read(file->proxy, file->device, file->fd, offset, to, size);
+	file->unanswered = got < size && errno == ETIMEDOUT;
+	return got;
+}
+
 static struct image_block *
 load(struct image_cache *cache, struct image_file *file, uint64_t index)
 {
@@ -127,7 +140,7 @@ load(struct image_cache *cache, struct image_file *file, uint64_t index)
 		.index = index,
 		.capacity = (uint32_t)want,
 	};
-	block->length = (uint32_t)file_read_at(file->fd, offset, block->bytes, want);
+	block->length = (uint32_t)image_file_read(file, offset, block->bytes, want);
 	*bucket = block;
 	link_newest(cache, block);
 	cache->bytes += memory_of(block);

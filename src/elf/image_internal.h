@@ -26,7 +26,13 @@ struct image_block {
 
 /* A file whose blocks are in a cache. */
 struct image_file {
-	int fd;        /* borrowed */
+	int fd; /* borrowed */
+	/* How it is read (file_proxy.h), and its file system. */
+	struct file_proxy *proxy;
+	uint64_t device;
+	/* A read has got no answer. No other is made, and the file is not closed before wallsample
+	 * ends: that may hang, too. */
+	bool unanswered;
 	uint64_t size; /* in bytes */
 	size_t count;  /* number of its blocks in the cache */
 	/* Of the blocks with an index that has this remainder, the one that was used last; NULL:
@@ -38,6 +44,13 @@ struct image_file {
  * it takes both over. The cache is borrowed; NULL: the image has a cache of its own. Headers are
  * not read. The caller frees the image with image_free(). */
 struct image *image_create(int fd, uint64_t size, void *memory, struct image_cache *cache);
+
+/* Sets how the image of a file is read: by `proxy`, which is borrowed, or directly if it is NULL.
+ * `device` is st_dev of the file. */
+void image_set_proxy(struct image *image, struct file_proxy *proxy, uint64_t device);
+
+/* Reads the file, and returns the number of bytes. */
+size_t image_file_read(struct image_file *file, uint64_t offset, void *to, size_t size);
 
 /* Returns a block of the file, and puts it into file->recent. A block that is not in the cache is
  * read, and the blocks that were used longest ago are freed while the cache is over its limit. The

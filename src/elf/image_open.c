@@ -3,6 +3,7 @@
 #include "elf/image_internal.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,8 +93,13 @@ read_build_id(struct image *image)
 static struct image *
 image_or_null(struct image *image)
 {
+	int error;
+
+	errno = 0;
 	if (!read_headers(image)) {
+		error = errno;
 		image_free(image);
+		errno = error;
 		return NULL;
 	}
 	read_build_id(image);
@@ -107,22 +113,32 @@ written_ns(const struct stat *st)
 }
 
 struct image *
-image_open_fd(int fd, struct image_cache *cache)
+image_open_file(int fd, const struct stat *st, struct file_proxy *proxy, struct image_cache *cache)
 {
 	struct image *image;
-	struct stat st;
-	uint64_t size;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr) ||
-	    (uint64_t)st.st_size > IMAGE_MAX_SIZE) {
-		if (fd >= 0)
-			close(fd);
+	if (!S_ISREG(st->st_mode) || st->st_size < (off_t)sizeof(Elf64_Ehdr) ||
+	    (uint64_t)st->st_size > IMAGE_MAX_SIZE) {
+		close(fd);
+		errno = 0;
 		return NULL;
 	}
-	size = (uint64_t)st.st_size;
-	image = image_create(fd, size, NULL, cache);
-	image->written_ns = written_ns(&st);
+	image = image_create(fd, (uint64_t)st->st_size, NULL, cache);
+	image_set_proxy(image, proxy, st->st_dev);
+	image->written_ns = written_ns(st);
 	return image_or_null(image);
+}
+
+struct image *
+image_open_fd(int fd, struct image_cache *cache)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0)
+		return image_open_file(fd, &st, NULL, cache);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
 }
 
 struct image *
@@ -156,14 +172,16 @@ image_is_unchanged(const struct image *image)
 	struct image *now;
 	struct stat st;
 	bool same;
+	int fd;
 
 	if (image_memory(image) != NULL)
 		return true;
-	if (fstat(image->fd, &st) != 0)
+	if (file_proxy_stat(image->proxy, image->device, image->fd, &st) != 0)
 		return false;
 	if ((uint64_t)st.st_size == image->size && written_ns(&st) == image->written_ns)
 		return true;
-	now = image_open_fd(fcntl(image->fd, F_DUPFD_CLOEXEC, 0), NULL);
+	fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
+	now = fd >= 0 ? image_open_file(fd, &st, image->proxy, NULL) : NULL;
 	same = now && now->build_id_size > 0 && now->build_id_size == image->build_id_size &&
 	       memcmp(now->build_id, image->build_id, now->build_id_size) == 0;
 	image_free(now);

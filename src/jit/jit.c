@@ -21,6 +21,9 @@ static const struct jit_source *const sources[] = {
  * one read of known files to the next. */
 #define SEARCH_INTERVAL NS_PER_SEC
 #define READ_INTERVAL (10 * NS_PER_MS)
+/* Longest time for which a search is put off because stops are outstanding: each search waits for
+ * the process that opens files, and threads that stop meanwhile get no stack. */
+#define SEARCH_DELAY (100 * NS_PER_MS)
 /* Time from the first search to the second. The time between searches doubles with each search
  * until it is at least SEARCH_INTERVAL. It is short at first because the program may just have been
  * started, and may not run long. */
@@ -137,9 +140,11 @@ jit_begin(struct jit *jit, uint64_t now_ns)
 }
 
 void
-jit_tick(struct jit *jit, uint64_t now_ns)
+jit_tick(struct jit *jit, uint64_t now_ns, bool outstanding)
 {
-	if (jit->interval_ns == 0 || now_ns - jit->searched_ns >= jit->interval_ns)
+	const uint64_t interval = jit->interval_ns + (outstanding ? SEARCH_DELAY : 0);
+
+	if (jit->interval_ns == 0 || now_ns - jit->searched_ns >= interval)
 		jit_search(jit, now_ns);
 	else if (now_ns - jit->read_ns < READ_INTERVAL)
 		return;

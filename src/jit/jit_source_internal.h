@@ -113,15 +113,20 @@ const char *jit_owner_refusal(const struct stat *st, uid_t target, uid_t own);
 /*
  * Opens the file at `path`, below the target's root directory, for reading. Accepts only a regular
  * file that jit_owner_refusal() accepts, and no symbolic link. Returns a descriptor,
- * which the caller closes, or -1 with the reason in *why, a constant text; NULL: there is no such
- * file, the root directory is not known, or the kernel does not permit openat2(2).
+ * which the caller closes, and stores the file's properties; or -1 with the reason in *why, a
+ * constant text; NULL: there is no such file, the root directory is not known, or the kernel does
+ * not permit openat2(2).
  */
-int jit_file_open(const struct jit_target *target, const char *path, const char **why);
+int jit_file_open(const struct jit_target *target, const char *path, struct stat *st,
+		  const char **why);
 /* Opens the file of a mapping for reading, by /proc/PID/map_files if that is permitted, else by the
  * path of its module. Accepts files and returns a descriptor as jit_file_open(), but *why is never
  * NULL after a failure. */
 int jit_file_open_mapped(const struct jit_target *target, const struct mapping *mapping,
-			 const char **why);
+			 struct stat *st, const char **why);
+
+/* Returns the proxy (file_proxy.h) by which all files of the target are read; may be NULL. */
+struct file_proxy *jit_target_proxy(const struct jit_target *target);
 
 /* --- a source ----------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "jit/jit_source_internal.h"
+#include "wallsample/base/file_proxy.h"
 #include "wallsample/base/bytes.h"
 
 #define MAGIC 0x4A695444u
@@ -133,6 +134,7 @@ add_dump(struct jitdump *all, const struct mapping *mapping, const struct module
 	struct strbuf path = STRBUF_INIT;
 	struct dump *dump;
 	const char *why;
+	struct stat st;
 
 	all->dump = xgrow(all->dump, &all->capacity, all->count + 1, sizeof(*all->dump));
 	dump = &all->dump[all->count++];
@@ -141,7 +143,7 @@ add_dump(struct jitdump *all, const struct mapping *mapping, const struct module
 	dump->path = path.data;
 	dump->dev = module->dev;
 	dump->inode = module->inode;
-	dump->fd = jit_file_open_mapped(all->target, mapping, &why);
+	dump->fd = jit_file_open_mapped(all->target, mapping, &st, &why);
 	if (dump->fd < 0)
 		log_say(all->target->log, LOG_NORMAL, "%s names no code: %s", dump->path, why);
 }
@@ -174,8 +176,8 @@ dump_bytes(struct jitdump *all, const struct dump *dump, uint64_t offset, size_t
 		return all->window + (offset - all->window_offset);
 	all->window = xgrow(all->window, &all->window_capacity, size > WINDOW ? size : WINDOW, 1);
 	all->window_offset = offset;
-	all->window_size = file_read_at(dump->fd, offset, all->window,
-					size > WINDOW ? size : WINDOW);
+	all->window_size = file_proxy_read(jit_target_proxy(all->target), dump->dev, dump->fd,
+					   offset, all->window, size > WINDOW ? size : WINDOW);
 	all->fetched += all->window_size;
 	return size <= all->window_size ? all->window : NULL;
 }
@@ -390,7 +392,7 @@ read_dump(struct jitdump *all, struct dump *dump, size_t budget)
 	struct stat st;
 	uint64_t end;
 
-	if (dump->fd < 0 || dump->broken != NULL || fstat(dump->fd, &st) != 0)
+	if (dump->fd < 0 || dump->broken != NULL || file_stat_cached(dump->fd, &st) != 0)
 		return true;
 	end = (uint64_t)st.st_size;
 	if (end < dump->offset)

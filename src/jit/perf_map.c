@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "jit/jit_source_internal.h"
+#include "wallsample/base/file_proxy.h"
 
 #define CHUNK ((size_t)64 << 10) /* bytes that are read at once */
 /* Largest number of bytes in a line; longer lines are ignored. */
@@ -118,14 +119,13 @@ perf_map_search(void *state)
 	int fd;
 
 	snprintf(map->path, sizeof(map->path), "/tmp/perf-%" PRIu32 ".map", map->target->ns_pid);
-	fd = jit_file_open(map->target, map->path, &why);
+	fd = jit_file_open(map->target, map->path, &st, &why);
 	if (fd < 0) {
 		if (why != NULL)
 			perf_map_refuse(map, why);
 		return;
 	}
-	if (fstat(fd, &st) != 0 ||
-	    (map->fd >= 0 && st.st_dev == map->dev && st.st_ino == map->inode)) {
+	if (map->fd >= 0 && st.st_dev == map->dev && st.st_ino == map->inode) {
 		close(fd);
 		return;
 	}
@@ -210,6 +210,12 @@ take_bytes(struct perf_map *map, const char *bytes, size_t size)
 	}
 }
 
+static size_t
+read_map(const struct perf_map *map, uint64_t offset, void *to, size_t size)
+{
+	return file_proxy_read(jit_target_proxy(map->target), map->dev, map->fd, offset, to, size);
+}
+
 /* Returns true when the last bytes that were read are still at the same place of the file;
  * otherwise the file was written again from its beginning. `size`: its present size. */
 static bool
@@ -218,7 +224,7 @@ is_continued(const struct perf_map *map, uint64_t size)
 	char tail[TAIL];
 
 	return size >= map->offset &&
-	       file_read_at(map->fd, map->offset - map->tail_size, tail, map->tail_size) ==
+	       read_map(map, map->offset - map->tail_size, tail, map->tail_size) ==
 		       map->tail_size &&
 	       memcmp(tail, map->tail, map->tail_size) == 0;
 }
@@ -230,7 +236,7 @@ perf_map_read(void *state, size_t budget)
 	char chunk[CHUNK];
 	struct stat st;
 
-	if (map->fd < 0 || fstat(map->fd, &st) != 0)
+	if (map->fd < 0 || file_stat_cached(map->fd, &st) != 0)
 		return true;
 	if ((uint64_t)st.st_size == map->offset &&
 	    memcmp(&st.st_mtim, &map->changed, sizeof(map->changed)) == 0)
@@ -245,7 +251,7 @@ perf_map_read(void *state, size_t budget)
 		map->too_large |= left > 0 && map->offset >= MAX_FILE;
 		if (left == 0 || map->too_large || jit_book_is_full(map->book))
 			break;
-		got = file_read_at(map->fd, map->offset, chunk, size);
+		got = read_map(map, map->offset, chunk, size);
 		if (got == 0)
 			break;
 		take_bytes(map, chunk, got);

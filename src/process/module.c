@@ -25,6 +25,7 @@
 struct modules {
 	struct module **module;
 	size_t count, capacity;
+	struct file_proxy *proxy; /* how the files of the target are opened and read; or NULL */
 	struct table by_file; /* (hash of path and device, inode) -> module id; see find_module */
 	struct image_cache *cache; /* of all images of files */
 	size_t files, files_most;  /* number of images of mapped files, and its limit */
@@ -67,6 +68,18 @@ modules_free(struct modules *modules)
 	table_release(&modules->by_file);
 	image_cache_free(modules->cache);
 	free(modules);
+}
+
+void
+modules_set_proxy(struct modules *modules, struct file_proxy *proxy)
+{
+	modules->proxy = proxy;
+}
+
+struct file_proxy *
+modules_proxy(const struct modules *modules)
+{
+	return modules->proxy;
 }
 
 size_t
@@ -148,19 +161,21 @@ static void
 open_file(struct modules *modules, struct module *module, const struct process *process,
 	  const struct maps_line *line)
 {
+	struct stat st;
 	int fd = -1;
 
 	if (modules->files < modules->files_most)
-		fd = module_file_open(process, line, &module->why);
+		fd = module_file_open(process, line, modules->proxy, &st, &module->why);
 	else
 		module->why = module_file_why(EMFILE);
 	if (fd < 0)
 		return;
-	module->image = image_open_fd(fd, modules->cache);
+	module->image = image_open_file(fd, &st, modules->proxy, modules->cache);
+	modules->files += module->image != NULL;
 	if (module->image != NULL)
 		module->kind = MODULE_FILE;
-	modules->files += module->image != NULL;
-	module->why = module->image ? NULL : "not an ELF file";
+	else
+		module->why = errno == ETIMEDOUT ? module_file_why(errno) : "not an ELF file";
 }
 
 /* Returns the length of the path without the suffix " (deleted)". */

@@ -50,6 +50,8 @@ module_file_why(int error)
 		return "too many open files";
 	case ESRCH:
 		return "the process has gone";
+	case ETIMEDOUT:
+		return "its file system does not answer";
 	default:
 		return "the file could not be opened";
 	}
@@ -229,8 +231,8 @@ module_path_is_deleted(const char *path)
 	return length > ending && strcmp(path + length - ending, MODULE_DELETED) == 0;
 }
 
-int
-module_file_open(const struct process *process, const struct maps_line *line, const char **why)
+static int
+open_file(const struct process *process, const struct maps_line *line, const char **why)
 {
 	const int root_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 	const char *ignored;
@@ -261,6 +263,83 @@ module_file_open(const struct process *process, const struct maps_line *line, co
 	if (fd < 0)
 		fd = try_below(process, line, open("/", root_flags), &ignored);
 	return fd;
+}
+
+/* --- by the second process ------------------------------------------------------------------- */
+
+/* The arguments of open_by_call, and what it finds. */
+struct wanted_file {
+	pid_t pid;
+	struct maps_line line; /* without the path */
+	char path[PATH_MAX];
+};
+
+struct opened_file {
+	struct stat st;
+	const char *why;
+	bool denied; /* the process may not read the memory of the target */
+};
+
+static void
+open_by_call(struct file_call *call)
+{
+	const struct wanted_file *wanted = call->in;
+	struct opened_file *opened = call->out;
+	struct maps_line line = wanted->line;
+	const struct process process = {
+		.pid = wanted->pid,
+		.dirfd = call->in_fd,
+		.taskfd = openat(call->in_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+	};
+	char byte;
+
+	*opened = (struct opened_file){ .why = NULL };
+	line.path = wanted->path;
+	call->got = sizeof(*opened);
+	call->out_fd = open_file(&process, &line, &opened->why);
+	if (call->out_fd >= 0 && fstat(call->out_fd, &opened->st) != 0) {
+		opened->why = module_file_why(errno);
+		close(call->out_fd);
+		call->out_fd = -1;
+	}
+	opened->denied = call->out_fd < 0 &&
+			 !module_read_memory(&process, line.start, &byte, sizeof(byte)) &&
+			 errno == EPERM;
+	if (process.taskfd >= 0)
+		close(process.taskfd);
+}
+
+int
+module_file_open(const struct process *process, const struct maps_line *line,
+		 struct file_proxy *proxy, struct stat *st, const char **why)
+{
+	struct wanted_file wanted = { .pid = process->pid, .line = *line };
+	const size_t length = strlen(line->path);
+	struct opened_file opened;
+	struct file_call call = { .function = open_by_call,
+				  .device = line->dev,
+				  .in = &wanted,
+				  .in_size = sizeof(wanted),
+				  .in_fd = process->dirfd,
+				  .out = &opened,
+				  .out_size = sizeof(opened) };
+
+	if (length >= sizeof(wanted.path)) {
+		*why = module_file_why(ENAMETOOLONG);
+		return -1;
+	}
+	memcpy(wanted.path, line->path, length + 1);
+	if (!file_proxy_call(proxy, &call)) {
+		*why = module_file_why(errno);
+		return -1;
+	}
+	/* Yama (ptrace_scope 1) permits to read the memory of a process only to its ancestors,
+	 * such as wallsample, if that has started the process. */
+	if (opened.denied && proxy != NULL)
+		(void)file_proxy_call(NULL, &call);
+	*why = opened.why;
+	*st = opened.st;
+	return call.out_fd;
 }
 
 /* --- modules --------------------------------------------------------------------------------- */

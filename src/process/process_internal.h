@@ -148,10 +148,12 @@ enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *li
  * Only regular files are opened for reading: an open of a device may have an effect, and an open of
  * a FIFO may wait for a writer.
  *
- * Returns a descriptor that the caller closes, or -1. Then *why is a fixed text, to be reported
- * with the mapping's path.
+ * The file is opened by `proxy` (file_proxy.h). Returns a descriptor that the caller closes, and
+ * stores the properties of the file; or -1. Then *why is a fixed text, to be reported with the
+ * mapping's path.
  */
-int module_file_open(const struct process *process, const struct maps_line *line, const char **why);
+int module_file_open(const struct process *process, const struct maps_line *line,
+		     struct file_proxy *proxy, struct stat *st, const char **why);
 
 /*
  * Opens the path below the directory `root` with O_PATH. Fails when a component of the path is a

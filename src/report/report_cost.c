@@ -273,12 +273,13 @@ static void
 write_absences(const struct run_stats *stats, struct page *page)
 {
 	if (stats->absences > 0)
-		page_field(page, "Absent",
-			   "%s in %s: wallsample was stopped, frozen or without a CPU; threads "
-			   "that ran then are counted as \"%s\"",
-			   quantity_time((int64_t)stats->absent_ns).text,
-			   quantity_things(stats->absences, "pause", "pauses").text,
-			   sample_failure_text(FAILURE_ABSENT));
+		page_field(
+			page, "Absent",
+			"%s in %s: wallsample was stopped, frozen, without a CPU or waiting for a "
+			"file; threads that ran then are counted as \"%s\"",
+			quantity_time((int64_t)stats->absent_ns).text,
+			quantity_things(stats->absences, "pause", "pauses").text,
+			sample_failure_text(FAILURE_ABSENT));
 }
 
 static void

@@ -15,6 +15,10 @@
  */
 #define FINDER_MISFITS_MOST 20
 
+/* Number of looks at which debug information is wanted and may not be read, after which finder_look
+ * waits until it may. */
+#define FINDER_DELAYS_MOST 20
+
 struct finder *
 finder_create(const struct finder_kind *kind, const struct runtime_tools *tools)
 {
@@ -63,6 +67,9 @@ finder_refuse(struct finder *finder, struct finder_candidate *candidate, const c
 	char reason[256];
 	va_list args;
 
+	/* Its debug information, which was not read yet, may make it readable. */
+	if (candidate->dwarf_waits)
+		return;
 	va_start(args, fmt);
 	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
@@ -74,6 +81,17 @@ finder_refuse(struct finder *finder, struct finder_candidate *candidate, const c
 	strbuf_release(&text);
 	finder->why_pending = true;
 	candidate->state = FINDER_REFUSED;
+}
+
+/* Returns true when files may be read that are not read by a proxy (file_proxy.h). Waits for that
+ * only at each FINDER_DELAYS_MOST-th look. */
+static bool
+finder_may_read(const struct finder *finder, struct finder_candidate *candidate)
+{
+	const struct runtimes_config *config = finder->tools->config;
+	const bool wait = ++candidate->delays % FINDER_DELAYS_MOST == 0;
+
+	return config->may_read == NULL || config->may_read(config->context, wait);
 }
 
 /* --- layouts ----------------------------------------------------------------------------- */
@@ -88,6 +106,9 @@ finder_try_dwarf(struct finder *finder, struct finder_candidate *candidate)
 	bool taken;
 
 	if (candidate->dwarf_tried)
+		return false;
+	candidate->dwarf_waits = !finder_may_read(finder, candidate);
+	if (candidate->dwarf_waits)
 		return false;
 	candidate->dwarf_tried = true;
 	snprintf(root, sizeof(root), "/proc/%d/root", process->pid);
@@ -161,6 +182,8 @@ finder_check_misfit(struct finder *finder, struct finder_candidate *candidate)
 		candidate->misfits = 0;
 		return;
 	}
+	if (candidate->dwarf_waits)
+		return;
 	if (!proved && candidate->looks + 1 != FINDER_LOOKS_MOST)
 		return;
 	finder->kind->version_text(candidate, text);
@@ -186,9 +209,11 @@ finder_check_waiting(struct finder *finder, struct finder_candidate *candidate)
 static void
 finder_check(struct finder *finder, struct finder_candidate *candidate)
 {
+	candidate->dwarf_waits = false;
 	if (candidate->state == FINDER_READY)
 		finder_check_ready(finder, candidate);
-	if (candidate->state == FINDER_NEW && finder->kind->choose_layout(finder, candidate)) {
+	if (candidate->state == FINDER_NEW && finder->kind->choose_layout(finder, candidate) &&
+	    !candidate->dwarf_waits) {
 		candidate->state = FINDER_WAITING;
 		candidate->misfits = 0;
 	}

@@ -24,8 +24,7 @@
  * only when the mappings have changed. Initialisation takes 10 ms or so from exec, but a program
  * may load a runtime and begin to use it at any time. */
 #define FINDER_LOOKS_MOST 2000
-/* Size of the buffer for the text of a version. */
-#define FINDER_VERSION_TEXT 48
+#define FINDER_VERSION_TEXT 48 /* size of the buffer for the text of a version */
 
 /* Result of a check of a layout against memory. */
 enum finder_fit {
@@ -55,7 +54,9 @@ struct finder_candidate {
 	unsigned misfit_checks; /* number of consecutive checks that did not fit */
 	unsigned misfits;       /* how many of these prove that the layout is wrong: see finder.c */
 	uint64_t misfit_cpu_ns; /* CPU time of the process at the latest misfit */
-	bool dwarf_tried;       /* finder_try_dwarf was called */
+	bool dwarf_tried;       /* finder_try_dwarf has called kind->read_dwarf */
+	bool dwarf_waits;       /* its last call may not read files (runtimes_config.may_read) */
+	unsigned delays;        /* number of its calls */
 };
 
 struct finder {
@@ -119,16 +120,15 @@ const void *finder_place(const struct finder *finder, const struct finder_candid
  * refusal since the last call of finder_why. */
 const char *finder_why(struct finder *finder);
 
-/* Functions for the implementations of struct finder_kind. finder_module returns the candidate's
- * module. */
+/* For the implementations of struct finder_kind: returns the candidate's module. */
 const struct module *finder_module(const struct finder *finder,
 				   const struct finder_candidate *candidate);
 /* Sets the state FINDER_REFUSED, which lasts until the module is mapped at another address. `fmt`:
  * format of the reason in the message that finder_why returns. */
 void finder_refuse(struct finder *finder, struct finder_candidate *candidate, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Calls kind->read_dwarf at the first call for a candidate. Returns true when that has read the
- * layout; false otherwise, and at all later calls. */
+/* Calls kind->read_dwarf, once for a candidate. Returns true when that has read the layout. While
+ * files may not be read, returns false, and the candidate keeps its state, even if refused. */
 bool finder_try_dwarf(struct finder *finder, struct finder_candidate *candidate);
 
 /* --- instances.c: the runtimes of one language ------------------------------------------- */

@@ -5,6 +5,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/sampler/stack.h \
 	src/sampler/absence.c \
 	src/sampler/charge.c \
+	src/sampler/file_wait.c \
 	src/sampler/charge_internal.h \
 	src/sampler/attribute.c \
 	src/sampler/unwind_sample.c \

@@ -40,8 +40,9 @@
  *   7. unwind and attribute the remaining sleeping threads
  *   8. consumers: green tasks, waits, deadlocks, charge; at the end of a window of about a second,
  *      for which the tick has observed all threads, weights
- * Between slow steps late_serve releases late threads that have stopped meanwhile. The buffers for
- * copies are taken from a pool when threads are observed, before the running ones are stopped.
+ * Between slow steps late_serve releases late threads that have stopped meanwhile; while a step
+ * waits for a file of the target, they are released by a signal handler (file_wait.c). The buffers
+ * for copies are taken from a pool when threads are observed, before the running ones are stopped.
  */
 #ifndef WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_PIPELINE_INTERNAL_H

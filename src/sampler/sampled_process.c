@@ -18,6 +18,8 @@
  * as exited. GONE_PAUSE_NS: time between two of these reads. */
 #define GONE_ATTEMPTS 5
 #define GONE_PAUSE_NS 200000L
+/* Longest wait for late stops before a runtime's debug information is read. */
+#define SETTLE_NS (100 * NS_PER_MS)
 
 struct sampled_process *
 sampled_process_create(struct run *run, struct hold *hold)
@@ -324,6 +326,20 @@ return_to_stops(void *context)
 	hold_resume(process->hold);
 }
 
+static bool
+may_read(void *context, bool wait)
+{
+	const struct sampled_process *process = context;
+	struct tracer *tracer = process->run->tracer;
+
+	if (wait && must_not_wait(process)) {
+		hold_resume(process->hold);
+		tracer_finish(tracer, SETTLE_NS);
+		hold_pause(process->hold);
+	}
+	return !must_not_wait(process);
+}
+
 void
 sampled_process_begin_runtimes(struct sampled_process *process)
 {
@@ -338,6 +354,7 @@ sampled_process_begin_runtimes(struct sampled_process *process)
 		.thread = sampled_process_thread,
 		.leave = leave_stops,
 		.back = return_to_stops,
+		.may_read = may_read,
 		.context = process,
 		.wanted = process->run->config.runtimes,
 		.extra = context->extra_runtime,

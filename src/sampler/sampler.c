@@ -102,6 +102,7 @@ sampler_create(const struct sampler_config *config, const struct sampler_context
 	sampler->charging.hidden.last_entry = UINT32_MAX;
 	weights_init(&sampler->calibration, run, &sampler->charging);
 	sampler->hold.run = run;
+	sampler->file_wait.hold = &sampler->hold;
 	sampler->hold.priority = &sampler->priority;
 	sampler->deadlocks.run = run;
 	add_process(sampler);
@@ -447,6 +448,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	priority_raise(&sampler->priority);
 	stats->nice_value = sampler->priority.nice;
 	log_say(log, LOG_VERBOSE, "sampling at nice %d", stats->nice_value);
+	file_wait_begin(&sampler->file_wait, hooks->stop);
 	start_clock(sampler);
 	begin_occupation(sampler);
 
@@ -468,6 +470,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	if (sampler->run.tracer != NULL)
 		stats->child_exited = tracer_exit_status(sampler->run.tracer, &stats->child_status);
 	update_stats(sampler);
+	file_wait_end(&sampler->file_wait, hooks->stop);
 	sampler->runs = false;
 	priority_restore(&sampler->priority);
 	log_say(log, LOG_VERBOSE, "unwind: %llu frames, %.3f us a frame",

@@ -28,6 +28,12 @@ struct absence {
 	uint64_t unselected_ns; /* CPU time of threads without samples */
 };
 
+/* file_wait.c: waits for files of the target. */
+struct file_wait {
+	struct hold *hold; /* borrowed */
+	bool left;         /* a wait has begun, and has called hold_pause */
+};
+
 struct sampler {
 	struct run run;
 	struct priority priority;
@@ -40,6 +46,7 @@ struct sampler {
 	struct deadlocks deadlocks;
 	struct looks looks;
 	struct absence absence;
+	struct file_wait file_wait;
 	/* Buffer for the observations of a tick. */
 	struct observation *observation;
 	size_t observation_capacity;
@@ -68,6 +75,13 @@ void absence_skip(struct sampler *sampler);
  * call if *hooks->stop is set meanwhile. */
 void absence_take(struct sampler *sampler, const struct sampler_hooks *hooks);
 void absence_release(struct absence *absence);
+
+/* --- file_wait.c ------------------------------------------------------------------------- */
+
+/* From now on until file_wait_end, no thread of the target stays stopped while wallsample waits for
+ * a file of the target. `stop`: see struct sampler_hooks. */
+void file_wait_begin(struct file_wait *wait, const volatile sig_atomic_t *stop);
+void file_wait_end(const struct file_wait *wait, const volatile sig_atomic_t *stop);
 
 /* --- tick_read.c ------------------------------------------------------------------------ */
 

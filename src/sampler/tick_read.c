@@ -96,7 +96,7 @@ read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 
 	if (process->jit == NULL)
 		return false;
-	jit_tick(process->jit, now);
+	jit_tick(process->jit, now, tracer_outstanding(run->tracer) > 0);
 	count = jit_interpreters(process->jit, &interpreter);
 	unwinder_set_interpreters(process->unwinder, interpreter, count);
 	if (count == process->stacks.interpreters)

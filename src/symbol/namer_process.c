@@ -22,6 +22,9 @@
 /* Address space in bytes that it may use in addition to that of the fork, for the DWARF that
  * DEBUG_DWARF_MOST permits and what libdw makes of it. */
 #define MEMORY_MOST (UINT64_C(16) << 30)
+/* Longest wait for the end of a process that was killed. One that waits for a file system that does
+ * not answer ends later; no further process is started then. */
+#define END_S 5
 /* Stack of the thread, on which the process runs: that of a main thread. */
 #define STACK_SIZE ((size_t)8 << 20)
 
@@ -180,16 +183,25 @@ namer_process_create(const struct namer_work *work, const struct modules *module
 const char *
 namer_process_end(struct namer_process *process)
 {
+	struct timespec until;
+
 	if (process->fd < 0)
 		return "it could not be started";
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_S;
 	pthread_mutex_lock(&process->mutex);
 	if (process->pid > 0)
 		kill(process->pid, SIGKILL);
-	while (process->pid > 0)
-		pthread_cond_wait(&process->changed, &process->mutex);
+	while (process->pid > 0 && process->has_thread)
+		process->has_thread = pthread_cond_timedwait(&process->changed, &process->mutex,
+							     &until) != ETIMEDOUT;
+	if (!process->has_thread)
+		pthread_detach(process->thread);
 	pthread_mutex_unlock(&process->mutex);
 	close(process->fd);
 	process->fd = -1;
+	if (!process->has_thread)
+		return "it waits for a file system that does not answer";
 	/* A process that has already ended is not affected by the signal. */
 	if (WIFSIGNALED(process->status) && WTERMSIG(process->status) == SIGKILL)
 		return "it was killed because it took too long or too much memory";
@@ -240,8 +252,10 @@ namer_process_free(struct namer_process *process)
 	process->over = true;
 	pthread_cond_broadcast(&process->changed);
 	pthread_mutex_unlock(&process->mutex);
-	if (process->has_thread)
-		pthread_join(process->thread, NULL);
+	/* A thread that was given up uses the structure later. */
+	if (!process->has_thread)
+		return;
+	pthread_join(process->thread, NULL);
 	pthread_mutex_destroy(&process->mutex);
 	pthread_cond_destroy(&process->changed);
 	free(process);

@@ -156,7 +156,9 @@ find_delegated(struct symbols *symbols, const struct module *module,
 	       const struct symbol_place *place, struct symbol *out, size_t most)
 {
 	const char *name = intern(symbols, module->name);
-	const size_t count = namer_find(symbols->namer, place, out, most);
+	const size_t count = image_answers(module->image) ?
+				     namer_find(symbols->namer, place, out, most) :
+				     0;
 
 	for (size_t i = 0; i < count; i++)
 		out[i].module = name;
@@ -224,7 +226,8 @@ symbols_module_is_bare(struct symbols *symbols, uint32_t id)
 	if (id >= modules_count(symbols->modules))
 		return true;
 	if (is_delegated(symbols, modules_at(symbols->modules, id)))
-		return namer_is_bare(symbols->namer, id);
+		return !image_answers(modules_at(symbols->modules, id)->image) ||
+		       namer_is_bare(symbols->namer, id);
 	return file_names_is_bare(symbols->names, id);
 }
 
@@ -242,6 +245,7 @@ symbols_prepare(struct symbols *symbols, const struct symbol_place *place, size_
 		struct symbol found;
 
 		if (module != NULL && is_delegated(symbols, module) &&
+		    image_answers(module->image) &&
 		    !find_in_jit(symbols, module, &place[i], &found) &&
 		    (find_stored(symbols, module, &place[i], &found, 1) == 0 || !found.known))
 			asked[used++] = place[i];

@@ -4,18 +4,15 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/helper.h"
 
 #define BYTES_MOST ((size_t)1 << 20)
 /* Longest wait for a read. A thread of the target is stopped meanwhile. */
@@ -59,58 +56,17 @@ read_pieces(struct shared *shared)
 	return got > 0 ? (uint64_t)got : 0;
 }
 
-/* Closes all descriptors but the socket, so that no program waits for the end of a file because
- * this process hangs. */
-static int
-keep_only(int fd)
+static void
+serve(void *context, int fd)
 {
-	const int kept = 0;
-	const long most = sysconf(_SC_OPEN_MAX);
-
-	if (dup2(fd, kept) < 0)
-		_exit(1);
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, kept + 1, ~0U, 0) == 0)
-		return kept;
-#endif
-	for (int other = kept + 1; other < most; other++)
-		close(other);
-	return kept;
-}
-
-static void __attribute__((noreturn)) serve(struct shared *shared, int fd)
-{
+	struct shared *shared = context;
 	struct reply reply = { 0 };
-	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	setsid(); /* Ctrl-C of a terminal is not for this process */
-	prctl(PR_SET_NAME, "ws-reader");
-	fd = keep_only(fd);
 	while (read(fd, &reply.number, sizeof(reply.number)) == (ssize_t)sizeof(reply.number)) {
 		reply.size = read_pieces(shared);
 		if (write(fd, &reply, sizeof(reply)) != (ssize_t)sizeof(reply))
-			break;
+			return;
 	}
-	_exit(0);
-}
-
-/* Forks twice: the process becomes a child of init, so that the tracer does not reap it. */
-static bool
-start(struct shared *shared, const int fd[2])
-{
-	const pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		const pid_t second = fork();
-
-		if (second == 0)
-			serve(shared, fd[1]);
-		_exit(second > 0 ? 0 : 1);
-	}
-	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 /* --- wallsample --------------------------------------------------------------------------- */
@@ -135,7 +91,7 @@ slow_reader_renew(struct slow_reader *reader)
 	if (reader->fd >= 0 || reader->shared == MAP_FAILED ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
 		return;
-	if (start(reader->shared, fd))
+	if (helper_start("ws-reader", fd[1], serve, reader->shared))
 		reader->fd = fd[0];
 	else
 		close(fd[0]);

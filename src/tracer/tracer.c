@@ -160,6 +160,8 @@ tracer_resume(struct tracer *tracer)
 	if (--tracer->paused > 0)
 		return;
 	if (tracer->has_handler) {
+		/* Threads that have stopped before were released by the handler. */
+		tracer->waited_ns = clock_now_ns();
 		release_handler_remove();
 		tracer->has_handler = false;
 		seized_drop_untraced(&tracer->seized, STOP_MISSED);

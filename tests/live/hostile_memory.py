@@ -7,17 +7,15 @@ Ends with 77 where no such file system can be mounted. The server of the file sy
 this script; when the script ends, the kernel ends all requests.
 """
 import contextlib
-import ctypes
-import errno
 import os
 import random
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
+import fuse
 from sampling import (MOST_SECONDS, field, in_group, is_free, make_group, of_threads, remove_group,
                       sample, set_quota, start, until, until_free)
 
@@ -27,12 +25,6 @@ FAST = ['-r', '2000', '--max-overhead', '100']
 MOMENTS = 10           # signals at random moments
 MOST_WAIT = 0.3        # seconds until such a signal
 QUOTA = 10             # percent of a CPU
-
-# Constants of sched.h and sys/mount.h.
-CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2
-
-# Operations of include/uapi/linux/fuse.h.
-LOOKUP, FORGET, GETATTR, OPEN, READ, RELEASE, INIT = 1, 2, 3, 14, 15, 18, 26
 
 # `spin` executes with its stack pointer in the file. With "flip" another thread replaces the page
 # there by one that is in memory, and drops it again.
@@ -74,70 +66,6 @@ int main(int argc, char **argv) {
 	spin(area + 8192);
 }
 '''
-
-
-def attributes(node):
-    directory = node == 1
-    return struct.pack('<QQQQQQIIIIIIIIII', node, 0 if directory else SIZE, 8, 0, 0, 0, 0, 0, 0,
-                       0o40755 if directory else 0o100644, 1, 0, 0, 0, 4096, 0)
-
-
-def reply_to(operation, node):
-    """The body of the reply, or None: no reply."""
-    if operation == INIT:
-        return struct.pack('<IIIIHHIII', 7, 19, 65536, 0, 12, 10, 4096, 0, 0) + bytes(28)
-    if operation == LOOKUP:
-        return struct.pack('<QQQQII', 2, 0, 1, 1, 0, 0) + attributes(2)
-    if operation == GETATTR:
-        return struct.pack('<QII', 1, 0, 0) + attributes(node)
-    if operation == OPEN:
-        return struct.pack('<QII', 1, 0, 0)
-    if operation == RELEASE:
-        return b''
-    return None
-
-
-def serve(fd):
-    """Answers all requests but reads."""
-    while True:
-        try:
-            request = os.read(fd, 1 << 17)
-        except OSError as error:
-            if error.errno in (errno.EINTR, errno.ENOENT):
-                continue
-            return
-        _, operation, unique, node = struct.unpack_from('<IIQQ', request)
-        if operation in (FORGET, READ):
-            continue
-        body = reply_to(operation, node)
-        status = -errno.ENOSYS if body is None else 0
-        body = body or b''
-        os.write(fd, struct.pack('<IiQ', 16 + len(body), status, unique) + body)
-
-
-def mount(folder):
-    """Mounts the file system, and returns the process id of its server."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    try:
-        fd = os.open('/dev/fuse', os.O_RDWR)
-    except OSError as error:
-        print('/dev/fuse cannot be opened: %s' % error.strerror)
-        sys.exit(77)
-    if libc.unshare(CLONE_NEWNS) != 0 or \
-            libc.mount(b'none', b'/', None, MS_REC | MS_PRIVATE, None) != 0:
-        print('no mount namespace can be made: %s' % os.strerror(ctypes.get_errno()))
-        sys.exit(77)
-    options = 'fd=%d,rootmode=40000,user_id=%d,group_id=%d,allow_other' % (fd, NOBODY, NOBODY)
-    if libc.mount(b'silent', folder.encode(), b'fuse.silent', 0, options.encode()) != 0:
-        print('no file system in user space can be mounted: %s' %
-              os.strerror(ctypes.get_errno()))
-        sys.exit(77)
-    pid = os.fork()
-    if pid == 0:
-        serve(fd)
-        os._exit(0)
-    os.close(fd)
-    return pid, libc
 
 
 @contextlib.contextmanager
@@ -216,7 +144,7 @@ def main():
         subprocess.run([compiler, '-O1', '-pthread', '-o', program, source], check=True)
         silent = folder + '/silent'
         os.mkdir(silent)
-        server, libc = mount(silent)
+        mounted = fuse.Mount(silent, NOBODY, SIZE, lambda operation, _: operation != fuse.READ)
         path = silent + '/file'
         group = make_group()
         try:
@@ -235,9 +163,7 @@ def main():
                     set_quota(group, QUOTA)
                     check_run('throttled', in_group(group, [wallsample]), pid, out, FAST)
         finally:
-            os.kill(server, signal.SIGKILL)  # the kernel ends all requests with an error
-            os.waitpid(server, 0)
-            libc.umount2(silent.encode(), MNT_DETACH)
+            mounted.end()
             if group is not None:
                 remove_group(group)  # now that the readers do not hang any more
 

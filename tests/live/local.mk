@@ -68,16 +68,16 @@ tests_bench_bench_calls_LDADD =
 TESTS += tests/live/exact.sh
 TESTS += tests/live/fifty_thousand.sh tests/live/hostile_memory.sh \
 	tests/live/hostile_sizes.sh tests/live/hostile_tables.sh tests/live/kills.sh \
-	tests/live/quota.sh \
-	tests/live/realtime.sh tests/live/together.sh tests/live/traces_children.sh \
-	tests/live/unwinders.sh
+	tests/live/quota.sh tests/live/realtime.sh tests/live/slow_files.sh \
+	tests/live/together.sh tests/live/traces_children.sh tests/live/unwinders.sh
 EXTRA_DIST += tests/live/exact.sh
 EXTRA_DIST += tests/live/fifty_thousand.sh tests/live/traces_children.sh \
-	tests/live/hostile_memory.py tests/live/hostile_memory.sh \
+	tests/live/fuse.py tests/live/hostile_memory.py tests/live/hostile_memory.sh \
 	tests/live/hostile_sizes.py tests/live/hostile_sizes.sh \
 	tests/live/hostile_tables.py tests/live/hostile_tables.sh tests/live/kills.py \
 	tests/live/kills.sh tests/live/quota.py tests/live/quota.sh tests/live/realtime.sh \
-	tests/live/sampling.py tests/live/together.sh tests/live/unwinders.py \
+	tests/live/sampling.py tests/live/slow_files.py tests/live/slow_files.sh \
+	tests/live/together.sh tests/live/unwinders.py \
 	tests/live/unwinders.sh
 
 # Uninterruptible sleeps: a child of vfork, a frozen file system.

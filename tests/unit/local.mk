@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/analysis/test_waiting \
 	tests/unit/base/test_base \
 	tests/unit/base/test_bytes \
+	tests/unit/base/test_file_proxy \
 	tests/unit/base/test_histogram \
 	tests/unit/base/test_search \
 	tests/unit/base/test_table \

@@ -19,6 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
+#include "wallsample/base/file_proxy.h"
 
 /* Largest number of segments (PT_LOAD) of an image, and largest size of a build-id in bytes. */
 #define IMAGE_MAX_SEGMENTS 64
@@ -30,7 +33,10 @@ struct image_segment { /* one PT_LOAD program header */
 };
 
 struct image {
-	int fd;             /* owned; -1 when the bytes are in memory */
+	int fd; /* owned; -1 when the bytes are in memory */
+	/* How the file is read; borrowed. NULL: directly. */
+	struct file_proxy *proxy;
+	uint64_t device;    /* st_dev of the file */
 	uint64_t size;      /* bytes in the file or in memory */
 	int64_t written_ns; /* modification time of the file when it was opened */
 	size_t segment_count;
@@ -63,6 +69,11 @@ void image_cache_free(struct image_cache *cache);
  * IMAGE_CACHE_MOST bytes of its own. The caller frees the image with image_free().
  */
 struct image *image_open_fd(int fd, struct image_cache *cache);
+
+/* As image_open_fd(), for a file whose properties are *st, which is read by `proxy`; that is
+ * borrowed. When it returns NULL, errno is ETIMEDOUT if there was no answer, else another value. */
+struct image *image_open_file(int fd, const struct stat *st, struct file_proxy *proxy,
+			      struct image_cache *cache);
 
 /* Makes an image of bytes in memory, which are copied; returns NULL in the cases of
  * image_open_fd. */
@@ -117,6 +128,9 @@ bool image_find_note(const struct image *image, const char owner[4], uint32_t ty
 
 /* Returns all bytes of an image in memory, borrowed; NULL for an image of a file. */
 const void *image_memory(const struct image *image);
+
+/* Returns false when a read of the file has got no answer: its file system hangs. */
+bool image_answers(const struct image *image);
 
 /* Returns true when size and modification time of the file are those that it had when it was
  * opened, or its build-id is the same. If false, bytes that are read now may differ from those that

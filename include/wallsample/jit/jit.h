@@ -36,8 +36,9 @@ void jit_free(struct jit *jit);
 void jit_begin(struct jit *jit, uint64_t now_ns);
 /* Searches for new files if the last search was at least a second ago (less for the first
  * searches), and reads known files if the last read was at least 10 ms ago, at a bounded cost. Must
- * be called once per tick. */
-void jit_tick(struct jit *jit, uint64_t now_ns);
+ * be called once per tick. `outstanding`: threads of the target are stopped or asked to stop; a
+ * search is then put off, by up to 100 ms. */
+void jit_tick(struct jit *jit, uint64_t now_ns, bool outstanding);
 /* Reads all entries that were added to the files. Must be called before a report, and may be called
  * after the target has exited. Takes at most 5 seconds of CPU time for each kind of file; when that
  * is not enough, a warning says that names are missing. */

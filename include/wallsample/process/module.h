@@ -50,6 +50,10 @@ struct modules;
 
 struct modules *modules_create(void);
 void modules_free(struct modules *modules);
+/* Sets how modules_add opens and reads files (file_proxy.h): until then, and with NULL, directly.
+ * `proxy` is borrowed until modules_free. */
+void modules_set_proxy(struct modules *modules, struct file_proxy *proxy);
+struct file_proxy *modules_proxy(const struct modules *modules);
 size_t modules_count(const struct modules *modules);
 /* Returns module number `id`, or NULL if there is none. */
 struct module *modules_get(const struct modules *modules, uint32_t id);

@@ -65,6 +65,12 @@ struct runtimes_config {
 	 */
 	void (*leave)(void *context);
 	void (*back)(void *context);
+	/*
+	 * Called between `leave` and `back`: returns true if no thread of the target is stopped or
+	 * asked to stop, so that any file may be read, also by libraries. With `wait`, waits for
+	 * that, for 100 ms at most. NULL: files may always be read.
+	 */
+	bool (*may_read)(void *context, bool wait);
 	void *context;                    /* first argument of the functions above */
 	uint32_t wanted;                  /* bit n: row n of languages[] is wanted */
 	const struct runtime_kind *extra; /* an additional kind, for tests; may be NULL */

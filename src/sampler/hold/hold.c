@@ -111,7 +111,9 @@ hold_observe(struct hold *hold, const struct stop_request *request, struct sampl
 		thread->held = tracer_is_held(hold->run->tracer, thread->watch.tid);
 	if (!late)
 		hold_occupy_count(hold->run->hold_occupy, request);
-	if (late ? thread->held : request->held)
+	/* A wait for a file (leave_for_file) may have released the thread since it was captured. */
+	if (late ? thread->held :
+		   request->held && tracer_is_held(hold->run->tracer, thread->watch.tid))
 		add_stopped(hold, thread);
 }
 
@@ -138,6 +140,7 @@ static void
 resume_all(struct hold *hold)
 {
 	tracer_release_all_held(hold->run->tracer);
+	hold->count = 0;
 	for (size_t i = 0; i < hold->run->threads.count; i++)
 		hold->run->threads.thread[i]->held = false;
 }

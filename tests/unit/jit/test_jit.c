@@ -61,7 +61,7 @@ test_partial_line(void **state)
 		write_file(scene->map_path, "a", text + i, 1);
 		/* Files that are open are looked at more often. */
 		scene->now_ns += 20 * NS_PER_MS + (i == 0 ? NS_PER_SEC : 0);
-		jit_tick(scene->jit, scene->now_ns);
+		jit_tick(scene->jit, scene->now_ns, false);
 		assert_string_equal(name_of(scene, 0x1000), i >= 13 ? "first" : "-");
 	}
 	assert_string_equal(name_of(scene, 0x2000), "second");
@@ -73,6 +73,26 @@ test_partial_line(void **state)
 	assert_string_equal(name_of(scene, 0x3000), "third");
 	assert_int_equal(jit_epoch(scene->jit), 0);
 	assert_int_equal(lines_said(scene), 0);
+}
+
+/* A search is put off while stops are outstanding, but not for ever. */
+static void
+test_put_off(void **state)
+{
+	struct scene *scene = *state;
+
+	for (int i = 0; i < 20; i++)
+		tick(scene);
+	/* Now a search is due 1.28 s after the last one: 10 ms, doubled seven times. */
+	scene->now_ns += NS_PER_SEC;
+	tick(scene);
+	append(scene, "1000 10 first\n");
+	scene->now_ns += 1290 * NS_PER_MS;
+	jit_tick(scene->jit, scene->now_ns, true);
+	assert_string_equal(name_of(scene, 0x1000), "-");
+	scene->now_ns += 100 * NS_PER_MS;
+	jit_tick(scene->jit, scene->now_ns, true);
+	assert_string_equal(name_of(scene, 0x1000), "first");
 }
 
 static void
@@ -332,7 +352,7 @@ test_many(void **state)
 
 		assert_true(++ticks < 1000);
 		scene->now_ns += 10 * NS_PER_MS;
-		jit_tick(scene->jit, scene->now_ns);
+		jit_tick(scene->jit, scene->now_ns, false);
 		took = clock_own_cpu_ns() - from;
 		longest = took > longest ? took : longest;
 	}
@@ -497,6 +517,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_owners),
 		JIT_ROW(test_nothing), JIT_ROW(test_lines), JIT_ROW(test_partial_line),
+		JIT_ROW(test_put_off),
 		JIT_ROW(test_garbage), JIT_ROW(test_overlap), JIT_ROW(test_epochs),
 		JIT_ROW(test_written_anew), JIT_ROW(test_removed), JIT_ROW(test_refused),
 		JIT_ROW(test_stale), JIT_ROW(test_stale_grows), JIT_ROW(test_hardly_older),

@@ -242,7 +242,7 @@ test_dump_grows(void **state)
 		put(&part, bytes.data + i, 1);
 		write_dump(scene, &part);
 		scene->now_ns += 20 * NS_PER_MS + (i == 0 ? NS_PER_SEC : 0);
-		jit_tick(scene->jit, scene->now_ns);
+		jit_tick(scene->jit, scene->now_ns, false);
 		assert_int_equal(jit_count(scene->jit), (i + 1 >= first) + (i + 1 >= second));
 	}
 	check_lines(scene, 0x1000);

@@ -200,11 +200,38 @@ test_running(void **state)
 	end(&search);
 }
 
+/* Threads of the target are always outstanding, unless the finder waits. */
+static bool
+may_read(void *context, bool wait)
+{
+	++*(size_t *)context;
+	return wait;
+}
+
+/* While no file may be read the runtime is not refused: at last the finder waits until it may. */
+static void
+test_delayed(void **state)
+{
+	struct search search;
+	size_t asked = 0;
+
+	(void)state;
+	begin(&search);
+	search.config.may_read = may_read;
+	search.config.context = &asked;
+	while (checks < FINDER_LOOKS_MOST)
+		look(&search);
+	assert_true(asked > 1);
+	assert_int_equal(checks_before_dwarf, MISFITS + asked - 1);
+	end(&search);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_delayed),
 		cmocka_unit_test(test_running),
 	};
 

@@ -72,7 +72,7 @@ void
 tick(struct scene *scene)
 {
 	scene->now_ns += NS_PER_SEC;
-	jit_tick(scene->jit, scene->now_ns);
+	jit_tick(scene->jit, scene->now_ns, false);
 }
 
 const char *

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file_proxy.h - opens and reads files of the target in a second process, "ws-files".
+ *
+ * A file may be on a disk that is slow, or on a server that does not answer. A process that waits
+ * for it in the kernel (state D) handles no signals, and cannot release threads of the target that
+ * it has asked to stop. So wallsample never waits for a file itself: the second process does, and
+ * wallsample waits for that process, up to FILE_PROXY_WAIT_NS. Bytes that are in the page cache are
+ * read directly, with preadv2(2) and RWF_NOWAIT.
+ *
+ * Where a parameter `proxy` is NULL, wallsample opens and reads the file itself, and waits as long
+ * as that takes: for files of the user, and where no thread is ever stopped.
+ */
+#ifndef WALLSAMPLE_BASE_FILE_PROXY_H
+#define WALLSAMPLE_BASE_FILE_PROXY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "wallsample/base/base.h"
+
+/* Longest wait for one call. A file system that has kept a call waiting for longer is not used any
+ * more; see file_call.device. After the first INT or TERM a wait takes a second at most. */
+#define FILE_PROXY_WAIT_NS (5 * NS_PER_SEC)
+/* Largest number of bytes that a call passes to the process, and that it gets back. */
+#define FILE_PROXY_IN_MOST ((size_t)8 << 10)
+#define FILE_PROXY_OUT_MOST ((size_t)64 << 10)
+
+struct file_proxy;
+
+/* Starts the process, which ends when wallsample ends, unless a call hangs. The caller frees the
+ * result with file_proxy_free(), which accepts NULL. Children that wallsample forks later do not
+ * use the process, but make the calls themselves. */
+struct file_proxy *file_proxy_create(void);
+void file_proxy_free(struct file_proxy *proxy);
+
+/* What happens while wallsample waits for a call. */
+struct file_waiting {
+	/* Called before the wait and after it; may be NULL. Between the two, each thread of the
+	 * target that stops must be released by a signal handler. */
+	void (*begin)(void *context);
+	void (*end)(void *context);
+	void *context;
+	const volatile sig_atomic_t *stop; /* not 0: the wait ends within a second; may be NULL */
+};
+
+/* Sets what happens during later waits, which is nothing at first. *waiting is copied. */
+void file_proxy_set_waiting(struct file_proxy *proxy, const struct file_waiting *waiting);
+
+/*
+ * A function that the process calls, its arguments and its results. The function gets a call whose
+ * pointers and descriptor are valid in the process. It must use nothing else that wallsample has
+ * changed since file_proxy_create(), and must not change its arguments. Pointers to constants are
+ * equal in both processes, and may be part of `in` and `out`.
+ */
+struct file_call {
+	void (*function)(struct file_call *call);
+	/* Number of the file system, as in st_dev; 0: not known. A call fails at once if a call for
+	 * the same file system, not 0, has hung. */
+	uint64_t device;
+	const void *in; /* `in_size` bytes, at most FILE_PROXY_IN_MOST */
+	size_t in_size;
+	int in_fd; /* a descriptor, borrowed; -1: none */
+	void *out; /* room for `out_size` bytes, at most FILE_PROXY_OUT_MOST */
+	size_t out_size;
+	/* The results, which the function sets: the number of bytes in `out`, and a descriptor that
+	 * the caller closes, or -1. */
+	size_t got;
+	int out_fd;
+};
+
+/* Makes the call. Returns false, with errno set and no results, when there was no answer:
+ * ETIMEDOUT, or EIO: the process could not be started, or has ended. */
+bool file_proxy_call(struct file_proxy *proxy, struct file_call *call);
+
+/* As file_read_at() (base.h), for a file on this file system. If there is no answer, the bytes
+ * count as not readable, and errno is as above; otherwise it is 0. */
+size_t file_proxy_read(struct file_proxy *proxy, uint64_t device, int fd, uint64_t offset, void *to,
+		       size_t size);
+
+/* As fstat(2): returns 0, or -1 with errno set. file_stat_cached() asks no server, and sets only
+ * st_size and st_mtim, to values that may be those of the last open(2) of the file. */
+int file_stat_cached(int fd, struct stat *st);
+int file_proxy_stat(struct file_proxy *proxy, uint64_t device, int fd, struct stat *st);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* helper.c - starts processes of wallsample's own that may be kept waiting for ever. */
+#include "wallsample/base/helper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Closes all descriptors but `fd`, so that no program waits for the end of a file because this
+ * process hangs. Returns the number that `fd` then has. */
+static int
+keep_only(int fd)
+{
+	const int kept = 0;
+	const long most = sysconf(_SC_OPEN_MAX);
+
+	if (dup2(fd, kept) < 0)
+		_exit(1);
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, kept + 1, ~0U, 0) == 0)
+		return kept;
+#endif
+	for (int other = kept + 1; other < most; other++)
+		close(other);
+	return kept;
+}
+
+bool
+helper_start(const char *name, int fd, void (*serve)(void *context, int fd), void *context)
+{
+	const pid_t pid = fork();
+	int status = 0;
+	pid_t reaped;
+
+	if (pid == 0) {
+		const pid_t second = fork();
+		sigset_t all;
+
+		if (second != 0)
+			_exit(second > 0 ? 0 : 1);
+		sigfillset(&all);
+		sigprocmask(SIG_SETMASK, &all, NULL);
+		setsid(); /* Ctrl-C of a terminal is not for this process */
+		prctl(PR_SET_NAME, name);
+		serve(context, keep_only(fd));
+		_exit(0);
+	}
+	if (pid < 0)
+		return false;
+	do
+		reaped = waitpid(pid, &status, 0);
+	while (reaped < 0 && errno == EINTR);
+	/* A handler of SIGCHLD may have reaped the child: whether the process runs is then seen at
+	 * the first request. */
+	return reaped < 0 ? errno == ECHILD : status == 0;
+}
