@@ -5,27 +5,22 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "wallsample/base/sandbox.h"
 
 /* Closes all descriptors but `fd`, so that no program waits for the end of a file because this
  * process hangs. Returns the number that `fd` then has. */
 static int
 keep_only(int fd)
 {
-	const int kept = 0;
-	const long most = sysconf(_SC_OPEN_MAX);
+	int kept = 0;
 
 	if (dup2(fd, kept) < 0)
 		_exit(1);
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, kept + 1, ~0U, 0) == 0)
-		return kept;
-#endif
-	for (int other = kept + 1; other < most; other++)
-		close(other);
+	sandbox_keep_only(&kept, 1);
 	return kept;
 }
 

@@ -146,7 +146,7 @@ run_thread(void *context)
 /* The thread, and so each process, blocks all signals: those that are for wallsample go to its
  * other threads. */
 static bool
-start_thread(struct namer_process *process)
+create_thread(struct namer_process *process)
 {
 	sigset_t all, before;
 	pthread_attr_t attributes;
@@ -176,7 +176,7 @@ namer_process_create(const struct namer_work *work, const struct modules *module
 	process->fd = process->theirs = -1;
 	pthread_mutex_init(&process->mutex, NULL);
 	pthread_cond_init(&process->changed, NULL);
-	process->has_thread = start_thread(process);
+	process->has_thread = create_thread(process);
 	return process;
 }
 
