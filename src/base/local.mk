@@ -26,12 +26,16 @@ libwallsample_a_SOURCES += \
 	src/base/parse.c \
 	src/base/rng.c \
 	src/base/sandbox.c \
-	src/base/sandbox_aarch64.c \
 	src/base/sandbox_internal.h \
-	src/base/sandbox_x86_64.c \
 	src/base/strbuf.c \
 	src/base/table.c \
 	src/base/utf8.c
+if ARCH_X86_64
+libwallsample_a_SOURCES += src/base/sandbox_x86_64.c
+endif
+if ARCH_AARCH64
+libwallsample_a_SOURCES += src/base/sandbox_aarch64.c
+endif
 
 # log(3) of the random numbers
 WALLSAMPLE_LIBS += -lm

@@ -19,6 +19,11 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/capability.h"
 
+/* Missing in headers before Linux 5.9; the number is the same on all architectures. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 #define OWN_FILES "/proc/self/fd/"
 #define MEMORY_FILE "/proc/meminfo"
 
@@ -193,10 +198,8 @@ close_between(unsigned first, unsigned last)
 
 	if (first > last)
 		return;
-#ifdef SYS_close_range
 	if (syscall(SYS_close_range, first, last, 0) == 0)
 		return;
-#endif
 	for (unsigned fd = first; fd <= last && (long)fd < most; fd++)
 		close((int)fd);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sandbox_aarch64.c - registers of system calls on aarch64: syscall(2). */
-#ifdef __aarch64__
 #include "base/sandbox_internal.h"
 
 #include <linux/audit.h>
@@ -18,4 +17,3 @@ sandbox_set_result(ucontext_t *context, int64_t result)
 {
 	context->uc_mcontext.regs[0] = (uint64_t)result;
 }
-#endif

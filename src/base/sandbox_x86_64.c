@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sandbox_x86_64.c - registers of system calls on x86-64: System V ABI, A.2.1. */
-#ifdef __x86_64__
 #include "base/sandbox_internal.h"
 
 #include <linux/audit.h>
@@ -18,4 +17,3 @@ sandbox_set_result(ucontext_t *context, int64_t result)
 {
 	context->uc_mcontext.gregs[REG_RAX] = result;
 }
-#endif

@@ -22,8 +22,8 @@
 /* Ridge penalty of the slope (Hoerl and Kennard 1970), for neighbours that lie close together in
  * time. With neighbours on both sides the slope hardly matters. */
 #define RIDGE 0.01
-/* Variance of where an end of an experiment lies between two ticks or two events, as a multiple of
- * the square of their distance: a uniform distribution. */
+/* Variance of the position of an experiment's end between two ticks or two events, as a multiple of
+ * their squared distance. The position is uniformly distributed. */
 #define CUT_VARIANCE (1.0 / 12)
 /*
  * Estimated cost of a tick, and its standard deviation: the target's time that a tick takes beyond

@@ -165,11 +165,12 @@ say_remainder(const struct run *run, int rc, struct error *err)
 			  "%s; the recording has the samples of the first %s", before.text,
 			  quantity_time((int64_t)kept_ns).text);
 	else if (kept_ns > 0)
-		error_set(err, (enum error_kind) - rc,
-			  "%s; the recording has the samples of the first %s, in this file and in "
-			  "%s%s beside it",
-			  before.text, quantity_time((int64_t)kept_ns).text,
-			  run->request.output.base, RECORDING_LOG);
+		error_set(
+			err, (enum error_kind) - rc,
+			"%s; the samples of the first %s are in two files, %s and %s%s: keep both "
+			"together",
+			before.text, quantity_time((int64_t)kept_ns).text, run->request.output.base,
+			run->request.output.base, RECORDING_LOG);
 	else
 		error_set(err, (enum error_kind) - rc,
 			  "%s; nothing was recorded, and the new file was removed", before.text);

@@ -25,7 +25,8 @@ struct debug_place {
 	/* Descriptor of the directory if it is not trusted, else -1; it stays valid when the target
 	 * ends. */
 	int top;
-	/* What opens files in the directory, by its number; NULL: they are opened here. */
+	/* Opens files in this directory on behalf of this process; borrowed. NULL:
+	 * debug_place_open() opens them. `number` is the argument `place` of opener->open. */
 	const struct debug_opener *opener;
 	unsigned number;
 };
@@ -57,7 +58,7 @@ struct debug_files {
 	/* Cache of debuginfod's client; cache.path is NULL if it is not used. */
 	struct debug_place cache;
 	struct debug_server *server; /* NULL when no server is asked */
-	/* What asks the server; NULL: it is asked here. */
+	/* Fetches debug files; borrowed. NULL: `server` does. */
 	const struct debug_opener *opener;
 	struct strings *said; /* paths of files that a warning has named */
 	uint64_t dwarf_left;  /* bytes of unpacked DWARF that may still be read */

@@ -38,7 +38,7 @@ read_section(const struct frame_section *section, uint64_t at, uint8_t *to, size
 }
 
 /* Moves the piece to the cursor; returns false when the next `size` bytes cannot be read. Only
- * these bytes are copied where the section may end behind them. */
+ * these bytes are copied where the section may end after them. */
 static bool
 move_piece(struct frame_cursor *cursor, size_t size)
 {

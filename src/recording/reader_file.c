@@ -101,10 +101,9 @@ open_part(const char *path, const struct reader_file *file, const char *ending, 
 	*fd = open(name.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (*fd < 0 && (errno == EACCES || errno == EPERM))
 		rc = error_set(err, ERROR_SYSTEM,
-			       "cannot read %s: its writer %s %s, without which it is not whole: "
-			       "%s",
-			       path, file->is_written ? "also writes" : "was killed and has left",
-			       name.data, strerror(errno));
+			       "cannot read %s: it is incomplete without %s, which cannot be "
+			       "opened: %s",
+			       path, name.data, strerror(errno));
 	strbuf_release(&name);
 	return rc;
 }
@@ -273,19 +272,24 @@ static int
 open_in(struct recording *recording, const struct reader_file *file, int dirfd, const char *folder,
 	struct error *err)
 {
-	const char *state = file->is_written ? "is being written" : "was not finished";
+	const bool copied = dirfd >= 0 && reader_copy_make(recording->real, file, dirfd);
 	int rc;
 
-	if (dirfd < 0 || !reader_copy_make(recording->real, file, dirfd))
+	if (!copied && dirfd >= 0 && errno == EBUSY)
 		return error_set(err, ERROR_SYSTEM,
-				 "%s %s, and a copy of it to be put in order cannot "
-				 "be made in %s: %s; TMPDIR may name another folder",
-				 recording->path, state, folder, strerror(errno));
+				 "cannot copy %s: its writer changed it during each attempt; try "
+				 "again",
+				 recording->path);
+	if (!copied)
+		return error_set(err, ERROR_SYSTEM,
+				 "cannot copy %s to %s for reading: %s; set TMPDIR to another "
+				 "folder",
+				 recording->path, folder, strerror(errno));
 	rc = open_copy(recording, dirfd);
 	if (rc == SQLITE_OK)
 		return 0;
-	return error_set(err, ERROR_FORMAT, "%s %s, and could not be put in order: %s",
-			 recording->path, state, sqlite3_errstr(rc));
+	return error_set(err, ERROR_FORMAT, "%s is not complete, and SQLite cannot read a copy: %s",
+			 recording->path, sqlite3_errstr(rc));
 }
 
 static int

@@ -260,7 +260,7 @@ make_table(struct recorder *recorder, enum recording_table table)
 /*
  * Creates tables, views and prepared statements. SQLite never calls fsync, which would take 10 ms
  * (median) to 184 ms in each commit; recorder_log.c does. This transaction needs no journal: if it
- * is not completed, the file has nothing.
+ * is interrupted, no samples are lost, because none were written yet.
  */
 static int
 make_tables(struct recorder *recorder)

@@ -7,11 +7,11 @@
  * 1. Commits only append to the log (https://www.sqlite.org/wal.html), whose frames have checksums:
  *    what follows the first frame that is not whole is ignored. A thread (disk_sync.c)
  *    calls fsync for the log.
- * 2. When the log is large, it is copied into the database in three steps. Each begins when the
- *    fsync of the one before has returned, and meanwhile nothing is committed: all of the log is
- *    on the disk (LOG_FULL), so that it repairs a database that is half copied; all of the database
- *    is (LOG_COPIED), so that the log is not needed; the log is empty (LOG_EMPTIED), so that no
- *    old frame can follow a new one.
+ * 2. When the log is large, it is copied into the database. Nothing is committed meanwhile, and
+ *    each step waits for an fsync. LOG_FULL: the log is synced, so that it can repair a partly
+ *    copied database; then the database is written. LOG_COPIED: the database is synced; then the
+ *    log is truncated. LOG_EMPTIED: the truncation is synced, so that no old frame can follow a
+ *    new one.
  *
  * SQLite itself never calls fsync (synchronous=OFF), because it would do so in the thread of the
  * sampler. The connection has the only lock (locking_mode=EXCLUSIVE), so that SQLite needs no
@@ -57,7 +57,8 @@ recorder_log_create(struct recorder *recorder, struct error *err)
 	if (recorder->rc != SQLITE_OK)
 		return recorder_refuse(recorder, err);
 	if (place_vfs_log(recorder->vfs) < 0)
-		return error_set(err, ERROR_OUTPUT, "cannot write to %s: SQLite has no log",
+		return error_set(err, ERROR_OUTPUT,
+				 "cannot write to %s: SQLite has not created a write-ahead log",
 				 recorder->path);
 	sqlite3_wal_autocheckpoint(recorder->db, 0);
 	(void)sqlite3_db_config(recorder->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

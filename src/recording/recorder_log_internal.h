@@ -48,13 +48,11 @@ void disk_sync_end(struct disk_sync *sync);
 
 /* --- recorder_log.c ------------------------------------------------------------------ */
 
-/*
- * What the thread of disk_sync.c writes to the disk. Commits are possible in LOG_OPEN, and without
- * a thread in LOG_NONE.
- */
+/* Step of the log. From LOG_FULL to LOG_EMPTIED commits are not possible, and the thread of
+ * disk_sync.c syncs what the comment says. */
 enum log_step {
-	LOG_NONE, /* a temporary recording, and after the end */
-	LOG_OPEN,
+	LOG_NONE,    /* a temporary recording, and after the end */
+	LOG_OPEN,    /* commits append to the log */
 	LOG_FULL,    /* the whole log, which is then copied into the database */
 	LOG_COPIED,  /* the database, whose log is then truncated */
 	LOG_EMPTIED, /* the empty log */
@@ -84,7 +82,7 @@ int recorder_log_create(struct recorder *recorder, struct error *err);
  * has reported an error.
  */
 int recorder_log_advance(struct recorder *recorder, bool wait, struct error *err);
-/* False while the log is copied into the database. */
+/* Returns false from LOG_FULL to LOG_EMPTIED. */
 bool recorder_log_takes_commits(const struct recorder *recorder);
 /* True if commits are not possible, and recorder_log_advance would change something. */
 bool recorder_log_can_advance(const struct recorder *recorder);

@@ -15,8 +15,8 @@
  */
 #define FINDER_MISFITS_MOST 20
 
-/* Number of looks at which debug information is wanted and may not be read, after which finder_look
- * waits until it may. */
+/* At every FINDER_DELAYS_MOST-th call for a candidate, finder_may_read() waits, for up to 100 ms,
+ * until files may be read. */
 #define FINDER_DELAYS_MOST 20
 
 struct finder *

@@ -29,9 +29,9 @@
 #define STOPPED_SAVINGS_S 1.0
 /* Longest time in seconds for which no thread is stopped after a long stop. */
 #define STOPPED_DEBT_S 10.0
-/* Longest time in seconds by which a tick is delayed because of stops. If no thread may be stopped
- * for longer, ticks are made nevertheless: they stop no thread, but read the states of all threads
- * and the stacks of sleeping ones. */
+/* Longest time in seconds by which a tick is delayed because of stops. When stops are forbidden for
+ * longer than this, ticks are made nevertheless: they stop no thread, but read the states of all
+ * threads and the stacks of sleeping ones. */
 #define STOPPED_WAIT_S 0.05
 
 /* Share of AIM that the ticks are to cost after the rate was lowered. The rest keeps the random
@@ -218,8 +218,9 @@ pay_tick(struct pace *pace, uint64_t now, uint64_t used_ns, const struct run_sta
 
 /*
  * Subtracts the mean stop of the last tick, which has stopped each thread once at most, from
- * may_stop_s. Returns the earliest time at which the next tick may stop threads within the limit;
- * at most STOPPED_WAIT_S after `now`.
+ * may_stop_s. Returns the time of the next tick: the earliest time at which threads may be stopped,
+ * but at most STOPPED_WAIT_S after `now`. In the latter case the tick stops no thread
+ * (pace_may_stop).
  */
 static uint64_t
 pay_stops(struct pace *pace, uint64_t now, const struct run_stats *stats)

@@ -63,7 +63,8 @@ say_too_large(struct module_tables *tables)
 		return;
 	tables->is_said = true;
 	log_say(tables->log, LOG_NORMAL,
-		"%s: its symbol table is too large: it has too many symbols for one address",
+		"%s: some addresses have no names: the symbols around one address need more than "
+		"48 MiB of memory",
 		tables->module->path);
 }
 

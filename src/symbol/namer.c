@@ -74,7 +74,7 @@ namer_free(struct namer *namer)
 {
 	if (namer == NULL)
 		return;
-	/* A fork has not the thread that ends the process of its parent. */
+	/* A forked child does not have the thread that ends the process. */
 	if (namer->owner == getpid())
 		namer_process_free(namer->process);
 	table_release(&namer->asked);
@@ -102,8 +102,7 @@ blame_module(struct namer *namer, uint32_t module, const char *why)
 	namer->suspect = module;
 	if (++namer->deaths == DEATHS_MOST)
 		log_say(namer->log, LOG_NORMAL,
-			"symbols are no longer read: the process that "
-			"reads them has failed too often");
+			"symbols are no longer read: ws-namer has failed %d times", DEATHS_MOST);
 	if (!again)
 		return;
 	namer->lost = xgrow(namer->lost, &namer->lost_capacity, (size_t)module + 1,
@@ -112,7 +111,7 @@ blame_module(struct namer *namer, uint32_t module, const char *why)
 		namer->lost[namer->lost_count++] = false;
 	namer->lost[module] = true;
 	log_say(namer->log, LOG_NORMAL,
-		"%s: it has no names, because the process that reads symbols has failed: %s",
+		"%s: no names: ws-namer, which reads symbols, failed twice on this file (%s)",
 		of->path != NULL ? of->path : of->name, why);
 }
 

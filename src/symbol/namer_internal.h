@@ -7,8 +7,9 @@
  * The process is a fork of this one, so it has the modules and the descriptors of their images. It
  * can open no files: it asks for debug files by the number of a directory and a path below it, and
  * gets descriptors. It is forked by a thread of its own, which waits for its end, so that the waits
- * of the tracer (__WNOTHREAD) do not report it. A process that dies is started again for the names
- * of other modules; so is one that does not know a module yet, because the module is newer.
+ * of the tracer (__WNOTHREAD) do not report it. After a failure a new process is started, and the
+ * question that failed is asked once more. A new process is also started when modules were added
+ * after the fork.
  *
  * What the process sends is checked like the bytes of any foreign file.
  */
@@ -48,7 +49,7 @@ void namer_prepare(struct namer *namer, const struct symbol_place *place, size_t
 /*
  * Stores at most `most` names of the place, which must have a module with an image, and returns
  * their number, as symbols_find() does; `module` of the names is not set. Returns 0 when the names
- * of the module are lost, because the process died while it read its files.
+ * are lost: the process has failed twice on this module, or 16 times in all.
  */
 size_t namer_find(struct namer *namer, const struct symbol_place *place, struct symbol *out,
 		  size_t most);
@@ -99,11 +100,13 @@ void namer_put_text(struct namer_message *message, const char *text);
 uint64_t namer_get_number(struct namer_message *message);
 /* Returns a text that is borrowed from the message. */
 const char *namer_get_text(struct namer_message *message);
-/* Returns `size` bytes that are borrowed from the message; NULL when it has not as many left. */
+/* Returns `size` bytes that are borrowed from the message. Returns NULL, and the message is then
+ * `broken`, when fewer bytes are left or `size` is 0. */
 const uint8_t *namer_get_bytes(struct namer_message *message, uint64_t size);
 
-/* Sends the message, with the descriptor `passed` unless it is -1, and empties it. False: the other
- * side has ended. */
+/* Sends the message, with the descriptor `passed` unless it is -1, and empties it. `passed` stays
+ * with the caller. Returns false when the other side has ended, or when the message has more than
+ * NAMER_MESSAGE_MOST bytes. */
 bool namer_send(int fd, enum namer_kind kind, struct namer_message *message, int passed);
 /*
  * Receives a message and stores its kind, and in *passed, which may be NULL, a descriptor that came
@@ -114,8 +117,9 @@ bool namer_receive(int fd, enum namer_kind *kind, struct namer_message *message,
 
 /* --- the process (namer_serve.c, namer_process.c) --------------------------------------------- */
 
-/* Answers messages until the other side has ended. */
-void namer_serve(int fd, const struct namer_work *work, enum log_level level);
+/* Answers messages until the other side has ended. If `filtered` is false, says that the kernel has
+ * refused the seccomp filter. */
+void namer_serve(int fd, const struct namer_work *work, enum log_level level, bool filtered);
 
 struct namer_process;
 
@@ -129,8 +133,8 @@ void namer_process_free(struct namer_process *process);
 /* Ends the process that runs, if any, and starts another one. Returns the socket to it, which is
  * borrowed; -1 on failure. */
 int namer_process_start(struct namer_process *process);
-/* Ends the process that runs. Returns the text why it has ended if it was not to end: "it died of
- * signal 11", valid until the next call. */
+/* Ends the process that runs. Returns the reason if it has ended unexpectedly: "signal 11";
+ * valid until the next call. */
 const char *namer_process_end(struct namer_process *process);
 
 #endif

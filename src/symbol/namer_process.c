@@ -21,7 +21,11 @@
 #define CPU_MOST_S 900
 /* Address space in bytes that it may use in addition to that of the fork, for the DWARF that
  * DEBUG_DWARF_MOST permits and what libdw makes of it. */
+#ifdef __SANITIZE_ADDRESS__ /* reserves terabytes */
+#define MEMORY_MOST 0
+#else
 #define MEMORY_MOST (UINT64_C(16) << 30)
+#endif
 /* Longest wait for the end of a process that was killed. One that waits for a file system that does
  * not answer ends later; no further process is started then. */
 #define END_S 5
@@ -72,18 +76,13 @@ keep_images(const struct namer_process *process)
 static void
 run_process(const struct namer_process *process)
 {
-#if defined(__SANITIZE_ADDRESS__)
-	const struct sandbox_limits limits = { .cpu_s = CPU_MOST_S };
-#else
 	const struct sandbox_limits limits = { .memory = MEMORY_MOST, .cpu_s = CPU_MOST_S };
-#endif
 
 	/* The fork ends when the thread that forked it does. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "ws-namer");
 	keep_images(process);
-	if (sandbox_enter(&limits))
-		namer_serve(process->theirs, process->work, process->level);
+	namer_serve(process->theirs, process->work, process->level, sandbox_enter(&limits));
 }
 
 /* --- the thread ----------------------------------------------------------------------------- */
@@ -201,15 +200,15 @@ namer_process_end(struct namer_process *process)
 	close(process->fd);
 	process->fd = -1;
 	if (!process->has_thread)
-		return "it waits for a file system that does not answer";
+		return "its file system does not answer";
 	/* A process that has already ended is not affected by the signal. */
 	if (WIFSIGNALED(process->status) && WTERMSIG(process->status) == SIGKILL)
-		return "it was killed because it took too long or too much memory";
+		return "it was killed, or did not answer";
 	if (WIFSIGNALED(process->status))
-		snprintf(process->why, sizeof(process->why), "it died of signal %d",
+		snprintf(process->why, sizeof(process->why), "signal %d",
 			 WTERMSIG(process->status));
 	else
-		snprintf(process->why, sizeof(process->why), "it ended with status %d",
+		snprintf(process->why, sizeof(process->why), "exit status %d",
 			 WEXITSTATUS(process->status));
 	return process->why;
 }

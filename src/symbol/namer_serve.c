@@ -120,7 +120,7 @@ answer_question(struct server *server)
 }
 
 void
-namer_serve(int fd, const struct namer_work *work, enum log_level level)
+namer_serve(int fd, const struct namer_work *work, enum log_level level, bool filtered)
 {
 	struct server server = { .fd = fd, .work = work };
 	const struct debug_opener opener = { .open = open_below,
@@ -132,6 +132,9 @@ namer_serve(int fd, const struct namer_work *work, enum log_level level)
 	};
 	enum namer_kind kind;
 
+	if (!filtered)
+		log_say(&log, LOG_VERBOSE,
+			"symbols are read without a seccomp filter, which the kernel has refused");
 	work->begin(work->context, &opener, &log);
 	while (namer_receive(fd, &kind, &server.question, NULL) && kind == NAMER_ASK) {
 		uint64_t count = namer_get_number(&server.question);

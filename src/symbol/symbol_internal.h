@@ -109,7 +109,7 @@ struct symbol_table_source {
 void symbol_table_init(struct symbol_table *table, const struct symbol_table_source *source,
 		       uint64_t vaddr);
 
-/* Makes the table one with the ranges around `vaddr`, unless it has them. The source must be that
+/* Reads the part that contains `vaddr`, unless the table already has it. The source must be that
  * of symbol_table_init. */
 void symbol_table_move(struct symbol_table *table, const struct symbol_table_source *source,
 		       uint64_t vaddr);
@@ -130,7 +130,7 @@ const struct symbol_range *symbol_table_find_code(struct symbol_table *table,
 
 /* --- the tables of a module (module_tables.c) ------------------------------------------------- */
 
-/* The memory that the tables of all modules share. A zeroed one is that of no modules. */
+/* The memory that the tables of all modules share. Initialise it with zeros. */
 struct module_tables_budget {
 	struct module_tables *first;
 	size_t bytes;

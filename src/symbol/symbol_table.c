@@ -44,7 +44,7 @@ struct reader {
 	struct symbol_texts *texts;
 	size_t text_bytes;
 	bool data;          /* true: reads variables; false: reads functions */
-	bool full;          /* the table needs more than SYMBOL_TABLE_MOST bytes */
+	bool full;          /* the table needs more than `most` bytes */
 	size_t most;        /* limit of the table's memory in bytes */
 	uint64_t low, high; /* reads what gives a name to addresses in [low, high) */
 	/* The last symbol below `low` without a size; its name is NULL when there is none. */

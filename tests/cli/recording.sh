@@ -122,7 +122,7 @@ expect_in "$out" 'Causal     2 candidates, 16 experiments in 16 s, of which 2 s 
 	"$WALLSAMPLE" record -r 2000 --max-overhead 100 -p "$pid" -d 20 -o little.wsdb 2>"$err"
 ) && [ -z "$(grep 'cannot write' "$err")" ] && true
 if [ -e little.wsdb-wal ]; then
-	grep -q 'the samples of the first .*, in this file and in little.wsdb-wal' "$err" ||
+	grep -q 'the samples of the first .* are in two files, little.wsdb and little.wsdb-wal' "$err" ||
 		complain "little.wsdb-wal is not mentioned: $(cat "$err")"
 fi
 run info little.wsdb

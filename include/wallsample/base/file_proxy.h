@@ -22,8 +22,8 @@
 
 #include "wallsample/base/base.h"
 
-/* Longest wait for one call. A file system that has kept a call waiting for longer is not used any
- * more; see file_call.device. After the first INT or TERM a wait takes a second at most. */
+/* Longest wait for one call; once *file_waiting.stop is set, it is 1 s. A file system that does not
+ * answer within that time is not used again (file_call.device). */
 #define FILE_PROXY_WAIT_NS (5 * NS_PER_SEC)
 /* Largest number of bytes that a call passes to the process, and that it gets back. */
 #define FILE_PROXY_IN_MOST ((size_t)8 << 10)
@@ -72,12 +72,17 @@ struct file_call {
 	int out_fd;
 };
 
-/* Makes the call. Returns false, with errno set and no results, when there was no answer:
- * ETIMEDOUT, or EIO: the process could not be started, or has ended. */
+/*
+ * Calls call->function in the second process; in this process if `proxy` is NULL or was created
+ * before a fork(2). Returns true when the results are set. Otherwise returns false with errno
+ * ETIMEDOUT (no answer, or this file system has hung before) or EIO (a size exceeds its limit, the
+ * process has ended, or it could not be started; at most 8 are started).
+ */
 bool file_proxy_call(struct file_proxy *proxy, struct file_call *call);
 
-/* As file_read_at() (base.h), for a file on this file system. If there is no answer, the bytes
- * count as not readable, and errno is as above; otherwise it is 0. */
+/* Reads like file_read_at() (base.h); `device` is st_dev of the file, 0 if it is not known. Returns
+ * the number of bytes. With a proxy, errno is then 0, or that of file_proxy_call() if there was no
+ * answer; without one it is that of pread(2). */
 size_t file_proxy_read(struct file_proxy *proxy, uint64_t device, int fd, uint64_t offset, void *to,
 		       size_t size);
 

@@ -8,9 +8,10 @@
 /*
  * Starts a process with this name (at most 15 bytes, prctl(2)) that calls serve(context, fd) and
  * then ends. It has a copy of wallsample's memory and, of all descriptors, only a duplicate of
- * `fd`, which serve() gets. It is a child of init, so that wallsample neither waits for it nor
- * reaps it; it is in a session of its own, and all signals are blocked in it. serve() must return
- * when the other end of the socket is closed. Returns false when no process could be started.
+ * `fd`, which serve() gets. It is not a child of wallsample (init or a subreaper adopts it), so
+ * that wallsample neither waits for it nor reaps it. It is in a session of its own, and all signals
+ * are blocked in it. serve() must return when the other end of the socket is closed. Returns false
+ * when no process could be started.
  */
 bool helper_start(const char *name, int fd, void (*serve)(void *context, int fd), void *context);
 

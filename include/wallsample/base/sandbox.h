@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox.h - takes from the calling process what it does not need to read foreign bytes, so that
- * an error in a library does little harm.
+ * sandbox.h - restricts the calling process to what reading untrusted files requires, so that a bug
+ * in a library does little harm.
  */
 #ifndef WALLSAMPLE_BASE_SANDBOX_H
 #define WALLSAMPLE_BASE_SANDBOX_H
@@ -16,12 +16,13 @@ struct sandbox_limits {
 };
 
 /*
- * Irrevocably gives up all capabilities of the calling process, which has one thread, and limits
- * its system calls by seccomp(2): it can use the descriptors that it has, allocate memory and end.
- * It cannot open files, use the network, signal or trace processes, or execute programs. Other
- * system calls fail with EPERM. Two files can still be opened for reading: /proc/meminfo, and
- * /proc/self/fd/N, which gives a duplicate of descriptor N; the open then takes place in a handler
- * of SIGSYS. Returns false if the kernel refuses the seccomp filter; the rest is done nevertheless.
+ * Irrevocably gives up all capabilities of the calling process, which has one thread, disables core
+ * dumps, and limits its system calls by seccomp(2): it can use the descriptors that it has,
+ * allocate memory and end. open(2) and openat(2) give a duplicate of descriptor N for
+ * /proc/self/fd/N, a descriptor of /proc/meminfo, and EACCES for every other path; a handler of
+ * SIGSYS does that. All other system calls fail with EPERM; those of another architecture (32-bit
+ * code) kill the process. Returns false if the kernel refuses the seccomp filter; the rest is done
+ * nevertheless.
  */
 bool sandbox_enter(const struct sandbox_limits *limits);
 

@@ -32,8 +32,8 @@
 /*
  * An experiment continues beyond its requested length until the first progress point has this
  * number of events, but not beyond CAUSAL_LONGEST. More are not needed, because experiments begin
- * and end at events: of programs with events at even or at independent intervals, the intervals of
- * gains hold the truth as often with 3 events an experiment as with 20.
+ * and end at events: whether events are periodic or independent, the confidence intervals of gains
+ * contain the true gain as often with 3 events per experiment as with 20.
  */
 #define CAUSAL_EVENTS_LEAST 5
 /* Largest length of an experiment, as a multiple of the requested length. */

@@ -102,8 +102,9 @@ struct debug_opener {
 void debug_files_delegate(struct debug_files *files, const struct debug_opener *opener,
 			  const struct log *log);
 
-/* Does what opener->open and opener->fetch of the same directories in another process ask for: see
- * struct debug_opener. A number that no directory has gives -1 with EINVAL. */
+/* Carry out a request of opener->open or opener->fetch that another process has sent. Parameters
+ * and results are those of struct debug_opener. Both processes must have the same directories. A
+ * number that no directory has gives -1 with EINVAL. */
 int debug_files_open_below(struct debug_files *files, uint64_t place, const char *below,
 			   struct strbuf *path);
 int debug_files_fetch(struct debug_files *files, const uint8_t *id, size_t id_size,

@@ -33,7 +33,9 @@ struct image_segment { /* one PT_LOAD program header */
 };
 
 struct image {
-	int fd; /* owned; -1 when the bytes are in memory */
+	/* Owned: image_free() closes it unless image_answers() is false. -1: the bytes are in
+	 * memory. */
+	int fd;
 	/* How the file is read; borrowed. NULL: directly. */
 	struct file_proxy *proxy;
 	uint64_t device;    /* st_dev of the file */

@@ -53,6 +53,7 @@ void modules_free(struct modules *modules);
 /* Sets how modules_add opens and reads files (file_proxy.h): until then, and with NULL, directly.
  * `proxy` is borrowed until modules_free. */
 void modules_set_proxy(struct modules *modules, struct file_proxy *proxy);
+/* Returns that proxy, borrowed; NULL if none is set. */
 struct file_proxy *modules_proxy(const struct modules *modules);
 size_t modules_count(const struct modules *modules);
 /* Returns module number `id`, or NULL if there is none. */

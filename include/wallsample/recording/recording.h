@@ -74,15 +74,16 @@ int recorder_create(const struct recording_config *config, struct profile *profi
 void recorder_set_process(struct recorder *recorder, const struct process *process);
 
 /*
- * True if recorder_commit has something to do: the last commit was at least half a second ago or,
- * if `held` is true because threads of the target are held, at least a second ago. False after an
- * error, and while commits wait for the disk because the log is copied into the database.
+ * Returns true if recorder_commit() has work. That is the case half a second after the last commit;
+ * while the log is copied into the database, as soon as the disk has finished a step. If `held` is
+ * true because threads of the target are held, it is never the case within a second of the last
+ * commit. Returns false after an error.
  */
 bool recorder_is_due(const struct recorder *recorder, uint64_t now_ns, bool held);
 
 /*
  * Writes additions to the profile since the last commit. To be called only while no thread of the
- * target is stopped, because a system that has no memory left for files may take long. Returns 0,
+ * target is stopped, because write(2) can block for long when memory is short. Returns 0,
  * also while the log is copied into the database: a later commit then writes the rows. Returns
  * ERROR_OUTPUT (negated) if the file cannot be written, or another program has removed or replaced
  * it. After an error the recording holds the earlier commits, and every later commit fails.

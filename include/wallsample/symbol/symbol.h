@@ -69,8 +69,9 @@ struct symbols_config {
 	/* Inlined functions are reported. Otherwise an address has one name: the function that
 	 * contains it, with the line that calls the first function inlined at the address. */
 	bool inlines;
-	/* Files are read in another process. If it dies, the module whose files it was reading has
-	 * no names, of which a warning is logged. */
+	/* Files are read in another process. If that process fails twice on the files of one
+	 * module, the module has no names; after 16 failures no module gets further names. Each
+	 * case is logged. */
 	bool isolate;
 	struct debug_files_config files;
 	/* Stores in `out` the names that a recording has for the place, in the same form as
