@@ -4,9 +4,9 @@
 #define WALLSAMPLE_CLI_MEMORY_LIMIT_INTERNAL_H
 
 /*
- * Limits the memory of this process (RLIMIT_DATA) to its present private memory plus three quarters of the
- * available memory of the machine, but to no less than 256 MiB. To be called after a command was
- * started, which must not inherit the limit. An allocation beyond the limit ends the program as
+ * Limits the memory of this process (RLIMIT_DATA) to its present private memory plus three quarters
+ * of the available memory of the machine, but to no less than 256 MiB. To be called after a command
+ * was started, which must not inherit the limit. An allocation beyond the limit ends the program as
  * xmalloc() does (base.h). Does nothing when a lower limit is set, when /proc cannot be read, or
  * when the process has more private memory than is available, as with the address sanitizer.
  */

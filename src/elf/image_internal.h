@@ -49,8 +49,8 @@ struct image *image_create(int fd, uint64_t size, void *memory, struct image_cac
  * `device` is st_dev of the file. */
 void image_set_proxy(struct image *image, struct file_proxy *proxy, uint64_t device);
 
-/* Reads up to `size` bytes at `offset`. Returns the number of bytes: fewer at the end of the file or
- * after an error; 0 once a read has got no answer (file->unanswered). */
+/* Reads up to `size` bytes at `offset`. Returns the number of bytes: fewer at the end of the file
+ * or after an error; 0 once a read has got no answer (file->unanswered). */
 size_t image_file_read(struct image_file *file, uint64_t offset, void *to, size_t size);
 
 /* Returns a block of the file, and puts it into file->recent. A block that is not in the cache is
