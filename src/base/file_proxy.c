@@ -289,12 +289,22 @@ file_proxy_call(struct file_proxy *proxy, struct file_call *call)
 		errno = ETIMEDOUT;
 		return false;
 	}
-	if (call->in_size > FILE_PROXY_IN_MOST || call->out_size > FILE_PROXY_OUT_MOST ||
-	    (proxy->fd < 0 && !start(proxy))) {
+	if (call->in_size > FILE_PROXY_IN_MOST || call->out_size > FILE_PROXY_OUT_MOST) {
 		errno = EIO;
 		return false;
 	}
-	return call_process(proxy, call);
+	/* Something may have killed the process since the last call. */
+	for (int i = 0; i < 2; i++) {
+		if (proxy->fd < 0 && !start(proxy)) {
+			errno = EIO;
+			return false;
+		}
+		if (call_process(proxy, call))
+			return true;
+		if (errno != EIO)
+			return false;
+	}
+	return false;
 }
 
 /* --- reading ------------------------------------------------------------------------------ */

@@ -3,8 +3,10 @@
 #include "wallsample/base/helper.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +26,16 @@ keep_only(int fd)
 	return kept;
 }
 
+void
+helper_be_ordinary(void)
+{
+	const struct sched_param ordinary = { .sched_priority = 0 };
+
+	(void)sched_setscheduler(0, SCHED_OTHER, &ordinary);
+	if (getpriority(PRIO_PROCESS, 0) < 0)
+		(void)setpriority(PRIO_PROCESS, 0, 0);
+}
+
 bool
 helper_start(const char *name, int fd, void (*serve)(void *context, int fd), void *context)
 {
@@ -41,6 +53,7 @@ helper_start(const char *name, int fd, void (*serve)(void *context, int fd), voi
 		sigprocmask(SIG_SETMASK, &all, NULL);
 		setsid(); /* Ctrl-C of a terminal is not for this process */
 		prctl(PR_SET_NAME, name);
+		helper_be_ordinary();
 		serve(context, keep_only(fd));
 		_exit(0);
 	}

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,6 @@ static const int permitted[] = {
 	SYS_dup,
 	SYS_exit,
 	SYS_exit_group,
-	SYS_fcntl,
 	SYS_fstat,
 	SYS_ftruncate,
 	SYS_futex,
@@ -63,10 +63,12 @@ static const int permitted[] = {
 	SYS_readlinkat,
 	SYS_recvmsg,
 	SYS_rt_sigprocmask,
+	SYS_rseq,
 	SYS_rt_sigreturn,
 	SYS_sched_yield,
 	SYS_sendfile,
 	SYS_sendmsg,
+	SYS_set_robust_list,
 	SYS_write,
 	SYS_writev,
 #ifdef SYS_statx
@@ -88,7 +90,16 @@ static const int opening[] = {
 #endif
 };
 
-#define COUNT (ARRAY_SIZE(permitted) + ARRAY_SIZE(opening))
+/* Commands of fcntl(2) that are permitted. F_SETOWN and F_SETSIG are not: the kernel would send
+ * signals to any process. */
+static const int commands[] = {
+	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS,
+};
+
+#define COUNT (ARRAY_SIZE(permitted) + ARRAY_SIZE(opening) + ARRAY_SIZE(commands))
+/* Number of the other instructions of the filter: 4 at its beginning, 7 for clone3 and clone, 3 for
+ * fcntl, 1 at its end. */
+#define FIXED 15
 /* Offset of a member in what a filter sees: seccomp(2). */
 #define DATA(member) ((uint32_t)offsetof(struct seccomp_data, member))
 
@@ -112,12 +123,46 @@ add_load(struct sock_filter *code, size_t *count, uint32_t offset)
 	code[(*count)++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
 }
 
+/* Appends a test of the system call: if it has another number, the `size` instructions for it are
+ * skipped. */
+static void
+add_case(struct sock_filter *code, size_t *count, uint32_t number, uint8_t size)
+{
+	code[(*count)++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, size);
+}
+
+/*
+ * Appends the rules for system calls that are permitted with some arguments only. A thread may be
+ * made, but no process: the demangler runs on the stack of another thread. clone3(2), whose
+ * arguments a filter cannot see, is said to be missing, so that the C library uses clone(2). The
+ * arguments are ints, so that their low halves are compared.
+ */
+static void
+add_arguments(struct sock_filter *code, size_t *count)
+{
+	add_case(code, count, SYS_clone3, 1);
+	add_return(code, count, SECCOMP_RET_ERRNO | ENOSYS);
+	add_case(code, count, SYS_clone, 4);
+	add_load(code, count, DATA(args[0]));
+	code[(*count)++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0,
+							1);
+	add_return(code, count, SECCOMP_RET_ALLOW);
+	add_return(code, count, SECCOMP_RET_ERRNO | EPERM);
+	add_case(code, count, SYS_fcntl, 2 + 2 * ARRAY_SIZE(commands));
+	add_load(code, count, DATA(args[1]));
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		add_test(code, count, (uint32_t)commands[i]);
+		add_return(code, count, SECCOMP_RET_ALLOW);
+	}
+	add_return(code, count, SECCOMP_RET_ERRNO | EPERM);
+}
+
 /* Other architectures' system calls have other numbers (32-bit code on x86-64): they end the
  * process. */
 static bool
 set_filter(void)
 {
-	struct sock_filter code[2 * COUNT + 5];
+	struct sock_filter code[2 * COUNT + FIXED];
 	struct sock_fprog program = { .filter = code };
 	size_t count = 0;
 
@@ -133,6 +178,7 @@ set_filter(void)
 		add_test(code, &count, (uint32_t)opening[i]);
 		add_return(code, &count, SECCOMP_RET_TRAP);
 	}
+	add_arguments(code, &count);
 	add_return(code, &count, SECCOMP_RET_ERRNO | EPERM);
 	program.len = (unsigned short)count;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
@@ -245,7 +291,8 @@ limit(int resource, uint64_t most)
 
 	if (getrlimit((__rlimit_resource_t)resource, &old) != 0)
 		return;
-	new.rlim_cur = new.rlim_max = (rlim_t)most < old.rlim_max ? (rlim_t)most : old.rlim_max;
+	new.rlim_max = (rlim_t)most < old.rlim_max ? (rlim_t)most : old.rlim_max;
+	new.rlim_cur = new.rlim_max < old.rlim_cur ? new.rlim_max : old.rlim_cur;
 	(void)setrlimit((__rlimit_resource_t)resource, &new);
 }
 

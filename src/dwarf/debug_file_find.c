@@ -150,6 +150,8 @@ why_not_opened(int error)
 	case EMFILE:
 	case ENFILE:
 		return "too many open files";
+	case ENOEXEC:
+		return "it is not an ELF file of a 64-bit little-endian machine";
 	case EOVERFLOW:
 		return "its path is too long";
 	case ENODATA:

@@ -339,6 +339,9 @@ module_file_open(const struct process *process, const struct maps_line *line,
 		(void)file_proxy_call(NULL, &call);
 	*why = opened.why;
 	*st = opened.st;
+	/* The kernel drops a descriptor for which this process has no room. */
+	if (call.out_fd < 0 && *why == NULL)
+		*why = module_file_why(EMFILE);
 	return call.out_fd;
 }
 

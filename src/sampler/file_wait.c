@@ -3,6 +3,7 @@
  * files (file_proxy.h). */
 #include "sampler/sampler_internal.h"
 #include "wallsample/base/file_proxy.h"
+#include "wallsample/tracer/tracer_count.h"
 
 /* Called before a wait: releases the threads that are held. Those that stop during the wait are
  * released by a signal handler, and their samples get no stack (FAILURE_LATE). */
@@ -11,7 +12,9 @@ leave_for_file(void *context)
 {
 	struct file_wait *wait = context;
 
-	wait->left = tracer_outstanding(wait->hold->run->tracer) > 0;
+	/* Threads that reach a breakpoint wait for the tracer, too. */
+	wait->left = tracer_outstanding(wait->hold->run->tracer) > 0 ||
+		     tracer_count_state(wait->hold->run->tracer) == COUNT_RUNNING;
 	if (wait->left)
 		hold_pause(wait->hold);
 }

@@ -2,6 +2,7 @@
 /* namer.c - asks the process that finds names, and keeps what it answers. */
 #include "symbol/namer_internal.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,20 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
+#include "wallsample/elf/symbol_names.h"
 
 /* Largest number of questions of one message. */
 #define BATCH 256
 /* After this number of processes that died, no more is started. */
 #define DEATHS_MOST 16
+/* Longest time for a question, messages of the process included: those that look for debug files
+ * take 30 s each if a debuginfod server does not answer. */
+#define QUESTION_NS (180 * NS_PER_SEC)
+/* Largest size in bytes of a text of a name, and of all texts together. */
+#define TEXT_MOST ((size_t)SYMBOL_NAME_MAX + 4096)
+#define TEXTS_MOST ((size_t)256 << 20)
+/* Largest number of files that the processes may have asked servers for. */
+#define FETCHES_MOST 4096
 /* Largest number of lines that the processes may have logged. */
 #define LINES_MOST 1000
 
@@ -39,7 +49,8 @@ struct namer {
 	pid_t owner;  /* the process that has created `process`: a fork needs one of its own */
 	int fd;       /* socket to the process that runs; -1: none */
 	size_t known; /* number of modules that it knows */
-	unsigned deaths, lines;
+	unsigned deaths, lines, fetches;
+	size_t text_size; /* bytes of all texts that were taken */
 	uint32_t suspect; /* module whose question the last process that died has not answered */
 	bool *lost;       /* by id of a module: its names are lost */
 	size_t lost_count, lost_capacity;
@@ -130,6 +141,21 @@ send_opened(struct namer *namer, int fd, const char *path)
 		close(fd);
 }
 
+/* Returns the descriptor of a file if it begins like an ELF file; else closes it, and returns -1
+ * with errno: the process has no need of other files. */
+static int
+only_elf(int fd)
+{
+	char magic[SELFMAG];
+
+	if (fd < 0 || (file_read_at(fd, 0, magic, sizeof(magic)) == sizeof(magic) &&
+		       memcmp(magic, ELFMAG, SELFMAG) == 0))
+		return fd;
+	close(fd);
+	errno = ENOEXEC;
+	return -1;
+}
+
 static void
 open_file(struct namer *namer)
 {
@@ -141,7 +167,7 @@ open_file(struct namer *namer)
 	errno = EINVAL;
 	if (!namer->message.broken)
 		fd = debug_files_open_below(namer->files, place, below, &path);
-	send_opened(namer, fd, path.data);
+	send_opened(namer, only_elf(fd), path.data);
 	strbuf_release(&path);
 }
 
@@ -155,9 +181,9 @@ fetch_file(struct namer *namer)
 	int fd = -1;
 
 	errno = EINVAL;
-	if (id != NULL && size <= IMAGE_BUILD_ID_MAX)
+	if (id != NULL && size <= IMAGE_BUILD_ID_MAX && namer->fetches++ < FETCHES_MOST)
 		fd = debug_files_fetch(namer->files, id, (size_t)size, name, &path);
-	send_opened(namer, fd, path);
+	send_opened(namer, only_elf(fd), path);
 	free(path);
 }
 
@@ -178,6 +204,16 @@ log_line(struct namer *namer)
 
 /* --- answers -------------------------------------------------------------------------------- */
 
+/* True if the text is not too long, and fits with all others. */
+static bool
+takes_text(struct namer *namer, const char *text)
+{
+	const size_t length = strlen(text);
+
+	namer->text_size += length;
+	return length <= TEXT_MOST && namer->text_size <= TEXTS_MOST;
+}
+
 static const char *
 keep_text(struct namer *namer, const char *text)
 {
@@ -194,7 +230,8 @@ take_symbol(struct namer *namer)
 	const char *function = namer_get_text(message);
 	const char *file = namer_get_text(message);
 
-	if (message->broken || source > SYMBOL_NONE || line > UINT32_MAX)
+	if (message->broken || source > SYMBOL_NONE || line > UINT32_MAX ||
+	    !takes_text(namer, function) || !takes_text(namer, file))
 		return false;
 	namer->symbol = xgrow(namer->symbol, &namer->symbol_capacity, namer->symbol_count + 1,
 			      sizeof(*namer->symbol));
@@ -231,10 +268,11 @@ take_names(struct namer *namer, struct answer *answer)
 static bool
 receive_names(struct namer *namer, struct answer *answer)
 {
+	const uint64_t until_ns = clock_now_ns() + QUESTION_NS;
 	enum namer_kind kind;
 
 	*answer = (struct answer){ .count = 0 };
-	while (namer_receive(namer->fd, &kind, &namer->message, NULL)) {
+	while (namer_receive(namer->fd, &kind, &namer->message, NULL, until_ns)) {
 		if (kind == NAMER_NAMES)
 			return take_names(namer, answer);
 		if (kind == NAMER_LOG)

@@ -110,10 +110,12 @@ const uint8_t *namer_get_bytes(struct namer_message *message, uint64_t size);
 bool namer_send(int fd, enum namer_kind kind, struct namer_message *message, int passed);
 /*
  * Receives a message and stores its kind, and in *passed, which may be NULL, a descriptor that came
- * with it, or -1. False: the other side has ended, has sent none for as long as SO_RCVTIMEO of the
- * socket permits, or has sent what is no message.
+ * with it, or -1. Returns false when the other side has ended, has sent nothing for as long as
+ * SO_RCVTIMEO of the socket permits, has sent what is no message, or when `until_ns` (clock_now_ns)
+ * has passed before the message was whole; 0: it may take any time.
  */
-bool namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int *passed);
+bool namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int *passed,
+		   uint64_t until_ns);
 
 /* --- the process (namer_serve.c, namer_process.c) --------------------------------------------- */
 

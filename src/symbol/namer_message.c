@@ -135,7 +135,7 @@ take_descriptor(struct msghdr *head, int *passed)
 
 /* Receives `size` bytes. With `passed` NULL, descriptors are discarded by the kernel. */
 static bool
-receive_bytes(int fd, void *bytes, size_t size, int *passed)
+receive_bytes(int fd, void *bytes, size_t size, int *passed, uint64_t until_ns)
 {
 	union {
 		struct cmsghdr align;
@@ -147,6 +147,8 @@ receive_bytes(int fd, void *bytes, size_t size, int *passed)
 		struct msghdr head = { .msg_iov = &part, .msg_iovlen = 1 };
 		ssize_t got;
 
+		if (until_ns != 0 && clock_now_ns() > until_ns)
+			return false;
 		if (passed != NULL) {
 			head.msg_control = control.bytes;
 			head.msg_controllen = sizeof(control.bytes);
@@ -165,7 +167,8 @@ receive_bytes(int fd, void *bytes, size_t size, int *passed)
 }
 
 bool
-namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int *passed)
+namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int *passed,
+	      uint64_t until_ns)
 {
 	struct header header;
 	char *bytes;
@@ -176,12 +179,12 @@ namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int 
 	strbuf_clear(&message->bytes);
 	message->at = 0;
 	message->broken = false;
-	if (!receive_bytes(fd, &header, sizeof(header), passed) ||
+	if (!receive_bytes(fd, &header, sizeof(header), passed, until_ns) ||
 	    header.kind >= NAMER_KIND_COUNT || header.size > NAMER_MESSAGE_MOST)
 		return false;
 	*kind = (enum namer_kind)header.kind;
 	bytes = xmalloc(header.size + 1);
-	whole = receive_bytes(fd, bytes, header.size, passed);
+	whole = receive_bytes(fd, bytes, header.size, passed, until_ns);
 	strbuf_add(&message->bytes, bytes, whole ? header.size : 0);
 	free(bytes);
 	return whole;

@@ -12,6 +12,7 @@
 
 #include "symbol/namer_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/helper.h"
 #include "wallsample/base/sandbox.h"
 
 /* Longest time without any message from a process that has been asked. DWARF of a module that takes
@@ -81,6 +82,7 @@ run_process(const struct namer_process *process)
 	/* The fork ends when the thread that forked it does. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "ws-namer");
+	helper_be_ordinary();
 	keep_images(process);
 	namer_serve(process->theirs, process->work, process->level, sandbox_enter(&limits));
 }
@@ -224,6 +226,7 @@ namer_process_start(struct namer_process *process)
 	if (!process->has_thread || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return -1;
 	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &silence, sizeof(silence));
 	pthread_mutex_lock(&process->mutex);
 	process->theirs = ends[1];
 	process->wanted = true;

@@ -26,7 +26,7 @@ request_file(struct server *server, enum namer_kind kind, struct namer_message *
 	int fd = -1, error;
 
 	if (!namer_send(server->fd, kind, message, -1) ||
-	    !namer_receive(server->fd, &answered, message, &fd) || answered != NAMER_OPENED)
+	    !namer_receive(server->fd, &answered, message, &fd, 0) || answered != NAMER_OPENED)
 		_Exit(1);
 	error = (int)namer_get_number(message);
 	strbuf_add_text(path, namer_get_text(message));
@@ -136,7 +136,7 @@ namer_serve(int fd, const struct namer_work *work, enum log_level level, bool fi
 		log_say(&log, LOG_VERBOSE,
 			"symbols are read without a seccomp filter, which the kernel has refused");
 	work->begin(work->context, &opener, &log);
-	while (namer_receive(fd, &kind, &server.question, NULL) && kind == NAMER_ASK) {
+	while (namer_receive(fd, &kind, &server.question, NULL, 0) && kind == NAMER_ASK) {
 		uint64_t count = namer_get_number(&server.question);
 
 		while (count-- > 0 && !server.question.broken)

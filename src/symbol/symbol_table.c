@@ -404,9 +404,12 @@ void
 symbol_table_move(struct symbol_table *table, const struct symbol_table_source *source,
 		  uint64_t vaddr)
 {
-	unsigned shift = table->part_shift;
+	/* The part before may have been a dense one. */
+	unsigned shift = table->part_shift + PART_STEP < PART_LARGEST ?
+				 table->part_shift + PART_STEP :
+				 PART_LARGEST;
 
-	if (shift == 0 || (table->low <= vaddr && vaddr < table->high))
+	if (table->part_shift == 0 || (table->low <= vaddr && vaddr < table->high))
 		return;
 	do {
 		symbol_table_release(table);

@@ -15,4 +15,8 @@
  */
 bool helper_start(const char *name, int fd, void (*serve)(void *context, int fd), void *context);
 
+/* Gives the calling process the ordinary scheduling class and a nice value of at least 0, which a
+ * fork of the sampler does not have. */
+void helper_be_ordinary(void);
+
 #endif

@@ -18,7 +18,7 @@ struct sandbox_limits {
 /*
  * Irrevocably gives up all capabilities of the calling process, which has one thread, disables core
  * dumps, and limits its system calls by seccomp(2): it can use the descriptors that it has,
- * allocate memory and end. open(2) and openat(2) give a duplicate of descriptor N for
+ * allocate memory, make threads and end. open(2) and openat(2) give a duplicate of descriptor N for
  * /proc/self/fd/N, a descriptor of /proc/meminfo, and EACCES for every other path; a handler of
  * SIGSYS does that. All other system calls fail with EPERM; those of another architecture (32-bit
  * code) kill the process. Returns false if the kernel refuses the seccomp filter; the rest is done

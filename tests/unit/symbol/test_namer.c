@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,7 +22,20 @@
 enum { GOOD, BAD, OTHER_GOOD, LATE, MODULES };
 
 /* What the addresses of the modules GOOD and OTHER_GOOD ask the process to do. */
-enum { TWO_NAMES, OPEN_FILE, OPEN_SOCKET, KILL, OPEN_OWN, OPEN_BELOW, FAIL_OPEN, SAY };
+enum {
+	TWO_NAMES,
+	OPEN_FILE,
+	OPEN_SOCKET,
+	KILL,
+	KILL_BY_SIGIO,
+	FORK,
+	MAKE_THREAD,
+	OPEN_OWN,
+	OPEN_BELOW,
+	OPEN_TEXT,
+	FAIL_OPEN,
+	SAY
+};
 
 struct scene {
 	struct modules *modules;
@@ -69,6 +83,24 @@ open_below(struct scene *scene, const char *below)
 	strbuf_release(&path);
 }
 
+static void *
+run_thread(void *context)
+{
+	return context;
+}
+
+/* The demangler runs in a thread. */
+static void
+make_thread(struct scene *scene)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (pthread_create(&thread, NULL, run_thread, scene) == 0)
+		pthread_join(thread, &result);
+	snprintf(scene->text, sizeof(scene->text), "%s", result == scene ? "joined" : "no thread");
+}
+
 static void
 act(struct scene *scene, uint64_t what)
 {
@@ -78,10 +110,18 @@ act(struct scene *scene, uint64_t what)
 		describe(scene, socket(AF_INET, SOCK_STREAM, 0));
 	else if (what == KILL)
 		describe(scene, kill(getppid(), 0));
+	else if (what == KILL_BY_SIGIO)
+		describe(scene, fcntl(0, F_SETOWN, getpid()));
+	else if (what == FORK)
+		describe(scene, fork());
+	else if (what == MAKE_THREAD)
+		make_thread(scene);
 	else if (what == OPEN_OWN)
 		describe(scene, open("/proc/self/fd/999", O_RDONLY | O_CLOEXEC));
 	else if (what == OPEN_BELOW)
 		open_below(scene, "file");
+	else if (what == OPEN_TEXT)
+		open_below(scene, "text");
 	else if (what == FAIL_OPEN)
 		open_below(scene, "../file");
 	else if (what == SAY)
@@ -307,10 +347,15 @@ test_sandbox(void **state)
 	snprintf(wanted, sizeof(wanted), "%d", EPERM);
 	assert_string_equal(name_of(scene, GOOD, OPEN_SOCKET), wanted);
 	assert_string_equal(name_of(scene, GOOD, KILL), wanted);
-	snprintf(wanted, sizeof(wanted), "0 inside %s/file", folder);
+	assert_string_equal(name_of(scene, GOOD, KILL_BY_SIGIO), wanted);
+	assert_string_equal(name_of(scene, GOOD, FORK), wanted);
+	assert_string_equal(name_of(scene, GOOD, MAKE_THREAD), "joined");
+	snprintf(wanted, sizeof(wanted), "0 %cELF in %s/file", 0x7f, folder);
 	assert_string_equal(name_of(scene, GOOD, OPEN_BELOW), wanted);
 	snprintf(wanted, sizeof(wanted), "%d  %s/../file", EXDEV, folder);
 	assert_string_equal(name_of(scene, GOOD, FAIL_OPEN), wanted);
+	snprintf(wanted, sizeof(wanted), "%d  %s/text", ENOEXEC, folder);
+	assert_string_equal(name_of(scene, GOOD, OPEN_TEXT), wanted);
 	/* Only its own descriptors can be opened by these names. */
 	snprintf(wanted, sizeof(wanted), "%d", EBADF);
 	assert_string_equal(name_of(scene, GOOD, OPEN_OWN), wanted);
@@ -361,16 +406,23 @@ test_fork(void **state)
 }
 
 static void
-make_folder(void)
+make_file(const char *name, const char *text)
 {
 	char path[64];
 	int fd;
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/file", folder);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	assert_int_equal(write(fd, "inside", 6), 6);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
+}
+
+static void
+make_folder(void)
+{
+	assert_non_null(mkdtemp(folder));
+	make_file("file", "\x7f" "ELF in");
+	make_file("text", "root:x:0:0");
 }
 
 static int
@@ -380,6 +432,8 @@ remove_folder(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/file", folder);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/text", folder);
 	unlink(path);
 	return rmdir(folder);
 }
