@@ -11,10 +11,11 @@ static void
 leave_for_file(void *context)
 {
 	struct file_wait *wait = context;
+	const struct tracer *tracer = wait->hold->run->tracer;
 
 	/* Threads that reach a breakpoint wait for the tracer, too. */
-	wait->left = tracer_outstanding(wait->hold->run->tracer) > 0 ||
-		     tracer_count_state(wait->hold->run->tracer) == COUNT_RUNNING;
+	wait->left = tracer != NULL && (tracer_outstanding(tracer) > 0 ||
+					tracer_count_state(tracer) == COUNT_RUNNING);
 	if (wait->left)
 		hold_pause(wait->hold);
 }
