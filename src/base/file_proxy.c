@@ -239,7 +239,8 @@ take_answer(struct file_proxy *proxy, struct file_call *call)
 		call->got = proxy->shared->call.got;
 		if (call->got > call->out_size)
 			call->got = call->out_size;
-		memcpy(call->out, proxy->shared->out, call->got);
+		if (call->got > 0)
+			memcpy(call->out, proxy->shared->out, call->got);
 		return true;
 	}
 	if (there)
@@ -258,7 +259,8 @@ call_process(struct file_proxy *proxy, struct file_call *call)
 	bool answered;
 
 	proxy->shared->call = *call;
-	memcpy(proxy->shared->in, call->in, call->in_size);
+	if (call->in_size > 0)
+		memcpy(proxy->shared->in, call->in, call->in_size);
 	if (!send_message(proxy->fd, call->in_fd)) {
 		abandon(proxy);
 		errno = EIO;
