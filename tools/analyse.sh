@@ -16,6 +16,7 @@ src/causal/curve_fit.c	clang-analyzer-core.NullDereference	cells exist when thei
 src/causal/progress_line.c	clang-analyzer-core.NonNullParamChecker	symbols_find() returns at least one symbol, whose text is added
 src/causal/progress_words.c	clang-analyzer-core.NonNullParamChecker	words that were read have a name
 src/cli/say.c	bugprone-integer-division	whole milliseconds are meant
+src/elf/image_cache.c	clang-analyzer-unix.Malloc	unlink_block() takes the freed block out of the list
 src/format/causal_svg.c	bugprone-integer-division	places on a grid of whole units
 src/format/folded.c	clang-analyzer-core.NullDereference	xgrow() has allocated the line
 src/process/find.c	clang-analyzer-core.NullDereference	processes are listed when their count is above 0
