@@ -6,11 +6,13 @@ Everything that the target's threads do happens while it is sampled, so that eac
 a CPU and waiting for one has to be what schedstat has counted, however busy the machine is.
 """
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 SECONDS = 3
 TICK_S = 0.004  # a scheduler tick: what the counter of a running thread may be behind
@@ -41,8 +43,8 @@ def record(target, path):
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                           text=True) as sampler:
         wait_for_samples(sampler)
-        while not os.path.exists(path) or not has_ticks(path):
-            pass
+        while not has_ticks(path):
+            time.sleep(0.05)
         target.stdin.write("go\n")
         target.stdin.flush()
         for line in target.stdout:
@@ -58,11 +60,10 @@ def record(target, path):
 
 
 def has_ticks(path):
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
-            return database.execute("SELECT count(*) FROM ticks").fetchone()[0] > 0
-    except sqlite3.Error:
-        return False
+    """Whether the recording has samples. Only wallsample can read it while it is written."""
+    info = subprocess.run([os.environ["WALLSAMPLE"], "info", path], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+    return re.search(r" samples? in [1-9]", info) is not None
 
 
 def query(path, sql):
