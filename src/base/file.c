@@ -108,23 +108,6 @@ file_is_generated(int fd)
 	return false;
 }
 
-uint64_t
-memory_available(void)
-{
-	static const char label[] = "MemAvailable:";
-	char *text = file_read_text(AT_FDCWD, "/proc/meminfo", 4096, NULL);
-	const char *at = text != NULL ? strstr(text, label) : NULL;
-	uint64_t kib, bytes = UINT64_MAX;
-
-	if (at != NULL) {
-		at += strlen(label);
-		if (parse_u64(&at, 10, &kib) && kib <= UINT64_MAX / 1024)
-			bytes = kib * 1024;
-	}
-	free(text);
-	return bytes;
-}
-
 int
 file_open_named(int named)
 {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/helper.h"
+#include "wallsample/base/pass.h"
 
 /* Most processes that are started in a run: each one that hangs is replaced. */
 #define STARTS_MOST 8
@@ -40,35 +41,10 @@ struct file_proxy {
 
 /* --- messages: one byte, and a descriptor or none ----------------------------------------- */
 
-union control {
-	char bytes[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
-};
-
 static bool
 send_message(int to, int fd)
 {
-	char byte = 0;
-	struct iovec part = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	union control control;
-	struct cmsghdr *head;
-	ssize_t sent;
-
-	if (fd >= 0) {
-		memset(&control, 0, sizeof(control));
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	}
-	do
-		sent = sendmsg(to, &message, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == 1;
+	return pass_send(to, &(uint8_t){ 0 }, 1, fd) == 1;
 }
 
 /* Receives a message; stores its descriptor, which the caller closes, or -1. Returns false at the
@@ -76,23 +52,12 @@ send_message(int to, int fd)
 static bool
 receive_message(int from, int *fd)
 {
-	char byte;
-	struct iovec part = { &byte, 1 };
-	union control control;
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
-	struct cmsghdr *head;
+	uint8_t byte;
 	ssize_t got;
 
-	*fd = -1;
 	do
-		got = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
+		got = pass_receive(from, &byte, 1, fd);
 	while (got < 0 && errno == EINTR);
-	head = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-	if (head != NULL && head->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
 	return got == 1;
 }
 
@@ -116,7 +81,7 @@ serve(void *context, int fd)
 		call.function(&call);
 		shared->call.got = call.got;
 		sent = send_message(fd, call.out_fd);
-		/* The ends of files may have to wait, too: after the answer. */
+		/* close(2) may block, too, so it follows the answer. */
 		if (call.out_fd >= 0)
 			close(call.out_fd);
 		if (in_fd >= 0)
@@ -154,7 +119,7 @@ start(struct file_proxy *proxy)
 	return proxy->fd >= 0;
 }
 
-/* Leaves the process to itself: it ends when its call ends. */
+/* Closes the socket to the process, which then ends as soon as its current call returns. */
 static void
 abandon(struct file_proxy *proxy)
 {
@@ -255,32 +220,40 @@ take_answer(struct file_proxy *proxy, struct file_call *call)
 static bool
 call_process(struct file_proxy *proxy, struct file_call *call)
 {
-	const struct file_waiting *waiting = &proxy->waiting;
-	bool answered;
-
 	proxy->shared->call = *call;
 	if (call->in_size > 0)
 		memcpy(proxy->shared->in, call->in, call->in_size);
-	if (!send_message(proxy->fd, call->in_fd)) {
-		abandon(proxy);
-		errno = EIO;
-		return false;
-	}
-	if (waiting->begin != NULL)
-		waiting->begin(waiting->context);
-	answered = take_answer(proxy, call);
-	if (waiting->end != NULL) {
-		const int error = errno;
+	if (send_message(proxy->fd, call->in_fd))
+		return take_answer(proxy, call);
+	abandon(proxy);
+	errno = EIO;
+	return false;
+}
 
-		waiting->end(waiting->context);
-		errno = error;
+/* Calls the process, and another one if it has ended: something may have killed it since the last
+ * call. */
+static bool
+call_twice(struct file_proxy *proxy, struct file_call *call)
+{
+	for (int i = 0; i < 2; i++) {
+		if (proxy->fd < 0 && !start(proxy)) {
+			errno = EIO;
+			return false;
+		}
+		if (call_process(proxy, call))
+			return true;
+		if (errno != EIO)
+			return false;
 	}
-	return answered;
+	return false;
 }
 
 bool
 file_proxy_call(struct file_proxy *proxy, struct file_call *call)
 {
+	const struct file_waiting *waiting;
+	bool answered;
+
 	call->got = 0;
 	call->out_fd = -1;
 	if (proxy == NULL || proxy->owner != getpid()) {
@@ -295,18 +268,18 @@ file_proxy_call(struct file_proxy *proxy, struct file_call *call)
 		errno = EIO;
 		return false;
 	}
-	/* Something may have killed the process since the last call. */
-	for (int i = 0; i < 2; i++) {
-		if (proxy->fd < 0 && !start(proxy)) {
-			errno = EIO;
-			return false;
-		}
-		if (call_process(proxy, call))
-			return true;
-		if (errno != EIO)
-			return false;
+	waiting = &proxy->waiting;
+	/* The start of a process is waited for, too. */
+	if (waiting->begin != NULL)
+		waiting->begin(waiting->context);
+	answered = call_twice(proxy, call);
+	if (waiting->end != NULL) {
+		const int error = errno;
+
+		waiting->end(waiting->context);
+		errno = error;
 	}
-	return false;
+	return answered;
 }
 
 /* --- reading ------------------------------------------------------------------------------ */

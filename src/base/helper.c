@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* helper.c - starts processes of wallsample's own that may be kept waiting for ever. */
+/* helper.c - starts processes of wallsample's own, in which a system call may block for ever. */
 #include "wallsample/base/helper.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 #include "wallsample/base/sandbox.h"
 
-/* Closes all descriptors but `fd`, so that no program waits for the end of a file because this
- * process hangs. Returns the number that `fd` then has. */
+/* Closes all descriptors but `fd`, so that a reader of a pipe gets EOF even while this process
+ * hangs with a copy of its write end. Returns the number that `fd` then has. */
 static int
 keep_only(int fd)
 {

@@ -8,9 +8,12 @@ libwallsample_a_SOURCES += \
 	include/wallsample/base/helper.h \
 	include/wallsample/base/histogram.h \
 	include/wallsample/base/memory.h \
+	include/wallsample/base/pass.h \
+	include/wallsample/base/proc_memory.h \
 	include/wallsample/base/sandbox.h \
 	include/wallsample/base/search.h \
 	include/wallsample/base/table.h \
+	include/wallsample/base/thread.h \
 	include/wallsample/base/utf8.h \
 	src/base/alloc.c \
 	src/base/bytes.c \
@@ -24,11 +27,14 @@ libwallsample_a_SOURCES += \
 	src/base/log.c \
 	src/base/memory.c \
 	src/base/parse.c \
+	src/base/pass.c \
+	src/base/proc_memory.c \
 	src/base/rng.c \
 	src/base/sandbox.c \
 	src/base/sandbox_internal.h \
 	src/base/strbuf.c \
 	src/base/table.c \
+	src/base/thread.c \
 	src/base/utf8.c
 if ARCH_X86_64
 libwallsample_a_SOURCES += src/base/sandbox_x86_64.c

@@ -19,6 +19,7 @@
 #include "base/sandbox_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/base/capability.h"
+#include "wallsample/base/proc_memory.h"
 
 /* Missing in headers before Linux 5.9; the number is the same on all architectures. */
 #ifndef SYS_close_range
@@ -137,8 +138,8 @@ add_case(struct sock_filter *code, size_t *count, uint32_t number, uint8_t size)
 /*
  * Appends the rules for system calls that are permitted with some arguments only. A thread may be
  * made, but no process: the demangler runs on the stack of another thread. clone3(2), whose
- * arguments a filter cannot see, is said to be missing, so that the C library uses clone(2). The
- * arguments are ints, so that their low halves are compared.
+ * arguments a filter cannot read, fails with ENOSYS, so that the C library uses clone(2). All flags
+ * and commands that are tested fit into 32 bits, so only the low halves are compared.
  */
 static void
 add_arguments(struct sock_filter *code, size_t *count)
@@ -160,8 +161,8 @@ add_arguments(struct sock_filter *code, size_t *count)
 	add_return(code, count, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Other architectures' system calls have other numbers (32-bit code on x86-64): they end the
- * process. */
+/* Installs the filter; returns false if the kernel refuses it. A system call of another
+ * architecture (32-bit code on x86-64), which has other numbers, kills the process. */
 static bool
 set_filter(void)
 {
@@ -189,7 +190,8 @@ set_filter(void)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* Does what open(2) would do; returns a descriptor or a negative error number. */
+/* Returns a new descriptor for /proc/self/fd/N or /proc/meminfo; a negative error number if that
+ * fails, -EACCES for every other path. */
 static int
 open_own(const char *path)
 {
@@ -272,21 +274,6 @@ sandbox_keep_only(int *kept, size_t count)
 
 /* --- limits --------------------------------------------------------------------------------- */
 
-/* Returns the address space of the process, in bytes; 0 when it is not known. */
-static uint64_t
-address_space(void)
-{
-	size_t length;
-	char *text = file_read_text(AT_FDCWD, "/proc/self/statm", 256, &length);
-	const char *at = text;
-	uint64_t pages = 0;
-
-	if (at != NULL && !parse_u64(&at, 10, &pages))
-		pages = 0;
-	free(text);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void
 limit(int resource, uint64_t most)
 {
@@ -302,10 +289,10 @@ limit(int resource, uint64_t most)
 bool
 sandbox_enter(const struct sandbox_limits *limits)
 {
-	const uint64_t space = limits->memory != 0 ? address_space() : 0;
+	const uint64_t space = memory_field("/proc/self/status", "VmSize:");
 
 	handle_opens();
-	if (space != 0)
+	if (limits->memory != 0 && space != UINT64_MAX)
 		limit(RLIMIT_AS, space + limits->memory);
 	if (limits->cpu_s != 0)
 		limit(RLIMIT_CPU, limits->cpu_s);

@@ -22,8 +22,8 @@
 /* Ridge penalty of the slope (Hoerl and Kennard 1970), for neighbours that lie close together in
  * time. With neighbours on both sides the slope hardly matters. */
 #define RIDGE 0.01
-/* Variance of the position of an experiment's end between two ticks or two events, as a multiple of
- * their squared distance. The position is uniformly distributed. */
+/* Variance of the position of an experiment's end between two ticks or two events, in units of the
+ * squared interval between them. The position is assumed to be uniformly distributed. */
 #define CUT_VARIANCE (1.0 / 12)
 /*
  * Estimated cost of a tick, and its standard deviation: the target's time that a tick takes beyond
@@ -113,8 +113,8 @@ fit_measure(const struct fit *fit, const struct causal_experiment *made, uint32_
 }
 
 /*
- * Returns the variance of the number of events that is cut off at the two ends of an experiment,
- * the least variance of its count. An end may lie anywhere between two events. But at the first
+ * Returns the least variance of an experiment's count of events: that of the fractions of an event
+ * which its two ends cut off. An end may lie anywhere between two events. But at the first
  * point an experiment begins and ends at ticks that have found progress (causal_run.h): if events
  * are rarer than ticks, an event precedes each end by at most a tick.
  */

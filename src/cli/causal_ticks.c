@@ -14,8 +14,9 @@
 #define TICKS_LEAST_IN_EXPERIMENT 50
 #define EXPERIMENTS_WANTED (CAUSAL_EXPERIMENTS_LEAST + 1)
 /* Time for one experiment of a gain, as a multiple of its length: with its settling time, which is
- * half as long, and the same again for an experiment at speed-up 0. */
-#define TIMES_PER_EXPERIMENT 3.0
+ * half as long or, where events are rare, as long, and the same again for an experiment at speed-up
+ * 0. */
+#define TIMES_PER_EXPERIMENT 4.0
 
 /* Logs a warning if a burst has too few ticks.. */
 static void

@@ -44,8 +44,8 @@ print_origin(const struct recording_info *info)
 		print_text("State", "being written at this moment");
 	else if (!info->ended)
 		print_text("State",
-			   "never finished: the last second of samples may be missing (5 seconds "
-			   "or more after a power cut)");
+			   "never finished: the last second of samples may be missing (after a "
+			   "power cut: the last 5 seconds)");
 	else
 		print_text("State",
 			   info->end == RUN_END_EXITED ? "whole: the process ended" : "whole");

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "wallsample/base/capability.h"
+#include "wallsample/base/sandbox.h"
+#include "wallsample/base/thread.h"
 #include "cli/supervisor_internal.h"
 #include "wallsample/base/base.h"
 
@@ -29,8 +31,8 @@
  * microseconds five times a second. */
 #define NICE (-15)
 
-/* Stack of the thread that forks the supervisor and the keeper. The keeper makes a report with it,
- * and demanglers call themselves. */
+/* Stack, in bytes, of the thread that forks the supervisor and the keeper, which makes a report on
+ * it. */
 #define STACK_SIZE ((size_t)8 << 20)
 
 /* Longest wait for the end of a killed wallsample, before the message that it cannot be killed. */
@@ -144,15 +146,9 @@ look(unsigned *unanswered)
 static void
 close_others(void)
 {
-	int highest = starter.pidfd > starter.stat ? starter.pidfd : starter.stat;
+	int kept[] = { STDERR_FILENO, starter.pidfd, starter.stat, starter.command[1] };
 
-	if (starter.command[1] > highest)
-		highest = starter.command[1];
-	for (int fd = 0; fd < highest; fd++)
-		if (fd != STDERR_FILENO && fd != starter.pidfd && fd != starter.stat &&
-		    fd != starter.command[1])
-			close(fd);
-	(void)syscall(SYS_close_range, (unsigned)highest + 1, ~0U, 0);
+	sandbox_keep_only(kept, ARRAY_SIZE(kept));
 }
 
 /* To be called in a new process: a session of its own, and the usual effects of signals. `name`
@@ -313,23 +309,6 @@ starter_run(void *context)
 	return NULL;
 }
 
-static int
-start_thread(void)
-{
-	pthread_attr_t attributes;
-	sigset_t all, old;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	error = pthread_create(&starter.thread, &attributes, starter_run, NULL);
-	pthread_attr_destroy(&attributes);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return error;
-}
-
 static void
 handle_ping(void)
 {
@@ -405,7 +384,7 @@ supervisor_start(struct error *err)
 	error = open_all();
 	if (error == 0) {
 		handle_ping();
-		error = start_thread();
+		error = thread_start(&starter.thread, STACK_SIZE, false, starter_run, NULL);
 	}
 	/* A handler may interrupt the read. */
 	while (error == 0 && (size = read(starter.started[0], &result, sizeof(result))) < 0 &&

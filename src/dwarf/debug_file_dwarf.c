@@ -11,6 +11,7 @@
 
 #include "dwarf/debug_file_internal.h"
 #include "wallsample/base/bytes.h"
+#include "wallsample/base/proc_memory.h"
 #include "wallsample/elf/elf_open.h"
 
 /* Names, without the prefix ".debug_" or ".zdebug_", of the debug sections that names and lines

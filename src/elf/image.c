@@ -6,23 +6,10 @@
 #include "elf/image_internal.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
-
-struct image_blocks {
-	uint8_t *memory; /* all bytes of an image in memory, which has no blocks; else NULL */
-	struct image_cache *cache;
-	bool owns_cache; /* no other image uses the cache */
-	struct image_file file;
-	/* Index of the segment that the last read used. It is checked first, because the unwinder
-	 * reads one segment word by word. */
-	size_t last_segment;
-};
 
 static bool
 read_blocks(const struct image *image, uint64_t offset, uint8_t *to, size_t size)
@@ -165,8 +152,8 @@ image_create(int fd, uint64_t size, void *memory, struct image_cache *cache)
 void
 image_set_proxy(struct image *image, struct file_proxy *proxy, uint64_t device)
 {
-	image->proxy = image->blocks->file.proxy = proxy;
-	image->device = image->blocks->file.device = device;
+	image->blocks->file.proxy = proxy;
+	image->blocks->file.device = device;
 }
 
 bool

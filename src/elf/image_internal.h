@@ -3,6 +3,7 @@
 #ifndef WALLSAMPLE_ELF_IMAGE_INTERNAL_H
 #define WALLSAMPLE_ELF_IMAGE_INTERNAL_H
 
+#include "wallsample/base/file_proxy.h"
 #include "wallsample/elf/image.h"
 
 #define IMAGE_BLOCK_SHIFT 16
@@ -30,14 +31,24 @@ struct image_file {
 	/* How it is read (file_proxy.h), and its file system. */
 	struct file_proxy *proxy;
 	uint64_t device;
-	/* A read has got no answer. No other is made, and the file is not closed before wallsample
-	 * ends: that may hang, too. */
+	/* A read has got no answer. The file is then read no more, and stays open until wallsample
+	 * ends, because close(2) may hang, too. */
 	bool unanswered;
 	uint64_t size; /* in bytes */
 	size_t count;  /* number of its blocks in the cache */
-	/* Of the blocks with an index that has this remainder, the one that was used last; NULL:
+	/* recent[i]: of the blocks whose index modulo IMAGE_RECENT is i, the one used last; NULL:
 	 * none, or it is no longer in the cache. */
 	struct image_block *recent[IMAGE_RECENT];
+};
+
+struct image_blocks {
+	uint8_t *memory; /* all bytes of an image in memory, which has no blocks; else NULL */
+	struct image_cache *cache;
+	bool owns_cache; /* no other image uses the cache */
+	struct image_file file;
+	/* Index of the segment that the last read used. It is checked first, because the unwinder
+	 * reads one segment word by word. */
+	size_t last_segment;
 };
 
 /* Makes an image of `size` bytes, at least 1, of the file `fd`, or of `memory` if that is not NULL;

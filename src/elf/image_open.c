@@ -169,6 +169,7 @@ image_open_memory(const void *bytes, size_t size)
 bool
 image_is_unchanged(const struct image *image)
 {
+	const struct image_file *file = &image->blocks->file;
 	struct image *now;
 	struct stat st;
 	bool same;
@@ -176,12 +177,12 @@ image_is_unchanged(const struct image *image)
 
 	if (image_memory(image) != NULL)
 		return true;
-	if (file_proxy_stat(image->proxy, image->device, image->fd, &st) != 0)
+	if (file_proxy_stat(file->proxy, file->device, file->fd, &st) != 0)
 		return false;
 	if ((uint64_t)st.st_size == image->size && written_ns(&st) == image->written_ns)
 		return true;
 	fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
-	now = fd >= 0 ? image_open_file(fd, &st, image->proxy, NULL) : NULL;
+	now = fd >= 0 ? image_open_file(fd, &st, file->proxy, NULL) : NULL;
 	same = now && now->build_id_size > 0 && now->build_id_size == image->build_id_size &&
 	       memcmp(now->build_id, image->build_id, now->build_id_size) == 0;
 	image_free(now);

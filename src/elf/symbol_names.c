@@ -8,11 +8,11 @@
 #include <libiberty/demangle.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elf/symbol_names_internal.h"
+#include "wallsample/base/thread.h"
 
 /*
  * Limits for C++ and Rust names. libiberty takes its working memory from the stack, and refuses C++
@@ -155,19 +155,10 @@ static void
 own_stack_call(size_t size, void (*function)(void *context), void *context)
 {
 	struct call call = { function, context };
-	pthread_attr_t attributes;
-	sigset_t all, before;
 	pthread_t thread;
 
-	if (pthread_attr_init(&attributes) != 0)
-		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_attr_setstacksize(&attributes, size) == 0 &&
-	    pthread_create(&thread, &attributes, run_call, &call) == 0)
+	if (thread_start(&thread, size, false, run_call, &call) == 0)
 		pthread_join(thread, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 }
 
 /* Returns whether libiberty's table of pairs (template, reference to a template's parameter) for

@@ -8,15 +8,11 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/elf/symbol_names.h"
 
 /* Number of bytes of one read: the smallest that image_read_offset() reads without keeping the
  * bytes in the image. */
 #define PIECE ((size_t)64 << 10)
-
-/* Largest sizes in bytes of a table of symbols and of its names. Only damaged or sparse files have
- * larger ones; src/symbol/symbol_walk.c has the same limits. */
-#define SYMBOLS_MAX_SIZE (UINT64_C(256) << 20)
-#define NAMES_MAX_SIZE (UINT64_C(1) << 30)
 
 void
 symbol_search_init(struct symbol_search *search, const struct image *image,
@@ -46,7 +42,7 @@ add_table(struct symbol_search *search, const Elf64_Shdr *symbols)
 	if (search->table_count == ARRAY_SIZE(search->table) ||
 	    !image_section(search->image, symbols->sh_link, &names) ||
 	    names.sh_type != SHT_STRTAB || (names.sh_flags & SHF_COMPRESSED) != 0 ||
-	    symbols->sh_size > SYMBOLS_MAX_SIZE || names.sh_size > NAMES_MAX_SIZE)
+	    symbols->sh_size > SYMBOL_TABLE_SIZE_MAX || names.sh_size > SYMBOL_NAMES_SIZE_MAX)
 		return;
 	search->table[search->table_count++] = (struct symbol_search_table){
 		.symbols = symbols->sh_offset,

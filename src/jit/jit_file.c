@@ -184,7 +184,8 @@ open_by_call(struct file_call *call)
 	} else {
 		named = open_below_root(call->in_fd, wanted->path);
 	}
-	/* Without CAP_CHECKPOINT_RESTORE there is only the path. */
+	/* Without CAP_CHECKPOINT_RESTORE links in map_files cannot be opened: the caller then opens
+	 * the path of the module. */
 	if (named >= 0 || !wanted->mapped)
 		call->out_fd = accept_named(wanted->uid, named, &opened->st, &opened->why);
 	if (process.taskfd >= 0)

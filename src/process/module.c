@@ -9,13 +9,14 @@
 #include "process/process_internal.h"
 #include "wallsample/base/table.h"
 
-/* Most modules in the table, and most that are added before an address in them is looked up: a
- * hostile target can map any number of new files. Large programs map hundreds. */
+/* Largest number of modules in the table, and number from which a file is added only when an
+ * address in it is looked up: a hostile target can map any number of new files. Large programs map
+ * hundreds. */
 #define MODULES_MAX 16384
 #define MODULES_EARLY 1024
 
-/* Most files that are open for their images, and the part of the limit of descriptors
- * (RLIMIT_NOFILE) that they may take. */
+/* Largest number of files that are open for their images; it is also limited to RLIMIT_NOFILE
+ * divided by FILES_PART. */
 #define FILES_MAX 4096
 #define FILES_PART 3
 

@@ -12,6 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "wallsample/base/file_proxy.h"
+
 /* Most descriptors that are searched for a file; a process may have a million. */
 #define DESCRIPTORS_MOST 4096
 
@@ -265,7 +267,7 @@ open_file(const struct process *process, const struct maps_line *line, const cha
 	return fd;
 }
 
-/* --- by the second process ------------------------------------------------------------------- */
+/* --- opening a file in the second process (file_proxy.h) ------------------------------------- */
 
 /* The arguments of open_by_call, and what it finds. */
 struct wanted_file {
@@ -333,12 +335,13 @@ module_file_open(const struct process *process, const struct maps_line *line,
 		*why = module_file_why(errno);
 		return -1;
 	}
-	/* Yama (ptrace_scope 1) permits to read the memory of a process only to its ancestors,
-	 * such as wallsample, if that has started the process. */
+	/* With Yama (ptrace_scope 1) only an ancestor of a process may read its memory. wallsample
+	 * is an ancestor if it has started the process; the second process is not. */
 	if (opened.denied && proxy != NULL)
 		(void)file_proxy_call(NULL, &call);
 	*why = opened.why;
 	*st = opened.st;
+	st->st_dev = line->dev; /* file_call.device of all later calls, too */
 	/* The kernel drops a descriptor for which this process has no room. */
 	if (call.out_fd < 0 && *why == NULL)
 		*why = module_file_why(EMFILE);

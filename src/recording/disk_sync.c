@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/thread.h"
 
 /* The thread calls fsync and no other function that needs memory on its stack. */
 #define STACK_SIZE (64 << 10)
@@ -43,8 +43,8 @@ wait_for_work(struct disk_sync *sync)
 	}
 }
 
-/* Returns 0, or the errno of the first file that cannot be written to the disk. Some file systems
- * have no fsync for a directory. */
+/* Calls fsync for the files. Returns 0, or the errno of the first one that fails. An error of the
+ * directory is ignored, because some file systems have no fsync for directories. */
 static int
 sync_files(const struct disk_sync *sync, unsigned files)
 {
@@ -84,26 +84,6 @@ sync_run(void *context)
 	return NULL;
 }
 
-/* Starts the thread with all signals blocked, because they are handled by the thread of the
- * sampler, and without the real-time class that this thread may have. Returns 0 or an errno. */
-static int
-start_thread(struct disk_sync *sync)
-{
-	pthread_attr_t attributes;
-	sigset_t all, old;
-	int number;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-	number = pthread_create(&sync->thread, &attributes, sync_run, sync);
-	pthread_attr_destroy(&attributes);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return number;
-}
-
 static void
 release(struct disk_sync *sync)
 {
@@ -126,7 +106,7 @@ disk_sync_start(const int *fd)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&sync->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
-	number = start_thread(sync);
+	number = thread_start(&sync->thread, STACK_SIZE, true, sync_run, sync);
 	if (number == 0)
 		return sync;
 	release(sync);

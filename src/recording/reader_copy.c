@@ -142,8 +142,8 @@ copy_parts(const char *path, const struct reader_file *file, int dirfd)
 
 /*
  * The log is copied last, so that it contains every change that the copy of the database may
- * contain only in part, unless the recorder began a new log during the copy (read_state detects
- * this).
+ * contain only in part, unless the recorder began a new log during the copy: the states before and
+ * after the copy then differ.
  */
 bool
 reader_copy_make(const char *path, const struct reader_file *file, int dirfd)

@@ -23,10 +23,10 @@
 /* Bound on the heap of SQLite, which a hostile schema or sorting could fill. */
 #define HEAP_MOST (INT64_C(1) << 30)
 /*
- * Most bytes of a log. A recorder writes 8 MiB and one transaction, of which the largest, the names
- * of all frames, takes about as many bytes as the table of symbols.
+ * Largest size of a log in bytes. A recorder writes LOG_MOST (recorder_log.c) and one transaction,
+ * of which the largest, the names of all frames, takes about as many bytes as the table of symbols.
  */
-#define LOG_MOST (INT64_C(1) << 30)
+#define LOG_READ_MOST (INT64_C(1) << 30)
 
 /*
  * Header of a database file; AT_... are byte offsets. https://www.sqlite.org/fileformat.html,
@@ -142,7 +142,7 @@ check_log(const char *path, struct reader_file *file, struct error *err)
 	file->size += (uint64_t)info.st_size;
 	if (fd >= 0)
 		close(fd);
-	if (rc == 0 && info.st_size > LOG_MOST)
+	if (rc == 0 && info.st_size > LOG_READ_MOST)
 		rc = error_set(err, ERROR_FORMAT, "%s cannot be read: its log %s%s is too large",
 			       path, file->real, RECORDING_LOG);
 	return rc;

@@ -32,8 +32,9 @@
  */
 #define LOG_MOST (8 << 20)
 /*
- * A commit asks for an fsync if the last request is this old, in time of the recording. Commits
- * are at most a second apart: 4 s and the time that the disk needs may be lost.
+ * A commit requests an fsync if the last request is at least this old, in time of the recording.
+ * Commits are at most a second apart: a power cut can lose the samples of 4 s, and those of the
+ * time that the disk needs.
  */
 #define SYNC_PERIOD_NS (3 * NS_PER_SEC)
 /* Without further commits, as during experiments, the thread calls fsync after this time. */
@@ -70,7 +71,8 @@ recorder_log_create(struct recorder *recorder, struct error *err)
 	return 0;
 }
 
-/* Starts the thread, if it does not run. It then has the rights of the calling thread. */
+/* Starts the thread of disk_sync.c unless it runs; the new thread has the capabilities of the
+ * calling thread. Returns 0, or ERROR_OUTPUT (negated). */
 static int
 start_thread(struct recorder *recorder, struct error *err)
 {

@@ -18,7 +18,8 @@
  * fsync, so that fork(2) may be called while it runs. Its CPU time is part of clock_own_cpu_ns().
  */
 
-/* In the order in which files are written to the disk. `files` is a set of bits 1 << SYNC_.... */
+/* The files of a recording, in the order in which the thread calls fsync for them; SYNC_FILES is
+ * their number. A parameter `files` is a set of bits 1 << SYNC_…. */
 enum sync_file { SYNC_MAIN, SYNC_LOG, SYNC_FOLDER, SYNC_FILES };
 
 struct disk_sync;
@@ -43,13 +44,14 @@ void disk_sync_note(struct disk_sync *sync, unsigned files, uint64_t delay_ns);
 bool disk_sync_is_idle(struct disk_sync *sync, int *number);
 /* Waits until disk_sync_is_idle() is true. Returns the same errno. */
 int disk_sync_wait(struct disk_sync *sync);
-/* Waits for what was asked for, ends the thread and frees `sync`, which may be NULL. */
+/* Waits until all files of disk_sync_ask() are on the disk, ends the thread and frees `sync`, which
+ * may be NULL. Files that were only noted (disk_sync_note) are not written to the disk. */
 void disk_sync_end(struct disk_sync *sync);
 
 /* --- recorder_log.c ------------------------------------------------------------------ */
 
 /* Step of the log. From LOG_FULL to LOG_EMPTIED commits are not possible, and the thread of
- * disk_sync.c syncs what the comment says. */
+ * disk_sync.c calls fsync for the file that the comment of the step names. */
 enum log_step {
 	LOG_NONE,    /* a temporary recording, and after the end */
 	LOG_OPEN,    /* commits append to the log */
@@ -63,7 +65,7 @@ struct recorder_log {
 	uint64_t most;          /* size in bytes from which the log is copied into the database */
 	struct disk_sync *sync; /* NULL before the first commit and after the end */
 	int folder;             /* descriptor of the directory for fsync, or -1 */
-	/* All files were asked to be written to the disk; is_durable: and have been. */
+	/* is_asked: an fsync of all files has been requested; is_durable: it has also returned. */
 	bool is_asked, is_durable;
 	uint64_t asked_ns; /* time of the recording at the last request */
 	bool is_left;      /* the log is still needed, because recorder_log_conclude has failed */
@@ -77,9 +79,9 @@ struct recorder;
  */
 int recorder_log_create(struct recorder *recorder, struct error *err);
 /*
- * Does what is possible because an fsync has returned. With `wait`, waits for the disk until
- * recorder_log_takes_commits is true. Returns 0, or ERROR_OUTPUT (negated) if the disk or SQLite
- * has reported an error.
+ * Begins the next step if the fsync of the current step has returned. With `wait`, waits for the
+ * disk until recorder_log_takes_commits is true. Returns 0, or ERROR_OUTPUT (negated) if the disk
+ * or SQLite has reported an error.
  */
 int recorder_log_advance(struct recorder *recorder, bool wait, struct error *err);
 /* Returns false from LOG_FULL to LOG_EMPTIED. */

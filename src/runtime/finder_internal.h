@@ -55,8 +55,8 @@ struct finder_candidate {
 	unsigned misfits;       /* how many of these prove that the layout is wrong: see finder.c */
 	uint64_t misfit_cpu_ns; /* CPU time of the process at the latest misfit */
 	bool dwarf_tried;       /* finder_try_dwarf has called kind->read_dwarf */
-	bool dwarf_waits;       /* its last call was not permitted to read files */
-	unsigned delays;        /* number of its calls */
+	bool dwarf_waits;       /* the last finder_try_dwarf was not permitted to read files */
+	unsigned delays;        /* number of calls of finder_may_read() (finder.c) */
 };
 
 struct finder {

@@ -18,8 +18,8 @@ void file_names_free(struct file_names *names);
 /* Uses another configuration from now on, which is borrowed, too. */
 void file_names_configure(struct file_names *names, const struct symbols_config *config);
 
-/* As symbols_find(), for a place whose module is in the table: without names from recordings and of
- * code made at run time. */
+/* Works as symbols_find() for a place whose module is in the table, but does not use the names that
+ * a recording has, nor those of code made at run time. */
 size_t file_names_find(struct file_names *names, const struct symbol_place *place,
 		       struct symbol *out, size_t most);
 
@@ -29,7 +29,7 @@ bool file_names_is_bare(struct file_names *names, uint32_t id);
 /*
  * Returns the text for an address without a name: "libfoo.so+0x1234". If the unwind tables have the
  * start of the function, all its addresses get the text of the start: the function is then one row
- * in a report. Reads no file by a library.
+ * in a report. Does not use libelf or libdw, so it may be called in wallsample itself.
  */
 const char *file_names_address(struct file_names *names, const struct module *module,
 			       uint64_t vaddr);

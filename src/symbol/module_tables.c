@@ -64,8 +64,8 @@ say_too_large(struct module_tables *tables)
 	tables->is_said = true;
 	log_say(tables->log, LOG_NORMAL,
 		"%s: some addresses have no names: the symbols around one address need more than "
-		"48 MiB of memory",
-		tables->module->path);
+		"%zu MiB of memory",
+		tables->module->path, SYMBOL_TABLE_MOST >> 20);
 }
 
 /* Returns one of the module's tables, which has the ranges around `vaddr`. */

@@ -27,7 +27,7 @@
 /* Largest number of lines that the processes may have logged. */
 #define LINES_MOST 1000
 
-/* A question, and after it the answer. */
+/* A question about one place, or about one module. */
 struct question {
 	struct symbol_place place;
 	bool bare; /* symbols_module_is_bare() is asked */
@@ -50,7 +50,7 @@ struct namer {
 	int fd;       /* socket to the process that runs; -1: none */
 	size_t known; /* number of modules that it knows */
 	unsigned deaths, lines, fetches;
-	size_t text_size; /* bytes of all texts that were taken */
+	size_t text_size; /* bytes of all texts that were kept */
 	uint32_t suspect; /* module whose question the last process that died has not answered */
 	bool *lost;       /* by id of a module: its names are lost */
 	size_t lost_count, lost_capacity;
@@ -102,8 +102,9 @@ is_lost(const struct namer *namer, uint32_t module)
 	return namer->deaths >= DEATHS_MOST || (module < namer->lost_count && namer->lost[module]);
 }
 
-/* Called when the process has died while it was asked about the module. It is asked once more: the
- * kernel may have killed the process for another reason. */
+/* Called when the process has died before it answered a question about the module. The names of the
+ * module are lost only if the process before died on it, too: the kernel may have killed one
+ * process for another reason. */
 static void
 blame_module(struct namer *namer, uint32_t module, const char *why)
 {
@@ -204,20 +205,19 @@ log_line(struct namer *namer)
 
 /* --- answers -------------------------------------------------------------------------------- */
 
-/* True if the text is not too long, and fits with all others. */
-static bool
-takes_text(struct namer *namer, const char *text)
-{
-	const size_t length = strlen(text);
-
-	namer->text_size += length;
-	return length <= TEXT_MOST && namer->text_size <= TEXTS_MOST;
-}
-
+/* Keeps the text, and returns it; NULL if it is too long, or has no room beside all others. */
 static const char *
 keep_text(struct namer *namer, const char *text)
 {
-	return strings_text(namer->texts, strings_intern(namer->texts, text));
+	const size_t length = strlen(text), texts = strings_count(namer->texts);
+	uint32_t id;
+
+	if (length > TEXT_MOST || namer->text_size + length > TEXTS_MOST)
+		return NULL;
+	id = strings_intern(namer->texts, text);
+	if (strings_count(namer->texts) > texts)
+		namer->text_size += length;
+	return strings_text(namer->texts, id);
 }
 
 static bool
@@ -227,17 +227,17 @@ take_symbol(struct namer *namer)
 	const uint64_t source = namer_get_number(message);
 	const uint64_t line = namer_get_number(message);
 	const uint64_t flags = namer_get_number(message);
-	const char *function = namer_get_text(message);
-	const char *file = namer_get_text(message);
+	const char *function = keep_text(namer, namer_get_text(message));
+	const char *file = keep_text(namer, namer_get_text(message));
 
-	if (message->broken || source > SYMBOL_NONE || line > UINT32_MAX ||
-	    !takes_text(namer, function) || !takes_text(namer, file))
+	if (message->broken || source > SYMBOL_NONE || line > UINT32_MAX || function == NULL ||
+	    file == NULL)
 		return false;
 	namer->symbol = xgrow(namer->symbol, &namer->symbol_capacity, namer->symbol_count + 1,
 			      sizeof(*namer->symbol));
 	namer->symbol[namer->symbol_count++] = (struct symbol){
-		.function = keep_text(namer, function),
-		.file = (flags & NAMER_FILE) != 0 ? keep_text(namer, file) : NULL,
+		.function = function,
+		.file = (flags & NAMER_FILE) != 0 ? file : NULL,
 		.line = (uint32_t)line,
 		.source = (enum symbol_source)source,
 		.known = (flags & NAMER_KNOWN) != 0,
@@ -341,6 +341,17 @@ keep_answer(struct namer *namer, const struct question *question, const struct a
 	namer->answer[index] = *answer;
 }
 
+/* Returns the number of questions before the first one about a module whose names are lost. */
+static size_t
+count_asked(const struct namer *namer, const struct question *question, size_t count)
+{
+	size_t asked = 0;
+
+	while (asked < count && !is_lost(namer, question[asked].place.module))
+		asked++;
+	return asked;
+}
+
 /* Asks the questions. The process answers them in their order: if it dies, the module of the first
  * question without an answer is to blame, and the questions from there on are asked again. */
 static void
@@ -349,18 +360,19 @@ ask(struct namer *namer, struct question *question, size_t count)
 	size_t done = 0;
 
 	while (done < count) {
+		const size_t end = done + count_asked(namer, question + done, count - done);
 		struct answer answer;
 
-		if (is_lost(namer, question[done].place.module)) {
+		if (end == done) {
 			done++;
 			continue;
 		}
-		if (start(namer) && send_questions(namer, question + done, count - done)) {
-			while (done < count && receive_names(namer, &answer))
+		if (start(namer) && send_questions(namer, question + done, end - done)) {
+			while (done < end && receive_names(namer, &answer))
 				keep_answer(namer, &question[done++], &answer);
 		}
-		if (done == count)
-			break;
+		if (done == end)
+			continue;
 		namer->fd = -1;
 		blame_module(namer, question[done].place.module, namer_process_end(namer->process));
 	}

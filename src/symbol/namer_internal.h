@@ -60,13 +60,14 @@ bool namer_is_bare(struct namer *namer, uint32_t module);
 /* --- messages (namer_message.c) -------------------------------------------------------------- */
 
 /*
- * X(NAME): kinds of messages. ASK goes to the process: a number of questions. It answers each with
- * one NAMES, in their order. Before that it may send any number of LOG, and OPEN or FETCH, each of
- * which is answered with one OPENED.
+ * X(NAME): kinds of messages. wallsample sends ASK, which has one or more questions. The process
+ * answers each question with one NAMES, in the order of the questions. Before a NAMES, the process
+ * may send LOG, OPEN and FETCH, in any number; wallsample answers each OPEN or FETCH with one
+ * OPENED.
  */
 #define NAMER_KINDS(X)                                                                             \
-	X(ASK)    /* for each question: module, flags (NAMER_DATA, NAMER_BARE), vaddr */           \
-	X(NAMES)  /* is bare; for each name: source, line, flags, function, file */                \
+	X(ASK)    /* count; for each question: module, flags (NAMER_DATA, …), vaddr */           \
+	X(NAMES)  /* is bare, count; for each name: source, line, flags, function, file */         \
 	X(LOG)    /* text */                                                                       \
 	X(OPEN)   /* number of the directory (debug_files_open_below), path below it */            \
 	X(FETCH)  /* name of the module, size of its build-id, build-id */                         \
@@ -104,8 +105,9 @@ const char *namer_get_text(struct namer_message *message);
  * `broken`, when fewer bytes are left or `size` is 0. */
 const uint8_t *namer_get_bytes(struct namer_message *message, uint64_t size);
 
-/* Sends the message, with the descriptor `passed` unless it is -1, and empties it. `passed` stays
- * with the caller. Returns false when the other side has ended, or when the message has more than
+/* Sends the message, with the descriptor `passed` unless that is -1, and empties the message.
+ * `passed` stays with the caller. Returns false when the other side has ended or has received
+ * nothing for as long as SO_SNDTIMEO of the socket permits, or when the message has more than
  * NAMER_MESSAGE_MOST bytes. */
 bool namer_send(int fd, enum namer_kind kind, struct namer_message *message, int passed);
 /*
@@ -135,8 +137,8 @@ void namer_process_free(struct namer_process *process);
 /* Ends the process that runs, if any, and starts another one. Returns the socket to it, which is
  * borrowed; -1 on failure. */
 int namer_process_start(struct namer_process *process);
-/* Ends the process that runs. Returns the reason if it has ended unexpectedly: "signal 11";
- * valid until the next call. */
+/* Kills the process if it still runs, and waits up to 5 s for its end. Returns how it has ended,
+ * for a message: "signal 11"; the text is borrowed until the next call. */
 const char *namer_process_end(struct namer_process *process);
 
 #endif

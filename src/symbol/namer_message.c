@@ -4,8 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "wallsample/base/base.h"
+#include "wallsample/base/pass.h"
 
 struct header {
 	uint32_t kind;
@@ -69,34 +70,16 @@ namer_get_text(struct namer_message *message)
 
 /* Sends bytes, the first of them with the descriptor. */
 static bool
-send_bytes(int fd, const void *bytes, size_t size, int passed)
+send_bytes(int fd, const char *bytes, size_t size, int passed)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+	while (size > 0) {
+		const ssize_t sent = pass_send(fd, bytes, size, passed);
 
-	while (part.iov_len > 0) {
-		struct msghdr head = { .msg_iov = &part, .msg_iovlen = 1 };
-		ssize_t sent;
-
-		if (passed >= 0) {
-			head.msg_control = control.bytes;
-			head.msg_controllen = sizeof(control.bytes);
-			control.align = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-							  .cmsg_level = SOL_SOCKET,
-							  .cmsg_type = SCM_RIGHTS };
-			memcpy(CMSG_DATA(CMSG_FIRSTHDR(&head)), &passed, sizeof(passed));
-		}
-		sent = sendmsg(fd, &head, MSG_NOSIGNAL);
-		if (sent < 0 && errno == EINTR)
-			continue;
 		if (sent <= 0)
 			return false;
 		passed = -1;
-		part.iov_base = (char *)part.iov_base + sent;
-		part.iov_len -= (size_t)sent;
+		bytes += sent;
+		size -= (size_t)sent;
 	}
 	return true;
 }
@@ -119,49 +102,25 @@ namer_send(int fd, enum namer_kind kind, struct namer_message *message, int pass
 	return sent;
 }
 
-/* Stores a descriptor that came with the bytes. More than one has no place in the buffer. */
-static void
-take_descriptor(struct msghdr *head, int *passed)
-{
-	const struct cmsghdr *control = CMSG_FIRSTHDR(head);
-
-	if (control == NULL || control->cmsg_level != SOL_SOCKET ||
-	    control->cmsg_type != SCM_RIGHTS || control->cmsg_len != CMSG_LEN(sizeof(int)))
-		return;
-	if (*passed >= 0)
-		close(*passed);
-	memcpy(passed, CMSG_DATA(control), sizeof(*passed));
-}
-
 /* Receives `size` bytes. With `passed` NULL, descriptors are discarded by the kernel. */
 static bool
-receive_bytes(int fd, void *bytes, size_t size, int *passed, uint64_t until_ns)
+receive_bytes(int fd, char *bytes, size_t size, int *passed, uint64_t until_ns)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec part = { .iov_base = bytes, .iov_len = size };
-
-	while (part.iov_len > 0) {
-		struct msghdr head = { .msg_iov = &part, .msg_iovlen = 1 };
+	while (size > 0) {
 		ssize_t got;
 
 		if (until_ns != 0 && clock_now_ns() > until_ns)
 			return false;
-		if (passed != NULL) {
-			head.msg_control = control.bytes;
-			head.msg_controllen = sizeof(control.bytes);
-		}
-		got = recvmsg(fd, &head, MSG_CMSG_CLOEXEC);
+		got = pass_receive(fd, bytes, size, passed);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return false;
-		if (passed != NULL)
-			take_descriptor(&head, passed);
-		part.iov_base = (char *)part.iov_base + got;
-		part.iov_len -= (size_t)got;
+		/* Only the first bytes of a message come with one. */
+		if (passed != NULL && *passed >= 0)
+			passed = NULL;
+		bytes += got;
+		size -= (size_t)got;
 	}
 	return true;
 }
@@ -179,12 +138,12 @@ namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int 
 	strbuf_clear(&message->bytes);
 	message->at = 0;
 	message->broken = false;
-	if (!receive_bytes(fd, &header, sizeof(header), passed, until_ns) ||
+	if (!receive_bytes(fd, (char *)&header, sizeof(header), passed, until_ns) ||
 	    header.kind >= NAMER_KIND_COUNT || header.size > NAMER_MESSAGE_MOST)
 		return false;
 	*kind = (enum namer_kind)header.kind;
 	bytes = xmalloc(header.size + 1);
-	whole = receive_bytes(fd, bytes, header.size, passed, until_ns);
+	whole = receive_bytes(fd, bytes, header.size, NULL, until_ns);
 	strbuf_add(&message->bytes, bytes, whole ? header.size : 0);
 	free(bytes);
 	return whole;

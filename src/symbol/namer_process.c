@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/base/helper.h"
 #include "wallsample/base/sandbox.h"
+#include "wallsample/base/thread.h"
 
 /* Longest time without any message from a process that has been asked. DWARF of a module that takes
  * longer than dwarf_lines.h permits is given up by the process itself, after some seconds. */
@@ -30,7 +30,7 @@
 /* Longest wait for the end of a process that was killed. One that waits for a file system that does
  * not answer ends later; no further process is started then. */
 #define END_S 5
-/* Stack of the thread, on which the process runs: that of a main thread. */
+/* Stack of the thread, and so of its forks, in bytes: as large as that of a main thread. */
 #define STACK_SIZE ((size_t)8 << 20)
 
 struct namer_process {
@@ -44,7 +44,7 @@ struct namer_process {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	bool over;   /* the thread ends */
-	bool wanted; /* a process is to be forked, for which `theirs` is its end of the socket */
+	bool wanted; /* the thread is to fork a process, whose end of the socket is `theirs` */
 	int theirs;
 	pid_t pid;  /* the process that runs; 0: none; -1: fork(2) has failed */
 	int status; /* that of the last process that has ended */
@@ -89,7 +89,8 @@ run_process(const struct namer_process *process)
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-/* Waits for the end of the process, which is no longer to be signalled when it has been reaped. */
+/* Waits for the end of the process. Reaps it and clears process->pid under the mutex, so that
+ * namer_process_end() never sends a signal to another process with the same id. */
 static void
 wait_for_end(struct namer_process *process, pid_t pid)
 {
@@ -144,25 +145,6 @@ run_thread(void *context)
 	}
 }
 
-/* The thread, and so each process, blocks all signals: those that are for wallsample go to its
- * other threads. */
-static bool
-create_thread(struct namer_process *process)
-{
-	sigset_t all, before;
-	pthread_attr_t attributes;
-	bool started;
-
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_SIZE);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&process->thread, &attributes, run_thread, process) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return started;
-}
-
 /* --- its owner ------------------------------------------------------------------------------ */
 
 struct namer_process *
@@ -170,14 +152,21 @@ namer_process_create(const struct namer_work *work, const struct modules *module
 		     const struct log *log)
 {
 	struct namer_process *process = xcalloc(1, sizeof(*process));
+	pthread_condattr_t attributes;
 
 	process->work = work;
 	process->modules = modules;
 	process->level = log != NULL && log->stream != NULL ? log->level : LOG_QUIET;
 	process->fd = process->theirs = -1;
 	pthread_mutex_init(&process->mutex, NULL);
-	pthread_cond_init(&process->changed, NULL);
-	process->has_thread = create_thread(process);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&process->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	/* Each process blocks all signals, too: those that are for wallsample go to its other
+	 * threads. */
+	process->has_thread = thread_start(&process->thread, STACK_SIZE, false, run_thread,
+					   process) == 0;
 	return process;
 }
 
@@ -188,7 +177,7 @@ namer_process_end(struct namer_process *process)
 
 	if (process->fd < 0)
 		return "it could not be started";
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += END_S;
 	pthread_mutex_lock(&process->mutex);
 	if (process->pid > 0)

@@ -86,11 +86,11 @@ struct symbol_table {
 	uint64_t low, high;
 	unsigned part_shift; /* binary logarithm of the size of a part; 0: the table has all */
 	bool too_large;      /* even this part has too many symbols: it has no ranges */
-	size_t bytes;        /* of memory */
+	size_t bytes;        /* memory of the table, in bytes */
 };
 
-/* Memory of a table in bytes, that for making it included, which is enough for some
- * 250,000 functions. */
+/* Usual limit of a table's memory in bytes, including the memory for making the table: enough for
+ * some 250,000 functions. */
 #define SYMBOL_TABLE_MOST ((size_t)48 << 20)
 
 /* What a table is made of. All is borrowed during each call. */

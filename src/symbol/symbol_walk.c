@@ -11,13 +11,6 @@
 #include "wallsample/base/base.h"
 #include "wallsample/elf/symbol_names.h"
 
-/*
- * Largest sizes in bytes of a symbol table and of its names that are read; larger ones are in
- * damaged or sparse files. The largest browsers have 60 MB of symbols and 300 MB of names.
- */
-#define SYMBOLS_MOST (UINT64_C(256) << 20)
-#define NAMES_MOST (UINT64_C(1) << 30)
-
 /* Largest size in bytes of names that are read in one piece; of others, NAME_PIECE bytes are read
  * at a time, or as many as the longest name has. */
 #define NAMES_LOADED (UINT64_C(32) << 20)
@@ -208,8 +201,8 @@ walk_table(struct walk *walk, const struct symbol_file *file, uint32_t type,
 			header.sh_type = SHT_NULL;
 	if (scn == NULL ||
 	    gelf_getshdr(elf_getscn(file->elf, header.sh_link), &names_header) == NULL ||
-	    !part_of_section(&symbols, file, &header, SYMBOLS_MOST) ||
-	    !part_of_section(&names.part, file, &names_header, NAMES_MOST))
+	    !part_of_section(&symbols, file, &header, SYMBOL_TABLE_SIZE_MAX) ||
+	    !part_of_section(&names.part, file, &names_header, SYMBOL_NAMES_SIZE_MAX))
 		return true;
 	walk->file = file;
 	walk->section = SHN_UNDEF;

@@ -4,7 +4,7 @@
 # dump holds all of them for the goroutines: the thread runs on.
 . "${SOURCE:?}/tests/live/go_common.sh"
 
-if ! python3 -c 'import subprocess' 2>/dev/null; then
+if ! python3 -B -c 'import subprocess' 2>/dev/null; then
 	echo 'no python3 to watch it'
 	exit 77
 fi

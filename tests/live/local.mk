@@ -72,7 +72,8 @@ TESTS += tests/live/fifty_thousand.sh tests/live/hostile_memory.sh \
 	tests/live/together.sh tests/live/traces_children.sh tests/live/unwinders.sh
 EXTRA_DIST += tests/live/exact.sh
 EXTRA_DIST += tests/live/fifty_thousand.sh tests/live/traces_children.sh \
-	tests/live/fuse.py tests/live/hostile_memory.py tests/live/hostile_memory.sh \
+	tests/live/assembled.py tests/live/fuse.py \
+	tests/live/hostile_memory.py tests/live/hostile_memory.sh \
 	tests/live/hostile_sizes.py tests/live/hostile_sizes.sh \
 	tests/live/hostile_tables.py tests/live/hostile_tables.sh tests/live/kills.py \
 	tests/live/kills.sh tests/live/quota.py tests/live/quota.sh tests/live/realtime.sh \

@@ -5,7 +5,7 @@
 
 killed() {
 	start_python "$SOURCE/tests/live/targets/python_gil.py" loops
-	"$judging" "$SOURCE/tests/live/killed.py" "$target" 10 "$WALLSAMPLE" -p "$target" \
+	"$judging" -B "$SOURCE/tests/live/killed.py" "$target" 10 "$WALLSAMPLE" -p "$target" \
 		-d 60 -r 5000 --max-overhead 100 -q >"$out" 2>&1 </dev/null ||
 		complain "$version: $(cat "$out")"
 	end_python

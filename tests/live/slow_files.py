@@ -19,11 +19,12 @@ import tempfile
 import time
 
 import fuse
-from sampling import BOUND, MOST_SECONDS, of_threads, until, until_free
+from sampling import (BOUND, MOST_SECONDS, in_group, make_group, of_threads, remove_group, set_quota,
+                      until, until_free)
 
 BUSY = 6               # threads that count outside of the library: more than CPUs
 LINE = 64              # bytes of a counter; those of the busy threads are behind the words
-WORDS = ('target', 'mode', 'requests', 'failures')
+WORDS = ('target', 'mode', 'requests', 'failures', 'requester')
 ANSWER, WHEN_ALL_RUN, NEVER = range(3)
 WAITED_FOR = (fuse.GETATTR, fuse.OPEN, fuse.READ, fuse.STATFS, fuse.FLUSH)
 FAST = ['-r', '1000', '--max-overhead', '100', '--max-stopped', '100']
@@ -117,6 +118,7 @@ class Shared:
         if self['mode'] == ANSWER or operation not in WAITED_FOR or \
                 os.path.exists('/proc/%d/task/%d' % (self['target'], tid)):
             return True
+        self['requester'] = tid
         self['requests'] += 1
         if not self.wait_for_all():
             self['failures'] += 1
@@ -207,6 +209,43 @@ def check_interrupted(wallsample, target, out, shared):
         sys.exit('FAILED: threads %s' % of_threads(target.pid, 'State'))
 
 
+def check_attacked(wallsample, target, out, shared, who, number):
+    """A signal for wallsample or ws-files while a request has no answer."""
+    shared['requests'] = 0
+    run = subprocess.Popen([wallsample, '-p', str(target.pid), '-q', '-d', '2', '-o', out, *FAST],
+                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until('there is a request', lambda: shared['requests'] > 0, pause=0.001)
+    pid = run.pid if who == 'wallsample' else shared['requester']
+    os.kill(pid, number)
+    until_free(target.pid)
+    if not shared.wait_for_all():
+        sys.exit('FAILED: threads %s' % of_threads(target.pid, 'State'))
+    if number == signal.SIGSTOP:
+        os.kill(pid, signal.SIGCONT)
+    run.communicate(timeout=MOST_SECONDS)
+    print('%s for %s: status %d' % (number.name, who, run.returncode), flush=True)
+    until_free(target.pid)
+    if run.returncode not in (0, 1, -signal.SIGKILL) or shared['failures'] > 0:
+        sys.exit('FAILED: threads %s' % of_threads(target.pid, 'State'))
+
+
+def check_throttled(wallsample, target, out, shared, group):
+    """wallsample and ws-files share a tenth of a CPU."""
+    shared['requests'] = 0
+    set_quota(group, 10)
+    command = in_group(group, [wallsample, '-p', str(target.pid), '-q', '-o', out, *FAST])
+    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until('there is a request', lambda: shared['requests'] > 0, pause=0.001)
+    if not shared.wait_for_all():
+        sys.exit('FAILED: threads %s' % of_threads(target.pid, 'State'))
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=MOST_SECONDS)
+    print('throttled: status %d' % run.returncode, flush=True)
+    until_free(target.pid)
+    if run.returncode not in (0, 1) or shared['failures'] > 0:
+        sys.exit('FAILED: threads %s' % of_threads(target.pid, 'State'))
+
+
 def build(compiler, folder):
     for name, text, words in (('library', LIBRARY, ['-shared', '-fPIC']),
                               ('target', TARGET, ['-pthread', '-ldl'])):
@@ -228,6 +267,7 @@ def main():
         mounted = fuse.Mount(slow, 0, len(library), shared.gate,
                              lambda offset, size: library[offset:offset + size],
                              fuse.DIRECT_IO | fuse.KEEP_CACHE)
+        group = make_group()
         words = (program, slow + '/library.so', folder + '/shared', shared)
         try:
             with running(*words) as target:
@@ -236,8 +276,19 @@ def main():
             with running(*words) as target:
                 check_silent(wallsample, target, out, shared)
                 check_interrupted(wallsample, target, out, shared)
+                for who, number in (('ws-files', signal.SIGSTOP), ('ws-files', signal.SIGKILL),
+                                    ('wallsample', signal.SIGSTOP),
+                                    ('wallsample', signal.SIGKILL)):
+                    check_attacked(wallsample, target, out, shared, who, number)
+                if group is None:
+                    print('left out: no control group with a quota of CPU time can be made here')
+                else:
+                    check_throttled(wallsample, target, out, shared, group)
         finally:
             mounted.end()
+            # A ws-files that waits for an answer can end only now.
+            if group is not None:
+                remove_group(group)
 
 
 main()

@@ -148,9 +148,6 @@ char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
  */
 size_t file_read_at(int fd, uint64_t offset, void *to, size_t size);
 
-/* Returns MemAvailable (proc_meminfo(5)) in bytes; UINT64_MAX when it is not known. */
-uint64_t memory_available(void);
-
 /*
  * Opens the file of the O_PATH descriptor `named` for reading. The target chose the name of the
  * file, so only regular files on file systems that store data are opened: reading an attribute of

@@ -4,9 +4,9 @@
  *
  * A file may be on a disk that is slow, or on a server that does not answer. A process that waits
  * for it in the kernel (state D) handles no signals, and cannot release threads of the target that
- * it has asked to stop. So wallsample never waits for a file itself: the second process does, and
- * wallsample waits for that process, up to FILE_PROXY_WAIT_NS. Bytes that are in the page cache are
- * read directly, with preadv2(2) and RWF_NOWAIT.
+ * it has asked to stop. So the second process waits for the file, and wallsample waits for that
+ * process, up to FILE_PROXY_WAIT_NS, in a sleep that signals interrupt. Bytes that are in the page
+ * cache are read directly, with preadv2(2) and RWF_NOWAIT.
  *
  * Where a parameter `proxy` is NULL, wallsample opens and reads the file itself, and waits as long
  * as that takes: for files of the user, and where no thread is ever stopped.
@@ -75,8 +75,9 @@ struct file_call {
 /*
  * Calls call->function in the second process; in this process if `proxy` is NULL or was created
  * before a fork(2). Returns true when the results are set. Otherwise returns false with errno
- * ETIMEDOUT (no answer, or this file system has hung before) or EIO (a size exceeds its limit, the
- * process has ended, or it could not be started; at most 8 are started).
+ * ETIMEDOUT (no answer, or this file system has hung before) or EIO (a size exceeds its limit, no
+ * process could be started, or the process has ended during the call, and so has the process that
+ * was started for a second attempt). At most 8 processes are started in a run.
  */
 bool file_proxy_call(struct file_proxy *proxy, struct file_call *call);
 
@@ -86,8 +87,10 @@ bool file_proxy_call(struct file_proxy *proxy, struct file_call *call);
 size_t file_proxy_read(struct file_proxy *proxy, uint64_t device, int fd, uint64_t offset, void *to,
 		       size_t size);
 
-/* As fstat(2): returns 0, or -1 with errno set. file_stat_cached() asks no server, and sets only
- * st_size and st_mtim, to values that may be those of the last open(2) of the file. */
+/* Both functions work as fstat(2) and return 0, or -1 with errno set. file_stat_cached() sends no
+ * request to a file server, and sets only st_size and st_mtim, to values that may be those of the
+ * last open(2) of the file. file_proxy_stat() calls fstat(2) in the second process; errno can then
+ * also be that of file_proxy_call(). */
 int file_stat_cached(int fd, struct stat *st);
 int file_proxy_stat(struct file_proxy *proxy, uint64_t device, int fd, struct stat *st);
 

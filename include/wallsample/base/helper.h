@@ -15,8 +15,9 @@
  */
 bool helper_start(const char *name, int fd, void (*serve)(void *context, int fd), void *context);
 
-/* Gives the calling process the ordinary scheduling class and a nice value of at least 0, which a
- * fork of the sampler does not have. */
+/* Gives the calling process, which has one thread, the scheduling class SCHED_OTHER and a nice
+ * value of at least 0: a fork of the sampler may have inherited a real-time class or a negative
+ * value. */
 void helper_be_ordinary(void);
 
 #endif

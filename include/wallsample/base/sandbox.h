@@ -18,11 +18,11 @@ struct sandbox_limits {
 /*
  * Irrevocably gives up all capabilities of the calling process, which has one thread, disables core
  * dumps, and limits its system calls by seccomp(2): it can use the descriptors that it has,
- * allocate memory, make threads and end. open(2) and openat(2) give a duplicate of descriptor N for
- * /proc/self/fd/N, a descriptor of /proc/meminfo, and EACCES for every other path; a handler of
- * SIGSYS does that. All other system calls fail with EPERM; those of another architecture (32-bit
- * code) kill the process. Returns false if the kernel refuses the seccomp filter; the rest is done
- * nevertheless.
+ * allocate memory, make threads and end. A handler of SIGSYS carries out open(2) and openat(2): for
+ * /proc/self/fd/N they return a duplicate of descriptor N, for /proc/meminfo a descriptor of it,
+ * and for every other path they fail with EACCES. All other system calls fail with EPERM (clone3
+ * with ENOSYS); those of another architecture (32-bit code) kill the process. Returns false if the
+ * kernel refuses the seccomp filter; the rest is done nevertheless.
  */
 bool sandbox_enter(const struct sandbox_limits *limits);
 

@@ -21,11 +21,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "wallsample/base/file_proxy.h"
-
 /* Largest number of segments (PT_LOAD) of an image, and largest size of a build-id in bytes. */
 #define IMAGE_MAX_SEGMENTS 64
 #define IMAGE_BUILD_ID_MAX 64
+
+struct file_proxy; /* file_proxy.h */
 
 struct image_segment { /* one PT_LOAD program header */
 	uint64_t vaddr, offset, file_size, mem_size;
@@ -36,9 +36,6 @@ struct image {
 	/* Owned: image_free() closes it unless image_answers() is false. -1: the bytes are in
 	 * memory. */
 	int fd;
-	/* How the file is read; borrowed. NULL: directly. */
-	struct file_proxy *proxy;
-	uint64_t device;    /* st_dev of the file */
 	uint64_t size;      /* bytes in the file or in memory */
 	int64_t written_ns; /* modification time of the file when it was opened */
 	size_t segment_count;

@@ -11,6 +11,11 @@
 /* Limit in bytes of raw and of demangled names. Undamaged files hardly ever have longer names. */
 #define SYMBOL_NAME_MAX 65536
 
+/* Largest sizes in bytes of a symbol table and of its names that are read; larger ones are in
+ * damaged or sparse files. The largest browsers have 60 MB of symbols and 300 MB of names. */
+#define SYMBOL_TABLE_SIZE_MAX (UINT64_C(256) << 20)
+#define SYMBOL_NAMES_SIZE_MAX (UINT64_C(1) << 30)
+
 /*
  * Returns the length of a name from a symbol table or from debug information, without the symbol
  * version (6 for "memcpy@@GLIBC_2.14") and without the ';' that some compilers append in debug

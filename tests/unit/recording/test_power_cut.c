@@ -11,7 +11,6 @@
  * recorder has requested it, and covers what was written before the request and nothing later. The
  * test therefore does not depend on when the recorder's thread runs.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
