@@ -14,6 +14,8 @@
 
 /* Smallest number of bytes by which a full buffer grows. Most files of /proc are smaller. */
 #define FIRST_READ 4096
+/* Longest file with a number: longer than any number, and files that have more than one. */
+#define NUMBER_LIMIT 4096
 
 /*
  * Reads up to `limit` bytes into *text, which the caller frees even after an error. Returns the
@@ -67,6 +69,17 @@ file_read_text(int dirfd, const char *name, size_t limit, size_t *length)
 	if (length != NULL)
 		*length = (size_t)got;
 	return text;
+}
+
+bool
+file_read_number(int dirfd, const char *name, uint64_t *value)
+{
+	char *text = file_read_text(dirfd, name, NUMBER_LIMIT, NULL);
+	const char *at = text;
+	const bool found = text != NULL && parse_u64(&at, 10, value);
+
+	free(text);
+	return found;
 }
 
 size_t

@@ -21,6 +21,8 @@
 #define NAP_NS (100 * NS_PER_MS)
 /* Longest wait after file_waiting.stop was set. */
 #define STOPPING_NS NS_PER_SEC
+/* Longest wait for the end of a process that was killed. */
+#define END_NS (100 * NS_PER_MS)
 
 /* Memory that both processes share, at the same address: a call, its arguments and results. */
 struct shared {
@@ -31,6 +33,7 @@ struct shared {
 
 struct file_proxy {
 	pid_t owner;           /* the process that has created the proxy */
+	struct helper *helper; /* the process that runs; NULL: none */
 	int fd;                /* socket; -1: no process runs */
 	struct shared *shared; /* of the process that runs */
 	unsigned starts;
@@ -96,7 +99,7 @@ serve(void *context, int fd)
 static bool
 start(struct file_proxy *proxy)
 {
-	int fd[2];
+	struct helper_plan plan = { .name = "ws-files", .type = SOCK_SEQPACKET, .serve = serve };
 
 	if (proxy->starts == STARTS_MOST)
 		return false;
@@ -105,28 +108,23 @@ start(struct file_proxy *proxy)
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (proxy->shared == MAP_FAILED)
 		return false;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0) {
+	plan.context = proxy->shared;
+	proxy->helper = helper_start(&plan, &proxy->fd);
+	if (proxy->helper == NULL)
 		munmap(proxy->shared, sizeof(*proxy->shared));
-		return false;
-	}
-	if (helper_start("ws-files", fd[1], serve, proxy->shared)) {
-		proxy->fd = fd[0];
-	} else {
-		munmap(proxy->shared, sizeof(*proxy->shared));
-		close(fd[0]);
-	}
-	close(fd[1]);
-	return proxy->fd >= 0;
+	return proxy->helper != NULL;
 }
 
-/* Closes the socket to the process, which then ends as soon as its current call returns. */
+/* Kills the process, and waits up to `wait_ns` for its end. */
 static void
-abandon(struct file_proxy *proxy)
+end_process(struct file_proxy *proxy, uint64_t wait_ns)
 {
 	if (proxy->fd < 0)
 		return;
 	close(proxy->fd);
 	proxy->fd = -1;
+	(void)helper_end(proxy->helper, wait_ns, NULL);
+	proxy->helper = NULL;
 	munmap(proxy->shared, sizeof(*proxy->shared));
 }
 
@@ -142,11 +140,16 @@ file_proxy_create(void)
 }
 
 void
+file_proxy_end(struct file_proxy *proxy)
+{
+	if (proxy != NULL && proxy->owner == getpid())
+		end_process(proxy, END_NS);
+}
+
+void
 file_proxy_free(struct file_proxy *proxy)
 {
-	if (proxy == NULL)
-		return;
-	abandon(proxy);
+	file_proxy_end(proxy);
 	free(proxy);
 }
 
@@ -212,7 +215,7 @@ take_answer(struct file_proxy *proxy, struct file_call *call)
 		error = EIO;
 	if (error == ETIMEDOUT && call->device != 0 && proxy->hung_count < STARTS_MOST)
 		proxy->hung[proxy->hung_count++] = call->device;
-	abandon(proxy);
+	end_process(proxy, 0);
 	errno = error;
 	return false;
 }
@@ -225,7 +228,7 @@ call_process(struct file_proxy *proxy, struct file_call *call)
 		memcpy(proxy->shared->in, call->in, call->in_size);
 	if (send_message(proxy->fd, call->in_fd))
 		return take_answer(proxy, call);
-	abandon(proxy);
+	end_process(proxy, 0);
 	errno = EIO;
 	return false;
 }

@@ -3,6 +3,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/base/base.h \
 	include/wallsample/base/bytes.h \
 	include/wallsample/base/capability.h \
+	include/wallsample/base/cgroup.h \
 	include/wallsample/base/error.h \
 	include/wallsample/base/file_proxy.h \
 	include/wallsample/base/helper.h \
@@ -18,6 +19,7 @@ libwallsample_a_SOURCES += \
 	src/base/alloc.c \
 	src/base/bytes.c \
 	src/base/capability.c \
+	src/base/cgroup.c \
 	src/base/clock.c \
 	src/base/error.c \
 	src/base/file.c \

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - starts threads that handle no signals. */
+/* thread.c - threads that handle no signals, and conditions that they wait for. */
 #include "wallsample/base/thread.h"
 
 #include <signal.h>
+
+void
+thread_condition_init(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
 
 int
 thread_start(pthread_t *thread, size_t stack, bool ordinary, void *(*run)(void *context),

@@ -155,8 +155,10 @@ measure(struct causal_command *command, struct error *err)
 		rc = causal_choose_candidates(command, err);
 	if (rc == 0 && signals_stop == 0)
 		rc = causal_experiment(command, err);
-	if (rc == 0)
+	if (rc == 0) {
+		run_leave_target(run);
 		rc = causal_write_report(command, NULL, false, err);
+	}
 	if (rc == 0 && run->records)
 		rc = recorder_put_causal(run->recorder, &command->result, err);
 	if (rc == 0 && run->records)

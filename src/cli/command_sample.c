@@ -9,6 +9,7 @@
 #include "cli/memory_limit_internal.h"
 #include "cli/rights_internal.h"
 #include "cli/run_internal.h"
+#include "wallsample/base/file_proxy.h"
 #include "wallsample/cli/supervisor.h"
 
 /*
@@ -133,8 +134,8 @@ run_prepare(struct run *run, struct error *err)
 	privacy_hide_words(options, run->target.process);
 	if (run->recorder != NULL)
 		recorder_set_process(run->recorder, run->target.process);
+	rights_reduce(&run->request.output, run->target.is_command);
 	open_names(run);
-	rights_reduce(&run->request.output, run->files, run->target.is_command);
 	memory_limit_set();
 	return 0;
 }
@@ -215,6 +216,16 @@ run_end_sampler(struct run *run)
 	signals_defer_suspend(false);
 	if (signals_suspend != 0)
 		signals_suspend_now();
+}
+
+void
+run_leave_target(struct run *run)
+{
+	jit_refresh(run->jit);
+	/* The processes have the rights that wallsample had when they were started. */
+	file_proxy_end(run->files);
+	supervisor_end();
+	rights_end_sampling();
 }
 
 void
@@ -322,6 +333,7 @@ report_kept(void *context)
 	run->request.log.before = run->request.log.after = NULL;
 	run->recorder = NULL; /* its database is not to be used in this process */
 	run->source.end = RUN_END_STOPPED;
+	run_leave_target(run);
 	log_say(&run->request.log, LOG_NORMAL, "the report has the samples of the first %s",
 		say_duration(run->source.stats.elapsed_ns).text);
 	return say_end(sample_write(run, false, &err), 0, &err);
@@ -398,6 +410,7 @@ sample_run(struct run *run)
 	if (run->target.is_command && !stats->child_exited && run->source.end == RUN_END_EXITED)
 		stats->child_exited = target_reap(&run->target, &stats->child_status);
 	run_end_sampler(run);
+	run_leave_target(run);
 	/* The report of a dump contains the deadlocks. */
 	if (!run->dumps)
 		say_deadlocks(run);

@@ -118,21 +118,9 @@ reduce_thread(void)
 	(void)capability_set(kept, kept);
 }
 
-/* Called by the process that reads files; the argument is the value of `kept`. */
-static void
-reduce_by_call(struct file_call *call)
-{
-	memcpy(&kept, call->in, sizeof(kept));
-	raise_oom_score();
-	reduce_thread();
-}
-
 void
-rights_reduce(const struct output *output, struct file_proxy *files, bool signals)
+rights_reduce(const struct output *output, bool signals)
 {
-	struct file_call call = {
-		.function = reduce_by_call, .in = &kept, .in_size = sizeof(kept), .in_fd = -1
-	};
 	uint64_t permitted;
 
 	raise_oom_score();
@@ -153,5 +141,11 @@ rights_reduce(const struct output *output, struct file_proxy *files, bool signal
 		kept |= BIT(CAP_FOWNER) & permitted;
 	reduce_thread();
 	supervisor_call(reduce_thread);
-	(void)file_proxy_call(files, &call);
+}
+
+void
+rights_end_sampling(void)
+{
+	kept &= ~(BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_SYS_ADMIN));
+	reduce_thread();
 }

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "cli/cli_internal.h"
-#include "wallsample/base/file_proxy.h"
 
 /*
  * To be called before a command runs. If the file wallsample has capabilities (AT_SECURE,
@@ -25,10 +24,17 @@ int rights_check(const struct options *options, struct error *err);
  * the capabilities that sampling needs: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE
  * (or CAP_SYS_ADMIN where that is missing) and CAP_SYS_NICE; CAP_KILL if `signals` is true, because
  * a started command may belong to another user; and CAP_DAC_OVERRIDE or CAP_FOWNER if the output
- * could not be replaced without it. The thread of the supervisor, the keepers that it forks, and
- * the process of `files` keep the same. Also makes wallsample the first choice of the kernel when
- * memory runs out.
+ * could not be replaced without it. The thread of the supervisor and the keepers that it forks keep
+ * the same, and so do processes and threads that wallsample starts later. Also makes wallsample the
+ * first choice of the kernel when memory runs out.
  */
-void rights_reduce(const struct output *output, struct file_proxy *files, bool signals);
+void rights_reduce(const struct output *output, bool signals);
+
+/*
+ * To be called after rights_reduce(), when nothing of the target is to be opened any more, and no
+ * other thread or process of wallsample has these rights. Gives up CAP_SYS_PTRACE, and the
+ * capabilities with which mapped files were opened.
+ */
+void rights_end_sampling(void);
 
 #endif

@@ -140,6 +140,9 @@ int run_create_sampler(struct run *run, const struct sampler_config *config,
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */
 void run_end_sampler(struct run *run);
+/* To be called after run_end_sampler(), unless another sampler follows. Reads the names of JIT code
+ * for the last time, and gives up the right to look into the target. */
+void run_leave_target(struct run *run);
 /* For sampler_hooks.on_suspend: erases the status line and stops wallsample (signals_suspend_now).
  * `run` is a struct run. */
 void run_on_suspend(void *run);

@@ -162,7 +162,8 @@ sample_write(struct run *run, bool snapshot, struct error *err)
 	struct live_part live = { .profile = NULL };
 	int rc = 0;
 
-	jit_refresh(run->jit);
+	if (snapshot)
+		jit_refresh(run->jit);
 	if (run->record_error.kind != ERROR_NONE) {
 		*err = run->record_error;
 		return -(int)err->kind;

@@ -187,7 +187,6 @@ record_end(struct run *run, bool any, struct error *err)
 		*err = run->record_error;
 		rc = -(int)err->kind;
 	} else if (any) {
-		jit_refresh(run->jit);
 		rc = recorder_finish(recorder, &run->source.stats, run->source.end,
 				     run->source.symbols, err);
 		if (rc == 0)

@@ -211,6 +211,7 @@ static void __attribute__((noreturn)) keep(void)
 	close(starter.command[1]);
 	if (read(starter.command[0], &command, 1) != 1)
 		_exit(0);
+	shared = NULL; /* this process has no supervisor */
 	_exit(starter.report(starter.context));
 }
 

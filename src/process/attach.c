@@ -79,7 +79,7 @@ read_setting(const char *path)
 {
 	uint64_t value;
 
-	return task_read_number(AT_FDCWD, path, &value) ? (unsigned)value : 0;
+	return file_read_number(AT_FDCWD, path, &value) ? (unsigned)value : 0;
 }
 
 /* --- refusals by the state of the process -------------------------------------------------- */

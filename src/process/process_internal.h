@@ -37,10 +37,6 @@ struct task_status {
 bool task_read_status(int dirfd, struct task_status *status);
 void task_parse_status(const char *text, struct task_status *status);
 
-/* Stores the decimal number at the beginning of the file `name` below `dirfd`. Returns false when
- * the file cannot be read or does not begin with a number. */
-bool task_read_number(int dirfd, const char *name, uint64_t *value);
-
 /* Stores the first two numbers of the file "schedstat" below `dirfd`: time on a CPU, and time of
  * waiting for one, in ns. Returns false when the file cannot be read or has no such numbers. */
 bool task_read_schedstat(int dirfd, uint64_t *cpu_ns, uint64_t *delay_ns);

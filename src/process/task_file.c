@@ -156,17 +156,6 @@ task_is_zombie_process(const struct task_stat *stat)
 /* --- status -------------------------------------------------------------------------------- */
 
 bool
-task_read_number(int dirfd, const char *name, uint64_t *value)
-{
-	char *text = file_read_text(dirfd, name, STATUS_LIMIT, NULL);
-	const char *at = text;
-	const bool found = text != NULL && parse_u64(&at, 10, value);
-
-	free(text);
-	return found;
-}
-
-bool
 task_read_schedstat(int dirfd, uint64_t *cpu_ns, uint64_t *delay_ns)
 {
 	char *text = file_read_text(dirfd, "schedstat", STATUS_LIMIT, NULL);

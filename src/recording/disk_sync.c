@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/base/capability.h"
 #include "wallsample/base/thread.h"
 
 /* The thread calls fsync and no other function that needs memory on its stack. */
@@ -60,6 +61,8 @@ sync_run(void *context)
 {
 	struct disk_sync *sync = context;
 
+	/* The files are open: fsync(2) takes no capabilities. */
+	(void)capability_set(0, 0);
 	pthread_mutex_lock(&sync->mutex);
 	for (;;) {
 		unsigned files;
@@ -96,16 +99,12 @@ struct disk_sync *
 disk_sync_start(const int *fd)
 {
 	struct disk_sync *sync = xcalloc(1, sizeof(*sync));
-	pthread_condattr_t attributes;
 	int number;
 
 	for (int i = 0; i < SYNC_FILES; i++)
 		sync->fd[i] = fd[i];
 	pthread_mutex_init(&sync->mutex, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&sync->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	thread_condition_init(&sync->changed);
 	number = thread_start(&sync->thread, STACK_SIZE, true, sync_run, sync);
 	if (number == 0)
 		return sync;

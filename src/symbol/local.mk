@@ -4,6 +4,7 @@ libwallsample_a_SOURCES += \
 	src/symbol/file_names.c \
 	src/symbol/file_names_internal.h \
 	src/symbol/namer.c \
+	src/symbol/namer_answers.c \
 	src/symbol/namer_internal.h \
 	src/symbol/namer_message.c \
 	src/symbol/namer_process.c \

@@ -2,30 +2,16 @@
 /* namer.c - asks the process that finds names, and keeps what it answers. */
 #include "symbol/namer_internal.h"
 
-#include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
-#include "wallsample/elf/symbol_names.h"
 
 /* Largest number of questions of one message. */
 #define BATCH 256
 /* After this number of processes that died, no more is started. */
 #define DEATHS_MOST 16
-/* Longest time for a question, messages of the process included: those that look for debug files
- * take 30 s each if a debuginfod server does not answer. */
-#define QUESTION_NS (180 * NS_PER_SEC)
-/* Largest size in bytes of a text of a name, and of all texts together. */
-#define TEXT_MOST ((size_t)SYMBOL_NAME_MAX + 4096)
-#define TEXTS_MOST ((size_t)256 << 20)
-/* Largest number of files that the processes may have asked servers for. */
-#define FETCHES_MOST 4096
-/* Largest number of lines that the processes may have logged. */
-#define LINES_MOST 1000
 
 /* A question about one place, or about one module. */
 struct question {
@@ -33,34 +19,24 @@ struct question {
 	bool bare; /* symbols_module_is_bare() is asked */
 };
 
-struct answer {
-	size_t first, count; /* its names in `symbol` */
-	bool bare;
-};
-
 struct namer {
 	struct namer_work work;
 	const struct modules *modules;
-	struct debug_files *files;
 	const struct log *log;
-	struct strings *texts;
 
 	struct namer_process *process;
 	pid_t owner;  /* the process that has created `process`: a fork needs one of its own */
 	int fd;       /* socket to the process that runs; -1: none */
 	size_t known; /* number of modules that it knows */
-	unsigned deaths, lines, fetches;
-	size_t text_size; /* bytes of all texts that were kept */
+	unsigned deaths;
 	uint32_t suspect; /* module whose question the last process that died has not answered */
 	bool *lost;       /* by id of a module: its names are lost */
 	size_t lost_count, lost_capacity;
 
-	/* Answers: by (module and flags, vaddr). */
-	struct table asked;
-	struct answer *answer;
+	struct namer_answers answers;
+	struct table asked; /* (module and flags, vaddr) to the index in `answer` */
+	struct namer_answer *answer;
 	size_t answer_capacity;
-	struct symbol *symbol;
-	size_t symbol_count, symbol_capacity;
 	struct namer_message message;
 };
 
@@ -72,9 +48,8 @@ namer_create(const struct namer_work *work, const struct modules *modules,
 
 	namer->work = *work;
 	namer->modules = modules;
-	namer->files = files;
 	namer->log = log;
-	namer->texts = texts;
+	namer->answers = (struct namer_answers){ .files = files, .log = log, .texts = texts };
 	namer->fd = -1;
 	namer->suspect = MODULE_NONE;
 	return namer;
@@ -92,7 +67,7 @@ namer_free(struct namer *namer)
 	strbuf_release(&namer->message.bytes);
 	free(namer->lost);
 	free(namer->answer);
-	free(namer->symbol);
+	namer_answers_release(&namer->answers);
 	free(namer);
 }
 
@@ -125,166 +100,6 @@ blame_module(struct namer *namer, uint32_t module, const char *why)
 	log_say(namer->log, LOG_NORMAL,
 		"%s: no names: ws-namer, which reads symbols, failed twice on this file (%s)",
 		of->path != NULL ? of->path : of->name, why);
-}
-
-/* --- what the process asks for --------------------------------------------------------------- */
-
-static void
-send_opened(struct namer *namer, int fd, const char *path)
-{
-	namer->message = (struct namer_message){ .bytes = namer->message.bytes };
-	strbuf_clear(&namer->message.bytes);
-	namer_put_number(&namer->message, fd >= 0 ? 0 : (uint64_t)errno);
-	namer_put_text(&namer->message, path != NULL ? path : "");
-	/* If it has ended, the next message cannot be received. */
-	(void)namer_send(namer->fd, NAMER_OPENED, &namer->message, fd);
-	if (fd >= 0)
-		close(fd);
-}
-
-/* Returns the descriptor of a file if it begins like an ELF file; else closes it, and returns -1
- * with errno: the process has no need of other files. */
-static int
-only_elf(int fd)
-{
-	char magic[SELFMAG];
-
-	if (fd < 0 || (file_read_at(fd, 0, magic, sizeof(magic)) == sizeof(magic) &&
-		       memcmp(magic, ELFMAG, SELFMAG) == 0))
-		return fd;
-	close(fd);
-	errno = ENOEXEC;
-	return -1;
-}
-
-static void
-open_file(struct namer *namer)
-{
-	const uint64_t place = namer_get_number(&namer->message);
-	const char *below = namer_get_text(&namer->message);
-	struct strbuf path = STRBUF_INIT;
-	int fd = -1;
-
-	errno = EINVAL;
-	if (!namer->message.broken)
-		fd = debug_files_open_below(namer->files, place, below, &path);
-	send_opened(namer, only_elf(fd), path.data);
-	strbuf_release(&path);
-}
-
-static void
-fetch_file(struct namer *namer)
-{
-	const char *name = namer_get_text(&namer->message);
-	const uint64_t size = namer_get_number(&namer->message);
-	const uint8_t *id = namer_get_bytes(&namer->message, size);
-	char *path = NULL;
-	int fd = -1;
-
-	errno = EINVAL;
-	if (id != NULL && size <= IMAGE_BUILD_ID_MAX && namer->fetches++ < FETCHES_MOST)
-		fd = debug_files_fetch(namer->files, id, (size_t)size, name, &path);
-	send_opened(namer, only_elf(fd), path);
-	free(path);
-}
-
-/* Logs a line that the process has logged, without what log_say() has put around it. */
-static void
-log_line(struct namer *namer)
-{
-	static const char head[] = "wallsample: ";
-	const char *line = namer_get_text(&namer->message);
-	size_t length;
-
-	if (strncmp(line, head, strlen(head)) == 0)
-		line += strlen(head);
-	length = strcspn(line, "\n");
-	if (namer->lines++ < LINES_MOST)
-		log_say(namer->log, namer->log->level, "%.*s", (int)length, line);
-}
-
-/* --- answers -------------------------------------------------------------------------------- */
-
-/* Keeps the text, and returns it; NULL if it is too long, or has no room beside all others. */
-static const char *
-keep_text(struct namer *namer, const char *text)
-{
-	const size_t length = strlen(text), texts = strings_count(namer->texts);
-	uint32_t id;
-
-	if (length > TEXT_MOST || namer->text_size + length > TEXTS_MOST)
-		return NULL;
-	id = strings_intern(namer->texts, text);
-	if (strings_count(namer->texts) > texts)
-		namer->text_size += length;
-	return strings_text(namer->texts, id);
-}
-
-static bool
-take_symbol(struct namer *namer)
-{
-	struct namer_message *message = &namer->message;
-	const uint64_t source = namer_get_number(message);
-	const uint64_t line = namer_get_number(message);
-	const uint64_t flags = namer_get_number(message);
-	const char *function = keep_text(namer, namer_get_text(message));
-	const char *file = keep_text(namer, namer_get_text(message));
-
-	if (message->broken || source > SYMBOL_NONE || line > UINT32_MAX || function == NULL ||
-	    file == NULL)
-		return false;
-	namer->symbol = xgrow(namer->symbol, &namer->symbol_capacity, namer->symbol_count + 1,
-			      sizeof(*namer->symbol));
-	namer->symbol[namer->symbol_count++] = (struct symbol){
-		.function = function,
-		.file = (flags & NAMER_FILE) != 0 ? file : NULL,
-		.line = (uint32_t)line,
-		.source = (enum symbol_source)source,
-		.known = (flags & NAMER_KNOWN) != 0,
-		.inlined = (flags & NAMER_INLINED) != 0,
-	};
-	return true;
-}
-
-/* Reads the names of a place. False: what was sent is not what was asked for. */
-static bool
-take_names(struct namer *namer, struct answer *answer)
-{
-	uint64_t count;
-
-	answer->bare = namer_get_number(&namer->message) != 0;
-	answer->first = namer->symbol_count;
-	count = namer_get_number(&namer->message);
-	if (namer->message.broken || count > SYMBOL_CHAIN_MAX)
-		return false;
-	for (; answer->count < count; answer->count++)
-		if (!take_symbol(namer))
-			return false;
-	return true;
-}
-
-/* Handles messages until one has the names of a place. False: the process has ended, or is to be
- * ended. */
-static bool
-receive_names(struct namer *namer, struct answer *answer)
-{
-	const uint64_t until_ns = clock_now_ns() + QUESTION_NS;
-	enum namer_kind kind;
-
-	*answer = (struct answer){ .count = 0 };
-	while (namer_receive(namer->fd, &kind, &namer->message, NULL, until_ns)) {
-		if (kind == NAMER_NAMES)
-			return take_names(namer, answer);
-		if (kind == NAMER_LOG)
-			log_line(namer);
-		else if (kind == NAMER_OPEN)
-			open_file(namer);
-		else if (kind == NAMER_FETCH)
-			fetch_file(namer);
-		else
-			return false;
-	}
-	return false;
 }
 
 /* --- questions ------------------------------------------------------------------------------ */
@@ -330,7 +145,7 @@ key_of(const struct question *question, uint64_t key[2])
 }
 
 static void
-keep_answer(struct namer *namer, const struct question *question, const struct answer *answer)
+keep_answer(struct namer *namer, const struct question *question, const struct namer_answer *answer)
 {
 	uint64_t key[2];
 	uint32_t index;
@@ -361,14 +176,15 @@ ask(struct namer *namer, struct question *question, size_t count)
 
 	while (done < count) {
 		const size_t end = done + count_asked(namer, question + done, count - done);
-		struct answer answer;
+		struct namer_answer answer;
 
 		if (end == done) {
 			done++;
 			continue;
 		}
 		if (start(namer) && send_questions(namer, question + done, end - done)) {
-			while (done < end && receive_names(namer, &answer))
+			while (done < end &&
+			       namer_answers_receive(&namer->answers, namer->fd, &answer))
 				keep_answer(namer, &question[done++], &answer);
 		}
 		if (done == end)
@@ -378,7 +194,7 @@ ask(struct namer *namer, struct question *question, size_t count)
 	}
 }
 
-static const struct answer *
+static const struct namer_answer *
 find_answer(const struct namer *namer, const struct question *question)
 {
 	uint64_t key[2];
@@ -389,7 +205,7 @@ find_answer(const struct namer *namer, const struct question *question)
 }
 
 /* Returns the answer to one question; NULL when it is lost. */
-static const struct answer *
+static const struct namer_answer *
 answer_of(struct namer *namer, struct question *question)
 {
 	if (find_answer(namer, question) == NULL)
@@ -417,7 +233,7 @@ size_t
 namer_find(struct namer *namer, const struct symbol_place *place, struct symbol *out, size_t most)
 {
 	struct question question = { .place = *place };
-	const struct answer *answer = answer_of(namer, &question);
+	const struct namer_answer *answer = answer_of(namer, &question);
 	size_t count;
 
 	if (answer == NULL || answer->count == 0)
@@ -425,8 +241,8 @@ namer_find(struct namer *namer, const struct symbol_place *place, struct symbol 
 	count = answer->count < most ? answer->count : most;
 	/* The last name is that of the function, even when others have no room. */
 	for (size_t i = 0; i < count; i++)
-		out[i] = namer->symbol[answer->first + i];
-	out[count - 1] = namer->symbol[answer->first + answer->count - 1];
+		out[i] = namer->answers.symbol[answer->first + i];
+	out[count - 1] = namer->answers.symbol[answer->first + answer->count - 1];
 	return count;
 }
 
@@ -434,7 +250,7 @@ bool
 namer_is_bare(struct namer *namer, uint32_t module)
 {
 	struct question question = { .place = { .module = module }, .bare = true };
-	const struct answer *answer = answer_of(namer, &question);
+	const struct namer_answer *answer = answer_of(namer, &question);
 
 	return answer == NULL || answer->bare;
 }

@@ -6,10 +6,8 @@
  *
  * The process is a fork of this one, so it has the modules and the descriptors of their images. It
  * can open no files: it asks for debug files by the number of a directory and a path below it, and
- * gets descriptors. It is forked by a thread of its own, which waits for its end, so that the waits
- * of the tracer (__WNOTHREAD) do not report it. After a failure a new process is started, and the
- * question that failed is asked once more. A new process is also started when modules were added
- * after the fork.
+ * gets descriptors. After a failure a new process is started, and the question that failed is asked
+ * once more. A new process is also started when modules were added after the fork.
  *
  * What the process sends is checked like the bytes of any foreign file.
  */
@@ -119,6 +117,31 @@ bool namer_send(int fd, enum namer_kind kind, struct namer_message *message, int
 bool namer_receive(int fd, enum namer_kind *kind, struct namer_message *message, int *passed,
 		   uint64_t until_ns);
 
+/* --- answers (namer_answers.c) ---------------------------------------------------------------- */
+
+/* The answer to a question. */
+struct namer_answer {
+	size_t first, count; /* its names in namer_answers.symbol */
+	bool bare;
+};
+
+/* What all processes have answered, and what they have asked for. */
+struct namer_answers {
+	struct debug_files *files; /* opens files; borrowed, as the next two */
+	const struct log *log;
+	struct strings *texts;
+	struct symbol *symbol;
+	size_t symbol_count, symbol_capacity;
+	size_t text_size;        /* bytes of all texts that were kept */
+	unsigned lines, fetches; /* lines of the log, files of servers */
+	struct namer_message message;
+};
+
+/* Handles messages until one has the answer to a question. Returns false when the process has
+ * ended, or is to be ended: it has sent what is no answer, or nothing for too long. */
+bool namer_answers_receive(struct namer_answers *answers, int fd, struct namer_answer *answer);
+void namer_answers_release(struct namer_answers *answers);
+
 /* --- the process (namer_serve.c, namer_process.c) --------------------------------------------- */
 
 /* Answers messages until the other side has ended. If `filtered` is false, says that the kernel has
@@ -127,10 +150,7 @@ void namer_serve(int fd, const struct namer_work *work, enum log_level level, bo
 
 struct namer_process;
 
-/*
- * Makes the thread that forks processes. A process calls namer_serve() after it has entered the
- * sandbox. namer_process_free ends process and thread.
- */
+/* Starts no process yet. namer_process_free ends the process that runs. */
 struct namer_process *namer_process_create(const struct namer_work *work,
 					   const struct modules *modules, const struct log *log);
 void namer_process_free(struct namer_process *process);

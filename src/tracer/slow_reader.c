@@ -36,6 +36,7 @@ struct slow_reader {
 	uint32_t number;
 	bool busy; /* there was no reply to the last request yet */
 	struct shared *shared;
+	struct helper *helper; /* NULL: no process runs */
 };
 
 /* --- the process -------------------------------------------------------------------------- */
@@ -86,25 +87,28 @@ slow_reader_create(void)
 void
 slow_reader_renew(struct slow_reader *reader)
 {
-	int fd[2];
+	const struct helper_plan plan = {
+		.name = "ws-reader",
+		.type = SOCK_SEQPACKET,
+		.serve = serve,
+		.context = reader->shared,
+	};
 
-	if (reader->fd >= 0 || reader->shared == MAP_FAILED ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
-		return;
-	if (helper_start("ws-reader", fd[1], serve, reader->shared))
-		reader->fd = fd[0];
-	else
-		close(fd[0]);
-	close(fd[1]);
+	if (reader->fd < 0 && reader->shared != MAP_FAILED)
+		reader->helper = helper_start(&plan, &reader->fd);
 }
 
-/* Called when the socket shows that the process has ended. */
+/* Called when the socket shows that the process has ended, and at the end of the run. */
 static void
-note_end(struct slow_reader *reader)
+end_process(struct slow_reader *reader)
 {
+	if (reader->fd < 0)
+		return;
 	close(reader->fd);
 	reader->fd = -1;
 	reader->busy = false;
+	(void)helper_end(reader->helper, 0, NULL);
+	reader->helper = NULL;
 }
 
 void
@@ -112,8 +116,7 @@ slow_reader_free(struct slow_reader *reader)
 {
 	if (reader == NULL)
 		return;
-	if (reader->fd >= 0)
-		close(reader->fd);
+	end_process(reader);
 	if (reader->shared != MAP_FAILED)
 		munmap(reader->shared, sizeof(*reader->shared));
 	free(reader);
@@ -138,7 +141,7 @@ take_reply(struct slow_reader *reader, uint64_t bound_ns, uint64_t *size)
 		if (ready < 0)
 			continue;
 		if (recv(reader->fd, &reply, sizeof(reply), MSG_DONTWAIT) != sizeof(reply)) {
-			note_end(reader);
+			end_process(reader);
 			return false;
 		}
 		if (reply.number != reader->number)
@@ -181,7 +184,7 @@ slow_reader_read(struct slow_reader *reader, pid_t tid, const struct memory_piec
 	reader->number++;
 	if (send(reader->fd, &reader->number, sizeof(reader->number),
 		 MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(reader->number)) {
-		note_end(reader);
+		end_process(reader);
 		return 0;
 	}
 	reader->busy = true;

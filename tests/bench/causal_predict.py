@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 NEAR = 3.0     # points that a prediction may be off
+NARROW = 5.0   # half the width of an interval, in points
 
 
 def add_prediction(parser, required=True):
@@ -60,15 +61,18 @@ def by_turns(values):
 
 class Tally:
     def __init__(self):
-        self.cells = self.good = 0
+        self.cells = self.good = self.covered = self.narrow = 0
         self.errors = []
 
     def add(self, truths, found):
         """True: near one of the truths, or its interval covers one."""
         near = min(abs(100 * (found[0] - truth)) for truth in truths)
-        good = near <= NEAR or any(found[1] <= truth <= found[2] for truth in truths)
+        covered = any(found[1] <= truth <= found[2] for truth in truths)
+        good = near <= NEAR or covered
         self.cells += 1
         self.good += good
+        self.covered += covered
+        self.narrow += 100 * (found[2] - found[1]) <= 2 * NARROW
         self.errors.append(near)
         return good
 
@@ -77,6 +81,8 @@ class Tally:
             print('%d of %d within %g points or covered; off by %.1f in the median, %.1f at most'
                   % (self.good, self.cells, NEAR, statistics.median(self.errors),
                      max(self.errors)))
+            print('%d of %d covered; %d of %d intervals at most +-%g points'
+                  % (self.covered, self.cells, self.narrow, self.cells, NARROW))
 
 
 def text(found):

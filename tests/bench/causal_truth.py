@@ -116,6 +116,8 @@ def parse_arguments():
     add_kinds(parser, UNITS)
     parser.add_argument('--burst', type=float,
                         help='of the shortest function of each program, in ms; replaces --unit')
+    parser.add_argument('--apart', action='store_true',
+                        help='predict each function in a run of its own')
     parser.add_argument('--speedups', default='25,50,75,100', help='percents')
     parser.add_argument('--turns', type=int, default=5,
                         help='of each speed, when it is made faster for real; 0: not at all')
@@ -132,7 +134,10 @@ def main():
         'program', 'of', 'function', '%', 'computed', 'real', 'predicted', 'off by'))
     for kind in options.kind or UNITS:
         functions = [name for name in UNITS[kind] if options.function in (None, name)]
-        found = predicted(options, kind, functions, speedups) if options.wallsample else {}
+        found = {}
+        if options.wallsample:
+            for names in [[name] for name in functions] if options.apart else [functions]:
+                found.update(predicted(options, kind, names, speedups))
         for function in functions:
             real = really(options, kind, function, speedups) if options.turns else {}
             for point in points_of(kind):

@@ -13,6 +13,7 @@
  *   actor seize PID     traces a process, which runs on; status 77: it may not
  *   actor undumpable    has asked not to be traced
  *   actor crowd N       N threads "crowd" that wait in the same place; the line comes then
+ *   actor grow N        one thread that waits; at SIGUSR1, the threads of "actor crowd N"
  *   actor together N    N threads that sleep together for the first 0.4 s of each second, and
  *                       wait for a semaphore in the rest of it
  *   actor naps A B TIME sleeps A ms in nap_first, then B ms in nap_second, and so on for
@@ -310,10 +311,8 @@ crowd_sleeps(unsigned long count)
 }
 
 static void
-act_crowd(char **arguments)
+make_crowd(unsigned long count)
 {
-	const unsigned long count = strtoul(arguments[0], NULL, 10);
-
 	pthread_barrier_init(&crowd_is_there, NULL, (unsigned)count + 1);
 	for (unsigned long i = 0; i < count; i++) {
 		pthread_t thread;
@@ -324,7 +323,29 @@ act_crowd(char **arguments)
 	pthread_barrier_wait(&crowd_is_there);
 	while (!crowd_sleeps(count))
 		sched_yield();
+}
+
+static void
+act_crowd(char **arguments)
+{
+	make_crowd(strtoul(arguments[0], NULL, 10));
 	announce(getpid());
+	for (;;)
+		sleep(1000);
+}
+
+static void
+act_grow(char **arguments)
+{
+	sigset_t signals;
+	int number;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	announce(getpid());
+	sigwait(&signals, &number);
+	make_crowd(strtoul(arguments[0], NULL, 10));
 	for (;;)
 		sleep(1000);
 }
@@ -410,6 +431,7 @@ main(int argc, char **argv)
 		{ "terminal", act_terminal }, { "rename", act_rename },
 		{ "crowd", act_crowd },   { "together", act_together },
 		{ "naps", act_naps },     { "noise", act_noise },
+		{ "grow", act_grow },
 	};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -26,15 +26,48 @@ esac
 kill -INT "$begun"
 end_begun
 
+# In a control group that has a limit of its own. Where neither version of the controller can be
+# used, or the machine has no more memory than the group, this is left out.
+group=
+most=1073741824
+available=$(awk '$1 == "MemAvailable:" { print $2 * 1024 }' /proc/meminfo)
+for folder in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+	made=$folder/wallsample-test-$$
+	mkdir "$made" 2>/dev/null || continue
+	for file in "$made/memory.limit_in_bytes" "$made/memory.max"; do
+		[ -z "$group" ] && [ -e "$file" ] && echo $most >"$file" && group=$made
+	done
+	[ -z "$group" ] || break
+	rmdir "$made"
+done
+if [ -n "$group" ] && awk "BEGIN { exit !($available > 2 * $most) }"; then
+	plain=$WALLSAMPLE
+	printf '#!/bin/sh\necho $$ >"%s/cgroup.procs" && exec "%s" "$@"\n' "$group" "$plain" >"$dir/grouped"
+	chmod +x "$dir/grouped"
+	WALLSAMPLE=$dir/grouped
+	begin -p "$actor" -d 60 -o "$dir/report.txt"
+	found=$(limit_of "$begun")
+	awk "BEGIN { exit !($found > 0 && $found < $most) }" ||
+		complain "in a group with a limit of $most bytes the limit is $found"
+	kill -INT "$begun"
+	end_begun
+	WALLSAMPLE=$plain
+else
+	echo 'left out: no control group with a limit of memory can be made here'
+fi
+# The helper processes of wallsample have ended with it.
+[ -z "$group" ] || rmdir "$group" || complain 'the group has processes that have not ended'
+
 run -d 0.2 -o "$dir/report.txt" -- sh -c 'awk "/^Max data size/ { print \$4 }" /proc/self/limits; sleep 0.3'
 [ "$(cat "$out")" = "$own" ] || complain "the command has the limit $(cat "$out"), wanted $own"
 
-# With a limit that is reached as soon as memory is needed: at the latest, when the functions get
-# their names.
+# With a limit that is reached as soon as the heap grows: when there are many new threads.
 command -v prlimit >/dev/null || finish
+end_actor "$actor"
+actor grow 4000
 begin -p "$actor" -d 60 -o "$dir/report.txt"
 prlimit --pid "$begun" --data=1 || complain 'cannot set a limit'
-kill -INT "$begun"
+kill -USR1 "$actor"
 end_begun
 [ "$status" -eq 2 ] || complain "exit status $status with a limit of 1 byte"
 grep -q '^wallsample: out of memory: its limit (RLIMIT_DATA) is 0 MiB$' "$err" ||

@@ -13,7 +13,7 @@ fi
 # expect_rights WANTED: the effective and the permitted capabilities of all threads of $begun, and of
 # its children other than the command, are not beyond WANTED
 expect_rights() {
-	expect_children 1
+	expect_children 2
 	# A new supervisor gives its rights up as soon as it runs.
 	for turn in 1 2 3 4 5 6 7 8 9 10; do
 		cat $(children "$begun") 2>/dev/null | grep -q '^NoNewPrivs:	0' || break
@@ -31,7 +31,7 @@ expect_rights() {
 	[ "$((0x$found & 0x80000))" -ne 0 ] || complain "CAP_SYS_PTRACE is not in $found"
 }
 
-# children PID: the status files of the supervisor and the keeper
+# children PID: the status files of the supervisor, the keeper, and other processes of wallsample
 children() {
 	for child in $(cat /proc/"$1"/task/*/children); do
 		case $(cat "/proc/$child/comm" 2>/dev/null) in
@@ -53,13 +53,39 @@ expect_children() {
 few=10000880004
 actor park
 begin -p "$actor" -d 60 -o "$dir/own.txt"
-expect_children 2 # the supervisor, and after a second a keeper
+expect_children 3 # the supervisor, ws-files, and after a second a keeper
 expect_rights $few
 [ "$(cat "/proc/$begun/oom_score_adj")" = 1000 ] || complain 'oom_score_adj is not 1000'
 kill -INT "$begun"
 end_begun
 expect_late_at_most "$dir/own.txt"
 [ -s "$dir/own.txt" ] || complain 'no report in a folder of root'
+
+# When sampling has ended, nothing of the target can be opened any more. The report waits for a full
+# pipe meanwhile.
+few_of_report=880004
+mkfifo "$dir/pipe"
+exec 8<>"$dir/pipe"
+head -c 65536 /dev/zero >&8
+"$WALLSAMPLE" -p "$actor" -d 60 >"$dir/pipe" 2>"$err" </dev/null 8<&- &
+begun=$!
+expect_children 3
+kill -INT "$begun"
+for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	found=$(awk '$1 == "CapPrm:" { print $2 }' "/proc/$begun/status")
+	[ "$((0x$found & 0x80000))" -ne 0 ] || break
+	sleep 1
+done
+for status in /proc/"$begun"/task/*/status $(children "$begun"); do
+	found=$(awk '$1 == "CapPrm:" { print $2 }' "$status" 2>/dev/null)
+	[ "$((0x${found:-0} & ~0x$few_of_report))" -eq 0 ] ||
+		complain "after sampling $status has $found: $(head -n 1 "$status")"
+done
+cat <&8 >/dev/null &
+reader=$!
+wait "$begun" || complain "exit status $?: $(cat "$err")"
+kill $reader
+exec 8<&-
 
 # The folder of another user: CAP_DAC_OVERRIDE 1.
 mkdir "$dir/other"

@@ -3,13 +3,17 @@
  * fuzz_proc.c - the bytes are a file below /proc, whichever: each parser of such files gets them.
  * Names of threads, files and sockets in these files are chosen by the target.
  */
+#include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 #include "process/process_internal.h"
 #include "wait/descriptor_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/base/cgroup.h"
 #include "wallsample/process/loadavg.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/thread/stolen.h"
@@ -61,6 +65,33 @@ parse_socket(const uint8_t *bytes, size_t size)
 	free(answer);
 }
 
+static double
+no_limit(int dirfd)
+{
+	(void)dirfd;
+	return INFINITY;
+}
+
+/* The file is read from a directory. */
+static void
+parse_cgroup(const uint8_t *bytes, size_t size)
+{
+	static const struct cgroup_limit limit = {
+		.controller = "cpu", .v1 = no_limit, .v2 = no_limit
+	};
+	char folder[] = "/tmp/wallsample-fuzz-XXXXXX";
+	const int dirfd = mkdtemp(folder) != NULL ? open(folder, O_RDONLY | O_CLOEXEC) : -1;
+	const int fd = openat(dirfd, "cgroup", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size ||
+	    cgroup_least(dirfd, &limit) != INFINITY)
+		abort();
+	close(fd);
+	(void)unlinkat(dirfd, "cgroup", 0);
+	close(dirfd);
+	(void)rmdir(folder);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -78,6 +109,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	parse_stat(text);
 	parse_fdinfo(text);
 	parse_socket(bytes, size);
+	parse_cgroup(bytes, size);
 	task_parse_status(text, &status);
 	sched_parse_schedstat(text, &sched);
 	sched_parse_status(text, &sched);

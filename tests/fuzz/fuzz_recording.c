@@ -2,11 +2,15 @@
 /*
  * fuzz_recording.c - the bytes are a recording: it is opened, loaded whole and in part, walked, and
  * curves are made of its experiments.
+ *
+ * A recording whose writer was killed consists of two files. Such bytes begin with TWO, the size of
+ * the first file in eight bytes (little-endian), that file, and then the log.
  */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -14,6 +18,8 @@
 #include "wallsample/causal/causal_curve.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/recording/recording_read.h"
+
+#define TWO "two files"
 
 static bool
 see(void *context, const struct recording_span *span)
@@ -98,16 +104,32 @@ load_causal(struct recording *recording)
 }
 
 static bool
-write_file(char *path, const uint8_t *bytes, size_t size)
+write_to(int fd, const uint8_t *bytes, size_t size)
+{
+	const bool good = fd >= 0 && write(fd, bytes, size) == (ssize_t)size;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Writes the recording to a new file `path`, and its log, if it has one, to `log`. */
+static bool
+write_files(char *path, char *log, size_t room, const uint8_t *bytes, size_t size)
 {
 	const int fd = mkstemp(path);
-	bool good;
+	const size_t head = strlen(TWO) + sizeof(uint64_t);
+	uint64_t first;
 
-	if (fd < 0)
-		return false;
-	good = write(fd, bytes, size) == (ssize_t)size;
-	close(fd);
-	return good;
+	snprintf(log, room, "%s-wal", path);
+	if (size < head || memcmp(bytes, TWO, strlen(TWO)) != 0)
+		return write_to(fd, bytes, size);
+	memcpy(&first, bytes + strlen(TWO), sizeof(first));
+	if (first > size - head)
+		first = size - head;
+	return write_to(fd, bytes + head, first) &&
+	       write_to(open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
+			bytes + head + first, size - head - first);
 }
 
 int
@@ -116,16 +138,18 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	static const struct recording_selection part = {
 		.has_from = true, .from_ns = 1000, .has_parallelism = true, .most = 4,
 	};
-	char path[] = "/tmp/wallsample-fuzz-XXXXXX";
+	char path[] = "/tmp/wallsample-fuzz-XXXXXX", log[sizeof(path) + 8];
 	struct recording *recording;
 	struct error err;
 
-	if (write_file(path, bytes, size) && recording_open(path, &recording, &err) == 0) {
+	if (write_files(path, log, sizeof(log), bytes, size) &&
+	    recording_open(path, &recording, &err) == 0) {
 		load(recording, NULL);
 		load(recording, &part);
 		load_causal(recording);
 		recording_close(recording);
 	}
 	(void)unlink(path);
+	(void)unlink(log);
 	return 0;
 }

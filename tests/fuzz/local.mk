@@ -45,7 +45,7 @@ tests_fuzz_fuzz_proc_SOURCES = \
 tests_fuzz_fuzz_proc_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/proc.sh
 EXTRA_DIST += tests/fuzz/proc.sh \
-	tests/fuzz/corpus/proc/epoll tests/fuzz/corpus/proc/inotify tests/fuzz/corpus/proc/loadavg \
+	tests/fuzz/corpus/proc/cgroup tests/fuzz/corpus/proc/epoll tests/fuzz/corpus/proc/inotify tests/fuzz/corpus/proc/loadavg \
 	tests/fuzz/corpus/proc/machine tests/fuzz/corpus/proc/maps tests/fuzz/corpus/proc/maps-odd \
 	tests/fuzz/corpus/proc/sched tests/fuzz/corpus/proc/schedstat tests/fuzz/corpus/proc/signalfd \
 	tests/fuzz/corpus/proc/stat tests/fuzz/corpus/proc/stat-odd tests/fuzz/corpus/proc/status \
@@ -61,6 +61,7 @@ EXTRA_DIST += tests/fuzz/recording.sh \
 	tests/fuzz/corpus/recording/causal-v6.wsdb \
 	tests/fuzz/corpus/recording/idle.wsdb \
 	tests/fuzz/corpus/recording/job.wsdb \
+	tests/fuzz/corpus/recording/killed.two \
 	tests/fuzz/corpus/recording/job-v6.wsdb
 
 check_PROGRAMS += tests/fuzz/fuzz_python
@@ -88,3 +89,11 @@ tests_fuzz_fuzz_go_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/go.sh
 EXTRA_DIST += tests/fuzz/go.sh \
 	tests/fuzz/corpus/go/new.elf tests/fuzz/corpus/go/old.elf tests/fuzz/corpus/go/pie.elf
+
+check_PROGRAMS += tests/fuzz/fuzz_names
+tests_fuzz_fuzz_names_SOURCES = \
+	tests/fuzz/fuzz.h tests/fuzz/fuzz_driver.c tests/fuzz/fuzz_names.c
+tests_fuzz_fuzz_names_LDADD = $(WALLSAMPLE_LIBS)
+TESTS += tests/fuzz/names.sh
+EXTRA_DIST += tests/fuzz/names.sh \
+	tests/fuzz/corpus/names/files tests/fuzz/corpus/names/names

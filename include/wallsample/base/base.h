@@ -142,6 +142,9 @@ void strbuf_add_ordered_line(struct strbuf *sb, const char *text);
  */
 char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 
+/* Stores the decimal number at the beginning of such a file. Returns false if there is none. */
+bool file_read_number(int dirfd, const char *name, uint64_t *value);
+
 /*
  * Reads `size` bytes at `offset` of an open file, with as many calls of pread(2) as needed.
  * Returns the number of bytes read: fewer than `size` at the end of the file or after an error.

@@ -31,10 +31,13 @@
 
 struct file_proxy;
 
-/* Starts the process, which ends when wallsample ends, unless a call hangs. The caller frees the
- * result with file_proxy_free(), which accepts NULL. Children that wallsample forks later do not
- * use the process, but make the calls themselves. */
+/* Starts the process (helper.h). The caller frees the result with file_proxy_free(), which accepts
+ * NULL. Children that wallsample forks later do not use the process, but make the calls themselves.
+ */
 struct file_proxy *file_proxy_create(void);
+/* Ends the process. The next call starts another one, with the capabilities that the calling thread
+ * has then. No effect if `proxy` is NULL. */
+void file_proxy_end(struct file_proxy *proxy);
 void file_proxy_free(struct file_proxy *proxy);
 
 /* What happens while wallsample waits for a call. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h - starts threads that handle no signals. */
+/* thread.h - threads that handle no signals, and conditions that they wait for. */
 #ifndef WALLSAMPLE_BASE_THREAD_H
 #define WALLSAMPLE_BASE_THREAD_H
 
@@ -15,5 +15,8 @@
  */
 int thread_start(pthread_t *thread, size_t stack, bool ordinary, void *(*run)(void *context),
 		 void *context);
+
+/* Initialises a condition whose timed waits end by CLOCK_MONOTONIC (clock_now_ns). */
+void thread_condition_init(pthread_cond_t *condition);
 
 #endif

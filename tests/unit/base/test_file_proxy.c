@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -289,6 +291,56 @@ test_child(void **state)
 	assert_true(pid_of_call(0) > 0);
 }
 
+/* The end of a proxy leaves no process. */
+static void
+test_end(void **state)
+{
+	struct file_proxy *other = file_proxy_create();
+
+	(void)state;
+	file_proxy_end(other);
+	file_proxy_free(other);
+	assert_int_equal(waitpid(-1, NULL, 0), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+/* Says who makes the call, and waits for ever. */
+static void
+say_pid_and_wait(struct file_call *call)
+{
+	const pid_t self = getpid();
+
+	(void)!write(call->in_fd, &self, sizeof(self));
+	read_pipe(call);
+}
+
+/* A process that waits for ever ends when wallsample is killed. */
+static void
+test_killed(void **state)
+{
+	struct file_call call = { .function = say_pid_and_wait, .in = "" };
+	pid_t child, process;
+	int ends[2];
+
+	(void)state;
+	/* The process becomes a child of this one when its parent has ended. */
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	child = fork();
+	if (child == 0) {
+		call.in_fd = ends[1];
+		(void)file_proxy_call(file_proxy_create(), &call);
+		_exit(1);
+	}
+	assert_int_equal(read(ends[0], &process, sizeof(process)), sizeof(process));
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(waitpid(process, NULL, 0), process);
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int
 main(void)
 {
@@ -299,6 +351,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_hung, begin, end),
 		cmocka_unit_test_setup_teardown(test_waiting, begin, end),
 		cmocka_unit_test_setup_teardown(test_child, begin, end),
+		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
