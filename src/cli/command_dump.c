@@ -65,8 +65,7 @@ sample_threads(const struct request *request, struct core *core, struct source *
 		.async = source->async = async_tasks_create(),
 	};
 
-	source->modules = modules_create();
-	source->profile = profile_create();
+	source_init(source);
 	*maps = core_maps(core, source->modules, &files, &request->log);
 	core_sample(core, *maps, &config, source->profile, &source->stats);
 	source_make_symbols(source, options, "/", NULL, &request->log);

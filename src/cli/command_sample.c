@@ -4,7 +4,6 @@
  * process. Also the functions of struct run, which the commands dump and causal use, too.
  */
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "cli/memory_limit_internal.h"
 #include "cli/rights_internal.h"
@@ -57,21 +56,6 @@ run_release(struct run *run)
 	supervisor_end();
 }
 
-/*
- * Raises the limit of open files, because the sampler keeps two descriptors open for each thread. A
- * started command keeps the original limit.
- */
-static void
-raise_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void
 start_supervisor(struct run *run)
 {
@@ -118,9 +102,8 @@ run_prepare(struct run *run, struct error *err)
 		rc = target_check_tids(&run->target, options, err);
 	if (rc != 0)
 		return rc;
-	raise_descriptor_limit();
-	run->source.modules = modules_create();
-	run->source.profile = profile_create();
+	/* The command, which has been forked, keeps the original limit of open files. */
+	source_init(&run->source);
 	run->is_private = privacy_of_process(run->target.process);
 	rc = run->records ? record_begin(run, err) :
 			    request_open_output(&run->request, run->target.pid, err);

@@ -207,10 +207,8 @@ loaded_init(struct loaded *loaded, const struct request *request, const char *co
 {
 	int rc;
 
-	*loaded = (struct loaded){
-		.source = { .profile = profile_create(), .modules = modules_create() },
-		.names = recorded_names_create(),
-	};
+	*loaded = (struct loaded){ .names = recorded_names_create() };
+	source_init(&loaded->source);
 	rc = open_files(loaded, files, count, err);
 	if (rc == 0)
 		rc = load_files(loaded, request->options, err);

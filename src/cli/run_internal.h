@@ -50,6 +50,8 @@ struct source {
 	const char *note;  /* borrowed; describes recordings; NULL: a process or core file */
 };
 
+/* Creates source->modules and source->profile. Raises the limit of open files, which both need. */
+void source_init(struct source *source);
 /* Creates source->symbols. Borrows root (debug_files_config.root), jit (may be NULL) and log. */
 void source_make_symbols(struct source *source, const struct options *options, const char *root,
 			 const struct jit *jit, const struct log *log);
@@ -140,13 +142,12 @@ int run_create_sampler(struct run *run, const struct sampler_config *config,
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */
 void run_end_sampler(struct run *run);
-/* To be called after run_end_sampler(), unless another sampler follows. Reads the names of JIT code
- * for the last time, and gives up the right to look into the target. */
+/* To be called after run_end_sampler(), unless another sampler follows. Reads the last names of JIT
+ * code, and gives up the right to look into the target. */
 void run_leave_target(struct run *run);
-/* For sampler_hooks.on_suspend: erases the status line and stops wallsample (signals_suspend_now).
- * `run` is a struct run. */
+/* Functions of sampler_hooks, with a struct run: erase the status line and stop wallsample
+ * (signals_suspend_now), and draw the status line. */
 void run_on_suspend(void *run);
-/* For sampler_hooks.on_progress: draws the status line of `run`, which is a struct run. */
 void run_on_progress(void *run, uint64_t elapsed_ns, uint64_t samples, uint32_t threads);
 
 /* --- sample_report.c --------------------------------------------------------- */

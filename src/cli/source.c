@@ -3,6 +3,7 @@
  * green task (green_task.h). */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "wallsample/format/exporters.h"
 #include "cli/run_internal.h"
@@ -15,6 +16,19 @@
 #define TABLE_ROWS 20
 #define THREAD_TABLE_ROWS 8
 #define TREE_LINES 60
+
+void
+source_init(struct source *source)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	source->modules = modules_create();
+	source->profile = profile_create();
+}
 
 void
 source_make_symbols(struct source *source, const struct options *options, const char *root,

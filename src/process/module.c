@@ -286,12 +286,26 @@ modules_add_object(struct modules *modules, struct image *image)
 	return append(modules, module);
 }
 
+/* The cache for the image of one more file; NULL: no more files may be opened. */
+static struct image_cache *
+cache_for_file(const struct modules *modules)
+{
+	return modules->files < modules->files_most ? modules->cache : NULL;
+}
+
+static uint32_t
+append_stored(struct modules *modules, struct module *module)
+{
+	modules->files += module->kind == MODULE_FILE;
+	return append(modules, module);
+}
+
 uint32_t
 modules_add_recorded(struct modules *modules, const struct recorded_module *recorded)
 {
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
-	return append(modules, module_recorded_create(modules->cache, recorded));
+	return append_stored(modules, module_recorded_create(cache_for_file(modules), recorded));
 }
 
 uint32_t
@@ -302,6 +316,6 @@ modules_add_dumped(struct modules *modules, const struct dumped_module *dumped)
 	if (modules->count >= MODULES_MAX)
 		return MODULE_NONE;
 	path = xstrndup(dumped->path, plain_length(dumped->path));
-	return append(modules, module_dumped_create(modules->cache, dumped, path,
-						    module_path_is_deleted(dumped->path)));
+	return append_stored(modules, module_dumped_create(cache_for_file(modules), dumped, path,
+							   module_path_is_deleted(dumped->path)));
 }

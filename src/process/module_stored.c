@@ -60,9 +60,16 @@ is_same_file(const struct evidence *evidence, const struct image *image)
 static struct image *
 open_same(const struct evidence *evidence, int named, const char **why)
 {
-	const int fd = file_open_named(named);
 	struct image *image;
+	int fd;
 
+	if (evidence->cache == NULL) {
+		*why = module_file_why(EMFILE);
+		if (named >= 0)
+			close(named);
+		return NULL;
+	}
+	fd = file_open_named(named);
 	if (fd < 0) {
 		*why = module_file_why(errno);
 		return NULL;
@@ -187,7 +194,7 @@ module_recorded_create(struct image_cache *cache, const struct recorded_module *
 					      recorded->kind);
 	const struct evidence evidence = { .cache = cache, .build_id = recorded->build_id };
 	const size_t length = strlen(recorded->build_id);
-	const char *why;
+	const char *why = NULL;
 
 	if (module->kind == MODULE_JIT)
 		module->name = "[jit]";
@@ -206,7 +213,8 @@ module_recorded_create(struct image_cache *cache, const struct recorded_module *
 	}
 	if (module->image == NULL) {
 		module->kind = MODULE_OTHER;
-		module->why = "this machine does not have this build of it";
+		module->why = cache == NULL ? module_file_why(EMFILE) :
+					      "this machine does not have this build of it";
 	}
 	return module;
 }

@@ -183,13 +183,13 @@ void module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE])
 /*
  * Makes the module of a core file for modules_add_dumped. Takes over `path`, which must have no
  * suffix " (deleted)"; `deleted`: in the core file the path has that suffix. The cache is that of
- * the image, borrowed. The caller frees the module.
+ * the image, borrowed; NULL: too many files are open. The caller frees the module.
  */
 struct module *module_dumped_create(struct image_cache *cache, const struct dumped_module *dumped,
 				    char *path, bool deleted);
 
-/* Makes the module of a recording for modules_add_recorded. The cache is that of the image,
- * borrowed. The caller frees the module. */
+/* Makes the module of a recording for modules_add_recorded. The cache is as above. The caller frees
+ * the module. */
 struct module *module_recorded_create(struct image_cache *cache,
 				      const struct recorded_module *recorded);
 

@@ -5,11 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 
@@ -89,12 +92,53 @@ test_deferred(void **state)
 	process_free(process);
 }
 
+#define FILES 30 /* limit of open files */
+
+/* A recording has more modules than files may be opened: a third of the limit is left to their
+ * images, and other files can still be opened. */
+static void
+test_recorded_files(void **state)
+{
+	const struct rlimit few = { .rlim_cur = FILES, .rlim_max = FILES };
+	char path[256] = "", id[2 * IMAGE_BUILD_ID_MAX + 1];
+	const struct recorded_module recorded = { .path = path,
+						  .build_id = id,
+						  .kind = MODULE_FILE };
+	struct modules *modules;
+	struct image *image = image_open_fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), NULL);
+	unsigned opened = 0;
+	int fd;
+
+	(void)state;
+	assert_non_null(image);
+	module_build_id(image, id);
+	image_free(image);
+	if (id[0] == '\0' || readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		skip();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	modules = modules_create();
+	for (unsigned i = 0; i < 2 * FILES; i++) {
+		const uint32_t added = modules_add_recorded(modules, &recorded);
+
+		opened += modules_at(modules, added)->image != NULL;
+		if (modules_at(modules, added)->image == NULL)
+			assert_string_equal(modules_at(modules, added)->why,
+					    "too many open files");
+	}
+	assert_int_equal(opened, FILES / 3);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	close(fd);
+	modules_free(modules);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_more_modules),
 		cmocka_unit_test(test_deferred),
+		cmocka_unit_test(test_recorded_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

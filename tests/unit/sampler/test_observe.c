@@ -94,6 +94,7 @@ scene_begin(struct scene *scene)
 	shared->spins = shared->go = false;
 	sleeping_child_start(&scene->child, wait_or_spin);
 	scene->process.process = scene->child.process;
+	scene->process.start_stack = scene->child.start_stack;
 	scene->thread.process = &scene->process;
 	scene->thread.selected = true;
 	scene->thread.stack_need = 4096;
@@ -416,8 +417,7 @@ weigh_found(struct scene *scene)
 	assert_int_equal(observation->outcome, OUTCOME_RUNNING);
 }
 
-/* Checks the weight of the sample and what the old sleep gets, in ticks of 100 ns, and the CPU time
- * that charge.c is told. */
+/* Checks weights, of the sample and of the old sleep, in ticks of 100 ns, and the CPU time. */
 static void
 check_weights(const struct observation *observation, int64_t ticks, int64_t past, uint64_t cpu_ns)
 {

@@ -17,6 +17,7 @@
 void
 sleeping_child_start(struct sleeping_child *child, void (*run)(int in, int out))
 {
+	struct task_stat stat;
 	int to[2], from[2];
 	struct error err;
 
@@ -37,6 +38,8 @@ sleeping_child_start(struct sleeping_child *child, void (*run)(int in, int out))
 	child->from = from[0];
 	child->process = NULL;
 	assert_int_equal(process_open(child->pid, &child->process, &err), 0);
+	assert_true(process_read_task_stat(child->process, child->pid, &stat));
+	child->start_stack = stat.start_stack;
 }
 
 bool

@@ -19,6 +19,7 @@ struct sleeping_child {
 	int to; /* descriptor: what is written here can be read from the child's descriptor `in` */
 	int from; /* descriptor: what the child writes to its descriptor `out` can be read here */
 	struct process *process;
+	uint64_t start_stack; /* that of the program (proc_pid_stat(5)) */
 };
 
 /* Forks a child that calls `run` and exits. The child is killed when the test process ends. */
