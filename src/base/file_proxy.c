@@ -272,7 +272,7 @@ file_proxy_call(struct file_proxy *proxy, struct file_call *call)
 		return false;
 	}
 	waiting = &proxy->waiting;
-	/* The start of a process is waited for, too. */
+	/* Starting a process takes time, too: begin() comes before it. */
 	if (waiting->begin != NULL)
 		waiting->begin(waiting->context);
 	answered = call_twice(proxy, call);

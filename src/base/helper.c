@@ -73,8 +73,8 @@ static void __attribute__((noreturn)) run_process(const struct helper *helper)
 {
 	int fd = helper->theirs;
 
-	/* The process ends with the thread that has forked it. The thread may have ended before
-	 * this call. */
+	/* The kernel sends the signal when the thread that forked this process ends. If wallsample
+	 * has ended before this call, no signal comes, but the parent is another. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != helper->parent)
 		_exit(1);
@@ -120,7 +120,8 @@ run_thread(void *context)
 
 	if (pid == 0)
 		run_process(helper);
-	/* Waiting takes no capabilities, and the process may outlive those of wallsample. */
+	/* This thread needs no capabilities, and may run on after wallsample has given up its own.
+	 */
 	(void)capability_set(0, 0);
 	pthread_mutex_lock(&helper->mutex);
 	helper->error = pid < 0 ? errno : 0;

@@ -49,7 +49,8 @@ pass_receive(int socket, void *bytes, size_t size, int *fd)
 	if (fd != NULL) {
 		*fd = -1;
 		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
+		/* CMSG_SPACE() is rounded up: it may have room for a second descriptor. */
+		message.msg_controllen = CMSG_LEN(sizeof(*fd));
 	}
 	got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
 	head = fd != NULL && got > 0 ? CMSG_FIRSTHDR(&message) : NULL;

@@ -45,7 +45,7 @@ print_origin(const struct recording_info *info)
 	else if (!info->ended)
 		print_text("State",
 			   "never finished: the last second of samples may be missing (after a "
-			   "power cut: the last 5 seconds)");
+			   "power cut: the last 5 seconds, or more if the disk was slow)");
 	else
 		print_text("State",
 			   info->end == RUN_END_EXITED ? "whole: the process ended" : "whole");

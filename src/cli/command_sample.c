@@ -205,7 +205,8 @@ void
 run_leave_target(struct run *run)
 {
 	jit_refresh(run->jit);
-	/* The processes have the rights that wallsample had when they were started. */
+	/* ws-files and the supervisor's thread have the capabilities for sampling, too: they end
+	 * first. */
 	file_proxy_end(run->files);
 	supervisor_end();
 	rights_end_sampling();

@@ -24,8 +24,8 @@
 
 /* --- the limit of the control group ---------------------------------------------------------- */
 
-/* Returns the bytes of the group's limit that are left: those of file contents that have not been
- * used for some time ("inactive_file" of memory.stat) can be freed. */
+/* Returns how many bytes the group can still use: its limit minus its usage, plus the file contents
+ * that the kernel can discard ("inactive_file" of memory.stat). INFINITY: no limit. */
 static double
 left_of(int dirfd, const char *limit, const char *used, const char *freeable)
 {
@@ -58,14 +58,13 @@ left_v2(int dirfd)
 	return left_of(dirfd, "memory.max", "memory.current", "\ninactive_file ");
 }
 
-/* Returns the number of bytes that wallsample can still use; UINT64_MAX when it is not known. */
+/* Returns how many of the available bytes wallsample may use by its control groups. */
 static uint64_t
-memory_left(void)
+memory_left(uint64_t available)
 {
 	static const struct cgroup_limit memory = { .controller = "memory",
 						    .v1 = left_v1,
 						    .v2 = left_v2 };
-	const uint64_t available = memory_available();
 	const double of_group = cgroup_own_least(&memory);
 
 	return of_group < (double)available ? (uint64_t)of_group : available;
@@ -74,7 +73,7 @@ memory_left(void)
 void
 memory_limit_set(void)
 {
-	const uint64_t available = memory_left();
+	const uint64_t available = memory_available(), left = memory_left(available);
 	/* private writable memory, which is what RLIMIT_DATA limits */
 	const uint64_t own = memory_field("/proc/self/status", "VmData:");
 	uint64_t most;
@@ -85,7 +84,7 @@ memory_limit_set(void)
 	/* The address sanitizer reserves terabytes. */
 	if (own > available)
 		return;
-	most = own + PART_OF_AVAILABLE(available);
+	most = own + PART_OF_AVAILABLE(left);
 	if (most < LEAST)
 		most = LEAST;
 	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= most)

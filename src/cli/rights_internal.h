@@ -25,15 +25,16 @@ int rights_check(const struct options *options, struct error *err);
  * (or CAP_SYS_ADMIN where that is missing) and CAP_SYS_NICE; CAP_KILL if `signals` is true, because
  * a started command may belong to another user; and CAP_DAC_OVERRIDE or CAP_FOWNER if the output
  * could not be replaced without it. The thread of the supervisor and the keepers that it forks keep
- * the same, and so do processes and threads that wallsample starts later. Also makes wallsample the
- * first choice of the kernel when memory runs out.
+ * the same. Processes and threads that wallsample starts later inherit them, unless they give them
+ * up. Also makes wallsample the first choice of the kernel when memory runs out.
  */
 void rights_reduce(const struct output *output, bool signals);
 
 /*
- * To be called after rights_reduce(), when nothing of the target is to be opened any more, and no
- * other thread or process of wallsample has these rights. Gives up CAP_SYS_PTRACE, and the
- * capabilities with which mapped files were opened.
+ * Gives up CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_SYS_ADMIN in the calling thread and for
+ * threads and processes that it starts later. To be called after rights_reduce(), when no other
+ * thread or process of wallsample has these capabilities and no file of the target in /proc is
+ * needed any more.
  */
 void rights_end_sampling(void);
 

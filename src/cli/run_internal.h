@@ -50,7 +50,7 @@ struct source {
 	const char *note;  /* borrowed; describes recordings; NULL: a process or core file */
 };
 
-/* Creates source->modules and source->profile. Raises the limit of open files, which both need. */
+/* Raises the limit of open files, then creates source->modules and source->profile. */
 void source_init(struct source *source);
 /* Creates source->symbols. Borrows root (debug_files_config.root), jit (may be NULL) and log. */
 void source_make_symbols(struct source *source, const struct options *options, const char *root,
@@ -142,12 +142,12 @@ int run_create_sampler(struct run *run, const struct sampler_config *config,
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */
 void run_end_sampler(struct run *run);
-/* To be called after run_end_sampler(), unless another sampler follows. Reads the last names of JIT
- * code, and gives up the right to look into the target. */
+/* To be called when no sampler follows: after run_end_sampler(), or in the keeper. Reads the last
+ * names of JIT code, ends ws-files and the supervisor, and calls rights_end_sampling(). */
 void run_leave_target(struct run *run);
-/* Functions of sampler_hooks, with a struct run: erase the status line and stop wallsample
- * (signals_suspend_now), and draw the status line. */
+/* For sampler_hooks, with a struct run: erases the status line, and calls signals_suspend_now(). */
 void run_on_suspend(void *run);
+/* For sampler_hooks, with a struct run: draws the status line. */
 void run_on_progress(void *run, uint64_t elapsed_ns, uint64_t samples, uint32_t threads);
 
 /* --- sample_report.c --------------------------------------------------------- */

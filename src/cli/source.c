@@ -22,6 +22,7 @@ source_init(struct source *source)
 {
 	struct rlimit limit;
 
+	/* modules_create() takes a third of the limit; a run has two files of each thread open. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);

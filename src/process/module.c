@@ -29,7 +29,7 @@ struct modules {
 	struct file_proxy *proxy; /* how the files of the target are opened and read; or NULL */
 	struct table by_file; /* (hash of path and device, inode) -> module id; see find_module */
 	struct image_cache *cache; /* of all images of files */
-	size_t files, files_most;  /* number of images of mapped files, and its limit */
+	size_t files, files_most;  /* number of images of files, and its limit */
 	uint32_t more;             /* id of the module "[more modules]"; MODULE_NONE: none */
 };
 

@@ -341,7 +341,8 @@ module_file_open(const struct process *process, const struct maps_line *line,
 		(void)file_proxy_call(NULL, &call);
 	*why = opened.why;
 	*st = opened.st;
-	st->st_dev = line->dev; /* file_call.device of all later calls, too */
+	/* The number in maps: later calls must use the same file_call.device. */
+	st->st_dev = line->dev;
 	/* The kernel drops a descriptor for which this process has no room. */
 	if (call.out_fd < 0 && *why == NULL)
 		*why = module_file_why(EMFILE);

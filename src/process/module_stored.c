@@ -18,7 +18,7 @@ static const char other_build[] = "another build of it stands there";
 
 /* The facts about the mapped file in the core file or recording, and what an image needs. */
 struct evidence {
-	struct image_cache *cache; /* of an image that is opened */
+	struct image_cache *cache; /* of an image that is opened; NULL: too many files are open */
 	const char *build_id;      /* in hexadecimal digits; "": not known */
 	const void *head; /* the first head_size bytes of the file, as they were in memory */
 	size_t head_size; /* 0: not known */

@@ -188,8 +188,8 @@ void module_build_id(const struct image *image, char text[MODULE_BUILD_ID_SIZE])
 struct module *module_dumped_create(struct image_cache *cache, const struct dumped_module *dumped,
 				    char *path, bool deleted);
 
-/* Makes the module of a recording for modules_add_recorded. The cache is as above. The caller frees
- * the module. */
+/* Makes the module of a recording for modules_add_recorded. `cache` is that of the image, borrowed;
+ * NULL: too many files are open. The caller frees the module. */
 struct module *module_recorded_create(struct image_cache *cache,
 				      const struct recorded_module *recorded);
 

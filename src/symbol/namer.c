@@ -60,7 +60,7 @@ namer_free(struct namer *namer)
 {
 	if (namer == NULL)
 		return;
-	/* A forked child does not have the thread that ends the process. */
+	/* A fork of wallsample must not end the process of its parent (helper_end). */
 	if (namer->owner == getpid())
 		namer_process_free(namer->process);
 	table_release(&namer->asked);

@@ -18,14 +18,14 @@
 /* Largest size in bytes of a text of a name, and of all texts together. */
 #define TEXT_MOST ((size_t)SYMBOL_NAME_MAX + 4096)
 #define TEXTS_MOST ((size_t)256 << 20)
-/* Largest number of files that the processes may have asked servers for. */
+/* Largest number of FETCH requests that are served in a run. */
 #define FETCHES_MOST 4096
 /* Largest number of lines that the processes may have logged. */
 #define LINES_MOST 1000
 
 /* --- what the process asks for --------------------------------------------------------------- */
 
-/* Answers a request for a file, and closes the file; -1: errno says why there is none. */
+/* Sends OPENED with the descriptor `fd`, and closes it. If `fd` is -1, sends errno instead. */
 static void
 send_opened(struct namer_answers *answers, int to, int fd, const char *path)
 {
@@ -33,7 +33,7 @@ send_opened(struct namer_answers *answers, int to, int fd, const char *path)
 	strbuf_clear(&answers->message.bytes);
 	namer_put_number(&answers->message, fd >= 0 ? 0 : (uint64_t)errno);
 	namer_put_text(&answers->message, path != NULL ? path : "");
-	/* If it has ended, the next message cannot be received. */
+	/* If the process has ended, the next namer_receive() fails. */
 	(void)namer_send(to, NAMER_OPENED, &answers->message, fd);
 	if (fd >= 0)
 		close(fd);
@@ -143,7 +143,7 @@ take_symbol(struct namer_answers *answers)
 	return true;
 }
 
-/* Reads the names of a place. False: what was sent is not what was asked for. */
+/* Reads the names of a place. Returns false if the message is malformed. */
 static bool
 take_names(struct namer_answers *answers, struct namer_answer *answer)
 {

@@ -125,7 +125,8 @@ struct namer_answer {
 	bool bare;
 };
 
-/* What all processes have answered, and what they have asked for. */
+/* The answers of all processes, and the counts of their requests. Set the first three members and
+ * leave the others 0; release with namer_answers_release(). */
 struct namer_answers {
 	struct debug_files *files; /* opens files; borrowed, as the next two */
 	const struct log *log;
@@ -137,28 +138,35 @@ struct namer_answers {
 	struct namer_message message;
 };
 
-/* Handles messages until one has the answer to a question. Returns false when the process has
- * ended, or is to be ended: it has sent what is no answer, or nothing for too long. */
+/* Handles messages until the process has answered one question, for at most 3 minutes. Logs lines,
+ * and opens files and sends their descriptors, on request of the process. `fd` is the socket to the
+ * process, borrowed. Sets *answer. Returns false if the process must be ended: it has closed the
+ * socket, sent an invalid message, or not answered in time (SO_RCVTIMEO, or the 3 minutes). */
 bool namer_answers_receive(struct namer_answers *answers, int fd, struct namer_answer *answer);
 void namer_answers_release(struct namer_answers *answers);
 
 /* --- the process (namer_serve.c, namer_process.c) --------------------------------------------- */
 
-/* Answers messages until the other side has ended. If `filtered` is false, says that the kernel has
- * refused the seccomp filter. */
+/* Answers the messages of socket `fd` until the other side has closed it. Called in the process.
+ * Messages up to `level` are sent as LOG; one of them says that the kernel has refused the seccomp
+ * filter if `filtered` is false. */
 void namer_serve(int fd, const struct namer_work *work, enum log_level level, bool filtered);
 
 struct namer_process;
 
-/* Starts no process yet. namer_process_free ends the process that runs. */
+/* Makes the owner of a process, but starts none. `work` and `modules` are borrowed until
+ * namer_process_free(), which ends the process and accepts NULL. `log` may be NULL; only its level
+ * is used. */
 struct namer_process *namer_process_create(const struct namer_work *work,
 					   const struct modules *modules, const struct log *log);
 void namer_process_free(struct namer_process *process);
-/* Ends the process that runs, if any, and starts another one. Returns the socket to it, which is
- * borrowed; -1 on failure. */
+/* Ends the process that runs, if any, and starts another one, which knows the modules that exist
+ * now. Returns the socket to it, borrowed until the next start or end; -1 on failure, and always
+ * once a killed process has not ended. */
 int namer_process_start(struct namer_process *process);
-/* Kills the process if it still runs, and waits up to 5 s for its end. Returns how it has ended,
- * for a message: "signal 11"; the text is borrowed until the next call. */
+/* Kills the process if it still runs, and waits up to 5 s for its end. Returns the reason of its
+ * end for a message ("signal 11", "exit status 1", "it was killed, or did not answer"), valid until
+ * the next call. */
 const char *namer_process_end(struct namer_process *process);
 
 #endif

@@ -116,7 +116,7 @@ receive_bytes(int fd, char *bytes, size_t size, int *passed, uint64_t until_ns)
 			continue;
 		if (got <= 0)
 			return false;
-		/* Only the first bytes of a message come with one. */
+		/* A message has at most one descriptor. */
 		if (passed != NULL && *passed >= 0)
 			passed = NULL;
 		bytes += got;

@@ -26,8 +26,8 @@ esac
 kill -INT "$begun"
 end_begun
 
-# In a control group that has a limit of its own. Where neither version of the controller can be
-# used, or the machine has no more memory than the group, this is left out.
+# In a control group with a memory limit. Left out if no such group can be made, or if less than
+# twice the limit is available on the machine.
 group=
 most=1073741824
 available=$(awk '$1 == "MemAvailable:" { print $2 * 1024 }' /proc/meminfo)
@@ -40,7 +40,9 @@ for folder in /sys/fs/cgroup/memory /sys/fs/cgroup; do
 	[ -z "$group" ] || break
 	rmdir "$made"
 done
-if [ -n "$group" ] && awk "BEGIN { exit !($available > 2 * $most) }"; then
+if [ -z "$group" ]; then
+	echo 'left out: no control group with a memory limit can be made here'
+elif awk "BEGIN { exit !($available > 2 * $most) }"; then
 	plain=$WALLSAMPLE
 	printf '#!/bin/sh\necho $$ >"%s/cgroup.procs" && exec "%s" "$@"\n' "$group" "$plain" >"$dir/grouped"
 	chmod +x "$dir/grouped"
@@ -53,7 +55,7 @@ if [ -n "$group" ] && awk "BEGIN { exit !($available > 2 * $most) }"; then
 	end_begun
 	WALLSAMPLE=$plain
 else
-	echo 'left out: no control group with a limit of memory can be made here'
+	echo 'left out: less than 2 GiB of memory is available'
 fi
 # The helper processes of wallsample have ended with it.
 [ -z "$group" ] || rmdir "$group" || complain 'the group has processes that have not ended'

@@ -50,7 +50,7 @@ receive(struct namer_answers *answers, int fd, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	/* The process does not read what it has asked for. */
+	/* Nothing reads the replies to OPEN and FETCH: sending them must time out. */
 	const struct timeval soon = { .tv_usec = 1000 };
 	const struct log log = { .level = LOG_QUIET };
 	const char *const dirs[] = { "/nonexistent", NULL };

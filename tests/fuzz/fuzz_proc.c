@@ -72,7 +72,7 @@ no_limit(int dirfd)
 	return INFINITY;
 }
 
-/* The file is read from a directory. */
+/* cgroup_least() reads a file "cgroup" in a directory, so the bytes are written to one. */
 static void
 parse_cgroup(const uint8_t *bytes, size_t size)
 {

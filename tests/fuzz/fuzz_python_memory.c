@@ -36,16 +36,6 @@ say_last_words(int signo)
 	raise(signo);
 }
 
-/* xorshift64*: the same on all machines. */
-static uint64_t
-next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
 /* Two interpreters, and threads with calls of which each executes several frames. */
 static void
 populate(struct scene *scene)
@@ -84,25 +74,25 @@ make_chain(struct scene *scene)
 
 /* Somewhere in what is there; the stack is large and mostly empty. */
 static uint64_t
-random_place(const struct scene *scene, uint64_t *random)
+random_place(const struct scene *scene, struct rng *random)
 {
 	for (;;) {
-		const uint64_t at = next_random(random) % (scene->used / 8) * 8;
+		const uint64_t at = rng_next(random) % (scene->used / 8) * 8;
 		uint64_t value;
 
 		memcpy(&value, scene->bytes + at, sizeof(value));
-		if (value != 0 || next_random(random) % 16 == 0)
+		if (value != 0 || rng_next(random) % 16 == 0)
 			return SCENE_BASE + at;
 	}
 }
 
 static void
-damage(struct scene *scene, uint64_t *random)
+damage(struct scene *scene, struct rng *random)
 {
 	const uint64_t place = random_place(scene, random);
-	const uint64_t value = next_random(random);
+	const uint64_t value = rng_next(random);
 
-	switch (next_random(random) % 6) {
+	switch (rng_next(random) % 6) {
 	case 0: /* one bit */
 		array_put(scene, place, array_get(scene, place) ^ UINT64_C(1) << value % 64);
 		break;
@@ -127,13 +117,13 @@ damage(struct scene *scene, uint64_t *random)
 
 /* A thread runs on between the look at the list, at it, and at its code. */
 static bool
-look(struct scene *scene, uint64_t *random)
+look(struct scene *scene, struct rng *random)
 {
 	const uint64_t reads = scene->reads;
 
 	for (pid_t tid = 1; tid <= TIDS; tid++) {
 		array_capture(scene, tid);
-		if (next_random(random) % 4 == 0)
+		if (rng_next(random) % 4 == 0)
 			damage(scene, random);
 		array_merged(scene);
 		if (scene->captured.count > PYTHON_DEPTH_MOST ||
@@ -146,19 +136,19 @@ look(struct scene *scene, uint64_t *random)
 static bool
 run_round(unsigned long seed, unsigned long round)
 {
-	uint64_t random = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ round << 1;
 	const unsigned minors = SCENE_MINOR_NEWEST - SCENE_MINOR_OLDEST + 1;
 	struct scene scene;
+	struct rng random;
 	bool good = true;
 
-	random += random == 0;
+	rng_seed(&random, (uint64_t)seed << 32 ^ round);
 	array_open(&scene, SCENE_MINOR_OLDEST + (unsigned)(round % minors));
 	populate(&scene);
 	make_chain(&scene);
 	for (int i = 0; i < 4 && good; i++) {
-		for (uint64_t n = next_random(&random) % 4; n-- > 0;)
+		for (uint64_t n = rng_next(&random) % 4; n-- > 0;)
 			damage(&scene, &random);
-		if (next_random(&random) % 8 == 0)
+		if (rng_next(&random) % 8 == 0)
 			scene.unreadable = random_place(&scene, &random) / MEMORY_PAGE *
 					   MEMORY_PAGE;
 		good = look(&scene, &random);

@@ -127,8 +127,9 @@ def check_reader(wallsample, pid, number):
         status = run.wait(MOST_SECONDS)
     except subprocess.TimeoutExpired:
         sys.exit('FAILED: wallsample does not end')
-    if number == signal.SIGSTOP:
-        os.kill(reader, signal.SIGKILL)
+    # It has ended with wallsample, unless it waits for the page that never comes.
+    until('the reader has ended, or hangs',
+          lambda: field(reader, reader, 'State') not in ('R', 'S', 'T'), pause=0.001)
     print('%s to the reader: status %d' % (number.name, status), flush=True)
     if status not in (0, 1) or not is_free(pid):
         sys.exit('FAILED: threads %s' % of_threads(pid, 'State'))

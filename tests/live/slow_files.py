@@ -210,7 +210,8 @@ def check_interrupted(wallsample, target, out, shared):
 
 
 def check_attacked(wallsample, target, out, shared, who, number):
-    """A signal for wallsample or ws-files while a request has no answer."""
+    """Sends a signal to wallsample or ws-files while a request is unanswered: no thread of the
+    program stays stopped."""
     shared['requests'] = 0
     run = subprocess.Popen([wallsample, '-p', str(target.pid), '-q', '-d', '2', '-o', out, *FAST],
                            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -230,7 +231,8 @@ def check_attacked(wallsample, target, out, shared, who, number):
 
 
 def check_throttled(wallsample, target, out, shared, group):
-    """wallsample and ws-files share a tenth of a CPU."""
+    """Limits wallsample and ws-files to a tenth of a CPU: all threads run while a request is
+    unanswered."""
     shared['requests'] = 0
     set_quota(group, 10)
     command = in_group(group, [wallsample, '-p', str(target.pid), '-q', '-o', out, *FAST])

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* cgroup.h - limits of the control groups (cgroups(7)) that a process is in. */
+/* cgroup.h - the smallest value of a limit over the control groups (cgroups(7)) of a process. */
 #ifndef WALLSAMPLE_BASE_CGROUP_H
 #define WALLSAMPLE_BASE_CGROUP_H
 
-/* A limit, as the controller of version 1 and that of version 2 have it. The functions return its
- * value for the group with this directory; INFINITY: no limit. */
+/*
+ * A resource that control groups limit. v1() and v2() get an O_PATH descriptor of the directory of
+ * a group, in the hierarchy of that version, and return its limit, or what is left of it, in a unit
+ * of the caller's choice; INFINITY if the group has no limit or it cannot be read.
+ */
 struct cgroup_limit {
-	const char *controller; /* of version 1: "cpu" */
+	const char *controller; /* name of the controller in version 1: "cpu" */
 	double (*v1)(int dirfd);
 	double (*v2)(int dirfd);
 };
 
 /*
- * Returns the smallest value of the limit in the groups that are named in the file "cgroup" of this
- * directory (of /proc/PID), and their ancestors; INFINITY: no limit is known.
+ * Returns the smallest value of v1() or v2() over the groups of a process and their ancestors below
+ * /sys/fs/cgroup. `dirfd` is a descriptor of /proc/PID, whose file "cgroup" names the groups.
+ * Returns INFINITY if no group has a limit, or the file cannot be read.
  */
 double cgroup_least(int dirfd, const struct cgroup_limit *limit);
 

@@ -22,7 +22,8 @@
 
 #include "wallsample/base/base.h"
 
-/* Longest wait for one call; once *file_waiting.stop is set, it is 1 s. A file system that does not
+/* Longest wait for the answer to a call, not counting the start of a process; a call is made twice
+ * if the process ends. Once *file_waiting.stop is set, it is 1 s. A file system that does not
  * answer within that time is not used again (file_call.device). */
 #define FILE_PROXY_WAIT_NS (5 * NS_PER_SEC)
 /* Largest number of bytes that a call passes to the process, and that it gets back. */
@@ -31,16 +32,17 @@
 
 struct file_proxy;
 
-/* Starts the process (helper.h). The caller frees the result with file_proxy_free(), which accepts
- * NULL. Children that wallsample forks later do not use the process, but make the calls themselves.
- */
+/* Starts the process (helper.h). Never returns NULL: if the process cannot be started, the next
+ * call tries again. Children that wallsample forks later make the calls themselves. The caller
+ * frees the result with file_proxy_free(), which ends the process and accepts NULL. */
 struct file_proxy *file_proxy_create(void);
-/* Ends the process. The next call starts another one, with the capabilities that the calling thread
- * has then. No effect if `proxy` is NULL. */
+/* Kills the process and waits up to 0.1 s for its end. The next call starts another one, with the
+ * capabilities that the calling thread has then. No effect if `proxy` is NULL, or was created by
+ * another process. */
 void file_proxy_end(struct file_proxy *proxy);
 void file_proxy_free(struct file_proxy *proxy);
 
-/* What happens while wallsample waits for a call. */
+/* What wallsample does while it waits for a call, including the start of a process. */
 struct file_waiting {
 	/* Called before the wait and after it; may be NULL. Between the two, each thread of the
 	 * target that stops must be released by a signal handler. */
@@ -76,11 +78,11 @@ struct file_call {
 };
 
 /*
- * Calls call->function in the second process; in this process if `proxy` is NULL or was created
- * before a fork(2). Returns true when the results are set. Otherwise returns false with errno
- * ETIMEDOUT (no answer, or this file system has hung before) or EIO (a size exceeds its limit, no
- * process could be started, or the process has ended during the call, and so has the process that
- * was started for a second attempt). At most 8 processes are started in a run.
+ * Calls call->function in the second process; in this process if `proxy` is NULL or was created by
+ * another process (a parent). Returns true when the results are set. Otherwise returns false with
+ * errno ETIMEDOUT (no answer, or this file system has hung before) or EIO (a size exceeds its
+ * limit, no process could be started, or the process has ended during the call, and so has the one
+ * that was started for a second attempt). At most 8 processes are started in a run.
  */
 bool file_proxy_call(struct file_proxy *proxy, struct file_call *call);
 

@@ -48,6 +48,8 @@ struct module {
 
 struct modules;
 
+/* At most 4,096 files, and no more than a third of the soft limit of open files (RLIMIT_NOFILE) at
+ * the time of this call, are opened for images. The caller frees the result with modules_free. */
 struct modules *modules_create(void);
 void modules_free(struct modules *modules);
 /* Sets how modules_add opens and reads files (file_proxy.h): until then, and with NULL, directly.
@@ -108,9 +110,9 @@ struct recorded_module {
 
 /*
  * Adds a module, even when an equal one exists. For the kind FILE, opens `path` below `symfs`, then
- * `path` itself. If neither is an ELF file with the recorded build-id, or that is not known, the
- * kind becomes OTHER. A module of another kind gets no image. Returns the id; MODULE_NONE when the
- * table has 16,384 modules.
+ * `path` itself. If neither is an ELF file with the recorded build-id, that is not known, or too
+ * many files are open, the kind becomes OTHER. A module of another kind gets no image. Returns the
+ * id; MODULE_NONE when the table has 16,384 modules.
  */
 uint32_t modules_add_recorded(struct modules *modules, const struct recorded_module *recorded);
 
@@ -131,10 +133,10 @@ struct dumped_module {
  * `path` below `symfs`, then `path` itself. An opened file is used only if it is an ELF file and
  * has the build-id that `head` contains or, if `head` contains none, begins with the bytes of
  * `head` (at most 4 KiB are compared). If head_size is 0 there is nothing to compare: `file` is
- * then used, and `path` is used unless it has the suffix " (deleted)". If no file is used, the kind
- * becomes OTHER, and `why` of the module is the reason. For the kind VDSO, `head` is the image; if
- * it is no ELF file, the kind becomes OTHER. Returns the id; MODULE_NONE when the table has 16,384
- * modules.
+ * then used, and `path` is used unless it has the suffix " (deleted)". If no file is used, or too
+ * many are open, the kind becomes OTHER, and `why` of the module is the reason. For the kind VDSO,
+ * `head` is the image; if it is no ELF file, the kind becomes OTHER. Returns the id; MODULE_NONE
+ * when the table has 16,384 modules.
  */
 uint32_t modules_add_dumped(struct modules *modules, const struct dumped_module *dumped);
 

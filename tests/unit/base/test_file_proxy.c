@@ -304,7 +304,7 @@ test_end(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-/* Says who makes the call, and waits for ever. */
+/* Writes the id of the calling process to in_fd, then blocks for ever. */
 static void
 say_pid_and_wait(struct file_call *call)
 {

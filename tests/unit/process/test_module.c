@@ -94,8 +94,8 @@ test_deferred(void **state)
 
 #define FILES 30 /* limit of open files */
 
-/* A recording has more modules than files may be opened: a third of the limit is left to their
- * images, and other files can still be opened. */
+/* A recording with more modules than the limit of open files: images take a third of the limit, the
+ * other modules become OTHER, and other files can still be opened. */
 static void
 test_recorded_files(void **state)
 {

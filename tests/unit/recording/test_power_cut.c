@@ -38,16 +38,12 @@
 /* Most time of a recording that a power cut may lose, in ns: the promise of wallsample(1). */
 #define LOST_MOST (5 * NS_PER_SEC)
 
-static uint64_t seed;
+static struct rng rng;
 
 static uint32_t
 draw(uint32_t bound)
 {
-	/* xorshift64: https://www.jstatsoft.org/article/view/v008i14 */
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 32) % bound;
+	return (uint32_t)(rng_next(&rng) >> 32) % bound;
 }
 
 /* --- the disk ------------------------------------------------------------------------- */
@@ -471,7 +467,7 @@ test_cuts(void **state)
 		struct modules *modules = modules_create();
 		struct recorder *recorder;
 
-		seed = i * UINT64_C(0x9e3779b97f4a7c15);
+		rng_seed(&rng, i);
 		place_make(&place);
 		place_make(&cut);
 		disk_begin(&place, &cut);
