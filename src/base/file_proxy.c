@@ -19,6 +19,9 @@
 #define STARTS_MOST 8
 /* Longest sleep in a wait: a signal that arrives just before the sleep does not end it. */
 #define NAP_NS (100 * NS_PER_MS)
+/* A sleep that takes longer than this counts as this long: wallsample did not run, because it was
+ * stopped or had no CPU, and perhaps neither did the process. */
+#define AWAKE_NS (2 * NAP_NS)
 /* Longest wait after file_waiting.stop was set. */
 #define STOPPING_NS NS_PER_SEC
 /* Longest wait for the end of a process that was killed. */
@@ -175,21 +178,24 @@ await(const struct file_proxy *proxy)
 {
 	const volatile sig_atomic_t *stop = proxy->waiting.stop;
 	const struct timespec nap = { .tv_nsec = NAP_NS };
-	uint64_t now = clock_now_ns(), until = now + FILE_PROXY_WAIT_NS;
+	uint64_t left = FILE_PROXY_WAIT_NS, before = clock_now_ns();
 
-	for (; now < until; now = clock_now_ns()) {
+	while (left > 0) {
 		struct pollfd poll = { .fd = proxy->fd, .events = POLLIN };
+		uint64_t now, passed;
 		int ready;
 
-		if (stop != NULL && *stop != 0 && until > now + STOPPING_NS) {
-			until = now + STOPPING_NS;
-			stop = NULL;
-		}
+		if (stop != NULL && *stop != 0 && left > STOPPING_NS)
+			left = STOPPING_NS;
 		ready = ppoll(&poll, 1, &nap, NULL);
 		if (ready > 0)
 			return true;
 		if (ready < 0 && errno != EINTR)
 			return false;
+		now = clock_now_ns();
+		passed = now - before < AWAKE_NS ? now - before : AWAKE_NS;
+		before = now;
+		left -= passed < left ? passed : left;
 	}
 	errno = ETIMEDOUT;
 	return false;

@@ -2,6 +2,7 @@
 /* thread.c - threads that handle no signals, and conditions that they wait for. */
 #include "wallsample/base/thread.h"
 
+#include <errno.h>
 #include <signal.h>
 
 void
@@ -33,6 +34,11 @@ thread_start(pthread_t *thread, size_t stack, bool ordinary, void *(*run)(void *
 		error = pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
 	if (error == 0)
 		error = pthread_create(thread, &attributes, run, context);
+	/* Leaving SCHED_IDLE takes CAP_SYS_NICE. */
+	if (error == EPERM && ordinary) {
+		pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
+		error = pthread_create(thread, &attributes, run, context);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return error;

@@ -313,6 +313,7 @@ report_kept(void *context)
 {
 	struct run *run = context;
 	struct error err;
+	int status;
 
 	run->request.log.before = run->request.log.after = NULL;
 	run->recorder = NULL; /* its database is not to be used in this process */
@@ -320,7 +321,9 @@ report_kept(void *context)
 	run_leave_target(run);
 	log_say(&run->request.log, LOG_NORMAL, "the report has the samples of the first %s",
 		say_duration(run->source.stats.elapsed_ns).text);
-	return say_end(sample_write(run, false, &err), 0, &err);
+	status = say_end(sample_write(run, false, &err), 0, &err);
+	symbols_free(run->source.symbols); /* waits for the end of ws-namer */
+	return status;
 }
 
 /* Lets a keeper (supervisor.h) have what was sampled so far, if that is due: after 1, 2, 4 and 8

@@ -19,43 +19,63 @@
 #define PART_OF_AVAILABLE(bytes) ((bytes) / 4 * 3)
 
 /* Smallest limit in bytes, so that a machine that is short of memory can be sampled: caches and
- * tables have budgets of 64 MiB each. */
+ * tables have budgets of 64 MiB each. In a control group that has less memory left, the limit is
+ * what the group has left. */
 #define LEAST (UINT64_C(256) << 20)
+
+/* The address sanitizer reserves terabytes. */
+#define OWN_MOST (UINT64_C(1) << 40)
 
 /* --- the limit of the control group ---------------------------------------------------------- */
 
 /* Returns how many bytes the group can still use: its limit minus its usage, plus the file contents
- * that the kernel can discard ("inactive_file" of memory.stat). INFINITY: no limit. */
+ * that the kernel can discard (two fields of memory.stat). INFINITY: no limit. */
 static double
-left_of(int dirfd, const char *limit, const char *used, const char *freeable)
+left_of(int dirfd, double limit, const char *used, const char *const cached[2])
 {
-	char *text = file_read_text(dirfd, "memory.stat", 16384, NULL);
-	const char *at = text != NULL ? strstr(text, freeable) : NULL;
-	uint64_t most, now, old = 0;
+	uint64_t now, files = 0;
+	char *text;
 
-	if (at != NULL) {
-		at += strlen(freeable);
-		if (!parse_u64(&at, 10, &old))
-			old = 0;
+	if (limit == INFINITY || !file_read_number(dirfd, used, &now))
+		return INFINITY;
+	text = file_read_text(dirfd, "memory.stat", 16384, NULL);
+	for (int i = 0; text != NULL && i < 2; i++) {
+		const char *at = strstr(text, cached[i]);
+		uint64_t part;
+
+		if (at != NULL && (at += strlen(cached[i]), parse_u64(&at, 10, &part)))
+			files += part < now - files ? part : now - files;
 	}
 	free(text);
-	/* memory.max of version 2 is "max" when there is no limit. */
-	if (!file_read_number(dirfd, limit, &most) || !file_read_number(dirfd, used, &now))
-		return INFINITY;
-	return fmax((double)most - (double)now + (double)(old < now ? old : now), 0);
+	return fmax(limit - (double)(now - files), 0);
+}
+
+/* Files of version 2 contain "max" when there is no limit. */
+static double
+limit_in(int dirfd, const char *name)
+{
+	uint64_t limit;
+
+	return file_read_number(dirfd, name, &limit) ? (double)limit : INFINITY;
 }
 
 static double
 left_v1(int dirfd)
 {
-	return left_of(dirfd, "memory.limit_in_bytes", "memory.usage_in_bytes",
-		       "\ntotal_inactive_file ");
+	static const char *const cached[] = { "\ntotal_inactive_file ", "\ntotal_active_file " };
+
+	return left_of(dirfd, limit_in(dirfd, "memory.limit_in_bytes"), "memory.usage_in_bytes",
+		       cached);
 }
 
+/* Above memory.high the kernel slows the processes of the group down. */
 static double
 left_v2(int dirfd)
 {
-	return left_of(dirfd, "memory.max", "memory.current", "\ninactive_file ");
+	static const char *const cached[] = { "\ninactive_file ", "\nactive_file " };
+
+	return left_of(dirfd, fmin(limit_in(dirfd, "memory.max"), limit_in(dirfd, "memory.high")),
+		       "memory.current", cached);
 }
 
 /* Returns how many of the available bytes wallsample may use by its control groups. */
@@ -76,17 +96,16 @@ memory_limit_set(void)
 	const uint64_t available = memory_available(), left = memory_left(available);
 	/* private writable memory, which is what RLIMIT_DATA limits */
 	const uint64_t own = memory_field("/proc/self/status", "VmData:");
-	uint64_t most;
+	uint64_t least = LEAST, most;
 	struct rlimit limit;
 
-	if (available == UINT64_MAX || own == UINT64_MAX || getrlimit(RLIMIT_DATA, &limit) != 0)
-		return;
-	/* The address sanitizer reserves terabytes. */
-	if (own > available)
+	if (available == UINT64_MAX || own > OWN_MOST || getrlimit(RLIMIT_DATA, &limit) != 0)
 		return;
 	most = own + PART_OF_AVAILABLE(left);
-	if (most < LEAST)
-		most = LEAST;
+	if (left < available && least > own + left)
+		least = own + left;
+	if (most < least)
+		most = least;
 	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= most)
 		return;
 	limit.rlim_cur = most;

@@ -6,10 +6,10 @@
 /*
  * Limits the memory of this process (RLIMIT_DATA) to its present private memory plus three quarters
  * of the memory that is available on the machine or left under the memory limits of its control
- * groups, whichever is less, but to no less than 256 MiB. To be called after a command was started,
- * which must not inherit the limit. An allocation beyond the limit ends the program as xmalloc()
- * does (base.h). Does nothing when a lower limit is set, when /proc cannot be read, or when the
- * process has more private memory than the machine has available, as with the address sanitizer.
+ * groups, whichever is less, but to no less than 256 MiB or, if the groups have less left, all of
+ * that. To be called after a command was started, which must not inherit the limit. An allocation
+ * beyond the limit ends the program as xmalloc() does (base.h). Does nothing when a lower limit is
+ * set, when /proc cannot be read, or with the address sanitizer.
  */
 void memory_limit_set(void);
 

@@ -213,8 +213,9 @@ module_recorded_create(struct image_cache *cache, const struct recorded_module *
 	}
 	if (module->image == NULL) {
 		module->kind = MODULE_OTHER;
-		module->why = cache == NULL ? module_file_why(EMFILE) :
-					      "this machine does not have this build of it";
+		module->why = cache == NULL && why != NULL ?
+				      why :
+				      "this machine does not have this build of it";
 	}
 	return module;
 }

@@ -19,7 +19,7 @@ import tempfile
 import time
 
 import fuse
-from sampling import (BOUND, MOST_SECONDS, in_group, make_group, of_threads, remove_group, set_quota,
+from sampling import (BOUND, MOST_SECONDS, field, in_group, make_group, of_threads, remove_group, set_quota,
                       until, until_free)
 
 BUSY = 6               # threads that count outside of the library: more than CPUs
@@ -217,6 +217,8 @@ def check_attacked(wallsample, target, out, shared, who, number):
                            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until('there is a request', lambda: shared['requests'] > 0, pause=0.001)
     pid = run.pid if who == 'wallsample' else shared['requester']
+    if field(pid, pid, 'Name') != who:
+        sys.exit('FAILED: the request is by %s' % field(pid, pid, 'Name'))
     os.kill(pid, number)
     until_free(target.pid)
     if not shared.wait_for_all():
@@ -226,7 +228,8 @@ def check_attacked(wallsample, target, out, shared, who, number):
     run.communicate(timeout=MOST_SECONDS)
     print('%s for %s: status %d' % (number.name, who, run.returncode), flush=True)
     until_free(target.pid)
-    if run.returncode not in (0, 1, -signal.SIGKILL) or shared['failures'] > 0:
+    killed = who == 'wallsample' and number == signal.SIGKILL
+    if run.returncode not in ((-signal.SIGKILL,) if killed else (0, 1)) or shared['failures'] > 0:
         sys.exit('FAILED: threads %s' % of_threads(target.pid, 'State'))
 
 

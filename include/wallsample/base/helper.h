@@ -3,9 +3,10 @@
  * helper.h - helper processes: forks of wallsample that serve requests on a socket.
  *
  * Each helper process has a thread in wallsample that forks the process and waits for its end. So
- * the waits of the tracer (__WNOTHREAD) do not report the process, and PID 1 inherits no zombie.
- * The kernel kills the process when wallsample ends, for whatever reason; a process in
- * uninterruptible sleep ends after that sleep.
+ * the waits of the tracer (__WNOTHREAD) do not report the process, and PID 1 inherits no zombie,
+ * unless wallsample is killed or calls _exit(2) at a second signal. The kernel kills the process
+ * when wallsample ends, for whatever reason; a process in uninterruptible sleep ends after that
+ * sleep.
  */
 #ifndef WALLSAMPLE_BASE_HELPER_H
 #define WALLSAMPLE_BASE_HELPER_H
@@ -29,10 +30,11 @@ struct helper_plan {
 struct helper;
 
 /*
- * Starts a process with the capabilities of the calling thread, the scheduling class SCHED_OTHER
- * and a nice value of at least 0, and returns when fork(2) has returned. *plan is copied; what it
- * points to must live until then. Stores wallsample's end of the socket (close-on-exec) in *fd; the
- * caller closes it. Returns a helper for helper_end(), or NULL with errno set.
+ * Starts a process with the capabilities of the calling thread, the scheduling class SCHED_OTHER,
+ * if permitted, and a nice value of at least 0. Returns when fork(2) has returned: the thread must
+ * get a CPU. *plan is copied; what it points to must live until then. Stores wallsample's end of
+ * the socket (close-on-exec) in *fd; the caller closes it. Returns a helper for helper_end(), or
+ * NULL with errno set.
  */
 struct helper *helper_start(const struct helper_plan *plan, int *fd);
 

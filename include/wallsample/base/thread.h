@@ -11,8 +11,8 @@
  * Starts a thread that calls run(context) with all signals blocked, so that other threads handle
  * them. Stores its id in *thread; the caller joins or detaches the thread. `stack` is the size of
  * the stack in bytes, at least PTHREAD_STACK_MIN; the kernel allocates its pages on first use. If
- * `ordinary`, the thread has the scheduling class SCHED_OTHER, else that of the caller; the nice
- * value is that of the caller. Returns 0 or an errno; *thread is then not set.
+ * `ordinary` and permitted, the thread has the scheduling class SCHED_OTHER, else that of the
+ * caller; the nice value is that of the caller. Returns 0 or an errno; *thread is then not set.
  */
 int thread_start(pthread_t *thread, size_t stack, bool ordinary, void *(*run)(void *context),
 		 void *context);
