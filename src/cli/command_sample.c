@@ -61,11 +61,17 @@ start_supervisor(struct run *run)
 {
 	struct error err;
 
-	if (!run->request.options->nonblocking && supervisor_start(&err) != 0)
+	if (run->request.options->nonblocking)
+		return;
+	if (supervisor_start(&err) != 0)
 		log_say(&run->request.log, LOG_NORMAL,
 			"%s; if wallsample is stopped (SIGSTOP), threads of the program may stay "
 			"stopped until it continues",
 			err.text);
+	else if (!supervisor_may_leave_group())
+		log_say(&run->request.log, LOG_VERBOSE,
+			"the supervisor may not leave the control group of wallsample: while that "
+			"is frozen (docker pause), threads of the program may stay stopped");
 }
 
 static void

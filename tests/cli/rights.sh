@@ -129,8 +129,23 @@ expect_late_at_most "$dir/command.txt"
 own=$(awk '$1 == "CapEff:" { print $2 }' /proc/$$/status)
 expect_in "$out" "CapEff:	$own"
 
-# A set-user-ID file is refused, whatever it is asked to do.
 as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+
+# -v says that the supervisor may not leave the control group (v2) of wallsample.
+cp "$WALLSAMPLE" "$dir/plain"
+for user in 'setpriv' "$as_nobody"; do
+	$user "$dir/plain" -v -o "$dir/other/plain.txt" -- sleep 0.2 >"$out" 2>"$err" </dev/null
+	wanted=0
+	for folder in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+		[ "$(stat -f -c %T $folder 2>/dev/null)" != cgroup2fs ] ||
+			$user sh -c ": >$folder/cgroup.procs" 2>/dev/null || wanted=1
+	done
+	[ "$(grep -c 'may not leave the control group' "$err")" -eq "$wanted" ] ||
+		complain "$user: wanted $wanted warnings of a control group: $(cat "$err")"
+	rm -f "$dir/other/plain.txt"
+done
+
+# A set-user-ID file is refused, whatever it is asked to do.
 cp "$WALLSAMPLE" "$dir/setuid"
 cp "$(command -v id)" "$dir/id"
 chmod 4755 "$dir/setuid" "$dir/id"
