@@ -5,6 +5,7 @@
 
 #include "wallsample/format/exporters.h"
 #include "cli/causal_command_internal.h"
+#include "cli/keeper_internal.h"
 #include "wallsample/analysis/result.h"
 #include "wallsample/cli/guard.h"
 
@@ -321,6 +322,25 @@ tend(struct causal_command *command, bool held)
 		sampler_resume(command->run.sampler);
 }
 
+/* In the keeper: writes the report that wallsample cannot write any more. */
+static int
+report_kept(void *context)
+{
+	struct causal_command *command = context;
+	struct run *run = &command->run;
+	struct error err;
+	int status;
+
+	keeper_begin(run);
+	run_leave_target(run);
+	causal_run_sum_up(command->experiments, &run->source.stats);
+	log_say(&run->request.log, LOG_NORMAL, "the report has the experiments of the first %s",
+		say_duration((uint64_t)command->result.wall_ns).text);
+	status = say_end(causal_write_report(command, NULL, false, &err), 0, &err);
+	keeper_end(run);
+	return status;
+}
+
 static void
 on_tick(void *context, bool held)
 {
@@ -328,6 +348,7 @@ on_tick(void *context, bool held)
 	struct causal_status status;
 
 	tend(command, held);
+	keeper_renew(&command->run, held, report_kept, command);
 	causal_run_status(command->experiments, &status);
 	if (!held && !command->warned && status.events == 0 && status.elapsed_ns > SILENCE_NS) {
 		sampler_pause(command->run.sampler);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "cli/keeper_internal.h"
 #include "cli/memory_limit_internal.h"
 #include "cli/rights_internal.h"
 #include "cli/run_internal.h"
@@ -237,11 +238,6 @@ run_on_progress(void *context, uint64_t elapsed_ns, uint64_t samples, uint32_t t
 
 /* --- sampling -------------------------------------------------------------------- */
 
-/* Times between two keepers: the first one, and the longest. A fork takes 1 to 5 ms of CPU time. */
-#define KEEP_FIRST_NS NS_PER_SEC
-#define KEEP_NS (10 * NS_PER_SEC)
-#define KEEP_LATE_NS (500 * NS_PER_MS)
-
 /* Share of the CPU quota of wallsample's cgroup that sampling may use. A wallsample that has used
  * up its quota does not run for the rest of a period (100 ms), and threads that it has stopped
  * stay stopped. A single tick may use several times the mean, and other processes of the cgroup use
@@ -321,40 +317,13 @@ report_kept(void *context)
 	struct error err;
 	int status;
 
-	run->request.log.before = run->request.log.after = NULL;
-	run->recorder = NULL; /* its database is not to be used in this process */
-	run->source.end = RUN_END_STOPPED;
+	keeper_begin(run);
 	run_leave_target(run);
 	log_say(&run->request.log, LOG_NORMAL, "the report has the samples of the first %s",
 		say_duration(run->source.stats.elapsed_ns).text);
 	status = say_end(sample_write(run, false, &err), 0, &err);
-	symbols_free(run->source.symbols); /* waits for the end of ws-namer */
+	keeper_end(run);
 	return status;
-}
-
-/* Lets a keeper (supervisor.h) have what was sampled so far, if that is due: after 1, 2, 4 and 8
- * seconds, then every KEEP_NS; up to KEEP_LATE_NS later if a thread is stopped or is to stop. */
-static void
-keep_samples(struct run *run, bool held)
-{
-	const uint64_t now = clock_now_ns();
-
-	if (run->records || run->dumps || run->request.options->nonblocking)
-		return;
-	if (run->keep_ns == 0) {
-		run->keep_every_ns = KEEP_FIRST_NS;
-	} else if (now < run->keep_ns + (held ? KEEP_LATE_NS : 0)) {
-		return;
-	} else {
-		run->source.stats = *sampler_stats(run->sampler);
-		sampler_pause(run->sampler);
-		supervisor_keep(report_kept, run);
-		sampler_resume(run->sampler);
-		run->keep_every_ns *= 2;
-		if (run->keep_every_ns > KEEP_NS)
-			run->keep_every_ns = KEEP_NS;
-	}
-	run->keep_ns = now + run->keep_every_ns;
 }
 
 static void
@@ -362,7 +331,8 @@ on_tick(void *context, bool held)
 {
 	struct run *run = context;
 
-	keep_samples(run, held);
+	if (!run->dumps)
+		keeper_renew(run, held, report_kept, run);
 	record_tick(run, held);
 	if (!held && profile_deadlock_count(run->source.profile) > run->deadlocks_reported) {
 		sampler_pause(run->sampler);

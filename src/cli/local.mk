@@ -15,6 +15,8 @@ libwallsample_a_SOURCES += \
 	src/cli/command_report.c \
 	src/cli/command_sample.c \
 	src/cli/guard.c \
+	src/cli/keeper.c \
+	src/cli/keeper_internal.h \
 	src/cli/help.c \
 	src/cli/loaded.c \
 	src/cli/memory_limit.c \

@@ -319,6 +319,31 @@ traced_report(void)
 	finish_target(&target);
 }
 
+/* The same for experiments. */
+static void
+traced_experiments(void)
+{
+	char program[] = "wallsample", causal[] = "causal", p[] = "-p", pid[16];
+	char profile[] = "--profile-time", time[] = "0.3", progress[] = "--progress";
+	char point[] = "var:target_sink", *words[] = {program, causal, p, pid, profile, time,
+						  progress, point, NULL};
+	struct target target;
+	struct run run;
+
+	harness_case("experiments, traced by another");
+	target_start(&target, "crowd", "6", "2", "4", NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
+	run_start_words(&run, words, NULL);
+	while (child_named(run.pid, "ws-keeper") == 0)
+		;
+	interrupt_until_killed(&run, &target);
+	CHECK(strstr(run.err, "the report has the experiments of the first") != NULL,
+	      "it said: %s", run.err);
+	CHECK(strstr(run.out, "spin_leaf") != NULL, "the report: %.500s", run.out);
+	run_release(&run);
+	finish_target(&target);
+}
+
 /* A supervisor that is killed is started again. */
 static void
 bereft(void)
@@ -432,5 +457,6 @@ main(int count, char **words)
 	accounted();
 	traced_recording();
 	traced_report();
+	traced_experiments();
 	return harness_end();
 }
