@@ -192,19 +192,14 @@ helper_start(const struct helper_plan *plan, int *fd)
 bool
 helper_end(struct helper *helper, uint64_t wait_ns, int *status)
 {
-	struct timespec until;
+	const uint64_t until_ns = clock_now_ns() + wait_ns;
+	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SEC),
+					.tv_nsec = (long)(until_ns % NS_PER_SEC) };
 	bool ended;
 	int error = 0;
 
 	if (helper == NULL)
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)(wait_ns / NS_PER_SEC);
-	until.tv_nsec += (long)(wait_ns % NS_PER_SEC);
-	if (until.tv_nsec >= (long)NS_PER_SEC) {
-		until.tv_sec++;
-		until.tv_nsec -= (long)NS_PER_SEC;
-	}
 	pthread_mutex_lock(&helper->mutex);
 	if (helper->pid > 0)
 		kill(helper->pid, SIGKILL);

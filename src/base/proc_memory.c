@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proc_memory.c - reads figures of memory in files of /proc. */
+/* proc_memory.c - reads amounts of memory from files of /proc. */
 #include "wallsample/base/proc_memory.h"
 
 #include <fcntl.h>

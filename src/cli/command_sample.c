@@ -62,17 +62,21 @@ start_supervisor(struct run *run)
 {
 	struct error err;
 
-	if (run->request.options->nonblocking)
-		return;
-	if (supervisor_start(&err) != 0)
+	if (!run->request.options->nonblocking && supervisor_start(&err) != 0)
 		log_say(&run->request.log, LOG_NORMAL,
 			"%s; if wallsample is stopped (SIGSTOP), threads of the program may stay "
 			"stopped until it continues",
 			err.text);
-	else if (!supervisor_may_leave_group())
-		log_say(&run->request.log, LOG_VERBOSE,
-			"the supervisor may not leave the control group of wallsample: while that "
-			"is frozen (docker pause), threads of the program may stay stopped");
+}
+
+static void
+warn_of_freezer(const struct run *run)
+{
+	if (!run->request.options->nonblocking && supervisor_may_freeze(run->target.process->dirfd))
+		log_say(&run->request.log, LOG_NORMAL,
+			"the program is in another control group than wallsample: while that of "
+			"wallsample is frozen (docker pause), threads of the program may stay "
+			"stopped");
 }
 
 static void
@@ -109,6 +113,7 @@ run_prepare(struct run *run, struct error *err)
 		rc = target_check_tids(&run->target, options, err);
 	if (rc != 0)
 		return rc;
+	warn_of_freezer(run);
 	/* The command, which has been forked, keeps the original limit of open files. */
 	source_init(&run->source);
 	run->is_private = privacy_of_process(run->target.process);

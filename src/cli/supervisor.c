@@ -215,13 +215,24 @@ static void __attribute__((noreturn)) keep(void)
 	_exit(starter.report(starter.context));
 }
 
+/* Ends the keeper. Its id is forgotten first: supervisor_abandon() must not kill a later process
+ * with this id. */
+static void
+end_keeper(void)
+{
+	const pid_t keeper = starter.keeper;
+
+	starter.keeper = 0;
+	if (keeper > 0)
+		end_child(keeper);
+}
+
 /* Replaces the keeper by a new one. The thread that wants it waits meanwhile, so that the keeper's
  * copy of the memory is consistent. */
 static void
 fork_keeper(void)
 {
-	if (starter.keeper > 0)
-		end_child(starter.keeper);
+	end_keeper();
 	starter.keeper = fork();
 	if (starter.keeper == 0)
 		keep();
@@ -304,8 +315,7 @@ starter_run(void *context)
 	}
 	/* A caller of supervisor_call does not wait from now on. */
 	shared->over = true;
-	if (starter.keeper > 0)
-		end_child(starter.keeper);
+	end_keeper();
 	(void)!write(starter.done, &(uint64_t){ 1 }, sizeof(uint64_t));
 	return NULL;
 }

@@ -4,7 +4,8 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@
 static const char *const files[] = { "/sys/fs/cgroup/cgroup.procs",
 				     "/sys/fs/cgroup/unified/cgroup.procs" };
 
+/* Largest size of /proc/PID/cgroup in bytes: a dozen lines, with a path each. */
+#define GROUPS_MOST (64 << 10)
+
 static bool
 is_version_2(const char *file)
 {
@@ -23,8 +27,8 @@ is_version_2(const char *file)
 	return statfs(file, &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-bool
-supervisor_may_leave_group(void)
+static bool
+may_leave_group(void)
 {
 	bool found = false;
 
@@ -36,6 +40,18 @@ supervisor_may_leave_group(void)
 		found = true;
 	}
 	return !found;
+}
+
+bool
+supervisor_may_freeze(int dirfd)
+{
+	char *own = file_read_text(AT_FDCWD, "/proc/self/cgroup", GROUPS_MOST, NULL);
+	char *theirs = file_read_text(dirfd, "cgroup", GROUPS_MOST, NULL);
+	const bool same = own != NULL && theirs != NULL && strcmp(own, theirs) == 0;
+
+	free(own);
+	free(theirs);
+	return !same && !may_leave_group();
 }
 
 void

@@ -36,7 +36,7 @@ struct slow_reader {
 	uint32_t number;
 	bool busy; /* there was no reply to the last request yet */
 	struct shared *shared;
-	struct helper *helper; /* NULL: no process runs */
+	struct helper *helper; /* of the process that was started last; NULL: none */
 };
 
 /* --- the process -------------------------------------------------------------------------- */
@@ -94,21 +94,20 @@ slow_reader_renew(struct slow_reader *reader)
 		.context = reader->shared,
 	};
 
-	if (reader->fd < 0 && reader->shared != MAP_FAILED)
-		reader->helper = helper_start(&plan, &reader->fd);
+	if (reader->fd >= 0 || reader->shared == MAP_FAILED)
+		return;
+	(void)helper_end(reader->helper, 0, NULL);
+	reader->helper = helper_start(&plan, &reader->fd);
 }
 
-/* Called when the socket shows that the process has ended, and at the end of the run. */
+/* Called when the socket shows that the process has ended. A thread of the target is stopped, so
+ * that nothing is waited for: slow_reader_renew() frees the helper. */
 static void
-end_process(struct slow_reader *reader)
+note_end(struct slow_reader *reader)
 {
-	if (reader->fd < 0)
-		return;
 	close(reader->fd);
 	reader->fd = -1;
 	reader->busy = false;
-	(void)helper_end(reader->helper, 0, NULL);
-	reader->helper = NULL;
 }
 
 void
@@ -116,7 +115,9 @@ slow_reader_free(struct slow_reader *reader)
 {
 	if (reader == NULL)
 		return;
-	end_process(reader);
+	if (reader->fd >= 0)
+		close(reader->fd);
+	(void)helper_end(reader->helper, 0, NULL);
 	if (reader->shared != MAP_FAILED)
 		munmap(reader->shared, sizeof(*reader->shared));
 	free(reader);
@@ -141,7 +142,7 @@ take_reply(struct slow_reader *reader, uint64_t bound_ns, uint64_t *size)
 		if (ready < 0)
 			continue;
 		if (recv(reader->fd, &reply, sizeof(reply), MSG_DONTWAIT) != sizeof(reply)) {
-			end_process(reader);
+			note_end(reader);
 			return false;
 		}
 		if (reply.number != reader->number)
@@ -184,7 +185,7 @@ slow_reader_read(struct slow_reader *reader, pid_t tid, const struct memory_piec
 	reader->number++;
 	if (send(reader->fd, &reader->number, sizeof(reader->number),
 		 MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(reader->number)) {
-		end_process(reader);
+		note_end(reader);
 		return 0;
 	}
 	reader->busy = true;

@@ -131,19 +131,27 @@ expect_in "$out" "CapEff:	$own"
 
 as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 
-# -v says that the supervisor may not leave the control group (v2) of wallsample.
+# A program in another control group (v2), which the supervisor may not enter.
 cp "$WALLSAMPLE" "$dir/plain"
-for user in 'setpriv' "$as_nobody"; do
-	$user "$dir/plain" -v -o "$dir/other/plain.txt" -- sleep 0.2 >"$out" 2>"$err" </dev/null
-	wanted=0
-	for folder in /sys/fs/cgroup /sys/fs/cgroup/unified; do
-		[ "$(stat -f -c %T $folder 2>/dev/null)" != cgroup2fs ] ||
-			$user sh -c ": >$folder/cgroup.procs" 2>/dev/null || wanted=1
-	done
-	[ "$(grep -c 'may not leave the control group' "$err")" -eq "$wanted" ] ||
-		complain "$user: wanted $wanted warnings of a control group: $(cat "$err")"
+$as_nobody sleep 1000 &
+other=$!
+actors="$actors $other"
+# warnings USER…: the number of warnings of a wallsample of this user
+warnings() {
+	"$@" "$dir/plain" -p "$other" -d 0.1 -o "$dir/other/plain.txt" 2>"$err" >"$out" </dev/null
+	grep -c 'in another control group' "$err"
 	rm -f "$dir/other/plain.txt"
+}
+[ "$(warnings $as_nobody)" = 0 ] || complain "a warning of its own control group: $(cat "$err")"
+for folder in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+	[ "$(stat -f -c %T $folder 2>/dev/null)" = cgroup2fs ] || continue
+	group=$folder/wallsample-test-$$
+	mkdir "$group" 2>/dev/null && echo "$other" >"$group/cgroup.procs" || continue
+	[ "$(warnings $as_nobody)" = 1 ] || complain "no warning of a control group: $(cat "$err")"
+	[ "$(warnings setpriv)" = 0 ] || complain "root may leave its group: $(cat "$err")"
 done
+end_actor "$other"
+[ -z "${group:-}" ] || rmdir "$group"
 
 # A set-user-ID file is refused, whatever it is asked to do.
 cp "$WALLSAMPLE" "$dir/setuid"

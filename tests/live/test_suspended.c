@@ -76,38 +76,45 @@ note_longest(void)
 	printf("longest time until all threads ran: %.0f ms\n", (double)longest_ns / 1e6);
 }
 
-/* SIGSTOP at random moments. */
+/* SIGSTOP at random moments, and SIGCONT when wallsample has released all threads and has stopped
+ * again. */
 static void
-stopped(const char *option, const char *value)
+stop_often(const struct run *run, const struct target *target)
 {
-	const unsigned begin = (unsigned)harness_now_ns();
-	struct target target;
-	struct folded folded;
-	unsigned seed = begin;
-	struct run run;
+	unsigned seed = (unsigned)harness_now_ns();
 
-	harness_case("SIGSTOP %d times, %s %s", times, option, value != NULL ? value : "");
-	harness_note("seed %u", begin);
+	harness_note("seed %u", seed);
 	longest_ns = 0;
-	start_target(&target);
-	start_run(&run, &target, option, value);
 	for (int i = 0; i < times; i++) {
 		random_moment(&seed);
 		const uint64_t now = harness_now_ns();
 
-		kill(run.pid, SIGSTOP);
-		wait_all_run(&target, now);
+		kill(run->pid, SIGSTOP);
+		wait_all_run(target, now);
 		/* Continued by the supervisor, it may stop again only now. */
-		while (inspect_state(run.pid, run.pid) != 'T')
+		while (inspect_state(run->pid, run->pid) != 'T')
 			;
-		kill(run.pid, SIGCONT);
+		kill(run->pid, SIGCONT);
 	}
 	random_moment(&seed);
+	note_longest();
+}
+
+static void
+stopped(const char *option, const char *value)
+{
+	struct target target;
+	struct folded folded;
+	struct run run;
+
+	harness_case("SIGSTOP %d times, %s %s", times, option, value != NULL ? value : "");
+	start_target(&target);
+	start_run(&run, &target, option, value);
+	stop_often(&run, &target);
 	kill(run.pid, SIGINT);
 	run_finish(&run);
 	folded_of_run(&folded, &run);
 	folded_release(&folded);
-	note_longest();
 	finish_target(&target);
 }
 
@@ -319,23 +326,56 @@ traced_report(void)
 	finish_target(&target);
 }
 
-/* The same for experiments. */
+/* Starts experiments on a target, and returns when there is a keeper, after a second of them. */
 static void
-traced_experiments(void)
+start_experiments(struct run *run, struct target *target)
 {
 	char program[] = "wallsample", causal[] = "causal", p[] = "-p", pid[16];
 	char profile[] = "--profile-time", time[] = "0.3", progress[] = "--progress";
 	char point[] = "var:target_sink", *words[] = {program, causal, p, pid, profile, time,
-						  progress, point, NULL};
+						      progress, point, NULL};
+
+	/* Its threads that wake up count, too, after the six that spin. */
+	target_start(target, "crowd", "6", "2", "4", NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)target->pid);
+	run_start_words(run, words, NULL);
+	while (child_named(run->pid, "ws-keeper") == 0)
+		;
+}
+
+static void
+stopped_experiments(void)
+{
+	struct target target;
+	struct run run;
+	pid_t keeper, next;
+
+	harness_case("SIGSTOP %d times, causal", times);
+	start_experiments(&run, &target);
+	stop_often(&run, &target);
+	/* The experiments go on: a tick replaces the keeper. */
+	keeper = child_named(run.pid, "ws-keeper");
+	while ((next = child_named(run.pid, "ws-keeper")) == 0 || next == keeper)
+		;
+	kill(run.pid, SIGINT);
+	run_finish(&run);
+	/* 1, 2: the time was too short to know a gain, or for a whole experiment */
+	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) <= 2, "wait status 0x%x: %s",
+	      (unsigned)run.status, run.err);
+	CHECK(strstr(run.out, "spin_leaf") != NULL, "the report: %.500s", run.out);
+	run_release(&run);
+	finish_target(&target);
+}
+
+/* Experiments are reported by the keeper, too. */
+static void
+traced_experiments(void)
+{
 	struct target target;
 	struct run run;
 
 	harness_case("experiments, traced by another");
-	target_start(&target, "crowd", "6", "2", "4", NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
-	run_start_words(&run, words, NULL);
-	while (child_named(run.pid, "ws-keeper") == 0)
-		;
+	start_experiments(&run, &target);
 	interrupt_until_killed(&run, &target);
 	CHECK(strstr(run.err, "the report has the experiments of the first") != NULL,
 	      "it said: %s", run.err);
@@ -458,5 +498,6 @@ main(int count, char **words)
 	traced_recording();
 	traced_report();
 	traced_experiments();
+	stopped_experiments();
 	return harness_end();
 }

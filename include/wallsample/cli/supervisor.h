@@ -41,9 +41,10 @@
  * or the error. pidfd_open(2) (Linux 5.3) is needed.
  */
 int supervisor_start(struct error *err);
-/* Returns false if the supervisor may not leave the control group of wallsample (v2), and so stops
- * with wallsample while that group is frozen. */
-bool supervisor_may_leave_group(void);
+/* Returns true if the supervisor may not leave the control group of wallsample (v2), and the
+ * process with this directory in /proc is in another group: while wallsample's group is frozen,
+ * nothing then releases threads of the process. */
+bool supervisor_may_freeze(int dirfd);
 /* Ends the supervisor and waits for its end. No effect if there is none. */
 void supervisor_end(void);
 /* To be called before _exit(2): kills the supervisor and waits for its end, so that it does not

@@ -5,12 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "cli/signals_internal.h"
+#include "wallsample/cli/supervisor.h"
 
 /* Runs `child` in a child process, which must not return from it, and returns its wait status. */
 static int
@@ -137,6 +139,92 @@ test_suspend(void **state)
 	assert_int_equal(WEXITSTATUS(status), 7);
 }
 
+/* --- the supervisor ------------------------------------------------------------------------- */
+
+#define LAST_PID "/proc/sys/kernel/ns_last_pid"
+/* Other processes may take the id before the test does. */
+#define TRIES 500
+
+static int
+report_nothing(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+/* Returns the process id of the keeper; 0: there is none. */
+static pid_t
+find_keeper(void)
+{
+	FILE *found = popen("for child in $(cat /proc/$PPID/task/*/children); do "
+			    "grep -q '^ws-keeper$' /proc/$child/comm && echo $child; done", "re");
+	int pid = 0;
+
+	if (found == NULL || fscanf(found, "%d", &pid) != 1)
+		pid = 0;
+	if (found != NULL)
+		pclose(found);
+	return pid;
+}
+
+/* Forks a process that waits, with this id. Returns false if that is not possible. */
+static bool
+fork_with_id(pid_t wanted)
+{
+	for (int i = 0; i < TRIES; i++) {
+		FILE *last = fopen(LAST_PID, "we");
+		pid_t child;
+
+		if (last == NULL)
+			return false;
+		fprintf(last, "%d", (int)wanted - 1);
+		if (fclose(last) != 0)
+			return false;
+		child = fork();
+		if (child == 0)
+			wait_for_ever();
+		if (child == wanted)
+			return true;
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	return false;
+}
+
+static void
+abandon_after_end(void)
+{
+	struct error err;
+	pid_t keeper;
+
+	if (supervisor_start(&err) != 0)
+		_exit(77);
+	supervisor_keep(report_nothing, NULL);
+	while ((keeper = find_keeper()) == 0)
+		;
+	supervisor_end();
+	if (!fork_with_id(keeper))
+		_exit(77);
+	supervisor_abandon();
+	if (waitpid(keeper, NULL, WNOHANG) != 0)
+		_exit(1);
+	kill(keeper, SIGKILL);
+	_exit(0);
+}
+
+/* A second Ctrl-C after the end of sampling kills no process that has got the id of the keeper. */
+static void
+test_ended_keeper(void **state)
+{
+	const int status = status_of(abandon_after_end);
+
+	(void)state;
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int
 main(void)
 {
@@ -144,6 +232,7 @@ main(void)
 		cmocka_unit_test(test_unnoticed),  cmocka_unit_test(test_noticed),
 		cmocka_unit_test(test_twice),      cmocka_unit_test(test_inherited_alarm),
 		cmocka_unit_test(test_suspend),
+		cmocka_unit_test(test_ended_keeper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
