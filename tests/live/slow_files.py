@@ -19,7 +19,7 @@ import tempfile
 import time
 
 import fuse
-from sampling import (BOUND, MOST_SECONDS, field, in_group, make_group, of_threads, remove_group, set_quota,
+from sampling import (BOUND, MOST_SECONDS, field, in_group, make_group, of_threads, remove_group,
                       until, until_free)
 
 BUSY = 6               # threads that count outside of the library: more than CPUs
