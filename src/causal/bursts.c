@@ -213,12 +213,23 @@ bursts_tick_ns(const struct burst_summary *summary)
 {
 	const double threads = fmax(1, summary->parallelism / THREADS_AT_LEAST);
 	const double least = threads * (double)BURSTS_TICK_LEAST_NS;
-	const bool short_ticks = summary->burst_ns > 0 && !bursts_delayed(summary);
-	const double wanted = short_ticks ? (double)summary->burst_ns / TICKS_IN_BURST :
-					    (double)BURSTS_TICK_MOST_NS;
-	const double tick_ns = fmin(fmax(wanted, least), (double)BURSTS_TICK_MOST_NS);
+	const double half = summary->burst_ns > 0 ? (double)summary->burst_ns / TICKS_IN_BURST :
+						    (double)BURSTS_TICK_MOST_NS;
+	const double wanted = fmax(fmin(half, (double)BURSTS_TICK_MOST_NS), least);
+	const double tick_ns = bursts_delayed(summary) ?
+				       (double)BURSTS_TICK_DELAYED_NS :
+				       fmin(wanted, (double)BURSTS_TICK_DELAYED_NS);
 
 	return (uint64_t)tick_ns / TICK_UNIT_NS * TICK_UNIT_NS;
+}
+
+uint64_t
+bursts_unit_ns(uint64_t burst_ns, uint64_t tick_ns)
+{
+	const uint64_t half = burst_ns > 0 ? burst_ns / TICKS_IN_BURST : BURSTS_TICK_DELAYED_NS;
+	const uint64_t most = half < BURSTS_TICK_DELAYED_NS ? half : BURSTS_TICK_DELAYED_NS;
+
+	return most > tick_ns ? most : tick_ns;
 }
 
 uint64_t

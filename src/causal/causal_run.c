@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "causal/causal_internal.h"
+#include "wallsample/causal/bursts.h"
 #include "wallsample/sampler/sampler_control.h"
 
 /*
@@ -28,14 +29,14 @@
 #define SETTLE_PART 0.5
 /*
  * Where events are rare, queues need more time. So a settling time also lasts until the first point
- * has SETTLE_ENOUGH events. Once it has lasted SETTLE_TICKS ticks, half a second with ticks of
- * 5 ms, and the requested length of an experiment, SETTLE_LEAST events suffice; in any case it ends
- * after CAUSAL_LONGEST times SETTLE_PART times that length. (With queues of four items between
+ * has SETTLE_ENOUGH events. Once it has lasted SETTLE_UNITS times bursts_unit_ns(), half a second
+ * at most, and the requested length of an experiment, SETTLE_LEAST events suffice; in any case it
+ * ends after CAUSAL_LONGEST times SETTLE_PART times that length. (With queues of four items between
  * threads whose work takes 30 ms, gains of 67 % were predicted as 75 to 84 % after settling times
  * of 0.25 to 0.4 s.)
  */
 #define SETTLE_ENOUGH 30
-#define SETTLE_TICKS 100
+#define SETTLE_UNITS 100
 #define SETTLE_LEAST 4
 
 /* Largest share of held time in a WHOLE experiment. */
@@ -215,8 +216,9 @@ has_settled(const struct causal_run *run, uint64_t now_ns)
 {
 	const uint64_t wanted_ns = run->result->experiment_ns;
 	const uint64_t part_ns = (uint64_t)(SETTLE_PART * (double)wanted_ns);
-	const uint64_t ticks_ns = SETTLE_TICKS * run->result->tick_ns;
-	const uint64_t longer_ns = wanted_ns > ticks_ns ? wanted_ns : ticks_ns;
+	const uint64_t units_ns = SETTLE_UNITS *
+				  bursts_unit_ns(run->result->burst_ns, run->result->tick_ns);
+	const uint64_t longer_ns = wanted_ns > units_ns ? wanted_ns : units_ns;
 
 	return has_lasted(run, now_ns, part_ns, SETTLE_ENOUGH) ||
 	       (now_ns - run->now_began_ns >= longer_ns &&

@@ -6,12 +6,12 @@
 
 /* Default duration (option -d) of profile and experiments together. */
 #define DURATION_NS (300 * NS_PER_SEC)
-/* Number of ticks in an experiment. At a tick of 5 ms this is one second. Short experiments give
- * narrower intervals, because their number shows how much they scatter. */
-#define TICKS_IN_EXPERIMENT 200
+/* Length of an experiment, as a multiple of bursts_unit_ns(): a second at most. Short experiments
+ * give narrower intervals, because their number shows how much they scatter. */
+#define UNITS_IN_EXPERIMENT 200
 /* If the run is too short for EXPERIMENTS_WANTED such experiments for each gain, they are shorter,
- * but have at least this number of ticks: with ticks of 5 ms a quarter of a second. */
-#define TICKS_LEAST_IN_EXPERIMENT 50
+ * but have at least this length: a quarter of a second at most. */
+#define UNITS_LEAST_IN_EXPERIMENT 50
 #define EXPERIMENTS_WANTED (CAUSAL_EXPERIMENTS_LEAST + 1)
 /* Time for one experiment of a gain, as a multiple of its length: with its settling time, which is
  * half as long or, where events are rare, as long, and the same again for an experiment at speed-up
@@ -69,10 +69,10 @@ choose_length(const struct causal_command *command)
 			       (double)(BURSTS_READ_NS + BURSTS_QUIET_NS);
 	const double fits_ns = left_ns /
 			       (fmax(1, gains) * EXPERIMENTS_WANTED * TIMES_PER_EXPERIMENT);
-	const double tick_ns = (double)result->tick_ns;
+	const double unit_ns = (double)bursts_unit_ns(result->burst_ns, result->tick_ns);
 
-	return (uint64_t)fmin(TICKS_IN_EXPERIMENT * tick_ns,
-			      fmax(TICKS_LEAST_IN_EXPERIMENT * tick_ns, fits_ns));
+	return (uint64_t)fmin(UNITS_IN_EXPERIMENT * unit_ns,
+			      fmax(UNITS_LEAST_IN_EXPERIMENT * unit_ns, fits_ns));
 }
 
 void

@@ -34,12 +34,14 @@
  *      unwound and attributed, runtimes are read, and threads are listed if they have changed
  *   4. select the other threads; for 32 of them at a time: observe, and attribute what needs no
  *      stack. As soon as 64 stacks of sleeping threads have been copied, these are unwound and
- *      attributed; with stop_all they are kept until step 7
+ *      attributed; with stop_all they are kept until step 6
  *   5. capture of the running ones among them; each is unwound and attributed
- *   6. if the run holds threads between ticks: hold decides which threads stay stopped
- *   7. unwind and attribute the remaining sleeping threads
- *   8. consumers: green tasks, waits, deadlocks, charge; at the end of a window of about a second,
- *      for which the tick has observed all threads, weights
+ *   6. unwind and attribute the remaining sleeping threads
+ *   7. consumers: green tasks, waits, deadlocks, charge
+ *   8. if the run holds threads between ticks: hold decides which threads stay stopped. Until then
+ *      all are stopped: the time counts as held, whereas work after it would delay one thread only
+ *   9. at the end of a window of about a second, for which the tick has observed all threads,
+ *      weights
  * Between slow steps late_serve releases late threads that have stopped meanwhile; while a step
  * waits for a file of the target, they are released by a signal handler (file_wait.c). The buffers
  * for copies are taken from a pool when threads are observed, before the running ones are stopped.

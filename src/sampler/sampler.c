@@ -401,8 +401,8 @@ begin_occupation(struct sampler *sampler)
 	struct run *run = &sampler->run;
 
 	if (run->holds && run->context.control->addresses == 0)
-		run->hold_occupy = hold_occupy_create(run->context.process->pid,
-						      &sampler->priority);
+		run->hold_occupy = hold_occupy_create(run->context.process->pid, &sampler->priority,
+						      run->config.rate_hz);
 	if (run->tracer == NULL || run->holds || run->config.stop_all)
 		return;
 	run->occupy = occupy_create(run->context.process->pid, &sampler->priority,

@@ -181,11 +181,9 @@ capture_all(struct sampler *sampler, struct observation *all, size_t count)
 		hold_begin(hold, hold_occupy_await(run->hold_occupy, count_running(all, count)));
 	capture_running(run, all, count, hold->before > 0);
 	finish_all(sampler, all, count, OUTCOME_RUNNING);
-	if (run->holds) {
-		hold->spared = count_spared(all, count);
-		hold_decide(hold);
-	}
 	finish_all(sampler, all, count, OUTCOME_SLEEPING);
+	if (run->holds)
+		hold->spared = count_spared(all, count);
 }
 
 /* Looks at threads while the CPUs of the target are occupied, observes those that are to be
@@ -361,6 +359,8 @@ tick_run(struct sampler *sampler, bool last)
 		    run->config.stop_all ? SIZE_MAX : SLEEPING_MOST);
 	capture_all(sampler, sampler->observation, count);
 	run_consumers(sampler);
+	if (run->holds)
+		hold_decide(&sampler->hold);
 	if (last || !alive)
 		finish_last(sampler);
 	if (window || !alive)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hold_occupy.c - takes the CPUs of the target while a tick that holds threads requests its
- * stops. */
+/* hold_occupy.c - takes the CPUs of the target while a tick that holds threads observes them and
+ * requests its stops. */
 #include "sampler/hold/hold_occupy_internal.h"
 
 #include <math.h>
@@ -23,12 +23,14 @@
 /* While CPUs are taken, one tick in this number takes none, to measure that share. */
 #define PROBE_PERIOD 64
 /* A tick is ready when it can request its stops. No CPU is taken if ticks need this long or longer
- * on average. A tick that is ready more than MARGIN_NS + HOLD_NS later than the mean finds that the
- * occupiers have given up their CPUs. */
+ * on average. A tick that is ready more than HOLD_NS after the CPUs were to be taken finds that the
+ * occupiers have given them up. */
 #define READY_MOST_NS (400.0 * NS_PER_US)
-/* Time from the moment at which a tick is expected to be ready to that at which CPUs are taken, so
- * that most ticks are ready by then. */
-#define MARGIN_NS (20 * NS_PER_US)
+/* CPUs are taken when the tick is due, or later if it is expected to need longer than this until it
+ * is ready. */
+#define LEAD_NS (100.0 * NS_PER_US)
+/* At shorter intervals between ticks, CPUs are taken at each tick. */
+#define SHORT_INTERVAL_NS (2500 * NS_PER_US)
 /* After its stop requests a tick plans the next occupation if the next tick is due later than this.
  * An earlier occupation could take a CPU from a thread that is about to stop. */
 #define PLAN_LEAST_NS (300 * NS_PER_US)
@@ -43,7 +45,8 @@ struct hold_occupy {
 	struct occupation shared;
 	struct occupier *item; /* NULL: the CPUs cannot be taken */
 	size_t count;
-	struct cpu_pin pin; /* to the CPU of this tick */
+	struct cpu_pin pin; /* to the CPU of the next tick, or of this one */
+	bool often;         /* ticks are frequent: CPUs are taken whatever the share of calls */
 	struct call_share calls;
 	double ready_ns; /* mean time from the due time of a tick until it is ready */
 	double complete; /* mean share of the planned ticks that got all CPUs */
@@ -68,7 +71,7 @@ call_share_add(struct call_share *calls, bool in_call)
 }
 
 struct hold_occupy *
-hold_occupy_create(pid_t pid, const struct priority *priority)
+hold_occupy_create(pid_t pid, const struct priority *priority, double rate_hz)
 {
 	struct hold_occupy *occupy = xcalloc(1, sizeof(*occupy));
 	cpu_set_t set;
@@ -76,6 +79,7 @@ hold_occupy_create(pid_t pid, const struct priority *priority)
 	occupy->shared.priority = priority;
 	occupy->shared.realtime = priority->may_be_urgent;
 	occupy->complete = 1;
+	occupy->often = (double)NS_PER_SEC < SHORT_INTERVAL_NS * rate_hz;
 	atomic_store(&occupy->shared.tick_cpu, -1);
 	if (occupiers_cpus(pid, &set))
 		occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
@@ -99,40 +103,51 @@ hold_occupy_free(struct hold_occupy *occupy)
 static void
 begin_round(struct hold_occupy *occupy, uint64_t due_ns)
 {
+	const double lead = fmin(occupy->ready_ns, LEAD_NS);
+
 	occupy->planned_ns = due_ns;
 	atomic_store(&occupy->shared.tick_begun, false);
-	/* The sampler may wake on any CPU. */
-	atomic_store(&occupy->shared.tick_cpu, -1);
 	occupation_begin(&occupy->shared,
-			 due_ns != 0 ? due_ns + (uint64_t)occupy->ready_ns + MARGIN_NS : 0);
+			 due_ns != 0 ? due_ns + (uint64_t)(occupy->ready_ns - lead) : 0);
 }
 
 static bool
 is_wanted(const struct hold_occupy *occupy)
 {
-	return occupy->item != NULL && occupy->calls.high && occupy->rest == 0 &&
+	return occupy->item != NULL && (occupy->often || occupy->calls.high) && occupy->rest == 0 &&
 	       occupy->since_probe + 1 < PROBE_PERIOD && occupy->ready_ns < READY_MOST_NS;
 }
 
 void
 hold_occupy_plan(struct hold_occupy *occupy, uint64_t due_ns)
 {
+	int cpu;
+
 	if (occupy == NULL || !is_wanted(occupy))
 		return;
 	if (occupy->planned_ns != due_ns)
 		begin_round(occupy, due_ns);
-	/* An occupier that is armed for an earlier round arms itself for this one when it
-	 * wakes. */
-	for (size_t i = 0; i < occupy->count; i++)
-		if (atomic_load(&occupy->item[i].armed) == 0)
-			occupier_signal(&occupy->item[i]);
+	cpu = sched_getcpu();
+	atomic_store(&occupy->shared.tick_cpu, cpu);
+	cpu_pin(&occupy->pin, cpu);
+	/* An occupier that is armed for an earlier round arms itself for this one when it wakes.
+	 * That of the tick's CPU must not wake. */
+	for (size_t i = 0; i < occupy->count; i++) {
+		struct occupier *item = &occupy->item[i];
+
+		if ((atomic_load(&item->armed) != 0) == (item->cpu == cpu))
+			occupier_signal(item);
+	}
 }
 
 void
 hold_occupy_cancel(struct hold_occupy *occupy)
 {
-	if (occupy != NULL && occupy->planned_ns != 0)
+	if (occupy == NULL)
+		return;
+	if (occupy->planned_ns != 0)
 		begin_round(occupy, 0);
+	cpu_unpin(&occupy->pin);
 }
 
 /* --- ticks -------------------------------------------------------------------------------- */
@@ -140,24 +155,14 @@ hold_occupy_cancel(struct hold_occupy *occupy)
 void
 hold_occupy_tick(struct hold_occupy *occupy, uint64_t due_ns)
 {
-	int cpu;
-
 	if (occupy == NULL)
 		return;
 	occupy->due_ns = due_ns;
 	/* A tick may begin before it is due: the last one. */
-	if (occupy->planned_ns != due_ns || clock_now_ns() < due_ns)
+	if (occupy->planned_ns != due_ns || clock_now_ns() < due_ns || !occupy->pin.pinned)
 		hold_occupy_cancel(occupy);
-	if (occupy->planned_ns == 0)
-		return;
-	cpu = sched_getcpu();
-	cpu_pin(&occupy->pin, cpu);
-	if (!occupy->pin.pinned) {
-		hold_occupy_cancel(occupy);
-		return;
-	}
-	atomic_store(&occupy->shared.tick_cpu, cpu);
-	atomic_store(&occupy->shared.tick_begun, true);
+	if (occupy->planned_ns != 0)
+		atomic_store(&occupy->shared.tick_begun, true);
 }
 
 static void

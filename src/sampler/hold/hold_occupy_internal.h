@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold_occupy_internal.h - takes the CPUs of the target while a tick that holds threads requests
- * its stops.
+ * hold_occupy_internal.h - takes the CPUs of the target while a tick that holds threads observes
+ * them and requests its stops. There are two reasons for it.
+ *
+ * The sampler uses one CPU at a tick, and on a machine without a free CPU delays the thread that
+ * ran there while the others run on. With bursts and ticks of 1 ms, a latency that is 5.0 times as
+ * long with a faster function was then predicted as 4.5 times, and with all CPUs taken as 5.0
+ * times. The shorter the ticks, the larger this error: CPUs are taken at each tick if the mean
+ * interval is shorter than 2.5 ms.
  *
  * A stop request takes effect at the end of the system call that the thread makes before the
  * interrupt arrives (occupy_internal.h). A candidate that makes system calls often would be found
  * too seldom: in redis, a function between two calls of write(2) had 51 % of the CPU time, and was
  * found at 17 to 33 % of the ticks, so that a gain of 46 to 60 % was predicted as 20 %.
  *
- * Ticks that do not hold threads take the CPUs when they are due, and release them after the stop
- * requests. A tick that holds threads observes all threads before its requests, which takes 50 to
- * 300 us. If it kept the CPUs for that time, it would cost up to 30 % of a tick interval of 1 ms.
- * It therefore takes the CPUs at the moment at which it expects to make its requests. The CPU on
- * which the tick runs needs no occupier: the sampler preempted the thread there when it woke.
+ * So with longer intervals CPUs are taken if more than a few stops find a running thread in a
+ * system call (call_share).
  *
- * An occupation keeps the threads from running for some 20 us. No CPU is taken if few stops find a
- * running thread in a system call (call_share), because stops alone then find code as often as it
- * runs; if ticks need too long until their requests; for a while after CPUs were not taken in time;
- * and in runs that count by breakpoints (begin_occupation, sampler.c).
+ * The CPUs are taken when the tick is due, or, of a program with many threads, 100 us before the
+ * tick expects to have observed them. The CPU on which the tick runs needs no occupier: the sampler
+ * is pinned to it before it sleeps, and preempts the thread there when it wakes. No CPU is taken if
+ * ticks need too long until their requests; for a while after CPUs were not taken in time; and in
+ * runs that count by breakpoints (begin_occupation, sampler.c).
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_OCCUPY_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_OCCUPY_INTERNAL_H
@@ -43,20 +47,22 @@ struct call_share {
 void call_share_add(struct call_share *calls, bool in_call);
 
 /* Creates the occupiers for the CPUs of the process `pid`; to be freed with hold_occupy_free.
- * `priority` is borrowed. If the CPUs cannot be taken no tick takes them. */
-struct hold_occupy *hold_occupy_create(pid_t pid, const struct priority *priority);
+ * `priority` is borrowed. rate_hz: ticks per second. If the CPUs cannot be taken no tick takes
+ * them. */
+struct hold_occupy *hold_occupy_create(pid_t pid, const struct priority *priority, double rate_hz);
 void hold_occupy_free(struct hold_occupy *occupy);
 
 /* The functions below accept NULL: they then do nothing, and return 0. */
 
-/* Plans to take the CPUs for the tick that is due at due_ns, unless that is planned already. To be
- * called before the sampler sleeps until the tick. */
+/* Plans to take the CPUs for the tick that is due at due_ns, unless that is planned already, and
+ * pins the sampler's thread to its present CPU. To be called before the sampler sleeps until the
+ * tick. */
 void hold_occupy_plan(struct hold_occupy *occupy, uint64_t due_ns);
-/* Takes no CPU for the next tick, unless it is planned again. */
+/* Takes no CPU for the next tick, unless it is planned again, and unpins the sampler's thread. */
 void hold_occupy_cancel(struct hold_occupy *occupy);
-/* To be called when a tick begins that was due at due_ns. If CPUs are taken for this tick, pins the
- * sampler's thread to its present CPU, and lets occupiers that have their CPUs keep them. Cancels
- * the occupation if it was planned for another tick, or if the tick begins before due_ns. */
+/* To be called when a tick begins that was due at due_ns. If CPUs are taken for this tick, lets
+ * occupiers that have their CPUs keep them. Cancels the occupation if it was planned for another
+ * tick, if the tick begins before due_ns, or if the sampler's thread is not pinned. */
 void hold_occupy_tick(struct hold_occupy *occupy, uint64_t due_ns);
 /* To be called right before the stop requests. `running`: number of threads whose stop will be
  * requested. Waits until the CPUs are taken, if that is planned for this tick: at most 150 us from

@@ -64,12 +64,26 @@ test_ticks(void **state)
 	assert_int_equal(tick_of(20 * NS_PER_US, 2), BURSTS_TICK_LEAST_NS);
 	/* Eight threads cost four times as much time at each tick as two. */
 	assert_int_equal(tick_of(20 * NS_PER_US, 8), 4 * BURSTS_TICK_LEAST_NS);
-	assert_int_equal(tick_of(20 * NS_PER_US, 1000), BURSTS_TICK_MOST_NS);
+	assert_int_equal(tick_of(30 * NS_PER_MS, 8), 4 * BURSTS_TICK_LEAST_NS);
+	assert_int_equal(tick_of(20 * NS_PER_US, 1000), BURSTS_TICK_DELAYED_NS);
 	/* Threads that wait for CPUs cannot be stopped at short intervals. */
 	assert_int_equal(bursts_tick_ns(
 				 &(struct burst_summary){ .burst_ns = NS_PER_MS, .delayed = 0.2 }),
-			 BURSTS_TICK_MOST_NS);
+			 BURSTS_TICK_DELAYED_NS);
 	assert_true(bursts_least_ns(tick_of(2 * NS_PER_MS, 1)) <= 2 * NS_PER_MS);
+}
+
+/* Experiments are as long as before where bursts are long, whatever the ticks. */
+static void
+test_units(void **state)
+{
+	(void)state;
+	assert_int_equal(bursts_unit_ns(2 * NS_PER_MS, NS_PER_MS), NS_PER_MS);
+	assert_int_equal(bursts_unit_ns(NS_PER_MS, NS_PER_MS), NS_PER_MS);
+	assert_int_equal(bursts_unit_ns(6 * NS_PER_MS, 2 * NS_PER_MS), 3 * NS_PER_MS);
+	assert_int_equal(bursts_unit_ns(0, 2 * NS_PER_MS), 5 * NS_PER_MS);
+	assert_int_equal(bursts_unit_ns(30 * NS_PER_MS, 2 * NS_PER_MS), 5 * NS_PER_MS);
+	assert_int_equal(bursts_unit_ns(30 * NS_PER_MS, 20 * NS_PER_MS), 20 * NS_PER_MS);
 }
 
 static void
@@ -86,7 +100,7 @@ test_delayed(void **state)
 	assert_int_equal(bursts_tick_ns(&summary), BURSTS_TICK_LEAST_NS);
 	summary.delayed = bursts_delayed_share(950 * NS_PER_MS, 55 * NS_PER_MS);
 	assert_true(bursts_delayed(&summary));
-	assert_int_equal(bursts_tick_ns(&summary), BURSTS_TICK_MOST_NS);
+	assert_int_equal(bursts_tick_ns(&summary), BURSTS_TICK_DELAYED_NS);
 }
 
 /* Forks a child that uses the CPU `cpu` without end or, if that is -1, sleeps. It is killed when
@@ -181,7 +195,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_typical),
 		cmocka_unit_test(test_nothing_to_know),
-		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_ticks), cmocka_unit_test(test_units),
 		cmocka_unit_test(test_delayed),
 		cmocka_unit_test(test_measured_delays),
 		cmocka_unit_test(test_signals),
