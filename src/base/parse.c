@@ -116,7 +116,9 @@ parse_duration_ns(const char *text, uint64_t *ns)
 	uint64_t whole, unit, sum;
 	const char *fraction = "";
 
-	if (!parse_digits(&text, 10, &whole))
+	if (*text == '.')
+		whole = 0;
+	else if (!parse_digits(&text, 10, &whole))
 		return false;
 	if (*text == '.') {
 		fraction = ++text;

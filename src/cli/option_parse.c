@@ -95,27 +95,29 @@ least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* Returns the edit distance (Levenshtein's) of two words, each shorter than NAME_MOST. */
+/*
+ * Returns the edit distance of two words, each shorter than NAME_MOST: the number of letters to
+ * insert, to remove or to replace, and of neighbours to swap (optimal string alignment).
+ */
 static unsigned
 distance(const char *a, const char *b)
 {
-	unsigned row[NAME_MOST + 1];
-	size_t b_length = strlen(b);
+	unsigned row[NAME_MOST + 1][NAME_MOST + 1];
+	const size_t a_length = strlen(a), b_length = strlen(b);
 
 	for (unsigned j = 0; j <= b_length; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1] != '\0'; i++) {
-		unsigned corner = row[0]; /* value in the previous row, one column to the left */
-
-		row[0] = i;
+		row[0][j] = j;
+	for (unsigned i = 1; i <= a_length; i++) {
+		row[i][0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
-			unsigned above = row[j];
-
-			row[j] = least(above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1]));
-			corner = above;
+			row[i][j] = least(row[i - 1][j] + 1, row[i][j - 1] + 1,
+					  row[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    row[i - 2][j - 2] + 1 < row[i][j])
+				row[i][j] = row[i - 2][j - 2] + 1;
 		}
 	}
-	return row[b_length];
+	return row[a_length][b_length];
 }
 
 /* Returns the edit distance of two names; 0 if `name` is a prefix of the known name. */
@@ -255,6 +257,11 @@ static int
 take_option(const struct option_row *row, const char *label, const char *attached,
 	    struct words *words, struct options *options, struct error *err)
 {
+	if (row->type == OPTION_PID && option_is_given(options, row))
+		return error_set(err, ERROR_USAGE,
+				 "%s is given twice, but one process is sampled at a time: run "
+				 "wallsample once for each",
+				 label);
 	options->given[row - option_table] = true;
 	if (!(option_commands(row) & options->verb->bit))
 		return error_set(err, ERROR_USAGE,

@@ -81,7 +81,7 @@ bool parse_i64(const char **cursor, int64_t *value);
 /* Parses a decimal number in [min, max]. */
 bool parse_whole_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
-/* Parses a duration such as "30" (seconds), "1.5s", "500ms", "250us", "2m", "1h". *ns is >= 1. */
+/* Parses a duration such as "30" (seconds), "1.5s", ".5", "500ms", "2m", "1h". *ns is >= 1. */
 bool parse_duration_ns(const char *text, uint64_t *ns);
 
 /* Parses a number of bytes such as "65536", "64K", "1M", "2G"; the units are powers of 1024. */

@@ -201,6 +201,7 @@ test_refusals(void **state)
 	refused("-p 1 redis", "the process to sample is already given");
 	refused("--pid redis", "--name redis finds a process by its name");
 	refused("reprt x.wsdb", "did you mean 'wallsample report'?");
+	refused("repotr x.wsdb", "did you mean 'wallsample report'?");
 	refused("-q report", "'report' must be the first word");
 	refused("-I (", "-I: '(' is not a regular expression: ");
 	refused("--focus [", "--focus: '[' is not a regular expression: ");
@@ -213,6 +214,8 @@ static void
 test_unknown_options(void **state)
 {
 	(void)state;
+	refused("-p 5 -p 6", "-p is given twice");
+	refused("-p 5 --pid 5", "--pid is given twice");
 	refused("--dration 5", "unknown option '--dration'; did you mean '--duration'?");
 	refused("--dur=5", "did you mean '--duration'?");
 	refused("--stacksize 5", "did you mean '--stack-size'?");
