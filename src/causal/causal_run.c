@@ -30,10 +30,10 @@
 /*
  * Where events are rare, queues need more time. So a settling time also lasts until the first point
  * has SETTLE_ENOUGH events. Once it has lasted SETTLE_UNITS times bursts_unit_ns(), half a second
- * at most, and the requested length of an experiment, SETTLE_LEAST events suffice; in any case it
- * ends after CAUSAL_LONGEST times SETTLE_PART times that length. (With queues of four items between
- * threads whose work takes 30 ms, gains of 67 % were predicted as 75 to 84 % after settling times
- * of 0.25 to 0.4 s.)
+ * with long bursts, and the requested length of an experiment, SETTLE_LEAST events suffice; in any
+ * case it ends after CAUSAL_LONGEST times SETTLE_PART times that length. (With queues of four items
+ * between threads whose work takes 30 ms, gains of 67 % were predicted as 75 to 84 % after settling
+ * times of 0.25 to 0.4 s.)
  */
 #define SETTLE_ENOUGH 30
 #define SETTLE_UNITS 100
@@ -42,9 +42,10 @@
 /* Largest share of held time in a WHOLE experiment. */
 #define HELD_MOST 0.98
 
-/* A gap is a time without a tick that is longer than this multiple of the mean time between ticks:
- * for example, a report is written, or the program is stopped. No thread is held in a gap. */
-#define GAP_TICKS 20
+/* A gap is a time without a tick that is longer than this multiple of bursts_unit_ns(), 100 ms with
+ * long bursts: for example, a report is written, or the program is stopped. No thread is held in a
+ * gap. */
+#define GAP_UNITS 20
 
 struct causal_run {
 	struct causal_result *result;
@@ -210,6 +211,12 @@ has_lasted(const struct causal_run *run, uint64_t now_ns, uint64_t wanted_ns, ui
 		events_of(&run->begin[0], &run->value[0]) >= events);
 }
 
+static uint64_t
+unit_of(const struct causal_run *run)
+{
+	return bursts_unit_ns(run->result->burst_ns, run->result->tick_ns);
+}
+
 /* True when the settling time of the current experiment is over. */
 static bool
 has_settled(const struct causal_run *run, uint64_t now_ns)
@@ -266,7 +273,7 @@ count_tick(struct causal_run *run, uint64_t now_ns, size_t running)
 	const bool late = run->ticks > 0 &&
 			  (double)(now_ns - run->last_ns) > longest + 0.5 * (double)tick_ns;
 
-	run->gap = run->ticks > 0 && now_ns - run->last_ns > GAP_TICKS * tick_ns;
+	run->gap = run->ticks > 0 && now_ns - run->last_ns > GAP_UNITS * unit_of(run);
 	run->ticks++;
 	run->runnable += running;
 	run->last_ns = now_ns;

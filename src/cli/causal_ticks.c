@@ -6,11 +6,11 @@
 
 /* Default duration (option -d) of profile and experiments together. */
 #define DURATION_NS (300 * NS_PER_SEC)
-/* Length of an experiment, as a multiple of bursts_unit_ns(): a second at most. Short experiments
- * give narrower intervals, because their number shows how much they scatter. */
+/* Length of an experiment, as a multiple of bursts_unit_ns(): a second with long bursts. Short
+ * experiments give narrower intervals, because their number shows how much they scatter. */
 #define UNITS_IN_EXPERIMENT 200
 /* If the run is too short for EXPERIMENTS_WANTED such experiments for each gain, they are shorter,
- * but have at least this length: a quarter of a second at most. */
+ * but have at least this length: a quarter of a second with long bursts. */
 #define UNITS_LEAST_IN_EXPERIMENT 50
 #define EXPERIMENTS_WANTED (CAUSAL_EXPERIMENTS_LEAST + 1)
 /* Time for one experiment of a gain, as a multiple of its length: with its settling time, which is

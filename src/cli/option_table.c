@@ -220,11 +220,12 @@ const struct option_row option_table[] = {
 	{ .name = "tick", .commands = FOR_CAUSAL, .argument = "T", OPT_DURATION(tick_ns),
 	  .min = 0.0005, .max = 1, .unit = "seconds",
 	  .help = "the mean time between two samples of the threads; by default half of the time "
-		  "for which threads run between two sleeps, from 1ms to 5ms" },
+		  "for which threads run between two sleeps, from 1ms to 2ms, or up to 5ms with "
+		  "many threads or too few CPUs" },
 	{ .name = "experiment", .commands = FOR_CAUSAL, .argument = "T",
 	  OPT_DURATION(experiment_ns), .min = 0.05, .max = 3600, .unit = "seconds",
-	  .help = "the shortest duration of an experiment (default 200 ticks, or fewer in a short "
-		  "run)" },
+	  .help = "the shortest duration of an experiment (default 100 times the time for which "
+		  "threads run between two sleeps, 1s at most, or less in a short run)" },
 	{ .name = "profile-time", .commands = FOR_CAUSAL, .argument = "T",
 	  OPT_DURATION(profile_ns), .min = 0.1, .max = 3600, .unit = "seconds", .fallback = "3s",
 	  .help = "the duration of the profile from which functions are chosen" },

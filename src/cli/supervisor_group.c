@@ -47,11 +47,11 @@ supervisor_may_freeze(int dirfd)
 {
 	char *own = file_read_text(AT_FDCWD, "/proc/self/cgroup", GROUPS_MOST, NULL);
 	char *theirs = file_read_text(dirfd, "cgroup", GROUPS_MOST, NULL);
-	const bool same = own != NULL && theirs != NULL && strcmp(own, theirs) == 0;
+	const bool differ = own != NULL && theirs != NULL && strcmp(own, theirs) != 0;
 
 	free(own);
 	free(theirs);
-	return !same && !may_leave_group();
+	return differ && !may_leave_group();
 }
 
 void

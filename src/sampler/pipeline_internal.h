@@ -39,7 +39,8 @@
  *   6. unwind and attribute the remaining sleeping threads
  *   7. consumers: green tasks, waits, deadlocks, charge
  *   8. if the run holds threads between ticks: hold decides which threads stay stopped. Until then
- *      all are stopped: the time counts as held, whereas work after it would delay one thread only
+ *      all are stopped: the time counts as held, whereas work after it would delay one thread
+ *      only. With more than 100 threads this step comes before the previous one
  *   9. at the end of a window of about a second, for which the tick has observed all threads,
  *      weights
  * Between slow steps late_serve releases late threads that have stopped meanwhile; while a step

@@ -18,6 +18,10 @@
  * between ticks observes all of them at each tick, so that a thread that has woken is held, too. */
 #define HOLD_THREADS_MOST 500
 
+/* If a tick observes at most this number of threads, consumers take microseconds, and run before a
+ * run that holds threads resumes them. */
+#define CONSUMED_FIRST 100
+
 /* --- from an observation to a sample -------------------------------------------------------- */
 
 /* Attributes an observation that is unwound or has failed; keeps one whose stop is late (late.c).
@@ -358,8 +362,12 @@ tick_run(struct sampler *sampler, bool last)
 	observe_all(sampler, sampler->observation, count,
 		    run->config.stop_all ? SIZE_MAX : SLEEPING_MOST);
 	capture_all(sampler, sampler->observation, count);
+	/* While the threads are stopped all of them wait for the consumers; afterwards only the one
+	 * whose CPU the sampler uses would. */
+	if (run->holds && count > CONSUMED_FIRST)
+		hold_decide(&sampler->hold);
 	run_consumers(sampler);
-	if (run->holds)
+	if (run->holds && count <= CONSUMED_FIRST)
 		hold_decide(&sampler->hold);
 	if (last || !alive)
 		finish_last(sampler);

@@ -143,15 +143,20 @@ warnings() {
 	rm -f "$dir/other/plain.txt"
 }
 [ "$(warnings $as_nobody)" = 0 ] || complain "a warning of its own control group: $(cat "$err")"
+groups=
 for folder in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 	[ "$(stat -f -c %T $folder 2>/dev/null)" = cgroup2fs ] || continue
 	group=$folder/wallsample-test-$$
-	mkdir "$group" 2>/dev/null && echo "$other" >"$group/cgroup.procs" || continue
+	mkdir "$group" 2>/dev/null || continue
+	groups="$groups $group"
+	echo "$other" >"$group/cgroup.procs" || continue
 	[ "$(warnings $as_nobody)" = 1 ] || complain "no warning of a control group: $(cat "$err")"
 	[ "$(warnings setpriv)" = 0 ] || complain "root may leave its group: $(cat "$err")"
 done
 end_actor "$other"
-[ -z "${group:-}" ] || rmdir "$group"
+for group in $groups; do
+	rmdir "$group"
+done
 
 # A set-user-ID file is refused, whatever it is asked to do.
 cp "$WALLSAMPLE" "$dir/setuid"

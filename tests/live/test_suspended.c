@@ -354,7 +354,8 @@ stopped_experiments(void)
 	start_experiments(&run, &target);
 	stop_often(&run, &target);
 	/* The experiments go on: a tick replaces the keeper. */
-	keeper = child_named(run.pid, "ws-keeper");
+	while ((keeper = child_named(run.pid, "ws-keeper")) == 0)
+		usleep(1000);
 	while ((next = child_named(run.pid, "ws-keeper")) == 0 || next == keeper)
 		;
 	kill(run.pid, SIGINT);

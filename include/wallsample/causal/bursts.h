@@ -18,17 +18,17 @@
 #include "wallsample/process/process.h"
 
 /*
- * The mean time between ticks that bursts_tick_ns() returns for up to two running threads: the
- * shortest one, the longest one, which is also used for programs without short bursts, and the one
- * for programs that wait for CPUs, which is never exceeded. A function may be shorter than a burst:
+ * The mean time between ticks that bursts_tick_ns() returns: the shortest one; the longest one for
+ * up to two running threads, which is also used for programs without short bursts; and the longest
+ * of all, which is used for programs that wait for CPUs. A function may be shorter than a burst:
  * with ticks of 5 ms, gains of 100 and 300 of a function of 2 ms in a thread that never sleeps were
  * predicted as 82 to 92 and 268 to 291 (nine runs), and with ticks of 2 ms as 99 and 308. Ticks
  * shorter than the shortest one do more harm than having few of them in a burst: with bursts of 1
  * ms, the gains of the program `mail`, which are 33, 100 and 300, were predicted as 31 to 33, 94 to
  * 108 and 292 to 309 with ticks of 1 ms, and as 20 to 32, 76 to 104 and 206 to 328 with ticks of
- * 0.5 ms. Predictions for `locked` were 5 to 19
- * points too low with ticks of 1 ms, and 15 too low to 10 too high with ticks of 0.5 ms (two runs
- * of `make bench-causal BENCH_ARGS='--unit 1 --turns 0 -d 25s --word=--tick=1ms'`).
+ * 0.5 ms. Predictions for `locked` were 5 to 19 points too low with ticks of 1 ms, and 15 too low
+ * to 10 too high with ticks of 0.5 ms (two runs of `make bench-causal BENCH_ARGS='--unit 1 --turns
+ * 0 -d 25s --word=--tick=1ms'`).
  */
 #define BURSTS_TICK_LEAST_NS (1 * NS_PER_MS)
 #define BURSTS_TICK_MOST_NS (2 * NS_PER_MS)
@@ -83,8 +83,8 @@ bool bursts_delayed(const struct burst_summary *summary);
 uint64_t bursts_tick_ns(const struct burst_summary *summary);
 /*
  * Returns the time in ns of which experiments and settling times are a multiple: half a burst, at
- * least a tick, at most BURSTS_TICK_DELAYED_NS. Where bursts are long, or their length is not known
- * (0), queues need more time to fill or drain than the same multiple of a tick.
+ * most BURSTS_TICK_DELAYED_NS, but never less than a tick. Where bursts are long, or their length
+ * is not known (0), queues need more time to fill or drain than the same multiple of a tick.
  */
 uint64_t bursts_unit_ns(uint64_t burst_ns, uint64_t tick_ns);
 /* Returns the shortest burst, in ns, for which ticks with this mean distance suffice. */

@@ -35,7 +35,8 @@ struct tick_snapshot {
 	/* Number of threads that run and are not in `stopped`: they did not stop in time, or were
 	 * not stopped because a stop up to 3 ms ago ended their turn on a CPU that they share. */
 	size_t missed;
-	/* time from the first stop request of this tick to the call of `decide` */
+	/* time from the first stop request of this tick, or from the moment at which it had taken
+	 * the CPUs of the target, to the call of `decide` */
 	uint64_t standing_ns;
 	/* Time for which the previous tick kept threads stopped after its standing_ns had ended:
 	 * duration of `decide` and of the requests to resume, plus the mean time until a resumed

@@ -29,17 +29,26 @@
 /* CPUs are taken when the tick is due, or later if it is expected to need longer than this until it
  * is ready. */
 #define LEAD_NS (100.0 * NS_PER_US)
-/* At shorter intervals between ticks, CPUs are taken at each tick. */
+/* At shorter intervals between ticks, CPUs are taken whatever the share of calls, if there is no
+ * free CPU for the sampler. */
 #define SHORT_INTERVAL_NS (2500 * NS_PER_US)
+/* There is a free CPU if the mean number of threads that ticks stop, and this number, are at most
+ * the number of CPUs: the sampler, and half a thread that a tick may have missed. */
+#define BESIDE_THREADS 1.5
 /* After its stop requests a tick plans the next occupation if the next tick is due later than this.
  * An earlier occupation could take a CPU from a thread that is about to stop. */
 #define PLAN_LEAST_NS (300 * NS_PER_US)
 /* Number of ticks in the running means of ready_ns and complete. */
 #define MEMORY 16.0
 /* If fewer than this share of the ticks got all CPUs in time, none is taken for the next
- * REST_TICKS. */
+ * REST_TICKS. At a tick that does not get all of them, some threads wait and others run on: where
+ * CPUs are taken for the sake of equal waits, most ticks have to get them. */
 #define COMPLETE_LEAST 0.5
+#define COMPLETE_LEAST_OFTEN 0.8
 #define REST_TICKS 1000
+/* After a tick that began this late none is taken for the next REST_TICKS either: the thread on the
+ * CPU to which the sampler was pinned cannot be preempted. */
+#define LATE_NS NS_PER_MS
 
 struct hold_occupy {
 	struct occupation shared;
@@ -50,6 +59,7 @@ struct hold_occupy {
 	struct call_share calls;
 	double ready_ns; /* mean time from the due time of a tick until it is ready */
 	double complete; /* mean share of the planned ticks that got all CPUs */
+	double running;  /* mean number of threads whose stops a tick requests */
 	/* Number of ticks that requested a stop, and of those that got all CPUs. */
 	uint64_t ticks, taken;
 	uint64_t planned_ns;  /* due time of the tick for which CPUs are taken; 0: none is */
@@ -111,11 +121,19 @@ begin_round(struct hold_occupy *occupy, uint64_t due_ns)
 			 due_ns != 0 ? due_ns + (uint64_t)(occupy->ready_ns - lead) : 0);
 }
 
+/* True if ticks are frequent, and the sampler takes its CPU from a thread of the target. */
+static bool
+is_crowded(const struct hold_occupy *occupy)
+{
+	return occupy->often && occupy->running + BESIDE_THREADS > (double)occupy->count;
+}
+
 static bool
 is_wanted(const struct hold_occupy *occupy)
 {
-	return occupy->item != NULL && (occupy->often || occupy->calls.high) && occupy->rest == 0 &&
-	       occupy->since_probe + 1 < PROBE_PERIOD && occupy->ready_ns < READY_MOST_NS;
+	return occupy->item != NULL && (is_crowded(occupy) || occupy->calls.high) &&
+	       occupy->rest == 0 && occupy->since_probe + 1 < PROBE_PERIOD &&
+	       occupy->ready_ns < READY_MOST_NS;
 }
 
 void
@@ -158,6 +176,10 @@ hold_occupy_tick(struct hold_occupy *occupy, uint64_t due_ns)
 	if (occupy == NULL)
 		return;
 	occupy->due_ns = due_ns;
+	if (occupy->planned_ns != 0 && clock_now_ns() > due_ns + LATE_NS) {
+		occupy->rest = REST_TICKS;
+		hold_occupy_cancel(occupy);
+	}
 	/* A tick may begin before it is due: the last one. */
 	if (occupy->planned_ns != due_ns || clock_now_ns() < due_ns || !occupy->pin.pinned)
 		hold_occupy_cancel(occupy);
@@ -196,6 +218,7 @@ hold_occupy_await(struct hold_occupy *occupy, size_t running)
 	if (now > occupy->due_ns)
 		add_to_mean(&occupy->ready_ns,
 			    fmin((double)(now - occupy->due_ns), 2 * READY_MOST_NS));
+	add_to_mean(&occupy->running, (double)running);
 	occupy->ticks += running > 0;
 	occupy->probes = occupy->planned_ns == 0;
 	if (occupy->planned_ns != 0 && running > 0) {
@@ -214,7 +237,8 @@ hold_occupy_end(struct hold_occupy *occupy, uint64_t next_due_ns)
 	occupy->since_probe = occupy->probes ? 0 : occupy->since_probe + 1;
 	if (occupy->rest > 0) {
 		occupy->rest--;
-	} else if (occupy->complete < COMPLETE_LEAST) {
+	} else if (occupy->complete <
+		   (occupy->calls.high ? COMPLETE_LEAST : COMPLETE_LEAST_OFTEN)) {
 		occupy->rest = REST_TICKS;
 		occupy->complete = 1;
 	}

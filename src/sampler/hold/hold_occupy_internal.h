@@ -6,8 +6,8 @@
  * The sampler uses one CPU at a tick, and on a machine without a free CPU delays the thread that
  * ran there while the others run on. With bursts and ticks of 1 ms, a latency that is 5.0 times as
  * long with a faster function was then predicted as 4.5 times, and with all CPUs taken as 5.0
- * times. The shorter the ticks, the larger this error: CPUs are taken at each tick if the mean
- * interval is shorter than 2.5 ms.
+ * times. The shorter the ticks, the larger this error: if the mean interval is shorter than 2.5 ms,
+ * and no CPU is free, CPUs are taken at nearly each tick.
  *
  * A stop request takes effect at the end of the system call that the thread makes before the
  * interrupt arrives (occupy_internal.h). A candidate that makes system calls often would be found
@@ -20,8 +20,8 @@
  * The CPUs are taken when the tick is due, or, of a program with many threads, 100 us before the
  * tick expects to have observed them. The CPU on which the tick runs needs no occupier: the sampler
  * is pinned to it before it sleeps, and preempts the thread there when it wakes. No CPU is taken if
- * ticks need too long until their requests; for a while after CPUs were not taken in time; and in
- * runs that count by breakpoints (begin_occupation, sampler.c).
+ * ticks need too long until their requests; for a while after CPUs were not taken in time, or a
+ * tick was late; and in runs that count by breakpoints (begin_occupation, sampler.c).
  */
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_OCCUPY_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_OCCUPY_INTERNAL_H
