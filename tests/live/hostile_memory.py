@@ -21,7 +21,7 @@ from sampling import (MOST_SECONDS, field, in_group, is_free, make_group, of_thr
 
 NOBODY = 65534         # the user that has mounted the file system, and of the program
 SIZE = 1 << 20         # of the file
-FAST = ['-r', '2000', '--max-overhead', '100']
+FAST = ['-r', '2000', '--max-overhead', '100', '--max-stopped', '100']
 MOMENTS = 10           # signals at random moments
 MOST_WAIT = 0.3        # seconds until such a signal
 QUOTA = 10             # percent of a CPU
@@ -165,7 +165,7 @@ def main():
                 else:
                     set_quota(group, QUOTA)
                     # When the quota ends in the first stops, --max-stopped allows no more of them.
-                    check_run('throttled', in_group(group, [wallsample]), pid, out, FAST,
+                    check_run('throttled', in_group(group, [wallsample]), pid, out, FAST[:-2],
                               ['spin', '[running: not stopped]'])
         finally:
             mounted.end()
