@@ -20,7 +20,7 @@ import time
 
 import fuse
 from sampling import (BOUND, MOST_SECONDS, field, in_group, make_group, of_threads, remove_group,
-                      until, until_free)
+                      set_quota, until, until_free)
 
 BUSY = 6               # threads that count outside of the library: more than CPUs
 LINE = 64              # bytes of a counter; those of the busy threads are behind the words
