@@ -223,8 +223,7 @@ has_settled(const struct causal_run *run, uint64_t now_ns)
 {
 	const uint64_t wanted_ns = run->result->experiment_ns;
 	const uint64_t part_ns = (uint64_t)(SETTLE_PART * (double)wanted_ns);
-	const uint64_t units_ns = SETTLE_UNITS *
-				  bursts_unit_ns(run->result->burst_ns, run->result->tick_ns);
+	const uint64_t units_ns = SETTLE_UNITS * unit_of(run);
 	const uint64_t longer_ns = wanted_ns > units_ns ? wanted_ns : units_ns;
 
 	return has_lasted(run, now_ns, part_ns, SETTLE_ENOUGH) ||

@@ -10,6 +10,7 @@ must not be said, with certainty, to bring less; what truly brings much must not
 nor what truly hurts to help.
 """
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -144,8 +145,8 @@ def not_first(wallsample, target):
 
 
 def ticks_of(wallsample, target, unit):
-    """Time between ticks in ms that is chosen for units of `unit` ms, the number of ticks in an
-    experiment, and what stderr says before the experiments."""
+    """Time between ticks that is chosen for units of `unit` ms, length of bursts (infinite: not
+    known) and of an experiment, all in ms, and what stderr says before the experiments."""
     with Program(target, 'serial', 'unit=%g' % unit) as program:
         done = subprocess.run([
             wallsample, 'causal', '-p', str(program.pid), '--progress', 'var:progress',
@@ -154,8 +155,9 @@ def ticks_of(wallsample, target, unit):
     if done.returncode not in (0, 1, 2):
         sys.exit('FAILED: unit %g: status %d: %s' % (unit, done.returncode, done.stderr))
     lines = done.stderr.split('experiments on')[0]
-    method = json.loads(done.stdout)['method']
-    return (method['tick_ns'] / 1e6, method['experiment_ns'] / method['tick_ns'],
+    report = json.loads(done.stdout)
+    method, burst_ns = report['method'], report['run']['burst_ns'] or math.inf
+    return (method['tick_ns'] / 1e6, burst_ns / 1e6, method['experiment_ns'] / 1e6,
             'bursts of' in lines, 'wait for a CPU' in lines)
 
 
@@ -165,10 +167,9 @@ def wrong_ticks(wallsample, target):
     no bursts are known."""
     for unit, least, most, warned in ((4, 1.2, 2, False), (0.05, 1, 1, True)):
         for _ in range(TICK_TRIES):
-            tick, length, warns, waits = ticks_of(wallsample, target, unit)
-            # Of a short run: 50 times half a burst or a tick, and a quarter of a second at most.
-            if not 49.9 < length < 50.1 * max(1, LONG_UNIT / tick):
-                yield 'a run of 0.2 s: experiments of %g ticks' % length
+            tick, burst, length, warns, waits = ticks_of(wallsample, target, unit)
+            if abs(length - 50 * max(tick, min(burst / 2, LONG_UNIT))) > 1e-3:
+                yield 'a run of 0.2 s: experiments of %g ms, bursts of %g ms' % (length, burst)
             print('unit %g: ticks every %g ms%s%s' % (
                 unit, tick, ', a warning' if warns else '', ', too few CPUs' if waits else ''))
             if tick == 5 if waits else least <= tick <= most and warns == warned:

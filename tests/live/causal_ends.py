@@ -22,6 +22,9 @@ WORDS = ['--select', '^(part|phase)_', '--speedups', '0,100', '--tick', '5ms',
 # Ticks so long that CPUs are taken because of calls alone (SHORT_INTERVAL_NS, hold_occupy.c).
 CALLS_WORDS = ['--select', '^first$', '--speedups', '0,100', '--tick', '3ms', '--experiment',
                '100ms', '--profile-time', '300ms', '-d', '600s', '-o', '-']
+# Ticks so short that CPUs are taken because none is free.
+CROWDED_WORDS = ['--select', '^phase_', '--speedups', '0,100', '--tick', '1ms', '--experiment',
+                 '100ms', '--profile-time', '100ms', '-d', '600s', '-o', '-']
 TAKEN = 1e-3   # seconds of CPU time of occupiers that show that ticks take CPUs
 # A program that waits for CPUs for this share of the time in which it could run is on a busy
 # machine. Ticks begin to take CPUs after 16 stops, at 3 ms each, if they do at all
@@ -200,20 +203,38 @@ def occupiers_cpu(pid):
     return sum(cpu_of(pid, tid) for tid in os.listdir('/proc/%d/task' % pid) if tid != str(pid))
 
 
-def uses_cpu(pid):
-    """True if threads of wallsample but the sampler's use a CPU within ten milliseconds."""
-    before = occupiers_cpu(pid)
-    time.sleep(0.01)
-    return occupiers_cpu(pid) != before
+def is_stopped_at_once(pid):
+    """True if all threads are stopped at one moment: none has run since the first state was read. A
+    wallsample that the supervisor continues runs and stops again within a millisecond."""
+    before = times_of_all(pid)
+    return is_stopped(pid) and times_of_all(pid) == before
+
+
+def until_inactive(pid):
+    """Returns when no thread of the stopped process is on a CPU. A thread is in the state T a moment
+    before it leaves its CPU, which is when its CPU time is counted. Reading its system call waits
+    for that (wait_task_inactive in the kernel)."""
+    for tid in os.listdir('/proc/%d/task' % pid):
+        with open('/proc/%d/task/%s/syscall' % (pid, tid)) as call:
+            call.read()
 
 
 class Busy(Exception):
     """Other processes use the CPUs: ticks then find threads that wait for one, and take none."""
 
 
+def times_of_all(pid):
+    """As times_of, of all threads of the process together."""
+    try:
+        return [sum(times) for times in
+                zip(*(times_of(pid, tid) for tid in os.listdir('/proc/%d/task' % pid)))]
+    except FileNotFoundError:
+        return [0, 0]
+
+
 def until_taken(tool, program):
     before = occupiers_cpu(tool.child.pid)
-    began, (ran, waited) = time.monotonic(), times_of(program.pid, str(program.pid))
+    began, (ran, waited) = time.monotonic(), times_of_all(program.pid)
 
     def taken():
         if tool.child.poll() is not None:
@@ -222,7 +243,7 @@ def until_taken(tool, program):
         if occupiers_cpu(tool.child.pid) > before + TAKEN:
             return True
         time.sleep(0.001)
-        now = times_of(program.pid, str(program.pid))
+        now = times_of_all(program.pid)
         if time.monotonic() - began > BUSY_FOR and \
                 now[1] - waited > BUSY_SHARE * (now[0] - ran + now[1] - waited):
             status = tool.kill(signal.SIGINT)
@@ -239,11 +260,22 @@ def calls_tool(program, before=()):
     return Wallsample(program.pid, 'var:sink', CALLS_WORDS, before)
 
 
-def test_killed_while_taking_cpus():
+def crowded_tool(program):
+    return Wallsample(program.pid, 'var:progress', CROWDED_WORDS)
+
+
+def crowd():
+    """A program with two threads that run, on as many CPUs."""
+    program = Program(sys.argv[2], 'phases')
+    os.sched_setaffinity(program.pid, sorted(os.sched_getaffinity(0))[:2])
+    return program
+
+
+def kill_while_taking_cpus(start, attach):
     chance = random.Random(2)
-    with Calls() as program:
+    with start() as program:
         for _ in range(KILLS):
-            tool = calls_tool(program)
+            tool = attach(program)
             until_taken(tool, program)
             end = time.monotonic() + chance.uniform(0, 0.004)
             until('a random moment', lambda: time.monotonic() > end)
@@ -251,24 +283,47 @@ def test_killed_while_taking_cpus():
             runs_on(program, 'killed while taking CPUs')
 
 
-def test_stopped_while_taking_cpus():
+def test_killed_while_taking_cpus():
+    kill_while_taking_cpus(Calls, calls_tool)
+
+
+def test_killed_while_no_cpu_is_free():
+    kill_while_taking_cpus(crowd, crowded_tool)
+
+
+def stop_while_taking_cpus(start, attach):
     """A wallsample that is stopped uses no CPU, and continues."""
     chance = random.Random(3)
-    with Calls() as program:
-        tool = calls_tool(program)
+    with start() as program:
+        tool = attach(program)
         for _ in range(KILLS):
             until_taken(tool, program)
             end = time.monotonic() + chance.uniform(0, 0.004)
             until('a random moment', lambda: time.monotonic() > end)
             tool.child.send_signal(signal.SIGSTOP)
-            # The supervisor continues it; it releases its threads and stops again.
+            # The supervisor continues it; it releases the program's threads and stops again. The
+            # program is checked before wallsample, which could otherwise be seen in its first stop.
             until('it is stopped and traces no thread',
-                  lambda: is_stopped(tool.child.pid) and not is_traced(program.pid))
-            # A thread is stopped before it leaves its CPU, and its time is counted then.
-            until('a stopped wallsample uses no CPU', lambda: not uses_cpu(tool.child.pid))
+                  lambda: not is_traced(program.pid) and is_stopped_at_once(tool.child.pid))
+            until_inactive(tool.child.pid)
+            own = cpu_of(tool.child.pid, tool.child.pid)
+            before = occupiers_cpu(tool.child.pid)
+            began = time.monotonic()
+            until('ten milliseconds', lambda: time.monotonic() > began + 0.01)
+            if occupiers_cpu(tool.child.pid) != before and \
+                    cpu_of(tool.child.pid, tool.child.pid) == own:
+                complain('stopped wallsample: it uses a CPU')
             tool.child.send_signal(signal.SIGCONT)
         tool.kill(signal.SIGINT)
         runs_on(program, 'stopped while taking CPUs')
+
+
+def test_stopped_while_taking_cpus():
+    stop_while_taking_cpus(Calls, calls_tool)
+
+
+def test_stopped_while_no_cpu_is_free():
+    stop_while_taking_cpus(crowd, crowded_tool)
 
 
 def test_throttled():
@@ -309,8 +364,10 @@ def test_silence():
 
 def main():
     for name, test in list(globals().items()):
-        if len(sys.argv) < 4 and test in (test_killed_while_taking_cpus,
-                                          test_stopped_while_taking_cpus, test_throttled):
+        if len(sys.argv) < 4 and test in (
+                test_killed_while_taking_cpus, test_killed_while_no_cpu_is_free,
+                test_stopped_while_taking_cpus, test_stopped_while_no_cpu_is_free,
+                test_throttled):
             continue
         if name.startswith('test_'):
             print(name, flush=True)

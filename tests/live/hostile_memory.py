@@ -86,8 +86,8 @@ def check_run(name, command, pid, out, words, frames=('spin',)):
     """Samples the program: no thread stays stopped, and one of the frames is in the report."""
     status, text, _ = sample(command, pid, out, words)
     print('%s: status %s' % (name, status), flush=True)
-    if (status not in (0, 1) or not is_free(pid)
-            or not any(frame in text for frame in frames)):
+    if (status not in (0, 1) or not is_free(pid) or
+            not any(frame in text for frame in frames)):
         sys.exit('FAILED: threads %s; output: %s' % (of_threads(pid, 'State'), text[:300]))
 
 
@@ -164,8 +164,10 @@ def main():
                     print('left out: no control group with a quota of CPU time can be made here')
                 else:
                     set_quota(group, QUOTA)
+                    throttled = in_group(group, [wallsample])
+                    check_run('throttled', throttled, pid, out, FAST)
                     # When the quota ends in the first stops, --max-stopped allows no more of them.
-                    check_run('throttled', in_group(group, [wallsample]), pid, out, FAST[:-2],
+                    check_run('throttled, few stops', throttled, pid, out, FAST[:-2],
                               ['spin', '[running: not stopped]'])
         finally:
             mounted.end()
