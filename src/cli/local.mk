@@ -3,6 +3,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/cli/guard.h \
 	include/wallsample/cli/options.h \
 	include/wallsample/cli/supervisor.h \
+	src/cli/again.c \
+	src/cli/again_internal.h \
 	src/cli/causal_command_internal.h \
 	src/cli/causal_phases.c \
 	src/cli/causal_ticks.c \

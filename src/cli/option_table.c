@@ -85,6 +85,9 @@ const struct option_row option_table[] = {
 	{ .name = "limit", .commands = FOR_REPORTS | FOR_CAUSAL | FOR_CAUSAL_FILE, .letter = 'n',
 	  .argument = "N", OPT_NUMBER(limit), .min = 1, .max = 1000000000, .unit = "rows",
 	  .help = "rows of a table (default 20; 8 for each thread where threads are kept apart)" },
+	{ .name = "full", .commands = FOR_REPORT_OF_ONE, OPT_FLAG(full),
+	  .help = "the whole text report: all tables, the cost and the quality of sampling; "
+		  "without it one screen" },
 	{ .name = "threads", .commands = FOR_REPORT_OF_ONE, .letter = 't', OPT_FLAG(threads),
 	  .help = "keep the threads apart: a table of functions for each thread; in folded "
 		  "stacks the thread is the outermost frame" },

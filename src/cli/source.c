@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "wallsample/format/exporters.h"
+#include "cli/again_internal.h"
 #include "cli/run_internal.h"
 #include "wallsample/report/quantity.h"
 
@@ -274,16 +275,39 @@ choose_key(const struct request *request)
 	return request->options->lines ? VIEW_BY_LINE : request->options->by;
 }
 
-/*
- * Returns a new view by function, if the exporter needs one and `view` has another key; else NULL.
- */
-static struct view *
-view_functions(const struct request *request, const struct source *source, const struct view *view)
+/* The views of one profile that exporters use. */
+struct views {
+	struct view *view;
+	struct view *functions, *lines; /* by function, and by line; NULL: not needed */
+	bool by_line;                   /* `lines` is `view` */
+};
+
+static void
+views_make(const struct request *request, const struct source *source, struct profile *profile,
+	   struct views *out)
 {
-	if (!request->exporter->in_words || view_key(view) == VIEW_BY_FUNCTION)
-		return NULL;
-	return view_create(view_profile(view), source->symbols, &request->options->filter,
-			   VIEW_BY_FUNCTION);
+	const struct filter *filter = &request->options->filter;
+	const bool in_words = request->exporter->in_words &&
+			      request->options->verb->bit != FOR_DUMP;
+	const enum view_key key = choose_key(request);
+
+	*out = (struct views){ .view = view_create(profile, source->symbols, filter, key) };
+	out->by_line = key == VIEW_BY_LINE;
+	if (in_words && key != VIEW_BY_FUNCTION)
+		out->functions = view_create(profile, source->symbols, filter, VIEW_BY_FUNCTION);
+	if (in_words && !out->by_line)
+		out->lines = view_create(profile, source->symbols, filter, VIEW_BY_LINE);
+	if (out->by_line)
+		out->lines = out->view;
+}
+
+static void
+views_release(struct views *views)
+{
+	view_free(views->view);
+	view_free(views->functions);
+	if (!views->by_line)
+		view_free(views->lines);
 }
 
 int
@@ -309,6 +333,8 @@ source_write(const struct request *request, const struct source *source, const s
 		.began_ns = source->began_ns,
 		.end = source->end,
 		.snapshot = snapshot,
+		.full = options->full,
+		.table = limit != 0 || options->sort != WEIGHT_WALL,
 		.by_thread = options->threads,
 		.sort = options->sort,
 		.limit = limit != 0 ? limit : TABLE_ROWS,
@@ -322,23 +348,28 @@ source_write(const struct request *request, const struct source *source, const s
 	};
 	struct profile *profile = part->profile != NULL ? part->profile : source->profile;
 	struct writing writing = { request->exporter, &input, options->verb->bit == FOR_DUMP };
-	struct view *view, *functions;
 	struct strbuf hint = STRBUF_INIT;
+	struct views views;
+	struct again again;
 	int rc;
 
 	if (source->stats.calibrated)
 		profile_calibrate_parallelism(profile);
-	view = view_create(profile, source->symbols, &options->filter, choose_key(request));
-	functions = view_functions(request, source, view);
+	views_make(request, source, profile, &views);
 	add_names_hint(&hint, symbols_debuginfod_state(source->symbols));
-	input.view = view;
-	input.functions = functions;
+	input.view = views.view;
+	input.functions = views.functions;
+	input.lines = views.lines;
 	input.names_hint = hint.data;
+	if (again_make(options, &again)) {
+		input.again_before = again.before.data;
+		input.again_after = again.after.data;
+	}
 	rc = output_write(&request->output, write_view, &writing, err);
 	if (rc == 0)
-		say_written(request, source, view, &input);
+		say_written(request, source, views.view, &input);
 	strbuf_release(&hint);
-	view_free(view);
-	view_free(functions);
+	again_release(&again);
+	views_release(&views);
 	return rc;
 }

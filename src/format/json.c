@@ -147,6 +147,24 @@ write_losses(struct writing *writing)
 			json_pack("{s:o, s:o}", "samples_failed", failed, "stacks_cut_off", cut));
 }
 
+/* What the target did by the kernel's counters. */
+static void
+write_work(struct writing *writing)
+{
+	const struct counters *work = &writing->input->stats->work;
+	json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "reads",
+				   (json_int_t)work->reads, "read_bytes",
+				   (json_int_t)work->read_bytes, "writes", (json_int_t)work->writes,
+				   "written_bytes", (json_int_t)work->written_bytes, "minor_faults",
+				   (json_int_t)work->minor_faults, "major_faults",
+				   (json_int_t)work->major_faults, "throttled_ns",
+				   (json_int_t)work->throttled_ns);
+
+	if (work->cpu_limit > 0)
+		json_object_set_new(object, "cpu_limit", json_real(work->cpu_limit));
+	json_stream_put(&writing->json, "work", object);
+}
+
 static void
 write_total(struct writing *writing)
 {
@@ -354,7 +372,9 @@ json_write(const struct export_input *input, FILE *out)
 	write_sampling(&writing);
 	write_cost(&writing);
 	write_losses(&writing);
+	write_work(&writing);
 	write_total(&writing);
+	report_json_first(input, &writing.json);
 	write_parallelism(&writing);
 	write_functions(&writing);
 	write_threads(&writing);
@@ -376,6 +396,7 @@ json_write(const struct export_input *input, FILE *out)
 
 const struct exporter exporter_json = {
 	.name = "json",
+	.in_words = true,
 	.help = "the whole report as data",
 	.endings = "json",
 	.noun = "report",

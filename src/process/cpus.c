@@ -92,11 +92,16 @@ static const struct cgroup_limit cpu_limit = { .controller = "cpu",
 					       .v1 = limit_v1,
 					       .v2 = limit_v2 };
 
+double
+process_cpu_quota(const struct process *process)
+{
+	return cgroup_least(process->dirfd, &cpu_limit);
+}
+
 unsigned
 process_allowed_cpus(const struct process *process)
 {
-	const double affinity = count_affinity(process),
-		     quota = ceil(cgroup_least(process->dirfd, &cpu_limit));
+	const double affinity = count_affinity(process), quota = ceil(process_cpu_quota(process));
 
 	return (unsigned)fmax(fmin(affinity, quota), 1);
 }

@@ -52,6 +52,8 @@ read_line(int dirfd, const char *name, char *to, size_t size)
 #define STAT_FIELDS(X)                                                                             \
 	X(4, ppid, INT32_MAX)                                                                      \
 	X(9, flags, UINT64_MAX)                                                                    \
+	X(10, minor_faults, UINT64_MAX)                                                            \
+	X(12, major_faults, UINT64_MAX)                                                            \
 	X(14, user_ticks, UINT64_MAX)                                                              \
 	X(15, system_ticks, UINT64_MAX)                                                            \
 	X(20, num_threads, UINT32_MAX)                                                             \

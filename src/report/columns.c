@@ -111,7 +111,7 @@ columns_measure(const struct columns *table, size_t width, size_t *widths)
 	size_t before = 0;
 
 	for (size_t c = 0; c <= last; c++)
-		widths[c] = display_width(table->column[c].title);
+		widths[c] = table->untitled ? 0 : display_width(table->column[c].title);
 	for (size_t i = 0; i < table->cell_count; i++) {
 		const size_t c = i % table->column_count;
 		const size_t cells = cell_width(&table->cell[i]);
@@ -128,43 +128,46 @@ columns_measure(const struct columns *table, size_t width, size_t *widths)
 		widths[last] = width > before + LAST_LEAST ? width - before : LAST_LEAST;
 }
 
-/* Writes the text of a cell in column `c`, which is `width` cells wide, and clears the text. */
+/* Writes the text of a cell in column `c`, which is `width` cells wide, and clears the text. `gap`
+ * is the number of cells before it that are still to be written, so that no line ends with
+ * spaces. */
 static void
-write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text, size_t width)
+write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text, size_t width,
+	   size_t *gap)
 {
 	const size_t cells = display_width(text->data);
 	const size_t space = cells < width ? width - cells : 0;
 
-	/* For an empty cell in the last column nothing is written, not even the gap before it. */
-	if (cells == 0 && c + 1 == table->column_count)
+	*gap += c > 0 ? GAP : 0;
+	if (cells == 0) {
+		*gap += width;
 		return;
-	if (c > 0)
-		display_pad(out, GAP);
-	if (table->column[c].right)
-		display_pad(out, space);
+	}
+	display_pad(out, *gap + (table->column[c].right ? space : 0));
 	fputs(text->data, out);
-	if (!table->column[c].right && c + 1 < table->column_count)
-		display_pad(out, space);
+	*gap = table->column[c].right ? 0 : space;
 	strbuf_clear(text);
 }
 
 void
 columns_write(const struct columns *table, FILE *out, size_t width)
 {
-	size_t widths[COLUMNS_MAX];
+	size_t widths[COLUMNS_MAX], gap = 0;
 	struct strbuf text = STRBUF_INIT;
 
 	columns_measure(table, width, widths);
-	for (size_t c = 0; c < table->column_count; c++) {
+	for (size_t c = 0; c < table->column_count && !table->untitled; c++) {
 		display_add_fitted(&text, table->column[c].title, widths[c]);
-		write_cell(table, out, c, &text, widths[c]);
+		write_cell(table, out, c, &text, widths[c], &gap);
 	}
-	fputc('\n', out);
+	if (!table->untitled)
+		fputc('\n', out);
 	for (size_t i = 0; i < table->cell_count; i++) {
 		const size_t c = i % table->column_count;
 
+		gap = c == 0 ? 0 : gap;
 		columns_cell_text(table, i, widths[c], &text);
-		write_cell(table, out, c, &text, widths[c]);
+		write_cell(table, out, c, &text, widths[c], &gap);
 		if (c + 1 == table->column_count)
 			fputc('\n', out);
 	}

@@ -163,6 +163,39 @@ document_item(struct page *page, const char *number, const char *other, const ch
 	strbuf_release(&sb);
 }
 
+/* --- the first screen ------------------------------------------------------------------- */
+
+static void
+document_head(struct page *page, const char *left, const char *right)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_add_format(&text, "%s: %s", left, right);
+	document_paragraph(page, text.data);
+	strbuf_release(&text);
+}
+
+static void
+document_part(struct page *page, const char *name, const char *legend)
+{
+	document_heading(page, name);
+	if (legend[0] != '\0')
+		document_paragraph(page, legend);
+}
+
+static void
+document_cause(struct page *page, size_t number, const char *title, const char *text)
+{
+	(void)number;
+	document_field(page, title, text);
+}
+
+static void
+document_detail(struct page *page, const char *label, const char *text)
+{
+	document_item(page, label, NULL, text);
+}
+
 /* --- tables ----------------------------------------------------------------------------- */
 
 /*
@@ -374,6 +407,10 @@ document_plot(struct page *page, const struct plot *plot)
 /* --- the whole -------------------------------------------------------------------------- */
 
 static const struct page_ops document_ops = {
+	.head = document_head,
+	.part = document_part,
+	.cause = document_cause,
+	.detail = document_detail,
 	.section = document_section,
 	.heading = document_heading,
 	.lead = document_paragraph,

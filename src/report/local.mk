@@ -13,6 +13,13 @@ libwallsample_a_SOURCES += \
 	src/report/columns.c \
 	include/wallsample/report/columns.h \
 	src/report/display.c \
+	src/report/first_causes.c \
+	src/report/first_json.c \
+	src/report/first_locks.c \
+	src/report/first_quality.c \
+	src/report/first_words.c \
+	src/report/first_work.c \
+	src/report/first_internal.h \
 	src/report/json_parts.c \
 	src/report/json_stream.c \
 	include/wallsample/report/page.h \
@@ -29,7 +36,7 @@ libwallsample_a_SOURCES += \
 	src/report/report_gil.c \
 	src/report/report_internal.h \
 	src/report/report_parallelism.c \
-	src/report/report_summary.c \
+	src/report/report_first.c \
 	src/report/report_threads.c \
 	src/report/report_tree.c \
 	src/report/report_waiting.c \

@@ -11,7 +11,7 @@
 #include "wallsample/report/quantity.h"
 #include "wallsample/analysis/margin.h"
 #include "wallsample/thread/state.h"
-#include "report/report_internal.h"
+#include "report/first_internal.h"
 
 #define THREAD_TABLES_MOST 10
 /* Maximum number of command lines of several processes. */
@@ -22,22 +22,13 @@
 #define WIDE 120
 /* Maximum number of rows of the first table, which has the program's own functions. */
 #define PROGRAM_ROWS 10
+/* Maximum numbers of causes and of places in a whole report. */
+#define CAUSES_MOST 20
+#define PLACES_MOST 10
 #define SCRIPT_TITLE "The program's own, each with the native code that it called"
 #define LIBRARY_TITLE "The program's own, each with the library's code that it called"
 
 /* --- header -------------------------------------------------------------------------- */
-
-static void
-write_end(const struct run_stats *stats, struct page *page)
-{
-	page_add(page, "The process exited while it was sampled");
-	if (stats->child_exited && WIFEXITED(stats->child_status))
-		page_add(page, ", with status %d", WEXITSTATUS(stats->child_status));
-	else if (stats->child_exited && WIFSIGNALED(stats->child_status))
-		page_add(page, ", killed by signal %d (%s)", WTERMSIG(stats->child_status),
-			 strsignal(WTERMSIG(stats->child_status)));
-	page_field(page, "Note", ".");
-}
 
 /* Writes "101, 102 (postgres), 204 (nginx)": the name follows the last of successive processes that
  * have it. */
@@ -113,8 +104,8 @@ write_header(const struct export_input *input, struct page *page)
 		report_write_selected(input->view, "Shown", page);
 	if (input->snapshot)
 		page_field(page, "Note", "Sampling continues: this is an intermediate report.");
-	else if (input->end == RUN_END_EXITED)
-		write_end(stats, page);
+	else if (report_add_end(input, &page->text))
+		page_end_field(page, "Note");
 }
 
 /* --- functions ---------------------------------------------------------------------------- */
@@ -401,13 +392,28 @@ report_json_states(const struct view *view, struct json_stream *stream)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* Writes why the program is slow and where its time goes. */
+static void
+write_first(const struct export_input *input, struct page *page)
+{
+	struct first first;
+
+	if (view_row_count(input->view) == 0 || view_is_blame(input->view))
+		return;
+	first_make(input, &first);
+	if (!page->in_words)
+		first_write_head(&first, page);
+	first_write_causes(&first, CAUSES_MOST, page);
+	first_write_places(&first, PLACES_MOST, page);
+	first_write_quality(&first, page);
+	first_release(&first);
+}
+
 static void
 write_report(const struct export_input *input, struct page *page)
 {
-	if (page->in_words) {
-		report_write_summary(input, page);
-		page->ops->heading(page, "What was sampled");
-	}
+	write_first(input, page);
+	page->ops->heading(page, "What was sampled");
 	write_header(input, page);
 	report_write_deadlocks(input->view, page);
 	page->ops->section(page, report_key_words[view_key(input->view)].plural);
@@ -439,6 +445,27 @@ write_report(const struct export_input *input, struct page *page)
 						   "There are no samples.");
 	}
 	report_write_cost(input, page);
+}
+
+void
+report_write_asked(const struct export_input *input, struct page *page)
+{
+	const bool blame = view_is_blame(input->view);
+
+	if (view_row_count(input->view) == 0)
+		return;
+	if (input->by_thread || input->table || blame || view_key(input->view) != VIEW_BY_FUNCTION)
+		page->ops->section(page, report_key_words[view_key(input->view)].plural);
+	if (input->by_thread)
+		write_functions_by_thread(input, page);
+	else if (input->table || blame || view_key(input->view) != VIEW_BY_FUNCTION)
+		write_functions(input, page);
+	if (input->focus != NULL)
+		report_write_focus(input, page);
+	if (input->tree > 0)
+		report_write_tree(input, page);
+	if (blame || view_key(input->view) == VIEW_BY_LOCK)
+		report_write_waiting(input, page);
 }
 
 void

@@ -17,6 +17,8 @@
 
 /* Writes a subject of any kind: a report, a comparison or a causal profile. */
 void report_write(const struct export_subject *subject, struct page *page);
+/* Writes the tables that options ask for, below a first screen. */
+void report_write_asked(const struct export_input *input, struct page *page);
 void report_diff_write(const struct diff_input *input, struct page *page);
 void report_causal_write(const struct causal_input *input, struct page *page);
 /* Writes a paragraph for each reason why the results are less certain, if there are any. */
@@ -27,8 +29,6 @@ void text_async_write(const struct async_tasks *tasks, struct page *page);
 
 /* --- parts: each writes nothing when it has nothing to report --------------------------------- */
 
-/* Writes the summary: the findings on what limits the program. */
-void report_write_summary(const struct export_input *input, struct page *page);
 /* Writes the deadlocks: the threads of each ring of threads that wait for one another. */
 void report_write_deadlocks(const struct view *view, struct page *page);
 /* Writes the call tree, at most input->tree nodes. */
@@ -69,6 +69,8 @@ struct report_weight_words {
 };
 extern const struct report_weight_words report_weight_words[]; /* indexed by enum weight */
 
+/* Adds a sentence if the process exited while it was sampled. Returns false if it did not. */
+bool report_add_end(const struct export_input *input, struct strbuf *out);
 /* True if one of the selected samples is of a green task. */
 bool report_has_green(const struct export_input *input);
 /*

@@ -140,6 +140,7 @@ report_table_write(const struct report_table *table, struct page *page)
 	for (size_t c = 0; c < count; c++)
 		column[c] = (struct column){ chosen[c]->title, !chosen[c]->left, chosen[c]->most };
 	columns_init(&cells, column, count);
+	cells.untitled = table->untitled;
 	for (size_t i = 0; i < table->row_count && i < limit_of(table); i++)
 		for (size_t c = 0; c < count; c++) {
 			const struct report_cell cell = cell_at(table, i, chosen[c]);

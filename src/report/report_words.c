@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* report_words.c - titles and nouns of rows and weights, and texts of several parts of a report. */
+#include <string.h>
+#include <sys/wait.h>
+
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 
@@ -33,6 +36,23 @@ report_add_others(const struct export_input *input, struct strbuf *out)
 		strbuf_add_format(out, " and %s",
 				  quantity_things(input->process_count - 1, "other", "others")
 					  .text);
+}
+
+bool
+report_add_end(const struct export_input *input, struct strbuf *out)
+{
+	const struct run_stats *stats = input->stats;
+
+	if (input->end != RUN_END_EXITED)
+		return false;
+	strbuf_add_text(out, "The process exited while it was sampled");
+	if (stats->child_exited && WIFEXITED(stats->child_status))
+		strbuf_add_format(out, ", with status %d", WEXITSTATUS(stats->child_status));
+	else if (stats->child_exited && WIFSIGNALED(stats->child_status))
+		strbuf_add_format(out, ", killed by signal %d (%s)", WTERMSIG(stats->child_status),
+				  strsignal(WTERMSIG(stats->child_status)));
+	strbuf_add_text(out, ".");
+	return true;
 }
 
 bool

@@ -1,17 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - lays out the elements of a report on a terminal. */
+#include <stdlib.h>
+
+#include "report/first_internal.h"
 #include "wallsample/report/display.h"
-#include "report/report_internal.h"
 
 #define LABEL_WIDTH 10
 #define ITEM_WIDTH 18 /* width in cells of an item's first number with the spaces before it */
 #define OTHER_WIDTH 8
+/* On a first screen, widths in cells: of a cause's number and title, of the spaces before a detail,
+ * of a detail's label, and of the spaces before a legend. */
+#define CAUSE_WIDTH 14
+#define DETAIL_INDENT 16
+#define DETAIL_WIDTH 11
+#define LEGEND_GAP 8
 
 static FILE *
 out_of(struct page *page)
 {
 	return ((struct text_page *)page)->out;
 }
+
+/* --- the first screen -------------------------------------------------------------------- */
+
+static void
+text_head(struct page *page, const char *left, const char *right)
+{
+	const size_t right_width = display_width(right);
+	const size_t room = page->width > right_width + 2 ? page->width - right_width - 2 : 0;
+	struct strbuf fitted = STRBUF_INIT;
+
+	strbuf_add_text(&fitted, "");
+	display_add_fitted(&fitted, left, room);
+	fputs(fitted.data, out_of(page));
+	display_pad(out_of(page), page->width - right_width - display_width(fitted.data));
+	fprintf(out_of(page), "%s\n", right);
+	strbuf_release(&fitted);
+}
+
+static void
+text_part(struct page *page, const char *name, const char *legend)
+{
+	const size_t used = display_width(name) + display_width(legend);
+	size_t gap = page->width > used ? page->width - used : 0;
+
+	gap = gap < LEGEND_GAP ? gap : LEGEND_GAP;
+	fputc('\n', out_of(page));
+	for (const char *c = name; *c != '\0'; c++)
+		fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, out_of(page));
+	if (legend[0] != '\0' && gap > 0) {
+		display_pad(out_of(page), gap);
+		fputs(legend, out_of(page));
+	}
+	fputc('\n', out_of(page));
+}
+
+static void
+text_cause(struct page *page, size_t number, const char *title, const char *text)
+{
+	fprintf(out_of(page), "%zu %-*s", number, CAUSE_WIDTH - 2, title);
+	display_wrap(out_of(page), text, CAUSE_WIDTH, page->width);
+}
+
+static void
+text_detail(struct page *page, const char *label, const char *text)
+{
+	display_pad(out_of(page), DETAIL_INDENT);
+	if (label[0] != '\0')
+		fprintf(out_of(page), "%-*s", DETAIL_WIDTH, label);
+	display_wrap(out_of(page), text, DETAIL_INDENT + (label[0] != '\0' ? DETAIL_WIDTH : 0),
+		     page->width);
+}
+
+/* --- reports ----------------------------------------------------------------------------- */
 
 static void
 text_section(struct page *page, const char *name)
@@ -81,6 +142,10 @@ text_rest(struct page *page, const char *text)
 }
 
 static const struct page_ops text_ops = {
+	.head = text_head,
+	.part = text_part,
+	.cause = text_cause,
+	.detail = text_detail,
 	.section = text_section,
 	.heading = text_heading,
 	.lead = text_heading,
@@ -105,6 +170,102 @@ text_page_make(unsigned columns, FILE *out)
 	};
 }
 
+/* Lines of a first screen, and the lines of its parts that text_write_first() does not count. */
+#define SCREEN_LINES 24
+#define SCREEN_REST 2 /* an empty line and the heading above the places */
+#define SCREEN_WIDTH 80
+/* Most causes, and least places. With fewer lines for it, fewer causes are shown. */
+#define SCREEN_CAUSES 3
+#define SCREEN_PLACES 3
+
+static size_t
+count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text != '\0'; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static void
+write_above(const struct first *first, size_t causes, struct page *page)
+{
+	first_write_head(first, page);
+	first_write_notes(first, page);
+	first_write_causes(first, causes, page);
+}
+
+static void
+write_below(const struct first *first, size_t unused, struct page *page)
+{
+	(void)unused;
+	first_write_quality(first, page);
+	first_write_unread(first, page);
+	first_write_next(first, page);
+}
+
+/* Returns the text that write() writes, which the caller frees; "" without memory. */
+static char *
+text_of(const struct first *first, const struct page *like,
+	void (*write)(const struct first *first, size_t causes, struct page *page), size_t causes)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct text_page page = { .page = *like, .out = open_memstream(&text, &size) };
+
+	if (page.out != NULL) {
+		page.page.text = STRBUF_INIT;
+		write(first, causes, &page.page);
+		fclose(page.out);
+		strbuf_release(&page.page.text);
+	}
+	return text != NULL ? text : xstrdup("");
+}
+
+/* Writes the first screen: as many causes as leave room for some places, and as many places as
+ * there are lines for. */
+static void
+text_write_first(const struct export_input *input, struct page *page)
+{
+	struct first first;
+	char *above, *below;
+	size_t lines, causes = SCREEN_CAUSES;
+
+	first_make(input, &first);
+	page->width = page->width < SCREEN_WIDTH ? page->width : SCREEN_WIDTH;
+	below = text_of(&first, page, write_below, 0);
+	above = text_of(&first, page, write_above, causes);
+	lines = count_lines(below) + SCREEN_REST;
+	while (count_lines(above) + lines + SCREEN_PLACES > SCREEN_LINES && causes > 1) {
+		free(above);
+		above = text_of(&first, page, write_above, --causes);
+	}
+	lines += count_lines(above);
+	fputs(above, out_of(page));
+	first_write_places(&first,
+			   lines + SCREEN_PLACES < SCREEN_LINES ? SCREEN_LINES - lines :
+								  SCREEN_PLACES,
+			   page);
+	fputs(below, out_of(page));
+	free(above);
+	free(below);
+	first_release(&first);
+}
+
+static void
+text_write_report(const struct export_input *input, struct page *page)
+{
+	const size_t width = page->width;
+
+	if (view_row_count(input->view) > 0 && !view_is_blame(input->view))
+		text_write_first(input, page);
+	page->width = width;
+	if (view_row_count(input->view) == 0)
+		page->ops->paragraph(page, "There are no samples.");
+	report_write_asked(input, page);
+}
+
 static void
 text_write(const struct export_subject *subject, FILE *out)
 {
@@ -113,7 +274,10 @@ text_write(const struct export_subject *subject, FILE *out)
 									 subject->causal->columns,
 					       out);
 
-	report_write(subject, &text.page);
+	if (subject->report != NULL && !subject->report->full)
+		text_write_report(subject->report, &text.page);
+	else
+		report_write(subject, &text.page);
 	strbuf_release(&text.page.text);
 }
 
@@ -128,6 +292,7 @@ text_write_dump(const struct export_input *input, FILE *out)
 
 const struct exporter exporter_text = {
 	.name = "text",
+	.in_words = true,
 	.help = "the report for people",
 	.has_callers = true,
 	.endings = "txt,text",

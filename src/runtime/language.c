@@ -113,6 +113,27 @@ language_file_is_common(const char *name)
 	return false;
 }
 
+static bool
+has_part(const char *path, const char *const *parts)
+{
+	for (; parts != NULL && *parts != NULL; parts++)
+		if (strstr(path, *parts) != NULL)
+			return true;
+	return false;
+}
+
+enum language_file
+language_file_kind(const char *path)
+{
+	for (size_t i = 0; languages[i] != NULL; i++)
+		if (has_part(path, languages[i]->package_files))
+			return LANGUAGE_FILE_PACKAGE;
+	for (size_t i = 0; languages[i] != NULL; i++)
+		if (has_part(path, languages[i]->library_files))
+			return LANGUAGE_FILE_LIBRARY;
+	return LANGUAGE_FILE_PROGRAM;
+}
+
 /* --- native functions -------------------------------------------------------------------- */
 
 enum plumbing

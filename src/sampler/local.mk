@@ -4,6 +4,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/sampler/sampler_control.h \
 	include/wallsample/sampler/stack.h \
 	src/sampler/absence.c \
+	src/sampler/work.c \
 	src/sampler/charge.c \
 	src/sampler/file_wait.c \
 	src/sampler/charge_internal.h \

@@ -163,6 +163,7 @@ update_stats(struct sampler *sampler)
 	if (stats->target_cpu_known)
 		stats->target_cpu_ns = cpu - sampler->cpu_began_ns;
 	stats->elapsed_ns = run->tick.time_ns - run->pace.start_ns;
+	work_update(&sampler->work, run, clock_now_ns());
 	stats->own_cpu_ns = clock_own_cpu_ns() - sampler->own_cpu_began_ns;
 	stats->rate_lowest = run->pace.lowest_hz;
 	stats->thinnest = run->pace.thinnest;
@@ -311,6 +312,8 @@ run_ticks(struct sampler *sampler, const struct sampler_hooks *hooks)
 			call_progress(sampler, hooks, now - began);
 			next_progress = now + PROGRESS_NS;
 		}
+		if (nothing_stopped(sampler))
+			work_tick(&sampler->work, &sampler->run, now);
 		absence_skip(sampler);
 		if (is_set(hooks->suspend)) {
 			absence_take(sampler, hooks);
@@ -388,6 +391,7 @@ start_clock(struct sampler *sampler)
 	for (size_t i = 0; i < run->threads.count; i++)
 		run->threads.thread[i]->last_ns = run->tick.time_ns;
 	weights_start(&sampler->calibration);
+	work_start(&sampler->work, &run->processes);
 	sampler->own_cpu_began_ns = clock_own_cpu_ns();
 	sampler->runs = true;
 }

@@ -28,6 +28,13 @@ struct absence {
 	uint64_t unselected_ns; /* CPU time of threads without samples */
 };
 
+/* work.c: the kernel's counters of the target. */
+struct work {
+	struct counters before; /* when the run began */
+	bool known;             /* `before` is valid */
+	uint64_t read_ns;       /* time of the last reading */
+};
+
 /* file_wait.c: waits for files of the target. */
 struct file_wait {
 	struct hold *hold; /* borrowed */
@@ -51,6 +58,7 @@ struct sampler {
 	struct observation *observation;
 	size_t observation_capacity;
 	uint64_t cpu_began_ns; /* CPU time of the target when the run began; UINT64_MAX: unknown */
+	struct work work;
 	uint64_t own_cpu_began_ns; /* CPU time of wallsample when the run began */
 	bool runs;                 /* sampler_run has begun and not yet returned */
 };
@@ -60,6 +68,15 @@ bool tick_run(struct sampler *sampler, bool last);
 /* Completes the samples of late threads (late.c) that have stopped; with `give_up`, of all late
  * threads. */
 void tick_collect_late(struct sampler *sampler, bool give_up);
+
+/* --- work.c ------------------------------------------------------------------------------ */
+
+/* Reads the counters of the processes at the beginning of a run. */
+void work_start(struct work *work, const struct process_list *processes);
+/* Stores in run->stats.work what the processes have done since. work_tick() does so once a second,
+ * because the counters of a process that has exited cannot be read. */
+void work_update(struct work *work, struct run *run, uint64_t now_ns);
+void work_tick(struct work *work, struct run *run, uint64_t now_ns);
 
 /* --- absence.c -------------------------------------------------------------------------- */
 

@@ -93,7 +93,7 @@ expect_not_in "$out" 'the time of all threads together'
 
 # what --nonblocking leaves alone on purpose is no failure
 actor busy
-run -d 300ms -p "$actor" --nonblocking
+run -d 300ms -p "$actor" --nonblocking --full
 expect_status 0
 expect_in "$out" 'Failed    none'
 expect_in "$out" 'Unstopped '
@@ -175,6 +175,9 @@ for globs in '--exclude-thread noise-*' '--exclude-thread=other,noise-[12]' \
 done
 run -d 200ms -p "$noise" --exclude-thread 'noise-*'
 expect_status 0
+expect_in "$out" 'Left out: 2 excluded threads'
+run -d 200ms -p "$noise" --exclude-thread 'noise-*' --full
+expect_status 0
 expect_in "$out" 'Excluded  2 threads not sampled, '
 run dump -p "$noise" --exclude-thread 'noise-*'
 expect_status 0
@@ -189,10 +192,13 @@ expect_err '(--exclude-thread)'
 run record -q -d 300ms -p "$noise" -o "$dir/all.wsdb"
 run report "$dir/all.wsdb" --exclude-thread 'noise-*'
 expect_status 0
+expect_in "$out" 'Left out: 2 excluded threads'
+run report "$dir/all.wsdb" --exclude-thread 'noise-*' --full
+expect_status 0
 expect_in "$out" 'Excluded  2 recorded threads, left out of this report with '
 expect_not_in "$out" compute_forever
 run record -q -d 300ms -p "$noise" -o "$dir/part.wsdb" --exclude-thread 'noise-*'
-run report "$dir/part.wsdb"
+run report "$dir/part.wsdb" --full
 expect_status 0
 expect_in "$out" 'Excluded  2 threads not sampled, '
 run info "$dir/part.wsdb"

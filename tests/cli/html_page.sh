@@ -64,7 +64,7 @@ cat >"$work/report.js" <<'JS'
 
 	/* What is there. */
 	check("the title is the heading's", document.title.startsWith("Process 4242 (ser\\x1bver)"));
-	check("a summary", $("main").textContent.includes("A lock: threads that had work"));
+	check("a cause", $("main").textContent.includes("Lock: threads waited for locks 57%"));
 	check("frames", frames().length > 8);
 	check("bars", document.querySelectorAll("td .bar").length >= 12);
 	check("no foreign element", !$("main b, main i, main a, main img, main iframe"));
@@ -128,7 +128,9 @@ cat >"$work/report.js" <<'JS'
 	weight(0).click();
 
 	/* Tables sort by number, and by word. */
-	const table = $("table"), cell = (row, column) => table.tBodies[0].rows[row].cells[column];
+	const table = Array.from(document.querySelectorAll("table")).find(
+		(t) => t.tHead.textContent.includes("cum%"));
+	const cell = (row, column) => table.tBodies[0].rows[row].cells[column];
 	const title = (text) => Array.from(table.tHead.rows[0].cells).findIndex(
 		(h) => h.textContent === text);
 	const press = (text) => table.tHead.rows[0].cells[title(text)].querySelector("button").click();

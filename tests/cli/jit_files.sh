@@ -11,7 +11,7 @@ trap 'rm -f "$map"; clean_up' EXIT
 
 # report WARNING: sampled in spite of the map, of which this alone is said
 report() {
-	run -d 200ms -p "$pid"
+	run -d 200ms -p "$pid" --full
 	expect_status 0
 	expect_err "$1"
 	[ "$(grep -c "$map" "$err")" = 1 ] || complain "$what: said $(cat "$err")"

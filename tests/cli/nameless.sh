@@ -20,10 +20,16 @@ export DEBUGINFOD_CACHE_PATH no_proxy
 
 # report WORDS…: lines are joined, because they are broken where the width ends
 report() {
-	run -d 200ms -p "$actor" "$@"
+	run -d 200ms -p "$actor" --full "$@"
 	expect_status 0
 	tr -s ' \n' '  ' <"$out" >"$dir/joined"
 }
+
+# The first screen says that there are such functions, and names their file.
+run -d 200ms -p "$actor"
+expect_in "$out" '[nameless]'
+tr -s ' \n' '  ' <"$out" >"$dir/joined"
+expect_in "$dir/joined" 'of the time is in code without symbols'
 
 for by in function line module source; do
 	report --by "$by"

@@ -27,6 +27,10 @@ expect_in "$out" "Process    $pid "
 expect_in "$out" 'State      whole'
 run report x.wsdb
 expect_status 0
+expect_in "$out" " ($pid)  "
+expect_in "$out" 'Recorded 20'
+run report --full x.wsdb
+expect_status 0
 expect_in "$out" "Process   $pid "
 expect_in "$out" 'Recorded  '
 expect_in "$out" 'What it cost and missed'
@@ -36,7 +40,7 @@ total=$(awk '{ sum += $NF } END { print sum }' "$out")
 [ "${total:-0}" -gt 200000 ] || complain "$what: $total microseconds of 300000"
 run report --from -100ms --parallelism 0-4 x.wsdb
 expect_status 0
-expect_in "$out" 'Only      while 0 to 4 threads were on a CPU, from 100 ms before the end'
+expect_in "$out" 'Part shown: while 0 to 4 threads were on a CPU, from 100 ms before the end'
 run report --from 100s x.wsdb
 expect_status 0
 expect_err 'no sample is among those that were asked for'

@@ -31,7 +31,7 @@ done
 # to stdout the snapshot is a report of its own
 begin -p "$pid" -r 1000 -o "$file" -f text
 until_sampled
-end=$(grep -c '^Process' "$file")
+end=$(grep -c '^WHY IT IS SLOW' "$file")
 kill -TERM "$begun"
 end_begun
 [ "$end" -eq 1 ] || complain "$what: no report as a snapshot"

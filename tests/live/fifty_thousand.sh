@@ -35,7 +35,7 @@ if [ "$there" -lt 50001 ]; then
 	exec 5>&-
 	exit 77
 fi
-run -q -p "$target" -d 3
+run -q -p "$target" -d 3 --full
 expect_late_at_most "$out"
 expect_in "$out" "Threads   $(printf '%s' "$there" | sed 's/...$/,&/') seen"
 expect_in "$out" 'Stops     no thread was stopped'

@@ -16,7 +16,7 @@ demo() {
 	exec 5>"$dir/in"
 	read -r said <"$dir/line"
 	[ "$said" = ready ] || complain "$mode: said '$said'"
-	run -p "$target" --max-overhead 100 --max-stopped 100 "$@"
+	run -p "$target" --max-overhead 100 --max-stopped 100 --full "$@"
 	# Some samples may be of goroutines that end just then.
 	[ "$status" -eq 1 ] || expect_status 0
 }
@@ -53,7 +53,7 @@ channel() {
 	demo channel -d 2 -f folded
 	expect_share 'channel: those that take' ';main\.take;' 9950 9990
 	expect_share 'channel: the one that puts' ';main\.put' 5 15
-	run -p "$target" -d 1
+	run -p "$target" -d 1 --full
 	case $(first_row) in
 	*' main.take '*) ;;
 	*)
@@ -77,7 +77,7 @@ channel() {
 compute() {
 	demo compute -d 2 -f folded
 	expect_share 'compute: those that compute' ';main\.sumOfSqrt' 9500 10000
-	run -p "$target" -d 1
+	run -p "$target" -d 1 --full
 	grep -q "^The scheduler's queue\|[Ss]cheduler's queue" "$out" ||
 		grep -q 'queue' "$out" || complain 'compute: nothing is said of the queue'
 	case $(first_row) in

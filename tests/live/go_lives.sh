@@ -10,7 +10,7 @@ build_go "$dir/lives" go_lives || exit 77
 record() {
 	run record -o "$dir/$1.wsdb" --max-overhead 100 --max-stopped 100 -- "$dir/lives" "$1"
 	[ "$status" -eq 1 ] || expect_status 0
-	run report "$dir/$1.wsdb"
+	run report --full "$dir/$1.wsdb"
 }
 
 # has COUNT WHAT: "120 goroutines main.after"

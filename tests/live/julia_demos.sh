@@ -29,7 +29,7 @@ demo() {
 		cat "$dir/said"
 		finish
 	}
-	run -p "$target" --max-overhead 100 --max-stopped 100 "$@"
+	run -p "$target" --max-overhead 100 --max-stopped 100 --full "$@"
 	# Some samples may be of tasks that end just then.
 	[ "$status" -eq 1 ] || expect_status 0
 }
@@ -71,7 +71,7 @@ expect_first() {
 channel() {
 	demo channel -d 2 -f folded
 	expect_share 'channel: those that take' ';taker;take!' 9930 9970
-	run -p "$target" -d 1
+	run -p "$target" -d 1 --full
 	expect_first channel 'take!'
 	# By CPU time there is nobody but who spins, and who it wakes: all for each item in Julia 1.5,
 	# which takes them two or three milliseconds. Of fifty samples that is at most so many.
@@ -90,7 +90,7 @@ compute() {
 	expect_share 'compute: those that compute' ';sum_of_sqrt' 9500 10000
 	# One in a thousand: a task that has just given way is cut short at times.
 	expect_share 'compute: stacks that are cut off' '^\[truncated' 0 10
-	run -p "$target" -d 1
+	run -p "$target" -d 1 --full
 	expect_first compute sum_of_sqrt
 	ready=$(sed -n "s/.*on average \([0-9,]*\)\.[0-9]* tasks were ready.*/\1/p;
 		s/.*on average \([0-9,]*\) tasks were ready.*/\1/p" "$out" | tr -d ,)
@@ -108,7 +108,7 @@ storm() {
 		complain 'storm: none is said to have ended, or gone on, before it was read'
 		sort -t ' ' -k 2 "$out" | head -n 20
 	}
-	run -p "$target" -d 3 -r 1000 --max-overhead 100 --max-stopped 100
+	run -p "$target" --full -d 3 -r 1000 --max-overhead 100 --max-stopped 100
 	grep -q '^Failed .* samples without a stack' "$out" ||
 		complain 'storm: the report says nothing of what failed'
 	end_demo

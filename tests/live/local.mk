@@ -66,12 +66,14 @@ check_PROGRAMS += tests/bench/bench_calls
 tests_bench_bench_calls_SOURCES = tests/bench/bench_calls.c
 tests_bench_bench_calls_LDADD =
 TESTS += tests/live/exact.sh
-TESTS += tests/live/fifty_thousand.sh tests/live/hostile_memory.sh \
+TESTS += tests/live/fifty_thousand.sh tests/live/first_screen.sh tests/live/hostile_memory.sh \
 	tests/live/hostile_sizes.sh tests/live/hostile_tables.sh tests/live/kills.sh \
 	tests/live/quota.sh tests/live/realtime.sh tests/live/slow_files.sh \
 	tests/live/together.sh tests/live/traces_children.sh tests/live/unwinders.sh
 EXTRA_DIST += tests/live/exact.sh
 EXTRA_DIST += tests/live/fifty_thousand.sh tests/live/traces_children.sh \
+	tests/live/first_screen.py tests/live/first_screen.sh \
+	tests/live/targets/contend.py \
 	tests/live/assembled.py tests/live/fuse.py \
 	tests/live/hostile_memory.py tests/live/hostile_memory.sh \
 	tests/live/hostile_sizes.py tests/live/hostile_sizes.sh \
@@ -110,7 +112,7 @@ live_jit_targets = \
 	tests/live/bin/gdbjit tests/live/bin/gdbjit_object tests/live/bin/gdbjit_program
 live_plain_targets = \
 	tests/live/bin/amdahl tests/live/bin/brink tests/live/bin/accounted tests/live/bin/calls_hot tests/live/bin/calls_parked tests/live/bin/calls_restart \
-	tests/live/bin/causal_kinds tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended tests/live/bin/counted \
+	tests/live/bin/causal_kinds tests/live/bin/causes tests/live/bin/channel tests/live/bin/churn tests/live/bin/contended tests/live/bin/counted \
 	tests/live/bin/copies tests/live/bin/crasher tests/live/bin/crowd \
 	tests/live/bin/descriptors \
 	tests/live/bin/exec_after \
@@ -131,7 +133,7 @@ CLEANFILES += $(live_jit_targets) $(live_plain_targets) $(live_shapes) tests/liv
 live_sources = \
 	tests/live/targets/accounted.c tests/live/targets/amdahl.c tests/live/targets/brink.c tests/live/targets/calls.h tests/live/targets/calls_hot.c \
 	tests/live/targets/calls_parked.c tests/live/targets/calls_restart.c \
-	tests/live/targets/causal_kinds.c tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c tests/live/targets/counted.c \
+	tests/live/targets/causal_kinds.c tests/live/targets/causes.c tests/live/targets/channel.c tests/live/targets/churn.c tests/live/targets/contended.c tests/live/targets/counted.c \
 	tests/live/targets/copies.c tests/live/targets/crasher.c tests/live/targets/crowd.c \
 	tests/live/targets/descriptors.c \
 	tests/live/targets/exec_after.c tests/live/targets/exec_before.c \
@@ -163,6 +165,8 @@ tests/live/bin/calls_parked: tests/live/targets/calls_parked.c $(live_headers)
 tests/live/bin/calls_restart: tests/live/targets/calls_restart.c $(live_headers)
 	$(live_one)
 tests/live/bin/causal_kinds: tests/live/targets/causal_kinds.c $(live_headers)
+	$(live_one)
+tests/live/bin/causes: tests/live/targets/causes.c
 	$(live_one)
 tests/live/bin/channel: tests/live/targets/channel.c $(live_headers)
 	$(live_one)

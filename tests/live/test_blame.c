@@ -44,8 +44,9 @@ is_said(const char *in, const char *text)
 static void
 run_on(struct run *run, const char *verb, const struct target *target, const char *duration)
 {
-	char program[] = "wallsample", pid[16], v[16], t[16], p[] = "-p", d[] = "-d";
-	char *words[] = {program, v, p, pid, duration != NULL ? d : NULL, t, NULL};
+	char program[] = "wallsample", pid[16], v[16], t[16], p[] = "-p", d[] = "-d",
+	     full[] = "--full";
+	char *words[] = {program, v, p, pid, duration != NULL ? d : NULL, t, full, NULL};
 
 	snprintf(pid, sizeof(pid), "%d", (int)target->pid);
 	snprintf(v, sizeof(v), "%s", verb);

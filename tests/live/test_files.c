@@ -41,7 +41,7 @@ static void
 run_with(struct run *run, bool few, pid_t pid, const char *format)
 {
 	char number[16];
-	const char *words[] = {"wallsample", "-p", number,           "-v",  "-t", "-f", format,
+	const char *words[] = {"wallsample", "-p", number, "--full", "-v",  "-t", "-f", format,
 			       "-r",         "200", "--max-overhead", "100", "--max-stopped",
 			       "100",        "-d",  "400ms",          NULL};
 

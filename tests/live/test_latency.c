@@ -151,7 +151,7 @@ static void
 strangers_on_the_cpus(const struct target *target)
 {
 	char pid[16];
-	const char *words[] = { "wallsample", "-d", "4", "-r", "400", "--max-stopped",
+	const char *words[] = { "wallsample", "--full", "-d", "4", "-r", "400", "--max-stopped",
 			      "100",	    "-p", pid, NULL };
 	const double ticks = STRANGE_RATE * STRANGE_SECONDS;
 	/* What is made up for at another tick has its span: they differ as exponential ones do. */

@@ -131,8 +131,9 @@ with_option(const char *option)
 static void
 text_report(void)
 {
-	char program[] = "wallsample", p[] = "-p", d[] = "-d", time[] = "1", pid[16];
-	char *words[] = {program, p, pid, d, time, NULL};
+	char program[] = "wallsample", p[] = "-p", d[] = "-d", time[] = "1", full[] = "--full",
+	     pid[16];
+	char *words[] = {program, p, pid, d, time, full, NULL};
 	static const char *const wanted[] = {"spinner", "hot", "parked", "spin_leaf", "running",
 					     "read", "epoll_wait", "sleeping"};
 	struct target target;

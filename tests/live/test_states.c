@@ -125,9 +125,9 @@ compare(const struct target *target, char *thread, size_t count, int cpu, const 
 {
 	char wallsample[] = "wallsample", p[] = "-p", r[] = "-r", rate[] = "500", d[] = "-d",
 	     time[] = "3", name[] = "--thread-name", most[] = "--max-overhead", all[] = "100",
-	     stopped[] = "--max-stopped", pid[16], last[32];
-	char *words[] = {wallsample, p, pid, r, rate, d, time, name,
-			 thread, most, all, stopped, all, last, NULL};
+	     stopped[] = "--max-stopped", full[] = "--full", pid[16], last[32];
+	char *words[] = {wallsample, p, pid, r, rate, d, time, name, thread,
+			 most, all, stopped, all, full, last, NULL};
 	struct run run;
 
 	snprintf(last, sizeof(last), "%s", option);

@@ -71,8 +71,8 @@ static struct sums
 sample(const struct target *target, unsigned percent, double *cpu)
 {
 	char program[] = "wallsample", overhead[32], rate[16], seconds[16], pid[16],
-	     stopped[] = "--max-stopped=100";
-	char *const words[] = { program, pid, rate, seconds, overhead, stopped, NULL };
+	     stopped[] = "--max-stopped=100", full[] = "--full";
+	char *const words[] = { program, pid, rate, seconds, overhead, stopped, full, NULL };
 	struct sums sums;
 	struct run run;
 	double began;

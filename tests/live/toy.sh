@@ -31,7 +31,7 @@ lacks() {
 }
 
 report() {
-	run report "$@" "$dir/toy.wsdb"
+	run report --full "$@" "$dir/toy.wsdb"
 	expect_status 0
 }
 

@@ -67,7 +67,7 @@ done
 child=$(awk '$1 == "child" { print $2 }' "$dir/tracing.out")
 for words in '-r 1000 --max-overhead 100 --max-stopped 100' '-r 500 --stop-all'; do
 	# shellcheck disable=SC2086 # several words
-	run -q -p "$target" -d 2 $words
+	run -q -p "$target" -d 2 --full $words
 	expect_late_at_most "$out"
 	expect_in "$out" wait4
 done

@@ -57,7 +57,7 @@ expect_blocked() {
 		expect_not_in "$out" '"disk"'
 		expect_not_in "$out" '"state":"sleeping"'
 	done
-	run report "$dir/run.wsdb"
+	run report --full "$dir/run.wsdb"
 	expect_in "$out" "uninterruptible in $2"
 }
 

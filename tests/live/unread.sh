@@ -57,7 +57,7 @@ is_unread() {
 	shift 2
 	start "$unread_file" "$@"
 	what="$*: wallsample"
-	run -p "$program" -d 0.3 -o "$dir/report"
+	run -p "$program" -d 0.3 --full -o "$dir/report"
 	sentence "$dir/report" "Not read $text"
 	says_once "$err" "$text"
 	expect_not_in "$dir/report" 'debug packages'
@@ -66,11 +66,11 @@ is_unread() {
 	run dump -p "$program"
 	sentence "$out" "$text"
 	run record -p "$program" -d 0.1 -o "$dir/recording.wsdb"
-	run report "$dir/recording.wsdb"
+	run report --full "$dir/recording.wsdb"
 	sentence "$out" "Not read $text"
 	run info "$dir/recording.wsdb"
 	sentence "$out" "Not read $text"
-	run -p "$program" -d 0.1 --runtime none -o "$dir/report"
+	run -p "$program" -d 0.1 --runtime none --full -o "$dir/report"
 	expect_not_in "$dir/report" 'Not read'
 	rm -f "$dir/recording.wsdb"
 	kill -KILL "$program"
@@ -107,7 +107,7 @@ if command -v cc >/dev/null 2>&1; then
 		library "$name"
 		start "$name" env LD_PRELOAD="$dir/$name" sleep 60
 		what="$name: wallsample"
-		run -p "$program" -d 0.1 -o "$dir/report"
+		run -p "$program" -d 0.1 --full -o "$dir/report"
 		expect_status 0
 		expect_not_in "$dir/report" 'Not read'
 	done
@@ -132,7 +132,7 @@ for python in pypy3 "${HOME:-/nowhere}"/.pyenv/versions/2.7.*/bin/python \
 print("libpypy" if "PyPy" in sys.version else "libpython%d.%d" % sys.version_info[:2])')
 	start_loop "$python" -c "$loop"
 	what="$python: wallsample"
-	run -p "$program" -d 0.5 -o "$dir/report"
+	run -p "$program" -d 0.5 --full -o "$dir/report"
 	sentence "$dir/report" 'Not read Python functions are not shown: the '
 	says_once "$dir/report" "in $file"
 	expect_not_in "$dir/report" 'debug packages'
@@ -142,7 +142,7 @@ done
 if command -v ruby >/dev/null 2>&1; then
 	start_loop ruby -e 'puts "ready"; $stdout.flush; loop { 1000.times { |n| n + 1 } }'
 	what='ruby: wallsample'
-	run -p "$program" -d 0.5 -o "$dir/report"
+	run -p "$program" -d 0.5 --full -o "$dir/report"
 	sentence "$dir/report" 'Not read Ruby functions are not shown: wallsample does not read Ruby ('
 	expect_not_in "$dir/report" 'debug packages'
 fi

@@ -62,6 +62,7 @@ for format in $formats; do
 	part=
 	# a record for each thread and tick: the beginning is enough of it
 	[ "$format" != perf ] || part='--to 0.1'
+	[ "$format" != text ] || part='--full'
 	for recording in job hostile; do
 		compare "$recording.$format" -f "$format" $part "$replay/recordings/$recording.wsdb"
 	done
@@ -69,6 +70,15 @@ done
 # Options that go through every exporter.
 compare job-part.json -f json --from 0.5 --to 1 --parallelism 1-2 "$replay/recordings/job.wsdb"
 compare job-latency.folded -f folded -t --sort latency "$replay/recordings/job.wsdb"
-compare both.text -f text "$replay/recordings/job.wsdb" "$replay/recordings/hostile.wsdb"
+compare both.text -f text --full "$replay/recordings/job.wsdb" "$replay/recordings/hostile.wsdb"
+# First screens, which name the recording in the commands that they suggest.
+cd "$replay/recordings" || exit 99
+for recording in job hostile; do
+	compare "$recording.screen" -f text $recording.wsdb
+	COLUMNS=60 compare "$recording-60.screen" -f text $recording.wsdb
+done
+compare both.screen -f text job.wsdb hostile.wsdb
+compare job-part.screen -f text --from 0.5 --to 1 job.wsdb
+compare job-asked.screen -f text -n 3 --tree --focus take_job job.wsdb
 echo "$count outputs compared"
 exit $failed

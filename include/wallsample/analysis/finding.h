@@ -16,13 +16,21 @@
  *         of the waits only if GIL is no finding. Idle workers, which wait on a condition, do not
  *         count
  * IO      share of real time in which no thread was runnable until a file or disk had answered:
- *         sleep in system calls for files only, such as fsync and pread64, and uninterruptible
- *         sleep in a page fault or in any call that reads, writes or changes files, such as read
+ *         sleep in system calls for files only, such as fsync and pread64, sleep in a page fault,
+ *         and uninterruptible sleep in any call that reads, writes or changes files, such as read
  *         and openat (but not vfork or munmap)
  * QUEUE   share of the runnable time in which threads waited for a CPU
  * GIL     share of real time in which a thread held the interpreter's lock, if on average more than
  *         GIL_WAIT_LIMIT other threads waited for the lock: more threads do not make such a program
  *         faster. Not computed if several interpreters have a lock each
+ * STOPPED share of the time of all threads in which a signal or a tracer had stopped them
+ * LIMIT   share of real time in which the limit of a control group on CPU time had been used up
+ *         (counters.throttled_ns)
+ * CALLS   share of real time in which threads ran in system calls that read or write, if there are
+ *         at least CALLS_LEAST of them per second, and they transfer at most CALL_BYTES_MOST bytes
+ *         each on average
+ * SPIN    share of the CPU time in functions that busy-wait for another thread, such as
+ *         pthread_spin_lock and sched_yield
  * IDLE    share of real time in which no thread was runnable until something other than a file or
  *         disk had answered, such as a peer or a timer. The program has nothing to do
  *
@@ -40,7 +48,9 @@
 #include <stdint.h>
 
 #include "wallsample/analysis/gil_table.h"
+#include "wallsample/analysis/own.h"
 #include "wallsample/analysis/view.h"
+#include "wallsample/profile/run_stats.h"
 
 /* X(NAME, threshold of the share) */
 #define FINDINGS(X)                                                                                \
@@ -50,7 +60,16 @@
 	X(IO, 0.10)                                                                                \
 	X(QUEUE, 0.20)                                                                             \
 	X(GIL, GIL_HELD_LIMIT)                                                                     \
+	X(STOPPED, 0.10)                                                                           \
+	X(LIMIT, 0.10)                                                                             \
+	X(CALLS, 0.10)                                                                             \
+	X(SPIN, 0.10)                                                                              \
 	X(IDLE, 0.50)
+
+/* Least number of calls in a second, and largest mean size of a transfer in bytes, of CALLS: such
+ * calls cost more than what they transfer. */
+#define CALLS_LEAST 1000
+#define CALL_BYTES_MOST 1024
 
 /* Least part of all real time that a finding stands for. */
 #define FINDING_REAL_LIMIT 0.10
@@ -67,8 +86,8 @@ struct finding {
 	double real;          /* real time that it stands for, as a share of all; from 0 to 1 */
 	/*
 	 * Id in the view of the function with the largest part of the time that `share` measures.
-	 * The time of each stack is attributed to one of its functions, in general the innermost
-	 * function of the program itself. view_function_count() if no function has any of the time.
+	 * The time of each stack is attributed to its place (own.h). view_function_count() if no
+	 * function has any of the time.
 	 */
 	uint32_t function;
 	double waiting; /* set for GIL only: mean number of threads that waited for the lock */
@@ -79,12 +98,15 @@ struct findings {
 	size_t count;
 };
 
+/* True for a state and system call that IO counts as a wait for a file. */
+bool finding_waits_for_file(enum run_state state, int32_t syscall);
+
 /*
- * Fills `out` with the findings of the view. `cpus` is the number of CPUs that the program may use;
- * 0 stands for the largest number of CPUs that were busy at one tick. `division`: how samples have
- * divided the CPU time of the run (run_stats.h), which the margin of GIL needs; NULL: not known.
+ * Fills `out` with the findings of the view, of which `own` has the program's functions. Of `stats`
+ * these members are used: `cpus` (0 stands for the largest number of CPUs that were busy at one
+ * tick), `division` for the margin of GIL, `elapsed_ns` and `work`.
  */
-void findings_make(const struct view *view, unsigned cpus, const struct run_division *division,
+void findings_make(const struct view *view, const struct own *own, const struct run_stats *stats,
 		   struct findings *out);
 
 #endif

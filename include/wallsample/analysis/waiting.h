@@ -17,6 +17,7 @@ struct waiting_stack {
 	uint32_t threads; /* number of threads with this stack */
 	/* run state of `thread` */
 	enum run_state state;
+	uint32_t stack;           /* id of the stack in the profile */
 	const uint32_t *function; /* innermost first; borrowed from the view */
 	size_t depth;
 	/* time that threads waited; for a stack of holders, while the holder had this stack */

@@ -59,10 +59,11 @@ const char *user_name(uid_t uid, char *to);
 struct task_stat {
 	pid_t tid;
 	char comm[64];
-	char state;                        /* field 3: R, S, D, T, t, Z, X or I */
-	pid_t ppid;                        /* field 4 */
-	uint32_t num_threads;              /* field 20 */
-	uint64_t user_ticks, system_ticks; /* fields 14, 15: CPU time in 1/_SC_CLK_TCK s */
+	char state;                          /* field 3: R, S, D, T, t, Z, X or I */
+	pid_t ppid;                          /* field 4 */
+	uint32_t num_threads;                /* field 20 */
+	uint64_t minor_faults, major_faults; /* fields 10, 12 */
+	uint64_t user_ticks, system_ticks;   /* fields 14, 15: CPU time in 1/_SC_CLK_TCK s */
 	uint64_t start_time;  /* field 22: when it started, in clock ticks since boot */
 	uint64_t flags;       /* field 9: PF_KTHREAD is 0x00200000 */
 	uint64_t start_stack; /* field 28: bottom of the first thread's stack; 0: unknown */
@@ -143,6 +144,9 @@ unsigned cpus_online(void);
  */
 unsigned process_allowed_cpus(const struct process *process);
 
+/* Returns the smallest CPU quota of the cgroups of the process as a number of CPUs, such as 0.1;
+ * INFINITY if there is none. */
+double process_cpu_quota(const struct process *process);
 /* Returns the CPU quota of wallsample's own cgroups as a number of CPUs, such as 0.1; INFINITY if
  * there is none. */
 double cpus_own_quota(void);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/histogram.h"
+#include "wallsample/process/counters.h"
 #include "wallsample/unwind/chain.h"
 
 /* Why a run ended. */
@@ -79,6 +80,9 @@ struct run_stats {
 	/* CPU time that the target used in elapsed_ns, as counted by the kernel */
 	uint64_t target_cpu_ns;
 	bool target_cpu_known;
+	/* What the target has done in elapsed_ns; all members are 0 in recordings of older
+	 * versions. The last second before the exit of the target may be missing. */
+	struct counters work;
 	uint64_t own_cpu_ns;     /* CPU time that wallsample used in elapsed_ns */
 	uint64_t peak_memory;    /* largest resident set of wallsample, in bytes */
 	uint64_t thread_samples; /* thread samples in the profile */

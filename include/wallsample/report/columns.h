@@ -34,6 +34,7 @@ struct columns {
 	size_t column_count;
 	struct cell *cell; /* in order of addition: row by row */
 	size_t cell_count, cell_capacity;
+	bool untitled; /* a terminal shows no titles */
 };
 
 /* Initializes an empty table; `column` is borrowed, `count` is at most COLUMNS_MAX. */

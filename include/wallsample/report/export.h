@@ -40,6 +40,8 @@ struct export_input {
 	struct error *error;
 	/* A view by function. NULL: `view` is by function, or exporter.in_words is false. */
 	const struct view *functions;
+	/* A view by line, for the source lines of a first screen. NULL: without source lines. */
+	const struct view *lines;
 	const struct process *process;
 	/* the processes of several recordings, of which `process` is the first */
 	struct process *const *processes;
@@ -49,7 +51,12 @@ struct export_input {
 	const struct run_stats *stats;
 	uint64_t began_ns; /* CLOCK_REALTIME at the start of sampling; 0: not known */
 	enum run_end end;
-	bool snapshot;        /* the report is intermediate: sampling continues */
+	bool snapshot; /* the report is intermediate: sampling continues */
+	/* Beginning and end of a command that reports the same program or recordings again; NULL:
+	 * there is none. */
+	const char *again_before, *again_after;
+	bool full;            /* a text report has all parts (option --full) */
+	bool table;           /* a first screen is followed by the table of functions */
 	bool by_thread;       /* each thread has a table of its own (option -t) */
 	enum weight sort;     /* order of tables of functions */
 	size_t limit;         /* maximum number of rows of a table; at least 1 */
@@ -104,7 +111,7 @@ struct exporter {
 	const char *noun;    /* names the content of the output: "stacks" */
 	bool binary;         /* the output must not be written to a terminal */
 	enum export_time time;
-	bool in_words;      /* the output says what limits the program: needs input->functions */
+	bool in_words;      /* the output has causes and places: needs functions and lines */
 	bool by_address;    /* input->view must have the key VIEW_BY_ADDRESS */
 	bool has_callers;   /* the output shows the call tree (--tree) and callers (--focus) */
 	const char *absent; /* why this build lacks the format, a sentence; NULL: it is built in */

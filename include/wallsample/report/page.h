@@ -20,13 +20,20 @@
 struct page {
 	const struct page_ops *ops;
 	size_t width;  /* maximum width of a table in cells */
-	bool in_words; /* the report begins with a summary of what limits the program */
+	bool in_words; /* the header of a report has a heading of its own */
 	/* text of the next element, collected by page_add(); the creator of the page frees it */
 	struct strbuf text;
 };
 
 /* How a page lays out elements. All text arguments are one line without control characters. */
 struct page_ops {
+	/* Writes the first line of a first screen: what was sampled, and how. */
+	void (*head)(struct page *page, const char *left, const char *right);
+	/* Begins a part of a first screen. `legend` explains marks; "" if there is none. */
+	void (*part)(struct page *page, const char *name, const char *legend);
+	/* Writes a cause, numbered from 1, and a line below it. The label of a line may be "". */
+	void (*cause)(struct page *page, size_t number, const char *title, const char *text);
+	void (*detail)(struct page *page, const char *label, const char *text);
 	/* Begins a part of the report. A terminal shows an empty line instead of the name. */
 	void (*section)(struct page *page, const char *name);
 	void (*heading)(struct page *page, const char *text);

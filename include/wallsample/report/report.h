@@ -64,6 +64,12 @@ void json_add_thread(struct json_stream *stream, const struct view *view, uint32
 
 /* --- tables of the report as JSON ------------------------------------------------------------- */
 
+/*
+ * Writes the list "causes" (missing if options exclude samples), the list "places" and the number
+ * "idle_threads": why the program is slow, and where its time goes. Writes nothing for lock
+ * holders.
+ */
+void report_json_first(const struct export_input *input, struct json_stream *stream);
 /* Writes the list "states": the samples and the time of each state and system call. */
 void report_json_states(const struct view *view, struct json_stream *stream);
 /*

@@ -79,6 +79,7 @@ struct report_table {
 	size_t bar;    /* length in cells of a bar for 100% */
 	const struct view *view; /* used by COLUMN_FUNCTION and callbacks */
 	const void *context;     /* used by callbacks */
+	bool untitled;           /* a terminal shows no titles of columns */
 };
 
 /*

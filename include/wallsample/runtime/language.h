@@ -81,6 +81,10 @@ struct runtime_language {
 
 	/* Names that many source files have ("__init__.py"), ended by NULL. NULL: it has none. */
 	const char *const *common_files;
+	/* parts of the paths of source files that belong to the standard library of an interpreted
+	 * language, and to installed packages, each ended by NULL; NULL: not known. A file with a
+	 * part of both is of a package. */
+	const char *const *library_files, *const *package_files;
 
 	/* Native functions of the interpreter that only call other functions. */
 	const struct plumbing_function *plumbing;
@@ -136,6 +140,10 @@ const char *language_lock(const char *runtimes);
 bool language_is_marker(const char *text);
 /* Returns true for a file name, without directory, that many source files of a language have. */
 bool language_file_is_common(const char *name);
+/* What a source file of an interpreted program belongs to. */
+enum language_file { LANGUAGE_FILE_PROGRAM, LANGUAGE_FILE_PACKAGE, LANGUAGE_FILE_LIBRARY };
+/* Returns what the source file with this path belongs to, by the tables of all languages. */
+enum language_file language_file_kind(const char *path);
 
 /*
  * Returns the role of the native function according to the first language that knows it;

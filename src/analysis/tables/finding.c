@@ -9,7 +9,6 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/analysis/margin.h"
-#include "wallsample/analysis/waiting.h"
 #include "wallsample/runtime/language.h"
 
 /*
@@ -29,7 +28,8 @@ struct sum {
 
 struct finder {
 	const struct view *view;
-	const struct run_division *division;
+	const struct own *own;
+	const struct run_stats *stats;
 	/*
 	 * cpus: CPUs that the program may use. most: largest number of CPUs that were busy at one
 	 * tick.
@@ -56,13 +56,27 @@ static const char *const lock_functions[] = {
 	"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
 	"parking_lot::raw_mutex::RawMutex::lock_slow", "flockfile", "_IO_flockfile",
 };
+
+/* Native functions that make a system call that reads or writes, and that the kernel counts in
+ * /proc/PID/io: recv(2) and send(2) are not counted. */
+static const char *const transfer_functions[] = {
+	"read", "__read*", "__libc_read*", "__GI___libc_read", "pread*", "__libc_pread*", "readv",
+	"write", "__write*", "__libc_write*", "__GI___libc_write", "pwrite*", "__libc_pwrite*",
+	"writev",
+};
+
+/* Native functions that use a CPU only to wait for another thread. */
+static const char *const spin_functions[] = {
+	"pthread_spin_lock", "__pthread_spin_lock", "sched_yield", "__sched_yield",
+	"pthread_yield", "std::this_thread::yield", "std::thread::yield_now",
+};
 /* clang-format on */
 
 static bool
-is_lock_function(const char *name)
+is_one_of(const char *name, const char *const *names, size_t count)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(lock_functions); i++) {
-		const char *known = lock_functions[i];
+	for (size_t i = 0; i < count; i++) {
+		const char *known = names[i];
 		const char *star = strchr(known, '*');
 		const size_t length = star != NULL ? (size_t)(star - known) : strlen(known);
 
@@ -72,7 +86,14 @@ is_lock_function(const char *name)
 				   star[1] == '\0' || strstr(name + length, star + 1) != NULL)
 			return true;
 	}
-	return language_takes_lock(name);
+	return false;
+}
+
+static bool
+is_lock_function(const char *name)
+{
+	return is_one_of(name, lock_functions, ARRAY_SIZE(lock_functions)) ||
+	       language_takes_lock(name);
 }
 
 /* True if the row waits for a lock, an interpreter's lock included. */
@@ -89,13 +110,11 @@ waits_for_lock(const struct view *view, const struct view_row *row)
 	return false;
 }
 
-/* True if the row waits for a file. A page fault does so if its sleep is uninterruptible: it reads
- * a mapped file, or swapped memory. */
-static bool
-waits_for_file(const struct view_row *row)
+bool
+finding_waits_for_file(enum run_state state, int32_t syscall)
 {
-	return syscall_waits_for_file(row->syscall, row->state) ||
-	       (row->state == RUN_UNINTERRUPTIBLE && row->syscall == SYSCALL_NONE);
+	return syscall_waits_for_file(syscall, state) ||
+	       (syscall == SYSCALL_NONE && (state == RUN_UNINTERRUPTIBLE || state == RUN_SLEEPING));
 }
 
 /*
@@ -110,81 +129,42 @@ is_gap(const struct view *view, const struct view_row *row)
 
 /* --- sums ----------------------------------------------------------------------------- */
 
-static bool
-is_system_library(const char *module)
-{
-	static const char *const names[] = {
-		"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strncmp(module, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
 /*
- * Returns the function of the row that a finding names: the innermost function of the compiled
- * program itself (view_function.program); if there is none, the innermost function outside of
- * system libraries, which the user may be able to change; if there is none, the innermost function.
- * Returns view_function_count() if that is a named frame or the row has no function.
+ * Returns the function of the row that a finding names; view_function_count() if that is a named
+ * frame or the row has no function.
  */
 static uint32_t
-function_of(const struct view *view, const struct view_row *row)
+function_of(const struct finder *finder, const struct view_row *row)
 {
-	/*
-	 * The functions of the program itself come first: the other functions of its file may be
-	 * those of its language's library.
-	 */
-	for (size_t i = 0; i < row->depth; i++) {
-		const struct view_function *function = view_function(view, row->function[i]);
+	const uint32_t none = (uint32_t)view_function_count(finder->view);
+	const uint32_t id =
+		row->depth > 0 ? row->function[own_place(finder->own, row->function, row->depth)] :
+				 none;
 
-		if (function->program && !function->script)
-			return row->function[i];
-	}
-	for (size_t i = 0; i < row->depth; i++) {
-		const struct view_function *function = view_function(view, row->function[i]);
-
-		if (function->script ||
-		    (function->module[0] != '\0' && !is_system_library(function->module)))
-			return row->function[i];
-	}
-	return row->depth > 0 && view_function(view, row->function[0])->module[0] != '\0' ?
-		       row->function[0] :
-		       (uint32_t)view_function_count(view);
-}
-
-/*
- * Returns the innermost function of the interpreted program, or function_of() if the row has none.
- */
-static uint32_t
-script_of(const struct view *view, const struct view_row *row)
-{
-	for (size_t i = 0; i < row->depth; i++) {
-		if (view_function(view, row->function[i])->script)
-			return row->function[i];
-	}
-	return function_of(view, row);
+	return id == none || view_is_named(view_function(finder->view, id)) ? none : id;
 }
 
 static void
 add_part(struct finder *finder, enum finding_kind kind, const struct view_row *row, double ns)
 {
-	/*
-	 * For LOCK function_of() would be wrong: a library's function that wraps the lock may be
-	 * inlined into the program, and then seems to belong to the program. waiting_place() skips
-	 * such a function by its name.
-	 */
-	const uint32_t function =
-		kind == FINDING_GIL ?
-			script_of(finder->view, row) :
-		kind == FINDING_LOCK && row->depth > 0 ?
-			row->function[waiting_place(finder->view, row->function, row->depth)] :
-			function_of(finder->view, row);
+	const uint32_t function = function_of(finder, row);
 
 	finder->sum[kind].part += ns;
 	if (function < view_function_count(finder->view))
 		finder->sum[kind].of_function[function] += ns;
+}
+
+/* Adds a row by its innermost function. */
+static void
+add_running_function(struct finder *finder, const struct view_row *row)
+{
+	const char *name = view_function(finder->view, row->function[0])->name;
+
+	if (is_one_of(name, transfer_functions, ARRAY_SIZE(transfer_functions)))
+		add_part(finder, FINDING_CALLS, row, (double)row->ns[WEIGHT_LATENCY]);
+	if (is_one_of(name, spin_functions, ARRAY_SIZE(spin_functions)))
+		add_part(finder, FINDING_SPIN, row, (double)row->ns[WEIGHT_OVERHEAD]);
+	finder->sum[FINDING_SPIN].whole += (double)row->ns[WEIGHT_OVERHEAD];
 }
 
 static void
@@ -209,6 +189,8 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 	add_part(finder, FINDING_CPU, row, overhead);
 	if (row->state == RUN_QUEUED)
 		add_part(finder, FINDING_QUEUE, row, wall);
+	if (row->depth > 0)
+		add_running_function(finder, row);
 	finder->runnable += latency;
 	finder->sum[FINDING_QUEUE].whole += wall;
 	finder->sum[FINDING_LOCK].whole += wall;
@@ -229,9 +211,14 @@ static void
 finder_add_row(struct finder *finder, const struct view_row *row)
 {
 	add_gil(finder, row);
+	finder->sum[FINDING_STOPPED].whole += (double)row->ns[WEIGHT_WALL];
+	if (row->state == RUN_STOPPED)
+		add_part(finder, FINDING_STOPPED, row, (double)row->ns[WEIGHT_WALL]);
 	if (is_gap(finder->view, row)) {
-		add_part(finder, waits_for_file(row) ? FINDING_IO : FINDING_IDLE, row,
-			 (double)row->ns[WEIGHT_LATENCY]);
+		add_part(finder,
+			 finding_waits_for_file(row->state, row->syscall) ? FINDING_IO :
+									    FINDING_IDLE,
+			 row, (double)row->ns[WEIGHT_LATENCY]);
 	} else if (run_state_runnable(row->state)) {
 		add_runnable_row(finder, row);
 	} else if (waits_for_lock(finder->view, row)) {
@@ -276,8 +263,24 @@ add_histogram(struct finder *finder)
 	finder->sum[FINDING_SERIAL].whole = finder->sum[FINDING_CPU].whole = time;
 	finder->sum[FINDING_IO].whole = finder->sum[FINDING_IDLE].whole = time;
 	finder->sum[FINDING_GIL].whole = finder->real = time;
+	finder->sum[FINDING_CALLS].whole = time;
 	if (finder->gil_waits <= GIL_WAIT_LIMIT * time || gil_is_several(profile))
 		finder->sum[FINDING_GIL].part = 0;
+}
+
+/* Adds what the kernel has counted. */
+static void
+add_work(struct finder *finder)
+{
+	const struct counters *work = &finder->stats->work;
+	const double calls = (double)work->reads + (double)work->writes;
+	const double bytes = (double)work->read_bytes + (double)work->written_bytes;
+	const double elapsed = (double)finder->stats->elapsed_ns;
+
+	finder->sum[FINDING_LIMIT].part = (double)work->throttled_ns;
+	finder->sum[FINDING_LIMIT].whole = elapsed;
+	if (calls * (double)NS_PER_SEC < CALLS_LEAST * elapsed || bytes > CALL_BYTES_MOST * calls)
+		finder->sum[FINDING_CALLS].part = 0;
 }
 
 /* --- findings --------------------------------------------------------------------------- */
@@ -320,7 +323,10 @@ share_of(const struct finder *finder, enum finding_kind kind, double part, doubl
 	 double *margin)
 {
 	const struct profile *profile = view_profile(finder->view);
-	const struct run_division *division = kind == FINDING_GIL ? finder->division : NULL;
+	const struct run_division *division = kind == FINDING_GIL || kind == FINDING_CALLS ||
+							      kind == FINDING_SPIN ?
+						      &finder->stats->division :
+						      NULL;
 	const double share = part < whole ? part / whole : 1;
 
 	*margin = margin_of_share(share,
@@ -361,7 +367,8 @@ judge(struct finder *finder, struct findings *out)
 
 		if (!reaches_threshold(finder, (enum finding_kind)kind, &found))
 			continue;
-		found.function = largest(finder, found.kind);
+		found.function = largest(finder,
+					 found.kind == FINDING_LIMIT ? FINDING_QUEUE : found.kind);
 		if (found.kind == FINDING_GIL)
 			found.waiting = finder->gil_waits / sum->whole;
 		out->item[out->count++] = found;
@@ -370,22 +377,23 @@ judge(struct finder *finder, struct findings *out)
 }
 
 void
-findings_make(const struct view *view, unsigned cpus, const struct run_division *division,
+findings_make(const struct view *view, const struct own *own, const struct run_stats *stats,
 	      struct findings *out)
 {
 	const size_t most = profile_parallelism_count(view_profile(view));
-	struct finder finder = { .view = view,
-				 .division = division,
-				 .most = most > 0 ? (unsigned)most - 1 : 0 };
+	struct finder finder = {
+		.view = view, .own = own, .stats = stats, .most = most > 0 ? (unsigned)most - 1 : 0
+	};
 
 	*out = (struct findings){ 0 };
-	finder.cpus = cpus > 0 ? cpus : finder.most;
+	finder.cpus = stats->cpus > 0 ? stats->cpus : finder.most;
 	for (int kind = 0; kind < FINDING_COUNT; kind++)
 		finder.sum[kind].of_function = xcalloc(view_function_count(view) + 1,
 						       sizeof(double));
 	for (size_t i = 0; i < view_row_count(view); i++)
 		finder_add_row(&finder, view_row(view, i));
 	add_histogram(&finder);
+	add_work(&finder);
 	judge(&finder, out);
 	for (int kind = 0; kind < FINDING_COUNT; kind++)
 		free(finder.sum[kind].of_function);

@@ -87,6 +87,7 @@ add_waiter(struct summing *summing, const struct profile_entry *entry)
 	struct waiting_stack stack = {
 		.thread = entry->thread,
 		.state = entry->state,
+		.stack = entry->stack,
 		.ns = entry->ns[WEIGHT_WALL],
 	};
 	struct waiting_row *row;
@@ -116,6 +117,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 		.holds = true,
 		.thread = blame->thread,
 		.state = blame->state,
+		.stack = blame->stack,
 		.ns = blame->ns,
 	};
 

@@ -160,6 +160,11 @@ static const char *const wait_functions[] = {
 
 static const char *const common_files[] = { "__init__.py", "__main__.py", NULL };
 
+/* The standard library: "/usr/lib/python3.11/socket.py", "<frozen importlib._bootstrap>". */
+static const char *const library_files[] = { "/lib/python3", "<frozen ", NULL };
+/* Installed packages. */
+static const char *const package_files[] = { "/site-packages/", "/dist-packages/", NULL };
+
 const struct runtime_language language_python = {
 	.name = "python",
 	.title = "Python",
@@ -167,6 +172,8 @@ const struct runtime_language language_python = {
 	.lock = "GIL",
 	.marker = "[python: ",
 	.common_files = common_files,
+	.library_files = library_files,
+	.package_files = package_files,
 	.plumbing = plumbing,
 	.plumbing_count = ARRAY_SIZE(plumbing),
 	.is_trampoline = is_trampoline,

@@ -18,7 +18,8 @@
 
 /* --- names, in place of those from symbol tables ------------------------------------- */
 
-enum { MAIN, SERIAL, PARALLEL, TAKE, MUTEX_LOCK, COND_WAIT, LLL_LOCK, SAVE, FSYNC, LOOP, EPOLL };
+enum { MAIN, SERIAL, PARALLEL, TAKE, MUTEX_LOCK, COND_WAIT, LLL_LOCK, SAVE, FSYNC, LOOP, EPOLL,
+       READ, SPIN_LOCK };
 
 static const struct symbol symbol[] = {
 	[MAIN] = { "main", "prog", .source = SYMBOL_SYMTAB },
@@ -32,6 +33,8 @@ static const struct symbol symbol[] = {
 	[FSYNC] = { "fsync", "libc.so.6", .source = SYMBOL_SYMTAB },
 	[LOOP] = { "event_loop", "prog", .source = SYMBOL_SYMTAB },
 	[EPOLL] = { "epoll_wait", "libc.so.6", .source = SYMBOL_SYMTAB },
+	[READ] = { "__read", "libc.so.6", .source = SYMBOL_SYMTAB },
+	[SPIN_LOCK] = { "pthread_spin_lock", "libc.so.6", .source = SYMBOL_SYMTAB },
 };
 
 size_t
@@ -136,14 +139,16 @@ add_ticks(struct profile *profile, uint32_t parallelism, double seconds)
 
 /* The findings of the profile, which is freed; `where` names the function of the first one. */
 static struct findings
-find_divided(struct profile *profile, unsigned cpus, const struct run_division *division,
-	     const char *where)
+find_in_run(struct profile *profile, const struct run_stats *stats, const char *where)
 {
 	static const struct filter all = { 0 };
 	struct view *view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	struct findings findings;
+	struct own own;
 
-	findings_make(view, cpus, division, &findings);
+	own_make(view, NULL, &own);
+	findings_make(view, &own, stats, &findings);
+	own_release(&own);
 	if (findings.count > 0)
 		assert_string_equal(view_function(view, findings.item[0].function)->name, where);
 	view_free(view);
@@ -154,7 +159,7 @@ find_divided(struct profile *profile, unsigned cpus, const struct run_division *
 static struct findings
 find(struct profile *profile, unsigned cpus, const char *where)
 {
-	return find_divided(profile, cpus, NULL, where);
+	return find_in_run(profile, &(struct run_stats){ .cpus = cpus }, where);
 }
 
 /* --- findings ----------------------------------------------------------------------------- */
@@ -314,7 +319,8 @@ test_few_running(void **state)
 	add_ticks(profile, 0, 6);
 	add_ticks(profile, 1, 4);
 	assert_true(margin_ticks(profile, &few, WEIGHT_LATENCY, 10 * NS_PER_SEC) < 100);
-	findings = find_divided(profile, 1, &few, "take_account");
+	findings = find_in_run(profile, &(struct run_stats){ .cpus = 1, .division = few },
+			       "take_account");
 	assert_int_equal(findings.count, 1);
 	assert_int_equal(findings.item[0].kind, FINDING_IDLE);
 	assert_true(findings.item[0].margin < 0.04);
@@ -348,10 +354,99 @@ test_gil(void **state)
 	assert_int_equal(findings.item[1].kind, FINDING_GIL);
 	assert_true(fabs(findings.item[1].share - 0.96) < 1e-9);
 	assert_true(findings.item[1].margin < 0.04);
-	findings = find_divided(gil_profile(), 4, &few, "serial_work");
+	findings = find_in_run(gil_profile(), &(struct run_stats){ .cpus = 4, .division = few },
+			       "serial_work");
 	assert_int_equal(findings.item[0].kind, FINDING_SERIAL);
 	for (size_t i = 0; i < findings.count; i++)
 		assert_int_not_equal(findings.item[i].kind, FINDING_GIL);
+}
+
+/* Of one thread: half of its time in calls that read, a fifth in a spin lock. */
+static struct profile *
+busy_profile(void)
+{
+	struct profile *profile = profile_create();
+
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SAVE, READ), 5, 5, 5);
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, TAKE, SPIN_LOCK), 2, 2, 2);
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SERIAL), 3, 3, 3);
+	add_ticks(profile, 1, 10);
+	return profile;
+}
+
+/* Returns the share of a finding; 0: there is none. */
+static double
+share_found(const struct findings *findings, enum finding_kind kind)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->item[i].kind == kind)
+			return findings->item[i].share;
+	return 0;
+}
+
+/* Calls that read count if there are many and each transfers little. */
+static void
+test_calls(void **state)
+{
+	struct run_stats stats = { .cpus = 1, .elapsed_ns = 10 * NS_PER_SEC };
+	struct findings findings;
+
+	(void)state;
+	stats.work.reads = CALLS_LEAST * 10;
+	stats.work.read_bytes = stats.work.reads * CALL_BYTES_MOST;
+	findings = find_in_run(busy_profile(), &stats, "save");
+	assert_true(fabs(share_found(&findings, FINDING_CALLS) - 0.5) < 1e-9);
+	stats.work.read_bytes++;
+	findings = find_in_run(busy_profile(), &stats, "save");
+	assert_true(share_found(&findings, FINDING_CALLS) <= 0);
+	stats.work.reads--;
+	stats.work.read_bytes = 0;
+	findings = find_in_run(busy_profile(), &stats, "save");
+	assert_true(share_found(&findings, FINDING_CALLS) <= 0);
+}
+
+static void
+test_spin(void **state)
+{
+	const struct run_stats stats = { .cpus = 1 };
+	const struct findings findings = find_in_run(busy_profile(), &stats, "save");
+
+	(void)state;
+	assert_true(fabs(share_found(&findings, FINDING_SPIN) - 0.2) < 1e-9);
+}
+
+/* A limit on CPU time is named with the function that waits for a CPU. */
+static void
+test_limit(void **state)
+{
+	struct run_stats stats = { .cpus = 1, .elapsed_ns = 10 * NS_PER_SEC };
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	stats.work.throttled_ns = 8 * NS_PER_SEC;
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SERIAL), 2, 2, 2);
+	add(profile, RUN_QUEUED, NULL, STACK(MAIN, SERIAL), 8, 0, 8);
+	add_ticks(profile, 1, 10);
+	findings = find_in_run(profile, &stats, "serial_work");
+	assert_true(fabs(share_found(&findings, FINDING_LIMIT) - 0.8) < 1e-9);
+	assert_true(fabs(share_found(&findings, FINDING_QUEUE) - 0.8) < 1e-9);
+}
+
+static void
+test_stopped(void **state)
+{
+	struct profile *profile = profile_create();
+	struct findings findings;
+
+	(void)state;
+	add(profile, RUN_STOPPED, NULL, STACK(MAIN, SERIAL), 6, 0, 0);
+	add(profile, RUN_RUNNING, NULL, STACK(MAIN, SERIAL), 4, 4, 4);
+	add_ticks(profile, 0, 6);
+	add_ticks(profile, 1, 4);
+	findings = find(profile, 1, "serial_work");
+	assert_int_equal(findings.item[0].kind, FINDING_STOPPED);
+	assert_true(fabs(findings.item[0].share - 0.6) < 1e-9);
 }
 
 /* 24 threads that waited for a lock 6 s of 10 come before the 80 % of runnable time that threads
@@ -499,6 +594,10 @@ main(void)
 		cmocka_unit_test(test_rare),
 		cmocka_unit_test(test_few_running),
 		cmocka_unit_test(test_gil),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_not_alone),
 		cmocka_unit_test(test_noise),

@@ -62,6 +62,35 @@ test_report_200(void **state)
 	check_report("report-200.txt", 200);
 }
 
+/* The first screen, which is all that a report has without --full. */
+static void
+check_screen(const char *name, unsigned columns)
+{
+	struct scene scene = scene_make(&all);
+	struct export_input input = scene_input(&scene);
+
+	input.columns = columns;
+	input.full = false;
+	input.again_before = "wallsample report";
+	input.again_after = " run.wsdb";
+	check_golden(name, "text", &input);
+	scene_release(&scene);
+}
+
+static void
+test_screen_80(void **state)
+{
+	(void)state;
+	check_screen("screen-80.txt", 80);
+}
+
+static void
+test_screen_60(void **state)
+{
+	(void)state;
+	check_screen("screen-60.txt", 60);
+}
+
 static void
 test_report_latency(void **state)
 {
@@ -418,7 +447,7 @@ test_summary_by_module(void **state)
 	input.functions = input.view;
 	input.view = modules;
 	text = scene_text("markdown", &input);
-	assert_non_null(strstr(text, "**A lock**: threads that had work waited for a lock for "));
+	assert_non_null(strstr(text, "**Lock**: threads waited for locks 64% of the time "));
 	assert_non_null(strstr(text, "## Modules\n"));
 	free(text);
 	view_free(modules);
@@ -558,6 +587,7 @@ test_report_fits(void **state)
 
 		input.columns = columns;
 		input.by_thread = columns % 2 == 0;
+		input.full = columns % 4 < 2;
 		text = rest = scene_text("text", &input);
 		while ((line = strsep(&rest, "\n")) != NULL) {
 			const size_t length = strlen(line);
@@ -623,6 +653,8 @@ main(void)
 		cmocka_unit_test(test_deceptive_names),
 		cmocka_unit_test(test_report_80),
 		cmocka_unit_test(test_report_200),
+		cmocka_unit_test(test_screen_80),
+		cmocka_unit_test(test_screen_60),
 		cmocka_unit_test(test_report_piped),
 		cmocka_unit_test(test_report_latency),
 		cmocka_unit_test(test_report_tree),

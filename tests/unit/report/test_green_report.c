@@ -271,6 +271,7 @@ input_of(const struct view *view)
 {
 	return (struct export_input){
 		.view = view, .process = &process, .stats = &stats, .end = RUN_END_DURATION,
+		.full = true,
 		.limit = 20, .thread_limit = 8, .columns = 100,
 	};
 }
@@ -355,6 +356,7 @@ check_stops(const struct profile *profile)
 	green_table_make(view, &table);
 	histogram_add(&stopped.stop_ns, (uint64_t)table.threads_ns / 10);
 	input.stats = &stopped;
+	input.full = true;
 	export_write(exporter_by_name("text"), &input, out);
 	assert_int_equal(fclose(out), 0);
 	assert_non_null(strstr(text, "; together 10.00% of the"));

@@ -47,7 +47,8 @@ written_with(const char *runtimes, const char *format, enum view_key key,
 	char command[] = "python3 app.py";
 	struct process process = { .pid = 7, .comm = "python3", .cmdline = command };
 	const struct export_input input = { .view = view, .process = &process, .stats = stats,
-					    .limit = 20, .thread_limit = 8, .columns = 100 };
+					    .full = true, .limit = 20, .thread_limit = 8,
+					    .columns = 100 };
 	const struct exporter *exporter = exporter_by_name(format);
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);

@@ -287,9 +287,12 @@ static struct findings
 find(const struct profile *profile, struct view **view)
 {
 	struct findings findings;
+	struct own own;
 
 	*view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
-	findings_make(*view, 2, NULL, &findings);
+	own_make(*view, NULL, &own);
+	findings_make(*view, &own, &(struct run_stats){ .cpus = 2 }, &findings);
+	own_release(&own);
 	return findings;
 }
 
@@ -366,7 +369,8 @@ write_filtered(const char *format, const struct profile *profile, const struct f
 	struct run_stats *stats = xcalloc(1, sizeof(*stats));
 	struct export_input input = {
 		.view = view_create(profile, NULL, filter, VIEW_BY_FUNCTION),
-		.process = &process, .stats = stats, .limit = limit, .columns = 100,
+		.process = &process, .stats = stats, .full = true,
+		.limit = limit, .columns = 100,
 	};
 	char *text = NULL;
 	size_t size = 0;
@@ -490,9 +494,9 @@ test_summary(void **state)
 		skip();
 	profile = make_convoy(9500);
 	text = write_format("markdown", profile, 20);
-	assert_says(text, "the GIL was held 98%");
-	assert_says(text, "1.9 threads waited for it on average: more threads will not make it "
-			  "faster; most of that in L.");
+	assert_says(text, "**GIL**: held 98% of the time; 1.9 threads waited for it on average. "
+			  "More threads do not make the program faster");
+	assert_says(text, "held in  L");
 	free(text);
 	profile_free(profile);
 }
@@ -543,8 +547,11 @@ test_finding_without_function(void **state)
 		struct view *view = view_create(profile, NULL, i % 2 == 0 ? &all : &blamed,
 						keys[i / 2]);
 		struct findings findings;
+		struct own own;
 
-		findings_make(view, 2, NULL, &findings);
+		own_make(view, NULL, &own);
+		findings_make(view, &own, &(struct run_stats){ .cpus = 2 }, &findings);
+		own_release(&own);
 		assert_true(findings.count <= FINDING_COUNT);
 		view_free(view);
 	}

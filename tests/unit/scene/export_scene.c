@@ -247,6 +247,7 @@ scene_input(struct scene *scene)
 		.process = &scene->process,
 		.stats = scene->stats,
 		.end = RUN_END_DURATION,
+		.full = true,
 		.limit = 20,
 		.thread_limit = 8,
 		.columns = 80,

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * places.h - divides the time of threads among places: the program's own functions (own.h) that ran
+ * or waited. Threads that did nothing but wait in one place for the whole run are idle, and their
+ * time is not part of any place, except for threads that hold a lock for which others wait, and for
+ * a thread that alone in its place waits for the other end of a socket or for a child process.
+ *
+ * In this header a thread is a thread or a green task (green_task.h).
+ */
+#ifndef WALLSAMPLE_ANALYSIS_PLACES_H
+#define WALLSAMPLE_ANALYSIS_PLACES_H
+
+#include "wallsample/analysis/own.h"
+#include "wallsample/analysis/waiting.h"
+
+/* What threads do in a place: X(NAME, word, mark in a bar) */
+#define PLACE_DOINGS(X)                                                                            \
+	X(RUNS, "runs", '#')                                                                       \
+	X(QUEUED, "waits for a CPU", '~')                                                          \
+	X(BLOCKED, "blocked", '.')
+
+enum place_doing {
+#define X(name, word, mark) PLACE_##name,
+	PLACE_DOINGS(X) PLACE_DOING_COUNT
+#undef X
+};
+
+/* What a thread waits for. */
+struct place_wait {
+	size_t row; /* index in waiting.row; waiting.count: the object has no name */
+	enum wait_kind kind;
+	enum run_state state;
+	int32_t syscall;
+	bool gil; /* an interpreter's lock */
+};
+
+struct place_row {
+	/* function of the view; if it has no symbol, all functions without a symbol of its module
+	 * are one place, and this is any of them */
+	uint32_t function;
+	/* source line of the place with the most time; NULL and 0: not known */
+	const char *file;
+	uint32_t line;
+	int64_t wall_ns;               /* above 0 */
+	int64_t ns[PLACE_DOING_COUNT]; /* parts of wall_ns */
+	uint32_t threads;              /* number of threads that were in the place */
+	struct place_wait wait;        /* most of the blocked time */
+	int64_t wait_ns;               /* its part of it; 0: the place is never blocked */
+	uint32_t stack; /* stack in the profile of the longest of these waits; STACK_NONE: none */
+};
+
+/* A group of idle threads that waited in one place for one thing. */
+struct idle_row {
+	uint32_t thread; /* any of them */
+	uint32_t function, threads;
+	struct place_wait wait;
+	int64_t wall_ns;
+};
+
+struct places {
+	struct place_row *row; /* ordered by wall_ns, descending */
+	size_t count;
+	struct idle_row *idle; /* ordered by the number of threads, descending */
+	size_t idle_count;
+	size_t threads, idle_threads; /* numbers of all threads and of idle ones */
+	int64_t wall_ns;              /* of all threads that are not idle */
+	int64_t ns[PLACE_DOING_COUNT];
+};
+
+/*
+ * Fills `out`, which places_release() releases, from the samples that `view`, which is by function,
+ * selects. `lines` is a view of the same profile with the same filter by line; NULL: lines are not
+ * wanted. `own` and `waiting` are those of `view`. All must outlive `out`.
+ */
+void places_make(const struct view *view, const struct view *lines, const struct own *own,
+		 const struct waiting *waiting, struct places *out);
+void places_release(struct places *places);
+
+/* Adds what is waited for: "mutex table_lock", "socket receive", "sleeping in epoll_wait". */
+void places_add_wait(const struct waiting *waiting, const struct place_wait *wait,
+		     struct strbuf *out);
+
+#endif

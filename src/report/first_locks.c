@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* first_locks.c - describes the lock that threads wait for, where they wait, and what the thread
+ * that holds it does. */
+#include <stdlib.h>
+
+#include "report/first_internal.h"
+#include "wallsample/report/quantity.h"
+#include "wallsample/runtime/language.h"
+
+/* A lock is handed from thread to thread if no thread holds it for this part of the time that
+ * threads wait for it. */
+#define HANDED_OVER 0.5
+/* A lock that has less than this part of all waits for locks is not named. */
+#define LOCK_LEAST 0.3
+
+/* Returns the time of all threads that waited for the object. */
+static int64_t
+time_of_waiters(const struct first *first, const struct waiting_row *row)
+{
+	const struct profile *profile = view_profile(first->view);
+	const size_t threads = profile_thread_count(profile);
+	bool *waits = xcalloc(threads + 1, sizeof(*waits));
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+		const uint32_t *function;
+		size_t depth;
+
+		if (entry->wait != 0 && view_sample(first->view, entry, &function, &depth) &&
+		    waiting_find(&first->waiting, first->view, entry->wait, function, depth) ==
+			    (size_t)(row - first->waiting.row))
+			waits[entry->thread] = true;
+	}
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+
+		if (waits[entry->thread])
+			ns += entry->ns[WEIGHT_WALL];
+	}
+	free(waits);
+	return ns;
+}
+
+/* The holders of a lock with one place. */
+struct holding {
+	const struct waiting_stack *stack; /* one of them; NULL: unknown */
+	bool is_thread;                    /* the holder is known */
+	int64_t ns, in_state[RUN_STATE_COUNT];
+};
+
+/* Returns the place that held the lock for most of the time that others waited. */
+static struct holding
+main_holder(const struct first *first, const struct waiting_row *row)
+{
+	struct holding *holding = NULL, best = { .stack = NULL };
+	struct table of_function = { 0 }; /* (function; 0) -> holding */
+	size_t capacity = 0;
+
+	for (size_t h = 0; h < row->holders; h++) {
+		const struct waiting_stack *stack = &row->holder[h];
+		const uint32_t function =
+			stack->depth > 0 ? stack->function[own_place(&first->own, stack->function,
+								     stack->depth)] :
+					   UINT32_MAX;
+		uint32_t at;
+
+		holding = table_row(&of_function, (uint64_t[]){ function, 0 }, holding, &capacity,
+				    sizeof(*holding), &at);
+		if (holding[at].stack == NULL && function != UINT32_MAX)
+			holding[at].stack = stack;
+		holding[at].is_thread = function != UINT32_MAX &&
+					!view_is_named(view_function(first->view, function));
+		holding[at].ns += stack->ns;
+		holding[at].in_state[stack->state] += stack->ns;
+	}
+	for (size_t i = 0; i < of_function.count; i++)
+		if (holding[i].ns > best.ns)
+			best = holding[i];
+	free(holding);
+	table_release(&of_function);
+	return best;
+}
+
+/* Adds "waiting for a CPU 76%": the state that the holder was in for most of the time. */
+static void
+add_holder_state(const struct holding *holding, struct strbuf *out)
+{
+	enum run_state most = RUN_RUNNING;
+
+	for (int state = 0; state < RUN_STATE_COUNT; state++)
+		if (holding->in_state[state] > holding->in_state[most])
+			most = (enum run_state)state;
+	strbuf_add_format(out, ", %s %s", run_state_text(most),
+			  quantity_percent((double)holding->in_state[most] / (double)holding->ns)
+				  .text);
+}
+
+static void
+add_holder(const struct first *first, const struct waiting_row *row, struct cause *cause)
+{
+	const struct holding holding = main_holder(first, row);
+	struct strbuf text = STRBUF_INIT;
+
+	if (row->holders == 0 || holding.ns <= 0)
+		return;
+	if (!holding.is_thread && (double)holding.ns >= HANDED_OVER * (double)row->ns) {
+		cause->title = "Lock convoy";
+		strbuf_add_format(
+			&text,
+			"no thread %s of that time: it was free, or a waiter was being woken",
+			quantity_percent((double)holding.ns / (double)row->ns).text);
+	} else if (holding.stack != NULL) {
+		first_add_stack(first, holding.stack->stack, 1, &text);
+		add_holder_state(&holding, &text);
+	}
+	cause_add_detail(cause, "held by", &text);
+}
+
+bool
+first_is_lock(enum wait_kind kind)
+{
+	return wait_kind_in_memory(kind) && wait_kind_has_owner(kind) && kind != WAIT_JOIN &&
+	       kind != WAIT_GIL;
+}
+
+const struct waiting_row *
+first_main_lock(const struct first *first)
+{
+	const struct waiting_row *best = NULL;
+	int64_t all = 0;
+
+	for (size_t i = 0; i < first->waiting.count; i++) {
+		const struct waiting_row *row = &first->waiting.row[i];
+
+		if (!first_is_lock(row->kind) && row->kind != WAIT_ALLOCATOR &&
+		    row->kind != WAIT_LOCK)
+			continue;
+		all += row->ns;
+		best = best == NULL ? row : best;
+	}
+	return best != NULL && (double)best->ns >= LOCK_LEAST * (double)all ? best : NULL;
+}
+
+static void
+add_waiter(const struct first *first, const struct waiting_row *row, struct cause *cause)
+{
+	struct strbuf text = STRBUF_INIT;
+	const struct waiting_stack *stack = row->waiter;
+
+	if (row->waiters > 0 && stack->depth > 0)
+		first_add_stack(first, stack->stack, 1, &text);
+	cause_add_detail(cause, "waits in", &text);
+}
+
+/* True if a thread waited for the lock of an interpreter. */
+static bool
+waits_for_interpreter(const struct first *first)
+{
+	for (size_t i = 0; i < view_row_count(first->view); i++)
+		if (view_row(first->view, i)->gil == GIL_WAIT)
+			return true;
+	return false;
+}
+
+void
+first_say_lock(const struct first *first, const struct finding *found, struct cause *cause)
+{
+	const struct waiting_row *row = first_main_lock(first);
+	struct strbuf text = STRBUF_INIT;
+	int64_t whole;
+
+	if (row == NULL) {
+		const bool gil = waits_for_interpreter(first);
+
+		if (gil)
+			cause->title = language_lock(first->input->stats->runtimes);
+		strbuf_add_format(&text,
+				  "threads waited for %s %s of the time in which they had work",
+				  gil ? "the interpreter's lock" : "locks",
+				  quantity_percent(found->share).text);
+		cause_set_text(cause, &text);
+		cause_add_function(first, found, "waits in", cause);
+		return;
+	}
+	if (row->kind == WAIT_ALLOCATOR)
+		cause->title = "Allocator";
+	whole = time_of_waiters(first, row);
+	wait_kind_add(row->kind, row->kind_text, row->object, &text);
+	strbuf_add_format(&text, ": %s waited %s of %s time for it",
+			  quantity_things(row->threads, "thread", "threads").text,
+			  quantity_percent(whole > 0 ? (double)row->ns / (double)whole : 0).text,
+			  row->threads == 1 ? "its" : "their");
+	cause_set_text(cause, &text);
+	add_waiter(first, row, cause);
+	add_holder(first, row, cause);
+}

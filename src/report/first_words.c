@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* first_words.c - names of functions and other texts that the parts of a first screen share. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/first_internal.h"
+#include "wallsample/report/quantity.h"
+#include "wallsample/runtime/language.h"
+
+/* --- names ------------------------------------------------------------------------------- */
+
+void
+first_add_function(const struct first *first, uint32_t id, struct strbuf *out)
+{
+	const struct view_function *function = view_function(first->view, id);
+
+	if (first->own.rank[id] == OWN_UNNAMED)
+		strbuf_add_format(out, "[%s]", function->module);
+	else
+		strbuf_add_text(out, function->name);
+}
+
+void
+first_add_line(const struct first *first, uint32_t id, const char *file, uint32_t line,
+	       struct strbuf *out)
+{
+	const struct view_function *function = view_function(first->view, id);
+	const char *slash = file != NULL ? strrchr(file, '/') : NULL;
+
+	if (first->own.rank[id] == OWN_UNNAMED)
+		strbuf_add_text(out, "no symbols");
+	else if (function->known && strcmp(function->place, function->module) != 0)
+		strbuf_add_text(out, function->place);
+	else if (function->script && function->module[0] != '\0')
+		strbuf_add_text(out, function->module);
+	else if (file != NULL)
+		strbuf_add_text(out, slash != NULL ? slash + 1 : file);
+	else if (!view_is_named(function) && function->module[0] != '[')
+		strbuf_add_text(out, function->module);
+	if (line > 0 && out->length > 0 && first->own.rank[id] != OWN_UNNAMED)
+		strbuf_add_format(out, ":%" PRIu32, line);
+}
+
+void
+first_add_place(const struct first *first, uint32_t id, const char *file, uint32_t line,
+		struct strbuf *out)
+{
+	struct strbuf at = STRBUF_INIT;
+
+	first_add_function(first, id, out);
+	first_add_line(first, id, file, line, &at);
+	if (at.length > 0)
+		strbuf_add_format(out, " %s", at.data);
+	strbuf_release(&at);
+}
+
+/* --- texts ------------------------------------------------------------------------------- */
+
+void
+cause_set_text(struct cause *cause, struct strbuf *text)
+{
+	cause->text = text->data;
+	strbuf_init(text);
+}
+
+void
+cause_add_detail(struct cause *cause, const char *label, struct strbuf *text)
+{
+	if (cause->details < CAUSE_DETAILS_MOST && text->length > 0) {
+		cause->detail[cause->details++] = (struct cause_detail){ label, text->data };
+		strbuf_init(text);
+	} else {
+		strbuf_release(text);
+	}
+}
+
+void
+first_add_wait(const struct first *first, const struct place_wait *wait, struct strbuf *out)
+{
+	if (wait->gil)
+		strbuf_add_text(out, language_lock(first->input->stats->runtimes));
+	else
+		places_add_wait(&first->waiting, wait, out);
+}
+
+/* Returns the row of the function's place; NULL: it has none. */
+static const struct place_row *
+place_of_function(const struct first *first, uint32_t function)
+{
+	for (size_t i = 0; i < first->places.count; i++)
+		if (first->places.row[i].function == function)
+			return &first->places.row[i];
+	return NULL;
+}
+
+void
+first_add_place_of(const struct first *first, uint32_t function, struct strbuf *out)
+{
+	const struct place_row *row = place_of_function(first, function);
+
+	first_add_place(first, function, row != NULL ? row->file : NULL,
+			row != NULL ? row->line : 0, out);
+}
+
+/* Adds the callers of function[place] that are the program's own, but not main. */
+static void
+add_callers(const struct first *first, const uint32_t *function, size_t depth, size_t place,
+	    size_t most, struct strbuf *out)
+{
+	uint32_t last = function[place];
+	size_t added = 0;
+
+	for (size_t at = place + 1; at < depth && added < most; at++) {
+		if (first->own.rank[function[at]] < OWN_FILE || function[at] == last)
+			continue;
+		if (strcmp(view_function(first->view, function[at])->name, "main") == 0)
+			return;
+		strbuf_add_text(out, " < ");
+		first_add_function(first, function[at], out);
+		last = function[at];
+		added++;
+	}
+}
+
+void
+first_add_stack(const struct first *first, uint32_t stack, size_t most, struct strbuf *out)
+{
+	const struct view *lines = first->input->lines;
+	const struct view_function *line = NULL;
+	const uint32_t *function, *by_line;
+	size_t depth, depth_by_line, place;
+
+	view_stack(first->view, stack, &function, &depth);
+	if (depth == 0)
+		return;
+	place = own_place(&first->own, function, depth);
+	if (lines != NULL) {
+		view_stack(lines, stack, &by_line, &depth_by_line);
+		if (depth_by_line == depth)
+			line = view_function(lines, by_line[place]);
+	}
+	first_add_place(first, function[place], line != NULL ? line->file : NULL,
+			line != NULL ? line->line : 0, out);
+	add_callers(first, function, depth, place, most, out);
+}
+
+void
+cause_add_function(const struct first *first, const struct finding *found, const char *label,
+		   struct cause *cause)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (found->function < view_function_count(first->view))
+		first_add_place_of(first, found->function, &text);
+	cause_add_detail(cause, label, &text);
+}
+
+double
+first_cpus_used(const struct first *first)
+{
+	const struct run_stats *stats = &first->stats;
+	const double run_ns = (double)stats->elapsed_ns;
+	const int64_t cpu_ns = stats->target_cpu_known ?
+				       (int64_t)stats->target_cpu_ns :
+				       view_total_ns(first->view, WEIGHT_OVERHEAD);
+
+	return run_ns > 0 ? (double)cpu_ns / run_ns : 0;
+}
+
+void
+first_add_cpus_used(const struct first *first, struct strbuf *out)
+{
+	const unsigned cpus = first->input->stats->cpus;
+
+	strbuf_add_format(out, first_cpus_used(first) < 0.1 ? "%.2f" : "%.1f",
+			  first_cpus_used(first));
+	if (cpus > 0)
+		strbuf_add_format(out, " of %s", quantity_things(cpus, "CPU", "CPUs").text);
+	else
+		strbuf_add_text(out, " CPUs");
+}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""first_screen.py WALLSAMPLE CAUSES DIRECTORY [KIND...] - samples programs that are slow for one
+known reason (causes.c). The first screen names it: the kind, the object, the function with its
+line, and the thread that holds the object. The numbers depend on the machine, so that only texts
+are compared.
+"""
+import contextlib
+import os
+import re
+import subprocess
+import sys
+
+import sampling
+
+LINES, COLUMNS = 24, 80
+SECONDS = '3'
+
+# A thread of a deadlock. Lines are broken where the page ends.
+STUCK = (r'^ +transfer-\d+ waits for mutex \w+_lock,\s+held\s+by\s+transfer-\d+;\s+it\s+waits'
+         r'\s+in\s+transfer\s+causes\.c:\d+$')
+# The kind of program, and regular expressions that must be found in the screen, in this order.
+SCREENS = {
+    'lock': [r'^WHY IT IS SLOW$', r'^\d Lock +mutex book_lock: 6 threads waited [\d.]+% of their',
+             r'^ +waits in +handle_order causes\.c:\d+$',
+             r'^ +held by +pass causes\.c:\d+ < audit, sleeping [\d.]+%$',
+             r'^WHERE THE TIME GOES', r'% +handle_order +causes\.c:\d+ +[.#~]+ +mutex book_lock$',
+             r'% +pass +causes\.c:\d+ ', r'^Left out: 1 idle thread \(causes, sleeping in poll\)'],
+    'deadlock': [r'^1 Deadlock +2 threads wait for one another',
+                 STUCK, STUCK,
+                 r'transfer +causes\.c:\d+ +\.+ +mutex \w+_lock$'],
+    'disk': [r'^\d Disk +[\d.]+% of the time all threads were waiting for',
+             r'^ +waits in +save_record causes\.c:\d+ < write_records$',
+             r'% +save_record +causes\.c:\d+ '],
+    'faults': [r'^\d Page faults +[\d.]+% of the time all threads were waiting for memory',
+               r'^ +waits in +read_table causes\.c:\d+$', r'% +read_table +causes\.c:\d+ '],
+    'downstream': [r'^\d Outside +[\d.]+% of the time every thread was waiting, mostly in',
+                   r'^ +receive: tcp to 127.0.0.1:\d+, causes \(\d+\)$',
+                   r'^ +waits in +fetch_price causes\.c:\d+',
+                   r'% +fetch_price +causes\.c:\d+ +[.~#]+ +socket '],
+    'busy': [r'^\d CPU ', r'^ +mostly in +compute causes\.c:\d+$',
+             r'% +compute +causes\.c:\d+ +#+'],
+    'crowd': [r'^\d Few CPUs +runnable threads waited for a CPU [\d.]+% of the time',
+              r'% +compute +causes\.c:\d+ +#+~+'],
+    'serial': [r'^\d One thread ', r'% +compute +causes\.c:\d+ +#+'],
+    'limit': [r'^\d CPU limit +a control group limits the program to 0\.30 CPUs; the limit was',
+              r'^ +waits in +compute causes\.c:\d+$', r'% +compute +causes\.c:\d+ +#+~+'],
+    'chatty': [r'^\d Small calls +[0-9,]+ reads per second, 1 byte each on average;',
+               r'^ +called in +parse_bytes causes\.c:\d+$', r'% +parse_bytes +causes\.c:\d+ +#+'],
+    'spin': [r'^\d Spinning +[\d.]+% of the CPU time was spent busy-waiting for other',
+             r'^ +waits in +enter_ring causes\.c:\d+$', r'% +enter_ring +causes\.c:\d+ +#+'],
+    'allocator': [r'^\d Allocator +allocator lock main_arena: 3 threads waited [\d.]',
+                  r'^ +waits in +build_index causes\.c:\d+$', r'% +build_index +causes\.c:\d+ '],
+    'gil': [r'^\d GIL +held \d+% of the time; \d\.\d threads waited for it on average\.',
+            r'^ +held in +parse_rows contend\.py:\d+$', r'% +parse_rows +contend\.py:\d+ '],
+    'stopped': [r'^1 Stopped +threads were stopped', r'% +main +causes\.c:\d+ +\.+ +stopped$'],
+    'idle': [r'^1 Idle +(100|9[\d.]+)% of the time every thread was waiting: the program',
+             r'^ +waits in +idle_for_ever causes\.c:\d+$',
+             r'% +idle_for_ever +causes\.c:\d+ +\.+ +sleeping in poll$'],
+}
+# Other load on the machine may hide the cause of the other kinds. The screen must then say so.
+ANY_LOAD = {'lock', 'deadlock', 'stopped', 'idle'}
+OTHER_LOAD = [r'^\d Other load +runnable threads waited for a CPU [\d.]+% of the time;']
+# A kind that is another one in a control group with a quota of CPU time, in percent.
+QUOTAS = {'limit': ('busy', 30)}
+
+
+@contextlib.contextmanager
+def running(words):
+    """Starts a program, waits until it prints "ready", and yields its id."""
+    program = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        while program.stdout.readline() not in ('ready\n', ''):
+            pass
+        yield program.pid
+    finally:
+        program.kill()
+        program.communicate()
+
+
+@contextlib.contextmanager
+def command_of(causes, kind, path):
+    """Yields the command that starts a program of the kind; None if that is not possible here."""
+    if kind == 'gil':
+        yield [sys.executable, os.path.join(os.path.dirname(__file__), 'targets', 'contend.py')]
+        return
+    if kind not in QUOTAS:
+        yield [causes, kind, path]
+        return
+    group = sampling.make_group()
+    if group is None:
+        yield None
+        return
+    sampling.set_quota(group, QUOTAS[kind][1])
+    try:
+        yield sampling.in_group(group, [causes, QUOTAS[kind][0], path])
+    finally:
+        sampling.remove_group(group)
+
+
+def screen_of(wallsample, words):
+    with running(words) as pid:
+        run = subprocess.run([wallsample, '-q', '-p', str(pid), '-d', SECONDS,
+                              '--max-stopped', '100'],
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 1):
+        sys.exit('status %d: %s' % (run.returncode, run.stderr))
+    return run.stdout
+
+
+def missing(screen, wanted):
+    """The first of the regular expressions that is not found below the one before it."""
+    at = 0
+    for expression in wanted:
+        found = re.compile(expression, re.MULTILINE).search(screen, at)
+        if found is None:
+            return expression
+        at = found.end()
+    return None
+
+
+def check(wallsample, causes, kind, path):
+    """False: the screen lacks something, or is too large."""
+    with command_of(causes, kind, path) as words:
+        if words is None:
+            print('%s: no control group can be made' % kind)
+            return True
+        screen = screen_of(wallsample, words)
+    wrong = missing(screen, SCREENS[kind])
+    if wrong and kind not in ANY_LOAD and not missing(screen, OTHER_LOAD):
+        print('%s: another program uses the CPUs' % kind)
+        wrong = missing(screen, SCREENS[kind][-1:])
+    if wrong is None and len(screen.splitlines()) > LINES:
+        wrong = 'more than %d lines' % LINES
+    if wrong is None and max(map(len, screen.splitlines())) > COLUMNS:
+        wrong = 'more than %d columns' % COLUMNS
+    print('%s%s\n%s' % ('FAILED: ' if wrong else '', ': '.join(filter(None, (kind, wrong))),
+                        screen))
+    return wrong is None
+
+
+def main():
+    wallsample, causes, directory, *kinds = sys.argv[1:]
+    good = [check(wallsample, causes, kind, os.path.join(directory, 'record'))
+            for kind in kinds or SCREENS]
+    sys.exit(not all(good))
+
+
+main()

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * causes.c - a program that is slow for one known reason: causes KIND [ARGUMENT]. It prints "ready"
+ * and runs until it is killed.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORKERS 6
+#define MILLISECOND 1000000
+
+static pthread_mutex_t book_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t right_lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile uint64_t sink;
+
+static uint64_t
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void
+pass(uint64_t ns)
+{
+	const struct timespec time = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	nanosleep(&time, NULL);
+}
+
+static __attribute__((noinline)) void
+compute(uint64_t ns)
+{
+	for (uint64_t end = now() + ns; now() < end;)
+		for (int i = 0; i < 1000; i++)
+			sink += (uint64_t)i * sink;
+}
+
+static void
+start(void *(*function)(void *), size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, function, (void *)i) != 0)
+			abort();
+		pthread_setname_np(thread, name);
+	}
+}
+
+static void
+idle_for_ever(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		poll(NULL, 0, -1);
+}
+
+/* --- lock: six threads wait for one that sleeps while it has the lock -------------------- */
+
+static __attribute__((noinline)) void *
+handle_order(void *unused)
+{
+	for (;;) {
+		pthread_mutex_lock(&book_lock);
+		sink++;
+		pthread_mutex_unlock(&book_lock);
+		pass(MILLISECOND);
+	}
+	return unused;
+}
+
+static __attribute__((noinline)) void *
+audit(void *unused)
+{
+	for (;;) {
+		pthread_mutex_lock(&book_lock);
+		pass(30 * MILLISECOND);
+		pthread_mutex_unlock(&book_lock);
+		pass(2 * MILLISECOND);
+	}
+	return unused;
+}
+
+static void
+run_lock(void)
+{
+	start(audit, 1, "audit");
+	start(handle_order, WORKERS, "order");
+}
+
+/* --- deadlock: two threads take two locks in different orders ---------------------------- */
+
+static pthread_barrier_t both;
+
+static __attribute__((noinline)) void *
+transfer(void *which)
+{
+	pthread_mutex_t *first = which != NULL ? &left_lock : &right_lock;
+	pthread_mutex_t *second = which != NULL ? &right_lock : &left_lock;
+
+	pthread_mutex_lock(first);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(second);
+	return NULL;
+}
+
+static void
+run_deadlock(void)
+{
+	pthread_barrier_init(&both, NULL, 2);
+	start(transfer, 2, "transfer");
+}
+
+/* --- disk: a thread writes records and waits until they are on the disk ------------------ */
+
+static const char *record_path;
+
+static __attribute__((noinline)) void
+save_record(int fd)
+{
+	static const char record[4096] = "record";
+
+	if (pwrite(fd, record, sizeof(record), 0) < 0 || fsync(fd) < 0)
+		abort();
+}
+
+static void *
+write_records(void *unused)
+{
+	int fd = open(record_path, O_RDWR | O_CREAT, 0600);
+
+	if (fd < 0)
+		abort();
+	for (;;)
+		save_record(fd);
+	return unused;
+}
+
+static void
+run_disk(void)
+{
+	start(write_records, 1, "writer");
+}
+
+/* --- downstream: a thread asks a server that answers after 20 ms ------------------------- */
+
+static struct sockaddr_in server_address;
+
+static void
+serve(int listener)
+{
+	for (;;) {
+		int fd = accept(listener, NULL, NULL);
+		char byte;
+
+		while (fd >= 0 && read(fd, &byte, 1) == 1) {
+			pass(20 * MILLISECOND);
+			if (write(fd, &byte, 1) != 1)
+				break;
+		}
+		close(fd);
+	}
+}
+
+static __attribute__((noinline)) void
+fetch_price(int fd)
+{
+	char byte = 'x';
+
+	if (write(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 1)
+		abort();
+}
+
+static void *
+ask(void *unused)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (connect(fd, (struct sockaddr *)&server_address, sizeof(server_address)) != 0)
+		abort();
+	for (;;)
+		fetch_price(fd);
+	return unused;
+}
+
+static void
+run_downstream(void)
+{
+	socklen_t size = sizeof(server_address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	server_address.sin_family = AF_INET;
+	server_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(listener, (struct sockaddr *)&server_address, size) != 0 ||
+	    listen(listener, 8) != 0 ||
+	    getsockname(listener, (struct sockaddr *)&server_address, &size) != 0)
+		abort();
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(STDOUT_FILENO);
+		serve(listener);
+		_exit(0);
+	}
+	close(listener);
+	printf("port %d\n", ntohs(server_address.sin_port));
+	start(ask, 1, "client");
+}
+
+/* --- CPU --------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void *
+render(void *unused)
+{
+	for (;;)
+		compute(MILLISECOND);
+	return unused;
+}
+
+static void
+run_busy(void)
+{
+	start(render, (size_t)sysconf(_SC_NPROCESSORS_ONLN), "render");
+}
+
+static void
+run_crowd(void)
+{
+	start(render, 4 * (size_t)sysconf(_SC_NPROCESSORS_ONLN), "render");
+}
+
+static void
+run_serial(void)
+{
+	start(render, 1, "render");
+}
+
+/* --- small calls: a thread reads a byte at a time ---------------------------------------- */
+
+static __attribute__((noinline)) void *
+parse_bytes(void *unused)
+{
+	const int fd = open("/dev/zero", O_RDONLY);
+	char byte;
+
+	while (read(fd, &byte, 1) == 1)
+		sink += (uint64_t)byte;
+	return unused;
+}
+
+static void
+run_chatty(void)
+{
+	start(parse_bytes, 1, "parser");
+}
+
+/* --- spinning: threads wait for a spin lock that one of them has for long ---------------- */
+
+static pthread_spinlock_t spin_lock;
+
+static __attribute__((noinline)) void *
+enter_ring(void *unused)
+{
+	for (;;) {
+		pthread_spin_lock(&spin_lock);
+		compute(MILLISECOND);
+		pthread_spin_unlock(&spin_lock);
+	}
+	return unused;
+}
+
+static void
+run_spin(void)
+{
+	pthread_spin_init(&spin_lock, PTHREAD_PROCESS_PRIVATE);
+	start(enter_ring, 2, "ring");
+}
+
+/* --- allocator: threads allocate from one arena, and give its free memory back --------- */
+
+#define CHUNKS 500
+
+static __attribute__((noinline)) void *
+build_index(void *unused)
+{
+	void *kept[CHUNKS];
+
+	for (;;) {
+		for (size_t i = 0; i < CHUNKS; i++) {
+			kept[i] = malloc(2000 + 10 * i);
+			memset(kept[i], 1, 2000);
+		}
+		for (size_t i = 0; i < CHUNKS; i++)
+			free(kept[i]);
+		malloc_trim(0);
+	}
+	return unused;
+}
+
+static void
+run_allocator(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	start(build_index, 3, "index");
+}
+
+/* --- page faults: a thread reads a mapped file that is not in memory --------------------- */
+
+#define MAPPED_SIZE ((size_t)64 << 20)
+
+static __attribute__((noinline)) void *
+read_table(void *mapped)
+{
+	const int fd = open(record_path, O_RDONLY);
+
+	for (;;) {
+		madvise(mapped, MAPPED_SIZE, MADV_DONTNEED);
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		for (size_t at = 0; at < MAPPED_SIZE; at += 257 * 4096)
+			sink += ((volatile unsigned char *)mapped)[at];
+	}
+	return NULL;
+}
+
+static void
+run_faults(void)
+{
+	const int fd = open(record_path, O_RDWR | O_CREAT, 0600);
+	static char block[1 << 20];
+	pthread_t thread;
+	void *mapped;
+
+	for (size_t at = 0; at < MAPPED_SIZE; at += sizeof(block))
+		if (pwrite(fd, block, sizeof(block), (off_t)at) != (ssize_t)sizeof(block))
+			abort();
+	if (fsync(fd) != 0)
+		abort();
+	mapped = mmap(NULL, MAPPED_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	if (mapped == MAP_FAILED)
+		abort();
+	madvise(mapped, MAPPED_SIZE, MADV_RANDOM);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	if (pthread_create(&thread, NULL, read_table, mapped) != 0)
+		abort();
+}
+
+static void
+run_idle(void)
+{
+}
+
+static void
+run_stopped(void)
+{
+	start(render, 1, "render");
+	puts("ready");
+	fflush(stdout);
+	raise(SIGSTOP);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} kinds[] = {
+	{ "lock", run_lock },	    { "deadlock", run_deadlock }, { "disk", run_disk },
+	{ "downstream", run_downstream }, { "busy", run_busy },	  { "crowd", run_crowd },
+	{ "serial", run_serial },   { "idle", run_idle },	  { "stopped", run_stopped },
+	{ "chatty", run_chatty },   { "spin", run_spin },	  { "allocator", run_allocator },
+	{ "faults", run_faults },
+};
+
+int
+main(int argc, char **argv)
+{
+	record_path = argc > 2 ? argv[2] : NULL;
+	for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(argv[1], kinds[i].name) == 0) {
+			kinds[i].run();
+			idle_for_ever();
+		}
+	fprintf(stderr, "usage: causes KIND\n");
+	return 2;
+}
