@@ -7,8 +7,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/analysis/gil_table.h \
 	include/wallsample/analysis/green_table.h \
 	include/wallsample/analysis/margin.h \
-	include/wallsample/analysis/own.h \
-	include/wallsample/analysis/places.h \
+	include/wallsample/analysis/own_code.h \
+	include/wallsample/analysis/code_places.h \
 	include/wallsample/analysis/result.h \
 	include/wallsample/analysis/tree.h \
 	include/wallsample/analysis/view.h \
@@ -24,8 +24,8 @@ libwallsample_a_SOURCES += \
 	src/analysis/tables/green_table.c \
 	src/analysis/tables/margin.c \
 	src/analysis/tables/neighbours.c \
-	src/analysis/tables/own.c \
-	src/analysis/tables/places.c \
+	src/analysis/tables/own_code.c \
+	src/analysis/tables/code_places.c \
 	src/analysis/tables/result.c \
 	src/analysis/tables/tree.c \
 	src/analysis/tables/waiting.c \

@@ -1,7 +1,7 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/process/attach.h \
 	include/wallsample/process/c_library.h \
-	include/wallsample/process/counters.h \
+	include/wallsample/process/kernel_counters.h \
 	include/wallsample/process/find.h \
 	include/wallsample/process/launch.h \
 	include/wallsample/process/maps.h \
@@ -11,7 +11,7 @@ libwallsample_a_SOURCES += \
 	src/process/attach.c \
 	src/process/attach_probe.c \
 	src/process/c_library.c \
-	src/process/counters.c \
+	src/process/kernel_counters.c \
 	src/process/cpus.c \
 	src/process/find.c \
 	src/process/launch.c \

@@ -8,7 +8,7 @@
 
 #include "report/report_internal.h"
 #include "wallsample/analysis/finding.h"
-#include "wallsample/analysis/places.h"
+#include "wallsample/analysis/code_places.h"
 
 /* What the first screen is made of. */
 struct first {

@@ -97,7 +97,7 @@ add_holder_state(const struct holding *holding, struct strbuf *out)
 }
 
 static void
-add_holder(const struct first *first, const struct waiting_row *row, struct cause *cause)
+describe_holder(const struct first *first, const struct waiting_row *row, struct cause *cause)
 {
 	const struct holding holding = main_holder(first, row);
 	struct strbuf text = STRBUF_INIT;
@@ -193,5 +193,5 @@ first_say_lock(const struct first *first, const struct finding *found, struct ca
 			  row->threads == 1 ? "its" : "their");
 	cause_set_text(cause, &text);
 	add_waiter(first, row, cause);
-	add_holder(first, row, cause);
+	describe_holder(first, row, cause);
 }

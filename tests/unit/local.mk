@@ -3,7 +3,7 @@
 unit_tests = \
 	tests/unit/analysis/test_diff \
 	tests/unit/analysis/test_finding \
-	tests/unit/analysis/test_places \
+	tests/unit/analysis/test_code_places \
 	tests/unit/analysis/test_tree \
 	tests/unit/analysis/test_view \
 	tests/unit/analysis/test_view_names \
@@ -44,7 +44,7 @@ unit_tests = \
 	tests/unit/jit/test_v8 \
 	tests/unit/process/test_attach \
 	tests/unit/process/test_c_library \
-	tests/unit/process/test_counters \
+	tests/unit/process/test_kernel_counters \
 	tests/unit/process/test_cpus \
 	tests/unit/process/test_launch \
 	tests/unit/process/test_maps \

@@ -48,7 +48,7 @@
 #include <stdint.h>
 
 #include "wallsample/analysis/gil_table.h"
-#include "wallsample/analysis/own.h"
+#include "wallsample/analysis/own_code.h"
 #include "wallsample/analysis/view.h"
 #include "wallsample/profile/run_stats.h"
 
@@ -86,8 +86,8 @@ struct finding {
 	double real;          /* real time that it stands for, as a share of all; from 0 to 1 */
 	/*
 	 * Id in the view of the function with the largest part of the time that `share` measures.
-	 * The time of each stack is attributed to its place (own.h). view_function_count() if no
-	 * function has any of the time.
+	 * The time of each stack is attributed to its place (own_code.h). view_function_count() if
+	 * no function has any of the time.
 	 */
 	uint32_t function;
 	double waiting; /* set for GIL only: mean number of threads that waited for the lock */

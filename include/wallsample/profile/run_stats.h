@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "wallsample/base/histogram.h"
-#include "wallsample/process/counters.h"
+#include "wallsample/process/kernel_counters.h"
 #include "wallsample/unwind/chain.h"
 
 /* Why a run ended. */

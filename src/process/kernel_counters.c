@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* counters.c - reads the counters of a whole process from /proc/PID/io, /proc/PID/stat and the
- * control groups of the process. */
-#include "wallsample/process/counters.h"
+/* kernel_counters.c - reads the counters of a whole process from /proc/PID/io, /proc/PID/stat and
+ * the control groups of the process. */
+#include "wallsample/process/kernel_counters.h"
 
 #include <math.h>
 #include <stdlib.h>

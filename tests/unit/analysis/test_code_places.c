@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_places.c - the program's own function of a stack, and the time of threads by place. */
+/* test_code_places.c - the program's own function of a stack, and the time of threads by place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "wallsample/analysis/own.h"
-#include "wallsample/analysis/places.h"
+#include "wallsample/analysis/own_code.h"
+#include "wallsample/analysis/code_places.h"
 #include "wallsample/base/base.h"
 
 /* --- names, in place of those from symbol tables ------------------------------------- */

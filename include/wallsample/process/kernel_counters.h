@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* counters.h - what the kernel has counted for a whole process: its system calls that read and
- * write, its page faults, and the time for which a limit on its CPU time was used up. */
-#ifndef WALLSAMPLE_PROCESS_COUNTERS_H
-#define WALLSAMPLE_PROCESS_COUNTERS_H
+/* kernel_counters.h - what the kernel has counted for a whole process: its system calls that read
+ * and write, its page faults, and the time for which a limit on its CPU time was used up. */
+#ifndef WALLSAMPLE_PROCESS_KERNEL_COUNTERS_H
+#define WALLSAMPLE_PROCESS_KERNEL_COUNTERS_H
 
 #include "wallsample/process/process.h"
 

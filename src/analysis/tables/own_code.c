@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* own.c - distinguishes the program's own functions from those of libraries. */
-#include "wallsample/analysis/own.h"
+/* own_code.c - distinguishes the program's own functions from those of libraries. */
+#include "wallsample/analysis/own_code.h"
 
 #include <stdlib.h>
 #include <string.h>

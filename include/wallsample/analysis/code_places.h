@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.h - divides the time of threads among places: the program's own functions (own.h) that ran
- * or waited. Threads that did nothing but wait in one place for the whole run are idle, and their
- * time is not part of any place, except for threads that hold a lock for which others wait, and for
- * a thread that alone in its place waits for the other end of a socket or for a child process.
+ * code_places.h - divides the time of threads among places: the program's own functions
+ * (own_code.h) that ran or waited. Threads that did nothing but wait in one place for the whole run
+ * are idle, and their time is not part of any place, except for threads that hold a lock for which
+ * others wait, and for a thread that alone in its place waits for the other end of a socket or for a
+ * child process.
  *
  * In this header a thread is a thread or a green task (green_task.h).
  */
-#ifndef WALLSAMPLE_ANALYSIS_PLACES_H
-#define WALLSAMPLE_ANALYSIS_PLACES_H
+#ifndef WALLSAMPLE_ANALYSIS_CODE_PLACES_H
+#define WALLSAMPLE_ANALYSIS_CODE_PLACES_H
 
-#include "wallsample/analysis/own.h"
+#include "wallsample/analysis/own_code.h"
 #include "wallsample/analysis/waiting.h"
 
 /* What threads do in a place: X(NAME, word, mark in a bar) */

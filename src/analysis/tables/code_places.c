@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* places.c - sums the time of threads by the program's own function that ran or waited. */
-#include "wallsample/analysis/places.h"
+/* code_places.c - sums the time of threads by the program's own function that ran or waited. */
+#include "wallsample/analysis/code_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +90,8 @@ has_name(const struct waiting *waiting, size_t row)
 
 /* Returns what the thread of a sample waits for. */
 static struct place_wait
-wait_of(const struct placing *placing, const struct profile_entry *entry, const uint32_t *function,
-	size_t depth)
+awaited_by(const struct placing *placing, const struct profile_entry *entry,
+	   const uint32_t *function, size_t depth)
 {
 	struct place_wait wait = { .row = placing->waiting->count,
 				   .kind = WAIT_NONE,
@@ -250,7 +250,7 @@ add_idle(struct placing *placing, uint32_t thread)
 	uint32_t at;
 
 	view_sample(placing->view, entry, &function, &depth);
-	wait = wait_of(placing, entry, function, depth);
+	wait = awaited_by(placing, entry, function, depth);
 	row_key(placing, function[own_place(placing->own, function, depth)], place);
 	out->idle = table_row(&placing->idle,
 			      (uint64_t[]){ place[0] ^ hash_u64(place[1]),
@@ -272,7 +272,7 @@ static void
 add_wait(struct placing *placing, uint32_t row, const struct profile_entry *entry,
 	 const uint32_t *function, size_t depth)
 {
-	const struct place_wait wait = wait_of(placing, entry, function, depth);
+	const struct place_wait wait = awaited_by(placing, entry, function, depth);
 	struct row_part *part = find_part(&placing->waits, row, wait_key(placing, &wait));
 
 	part->ns += entry->ns[WEIGHT_WALL];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.h - finds the function of a call chain that a developer of the program would name: the
+ * own_code.h - finds the function of a call chain that a developer of the program would name: the
  * program's own function that ran or waited. The functions that it called, of the C library, of a
  * language's runtime and of other libraries, are counted for it.
  */
-#ifndef WALLSAMPLE_ANALYSIS_OWN_H
-#define WALLSAMPLE_ANALYSIS_OWN_H
+#ifndef WALLSAMPLE_ANALYSIS_OWN_CODE_H
+#define WALLSAMPLE_ANALYSIS_OWN_CODE_H
 
 #include "wallsample/analysis/view.h"
 #include "wallsample/process/module.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_counters.c - what the kernel counts for this process while it does known work. */
+/* test_kernel_counters.c - what the kernel counts for this process while it does known work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "wallsample/process/counters.h"
+#include "wallsample/process/kernel_counters.h"
 
 #define CALLS 1000
 #define PAGES 256
