@@ -3,8 +3,8 @@
  * code_places.h - divides the time of threads among places: the program's own functions
  * (own_code.h) that ran or waited. Threads that did nothing but wait in one place for the whole run
  * are idle, and their time is not part of any place, except for threads that hold a lock for which
- * others wait, and for a thread that alone in its place waits for the other end of a socket or for a
- * child process.
+ * others wait, and for a thread that alone in its place waits for the other end of a socket or for
+ * a child process.
  *
  * In this header a thread is a thread or a green task (green_task.h).
  */
