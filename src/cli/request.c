@@ -52,9 +52,13 @@ request_check_report(struct request *request, struct error *err)
 		rc = error_set(err, ERROR_USAGE,
 			       "--lines shows lines, and --by asks for something "
 			       "else: give one of the two");
-	if (rc == 0 && (options->tree || options->focus != NULL) && !request->exporter->has_callers)
+	if (rc == 0 && (options->tree || options->focus != NULL || options->full) &&
+	    !request->exporter->has_callers)
 		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
-			       options->tree ? "--tree" : "--focus", request->exporter->name);
+			       options->tree          ? "--tree" :
+			       options->focus != NULL ? "--focus" :
+							"--full",
+			       request->exporter->name);
 	if (rc == 0 && options->filter.blame)
 		rc = check_blame(request, err);
 	if (rc == 0 && options->green_use == GREEN_USE_OFF &&

@@ -65,6 +65,7 @@ usage "-X: '[a' is not a regular expression: " -p 1 -X '[a'
 usage "--focus: '(' is not a regular expression: " -p 1 --focus '('
 usage '--tree is for the text report, not for folded' -p 1 --tree -f folded
 usage '--focus is for the text report, not for folded' -p 1 --focus x -f folded
+usage '--full is for the text report, not for folded' -p 1 --full -f folded
 usage 'none of wall|overhead|latency' -p 1 --sort cpu
 usage "'pdf' is not a format; there are: text, folded" -p 1 -f pdf
 usage "no format has the ending '.pdf'" -p 1 -o x.pdf

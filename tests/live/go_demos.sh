@@ -16,7 +16,7 @@ demo() {
 	exec 5>"$dir/in"
 	read -r said <"$dir/line"
 	[ "$said" = ready ] || complain "$mode: said '$said'"
-	run -p "$target" --max-overhead 100 --max-stopped 100 --full "$@"
+	run -p "$target" --max-overhead 100 --max-stopped 100 "$@"
 	# Some samples may be of goroutines that end just then.
 	[ "$status" -eq 1 ] || expect_status 0
 }

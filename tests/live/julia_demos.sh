@@ -29,7 +29,7 @@ demo() {
 		cat "$dir/said"
 		finish
 	}
-	run -p "$target" --max-overhead 100 --max-stopped 100 --full "$@"
+	run -p "$target" --max-overhead 100 --max-stopped 100 "$@"
 	# Some samples may be of tasks that end just then.
 	[ "$status" -eq 1 ] || expect_status 0
 }

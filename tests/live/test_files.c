@@ -41,9 +41,11 @@ static void
 run_with(struct run *run, bool few, pid_t pid, const char *format)
 {
 	char number[16];
-	const char *words[] = {"wallsample", "-p", number, "--full", "-v",  "-t", "-f", format,
-			       "-r",         "200", "--max-overhead", "100", "--max-stopped",
-			       "100",        "-d",  "400ms",          NULL};
+	const char *full = strcmp(format, "text") == 0 ? "--full" : NULL;
+	const char *words[] = {"wallsample", "-p",    number, "-v",  "-t",
+			       "-f",         format,  "-r",   "200", "--max-overhead",
+			       "100",        "--max-stopped", "100", "-d",
+			       "400ms",      full,    NULL};
 
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	run_start_words(run, (char *const *)(uintptr_t)words, few ? give_up_map_files : NULL);

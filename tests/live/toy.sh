@@ -31,7 +31,7 @@ lacks() {
 }
 
 report() {
-	run report --full "$@" "$dir/toy.wsdb"
+	run report "$@" "$dir/toy.wsdb"
 	expect_status 0
 }
 
@@ -41,7 +41,7 @@ has "--runtime" 'julia, python, toy'
 actor
 needs_trace
 
-report
+report --full
 has text '^Runtime   ToyVM 1\.0$' "^The program's own, each with the native code" \
 	'inner \(program\.toy\)' 'outer \(program\.toy\)' '\[toy: frames not readable\]' \
 	"^The interpreter's lock \(big lock\)$" 'toy-[0-9]+ .*[1-9][0-9]*\.[0-9]+%$' \
