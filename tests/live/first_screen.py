@@ -60,6 +60,9 @@ SCREENS = {
 # Other load on the machine may hide the cause of the other kinds. The screen must then say so.
 ANY_LOAD = {'lock', 'deadlock', 'stopped', 'idle'}
 OTHER_LOAD = [r'^\d Other load +runnable threads waited for a CPU [\d.]+% of the time;']
+# On a fast disk, or in memory, these hardly wait: their bar then has no quarter of blocked time.
+NEEDS_DISK = {'disk', 'faults'}
+BAR = re.compile(r'^ *\S+ +\S+% +\S+ +causes\.c:\d+ +([#~.]+)', re.MULTILINE)
 # A kind that is another one in a control group with a quota of CPU time, in percent.
 QUOTAS = {'limit': ('busy', 30)}
 
@@ -128,6 +131,10 @@ def check(wallsample, causes, kind, path):
     wrong = missing(screen, SCREENS[kind])
     if wrong and kind not in ANY_LOAD and not missing(screen, OTHER_LOAD):
         print('%s: another program uses the CPUs' % kind)
+        wrong = missing(screen, SCREENS[kind][-1:])
+    bar = BAR.search(screen)
+    if wrong and kind in NEEDS_DISK and bar and 4 * bar.group(1).count('.') < len(bar.group(1)):
+        print('%s: it hardly waits for a disk here' % kind)
         wrong = missing(screen, SCREENS[kind][-1:])
     if wrong is None and len(screen.splitlines()) > LINES:
         wrong = 'more than %d lines' % LINES

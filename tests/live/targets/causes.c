@@ -334,7 +334,7 @@ read_table(void *mapped)
 	for (;;) {
 		madvise(mapped, MAPPED_SIZE, MADV_DONTNEED);
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-		for (size_t at = 0; at < MAPPED_SIZE; at += 257 * 4096)
+		for (size_t at = 0; at < MAPPED_SIZE; at += 5 * 4096)
 			sink += ((volatile unsigned char *)mapped)[at];
 	}
 	return NULL;
