@@ -36,7 +36,6 @@ again_make(const struct options *options, struct again *out)
 	strbuf_add_format(&out->before, "wallsample%s%s", options->verb->name[0] != '\0' ? " " : "",
 			  options->verb->name);
 	strbuf_add_text(&out->after, "");
-	/* The command has none of these options: it would report something else. */
 	if (options_are_filtered(options) || options->symfs != NULL ||
 	    options->debug_dirs.count > 0 || options->from.given || options->to.given ||
 	    options->parallelism.given)

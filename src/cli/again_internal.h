@@ -13,7 +13,8 @@ struct again {
 
 /*
  * Fills `out`, which again_release() releases. Returns false if there is no such command:
- * wallsample has started the program.
+ * wallsample has started the program, or an option selects samples or names the files of symbols,
+ * so that a command without it would report something else.
  */
 bool again_make(const struct options *options, struct again *out);
 void again_release(struct again *again);

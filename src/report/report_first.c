@@ -25,6 +25,8 @@ static const struct layout {
 	{ 140, 40, 32, 20, true }, { 100, 25, 24, 14, true }, { 80, 18, 16, 10, true },
 	{ 60, 16, 0, 8, true },    { 0, 13, 0, 8, false },
 };
+/* Between the marks that a legend explains. */
+#define LEGEND_GAP "  "
 /* A place needs this part of the time to have a row. */
 #define PLACE_LEAST 0.005
 
@@ -160,11 +162,10 @@ add_share(const struct report_cell *cell, struct strbuf *out)
 static void
 add_bar(const struct report_cell *cell, struct strbuf *out)
 {
-	static const char marks[] = {
-#define X(name, word, mark) mark,
-		PLACE_DOINGS(X)
+	static const char marks[] =
+#define X(name, word, mark) mark
+		PLACE_DOINGS(X);
 #undef X
-	};
 	const struct where *where = cell->table->context;
 	const struct place_row *row = cell->row;
 	const double longest = (double)where->first->places.row[0].wall_ns;
@@ -228,9 +229,14 @@ first_write_places(const struct first *first, size_t rows, struct page *page)
 		{ "waits for", NULL, COLUMN_TEXT, .text = add_awaited, .left = true,
 		  .from_width = layout->waits ? 0 : SIZE_MAX },
 	};
+	/* "# runs  ~ waits for a CPU  . blocked" */
+	static const char legend[] =
+#define X(name, word, mark) LEGEND_GAP mark " " word
+		PLACE_DOINGS(X);
+#undef X
 	size_t shown = 0;
 
-	page->ops->part(page, "Where the time goes", "# runs  ~ waits for a CPU  . blocked");
+	page->ops->part(page, "Where the time goes", legend + strlen(LEGEND_GAP));
 	while (shown < places->count && shown < rows &&
 	       (shown == 0 ||
 		(double)places->row[shown].wall_ns >= PLACE_LEAST * (double)places->wall_ns))

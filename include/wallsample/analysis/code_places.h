@@ -14,11 +14,11 @@
 #include "wallsample/analysis/own_code.h"
 #include "wallsample/analysis/waiting.h"
 
-/* What threads do in a place: X(NAME, word, mark in a bar) */
+/* What threads do in a place: X(NAME, word, mark in a bar, a text of one character) */
 #define PLACE_DOINGS(X)                                                                            \
-	X(RUNS, "runs", '#')                                                                       \
-	X(QUEUED, "waits for a CPU", '~')                                                          \
-	X(BLOCKED, "blocked", '.')
+	X(RUNS, "runs", "#")                                                                       \
+	X(QUEUED, "waits for a CPU", "~")                                                          \
+	X(BLOCKED, "blocked", ".")
 
 enum place_doing {
 #define X(name, word, mark) PLACE_##name,

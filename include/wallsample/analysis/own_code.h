@@ -42,6 +42,13 @@ struct own {
 void own_make(const struct view *view, const struct modules *modules, struct own *out);
 void own_release(struct own *own);
 
+/* True for the files of the C library, of the dynamic linker and of the vDSO. `name` is the name of
+ * a module. */
+bool own_is_system_file(const char *name);
+/* True for names of functions of the C library. Only for statically linked programs, because other
+ * functions may have such names, too. */
+bool own_is_c_library_name(const char *name);
+
 /* Returns the index of the place in `function`; 0 if `depth` is 0. */
 size_t own_place(const struct own *own, const uint32_t *function, size_t depth);
 

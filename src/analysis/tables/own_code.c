@@ -18,9 +18,8 @@ begins_with_one_of(const char *text, const char *const *beginning)
 	return false;
 }
 
-/* True for the files of the C library, of the dynamic linker and of the vDSO. */
-static bool
-is_system_file(const char *name)
+bool
+own_is_system_file(const char *name)
 {
 	static const char *const files[] = { "libc.so", "libc-", "libpthread", "ld-linux",
 					     "ld-musl", "ld-2",  "[vdso]",     NULL };
@@ -64,9 +63,8 @@ is_library_name(const char *name)
 	       language_takes_lock(name) || (length > 4 && strcmp(name + length - 4, "@plt") == 0);
 }
 
-/* True for functions of a C library that is linked statically. */
-static bool
-is_c_library_name(const char *name)
+bool
+own_is_c_library_name(const char *name)
 {
 	static const char *const names[] = {
 		"__", "pthread_", "futex", "sem_", "mtx_", "cnd_", NULL
@@ -121,7 +119,7 @@ rank_of(const struct view_function *function, const struct ranking *ranking)
 		return rank_of_script(function);
 	if (function->program)
 		return OWN_PROGRAM;
-	if (function->module[0] == '\0' || is_system_file(function->module))
+	if (function->module[0] == '\0' || own_is_system_file(function->module))
 		return OWN_SYSTEM;
 	/* In a file with functions of a compiled language's program, `program` has all of them. */
 	if (table_find(&ranking->languages_of, function->module_id, 0, &unused))
@@ -133,7 +131,7 @@ rank_of(const struct view_function *function, const struct ranking *ranking)
 	if (!function->known)
 		return OWN_UNNAMED;
 	return is_library_name(function->name) ||
-			       (ranking->is_static && is_c_library_name(function->name)) ?
+			       (ranking->is_static && own_is_c_library_name(function->name)) ?
 		       OWN_LIBRARY :
 		       OWN_FILE;
 }
@@ -150,7 +148,7 @@ own_make(const struct view *view, const struct modules *modules, struct own *out
 
 		if (function->program && !function->script)
 			table_insert(&ranking.languages_of, function->module_id, 0, 0, NULL);
-		if (is_system_file(function->module))
+		if (own_is_system_file(function->module))
 			ranking.is_static = false;
 	}
 	for (uint32_t f = 0; f < count; f++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/view/view_internal.h"
+#include "wallsample/analysis/own_code.h"
 #include "wallsample/runtime/language.h"
 
 /* STANDARD_ERRORS: half of the interval of a mean number of waiters, for a probability of 95 %, in
@@ -251,32 +252,27 @@ waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wa
 
 /* --- the function that waits ---------------------------------------------------------- */
 
+/* True for functions of the C or C++ library, the dynamic linker, the vDSO or a runtime. */
 static bool
-begins_with_one_of(const char *text, const char *const *beginning)
+is_library(const struct view_function *function)
 {
-	for (; *beginning != NULL; beginning++)
-		if (strncmp(text, *beginning, strlen(*beginning)) == 0)
-			return true;
-	return false;
+	/* In a statically linked program, functions of the libraries are recognized by name. */
+	return own_is_system_file(function->module) ||
+	       strncmp(function->module, "libstdc++", strlen("libstdc++")) == 0 ||
+	       own_is_c_library_name(function->name) ||
+	       strncmp(function->name, "std::", strlen("std::")) == 0 ||
+	       language_waits(function->name);
 }
 
 size_t
 waiting_place(const struct view *view, const uint32_t *function, size_t depth)
 {
-	static const char *const libraries[] = { "libc.so",   "libc-",  "libpthread", "ld-",
-						 "libstdc++", "[vdso]", NULL };
-	/* In a statically linked program, functions of the C library are recognized by name. */
-	static const char *const names[] = { "__",   "pthread_", "futex", "sem_",
-					     "mtx_", "cnd_",     "std::", NULL };
-
 	for (size_t i = 0; i < depth; i++) {
 		const struct view_function *at = view_function(view, function[i]);
 
 		if (at->script)
 			return i;
-		if (!begins_with_one_of(at->module, libraries) &&
-		    !begins_with_one_of(at->name, names) && !language_waits(at->name) &&
-		    at->module[0] != '\0')
+		if (at->module[0] != '\0' && !is_library(at))
 			return i;
 	}
 	return 0;
