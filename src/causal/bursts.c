@@ -26,10 +26,10 @@
 /* If one thread has this share of the CPU time, hardly any other thread runs beside it. */
 #define ALONE_SHARE 0.9
 /*
- * With this share of its runnable time a process has too few CPUs for short ticks: a thread that
- * shares its CPU is not stopped again for 3 ms after a stop (SPARE_NS, hold.c). With ticks of 0.9
- * ms on a machine with a load of 20 a gain of 67 was found to be 13 (-8, 41), and 73 (62, 85) with
- * ticks of 5 ms.
+ * With this share of its runnable time a process has too few CPUs for short ticks: on a busy
+ * machine a thread that shares its CPU is not stopped again for 3 ms after a stop (SPARE_NS,
+ * hold_spare.c). With ticks of 0.9 ms and a load of 20 a gain of 67 was found to be 13 (-8, 41),
+ * and 73 (62, 85) with ticks of 5 ms.
  */
 #define DELAYED_SHARE 0.05
 /* Number of running threads that BURSTS_TICK_LEAST_NS is meant for. */

@@ -66,8 +66,8 @@ add_late_holds(const struct causal_result *result, struct page *page)
 	if (result->unheld > 0)
 		page_add(
 			page,
-			"%s a thread that was to be held waited for a CPU, and was held as soon as "
-			"it had one.",
+			"%s a thread that was to be held waited for a CPU, or had just waited for "
+			"one that other processes used: it was held later or not at all.",
 			quantity_things(result->unheld, "time", "times").text);
 }
 

@@ -151,7 +151,7 @@ observe_running(struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 
-	if (run->tracer == NULL || run->tick.stops_no_thread || hold_spares(run, thread)) {
+	if (run->tracer == NULL || run->tick.stops_no_thread || spare_has(run, thread)) {
 		observe_lock(observation);
 		observe_failed(observation, FAILURE_NOT_STOPPED, RUN_RUNNING);
 		/* The sample has no stack: samples of other ticks outweigh it. */

@@ -148,7 +148,7 @@ observe_all(struct sampler *sampler, struct observation *observation, size_t cou
 	}
 }
 
-/* Returns the number of running threads that were not stopped because hold_spares was true for
+/* Returns the number of running threads that were not stopped because spare_has was true for
  * them. */
 static size_t
 count_spared(const struct observation *all, size_t count)

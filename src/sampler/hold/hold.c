@@ -20,31 +20,6 @@
 #define DEBT_MOST 0.5
 
 /*
- * Time for which a thread that shares its CPU is not stopped again after a stop. Such a thread gets
- * the CPU for some 3 ms at a time, its turn, and a stop ends the turn. If it were stopped every
- * millisecond or two it would hardly ever run, so it is spared for the length of one turn. Sparing
- * it for two turns would make ticks miss too many samples: in a pipeline of three threads that
- * sometimes want the same CPU, the gain measured for a speed-up of the slowest thread was then 73
- * to 77 %, where the true gain is 67 %.
- */
-#define SPARE_NS (3 * NS_PER_MS)
-
-/*
- * A thread shares its CPU with other threads if it has waited for the CPU for longer than this, and
- * than the present tick has lasted, before it stopped. A shorter wait is that for the sampler,
- * which uses a CPU for 60 to 150 us at a tick with two running threads. If every late stop spared
- * its thread, with ticks of 0.5 ms a quarter of all holds had no effect: a gain of 67 % was found
- * to be 123 to 156 %.
- */
-#define SHARED_WAIT_NS (300 * NS_PER_US)
-
-bool
-hold_spares(const struct run *run, const struct sampled_thread *thread)
-{
-	return thread->spared_ns > run->pace.began_ns;
-}
-
-/*
  * Updates lag_ns, the mean time from the moment at which a tick is due to its first stop; in that
  * time the sampler wakes and observes all threads. At a tick interval of 5 ms it is 2 % of the
  * interval. A hold that ended at the moment at which the next tick is due would let held threads
@@ -77,16 +52,6 @@ hold_begin(struct hold *hold, uint64_t since_ns)
 	hold->due_ns = hold->run->pace.due_ns;
 }
 
-bool
-hold_finds_shared(const struct stop_request *request, bool late, uint64_t own_ns)
-{
-	if (request->end != STOP_CAPTURED)
-		return false;
-	if (request->watch->source != SCHED_FROM_SCHEDSTAT)
-		return late;
-	return request->during.delay_ns >= request->before.delay_ns + own_ns + SHARED_WAIT_NS;
-}
-
 static void
 add_stopped(struct hold *hold, const struct sampled_thread *thread)
 {
@@ -105,8 +70,7 @@ hold_observe(struct hold *hold, const struct stop_request *request, struct sampl
 
 	if (!hold->run->holds)
 		return;
-	if (hold_finds_shared(request, late, clock_now_ns() - hold->run->pace.began_ns))
-		thread->spared_ns = clock_now_ns() + SPARE_NS;
+	spare_observe(&hold->spare, hold->run, request, thread);
 	if (late)
 		thread->held = tracer_is_held(hold->run->tracer, thread->watch.tid);
 	if (!late)
@@ -263,6 +227,7 @@ hold_decide(struct hold *hold)
 	double part, used;
 	uint64_t now;
 
+	spare_read_load(&hold->spare, hold->run, snapshot.missed);
 	/* The previous hold counts until this tick began to stop the other threads. */
 	end_count(hold, hold->asked_ns);
 	hold_measure_delays(hold);

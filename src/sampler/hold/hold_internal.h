@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sampler/hold/hold_spare_internal.h"
 #include "wallsample/sampler/sampler_control.h"
 
 struct priority;
@@ -108,7 +109,7 @@ struct hold {
 	size_t count, capacity;
 	/* number of threads held since an earlier tick, which are not in `stopped` */
 	size_t before;
-	/* number of running threads that this tick does not stop: see hold_spares */
+	/* number of running threads that this tick does not stop: see spare_has */
 	size_t spared;
 	/* hold time is being counted: it began at from_ns and ends at until_ns */
 	bool on;
@@ -130,6 +131,7 @@ struct hold {
 	double debt_ns;
 	size_t others; /* number of threads held after the last control->decide */
 	struct hold_delays delays;
+	struct spare spare;
 };
 
 /*
@@ -139,21 +141,13 @@ struct hold {
  */
 double hold_debt(double debt_ns, double part, double length_ns, double held_ns, double most_ns);
 
-/* True if this tick must not stop the thread, because a stop less than 3 ms ago (SPARE_NS, hold.c)
- * ended its turn on a CPU that it shares with other threads. */
-bool hold_spares(const struct run *run, const struct sampled_thread *thread);
-/* True if the stop shows that the thread shares its CPU with threads of the target or of other
- * processes: before the stop it waited for the CPU for longer than the sampler uses one. own_ns:
- * time since the present tick began, in which the sampler may have used the thread's CPU. `late`:
- * the stop was late, which decides where the kernel does not count such waits. */
-bool hold_finds_shared(const struct stop_request *request, bool late, uint64_t own_ns);
 /* Records how many threads are held, and when the tick begins to stop threads: since_ns, when it
  * took the CPUs of the target (hold_occupy_await); 0: now. Must be called right before the tick
  * requests its stops. */
 void hold_begin(struct hold *hold, uint64_t since_ns);
 /* To be called for each stop, late or not, after the thread's stack was unwound. If the thread is
- * still stopped, adds it to those about which hold_decide decides. If it shares its CPU
- * (hold_finds_shared), hold_spares is true for it during the next 3 ms. */
+ * still stopped, adds it to those about which hold_decide decides. May spare it at the next ticks
+ * (spare_observe). */
 void hold_observe(struct hold *hold, const struct stop_request *request,
 		  struct sampled_thread *thread);
 /* To be called when all stopped threads are unwound: calls control->decide, resumes the threads

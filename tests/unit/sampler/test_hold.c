@@ -114,21 +114,51 @@ test_shared_cpu(void **state)
 	};
 
 	(void)state;
-	assert_false(hold_finds_shared(&request, true, 0));
-	assert_false(hold_finds_shared(&request, false, 0));
+	assert_false(spare_finds_shared(&request, true, 0));
+	assert_false(spare_finds_shared(&request, false, 0));
 	request.during.delay_ns = 1000 + 2 * NS_PER_MS;
-	assert_true(hold_finds_shared(&request, true, 0));
-	assert_true(hold_finds_shared(&request, false, 0));
+	assert_true(spare_finds_shared(&request, true, 0));
+	assert_true(spare_finds_shared(&request, false, 0));
 	/* The sampler has used CPUs for as long, because it stops many threads. */
-	assert_false(hold_finds_shared(&request, true, 2 * NS_PER_MS));
+	assert_false(spare_finds_shared(&request, true, 2 * NS_PER_MS));
 	request.end = STOP_EXITED;
-	assert_false(hold_finds_shared(&request, true, 0));
+	assert_false(spare_finds_shared(&request, true, 0));
 	/* Where waits are not counted, only a late stop shows that a thread waited. */
 	request.end = STOP_CAPTURED;
 	watch.source = SCHED_FROM_STATUS;
 	request.during = request.before;
-	assert_true(hold_finds_shared(&request, true, 0));
-	assert_false(hold_finds_shared(&request, false, 0));
+	assert_true(spare_finds_shared(&request, true, 0));
+	assert_false(spare_finds_shared(&request, false, 0));
+}
+
+/* Threads are spared only while other processes have as many runnable threads as the target may use
+ * CPUs. In a pipeline of three threads on two CPUs, which waited for each other's CPU, spared
+ * threads made a gain of 67 % one of 140 %. */
+static void
+test_spare_load(void **state)
+{
+	struct spare spare = { .known = false };
+
+	(void)state;
+	assert_true(spare_finds_load(&spare, 2));
+	/* The sampler, two late threads of the target, and at every fourth reading one more. */
+	for (int i = 0; i < 100; i++) {
+		spare_add_load(&spare, i % 4 == 0 ? 4 : 3, 3);
+		assert_false(spare_finds_load(&spare, 1));
+	}
+	for (int i = 0; i < 100; i++)
+		spare_add_load(&spare, 1 + 3, 1);
+	assert_true(fabs(spare.others - 3) < 0.1);
+	assert_true(spare_finds_load(&spare, 2));
+	assert_false(spare_finds_load(&spare, 4));
+	/* Fewer than expected: a late thread has fallen asleep meanwhile. */
+	for (int i = 0; i < 100; i++)
+		spare_add_load(&spare, 1, 3);
+	assert_true(spare.others < 0.1 && spare.others >= 0);
+	assert_false(spare_finds_load(&spare, 1));
+	/* The file is not readable. */
+	spare_add_load(&spare, 0, 3);
+	assert_true(spare_finds_load(&spare, 64));
 }
 
 /* Returns the number of the stop at which `high` was first set; 0: never. Of `count` stops, every
@@ -175,6 +205,7 @@ main(void)
 		cmocka_unit_test(test_not_without_bound),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_shared_cpu),
+		cmocka_unit_test(test_spare_load),
 		cmocka_unit_test(test_share_of_calls),
 	};
 
