@@ -283,6 +283,7 @@ sample_create(struct run *run, struct error *err)
 		.unwinder = options->unwinder,
 		.runtimes = options->runtimes,
 		.threads_only = options->green_use == GREEN_USE_OFF,
+		.names_others = !run->dumps && !options->no_cmdline,
 	};
 
 	/* A dump is one tick, at which running threads stay stopped until all threads are

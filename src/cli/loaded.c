@@ -125,6 +125,9 @@ describe_processes(struct loaded *loaded, const struct options *options)
 		 first->runtime);
 	snprintf(loaded->source.stats.unread, sizeof(loaded->source.stats.unread), "%s",
 		 first->unread);
+	if (loaded->count == 1)
+		snprintf(loaded->source.stats.others, sizeof(loaded->source.stats.others), "%s",
+			 first->others);
 }
 
 /* --- loading -------------------------------------------------------------------------------- */

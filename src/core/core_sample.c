@@ -150,7 +150,7 @@ sample_thread(const struct taking *taking, size_t index)
 	/*
 	 * The index takes the place of the start time: a hostile core may have several threads with
 	 * the same id. With the id 0, which is no thread's, 0 and 1 are not used: they belong to
-	 * shared records and profile_nobody().
+	 * shared records and profile_no_thread().
 	 */
 	return profile_add_thread(taking->profile, tid, tid == 0 ? index + 2 : index,
 				  tid == process->pid ? process->comm : "");

@@ -192,7 +192,7 @@ blame(const struct core_waits *waits, struct profile *profile, struct rings *rin
 	holder = at != RINGS_NONE ? &waits->waiter[at] : NULL;
 	if (!waiter->what.timed)
 		rings->next[index] = at;
-	to.thread = holder != NULL ? holder->thread : profile_nobody(profile);
+	to.thread = holder != NULL ? holder->thread : profile_no_thread(profile);
 	to.stack = holder != NULL ? holder->stack : stack_of_unknown_holder(profile, &owner);
 	profile_add_blame(profile, &to);
 }

@@ -151,13 +151,15 @@ write_losses(struct writing *writing)
 static void
 write_work(struct writing *writing)
 {
-	const struct counters *work = &writing->input->stats->work;
-	json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "reads",
+	const struct run_stats *stats = writing->input->stats;
+	const struct counters *work = &stats->work;
+	json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "reads",
 				   (json_int_t)work->reads, "read_bytes",
 				   (json_int_t)work->read_bytes, "writes", (json_int_t)work->writes,
 				   "written_bytes", (json_int_t)work->written_bytes, "minor_faults",
 				   (json_int_t)work->minor_faults, "major_faults",
-				   (json_int_t)work->major_faults, "throttled_ns",
+				   (json_int_t)work->major_faults, "sleeps",
+				   (json_int_t)stats->sleeps, "throttled_ns",
 				   (json_int_t)work->throttled_ns);
 
 	if (work->cpu_limit > 0)

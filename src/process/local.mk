@@ -7,6 +7,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/maps.h \
 	include/wallsample/process/module.h \
 	include/wallsample/process/loadavg.h \
+	include/wallsample/process/programs.h \
 	include/wallsample/process/process.h \
 	src/process/attach.c \
 	src/process/attach_probe.c \
@@ -23,6 +24,7 @@ libwallsample_a_SOURCES += \
 	src/process/module_file.c \
 	src/process/module_stored.c \
 	src/process/loadavg.c \
+	src/process/programs.c \
 	src/process/process.c \
 	src/process/task_file.c \
 	src/process/user.c

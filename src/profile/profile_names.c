@@ -265,13 +265,13 @@ profile_add_green(struct profile *profile, const struct profile_thread *task, ui
 }
 
 uint32_t
-profile_nobody(struct profile *profile)
+profile_no_thread(struct profile *profile)
 {
 	/*
 	 * No other thread has tid 0 and start time 1: apart from this one, only shared records have
 	 * tid 0, and their start time is 0.
 	 */
-	return profile_add_thread(profile, 0, 1, "[nobody]");
+	return profile_add_thread(profile, 0, 1, "[no thread]");
 }
 
 void

@@ -31,6 +31,7 @@ const struct field run_fields[] = {
 	RUN(work.major_faults, U64, SUM),
 	RUN(work.throttled_ns, U64, SUM),
 	RUN(work.cpu_limit, DOUBLE, FIRST),
+	RUN(sleeps, U64, SUM),
 	RUN(own_cpu_ns, U64, SUM),
 	RUN(peak_memory, U64, MAX),
 	RUN(thread_samples, U64, SUM),

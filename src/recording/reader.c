@@ -85,6 +85,7 @@ static const struct field meta_fields[] = {
 	META("command", info.command, TEXT, 0),
 	META("runtime", info.runtime, TEXT, 0),
 	META("unread", info.unread, TEXT, 0),
+	META("others", info.others, TEXT, 0),
 	META("pid", info.pid, U64, INT32_MAX),
 	META("start_time", start_time, U64, NUMBER_MOST),
 	META("began", info.began, U64, BEGAN_MOST),
@@ -215,7 +216,7 @@ recording_create(const char *path)
 	recording->texts = strings_create();
 	info->path = recording->path;
 	info->comm = info->cmdline = info->host = info->machine = info->kernel = info->version =
-		info->command = info->runtime = info->unread = "";
+		info->command = info->runtime = info->unread = info->others = "";
 	return recording;
 }
 

@@ -103,6 +103,8 @@ transact(struct recorder *recorder, const struct contents *contents)
 			put_text(recorder, "runtime", contents->stats->runtimes);
 		if (contents->stats->unread[0] != '\0')
 			put_text(recorder, "unread", contents->stats->unread);
+		if (contents->stats->others[0] != '\0')
+			put_text(recorder, "others", contents->stats->others);
 		put_text(recorder, "end", contents->end);
 	}
 	if (contents->symbols != NULL)

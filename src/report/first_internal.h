@@ -74,6 +74,8 @@ void first_say_spin(const struct first *first, const struct finding *found, stru
 /* Returns the lock for which threads waited longest; NULL if there is none, or if it does not have
  * most of the waits for locks. */
 const struct waiting_row *first_main_lock(const struct first *first);
+/* True if the waits for locks are mostly for the lock of an interpreter. */
+bool first_lock_is_gil(const struct first *first);
 /* True if the wait is for a lock of the program, not for the lock of an interpreter. */
 bool first_is_lock(enum wait_kind kind);
 
@@ -84,10 +86,14 @@ void first_add_cpus_used(const struct first *first, struct strbuf *out);
 /* Adds a function and the line where it spent most time: "audit lock.c:9". */
 void first_add_place_of(const struct first *first, uint32_t function, struct strbuf *out);
 /* Adds the place of a stack of the profile with its source line, and at most `most` of the
- * program's own functions that called it, the innermost first: "sleep_for x.c:3 < audit < run". */
+ * program's own functions that called it, the innermost first: "sleep_for x.c:3, called by audit,
+ * run". */
 void first_add_stack(const struct first *first, uint32_t stack, size_t most, struct strbuf *out);
-/* Adds what a thread waits for: "mutex table_lock", "GIL". */
+/* Adds what a thread waits for: "mutex table_lock", "GIL", "sleeping in epoll_wait". */
 void first_add_wait(const struct first *first, const struct place_wait *wait, struct strbuf *out);
+/* Adds what a place mostly waits for, and if that has no name, one that has: "socket receive, e.g.
+ * tcp to 10.0.0.7:443". */
+void first_add_wait_of(const struct first *first, const struct place_row *row, struct strbuf *out);
 /* Adds the name of a function and its source line: "audit lock.c:9". */
 void first_add_place(const struct first *first, uint32_t function, const char *file, uint32_t line,
 		     struct strbuf *out);

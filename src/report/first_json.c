@@ -56,7 +56,7 @@ json_place(const struct first *first, const struct place_row *row, struct json_s
 	if (row->wait_ns > 0) {
 		struct strbuf wait = STRBUF_INIT;
 
-		first_add_wait(first, &row->wait, &wait);
+		first_add_wait_of(first, row, &wait);
 		json_object_set_new(object, "waits_for", json_stream_text(stream, wait.data));
 		json_object_set_new(object, "waits_ns", json_integer(row->wait_ns));
 		strbuf_release(&wait);

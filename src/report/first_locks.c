@@ -153,10 +153,11 @@ add_waiter(const struct first *first, const struct waiting_row *row, struct caus
 	cause_add_detail(cause, "waits in", &text);
 }
 
-/* True if a thread waited for the lock of an interpreter. */
-static bool
-waits_for_interpreter(const struct first *first)
+bool
+first_lock_is_gil(const struct first *first)
 {
+	if (first_main_lock(first) != NULL)
+		return false;
 	for (size_t i = 0; i < view_row_count(first->view); i++)
 		if (view_row(first->view, i)->gil == GIL_WAIT)
 			return true;
@@ -171,7 +172,7 @@ first_say_lock(const struct first *first, const struct finding *found, struct ca
 	int64_t whole;
 
 	if (row == NULL) {
-		const bool gil = waits_for_interpreter(first);
+		const bool gil = first_lock_is_gil(first);
 
 		if (gil)
 			cause->title = language_lock(first->input->stats->runtimes);

@@ -147,8 +147,10 @@ add_quality(const struct first *first, struct strbuf *out)
 	struct strbuf text = STRBUF_INIT;
 
 	/* Each sentence begins with a space. */
+	if (first->places.threads > first->places.idle_threads + 1)
+		strbuf_add_text(&text, " Times are sums over threads.");
 	if (ticks > 0)
-		strbuf_add_format(&text, " Margin of error (95%%): ±%.1f points at 50%%.",
+		strbuf_add_format(&text, " Shares are accurate to ±%.1f points (95%% confidence).",
 				  100 * margin_of_share(0.5, ticks));
 	if (covers_run(first))
 		add_agreement(first, &text);

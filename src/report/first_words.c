@@ -74,13 +74,36 @@ cause_add_detail(struct cause *cause, const char *label, struct strbuf *text)
 	}
 }
 
+/* False for the address of an object other than a lock: it says nothing that its kind does not. */
+static bool
+is_telling(const struct waiting_row *row)
+{
+	return wait_kind_has_owner(row->kind) || strncmp(row->object, "0x", 2) != 0;
+}
+
 void
 first_add_wait(const struct first *first, const struct place_wait *wait, struct strbuf *out)
 {
+	const struct waiting_row *row = wait->row < first->waiting.count ?
+						&first->waiting.row[wait->row] :
+						NULL;
+
 	if (wait->gil)
 		strbuf_add_text(out, language_lock(first->input->stats->runtimes));
+	else if (row != NULL)
+		wait_kind_add(row->kind, row->kind_text, is_telling(row) ? row->object : "", out);
+	else if (wait_kind_is_peer(wait->kind) || wait->kind == WAIT_ACCEPT)
+		strbuf_add_text(out, wait_kind_text(wait->kind));
 	else
-		places_add_wait(&first->waiting, wait, out);
+		run_state_add(out, wait->state, wait->syscall);
+}
+
+void
+first_add_wait_of(const struct first *first, const struct place_row *row, struct strbuf *out)
+{
+	first_add_wait(first, &row->wait, out);
+	if (row->example < first->waiting.count)
+		strbuf_add_format(out, ", e.g. %s", first->waiting.row[row->example].object);
 }
 
 /* Returns the row of the function's place; NULL: it has none. */
@@ -115,7 +138,7 @@ add_callers(const struct first *first, const uint32_t *function, size_t depth, s
 			continue;
 		if (strcmp(view_function(first->view, function[at])->name, "main") == 0)
 			return;
-		strbuf_add_text(out, " < ");
+		strbuf_add_text(out, added == 0 ? ", called by " : ", ");
 		first_add_function(first, function[at], out);
 		last = function[at];
 		added++;

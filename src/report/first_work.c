@@ -32,7 +32,7 @@ first_say_limit(const struct first *first, const struct finding *found, struct c
 	strbuf_add_format(&text, "; the limit was used up in %s of its periods",
 			  quantity_percent(found->share).text);
 	cause_set_text(cause, &text);
-	cause_add_function(first, found, "waits in", cause);
+	cause_add_function(first, found, "mostly in", cause);
 }
 
 /* Adds "23,500 reads per second, 1 byte each". */
@@ -72,5 +72,5 @@ first_say_spin(const struct first *first, const struct finding *found, struct ca
 	strbuf_add_format(&text, "%s of the CPU time was spent busy-waiting for other threads",
 			  quantity_percent(found->share).text);
 	cause_set_text(cause, &text);
-	cause_add_function(first, found, "waits in", cause);
+	cause_add_function(first, found, "mostly in", cause);
 }

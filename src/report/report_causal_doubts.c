@@ -64,11 +64,10 @@ static void
 add_late_holds(const struct causal_result *result, struct page *page)
 {
 	if (result->unheld > 0)
-		page_add(
-			page,
-			"%s a thread that was to be held waited for a CPU, or had just waited for "
-			"one that other processes used: it was held later or not at all.",
-			quantity_things(result->unheld, "time", "times").text);
+		page_add(page,
+			 "%s a thread that was to be held waited for a CPU, or had just waited for "
+			 "one that other processes used: it was held later or not at all.",
+			 quantity_things(result->unheld, "time", "times").text);
 }
 
 static void

@@ -195,8 +195,11 @@ add_awaited(const struct report_cell *cell, struct strbuf *out)
 	const struct place_row *row = cell->row;
 
 	/* Most of the time of a place that runs is not for this wait. */
-	if (row->wait_ns * 4 >= row->wall_ns && row->wait.state != RUN_UNKNOWN)
-		first_add_wait(where->first, &row->wait, out);
+	if (row->wait_ns * 4 < row->wall_ns || row->wait.state == RUN_UNKNOWN)
+		return;
+	first_add_wait_of(where->first, row, out);
+	if (row->wait_ns * 4 < row->ns[PLACE_BLOCKED] * 3)
+		strbuf_add_text(out, ", …");
 }
 
 #define AT(member) offsetof(struct place_row, member)

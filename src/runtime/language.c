@@ -105,6 +105,15 @@ language_is_marker(const char *text)
 }
 
 bool
+language_is_root(const char *text)
+{
+	FOR_EACH_LANGUAGE(language)
+	if (language->root != NULL && strcmp(language->root, text) == 0)
+		return true;
+	return false;
+}
+
+bool
 language_file_is_common(const char *name)
 {
 	FOR_EACH_LANGUAGE(language)
@@ -168,24 +177,44 @@ language_only_parks(const char *function, const char *module)
 	return false;
 }
 
+/* Returns true if a list of a language, at this offset of struct runtime_language, has the
+ * function. */
+static bool
+lists_have(size_t offset, const char *function)
+{
+	const char *const *list;
+
+	FOR_EACH_LANGUAGE(language)
+	{
+		memcpy(&list, (const char *)language + offset, sizeof(list));
+		if (list != NULL && language_names_match(list, function))
+			return true;
+	}
+	return false;
+}
+
 bool
 language_takes_lock(const char *function)
 {
-	FOR_EACH_LANGUAGE(language)
-	if (language->lock_functions != NULL &&
-	    language_names_match(language->lock_functions, function))
-		return true;
-	return false;
+	return lists_have(offsetof(struct runtime_language, lock_functions), function);
 }
 
 bool
 language_waits(const char *function)
 {
-	FOR_EACH_LANGUAGE(language)
-	if (language->wait_functions != NULL &&
-	    language_names_match(language->wait_functions, function))
-		return true;
-	return false;
+	return lists_have(offsetof(struct runtime_language, wait_functions), function);
+}
+
+bool
+language_accepts(const char *function)
+{
+	return lists_have(offsetof(struct runtime_language, accept_functions), function);
+}
+
+bool
+language_connects(const char *function)
+{
+	return lists_have(offsetof(struct runtime_language, connect_functions), function);
 }
 
 int

@@ -19,6 +19,7 @@ libwallsample_a_SOURCES += \
 	src/runtime/go/go_scan.c \
 	src/runtime/go/go_task.c \
 	src/runtime/go/go_threads.c \
+	src/runtime/go/go_poll.c \
 	src/runtime/go/go_words.c \
 	src/runtime/instances.c \
 	src/runtime/julia/julia.c \

@@ -110,6 +110,9 @@ struct runtime_scheduler {
 	/* Returns the text of a reason to wait (green_task.reason without the kind's bits), or NULL
 	 * if it is not known. The function may be NULL. */
 	const char *(*reason)(const void *state, uint32_t reason);
+	/* Implements runtimes_green_task_descriptor. The function may be NULL. */
+	int (*descriptor)(void *state, const struct green_task *task, const uint8_t *stack,
+			  size_t size, bool *writes);
 	/*
 	 * Implements runtime_capture_green_task for a thread that `capture` of struct runtime_kind
 	 * has read.

@@ -357,6 +357,22 @@ runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason)
 	return text != NULL ? text : "";
 }
 
+int
+runtimes_green_task_descriptor(struct runtimes *runtimes, const struct green_task *task,
+			       const uint8_t *stack, size_t size, bool *writes)
+{
+	const size_t kind = task->reason >> REASON_BITS;
+	const struct runtime_scheduler *scheduler = NULL;
+	struct green_task own = *task;
+
+	if (kind < runtimes->count)
+		scheduler = runtimes->kind[kind]->scheduler;
+	if (task->state != GREEN_TASK_WAITING || scheduler == NULL || scheduler->descriptor == NULL)
+		return -1;
+	own.reason &= (1U << REASON_BITS) - 1;
+	return scheduler->descriptor(runtimes->state[kind], &own, stack, size, writes);
+}
+
 const struct green_task_words *
 runtimes_green_task_words(const struct runtimes *runtimes, uint32_t slot)
 {

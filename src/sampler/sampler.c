@@ -268,8 +268,8 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 	sampler_resume(sampler);
 }
 
-/* Runs a tick that is not the last one. After it, if no thread is stopped, gives one descriptor of
- * each process a readable name (waits_describe). Returns false if the target has exited. */
+/* Runs a tick that is not the last one. After it, if no thread is stopped, gives some descriptors
+ * of each process readable names (waits_describe). Returns false if the target has exited. */
 static bool
 run_tick(struct sampler *sampler)
 {
@@ -391,7 +391,7 @@ start_clock(struct sampler *sampler)
 	for (size_t i = 0; i < run->threads.count; i++)
 		run->threads.thread[i]->last_ns = run->tick.time_ns;
 	weights_start(&sampler->calibration);
-	work_start(&sampler->work, &run->processes);
+	work_start(&sampler->work, run);
 	sampler->own_cpu_began_ns = clock_own_cpu_ns();
 	sampler->runs = true;
 }
@@ -455,7 +455,6 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	file_wait_begin(&sampler->file_wait, hooks->stop);
 	start_clock(sampler);
 	begin_occupation(sampler);
-
 	end = run_ticks(sampler, hooks);
 	end_occupation(sampler);
 	hold_end(&sampler->hold);
@@ -473,6 +472,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	sampler_resume(sampler);
 	if (sampler->run.tracer != NULL)
 		stats->child_exited = tracer_exit_status(sampler->run.tracer, &stats->child_status);
+	work_end(&sampler->work, &sampler->run);
 	update_stats(sampler);
 	file_wait_end(&sampler->file_wait, hooks->stop);
 	sampler->runs = false;

@@ -30,9 +30,11 @@ struct absence {
 
 /* work.c: the kernel's counters of the target. */
 struct work {
-	struct counters before; /* when the run began */
-	bool known;             /* `before` is valid */
-	uint64_t read_ns;       /* time of the last reading */
+	struct counters before;    /* when the run began */
+	bool known;                /* `before` is valid */
+	uint64_t read_ns;          /* time of the last reading */
+	bool counts_sleeps;        /* run_stats.sleeps is counted */
+	struct programs *programs; /* all processes of the machine then; owned; or NULL */
 };
 
 /* file_wait.c: waits for files of the target. */
@@ -72,11 +74,14 @@ void tick_collect_late(struct sampler *sampler, bool give_up);
 /* --- work.c ------------------------------------------------------------------------------ */
 
 /* Reads the counters of the processes at the beginning of a run. */
-void work_start(struct work *work, const struct process_list *processes);
+void work_start(struct work *work, struct run *run);
 /* Stores in run->stats.work what the processes have done since. work_tick() does so once a second,
  * because the counters of a process that has exited cannot be read. */
 void work_update(struct work *work, struct run *run, uint64_t now_ns);
 void work_tick(struct work *work, struct run *run, uint64_t now_ns);
+/* To be called after the last tick, before the sampler is freed: describes in run->stats.others
+ * which programs used the CPUs meanwhile, and frees what work_start has allocated. */
+void work_end(struct work *work, struct run *run);
 
 /* --- absence.c -------------------------------------------------------------------------- */
 

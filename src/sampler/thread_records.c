@@ -10,7 +10,8 @@
 #define RECORDS_MOST 10000
 
 /* A shared record has the thread id 0 and, in place of the start time, this number plus the text id
- * of its name, by which the profile distinguishes it. The records of profile_nobody and of threads
+ * of its name, by which the profile distinguishes it. The records of profile_no_thread and of
+ * threads
  * that were never seen (weights_internal.h) have lower numbers. */
 #define SHARED_TIMES 2
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* work.c - reads the kernel's counters of the processes of a run. */
+/* work.c - reads the kernel's counters of the processes of a run, and of all others. */
+#include <stdlib.h>
+
 #include "sampler/sampler_internal.h"
+#include "wallsample/process/programs.h"
 
 #define WORK_INTERVAL_NS NS_PER_SEC
+/* Most threads whose context switches are read, once a second. */
+#define SLEEPERS_MOST 128
 
 /* Reads the counters of all processes. Returns false if one of them has exited. */
 static bool
@@ -19,11 +24,60 @@ read_all(const struct process_list *processes, struct counters *out)
 	return true;
 }
 
-void
-work_start(struct work *work, const struct process_list *processes)
+/*
+ * Adds to run->stats.sleeps how often threads have slept since the last call, or since they were
+ * created. `first`: the run begins now. A read takes 20 us, and is made only of threads that have
+ * been scheduled in since.
+ */
+static void
+count_sleeps(struct work *work, struct run *run, bool first)
 {
-	work->known = read_all(processes, &work->before);
+	if (first)
+		work->counts_sleeps = run->threads.count <= SLEEPERS_MOST;
+	for (size_t i = 0; work->counts_sleeps && i < run->threads.count; i++) {
+		struct sampled_thread *thread = run->threads.thread[i];
+		struct task_use use;
+
+		if (thread->gone || i >= SLEEPERS_MOST ||
+		    (!first && thread->sched.switches == thread->sleeps_at) ||
+		    !process_read_task_use(thread->process->process, thread->watch.tid, &use))
+			continue;
+		if (!first && use.voluntary > thread->sleeps)
+			run->stats.sleeps += use.voluntary - thread->sleeps;
+		thread->sleeps = use.voluntary;
+		thread->sleeps_at = thread->sched.switches;
+	}
+}
+
+void
+work_start(struct work *work, struct run *run)
+{
+	count_sleeps(work, run, true);
+	if (run->config.names_others)
+		work->programs = programs_read();
+	work->known = read_all(&run->processes, &work->before);
 	work->read_ns = clock_now_ns();
+}
+
+void
+work_end(struct work *work, struct run *run)
+{
+	struct programs *now = work->programs != NULL ? programs_read() : NULL;
+	pid_t *target = xcalloc(run->processes.count + 1, sizeof(*target));
+	struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < run->processes.count; i++)
+		target[i] = run->processes.item[i]->process->pid;
+	strbuf_add_text(&text, "");
+	programs_add_busy(work->programs, now, target, run->processes.count, &text);
+	if (now != NULL && text.length == 0)
+		strbuf_add_text(&text, OTHERS_NONE);
+	snprintf(run->stats.others, sizeof(run->stats.others), "%s", text.data);
+	strbuf_release(&text);
+	free(target);
+	programs_free(now);
+	programs_free(work->programs);
+	work->programs = NULL;
 }
 
 void
@@ -32,6 +86,7 @@ work_update(struct work *work, struct run *run, uint64_t now_ns)
 	struct counters now;
 
 	work->read_ns = now_ns;
+	count_sleeps(work, run, false);
 	if (work->known && read_all(&run->processes, &now))
 		run->stats.work = counters_since(&work->before, &now);
 }

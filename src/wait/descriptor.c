@@ -129,41 +129,84 @@ is_same_inode(const struct descriptors *descriptors, int fd, uint64_t inode)
 	       st.stx_ino == inode;
 }
 
-/*
- * Adds "epoll of 5: tcp port 6379, eventfd, pipe from itself, …". Considers the FDINFO_WATCHED
- * descriptors with the lowest numbers, and lists up to LISTED_MOST different texts. Sockets are
- * listed first: they bring requests, while other descriptors mostly only wake the thread.
- */
-static void
-add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct strbuf *out)
-{
-	const size_t listed = info->watched < FDINFO_WATCHED ? info->watched : FDINFO_WATCHED;
-	struct strings *listed_texts = strings_create();
-	size_t count = 0;
-	struct strbuf part = STRBUF_INIT;
+/* Ranks of descriptors in the text of an epoll. Connections that the process has made come first:
+ * it waits for their answers. Other sockets bring requests, and other descriptors mostly only wake
+ * the thread. */
+enum { RANK_CONNECTION, RANK_SOCKET, RANK_OTHER, RANK_COUNT };
 
-	strbuf_add_text(out, "epoll");
-	if (info->watched > 0)
-		strbuf_add_format(out, " of %zu", info->watched);
-	for (size_t n = 0; n < 2 * listed && count < LISTED_MOST; n++) {
-		const size_t i = n % listed;
+static int
+rank_of(enum descriptor_kind kind, const char *text)
+{
+	if (kind != DESCRIPTOR_SOCKET)
+		return RANK_OTHER;
+	return text_begins(text, "tcp to ") || text_begins(text, "unix to ") ||
+			       text_begins(text, "udp to ") ?
+		       RANK_CONNECTION :
+		       RANK_SOCKET;
+}
+
+/* A descriptor of an epoll. */
+struct watched {
+	uint32_t text; /* number in `texts` */
+	int rank;
+};
+
+/* Describes descriptors of an epoll that are still open. Returns their number; `out` has room for
+ * FDINFO_WATCHED. */
+static size_t
+describe_watched(struct descriptors *descriptors, const struct fdinfo *info, struct strings *texts,
+		 struct watched *out)
+{
+	const size_t count = info->watched < FDINFO_WATCHED ? info->watched : FDINFO_WATCHED;
+	struct strbuf part = STRBUF_INIT;
+	size_t described = 0;
+
+	for (size_t i = 0; i < count; i++) {
 		const int fd = info->first[i].fd;
 		char link[LINK_SIZE];
 		const enum descriptor_kind kind = descriptor_read(descriptors, fd, link);
 
 		strbuf_clear(&part);
-		if (kind == DESCRIPTOR_GONE || (kind == DESCRIPTOR_SOCKET) != (n < listed) ||
+		if (kind == DESCRIPTOR_GONE ||
 		    !is_same_inode(descriptors, fd, info->first[i].inode) ||
-		    !add_descriptor(descriptors, fd, link, true, &part) ||
-		    strings_intern(listed_texts, part.data) < count)
+		    !add_descriptor(descriptors, fd, link, true, &part))
 			continue;
-		strbuf_add_text(out, count++ == 0 ? ": " : ", ");
-		strbuf_add(out, part.data, part.length);
+		out[described++] = (struct watched){ .text = strings_intern(texts, part.data),
+						     .rank = rank_of(kind, part.data) };
 	}
-	if (count > 0 && count < info->watched)
-		strbuf_add_text(out, ", …");
 	strbuf_release(&part);
-	strings_free(listed_texts);
+	return described;
+}
+
+/*
+ * Adds "epoll of 5: tcp to 10.0.0.7:5432, tcp port 80, eventfd, …". Considers the FDINFO_WATCHED
+ * descriptors with the lowest numbers, and lists up to LISTED_MOST different texts, by rank.
+ */
+static void
+add_epoll(struct descriptors *descriptors, const struct fdinfo *info, struct strbuf *out)
+{
+	struct strings *texts = strings_create();
+	struct watched watched[FDINFO_WATCHED];
+	const size_t count = describe_watched(descriptors, info, texts, watched);
+	bool listed[FDINFO_WATCHED + 1] = { false }; /* indexed by text */
+	size_t added = 0;
+
+	strbuf_add_text(out, "epoll");
+	if (info->watched > 0)
+		strbuf_add_format(out, " of %zu", info->watched);
+	for (int rank = 0; rank < RANK_COUNT; rank++)
+		for (size_t i = 0; i < count && added < LISTED_MOST; i++) {
+			const uint32_t text = watched[i].text;
+
+			if (watched[i].rank != rank || listed[text])
+				continue;
+			listed[text] = true;
+			strbuf_add_format(out, "%s%s", added++ == 0 ? ": " : ", ",
+					  strings_text(texts, text));
+		}
+	if (added > 0 && added < info->watched)
+		strbuf_add_text(out, ", …");
+	strings_free(texts);
 }
 
 /*

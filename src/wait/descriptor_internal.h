@@ -5,13 +5,14 @@
 
 #include <limits.h>
 
+#include "wait/servers_internal.h"
 #include "wallsample/base/table.h"
 #include "wallsample/wait/descriptor.h"
 
 /* --- fdinfo.c: /proc/PID/fdinfo/N of descriptors without a name, proc_pid_fdinfo(5) ------- */
 
 /* Most descriptors of an epoll that struct fdinfo lists. */
-#define FDINFO_WATCHED 8
+#define FDINFO_WATCHED 32
 
 struct fdinfo {
 	bool has_timer;       /* the descriptor is a timerfd: left_ns and interval_ns are set */
@@ -66,7 +67,7 @@ struct holders_found {
  */
 void holders_find(const struct holders *holders, const char *link, enum holder_access access,
 		  struct holders_found *found);
-/* Adds "sort (1234)", "a (1), b (2) and 3 more", "itself", "a (1) and itself", "nobody". */
+/* Adds "sort (1234)", "a (1), b (2) and 3 more", "itself", "a (1) and itself", "no process". */
 void holders_add_text(const struct holders_found *found, struct strbuf *out);
 /* Adds "sort (1234)"; the bytes of the name are not escaped. */
 void holders_add_process(pid_t pid, struct strbuf *out);
@@ -170,6 +171,7 @@ struct descriptors {
 	struct holders *holders;   /* NULL: not read */
 	struct net_tables *tables; /* NULL: not read */
 	struct reading holders_read, tables_read;
+	struct servers servers;
 	/* ids whose texts were requested; the number of an id is its index in known[] */
 	struct strings *ids;
 	struct described *known; /* known_capacity elements */
@@ -177,8 +179,8 @@ struct descriptors {
 };
 
 /* Read the holders or the socket tables on first use. The first two functions read them again if
- * the link or inode is not found (unless found->sure), and the last reading began at least 20 times
- * its duration ago. descriptors_find_socket returns NULL if the inode is not found. */
+ * the link or inode (then NULL is returned) is not found, unless found->sure, and the last reading
+ * began at least 20 times its duration ago. */
 void descriptors_find_holders(struct descriptors *descriptors, const char *link,
 			      enum holder_access access, struct holders_found *found);
 const struct net_socket *descriptors_find_socket(struct descriptors *descriptors,
@@ -186,8 +188,7 @@ const struct net_socket *descriptors_find_socket(struct descriptors *descriptors
 const struct net_tables *descriptors_tables(struct descriptors *descriptors);
 /* Frees holders and socket tables that are older than a second. */
 void descriptors_expire(struct descriptors *descriptors);
-/* Frees the ids and their texts; afterwards the caller must create `ids` again. */
-void descriptors_forget_known(struct descriptors *descriptors);
+void descriptors_forget_known(struct descriptors *descriptors); /* ids, texts; `ids` is then NULL */
 /* Stores the text of the link /proc/PID/fd/FD in `link`, an array of LINK_SIZE bytes, and returns
  * the descriptor's kind; "" and DESCRIPTOR_GONE if it is not open or the link not readable. */
 enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, char *link);

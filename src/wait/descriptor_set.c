@@ -80,6 +80,7 @@ descriptors_free(struct descriptors *descriptors)
 	descriptors_forget_known(descriptors);
 	forget_holders(descriptors);
 	forget_tables(descriptors);
+	servers_release(&descriptors->servers);
 	free(descriptors->known);
 	if (descriptors->fd_dir >= 0)
 		close(descriptors->fd_dir);

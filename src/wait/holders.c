@@ -338,7 +338,7 @@ holders_add_text(const struct holders_found *found, struct strbuf *out)
 	size_t more = found->count - found->named - (found->own ? 1 : 0);
 
 	if (found->count == 0)
-		strbuf_add_text(out, "nobody");
+		strbuf_add_text(out, "no process");
 	for (size_t i = 0; i < found->named; i++) {
 		bool last = i + 1 == found->count;
 

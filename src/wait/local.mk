@@ -8,6 +8,8 @@ libwallsample_a_SOURCES += \
 	src/wait/fdinfo.c \
 	src/wait/holders.c \
 	src/wait/net_tables.c \
+	src/wait/servers.c \
+	src/wait/servers_internal.h \
 	src/wait/socket_text.c \
 	src/wait/unix_diag.c \
 	src/wait/wait_call.c \

@@ -100,6 +100,32 @@ is_accepted(const struct net_tables *tables, const struct net_socket *socket,
 	return socket->local.port < FIRST_OWN_PORT && socket->remote.port >= FIRST_OWN_PORT;
 }
 
+/* Adds the process that listens at the remote address of a connection that the target has made. */
+static void
+add_server(struct descriptors *descriptors, const struct net_socket *socket,
+	   const struct net_socket *peer, struct strbuf *out)
+{
+	uint64_t ip[2], key = hash_u64((uint64_t)socket->protocol << 16 | socket->remote.port);
+	const uint64_t now_ns = clock_now_ns();
+	struct holders_found found;
+	const char *known;
+	size_t before;
+
+	memcpy(ip, socket->remote.ip, sizeof(ip));
+	key ^= hash_u64(ip[0] ^ hash_u64(ip[1]));
+	known = servers_find(&descriptors->servers, key, now_ns);
+	if (known != NULL) {
+		strbuf_add_format(out, ", %s", known);
+		return;
+	}
+	if (!find_peer(descriptors, peer->inode, &found))
+		return;
+	strbuf_add_text(out, ", ");
+	before = out->length;
+	holders_add_text(&found, out);
+	servers_keep(&descriptors->servers, key, out->data + before, now_ns);
+}
+
 static void
 describe_internet(struct descriptors *descriptors, const struct net_socket *socket,
 		  struct strbuf *out)
@@ -108,6 +134,7 @@ describe_internet(struct descriptors *descriptors, const struct net_socket *sock
 	const char *name = socket->protocol == NET_TCP ? "tcp" : "udp";
 	struct holders_found found;
 	const struct net_socket *peer;
+	bool accepted;
 
 	if (socket->remote.port == 0) {
 		add_listening(socket, name, out);
@@ -115,7 +142,8 @@ describe_internet(struct descriptors *descriptors, const struct net_socket *sock
 	}
 	peer = net_tables_peer(tables, socket);
 	strbuf_add_text(out, name);
-	if (is_accepted(tables, socket, peer)) {
+	accepted = is_accepted(tables, socket, peer);
+	if (accepted) {
 		strbuf_add_text(out, " ");
 		net_address_add(&socket->local, true, out);
 		strbuf_add_text(out, " from ");
@@ -123,7 +151,9 @@ describe_internet(struct descriptors *descriptors, const struct net_socket *sock
 		strbuf_add_text(out, " to ");
 	}
 	net_address_add(&socket->remote, true, out);
-	if (peer != NULL && find_peer(descriptors, peer->inode, &found)) {
+	if (peer != NULL && !accepted)
+		add_server(descriptors, socket, peer, out);
+	else if (peer != NULL && find_peer(descriptors, peer->inode, &found)) {
 		strbuf_add_text(out, ", ");
 		holders_add_text(&found, out);
 	}
@@ -242,7 +272,7 @@ socket_describe(struct descriptors *descriptors, int fd, const char *id, struct 
 	} listed[] = {
 		{ "TCP", NET_TCP },         { "TCPv6", NET_TCP }, { "UDP", NET_UDP },
 		{ "UDPv6", NET_UDP },       { "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
-		{ "NETLINK", NET_NETLINK },
+		{ "NETLINK", NET_NETLINK }, { "MPTCP", NET_TCP }, { "MPTCPv6", NET_TCP },
 	};
 	const char *number = id + strlen("socket:[");
 	char name[PROTOCOL_SIZE];

@@ -51,6 +51,19 @@ wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct 
 }
 
 bool
+wait_kind_is_peer(enum wait_kind kind)
+{
+	return kind == WAIT_SOCKET_READ || kind == WAIT_SOCKET_WRITE || kind == WAIT_CONNECT ||
+	       kind == WAIT_CHILD;
+}
+
+bool
+wait_kind_is_events(enum wait_kind kind)
+{
+	return kind >= WAIT_POLL && kind <= WAIT_IO_URING;
+}
+
+bool
 wait_kind_in_memory(enum wait_kind kind)
 {
 	return kind >= WAIT_MUTEX && kind <= WAIT_FUTEX;

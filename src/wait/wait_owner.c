@@ -73,7 +73,7 @@ owner_of_musl_mutex(const struct wait_source *source, enum wait_kind kind,
 	const uint32_t word = bytes_u32(bytes + MUSL_MUTEX_LOCK);
 
 	if (kind == WAIT_MUTEX)
-		out->holder = (word & FUTEX_TID_MASK) != 0 ? HOLDER_UNTOLD : HOLDER_NOBODY;
+		out->holder = (word & FUTEX_TID_MASK) != 0 ? HOLDER_UNRECORDED : HOLDER_NONE;
 	else
 		set_robust_holder(source, word, (bytes_u32(bytes) & MUSL_TYPE_SHARED) != 0, out);
 }
@@ -100,7 +100,7 @@ owner_of_musl_rwlock(const struct wait_source *source, enum wait_kind kind,
 	(void)source;
 	(void)kind;
 	if (holds == MUSL_WRITER)
-		out->holder = HOLDER_UNTOLD;
+		out->holder = HOLDER_UNRECORDED;
 	else
 		set_readers(holds, out);
 }
@@ -165,7 +165,7 @@ static void
 owner_of_parked(const struct wait_source *source, const struct wait *wait, struct wait_owner *out)
 {
 	if (wait->owner == 0 || source->parked_owner == NULL) {
-		out->holder = HOLDER_UNTOLD;
+		out->holder = HOLDER_UNRECORDED;
 		return;
 	}
 	out->tid = source->parked_owner(source->context, wait->owner);
@@ -178,7 +178,7 @@ wait_owner(const struct wait_source *source, const struct wait *wait, struct wai
 {
 	unsigned char bytes[LOCK_BYTES_MOST];
 
-	*out = (struct wait_owner){ .holder = HOLDER_NOBODY };
+	*out = (struct wait_owner){ .holder = HOLDER_NONE };
 	if (wait->kind == WAIT_GIL && source->runtime_owner != NULL) {
 		out->tid = source->runtime_owner(source->context, wait->object);
 		if (out->tid > 0)

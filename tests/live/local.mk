@@ -380,12 +380,12 @@ check_PROGRAMS += tests/live/go_compare tests/live/go_steps tests/live/go_tasks
 tests_live_go_compare_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_tasks_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_steps_LDADD = $(WALLSAMPLE_LIBS)
-live_go_tests = tests/live/go_demos.sh tests/live/go_killed.sh tests/live/go_lives.sh \
+live_go_tests = tests/live/go_demos.sh tests/live/go_killed.sh tests/live/go_lives.sh tests/live/go_peers.sh \
 	tests/live/go_names.sh \
 	tests/live/go_steps.sh tests/live/go_tasks.sh
 TESTS += $(live_go_tests)
 EXTRA_DIST += $(live_go_tests) tests/live/go_common.sh \
-	tests/live/targets/go_calls.go tests/live/targets/go_demos.go \
+	tests/live/targets/go_peers.go tests/live/targets/go_calls.go tests/live/targets/go_demos.go \
 	tests/live/targets/go_foreign.go tests/live/targets/go_lives.go \
 	tests/live/targets/go_shapes.go tests/live/targets/go_tasks.go
 

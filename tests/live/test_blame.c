@@ -115,7 +115,7 @@ left_out(void)
 	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
 	run_start_words(&run, words, NULL);
 	run_finish(&run);
-	CHECK(is_said(run.out, "waits for mutex lock_b, held by [thread *, which was not sampled]"),
+	CHECK(is_said(run.out, "waits for mutex lock_b, held by [thread *, not sampled]"),
 	      "who has it is not in: %s", run.out);
 	/* That nobody will ever go on is no less true. */
 	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 4 &&
@@ -158,7 +158,7 @@ contended(void)
 	const double all = (double)folded_weight(&folded, 0, NULL);
 	const double of_holder = (double)folded_weight(
 		&folded, inspect_thread_named(target.pid, "holder", 0), "^[mutex table_lock]");
-	const double nobody = (double)folded_weight(&folded, 0, "[nobody just then]$");
+	const double nobody = (double)folded_weight(&folded, 0, "[free or being handed over]$");
 	CHECK_SHARE("long", seen_long / (seen_long + seen_short),
 		    in_long / (in_long + in_short), 1600);
 	/*

@@ -45,6 +45,7 @@ unit_tests = \
 	tests/unit/process/test_attach \
 	tests/unit/process/test_c_library \
 	tests/unit/process/test_kernel_counters \
+	tests/unit/process/test_programs \
 	tests/unit/process/test_cpus \
 	tests/unit/process/test_launch \
 	tests/unit/process/test_maps \

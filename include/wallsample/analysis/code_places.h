@@ -4,7 +4,8 @@
  * (own_code.h) that ran or waited. Threads that did nothing but wait in one place for the whole run
  * are idle, and their time is not part of any place, except for threads that hold a lock for which
  * others wait, and for a thread that alone in its place waits for the other end of a socket or for
- * a child process.
+ * a child process. Threads of a runtime that wait until a task can run, and tasks of the runtime
+ * itself that wait, are idle for that time.
  *
  * In this header a thread is a thread or a green task (green_task.h).
  */
@@ -31,8 +32,8 @@ struct place_wait {
 	size_t row; /* index in waiting.row; waiting.count: the object has no name */
 	enum wait_kind kind;
 	enum run_state state;
-	int32_t syscall;
-	bool gil; /* an interpreter's lock */
+	int32_t syscall; /* SYSCALL_GREEN for a green task */
+	bool gil;        /* an interpreter's lock */
 };
 
 struct place_row {
@@ -47,6 +48,9 @@ struct place_row {
 	uint32_t threads;              /* number of threads that were in the place */
 	struct place_wait wait;        /* most of the blocked time */
 	int64_t wait_ns;               /* its part of it; 0: the place is never blocked */
+	/* If the object of `wait` has no name: the object with most waits of its kind in this place
+	 * that has one, an index in waiting.row; waiting.count: none. */
+	size_t example;
 	uint32_t stack; /* stack in the profile of the longest of these waits; STACK_NONE: none */
 };
 
@@ -76,9 +80,5 @@ struct places {
 void places_make(const struct view *view, const struct view *lines, const struct own *own,
 		 const struct waiting *waiting, struct places *out);
 void places_release(struct places *places);
-
-/* Adds what is waited for: "mutex table_lock", "socket receive", "sleeping in epoll_wait". */
-void places_add_wait(const struct waiting *waiting, const struct place_wait *wait,
-		     struct strbuf *out);
 
 #endif

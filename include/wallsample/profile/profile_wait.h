@@ -36,7 +36,7 @@ struct profile_wait {
 struct profile_blame {
 	uint32_t wait;
 	/*
-	 * The holder of the object; profile_nobody() if the holder is not known. `stack` is then
+	 * The holder of the object; profile_no_thread() if the holder is not known. `stack` is then
 	 * one named frame with the reason.
 	 */
 	uint32_t thread;
@@ -63,7 +63,7 @@ struct profile_deadlock {
 struct profile;
 
 /* Returns the id of the thread that stands for unknown holders. It has no samples. */
-uint32_t profile_nobody(struct profile *profile);
+uint32_t profile_no_thread(struct profile *profile);
 /*
  * Returns the id of the wait with the kind, timeout and object of `wait`. A new wait is added.
  * `most` of an existing wait is set to wait->most if that is larger.

@@ -68,6 +68,8 @@ struct run_division {
 	double borrowed;
 };
 
+#define OTHERS_NONE "none"
+
 /*
  * A thread sample is one thread at one tick. "Task" means a green task (green_task.h); a sample of
  * a waiting task counts as a thread sample.
@@ -83,6 +85,10 @@ struct run_stats {
 	/* What the target has done in elapsed_ns; all members are 0 in recordings of older
 	 * versions. The last second before the exit of the target may be missing. */
 	struct counters work;
+	/* Number of times that threads gave up their CPU, mostly to wait; up to a second before the
+	 * end of a thread is missing. 0: none, or not known: in recordings of older versions, and
+	 * if the target had more than 128 threads when the run began. */
+	uint64_t sleeps;
 	uint64_t own_cpu_ns;     /* CPU time that wallsample used in elapsed_ns */
 	uint64_t peak_memory;    /* largest resident set of wallsample, in bytes */
 	uint64_t thread_samples; /* thread samples in the profile */
@@ -148,8 +154,11 @@ struct run_stats {
 	bool execed;     /* the target called exec during the run */
 	char runtimes[128]; /* text of runtimes_describe_all (runtime.h); "": no runtime */
 	char unread[512];   /* text of runtimes_unread_all (runtime.h); "": all were read */
-	int child_status;   /* status as wait(2) returns it, valid if child_exited is true */
-	bool child_exited;  /* the target was a child of wallsample and has exited */
+	/* Text of programs_add_busy (programs.h): other programs that used the CPUs; OTHERS_NONE:
+	 * no other program did; "": not known. */
+	char others[256];
+	int child_status;  /* status as wait(2) returns it, valid if child_exited is true */
+	bool child_exited; /* the target was a child of wallsample and has exited */
 };
 
 /* Stores the number of all call chains in *all, and the number of those that did not reach the

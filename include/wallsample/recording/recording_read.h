@@ -24,10 +24,8 @@ struct recording;
  * read. After an error *out is NULL.
  */
 int recording_open(const char *path, struct recording **out, struct error *err);
-/*
- * Opens for reading the rows that a recorder has committed. The caller closes the recording before
- * it frees the recorder. Returns 0 or an error as recording_open.
- */
+/* Opens for reading the rows that a recorder has committed. The caller closes the recording before
+ * it frees the recorder. Returns 0 or an error as recording_open. */
 int recording_of(struct recorder *recorder, struct recording **out, struct error *err);
 void recording_close(struct recording *recording);
 
@@ -36,7 +34,8 @@ struct recording_info {
 	int64_t pid, began; /* began: date of the beginning of the first tick, in s since 1970 */
 	uint64_t clock_ns;  /* CLOCK_MONOTONIC at the beginning of the first tick; 0: not known */
 	/* Each text is "" if it is not known. */
-	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command, *runtime, *unread;
+	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command, *runtime, *unread,
+		*others;
 	double rate_hz;
 	uint32_t cpus;
 	bool ended; /* the recording is complete; else its writer was killed or still writes */

@@ -104,6 +104,14 @@ void runtimes_hold(struct runtimes *runtimes, bool held);
 /* Returns the text of the wait reason of a green task, such as "chan receive"; "" for 0. The text
  * lives as long as `runtimes`. */
 const char *runtimes_green_task_reason(const struct runtimes *runtimes, uint32_t reason);
+/*
+ * Returns the descriptor for which a WAITING task waits until it is ready; -1: it waits for
+ * something else, or the descriptor is not known. Sets *writes: it waits to write. `stack` has the
+ * `size` bytes of the task's stack from task->sp on, which must have been read while the task
+ * waited. The answer is from the target's memory as it is now.
+ */
+int runtimes_green_task_descriptor(struct runtimes *runtimes, const struct green_task *task,
+				   const uint8_t *stack, size_t size, bool *writes);
 /* Returns the words of the runtime that the slot belongs to, a static struct. If the slot belongs
  * to none, the words are "task" and "[runtime]". */
 const struct green_task_words *runtimes_green_task_words(const struct runtimes *runtimes,

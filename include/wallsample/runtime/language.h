@@ -78,6 +78,9 @@ struct runtime_language {
 	 * (markers): "[python: "; NULL: it has none
 	 */
 	const char *marker;
+	/* text of the outermost frame of threads that schedule tasks, and of tasks of the runtime
+	 * itself, such as "[Go runtime]"; NULL: it has none */
+	const char *root;
 
 	/* Names that many source files have ("__init__.py"), ended by NULL. NULL: it has none. */
 	const char *const *common_files;
@@ -108,6 +111,9 @@ struct runtime_language {
 	 */
 	const char *const *lock_functions;
 	const char *const *wait_functions;
+	/* Functions of the language that wait for a connection to be accepted, and to be made, in a
+	 * poller of its runtime; as the lists above. */
+	const char *const *accept_functions, *const *connect_functions;
 
 	/* NULL: functions of the program and of the language are not distinguished */
 	const struct language_program *program;
@@ -138,6 +144,8 @@ const char *language_lock(const char *runtimes);
 /* Returns true when the text of a frame begins with the marker of a language: it stands for frames
  * that could not be read. */
 bool language_is_marker(const char *text);
+/* Returns true for the `root` of a language. */
+bool language_is_root(const char *text);
 /* Returns true for a file name, without directory, that many source files of a language have. */
 bool language_file_is_common(const char *name);
 /* What a source file of an interpreted program belongs to. */
@@ -158,6 +166,9 @@ bool language_only_parks(const char *function, const char *module);
 bool language_takes_lock(const char *function);
 /* Returns true for the wait_functions of all languages: they lead to a system call that waits. */
 bool language_waits(const char *function);
+/* Return true for the accept_functions, and for the connect_functions, of all languages. */
+bool language_accepts(const char *function);
+bool language_connects(const char *function);
 /* Returns the number of the row of the compiled language whose runtime has the function; -1: there
  * is none. */
 int language_of_runtime(const char *function);

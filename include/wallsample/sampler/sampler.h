@@ -90,6 +90,8 @@ struct sampler_config {
 	/* Green tasks have no samples of their own: the samples of a thread that runs a green task
 	 * are samples of the thread. */
 	bool threads_only;
+	/* run_stats.others is set. */
+	bool names_others;
 };
 
 /* What to sample and where to put the samples. All pointers are borrowed until sampler_free. */

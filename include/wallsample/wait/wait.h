@@ -23,12 +23,12 @@
 
 /* Kinds of owners of an object. */
 enum wait_holder {
-	HOLDER_NOBODY,  /* the object has no owner at the moment, or its owner is unknown */
-	HOLDER_THREAD,  /* a thread of the process */
-	HOLDER_GONE,    /* a thread that exited, or held the lock in the parent before a fork */
-	HOLDER_READERS, /* readers of an rwlock, which does not record their ids */
-	HOLDER_FOREIGN, /* probably a thread of another process that shares the lock */
-	HOLDER_UNTOLD,  /* unknown: this type of lock does not record its owner */
+	HOLDER_NONE,       /* the object has no owner at the moment, or its owner is unknown */
+	HOLDER_THREAD,     /* a thread of the process */
+	HOLDER_GONE,       /* a thread that exited, or held the lock in the parent before a fork */
+	HOLDER_READERS,    /* readers of an rwlock, which does not record their ids */
+	HOLDER_FOREIGN,    /* probably a thread of another process that shares the lock */
+	HOLDER_UNRECORDED, /* unknown: this type of lock does not record its owner */
 };
 
 struct wait_owner {
@@ -123,7 +123,7 @@ void wait_classify(const struct wait_source *source, const struct wait_call *cal
 enum wait_kind wait_kind_of_descriptor(const struct wait *wait, enum descriptor_kind descriptor);
 
 /* Reads the current owner of wait->object: one read of memory, up to four for a stdio lock; for a
- * GIL calls runtime_owner. HOLDER_NOBODY: no owner, unknown layout or unreadable memory. */
+ * GIL calls runtime_owner. HOLDER_NONE: no owner, unknown layout or unreadable memory. */
 void wait_owner(const struct wait_source *source, const struct wait *wait, struct wait_owner *out);
 
 /*

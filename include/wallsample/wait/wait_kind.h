@@ -71,6 +71,10 @@ enum wait_kind {
 
 /* Returns the text of the kind in WAIT_KINDS, a static string. */
 const char *wait_kind_text(enum wait_kind kind);
+/* True for a wait for the other end of a connection, or for a child process. */
+bool wait_kind_is_peer(enum wait_kind kind);
+/* True for a wait for any of several descriptors: POLL, SELECT, EPOLL and IO_URING. */
+bool wait_kind_is_events(enum wait_kind kind);
 /* Returns the kind of the row that waits of this kind have in tables of waits. Readers and writers
  * of an rwlock wait for the same lock: their row is WAIT_RWLOCK_READ. */
 enum wait_kind wait_kind_of_row(enum wait_kind kind);

@@ -7,6 +7,7 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
+#include "wallsample/runtime/language.h"
 
 /*
  * A thread is idle if one wait takes at least this part of its time, and its time is at least
@@ -93,10 +94,11 @@ static struct place_wait
 awaited_by(const struct placing *placing, const struct profile_entry *entry,
 	   const uint32_t *function, size_t depth)
 {
+	const bool green = profile_thread(view_profile(placing->view), entry->thread)->is_green;
 	struct place_wait wait = { .row = placing->waiting->count,
 				   .kind = WAIT_NONE,
 				   .state = entry->state,
-				   .syscall = entry->syscall,
+				   .syscall = green ? SYSCALL_GREEN : entry->syscall,
 				   .gil = entry->gil == GIL_WAIT };
 	size_t row;
 
@@ -162,14 +164,6 @@ may_be_idle(const struct profile_entry *entry, enum wait_kind kind)
 	       !(wait_kind_has_owner(kind) && kind != WAIT_JOIN);
 }
 
-/* True for a wait for the other end of a connection, or for a child process. */
-static bool
-is_for_peer(enum wait_kind kind)
-{
-	return kind == WAIT_SOCKET_READ || kind == WAIT_SOCKET_WRITE || kind == WAIT_CONNECT ||
-	       kind == WAIT_CHILD;
-}
-
 static void
 sum_thread(struct placing *placing, uint32_t index)
 {
@@ -192,7 +186,7 @@ sum_thread(struct placing *placing, uint32_t index)
 	row_key(placing, function[own_place(placing->own, function, depth)], place);
 	sum->most_ns = ns;
 	sum->most = index;
-	sum->is_peer = is_for_peer(kind);
+	sum->is_peer = wait_kind_is_peer(kind);
 	sum->pool = hash_u64(place[0] ^ hash_u64(place[1])) << 8 | (uint64_t)kind;
 }
 
@@ -297,6 +291,15 @@ add_line(struct placing *placing, uint32_t row, const struct profile_entry *entr
 		find_part(&placing->by_line, row, function[place])->ns += entry->ns[WEIGHT_WALL];
 }
 
+/* True if a thread of a runtime that schedules tasks, or a task of the runtime itself, waits for
+ * work. */
+static bool
+is_scheduler(const struct placing *placing, enum place_doing doing, uint32_t outermost)
+{
+	return doing == PLACE_BLOCKED &&
+	       language_is_root(view_function(placing->view, outermost)->name);
+}
+
 static void
 add_sample(struct placing *placing, const struct profile_entry *entry)
 {
@@ -311,6 +314,7 @@ add_sample(struct placing *placing, const struct profile_entry *entry)
 	bool added;
 
 	if (ns == 0 || !view_sample(placing->view, entry, &function, &depth) || depth == 0 ||
+	    is_scheduler(placing, doing, function[depth - 1]) ||
 	    (placing->leave_out && thread_is_idle(placing, entry->thread)))
 		return;
 	place = own_place(placing->own, function, depth);
@@ -330,6 +334,27 @@ add_sample(struct placing *placing, const struct profile_entry *entry)
 	add_line(placing, at, entry, place, depth);
 }
 
+/* Sets the example of each row. */
+static void
+choose_examples(struct placing *placing)
+{
+	const size_t none = placing->waiting->count;
+	struct places *out = placing->out;
+	int64_t *most_ns = xcalloc(out->count + 1, sizeof(*most_ns));
+
+	for (size_t i = 0; i < placing->waits.find.count; i++) {
+		const struct row_part *part = &placing->waits.part[i];
+		struct place_row *row = &out->row[part->row];
+
+		if (row->wait.row < none || part->wait.row >= none || row->wait.gil ||
+		    part->wait.kind != row->wait.kind || part->ns <= most_ns[part->row])
+			continue;
+		most_ns[part->row] = part->ns;
+		row->example = part->wait.row;
+	}
+	free(most_ns);
+}
+
 /* Sets the wait and the line of each row to those that took the most time. */
 static void
 choose_parts(struct placing *placing)
@@ -338,7 +363,7 @@ choose_parts(struct placing *placing)
 	int64_t *line_ns = xcalloc(out->count + 1, sizeof(*line_ns));
 
 	for (size_t i = 0; i < out->count; i++) {
-		out->row[i].wait.row = placing->waiting->count;
+		out->row[i].wait.row = out->row[i].example = placing->waiting->count;
 		out->row[i].stack = STACK_NONE;
 	}
 	for (size_t i = 0; i < placing->waits.find.count; i++) {
@@ -351,6 +376,7 @@ choose_parts(struct placing *placing)
 		row->stack = part->stack;
 		row->wait = part->wait;
 	}
+	choose_examples(placing);
 	for (size_t i = 0; i < placing->by_line.find.count; i++) {
 		const struct row_part *part = &placing->by_line.part[i];
 		struct place_row *row = &out->row[part->row];
@@ -455,18 +481,4 @@ places_release(struct places *places)
 	free(places->row);
 	free(places->idle);
 	*places = (struct places){ .count = 0 };
-}
-
-void
-places_add_wait(const struct waiting *waiting, const struct place_wait *wait, struct strbuf *out)
-{
-	const struct waiting_row *row = wait->row < waiting->count ? &waiting->row[wait->row] :
-								     NULL;
-
-	if (row != NULL)
-		wait_kind_add(row->kind, row->kind_text, row->object, out);
-	else if (is_for_peer(wait->kind) || wait->kind == WAIT_ACCEPT)
-		strbuf_add_text(out, wait_kind_text(wait->kind));
-	else
-		run_state_add(out, wait->state, wait->syscall);
 }

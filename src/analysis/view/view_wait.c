@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* view_wait.c - finds the kind and the name of a wait. */
 #include "analysis/view/view_internal.h"
+#include "wallsample/runtime/language.h"
 
 /* Largest number of innermost functions from which the kind of a wait is derived. */
 #define NAMES_MOST 8
@@ -10,6 +11,22 @@
  * determined for each stack.
  */
 #define WAIT_MIXED WAIT_KIND_COUNT
+
+/* Refines the kind of a wait by the names of the innermost functions; NULL: no name. A poller of a
+ * runtime does not tell which call waits for a socket. */
+static enum wait_kind
+kind_by_names(enum wait_kind kind, const char *const *name, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (name[i] == NULL)
+			continue;
+		if (kind == WAIT_SOCKET_READ && language_accepts(name[i]))
+			return WAIT_ACCEPT;
+		if (kind == WAIT_SOCKET_WRITE && language_connects(name[i]))
+			return WAIT_CONNECT;
+	}
+	return wait_kind_by_name(kind, name, count);
+}
 
 /*
  * Returns the kind of a wait that follows from the functions of a stack of the profile, hidden
@@ -29,7 +46,7 @@ kind_in_stack(const struct naming *naming, enum wait_kind kind, uint32_t stack)
 		for (size_t at = 0; at < names.count && count < NAMES_MOST; at++)
 			name[count++] = naming->symbol[names.first + at].function;
 	}
-	return wait_kind_by_name(kind, name, count);
+	return kind_by_names(kind, name, count);
 }
 
 void
@@ -68,7 +85,7 @@ view_wait_kind(const struct view *view, uint32_t wait, const uint32_t *function,
 		return view->wait_kind[wait];
 	for (; count < depth && count < NAMES_MOST; count++)
 		name[count] = view->function[function[count]].name;
-	return wait_kind_by_name(kind, name, count);
+	return kind_by_names(kind, name, count);
 }
 
 const char *

@@ -280,6 +280,20 @@ go_reason(const void *state, uint32_t number)
 	return NULL;
 }
 
+static int
+go_descriptor(void *state, const struct green_task *task, const uint8_t *stack, size_t size,
+	      bool *writes)
+{
+	const char *reason = go_reason(state, task->reason);
+	struct go_runtime *go;
+	size_t i = 0;
+
+	if (reason == NULL || strcmp(reason, GO_REASON_POLLER) != 0 ||
+	    (go = go_next(state, &i)) == NULL)
+		return -1;
+	return go_poll_descriptor(go, task, stack, size, writes);
+}
+
 static bool
 go_running(void *state, const void *memory, struct green_task *task, const uint8_t **stack,
 	   size_t *stack_size)
@@ -297,10 +311,11 @@ go_running(void *state, const void *memory, struct green_task *task, const uint8
 }
 
 static const struct runtime_scheduler go_scheduler = {
-	.words = { .noun = "goroutine", .own = "[Go runtime]" },
+	.words = { .noun = "goroutine", .own = GO_ROOT },
 	.slots = go_slots,
 	.look = go_look,
 	.reason = go_reason,
+	.descriptor = go_descriptor,
 	.running = go_running,
 };
 

@@ -5,6 +5,7 @@
  *               thread that is stopped or sleeps
  * go_threads.c  the threads that each runtime lists
  * go_task.c     all goroutines, read without a stop
+ * go_poll.c     the descriptor for which a goroutine waits
  * go_words.c    reasons to wait, and which goroutines belong to the runtime itself
  */
 #ifndef WALLSAMPLE_RUNTIME_GO_GO_INTERNAL_H
@@ -108,6 +109,18 @@ void go_tasks_look(struct go_runtime *go, const uint32_t *slot, size_t count,
  */
 bool go_task_fill(struct go_runtime *go, const uint8_t *bytes, uint64_t address, uint64_t now_ns,
 		  struct green_task *task, uint64_t *m);
+
+/* Outermost frame of threads without a goroutine and of goroutines of the runtime itself. */
+#define GO_ROOT "[Go runtime]"
+
+/* --- go_poll.c --------------------------------------------------------------------------- */
+
+/* Text of the reason to wait of goroutines that wait until a descriptor is ready. */
+#define GO_REASON_POLLER "IO wait"
+
+/* Implements runtimes_green_task_descriptor for a goroutine with that reason. -1 before Go 1.21. */
+int go_poll_descriptor(struct go_runtime *go, const struct green_task *task, const uint8_t *stack,
+		       size_t size, bool *writes);
 
 /* --- go.c -------------------------------------------------------------------------------- */
 

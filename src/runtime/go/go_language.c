@@ -117,12 +117,18 @@ static const struct language_program program = {
 	.library = library,
 };
 
+static const char *const accept_functions[] = { "internal/poll.(*FD).Accept", NULL };
+static const char *const connect_functions[] = { "net.(*netFD).connect", NULL };
+
 const struct runtime_language language_go = {
 	.name = "go",
 	.title = "Go",
 	.engine = "Go",
+	.root = GO_ROOT,
 	.only_parks = only_parks,
 	.lock_functions = lock_functions,
+	.accept_functions = accept_functions,
+	.connect_functions = connect_functions,
 	.program = &program,
 	.kind = &runtime_go,
 };

@@ -148,7 +148,7 @@ julia_running(void *state, const void *memory, struct green_task *task, const ui
 }
 
 static const struct runtime_scheduler julia_scheduler = {
-	.words = { .noun = "task", .own = "[Julia runtime]" },
+	.words = { .noun = "task", .own = JULIA_ROOT },
 	.slots = julia_slots,
 	.look = julia_look,
 	.running = julia_running,

@@ -20,6 +20,9 @@
 
 #include "runtime/finder_internal.h"
 
+/* Outermost frame of threads without a task and of tasks of the runtime itself. */
+#define JULIA_ROOT "[Julia runtime]"
+
 /* --- julia_layout.c: offsets in Julia's structures, by version --------------------------- */
 
 /*

@@ -72,6 +72,7 @@ const struct runtime_language language_julia = {
 	.name = "julia",
 	.title = "Julia",
 	.engine = "Julia",
+	.root = JULIA_ROOT,
 	.only_parks = only_parks,
 	.module_only_parks = module_only_parks,
 	.kind = &runtime_julia,

@@ -41,6 +41,7 @@ struct known_green {
 	uint64_t generation; /* value of maps_generation() at that unwinding */
 	uint32_t runs;       /* as in struct green_task */
 	uint32_t stack;      /* number in the profile of the stack that unwinding found */
+	uint32_t descriptor_wait; /* wait in the profile, for a descriptor; 0: for none */
 	/* The task's last sample: its entry in the profile, its stack, wait and state. */
 	uint32_t entry, entry_stack, entry_wait;
 	enum green_task_state entry_state; /* GREEN_TASK_NONE: it has no sample */
@@ -113,7 +114,7 @@ struct green_tasks {
 	uint64_t parked, ready;
 };
 
-/* Creates the green tasks of a process, to be freed with green_free. Borrows both arguments. */
+/* Creates the green tasks of a process, and frees them. Borrows both arguments. */
 struct green_tasks *green_create(struct run *run, struct sampled_process *process);
 void green_free(struct green_tasks *green);
 /* Drops all known tasks and wait reasons. They are invalid after an exec. */
@@ -189,8 +190,7 @@ bool green_stack_is(struct green_tasks *green, uint64_t sp, size_t size, uint64_
 /* --- coroutines.c --- */
 /* Reads the coroutines of a stopped thread, unless they were read before. */
 void coroutines_of_stopped(struct run *run, struct sampled_thread *thread);
-/* Reads the coroutines of each thread that this tick has stopped in time, unless they were read
- * before. */
+/* As coroutines_of_stopped, of each thread that this tick has stopped in time. */
 void coroutines_of_held(struct run *run, struct observation *observation, size_t count);
 /* At the last tick: reads the coroutines of ended threads of the process, and of its selected
  * threads whose coroutines have not been read. Adds a note about those that it cannot read. Takes

@@ -28,36 +28,65 @@ green_known(struct green_tasks *green, const struct green_reading *reading)
 	return &green->known[reading->known];
 }
 
-/* Returns the wait of the profile for the reason for which the task waits, and counts the task in
- * that wait; 0 if the task does not wait. */
+/* Returns the wait of the profile for the reason for which the task waits. */
 static uint32_t
-wait_of(struct green_tasks *green, const struct green_task *task)
+wait_for_reason(struct green_tasks *green, uint32_t reason)
 {
 	struct profile_wait wait = { .kind = WAIT_GREEN, .object = FRAME_NONE };
 	const char *text;
-	uint32_t *id, *crowd;
 	bool added;
+	uint32_t *id = table_insert(&green->waits, reason, 0, 0, &added);
 
-	if (task->state != GREEN_TASK_WAITING)
-		return 0;
-	id = table_insert(&green->waits, task->reason, 0, 0, &added);
 	if (added) {
-		text = runtimes_green_task_reason(green->process->runtimes, task->reason);
+		text = runtimes_green_task_reason(green->process->runtimes, reason);
 		if (text[0] != '\0')
 			wait.object = profile_intern_named(green->run->profile, text);
 		*id = profile_add_wait(green->run->profile, &wait);
 	}
-	crowd = table_insert(&green->crowds, *id, 0, 0, NULL);
-	if (++*crowd <= UINT32_MAX / green->stride)
-		profile_raise_most(green->run->profile, *id, *crowd * (uint32_t)green->stride);
 	return *id;
+}
+
+/* Returns the wait of the profile for the descriptor for which a task waits, of which the bytes of
+ * its stack are a confirmed reading; 0: it waits for none. */
+static uint32_t
+wait_for_descriptor(struct green_tasks *green, const struct green_reading *reading)
+{
+	struct wait what = { .kind = WAIT_DESCRIPTOR };
+	struct profile_wait wait = { .object = FRAME_NONE };
+
+	what.fd = runtimes_green_task_descriptor(green->process->runtimes, &reading->value,
+						 reading->bytes, reading->size, &what.writes);
+	if (what.fd < 0 || green->process->waits == NULL)
+		return 0;
+	wait.object = waits_descriptor(green->process->waits, &what);
+	wait.kind = what.kind;
+	return wait.object != FRAME_NONE ? profile_add_wait(green->run->profile, &wait) : 0;
+}
+
+/* Returns the wait of the profile for what the task waits, and counts the task in that wait; 0 if
+ * the task does not wait. */
+static uint32_t
+wait_of(struct green_tasks *green, const struct green_reading *reading)
+{
+	const struct known_green *known = green_known(green, reading);
+	uint32_t id, *crowd;
+
+	if (reading->value.state != GREEN_TASK_WAITING)
+		return 0;
+	id = green_is_in_place(green, reading) && known->descriptor_wait != 0 ?
+		     known->descriptor_wait :
+		     wait_for_reason(green, reading->value.reason);
+	crowd = table_insert(&green->crowds, id, 0, 0, NULL);
+	if (++*crowd <= UINT32_MAX / green->stride)
+		profile_raise_most(green->run->profile, id, *crowd * (uint32_t)green->stride);
+	return id;
 }
 
 void
 green_add_sample(struct green_tasks *green, const struct green_reading *reading, uint32_t stack)
 {
 	const int64_t samples = (int64_t)green->stride;
-	const uint32_t wait = wait_of(green, &reading->value);
+	const uint32_t wait = wait_of(green, reading);
 	struct known_green *known = green_known(green, reading);
 	const struct profile_entry entry = {
 		.thread = known->record,
@@ -195,6 +224,7 @@ static void
 add_changed(struct green_tasks *green, struct green_reading *reading)
 {
 	struct green_task now;
+	const uint32_t descriptor_wait = wait_for_descriptor(green, reading);
 
 	green_unwind(green, reading,
 		     runtimes_green_task_words(green->process->runtimes, reading->slot));
@@ -207,6 +237,7 @@ add_changed(struct green_tasks *green, struct green_reading *reading)
 		}
 	}
 	remember(green, reading);
+	green_known(green, reading)->descriptor_wait = descriptor_wait;
 	green_add_sample(green, reading, reading->stack);
 }
 

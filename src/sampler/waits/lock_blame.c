@@ -83,24 +83,23 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 
 	switch (owner->holder) {
 	case HOLDER_GONE:
-		snprintf(text, sizeof(text), "[thread %jd, which is none of this process]",
+		snprintf(text, sizeof(text), "[thread %jd, not of this process]",
 			 (intmax_t)owner->tid);
 		break;
 	case HOLDER_READERS:
-		snprintf(text, sizeof(text), "[readers, which are not written down]");
+		snprintf(text, sizeof(text), "[readers: the lock does not record them]");
 		break;
 	case HOLDER_THREAD:
-		snprintf(text, sizeof(text), "[thread %jd, which was not sampled]",
-			 (intmax_t)owner->tid);
+		snprintf(text, sizeof(text), "[thread %jd, not sampled]", (intmax_t)owner->tid);
 		break;
 	case HOLDER_FOREIGN:
 		snprintf(text, sizeof(text), "[another process]");
 		break;
-	case HOLDER_UNTOLD:
-		snprintf(text, sizeof(text), "[somebody whom the lock does not name]");
+	case HOLDER_UNRECORDED:
+		snprintf(text, sizeof(text), "[unknown: the lock records no owner]");
 		break;
-	case HOLDER_NOBODY:
-		snprintf(text, sizeof(text), "[nobody just then]");
+	case HOLDER_NONE:
+		snprintf(text, sizeof(text), "[free or being handed over]");
 		break;
 	}
 	return stack_of_text(profile, text, STACK_NONE);
@@ -112,7 +111,7 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 static const struct wait_owner *
 owner_of(struct waits *waits, const struct blamed *blamed)
 {
-	static const struct wait_owner unknown = { .holder = HOLDER_NOBODY };
+	static const struct wait_owner unknown = { .holder = HOLDER_NONE };
 	const struct wait_owner *owner = waits_owner(waits, &blamed->what);
 
 	return blamed->what.kind == WAIT_GIL && owner->holder == HOLDER_THREAD &&
@@ -176,7 +175,7 @@ blame_holder(struct waits *waits, const struct blamed *blamed)
 		to.thread = thread_record_of_sample(waits->run, holder, &carrier);
 		blame_set_stack(waits, holder, held_since_last_tick(waits, waiter, holder), &to);
 	} else {
-		to.thread = profile_nobody(waits->run->profile);
+		to.thread = profile_no_thread(waits->run->profile);
 		to.stack = stack_of_unknown_holder(waits->run->profile, owner);
 	}
 	profile_add_blame(waits->run->profile, &to);

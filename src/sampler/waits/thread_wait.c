@@ -17,6 +17,10 @@
  * at the end of the run at most DESCRIBE_LAST_NS. */
 #define DESCRIBE_SHARE 50
 #define DESCRIBE_LAST_NS (NS_PER_SEC / 2)
+/* Time for which other descriptors are named after the first one, whose name takes 10 ms if the
+ * kernel's table of TCP connections has to be read (of 262,144 hash buckets, mostly empty), and
+ * several times as long if a process at the other end is sought. */
+#define DESCRIBE_MORE_NS NS_PER_MS
 
 /* Largest number of futex words that are stored: WORDS_LEAST plus WORDS_A_THREAD for each thread.
  * If there are more, those without waiters are removed. */
@@ -268,12 +272,12 @@ void
 waits_describe(struct waits *waits, bool all)
 {
 	const uint64_t began = clock_now_ns();
-	uint64_t now = began;
+	uint64_t now = began, until = began + DESCRIBE_LAST_NS;
 	struct strbuf text = STRBUF_INIT;
 
 	if (!all && now < waits->describe_ns)
 		return;
-	while (waits->object_count > 0 && (!all || now - began < DESCRIBE_LAST_NS)) {
+	while (waits->object_count > 0 && now < until) {
 		struct object *object = &waits->object[--waits->object_count];
 
 		strbuf_clear(&text);
@@ -281,8 +285,11 @@ waits_describe(struct waits *waits, bool all)
 			profile_rename_frame(waits->run->profile, object->frame, text.data);
 		free(object->id);
 		now = clock_now_ns();
-		if (!all)
-			break;
+		/* What the first one took to read serves the others, too. */
+		if (!all) {
+			until = now + DESCRIBE_MORE_NS;
+			all = true;
+		}
 	}
 	strbuf_release(&text);
 	waits->describe_ns = now + (now - began) * DESCRIBE_SHARE;

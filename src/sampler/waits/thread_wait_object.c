@@ -203,12 +203,22 @@ frame_of_runtime(struct waits *waits, const struct wait *wait)
 }
 
 uint32_t
+waits_descriptor(struct waits *waits, struct wait *wait)
+{
+	const char *id;
+	const enum descriptor_kind kind = descriptor_look(waits->descriptors, wait->fd, &id);
+
+	if (kind == DESCRIPTOR_GONE)
+		return FRAME_NONE;
+	wait->kind = wait_kind_of_descriptor(wait, kind);
+	return frame_of_descriptor(waits, wait, id);
+}
+
+uint32_t
 waits_object(struct waits *waits, const struct sampled_thread *thread, const struct wait_call *call,
 	     struct wait *wait)
 {
 	uint32_t frame = FRAME_NONE;
-	enum descriptor_kind kind;
-	const char *id;
 
 	if (wait->kind == WAIT_JOIN)
 		return frame_of_thread(waits, wait);
@@ -225,9 +235,5 @@ waits_object(struct waits *waits, const struct sampled_thread *thread, const str
 		frame = frame_of_path(waits, wait->path);
 	if (frame != FRAME_NONE || wait->fd < 0)
 		return frame;
-	kind = descriptor_look(waits->descriptors, wait->fd, &id);
-	if (kind == DESCRIPTOR_GONE)
-		return FRAME_NONE;
-	wait->kind = wait_kind_of_descriptor(wait, kind);
-	return frame_of_descriptor(waits, wait, id);
+	return waits_descriptor(waits, wait);
 }

@@ -93,6 +93,8 @@ uint64_t waits_word(const struct syscall_info *info);
  */
 uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread,
 		      const struct wait_call *call, struct wait *wait);
+/* Returns the frame that names wait->fd; FRAME_NONE: it is closed. Refines the kind DESCRIPTOR. */
+uint32_t waits_descriptor(struct waits *waits, struct wait *wait);
 /* Records that the thread was observed in this system call: the futex word for which it waits. */
 void waits_enter(struct waits *waits, struct sampled_thread *thread,
 		 const struct syscall_info *info);
@@ -126,8 +128,8 @@ void waits_blame_holders(struct waits *waits);
  * tick are observed. */
 void waits_tick(struct waits *waits);
 /* Gives frames of descriptors readable names. With `all`: as many as half a second allows.
- * Otherwise at most one frame, and none before waits->describe_ns. Must not be called while a
- * thread is stopped. */
+ * Otherwise for a millisecond beyond the first one, and none before waits->describe_ns. Must not be
+ * called while a thread is stopped. */
 void waits_describe(struct waits *waits, bool all);
 
 /* --- crowds.c -------------------------------------------------------------------------------- */

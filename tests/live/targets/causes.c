@@ -14,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,6 +166,7 @@ run_disk(void)
 /* --- downstream: a thread asks a server that answers after 20 ms ------------------------- */
 
 static struct sockaddr_in server_address;
+static uint64_t server_ns = 20 * MILLISECOND; /* time that an answer takes */
 
 static void
 serve(int listener)
@@ -173,7 +176,7 @@ serve(int listener)
 		char byte;
 
 		while (fd >= 0 && read(fd, &byte, 1) == 1) {
-			pass(20 * MILLISECOND);
+			pass(server_ns);
 			if (write(fd, &byte, 1) != 1)
 				break;
 		}
@@ -223,6 +226,64 @@ run_downstream(void)
 	close(listener);
 	printf("port %d\n", ntohs(server_address.sin_port));
 	start(ask, 1, "client");
+}
+
+/* --- trips: the server answers at once, and the thread asks again and again ---------------- */
+
+static void
+run_trips(void)
+{
+	server_ns = MILLISECOND / 5;
+	run_downstream();
+}
+
+/* --- polling: a thread looks every two milliseconds whether there is work ------------------- */
+
+static volatile bool has_work;
+
+static __attribute__((noinline)) void *
+await_work(void *unused)
+{
+	while (!has_work)
+		pass(2 * MILLISECOND);
+	return unused;
+}
+
+static void
+run_polling(void)
+{
+	start(await_work, 1, "poller");
+}
+
+/* --- loop: a thread that handles events computes for as long as ten of them ----------------- */
+
+static __attribute__((noinline)) void
+handle_event(void)
+{
+	compute(10 * MILLISECOND);
+}
+
+static void *
+run_events(void *unused)
+{
+	const struct itimerspec every = { { 0, 12 * MILLISECOND }, { 0, MILLISECOND } };
+	const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	struct epoll_event event = { .events = EPOLLIN };
+	const int loop = epoll_create1(0);
+	uint64_t count;
+
+	timerfd_settime(timer, 0, &every, NULL);
+	epoll_ctl(loop, EPOLL_CTL_ADD, timer, &event);
+	while (epoll_wait(loop, &event, 1, -1) == 1)
+		if (read(timer, &count, sizeof(count)) == (ssize_t)sizeof(count))
+			handle_event();
+	return unused;
+}
+
+static void
+run_loop(void)
+{
+	start(run_events, 1, "events");
 }
 
 /* --- CPU --------------------------------------------------------------------------------- */
@@ -384,7 +445,8 @@ static const struct {
 	{ "downstream", run_downstream }, { "busy", run_busy },	  { "crowd", run_crowd },
 	{ "serial", run_serial },   { "idle", run_idle },	  { "stopped", run_stopped },
 	{ "chatty", run_chatty },   { "spin", run_spin },	  { "allocator", run_allocator },
-	{ "faults", run_faults },
+	{ "faults", run_faults },   { "trips", run_trips },	  { "polling", run_polling },
+	{ "loop", run_loop },
 };
 
 int

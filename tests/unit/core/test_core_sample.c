@@ -18,7 +18,7 @@ test_wrong_ids(void **state)
 	const struct core_files files = { .exe = NULL };
 	struct modules *modules = modules_create();
 	struct profile *profile = profile_create();
-	uint32_t nobody = profile_nobody(profile);
+	uint32_t nobody = profile_no_thread(profile);
 	struct run_stats stats;
 	struct made_core made;
 	struct core *core;

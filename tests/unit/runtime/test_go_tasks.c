@@ -699,6 +699,76 @@ test_random(void **state)
 	}
 }
 
+struct poll_scene {
+	uint64_t record; /* of a descriptor in Go's poller */
+	struct green_task task;
+	uint64_t stack[32];
+};
+
+static void
+make_poll(struct scene *s, struct poll_scene *poll)
+{
+	*poll = (struct poll_scene){ .record = allocate(s, 48) };
+	poll->task.address = make_goroutine(s, 7, 4);
+	put_word(s, poll->record + 8, 13);    /* fd */
+	put_word(s, poll->record + 16, 21);   /* fdseq */
+	poll->stack[3] = poll->record + 32;   /* &rg, in runtime.netpollblock */
+	poll->stack[9] = poll->record;        /* in runtime.poll_runtime_pollWait */
+	poll->stack[12] = NOWHERE;
+	poll->stack[13] = NOWHERE + 40;
+}
+
+static int
+find_poll(struct scene *s, const struct poll_scene *poll, bool *writes)
+{
+	return go_poll_descriptor(&s->go, &poll->task, (const uint8_t *)poll->stack,
+				  sizeof(poll->stack), writes);
+}
+
+/* The descriptor is found only while the record has the goroutine. */
+static void
+test_descriptor(void **state)
+{
+	struct scene *s = *state;
+	struct poll_scene poll;
+	bool writes = true;
+
+	make_poll(s, &poll);
+	assert_int_equal(find_poll(s, &poll, &writes), -1);
+	put_word(s, poll.record + 32, poll.task.address);
+	assert_int_equal(find_poll(s, &poll, &writes), 13);
+	assert_false(writes);
+	put_word(s, poll.record + 32, 0);
+	put_word(s, poll.record + 40, poll.task.address);
+	assert_int_equal(find_poll(s, &poll, &writes), -1);
+	poll.stack[3] = poll.record + 40;
+	assert_int_equal(find_poll(s, &poll, &writes), 13);
+	assert_true(writes);
+	/* No descriptor; too little of the stack; an older version of Go. */
+	put_word(s, poll.record + 8, UINT64_C(1) << 31);
+	assert_int_equal(find_poll(s, &poll, &writes), -1);
+	put_word(s, poll.record + 8, 13);
+	assert_int_equal(go_poll_descriptor(&s->go, &poll.task, (const uint8_t *)poll.stack, 79,
+					    &writes), -1);
+	s->go.home.layout.minor = 20;
+	assert_int_equal(find_poll(s, &poll, &writes), -1);
+}
+
+/* A stack full of addresses of records without the goroutine costs few readings. */
+static void
+test_descriptor_hostile(void **state)
+{
+	struct scene *s = *state;
+	struct poll_scene poll;
+	unsigned before = s->reads;
+	bool writes;
+	make_poll(s, &poll);
+	for (size_t i = 0; i < ARRAY_SIZE(poll.stack); i++)
+		poll.stack[i] = BASE + 8 * i;
+	assert_int_equal(find_poll(s, &poll, &writes), -1);
+	assert_in_range(s->reads - before, 1, 8);
+}
+
 int
 main(void)
 {
@@ -720,6 +790,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_reasons, start, end),
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test_setup_teardown(test_fit, start, end),
+		cmocka_unit_test_setup_teardown(test_descriptor, start, end),
+		cmocka_unit_test_setup_teardown(test_descriptor_hostile, start, end),
 		cmocka_unit_test_setup_teardown(test_random, start, end),
 	};
 

@@ -90,12 +90,12 @@ test_lock(void **state)
 	wait = classify(&owner);
 	assert_int_equal(wait.kind, WAIT_MUTEX);
 	assert_true(wait.object == LOCK);
-	assert_int_equal(owner.holder, HOLDER_UNTOLD);
+	assert_int_equal(owner.holder, HOLDER_UNRECORDED);
 	/* behind the lock is what names no thread */
 	put_entry(3, PTHREAD + 64);
 	wait = classify(&owner);
 	assert_int_equal(wait.kind, WAIT_MUTEX);
-	assert_int_equal(owner.holder, HOLDER_UNTOLD);
+	assert_int_equal(owner.holder, HOLDER_UNRECORDED);
 }
 
 static void

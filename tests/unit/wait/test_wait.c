@@ -54,9 +54,9 @@ struct lock_row {
 #define THREAD HOLDER_THREAD, LIVING
 #define GONE(tid) HOLDER_GONE, (tid)
 #define READERS(n) HOLDER_READERS, (n)
-#define NOBODY HOLDER_NOBODY, 0
+#define NOBODY HOLDER_NONE, 0
 #define FOREIGN HOLDER_FOREIGN, 0
-#define UNTOLD HOLDER_UNTOLD, 0
+#define UNTOLD HOLDER_UNRECORDED, 0
 
 #define MUTEX(lock, count, owner, users, kind)                                 \
 	{ { 0, (lock) }, { 4, (count) }, { 8, (owner) }, { 12, (users) }, { 16, (kind) } }
@@ -252,7 +252,7 @@ row_check(const struct lock_row *row, uint64_t at)
 	/* The lock's memory may go in between. */
 	scene.start = scene.end;
 	wait_owner(&scene_source, &wait, &owner);
-	assert_int_equal(owner.holder, HOLDER_NOBODY);
+	assert_int_equal(owner.holder, HOLDER_NONE);
 }
 
 static void
@@ -567,7 +567,7 @@ test_garbage(void **state)
 		scene.reads = scene.largest = 0;
 		wait_owner(&scene_source, &wait, &owner);
 		assert_true(scene.reads <= 4 && scene.largest <= 64);
-		assert_true(owner.holder <= HOLDER_UNTOLD);
+		assert_true(owner.holder <= HOLDER_UNRECORDED);
 		told[wait.kind]++;
 	}
 	assert_true(told[WAIT_FUTEX] != 0 && told[WAIT_MUTEX_PI] != 0);

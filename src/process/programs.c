@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* programs.c - reads the CPU times of all processes from /proc/PID/stat, proc_pid_stat(5). */
+#include "wallsample/process/programs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/process_internal.h"
+#include "wallsample/base/base.h"
+#include "wallsample/process/process.h"
+
+#define PROCESSES_MOST 4096
+#define STAT_SIZE 1024
+/* Most programs that are named, and the least number of CPUs that each has used. */
+#define NAMED_MOST 3
+#define CPUS_LEAST 0.05
+
+/* A process, or the processes of one name. */
+struct program {
+	pid_t pid;
+	uint64_t start_time; /* in clock ticks since boot */
+	uint64_t ticks;      /* CPU time in clock ticks */
+	uint32_t processes;
+	char comm[64];
+};
+
+struct programs {
+	struct program *program; /* ordered by pid */
+	size_t count, capacity;
+	uint64_t at_ns; /* moment of the reading, CLOCK_MONOTONIC */
+};
+
+/* --- reading ----------------------------------------------------------------------------- */
+
+static bool
+read_program(int procfd, const char *name, struct program *out)
+{
+	char path[32], text[STAT_SIZE];
+	struct task_stat stat;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/stat", name);
+	fd = openat(procfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	if (!task_stat_parse(text, &stat))
+		return false;
+	*out = (struct program){ .pid = stat.tid,
+				 .start_time = stat.start_time,
+				 .ticks = stat.user_ticks + stat.system_ticks,
+				 .processes = 1 };
+	task_printable(stat.comm, out->comm, sizeof(out->comm));
+	return true;
+}
+
+static int
+compare_pids(const void *left, const void *right)
+{
+	const struct program *a = left, *b = right;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+struct programs *
+programs_read(void)
+{
+	struct programs *programs = xcalloc(1, sizeof(*programs));
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	size_t seen = 0;
+
+	programs->at_ns = clock_now_ns();
+	while (proc != NULL && seen <= PROCESSES_MOST && (entry = readdir(proc)) != NULL) {
+		uint64_t pid;
+
+		if (!parse_whole_u64(entry->d_name, 1, INT32_MAX, &pid))
+			continue;
+		seen++;
+		programs->program = xgrow(programs->program, &programs->capacity,
+					  programs->count + 1, sizeof(*programs->program));
+		programs->count += read_program(dirfd(proc), entry->d_name,
+						&programs->program[programs->count]);
+	}
+	if (proc != NULL)
+		closedir(proc);
+	if (seen == 0 || seen > PROCESSES_MOST) {
+		programs_free(programs);
+		return NULL;
+	}
+	if (programs->count > 1)
+		qsort(programs->program, programs->count, sizeof(*programs->program), compare_pids);
+	return programs;
+}
+
+void
+programs_free(struct programs *programs)
+{
+	if (programs == NULL)
+		return;
+	free(programs->program);
+	free(programs);
+}
+
+/* --- what was used ----------------------------------------------------------------------- */
+
+/* Returns the CPU time that the process has used since `before`; all of it if it is younger. */
+static uint64_t
+ticks_since(const struct programs *before, const struct program *now)
+{
+	const struct program *then = before->count > 0 ?
+					     bsearch(now, before->program, before->count,
+						     sizeof(*before->program), compare_pids) :
+					     NULL;
+
+	if (then == NULL || then->start_time != now->start_time)
+		return now->ticks;
+	return now->ticks > then->ticks ? now->ticks - then->ticks : 0;
+}
+
+static bool
+is_excepted(pid_t pid, const pid_t *except, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (except[i] == pid)
+			return true;
+	return pid == getpid();
+}
+
+static int
+compare_names(const void *left, const void *right)
+{
+	const struct program *a = left, *b = right;
+	const int order = strcmp(a->comm, b->comm);
+
+	return order != 0 ? order : compare_pids(left, right);
+}
+
+static int
+compare_ticks(const void *left, const void *right)
+{
+	const struct program *a = left, *b = right;
+
+	if (a->ticks != b->ticks)
+		return a->ticks < b->ticks ? 1 : -1;
+	return compare_names(left, right);
+}
+
+/* Adds up the processes of one name. Returns the number of names. */
+static size_t
+join_names(struct program *program, size_t count)
+{
+	size_t names = 0;
+
+	if (count > 1)
+		qsort(program, count, sizeof(*program), compare_names);
+	for (size_t i = 0; i < count; i++) {
+		struct program *last = names > 0 ? &program[names - 1] : NULL;
+
+		if (last != NULL && strcmp(last->comm, program[i].comm) == 0) {
+			last->ticks += program[i].ticks;
+			last->processes++;
+		} else {
+			program[names++] = program[i];
+		}
+	}
+	return names;
+}
+
+void
+programs_add_busy(const struct programs *before, const struct programs *now, const pid_t *except,
+		  size_t count, struct strbuf *out)
+{
+	struct program *busy;
+	size_t found = 0, names;
+	double span;
+
+	if (before == NULL || now == NULL || now->at_ns <= before->at_ns)
+		return;
+	span = (double)(now->at_ns - before->at_ns) / (double)NS_PER_SEC *
+	       (double)sysconf(_SC_CLK_TCK);
+	busy = xcalloc(now->count + 1, sizeof(*busy));
+	for (size_t i = 0; i < now->count; i++) {
+		busy[found] = now->program[i];
+		busy[found].ticks = ticks_since(before, &now->program[i]);
+		found += busy[found].ticks > 0 && !is_excepted(now->program[i].pid, except, count);
+	}
+	names = join_names(busy, found);
+	if (names > 1)
+		qsort(busy, names, sizeof(*busy), compare_ticks);
+	for (size_t i = 0; i < names && i < NAMED_MOST; i++) {
+		const double cpus = (double)busy[i].ticks / span;
+
+		if (cpus < CPUS_LEAST)
+			break;
+		strbuf_add_format(out, "%s%s (", i > 0 ? ", " : "", busy[i].comm);
+		if (busy[i].processes > 1)
+			strbuf_add_format(out, "%" PRIu32 " processes", busy[i].processes);
+		else
+			strbuf_add_format(out, "%jd", (intmax_t)busy[i].pid);
+		strbuf_add_format(out, cpus < 0.1 ? ") %.2f CPUs" : ") %.1f CPUs", cpus);
+	}
+	free(busy);
+}
