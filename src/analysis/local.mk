@@ -8,6 +8,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/analysis/green_table.h \
 	include/wallsample/analysis/margin.h \
 	include/wallsample/analysis/own_code.h \
+	include/wallsample/analysis/pools.h \
 	include/wallsample/analysis/code_places.h \
 	include/wallsample/analysis/result.h \
 	include/wallsample/analysis/tree.h \
@@ -20,6 +21,7 @@ libwallsample_a_SOURCES += \
 	src/analysis/tables/diff_pairs.c \
 	src/analysis/tables/dump.c \
 	src/analysis/tables/finding.c \
+	src/analysis/tables/pools.c \
 	src/analysis/tables/gil_table.c \
 	src/analysis/tables/green_table.c \
 	src/analysis/tables/margin.c \

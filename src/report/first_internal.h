@@ -67,6 +67,8 @@ void cause_add_function(const struct first *first, const struct finding *found, 
 
 /* Say what a finding is about: set the text of the cause, and add its details. */
 void first_say_lock(const struct first *first, const struct finding *found, struct cause *cause);
+void first_say_disk(const struct first *first, const struct finding *found, struct cause *cause);
+void first_say_idle(const struct first *first, const struct finding *found, struct cause *cause);
 void first_say_stopped(const struct first *first, const struct finding *found, struct cause *cause);
 void first_say_limit(const struct first *first, const struct finding *found, struct cause *cause);
 void first_say_calls(const struct first *first, const struct finding *found, struct cause *cause);

@@ -150,7 +150,7 @@ add_quality(const struct first *first, struct strbuf *out)
 	if (first->places.threads > first->places.idle_threads + 1)
 		strbuf_add_text(&text, " Times are sums over threads.");
 	if (ticks > 0)
-		strbuf_add_format(&text, " Shares are accurate to ±%.1f points (95%% confidence).",
+		strbuf_add_format(&text, " Margin of error: at most ±%.1f percentage points.",
 				  100 * margin_of_share(0.5, ticks));
 	if (covers_run(first))
 		add_agreement(first, &text);

@@ -29,7 +29,7 @@ first_say_limit(const struct first *first, const struct finding *found, struct c
 	strbuf_add_text(&text, "a control group limits the program");
 	if (limit > 0)
 		strbuf_add_format(&text, " to %.2f %s", limit, limit == 1 ? "CPU" : "CPUs");
-	strbuf_add_format(&text, "; the limit was used up in %s of its periods",
+	strbuf_add_format(&text, "; the limit was used up in %s of the periods",
 			  quantity_percent(found->share).text);
 	cause_set_text(cause, &text);
 	cause_add_function(first, found, "mostly in", cause);

@@ -13,6 +13,7 @@ libwallsample_a_SOURCES += \
 	src/report/columns.c \
 	include/wallsample/report/columns.h \
 	src/report/display.c \
+	src/report/first_blocked.c \
 	src/report/first_causes.c \
 	src/report/first_json.c \
 	src/report/first_locks.c \

@@ -60,6 +60,16 @@ first_release(struct first *first)
 
 /* --- the first line ---------------------------------------------------------------------- */
 
+/* Returns the command line without the directory of the program. */
+static const char *
+without_directory(const char *cmdline)
+{
+	const size_t length = strcspn(cmdline, " ");
+	const char *slash = memrchr(cmdline, '/', length);
+
+	return slash != NULL ? slash + 1 : cmdline;
+}
+
 void
 first_write_head(const struct first *first, struct page *page)
 {
@@ -69,7 +79,7 @@ first_write_head(const struct first *first, struct page *page)
 
 	strbuf_add_format(&raw, "%s (%jd)", input->process->comm, (intmax_t)input->process->pid);
 	report_add_others(input, &raw);
-	strbuf_add_format(&raw, "  %s", input->process->cmdline);
+	strbuf_add_format(&raw, "  %s", without_directory(input->process->cmdline));
 	strbuf_add_escaped(&left, raw.data);
 	strbuf_add_format(&right, "%s at %s, %s", quantity_time((int64_t)stats->elapsed_ns).text,
 			  quantity_rate(stats->rate_wanted).text,

@@ -16,8 +16,8 @@ LINES, COLUMNS = 24, 80
 SECONDS = '3'
 
 # A thread of a deadlock. Lines are broken where the page ends.
-STUCK = (r'^ +transfer-\d+ waits for mutex \w+_lock,\s+held\s+by\s+transfer-\d+;\s+it\s+waits'
-         r'\s+in\s+transfer\s+causes\.c:\d+$')
+STUCK = (r'^ +in transfer causes\.c:\d+: transfer-\d+ waits\s+for\s+mutex\s+\w+_lock,\s+held\s+by'
+         r'\s+transfer-\d+$')
 # The kind of program, and regular expressions that must be found in the screen, in this order.
 SCREENS = {
     'lock': [r'^WHY IT IS SLOW$', r'^\d Lock +mutex book_lock: 6 threads waited [\d.]+% of their',
@@ -41,6 +41,10 @@ SCREENS = {
     'trips': [r'^\d Round trips +[\d.]+% of the time every thread was waiting, mostly in',
               r'^ +receive: tcp to 127.0.0.1:\d+, causes \(\d+\), [\d,]+ times per\s+second,'
               r'\s+[\d.]+us\s+each$', r'^ +waits in +fetch_price causes\.c:\d+'],
+    'pool': [r'^1 Small pool +[\d.]+% of the time every thread was waiting, mostly in',
+             r'^ +waits in +fetch_price causes\.c:\d+, called by serve_requests$',
+             r'^ +threads +all 2 of serve_requests were busy [\d.]+% of the time;',
+             r'^ +queue in +put_requests causes\.c:\d+$', r'% +fetch_price +causes\.c:\d+ +\.+'],
     'polling': [r'^1 Polling +[\d.]+% of the time every thread was waiting, mostly in sleeps of',
                 r'a\s+fixed\s+time, \d{2,3} times per\s+second, [\d.]+ms each$',
                 r'^ +waits in +pass causes\.c:\d+, called by await_work$'],
@@ -61,8 +65,8 @@ SCREENS = {
     'allocator': [r'^\d Allocator +allocator lock main_arena: 3 threads waited [\d.]',
                   r'^ +waits in +build_index causes\.c:\d+$', r'% +build_index +causes\.c:\d+ '],
     # Which of the two it is depends on how long the lock is free while it is handed over.
-    'gil': [r'^\d GIL +(held \d+% of the time; \d\.\d threads waited for it on average\.|threads '
-            r"waited for the interpreter's lock [\d.]+% of the time in which)",
+    'gil': [r"^\d GIL +(the interpreter's lock was held \d+% of the time; \d\.\d threads|threads waited "
+            r"for the interpreter's lock [\d.]+% of the time in which)",
             r'^ +(held|waits) in +parse_rows contend\.py:\d+$', r'% +parse_rows +contend\.py:\d+ '],
     'stopped': [r'^1 Stopped +threads were stopped', r'% +main +causes\.c:\d+ +\.+ +stopped$'],
     'idle': [r'^1 Idle +(100|9[\d.]+)% of the time every thread was waiting: the program',

@@ -205,8 +205,9 @@ ask(void *unused)
 	return unused;
 }
 
+/* Starts a process for each of `count` connections. */
 static void
-run_downstream(void)
+start_servers(int count)
 {
 	socklen_t size = sizeof(server_address);
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -217,14 +218,21 @@ run_downstream(void)
 	    listen(listener, 8) != 0 ||
 	    getsockname(listener, (struct sockaddr *)&server_address, &size) != 0)
 		abort();
-	if (fork() == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(STDOUT_FILENO);
-		serve(listener);
-		_exit(0);
-	}
+	for (int i = 0; i < count; i++)
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			close(STDOUT_FILENO);
+			serve(listener);
+			_exit(0);
+		}
 	close(listener);
 	printf("port %d\n", ntohs(server_address.sin_port));
+}
+
+static void
+run_downstream(void)
+{
+	start_servers(1);
 	start(ask, 1, "client");
 }
 
@@ -235,6 +243,57 @@ run_trips(void)
 {
 	server_ns = MILLISECOND / 5;
 	run_downstream();
+}
+
+/* --- pool: two threads take requests from a queue of eight, and ask the server for each ------ */
+
+#define POOL_WORKERS 2
+#define QUEUE_SIZE 8
+
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t queue_space = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t queue_work = PTHREAD_COND_INITIALIZER;
+static size_t queued;
+
+static __attribute__((noinline)) void *
+serve_requests(void *unused)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (connect(fd, (struct sockaddr *)&server_address, sizeof(server_address)) != 0)
+		abort();
+	for (;;) {
+		pthread_mutex_lock(&queue_lock);
+		while (queued == 0)
+			pthread_cond_wait(&queue_work, &queue_lock);
+		queued--;
+		pthread_cond_signal(&queue_space);
+		pthread_mutex_unlock(&queue_lock);
+		fetch_price(fd);
+	}
+	return unused;
+}
+
+static __attribute__((noinline)) void *
+put_requests(void *unused)
+{
+	for (;;) {
+		pthread_mutex_lock(&queue_lock);
+		while (queued == QUEUE_SIZE)
+			pthread_cond_wait(&queue_space, &queue_lock);
+		queued++;
+		pthread_cond_signal(&queue_work);
+		pthread_mutex_unlock(&queue_lock);
+	}
+	return unused;
+}
+
+static void
+run_pool(void)
+{
+	start_servers(POOL_WORKERS);
+	start(serve_requests, POOL_WORKERS, "worker");
+	start(put_requests, 1, "acceptor");
 }
 
 /* --- polling: a thread looks every two milliseconds whether there is work ------------------- */
@@ -446,7 +505,7 @@ static const struct {
 	{ "serial", run_serial },   { "idle", run_idle },	  { "stopped", run_stopped },
 	{ "chatty", run_chatty },   { "spin", run_spin },	  { "allocator", run_allocator },
 	{ "faults", run_faults },   { "trips", run_trips },	  { "polling", run_polling },
-	{ "loop", run_loop },
+	{ "loop", run_loop },	    { "pool", run_pool },
 };
 
 int

@@ -494,8 +494,8 @@ test_summary(void **state)
 		skip();
 	profile = make_convoy(9500);
 	text = write_format("markdown", profile, 20);
-	assert_says(text, "**GIL**: held 98% of the time; 1.9 threads waited for it on average. "
-			  "More threads do not make the program faster");
+	assert_says(text, "**GIL**: the interpreter's lock was held 98% of the time; 1.9 threads "
+			  "waited for it on average. More threads do not make the program faster");
 	assert_says(text, "held in  L");
 	free(text);
 	profile_free(profile);

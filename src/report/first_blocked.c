@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* first_blocked.c - describes what a program waits for while none of its threads can run: a file,
+ * another program, time to pass. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/first_internal.h"
+#include "wallsample/analysis/pools.h"
+#include "wallsample/base/base.h"
+#include "wallsample/report/quantity.h"
+
+/* Maximum number of callers that are named for a wait. If a program wraps every wait in functions
+ * of its own, the innermost ones say little. */
+#define CALLERS_MOST 5
+/* A file is named if it has at least this part of the blocked time of its place. */
+#define FILE_LEAST 0.5
+/*
+ * The rate of a wait is shown if the place has at least this share of all blocked time, and threads
+ * waited at least this number of times: other waits are counted, too.
+ */
+#define WAITS_SHARE 0.8
+#define WAITS_LEAST 20
+/* Waits for another program of this mean length or less are round trips: their number matters, not
+ * the other program. Sleeps of this mean length or less are polling: a timer would be longer. */
+#define ROUND_TRIP_MOST_NS (1.0 * NS_PER_MS)
+#define POLLING_MOST_NS (100.0 * NS_PER_MS)
+
+/* Returns the place with the most blocked time for a file (`files`), or for anything but a file or
+ * a lock; NULL: there is none. */
+static const struct place_row *
+main_blocked(const struct first *first, bool files)
+{
+	const struct place_row *best = NULL;
+
+	for (size_t i = 0; i < first->places.count; i++) {
+		const struct place_row *row = &first->places.row[i];
+		const bool file = row->wait.kind == WAIT_FILE ||
+				  finding_waits_for_file(row->wait.state, row->wait.syscall);
+
+		if (row->wait_ns > 0 && file == files && !first_is_lock(row->wait.kind) &&
+		    (best == NULL || row->ns[PLACE_BLOCKED] > best->ns[PLACE_BLOCKED]))
+			best = row;
+	}
+	return best;
+}
+
+static void
+add_blocked_in(const struct first *first, const struct place_row *row, struct cause *cause)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (row != NULL && row->stack != STACK_NONE)
+		first_add_stack(first, row->stack, CALLERS_MOST, &text);
+	cause_add_detail(cause, "waits in", &text);
+}
+
+/* Adds what is waited for; "sleeping in poll" if that is not known. */
+static void
+add_blocked_for(const struct first *first, const struct place_row *row, struct cause *cause)
+{
+	struct strbuf wait = STRBUF_INIT;
+
+	if (row == NULL)
+		return;
+	first_add_wait(first, &row->wait, &wait);
+	cause_add_detail(cause, row->wait.row < first->waiting.count ? "waits for" : "", &wait);
+}
+
+/* Continues the sentence for a page fault. */
+static void
+say_fault(const struct first *first, struct strbuf *text, struct cause *cause)
+{
+	const struct run_stats *stats = &first->stats;
+	const double faults = (double)first->stats.work.major_faults;
+
+	cause->title = "Page faults";
+	strbuf_add_text(text, "memory to be read from a file or swap");
+	if (faults > 0 && stats->elapsed_ns > 0)
+		strbuf_add_format(text, "; %s per second",
+				  quantity_things((uint64_t)fmin(faults * (double)NS_PER_SEC /
+									 (double)stats->elapsed_ns,
+								 RATE_MOST),
+						  "such page fault", "such page faults")
+					  .text);
+}
+
+/* Adds that all threads of a pool are busy, and the title if another thread seems to wait for one
+ * of them. */
+static void
+add_pool(const struct first *first, struct cause *cause)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct pool pool;
+
+	if (!pools_find_busy(first->view, &first->own, &pool))
+		return;
+	strbuf_add_format(&text, "all %" PRIu32 " of ", pool.threads);
+	first_add_function(first, pool.function, &text);
+	strbuf_add_format(&text, " were busy %s of the time; more could wait for more at once",
+			  quantity_percent(pool.busy).text);
+	cause_add_detail(cause, "threads", &text);
+	if (pool.queue == UINT32_MAX)
+		return;
+	cause->title = "Small pool";
+	first_add_place_of(first, pool.queue, &text);
+	cause_add_detail(cause, "queue in", &text);
+}
+
+/* Adds the system call and the file: "fsync of /var/lib/record". */
+static void
+add_file_call(const struct first *first, const struct place_row *row, struct strbuf *out)
+{
+	const char *file = first->waiting.row[row->wait.row].object;
+	const char *call = syscall_name(row->wait.syscall);
+
+	if (call != NULL)
+		strbuf_add_format(out, "%s of %s", call, file);
+	else
+		strbuf_add_format(out, "%s to be read or written", file);
+}
+
+void
+first_say_disk(const struct first *first, const struct finding *found, struct cause *cause)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	const struct place_row *row = main_blocked(first, true);
+
+	strbuf_add_format(&text, "%s of the time all threads were waiting for ",
+			  quantity_percent(found->share).text);
+	if (row != NULL && row->wait.syscall == SYSCALL_NONE)
+		say_fault(first, &text, cause);
+	else if (row != NULL && row->wait.row < first->waiting.count &&
+		 (double)row->wait_ns >= FILE_LEAST * (double)row->ns[PLACE_BLOCKED])
+		add_file_call(first, row, &text);
+	else
+		strbuf_add_text(&text, "files or a disk");
+	cause_set_text(cause, &text);
+	add_blocked_in(first, row, cause);
+	add_pool(first, cause);
+}
+
+/* Returns the title of the cause if the wait is for another program or a child process; otherwise
+ * NULL. */
+static const char *
+title_of_peer(enum wait_kind kind)
+{
+	switch (kind) {
+	case WAIT_SOCKET_READ:
+	case WAIT_SOCKET_WRITE:
+	case WAIT_CONNECT:
+		return "Socket";
+	case WAIT_PIPE_READ:
+	case WAIT_PIPE_WRITE:
+		return "Pipe";
+	case WAIT_CHILD:
+		return "Child process";
+	default:
+		return NULL;
+	}
+}
+
+/* Returns the number of waits per second of a place that has nearly all blocked time; 0: not
+ * known. *each_ns: their mean length. */
+static double
+waits_per_second(const struct first *first, const struct place_row *row, double *each_ns)
+{
+	const double sleeps = (double)first->stats.sleeps;
+	const double blocked = (double)first->places.ns[PLACE_BLOCKED];
+
+	/* The sleeps of threads are not those of green tasks. */
+	if (row->wait.syscall == SYSCALL_GREEN || sleeps < WAITS_LEAST ||
+	    first->stats.elapsed_ns == 0 || (double)row->wait_ns < WAITS_SHARE * blocked)
+		return 0;
+	*each_ns = (double)row->wait_ns / sleeps;
+	return sleeps * (double)NS_PER_SEC / (double)first->stats.elapsed_ns;
+}
+
+/* Adds how often the place waits. Returns true if its waits are at most `most_ns` long. */
+static bool
+add_rate(const struct first *first, const struct place_row *row, double most_ns,
+	 struct strbuf *text)
+{
+	double each_ns = 0;
+	const double rate = waits_per_second(first, row, &each_ns);
+
+	if (rate > 0)
+		strbuf_add_format(text, ", %s per second, %s each",
+				  quantity_things((uint64_t)fmin(rate + 0.5, RATE_MOST), "time",
+						  "times")
+					  .text,
+				  quantity_time((int64_t)each_ns).text);
+	return rate > 0 && each_ns <= most_ns;
+}
+
+/* Says that a thread waits for another program or a child process; false: it does not. */
+static bool
+say_peer(const struct first *first, const struct finding *found, const struct place_row *row,
+	 struct cause *cause)
+{
+	const char *title = title_of_peer(row->wait.kind);
+	struct strbuf text = STRBUF_INIT;
+
+	if (title == NULL)
+		return false;
+	strbuf_add_format(&text, "%s of the time every thread was waiting, mostly in ",
+			  quantity_percent(found->share).text);
+	first_add_wait_of(first, row, &text);
+	cause->title = add_rate(first, row, ROUND_TRIP_MOST_NS, &text) ? "Round trips" : title;
+	cause_set_text(cause, &text);
+	add_blocked_in(first, row, cause);
+	add_pool(first, cause);
+	return true;
+}
+
+/* Says that a thread polls; false: it does not. */
+static bool
+say_polling(const struct first *first, const struct finding *found, const struct place_row *row,
+	    struct cause *cause)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_add_format(&text,
+			  "%s of the time every thread was waiting, mostly in sleeps of a fixed "
+			  "time",
+			  quantity_percent(found->share).text);
+	if (row->wait.kind != WAIT_SLEEP || !add_rate(first, row, POLLING_MOST_NS, &text)) {
+		strbuf_release(&text);
+		return false;
+	}
+	cause->title = "Polling";
+	cause_set_text(cause, &text);
+	add_blocked_in(first, row, cause);
+	return true;
+}
+
+void
+first_say_idle(const struct first *first, const struct finding *found, struct cause *cause)
+{
+	const struct place_row *row = main_blocked(first, false);
+	struct strbuf text = STRBUF_INIT;
+
+	if (row != NULL &&
+	    (say_peer(first, found, row, cause) || say_polling(first, found, row, cause)))
+		return;
+	strbuf_add_format(&text,
+			  "%s of the time every thread was waiting: the program had no work, or "
+			  "what it waits for is slow",
+			  quantity_percent(found->share).text);
+	cause_set_text(cause, &text);
+	add_blocked_in(first, row, cause);
+	add_blocked_for(first, row, cause);
+}
