@@ -181,20 +181,20 @@ int output_open(struct output *output, const char *path, struct error *err);
  */
 int output_folder_open(const char *path, char **base, struct error *err);
 
-/*
- * Calls `write` with a stream to output->fd, or to a new file that then replaces the old file, so
- * that a reader never sees half a report. An error of `write` discards the new file.
- */
+/* Calls `write` with a stream to output->fd, or to a new file that then replaces the old file, so
+ * that a reader never sees half a report. An error of `write` discards the new file. */
 int output_write(const struct output *output,
 		 int (*write)(void *context, FILE *out, struct error *err), void *context,
 		 struct error *err);
 void output_close(struct output *output);
 
-/* Returns ERROR_USAGE if the format is binary and the output is a terminal. */
+/* ERROR_USAGE: the format is binary and the output is a terminal. */
 int output_check_format(const struct output *output, const struct exporter *exporter,
 			struct error *err);
 
 /* Returns the columns of the output's terminal; if it is no terminal, $COLUMNS; 0: unknown. */
 unsigned output_columns(const struct output *output);
+/* True for a terminal, unless $NO_COLOR is set and not empty, or $TERM is "dumb". */
+bool output_shows_colours(const struct output *output);
 
 #endif

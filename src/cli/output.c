@@ -440,3 +440,13 @@ output_columns(const struct output *output)
 		return (unsigned)columns;
 	return 0;
 }
+
+bool
+output_shows_colours(const struct output *output)
+{
+	const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return output->fd >= 0 && isatty(output->fd) == 1 &&
+	       (refused == NULL || refused[0] == '\0') &&
+	       (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}

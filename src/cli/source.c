@@ -342,6 +342,7 @@ source_write(const struct request *request, const struct source *source, const s
 		.focus = options->focus,
 		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
 		.columns = output_columns(&request->output),
+		.colour = output_shows_colours(&request->output),
 		.filtered = options_are_filtered(options),
 		.note = source->note,
 		.part = part->text.length > 0 ? part->text.data : NULL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* columns.c - collects the cells of a table, then writes the table with aligned columns. */
 #include "wallsample/report/columns.h"
+#include "wallsample/report/style.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,10 @@ write_cell(const struct columns *table, FILE *out, size_t c, struct strbuf *text
 		return;
 	}
 	display_pad(out, *gap + (table->column[c].right ? space : 0));
-	fputs(text->data, out);
+	if (table->column[c].marks)
+		style_marks(out, table->colour, text->data);
+	else
+		fputs(text->data, out);
 	*gap = table->column[c].right ? 0 : space;
 	strbuf_clear(text);
 }

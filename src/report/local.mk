@@ -5,6 +5,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/report/json_stream.h \
 	include/wallsample/report/parallelism_split.h \
 	include/wallsample/report/quantity.h \
+	include/wallsample/report/style.h \
 	include/wallsample/report/report.h \
 	include/wallsample/report/report_table.h \
 	include/wallsample/report/timeline.h \
@@ -28,6 +29,7 @@ libwallsample_a_SOURCES += \
 	src/report/plot.c \
 	include/wallsample/report/plot.h \
 	src/report/quantity.c \
+	src/report/style.c \
 	src/report/report.c \
 	src/report/report_causal.c \
 	src/report/report_causal_doubts.c \

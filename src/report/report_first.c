@@ -238,7 +238,7 @@ first_write_places(const struct first *first, size_t rows, struct page *page)
 		{ "line", NULL, COLUMN_TEXT, .text = add_source, .left = true,
 		  .most = page->in_words ? page->width : layout->line,
 		  .from_width = layout->line > 0 ? 0 : SIZE_MAX },
-		{ "states", NULL, COLUMN_TEXT, .text = add_bar, .left = true },
+		{ "states", NULL, COLUMN_TEXT, .text = add_bar, .left = true, .marks = true },
 		{ "waits for", NULL, COLUMN_TEXT, .text = add_awaited, .left = true,
 		  .from_width = layout->waits ? 0 : SIZE_MAX },
 	};

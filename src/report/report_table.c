@@ -138,9 +138,13 @@ report_table_write(const struct report_table *table, struct page *page)
 	struct columns cells;
 
 	for (size_t c = 0; c < count; c++)
-		column[c] = (struct column){ chosen[c]->title, !chosen[c]->left, chosen[c]->most };
+		column[c] = (struct column){ .title = chosen[c]->title,
+					     .right = !chosen[c]->left,
+					     .most = chosen[c]->most,
+					     .marks = chosen[c]->marks };
 	columns_init(&cells, column, count);
 	cells.untitled = table->untitled;
+	cells.colour = page->colour;
 	for (size_t i = 0; i < table->row_count && i < limit_of(table); i++)
 		for (size_t c = 0; c < count; c++) {
 			const struct report_cell cell = cell_at(table, i, chosen[c]);

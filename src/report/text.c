@@ -4,6 +4,7 @@
 
 #include "report/first_internal.h"
 #include "wallsample/report/display.h"
+#include "wallsample/report/style.h"
 
 #define LABEL_WIDTH 10
 #define ITEM_WIDTH 18 /* width in cells of an item's first number with the spaces before it */
@@ -43,14 +44,18 @@ text_part(struct page *page, const char *name, const char *legend)
 {
 	const size_t used = display_width(name) + display_width(legend);
 	size_t gap = page->width > used ? page->width - used : 0;
+	struct strbuf title = STRBUF_INIT;
 
 	gap = gap < LEGEND_GAP ? gap : LEGEND_GAP;
+	strbuf_add_text(&title, name);
+	for (char *c = title.data; *c != '\0'; c++)
+		*c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
 	fputc('\n', out_of(page));
-	for (const char *c = name; *c != '\0'; c++)
-		fputc(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, out_of(page));
+	style_bold(out_of(page), page->colour, title.data);
+	strbuf_release(&title);
 	if (legend[0] != '\0' && gap > 0) {
 		display_pad(out_of(page), gap);
-		fputs(legend, out_of(page));
+		style_marks(out_of(page), page->colour, legend);
 	}
 	fputc('\n', out_of(page));
 }
@@ -58,7 +63,11 @@ text_part(struct page *page, const char *name, const char *legend)
 static void
 text_cause(struct page *page, size_t number, const char *title, const char *text)
 {
-	fprintf(out_of(page), "%zu %-*s", number, CAUSE_WIDTH - 2, title);
+	const size_t used = display_width(title) + 2;
+
+	fprintf(out_of(page), "%zu ", number);
+	style_bold(out_of(page), page->colour, title);
+	display_pad(out_of(page), used < CAUSE_WIDTH ? CAUSE_WIDTH - used : 0);
 	display_wrap(out_of(page), text, CAUSE_WIDTH, page->width);
 }
 
@@ -274,6 +283,7 @@ text_write(const struct export_subject *subject, FILE *out)
 									 subject->causal->columns,
 					       out);
 
+	text.page.colour = subject->report != NULL && subject->report->colour;
 	if (subject->report != NULL && !subject->report->full)
 		text_write_report(subject->report, &text.page);
 	else

@@ -20,6 +20,7 @@ struct column {
 	const char *title;
 	bool right;  /* the cells are aligned to the right */
 	size_t most; /* maximum width; 0: no limit. Ignored for the last column */
+	bool marks;  /* the cells are written by style_marks */
 };
 
 struct cell {
@@ -35,6 +36,7 @@ struct columns {
 	struct cell *cell; /* in order of addition: row by row */
 	size_t cell_count, cell_capacity;
 	bool untitled; /* a terminal shows no titles */
+	bool colour;   /* titles are bold, and marks have colours */
 };
 
 /* Initializes an empty table; `column` is borrowed, `count` is at most COLUMNS_MAX. */

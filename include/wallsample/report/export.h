@@ -64,6 +64,7 @@ struct export_input {
 	const regex_t *focus; /* functions whose callers and callees are shown; NULL: no function */
 	size_t thread_limit;  /* maximum number of rows of the table of one thread */
 	unsigned columns;     /* width of the output in cells; 0: not known, 100 is used */
+	bool colour;          /* the output is a terminal that shows colours */
 	const char *note;     /* describes the recordings; NULL for a live run */
 	const char *part;     /* describes the selected ticks; NULL: all ticks are selected */
 	bool filtered;        /* an option that excludes samples is in force */

@@ -20,6 +20,7 @@
 struct page {
 	const struct page_ops *ops;
 	size_t width;  /* maximum width of a table in cells */
+	bool colour;   /* bold text and colours are written, to a terminal */
 	bool in_words; /* the header of a report has a heading of its own */
 	/* text of the next element, collected by page_add(); the creator of the page frees it */
 	struct strbuf text;

@@ -62,6 +62,7 @@ struct report_column {
 	void (*detail)(const struct report_cell *cell, struct strbuf *out);
 	void (*json)(const struct report_cell *cell, json_t *object);
 	bool left;         /* cells are aligned to the left */
+	bool marks;        /* cells are bars of marks (style_marks) */
 	size_t most;       /* maximum width in cells on a page; 0: no limit */
 	size_t from_width; /* minimum width of a page that shows the column */
 };

@@ -64,13 +64,14 @@ test_report_200(void **state)
 
 /* The first screen, which is all that a report has without --full. */
 static void
-check_screen(const char *name, unsigned columns)
+check_screen(const char *name, unsigned columns, bool colour)
 {
 	struct scene scene = scene_make(&all);
 	struct export_input input = scene_input(&scene);
 
 	input.columns = columns;
 	input.full = false;
+	input.colour = colour;
 	input.again_before = "wallsample report";
 	input.again_after = " run.wsdb";
 	check_golden(name, "text", &input);
@@ -81,14 +82,21 @@ static void
 test_screen_80(void **state)
 {
 	(void)state;
-	check_screen("screen-80.txt", 80);
+	check_screen("screen-80.txt", 80, false);
 }
 
 static void
 test_screen_60(void **state)
 {
 	(void)state;
-	check_screen("screen-60.txt", 60);
+	check_screen("screen-60.txt", 60, false);
+}
+
+static void
+test_screen_colours(void **state)
+{
+	(void)state;
+	check_screen("screen-colours.txt", 80, true);
 }
 
 static void
@@ -655,6 +663,7 @@ main(void)
 		cmocka_unit_test(test_report_200),
 		cmocka_unit_test(test_screen_80),
 		cmocka_unit_test(test_screen_60),
+		cmocka_unit_test(test_screen_colours),
 		cmocka_unit_test(test_report_piped),
 		cmocka_unit_test(test_report_latency),
 		cmocka_unit_test(test_report_tree),
