@@ -33,7 +33,7 @@ print_origin(const struct recording_info *info)
 	if (info->unread[0] != '\0')
 		print_text("Not read", info->unread);
 	if (info->others[0] != '\0')
-		print_text("Other programs", info->others);
+		print_text("Used by", info->others);
 	strbuf_clear(&sb);
 	strbuf_add_format(&sb, "%s, %s, Linux %s, %u CPUs for the process", info->host,
 			  info->machine, info->kernel, info->cpus);

@@ -153,15 +153,23 @@ write_work(struct writing *writing)
 {
 	const struct run_stats *stats = writing->input->stats;
 	const struct counters *work = &stats->work;
-	json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "reads",
+	json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "reads",
 				   (json_int_t)work->reads, "read_bytes",
 				   (json_int_t)work->read_bytes, "writes", (json_int_t)work->writes,
 				   "written_bytes", (json_int_t)work->written_bytes, "minor_faults",
 				   (json_int_t)work->minor_faults, "major_faults",
-				   (json_int_t)work->major_faults, "sleeps",
-				   (json_int_t)stats->sleeps, "throttled_ns",
+				   (json_int_t)work->major_faults, "throttled_ns",
 				   (json_int_t)work->throttled_ns);
 
+	if (stats->sleeps > 0) {
+		json_object_set_new(object, "sleeps", json_stream_number(stats->sleeps));
+		json_object_set_new(object, "sleeper", json_integer(stats->sleeper));
+	}
+	if (stats->machine_busy > 0)
+		json_object_set_new(object, "machine_busy", json_real(stats->machine_busy));
+	if (stats->others[0] != '\0')
+		json_object_set_new(object, "others",
+				    json_stream_text(&writing->json, stats->others));
 	if (work->cpu_limit > 0)
 		json_object_set_new(object, "cpu_limit", json_real(work->cpu_limit));
 	json_stream_put(&writing->json, "work", object);

@@ -15,9 +15,13 @@
 
 #define PROCESSES_MOST 4096
 #define STAT_SIZE 1024
+/* Fields of /proc/stat up to "steal". */
+#define MACHINE_FIELDS 8
 /* Most programs that are named, and the least number of CPUs that each has used. */
 #define NAMED_MOST 3
 #define CPUS_LEAST 0.05
+/* Least number of CPUs that processes without a name have used. */
+#define HIDDEN_LEAST 0.1
 
 /* A process, or the processes of one name. */
 struct program {
@@ -32,6 +36,9 @@ struct programs {
 	struct program *program; /* ordered by pid */
 	size_t count, capacity;
 	uint64_t at_ns; /* moment of the reading, CLOCK_MONOTONIC */
+	/* CPU time of the whole machine in clock ticks, proc_stat(5): of processes, and of all but
+	 * idle CPUs; 0: not readable */
+	uint64_t used, busy;
 };
 
 /* --- reading ----------------------------------------------------------------------------- */
@@ -63,6 +70,27 @@ read_program(int procfd, const char *name, struct program *out)
 	return true;
 }
 
+/* Reads the line "cpu  user nice system idle iowait irq softirq steal …" of /proc/stat. */
+static void
+read_machine(int procfd, struct programs *programs)
+{
+	char text[STAT_SIZE];
+	uint64_t value[MACHINE_FIELDS] = { 0 };
+	const int fd = openat(procfd, "stat", O_RDONLY | O_CLOEXEC);
+	const ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	const char *at = text + strlen("cpu");
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0 || strncmp(text, "cpu ", 4) != 0)
+		return;
+	text[got] = '\0';
+	for (size_t i = 0; i < MACHINE_FIELDS && parse_u64(&at, 10, &value[i]); i++)
+		continue;
+	programs->used = value[0] + value[1] + value[2];
+	programs->busy = programs->used + value[5] + value[6] + value[7];
+}
+
 static int
 compare_pids(const void *left, const void *right)
 {
@@ -91,8 +119,10 @@ programs_read(void)
 		programs->count += read_program(dirfd(proc), entry->d_name,
 						&programs->program[programs->count]);
 	}
-	if (proc != NULL)
+	if (proc != NULL) {
+		read_machine(dirfd(proc), programs);
 		closedir(proc);
+	}
 	if (seen == 0 || seen > PROCESSES_MOST) {
 		programs_free(programs);
 		return NULL;
@@ -176,22 +206,43 @@ join_names(struct program *program, size_t count)
 	return names;
 }
 
+/* Returns the number of clock ticks between two readings; 0: none, or one of them is NULL. */
+static double
+span_of(const struct programs *before, const struct programs *now)
+{
+	if (before == NULL || now == NULL || now->at_ns <= before->at_ns)
+		return 0;
+	return (double)(now->at_ns - before->at_ns) / (double)NS_PER_SEC *
+	       (double)sysconf(_SC_CLK_TCK);
+}
+
+double
+programs_machine_busy(const struct programs *before, const struct programs *now)
+{
+	const double span = span_of(before, now);
+
+	if (span <= 0 || before->busy == 0 || now->busy < before->busy)
+		return 0;
+	return (double)(now->busy - before->busy) / span;
+}
+
 void
 programs_add_busy(const struct programs *before, const struct programs *now, const pid_t *except,
 		  size_t count, struct strbuf *out)
 {
+	const double span = span_of(before, now);
 	struct program *busy;
 	size_t found = 0, names;
-	double span;
+	uint64_t listed = 0;
+	double hidden;
 
-	if (before == NULL || now == NULL || now->at_ns <= before->at_ns)
+	if (span <= 0)
 		return;
-	span = (double)(now->at_ns - before->at_ns) / (double)NS_PER_SEC *
-	       (double)sysconf(_SC_CLK_TCK);
 	busy = xcalloc(now->count + 1, sizeof(*busy));
 	for (size_t i = 0; i < now->count; i++) {
 		busy[found] = now->program[i];
 		busy[found].ticks = ticks_since(before, &now->program[i]);
+		listed += busy[found].ticks;
 		found += busy[found].ticks > 0 && !is_excepted(now->program[i].pid, except, count);
 	}
 	names = join_names(busy, found);
@@ -209,5 +260,9 @@ programs_add_busy(const struct programs *before, const struct programs *now, con
 			strbuf_add_format(out, "%jd", (intmax_t)busy[i].pid);
 		strbuf_add_format(out, cpus < 0.1 ? ") %.2f CPUs" : ") %.1f CPUs", cpus);
 	}
+	hidden = ((double)now->used - (double)before->used - (double)listed) / span;
+	if (before->used > 0 && hidden >= HIDDEN_LEAST)
+		strbuf_add_format(out, "%sothers, which ended or are hidden, %.1f CPUs",
+				  out->length > 0 ? ", " : "", hidden);
 	free(busy);
 }

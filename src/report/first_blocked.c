@@ -3,6 +3,7 @@
  * another program, time to pass. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "report/first_internal.h"
 #include "wallsample/analysis/pools.h"
@@ -14,10 +15,8 @@
 #define CALLERS_MOST 5
 /* A file is named if it has at least this part of the blocked time of its place. */
 #define FILE_LEAST 0.5
-/*
- * The rate of a wait is shown if the place has at least this share of all blocked time, and threads
- * waited at least this number of times: other waits are counted, too.
- */
+/* The rate of a wait is shown if a thread spends at least this share of the run in it, and has
+ * waited at least this number of times. */
 #define WAITS_SHARE 0.8
 #define WAITS_LEAST 20
 /* Waits for another program of this mean length or less are round trips: their number matters, not
@@ -154,23 +153,46 @@ title_of_peer(enum wait_kind kind)
 	case WAIT_PIPE_WRITE:
 		return "Pipe";
 	case WAIT_CHILD:
-		return "Child process";
+		return "Child";
 	default:
 		return NULL;
 	}
 }
 
-/* Returns the number of waits per second of a place that has nearly all blocked time; 0: not
+/* Returns the same for the wait of a place. A server that waits for requests, over connections that
+ * others have made, waits for no other program; a client may wait for its only connection with
+ * poll or epoll. */
+static const char *
+title_of_place(const struct first *first, const struct place_row *row)
+{
+	const bool named = row->wait.row < first->waiting.count;
+	const char *object = named ? first->waiting.row[row->wait.row].object : "";
+	const bool socket = row->wait.kind == WAIT_SOCKET_READ ||
+			    row->wait.kind == WAIT_SOCKET_WRITE;
+
+	if (wait_kind_is_events(row->wait.kind)) {
+		if (strncmp(object, "epoll of 1: ", strlen("epoll of 1: ")) == 0)
+			object += strlen("epoll of 1: ");
+		return wait_object_is_made(object) ? "Socket" : NULL;
+	}
+	if (socket && named && !wait_object_is_made(object))
+		return NULL;
+	return title_of_peer(row->wait.kind);
+}
+
+/* Returns the number of waits per second of a place of one thread, which waits nowhere else; 0: not
  * known. *each_ns: their mean length. */
 static double
 waits_per_second(const struct first *first, const struct place_row *row, double *each_ns)
 {
+	const struct profile *profile = view_profile(first->view);
+	const struct profile_thread *thread = profile_thread(profile, row->thread);
 	const double sleeps = (double)first->stats.sleeps;
-	const double blocked = (double)first->places.ns[PLACE_BLOCKED];
 
-	/* The sleeps of threads are not those of green tasks. */
-	if (row->wait.syscall == SYSCALL_GREEN || sleeps < WAITS_LEAST ||
-	    first->stats.elapsed_ns == 0 || (double)row->wait_ns < WAITS_SHARE * blocked)
+	/* The number is that of one thread in the whole run. */
+	if (row->threads != 1 || thread->is_green || thread->tid != first->stats.sleeper ||
+	    sleeps < WAITS_LEAST || first->stats.elapsed_ns == 0 ||
+	    (double)row->wait_ns < WAITS_SHARE * (double)profile_wall_ns(profile))
 		return 0;
 	*each_ns = (double)row->wait_ns / sleeps;
 	return sleeps * (double)NS_PER_SEC / (double)first->stats.elapsed_ns;
@@ -198,14 +220,18 @@ static bool
 say_peer(const struct first *first, const struct finding *found, const struct place_row *row,
 	 struct cause *cause)
 {
-	const char *title = title_of_peer(row->wait.kind);
+	const char *title = title_of_place(first, row);
 	struct strbuf text = STRBUF_INIT;
 
 	if (title == NULL)
 		return false;
-	strbuf_add_format(&text, "%s of the time every thread was waiting, mostly in ",
-			  quantity_percent(found->share).text);
-	first_add_wait_of(first, row, &text);
+	strbuf_add_format(&text, "%s of the time every thread was waiting, mostly %s",
+			  quantity_percent(found->share).text,
+			  row->wait.kind == WAIT_CHILD ? "for a child process" : "in ");
+	if (row->wait.kind != WAIT_CHILD)
+		first_add_wait_of(first, row, &text);
+	else if (row->wait.row < first->waiting.count)
+		strbuf_add_format(&text, ", %s", first->waiting.row[row->wait.row].object);
 	cause->title = add_rate(first, row, ROUND_TRIP_MOST_NS, &text) ? "Round trips" : title;
 	cause_set_text(cause, &text);
 	add_blocked_in(first, row, cause);

@@ -34,7 +34,14 @@ say_cpu(const struct first *first, const struct finding *found, struct cause *ca
 	cause_add_function(first, found, "mostly in", cause);
 }
 
-/* Returns the thread that ran longest. *is_loop: it also waits for events (wait_kind_is_events). */
+static bool
+is_loop_wait(enum wait_kind kind)
+{
+	return kind == WAIT_EPOLL || kind == WAIT_IO_URING;
+}
+
+/* Returns the thread that ran longest. *is_loop: it also waits for events with epoll or io_uring.
+ * With poll and select programs also wait for one descriptor, or for a time-out. */
 static uint32_t
 busiest_thread(const struct first *first, bool *is_loop)
 {
@@ -56,8 +63,7 @@ busiest_thread(const struct first *first, bool *is_loop)
 		if (entry->state == RUN_RUNNING)
 			sum[entry->thread].ns += entry->ns[WEIGHT_WALL];
 		else if (entry->wait != 0 &&
-			 wait_kind_is_events(
-				 view_wait_kind(first->view, entry->wait, function, depth)))
+			 is_loop_wait(view_wait_kind(first->view, entry->wait, function, depth)))
 			sum[entry->thread].is_loop = true;
 		if (sum[entry->thread].ns > sum[most].ns)
 			most = entry->thread;
@@ -93,26 +99,29 @@ say_serial(const struct first *first, const struct finding *found, struct cause 
 static void
 say_queue(const struct first *first, const struct finding *found, struct cause *cause)
 {
-	const unsigned cpus = first->input->stats->cpus;
-	const bool others = cpus > 0 && first_cpus_used(first) < OTHER_LOAD * cpus;
-	const char *used_by = first->input->stats->others;
-	const bool none = strcmp(used_by, OTHERS_NONE) == 0;
+	const struct run_stats *stats = first->input->stats;
+	const bool others = stats->cpus > 0 && first_cpus_used(first) < OTHER_LOAD * stats->cpus;
+	const bool named = stats->others[0] != '\0' && strcmp(stats->others, OTHERS_NONE) != 0;
+	/* CPUs were free, so that not they were lacking. */
+	const bool late = others && stats->machine_busy > 0 &&
+			  stats->machine_busy < OTHER_LOAD * stats->cpus;
 	struct strbuf text = STRBUF_INIT;
 
 	if (others)
-		cause->title = none ? "CPU wait" : "Other load";
+		cause->title = late ? "CPU wait" : "Other load";
 	strbuf_add_format(&text,
 			  "runnable threads waited for a CPU %s of the time; the program used %s",
 			  quantity_percent(found->share).text, others ? "only " : "");
 	first_add_cpus_used(first, &text);
-	if (others && none)
-		strbuf_add_text(
-			&text,
-			", and no other program was busy: threads start late after they are woken");
+	if (late)
+		strbuf_add_format(&text,
+				  ", and only %.1f were busy at all: threads start late after they "
+				  "are woken",
+				  stats->machine_busy);
 	cause_set_text(cause, &text);
 	cause_add_function(first, found, "mostly in", cause);
-	if (others && !none && used_by[0] != '\0') {
-		strbuf_add_text(&text, used_by);
+	if (others && named) {
+		strbuf_add_text(&text, stats->others);
 		cause_add_detail(cause, "used by", &text);
 	}
 }

@@ -40,6 +40,7 @@ first_make(const struct export_input *input, struct first *out)
 			       .stats = *input->stats };
 	if (input->part != NULL) {
 		out->stats.work = (struct counters){ .reads = 0 };
+		out->stats.sleeps = 0;
 		out->stats.target_cpu_known = false;
 		out->stats.elapsed_ns = (uint64_t)profile_wall_ns(view_profile(out->view));
 	}

@@ -385,13 +385,14 @@ start_clock(struct sampler *sampler)
 	read_first_waits(&run->threads);
 	if (!processes_read_cpu(&run->processes, &sampler->cpu_began_ns))
 		sampler->cpu_began_ns = UINT64_MAX;
+	work_prepare(&sampler->work, run);
 	clock = pace_read_clock(sampler->run.holds);
 	pace_start(&run->pace, &run->config, run->context.control, &run->rng, &clock);
 	run->tick.time_ns = run->pace.start_ns;
 	for (size_t i = 0; i < run->threads.count; i++)
 		run->threads.thread[i]->last_ns = run->tick.time_ns;
 	weights_start(&sampler->calibration);
-	work_start(&sampler->work, run);
+	work_start(&sampler->work, &run->processes);
 	sampler->own_cpu_began_ns = clock_own_cpu_ns();
 	sampler->runs = true;
 }
@@ -464,7 +465,6 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 			sampler->hold.asked_ns > 0 && sampler->priority.may_be_urgent ?
 				"a real-time" :
 				"the usual");
-
 	sampler_pause(sampler);
 	deadlocks_last(&sampler->deadlocks);
 	for (size_t i = 0; i < sampler->run.processes.count; i++)

@@ -33,7 +33,6 @@ struct work {
 	struct counters before;    /* when the run began */
 	bool known;                /* `before` is valid */
 	uint64_t read_ns;          /* time of the last reading */
-	bool counts_sleeps;        /* run_stats.sleeps is counted */
 	struct programs *programs; /* all processes of the machine then; owned; or NULL */
 };
 
@@ -74,7 +73,9 @@ void tick_collect_late(struct sampler *sampler, bool give_up);
 /* --- work.c ------------------------------------------------------------------------------ */
 
 /* Reads the counters of the processes at the beginning of a run. */
-void work_start(struct work *work, struct run *run);
+void work_start(struct work *work, const struct process_list *processes);
+/* Reads what is to be compared with the end of the run, before its clock starts. */
+void work_prepare(struct work *work, struct run *run);
 /* Stores in run->stats.work what the processes have done since. work_tick() does so once a second,
  * because the counters of a process that has exited cannot be read. */
 void work_update(struct work *work, struct run *run, uint64_t now_ns);

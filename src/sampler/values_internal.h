@@ -45,8 +45,9 @@ struct sampled_thread {
 	bool held;                /* kept stopped since an earlier tick */
 	struct hold_mark mark;    /* its counters at the last tick that stopped it */
 	uint64_t spared_ns;       /* it must not be stopped before this moment */
-	uint64_t sleeps;          /* number of its voluntary context switches (work.c) */
-	uint64_t sleeps_at;       /* sched.switches when `sleeps` was read */
+	uint64_t sleeps_before;   /* its voluntary context switches when the run began (work.c) */
+	uint64_t sleeps_at;       /* sched.switches when they were last read */
+	bool sleeps_unknown;      /* they were not readable then */
 	bool untouchable;         /* it runs 32-bit code and is never stopped again */
 	uint64_t traced_ns;       /* when another tracer first denied a request; 0: it does not */
 	bool coroutines_read;     /* its coroutines were read, or noted as missing */

@@ -25,37 +25,45 @@ read_all(const struct process_list *processes, struct counters *out)
 }
 
 /*
- * Adds to run->stats.sleeps how often threads have slept since the last call, or since they were
- * created. `first`: the run begins now. A read takes 20 us, and is made only of threads that have
- * been scheduled in since.
+ * Finds the thread that has slept most often since the run began, or since it was created. `first`:
+ * the run begins now. A read takes 20 us, and is made only of threads that have been scheduled in
+ * since the last one.
  */
 static void
-count_sleeps(struct work *work, struct run *run, bool first)
+count_sleeps(struct run *run, bool first)
 {
-	if (first)
-		work->counts_sleeps = run->threads.count <= SLEEPERS_MOST;
-	for (size_t i = 0; work->counts_sleeps && i < run->threads.count; i++) {
+	for (size_t i = 0; i < run->threads.count && i < SLEEPERS_MOST; i++) {
 		struct sampled_thread *thread = run->threads.thread[i];
 		struct task_use use;
+		bool known;
 
-		if (thread->gone || i >= SLEEPERS_MOST ||
-		    (!first && thread->sched.switches == thread->sleeps_at) ||
-		    !process_read_task_use(thread->process->process, thread->watch.tid, &use))
+		if (thread->gone || thread->sleeps_unknown ||
+		    (!first && thread->sched.switches == thread->sleeps_at))
 			continue;
-		if (!first && use.voluntary > thread->sleeps)
-			run->stats.sleeps += use.voluntary - thread->sleeps;
-		thread->sleeps = use.voluntary;
+		known = process_read_task_use(thread->process->process, thread->watch.tid, &use);
 		thread->sleeps_at = thread->sched.switches;
+		if (first) {
+			thread->sleeps_before = known ? use.voluntary : 0;
+			thread->sleeps_unknown = !known;
+		} else if (known && use.voluntary - thread->sleeps_before > run->stats.sleeps) {
+			run->stats.sleeps = use.voluntary - thread->sleeps_before;
+			run->stats.sleeper = thread->watch.tid;
+		}
 	}
 }
 
 void
-work_start(struct work *work, struct run *run)
+work_prepare(struct work *work, struct run *run)
 {
-	count_sleeps(work, run, true);
 	if (run->config.names_others)
 		work->programs = programs_read();
-	work->known = read_all(&run->processes, &work->before);
+	count_sleeps(run, true);
+}
+
+void
+work_start(struct work *work, const struct process_list *processes)
+{
+	work->known = read_all(processes, &work->before);
 	work->read_ns = clock_now_ns();
 }
 
@@ -70,6 +78,7 @@ work_end(struct work *work, struct run *run)
 		target[i] = run->processes.item[i]->process->pid;
 	strbuf_add_text(&text, "");
 	programs_add_busy(work->programs, now, target, run->processes.count, &text);
+	run->stats.machine_busy = programs_machine_busy(work->programs, now);
 	if (now != NULL && text.length == 0)
 		strbuf_add_text(&text, OTHERS_NONE);
 	snprintf(run->stats.others, sizeof(run->stats.others), "%s", text.data);
@@ -86,7 +95,7 @@ work_update(struct work *work, struct run *run, uint64_t now_ns)
 	struct counters now;
 
 	work->read_ns = now_ns;
-	count_sleeps(work, run, false);
+	count_sleeps(run, false);
 	if (work->known && read_all(&run->processes, &now))
 		run->stats.work = counters_since(&work->before, &now);
 }

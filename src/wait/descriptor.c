@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "wait/descriptor_internal.h"
+#include "wallsample/wait/wait_kind.h"
 
 /*
  * Most ids (texts of links in /proc/PID/fd) whose descriptions are cached. A full cache is emptied.
@@ -137,12 +138,9 @@ enum { RANK_CONNECTION, RANK_SOCKET, RANK_OTHER, RANK_COUNT };
 static int
 rank_of(enum descriptor_kind kind, const char *text)
 {
-	if (kind != DESCRIPTOR_SOCKET)
+	if (kind != DESCRIPTOR_SOCKET || wait_object_is_own(text))
 		return RANK_OTHER;
-	return text_begins(text, "tcp to ") || text_begins(text, "unix to ") ||
-			       text_begins(text, "udp to ") ?
-		       RANK_CONNECTION :
-		       RANK_SOCKET;
+	return wait_object_is_made(text) ? RANK_CONNECTION : RANK_SOCKET;
 }
 
 /* A descriptor of an epoll. */

@@ -121,8 +121,9 @@ const char *net_tables_path(const struct net_tables *tables, const struct net_so
 /* Returns the other end of a TCP or UDP socket; NULL: not connected, or not in the tables. */
 const struct net_socket *net_tables_peer(const struct net_tables *tables,
 					 const struct net_socket *socket);
-/* Returns true when a socket of the protocol listens on the port. */
-bool net_tables_listens(const struct net_tables *tables, enum net_protocol protocol, uint16_t port);
+/* Returns a socket of the protocol that listens on the port; NULL: none does. */
+const struct net_socket *net_tables_listener(const struct net_tables *tables,
+					     enum net_protocol protocol, uint16_t port);
 /* Returns true for 0.0.0.0 and ::, which stand for all addresses of the machine. */
 bool net_address_is_any(const struct net_address *address);
 /* Adds "127.0.0.1" or "::1"; with the port "127.0.0.1:80" or "[::1]:80". */
@@ -193,7 +194,6 @@ void descriptors_forget_known(struct descriptors *descriptors); /* ids, texts; `
  * the descriptor's kind; "" and DESCRIPTOR_GONE if it is not open or the link not readable. */
 enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, char *link);
 bool text_begins(const char *text, const char *beginning);
-
 /* socket_text.c: adds the text of the socket `fd`, whose link is `id`. False: not readable. */
 bool socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out);
 

@@ -396,10 +396,10 @@ net_tables_peer(const struct net_tables *tables, const struct net_socket *socket
 	return peer;
 }
 
-bool
-net_tables_listens(const struct net_tables *tables, enum net_protocol protocol, uint16_t port)
+const struct net_socket *
+net_tables_listener(const struct net_tables *tables, enum net_protocol protocol, uint16_t port)
 {
 	uint32_t at;
 
-	return table_find(&tables->listening, port, protocol, &at);
+	return table_find(&tables->listening, port, protocol, &at) ? &tables->list[at] : NULL;
 }

@@ -93,14 +93,33 @@ static bool
 is_accepted(const struct net_tables *tables, const struct net_socket *socket,
 	    const struct net_socket *peer)
 {
-	if (net_tables_listens(tables, socket->protocol, socket->local.port))
+	if (net_tables_listener(tables, socket->protocol, socket->local.port) != NULL)
 		return true;
-	if (peer != NULL && net_tables_listens(tables, socket->protocol, socket->remote.port))
+	if (peer != NULL &&
+	    net_tables_listener(tables, socket->protocol, socket->remote.port) != NULL)
 		return false;
 	return socket->local.port < FIRST_OWN_PORT && socket->remote.port >= FIRST_OWN_PORT;
 }
 
-/* Adds the process that listens at the remote address of a connection that the target has made. */
+/* True if the process that has the connection is also the only one that listens at its address:
+ * then it has further connections to that address, too. Servers of several processes, and those
+ * with a process for each connection, have not. */
+static bool
+is_only_server(struct descriptors *descriptors, const struct net_socket *socket,
+	       const struct holders_found *found)
+{
+	const struct net_socket *listener = net_tables_listener(descriptors_tables(descriptors),
+								socket->protocol,
+								socket->remote.port);
+	struct holders_found listening;
+
+	return found->count == 1 && listener != NULL &&
+	       find_peer(descriptors, listener->inode, &listening) && listening.count == 1 &&
+	       listening.own == found->own && listening.named == found->named &&
+	       (found->named == 0 || listening.pid[0] == found->pid[0]);
+}
+
+/* Adds the process that has the other end of a connection that the target has made. */
 static void
 add_server(struct descriptors *descriptors, const struct net_socket *socket,
 	   const struct net_socket *peer, struct strbuf *out)
@@ -123,7 +142,8 @@ add_server(struct descriptors *descriptors, const struct net_socket *socket,
 	strbuf_add_text(out, ", ");
 	before = out->length;
 	holders_add_text(&found, out);
-	servers_keep(&descriptors->servers, key, out->data + before, now_ns);
+	if (is_only_server(descriptors, socket, &found))
+		servers_keep(&descriptors->servers, key, out->data + before, now_ns);
 }
 
 static void

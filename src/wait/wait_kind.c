@@ -50,6 +50,39 @@ wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct 
 	strbuf_add_text(out, object);
 }
 
+static bool
+begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool
+ends(const char *text, const char *with)
+{
+	const size_t length = strlen(text), end = strlen(with);
+
+	return length >= end && strcmp(text + length - end, with) == 0;
+}
+
+bool
+wait_object_is_own(const char *text)
+{
+	return ends(text, "itself");
+}
+
+bool
+wait_object_is_made(const char *text)
+{
+	return (begins(text, "tcp to ") || begins(text, "unix to ") || begins(text, "udp to ")) &&
+	       !wait_object_is_own(text);
+}
+
+bool
+wait_object_is_bare(const char *text)
+{
+	return text[0] == '\0' || begins(text, "socket:[") || ends(text, " socket");
+}
+
 bool
 wait_kind_is_peer(enum wait_kind kind)
 {

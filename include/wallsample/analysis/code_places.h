@@ -2,10 +2,11 @@
 /*
  * code_places.h - divides the time of threads among places: the program's own functions
  * (own_code.h) that ran or waited. Threads that did nothing but wait in one place for the whole run
- * are idle, and their time is not part of any place, except for threads that hold a lock for which
- * others wait, and for a thread that alone in its place waits for the other end of a socket or for
- * a child process. Threads of a runtime that wait until a task can run, and tasks of the runtime
- * itself that wait, are idle for that time.
+ * are idle, and their time is not part of any place. Not idle are threads that hold a lock for
+ * which others wait, threads that wait for a connection which the program has made, and a thread
+ * that alone in its place waits for another connection or for a child process. Threads of a runtime
+ * that wait until a task can run, and tasks of the runtime itself that wait, are idle for that
+ * time.
  *
  * In this header a thread is a thread or a green task (green_task.h).
  */
@@ -46,6 +47,7 @@ struct place_row {
 	int64_t wall_ns;               /* above 0 */
 	int64_t ns[PLACE_DOING_COUNT]; /* parts of wall_ns */
 	uint32_t threads;              /* number of threads that were in the place */
+	uint32_t thread;               /* one of them */
 	struct place_wait wait;        /* most of the blocked time */
 	int64_t wait_ns;               /* its part of it; 0: the place is never blocked */
 	/* If the object of `wait` has no name: the object with most waits of its kind in this place

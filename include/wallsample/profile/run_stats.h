@@ -85,10 +85,11 @@ struct run_stats {
 	/* What the target has done in elapsed_ns; all members are 0 in recordings of older
 	 * versions. The last second before the exit of the target may be missing. */
 	struct counters work;
-	/* Number of times that threads gave up their CPU, mostly to wait; up to a second before the
-	 * end of a thread is missing. 0: none, or not known: in recordings of older versions, and
-	 * if the target had more than 128 threads when the run began. */
+	/* Number of times that the thread `sleeper` gave up its CPU, mostly to wait: of the 128
+	 * oldest threads the one that did so most often. 0: not known, as in recordings of older
+	 * versions. */
 	uint64_t sleeps;
+	int sleeper;             /* its id */
 	uint64_t own_cpu_ns;     /* CPU time that wallsample used in elapsed_ns */
 	uint64_t peak_memory;    /* largest resident set of wallsample, in bytes */
 	uint64_t thread_samples; /* thread samples in the profile */
@@ -154,6 +155,8 @@ struct run_stats {
 	bool execed;     /* the target called exec during the run */
 	char runtimes[128]; /* text of runtimes_describe_all (runtime.h); "": no runtime */
 	char unread[512];   /* text of runtimes_unread_all (runtime.h); "": all were read */
+	/* Mean number of CPUs of the machine that were busy with anything; 0: not known. */
+	double machine_busy;
 	/* Text of programs_add_busy (programs.h): other programs that used the CPUs; OTHERS_NONE:
 	 * no other program did; "": not known. */
 	char others[256];

@@ -75,6 +75,13 @@ const char *wait_kind_text(enum wait_kind kind);
 bool wait_kind_is_peer(enum wait_kind kind);
 /* True for a wait for any of several descriptors: POLL, SELECT, EPOLL and IO_URING. */
 bool wait_kind_is_events(enum wait_kind kind);
+/* True for the text of a connection to another process that the process has made, such as "tcp to
+ * 10.0.0.7:443". False for one that it has accepted: "tcp 10.0.0.1:80 from …". */
+bool wait_object_is_made(const char *text);
+/* True for a socket or pipe whose other end is in the same process: "unix to itself". */
+bool wait_object_is_own(const char *text);
+/* True for a text that does not identify a descriptor: "", "socket:[1234]", "tcp socket". */
+bool wait_object_is_bare(const char *text);
 /* Returns the kind of the row that waits of this kind have in tables of waits. Readers and writers
  * of an rwlock wait for the same lock: their row is WAIT_RWLOCK_READ. */
 enum wait_kind wait_kind_of_row(enum wait_kind kind);

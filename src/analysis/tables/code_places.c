@@ -19,11 +19,13 @@
 /* The sums of one thread. */
 struct thread_sum {
 	int64_t wall_ns;
-	int64_t most_ns; /* time of its longest wait that may be idle */
-	uint32_t most;   /* that entry of the profile */
-	uint64_t pool;   /* threads that wait in the same place for the same kind of object */
-	bool holds;      /* it holds a lock for which other threads wait */
+	int64_t most_ns;      /* time of its longest wait that may be idle */
+	uint32_t most;        /* that entry of the profile */
+	uint64_t pool;        /* threads that wait in the same place for the same kind of object */
+	bool holds;           /* it holds a lock for which other threads wait */
+	int64_t scheduler_ns; /* time as in is_scheduler() */
 	bool is_peer; /* the wait is for a peer: the thread is idle only if its pool has others */
+	bool is_made; /* it is for a connection that the program has made: the thread is not idle */
 	bool is_in_table; /* it has samples that the view selects */
 };
 
@@ -84,9 +86,7 @@ release_parts(struct row_parts *parts)
 static bool
 has_name(const struct waiting *waiting, size_t row)
 {
-	const char *object = row < waiting->count ? waiting->row[row].object : "";
-
-	return object[0] != '\0' && strncmp(object, "socket:[", strlen("socket:[")) != 0;
+	return row < waiting->count && !wait_object_is_bare(waiting->row[row].object);
 }
 
 /* Returns what the thread of a sample waits for. */
@@ -164,6 +164,15 @@ may_be_idle(const struct profile_entry *entry, enum wait_kind kind)
 	       !(wait_kind_has_owner(kind) && kind != WAIT_JOIN);
 }
 
+/* True if a thread of a runtime that schedules tasks, or a task of the runtime itself, waits for
+ * work. */
+static bool
+is_scheduler(const struct placing *placing, enum place_doing doing, uint32_t outermost)
+{
+	return doing == PLACE_BLOCKED &&
+	       language_is_root(view_function(placing->view, outermost)->name);
+}
+
 static void
 sum_thread(struct placing *placing, uint32_t index)
 {
@@ -179,6 +188,11 @@ sum_thread(struct placing *placing, uint32_t index)
 		return;
 	sum->is_in_table = true;
 	sum->wall_ns += ns;
+	if (is_scheduler(placing, doing_of(entry->state), function[depth - 1])) {
+		sum->scheduler_ns += ns;
+		sum->most = sum->most_ns == 0 ? index : sum->most;
+		return;
+	}
 	if (entry->wait != 0)
 		kind = view_wait_kind(placing->view, entry->wait, function, depth);
 	if (ns <= sum->most_ns || !may_be_idle(entry, kind))
@@ -187,6 +201,8 @@ sum_thread(struct placing *placing, uint32_t index)
 	sum->most_ns = ns;
 	sum->most = index;
 	sum->is_peer = wait_kind_is_peer(kind);
+	sum->is_made = sum->is_peer &&
+		       wait_object_is_made(view_wait_object(placing->view, entry->wait));
 	sum->pool = hash_u64(place[0] ^ hash_u64(place[1])) << 8 | (uint64_t)kind;
 }
 
@@ -198,7 +214,7 @@ thread_only_waits(const struct placing *placing, uint32_t thread)
 	const double run_ns = (double)profile_wall_ns(view_profile(placing->view));
 
 	return sum->is_in_table && (double)sum->wall_ns >= IDLE_RUN * run_ns &&
-	       (double)sum->most_ns >= IDLE_SHARE * (double)sum->wall_ns;
+	       (double)(sum->most_ns + sum->scheduler_ns) >= IDLE_SHARE * (double)sum->wall_ns;
 }
 
 /* Finds the threads that hold a lock, and counts those of each pool. */
@@ -225,7 +241,7 @@ thread_is_idle(const struct placing *placing, uint32_t thread)
 	const struct thread_sum *sum = &placing->thread[thread];
 	uint32_t others = 0;
 
-	if (!thread_only_waits(placing, thread) || sum->holds)
+	if (!thread_only_waits(placing, thread) || sum->holds || sum->is_made)
 		return false;
 	return !sum->is_peer || (table_find(&placing->pools, sum->pool, 0, &others) && others > 1);
 }
@@ -291,15 +307,6 @@ add_line(struct placing *placing, uint32_t row, const struct profile_entry *entr
 		find_part(&placing->by_line, row, function[place])->ns += entry->ns[WEIGHT_WALL];
 }
 
-/* True if a thread of a runtime that schedules tasks, or a task of the runtime itself, waits for
- * work. */
-static bool
-is_scheduler(const struct placing *placing, enum place_doing doing, uint32_t outermost)
-{
-	return doing == PLACE_BLOCKED &&
-	       language_is_root(view_function(placing->view, outermost)->name);
-}
-
 static void
 add_sample(struct placing *placing, const struct profile_entry *entry)
 {
@@ -329,6 +336,7 @@ add_sample(struct placing *placing, const struct profile_entry *entry)
 	out->ns[doing] += ns;
 	table_insert(&placing->in_row, at, entry->thread, 0, &added);
 	row->threads += added;
+	row->thread = entry->thread;
 	if (doing == PLACE_BLOCKED)
 		add_wait(placing, at, entry, function, depth);
 	add_line(placing, at, entry, place, depth);

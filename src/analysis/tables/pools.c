@@ -3,7 +3,6 @@
 #include "wallsample/analysis/pools.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/table.h"
@@ -29,20 +28,6 @@ struct thread_use {
 	int64_t queue_most_ns;
 };
 
-static bool
-begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* A descriptor has a text such as "tcp to 10.0.0.7:443" if the program has made the connection, and
- * "tcp 10.0.0.1:80 from …" if it has accepted it. */
-static bool
-is_made(const char *object)
-{
-	return begins(object, "tcp to ") || begins(object, "unix to ") || begins(object, "udp to ");
-}
-
 static enum use
 use_of(const struct view *view, const struct profile_entry *entry, enum wait_kind kind)
 {
@@ -51,7 +36,8 @@ use_of(const struct view *view, const struct profile_entry *entry, enum wait_kin
 	switch (kind) {
 	case WAIT_SOCKET_READ:
 	case WAIT_SOCKET_WRITE:
-		return is_made(view_wait_object(view, entry->wait)) ? USE_FOR_OTHERS : USE_FOR_WORK;
+		return wait_object_is_made(view_wait_object(view, entry->wait)) ? USE_FOR_OTHERS :
+										  USE_FOR_WORK;
 	case WAIT_CONNECT:
 	case WAIT_CHILD:
 	case WAIT_FILE:
@@ -76,8 +62,7 @@ static bool
 is_unnamed_socket(const struct view *view, const struct profile_entry *entry, enum wait_kind kind)
 {
 	return (kind == WAIT_SOCKET_READ || kind == WAIT_SOCKET_WRITE) &&
-	       (begins(view_wait_object(view, entry->wait), "socket:[") ||
-		view_wait_object(view, entry->wait)[0] == '\0');
+	       wait_object_is_bare(view_wait_object(view, entry->wait));
 }
 
 static void

@@ -269,8 +269,9 @@ add_socket(struct profile *profile, const char *name)
 	return profile_add_wait(profile, &wait);
 }
 
-/* A thread that holds a lock for which others wait is not idle, and neither is the only one that
- * waits in its place for the other end of a socket; several are a pool. */
+/* A thread that holds a lock for which others wait is not idle, and neither is one that waits for a
+ * connection that the program has made. Of those that wait in one place for connections that others
+ * have made, a single one is not idle; several are a pool. */
 static void
 test_not_idle(void **state)
 {
@@ -293,15 +294,20 @@ test_not_idle(void **state)
 	assert_int_equal(found.places.idle_threads, 0);
 	release(&found, profile);
 
-	for (pid_t clients = 1; clients <= 2; clients++) {
+	for (int i = 0; i < 4; i++) {
+		const pid_t clients = 1 + i % 2;
+		const bool made = i >= 2;
+
 		profile = new_profile();
 		add(profile, 9, RUN_RUNNING, 0, STACK(MAIN, WORK), 1);
 		for (pid_t tid = 1; tid <= clients; tid++)
 			add(profile, tid, RUN_SLEEPING,
-			    add_socket(profile, tid == 1 ? "tcp to a" : "tcp to b"),
+			    add_socket(profile, made     ? "tcp to a" :
+						tid == 1 ? "tcp a:80 from b" :
+							   "tcp a:80 from c"),
 			    STACK(MAIN, HANDLE, POLL), RUN_SECONDS);
 		find(profile, &found);
-		assert_int_equal(found.places.idle_threads, clients == 1 ? 0 : 2);
+		assert_int_equal(found.places.idle_threads, made || clients == 1 ? 0 : 2);
 		release(&found, profile);
 	}
 }

@@ -47,6 +47,13 @@ start(const char *name)
 	return pid;
 }
 
+static const char *
+name_of_run(char name[16])
+{
+	snprintf(name, 16, "spin %u", (unsigned)getpid() % 10000000);
+	return name;
+}
+
 static void
 end(pid_t pid)
 {
@@ -54,11 +61,18 @@ end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+static double
+seconds_between(uint64_t began_ns)
+{
+	return (double)(clock_now_ns() - began_ns) / (double)NS_PER_SEC;
+}
+
 /* Returns what was used while the two children computed; the caller releases it. On a busy machine
  * other programs may have used more, so that names are sought with the others left out. */
 static struct strbuf
 text_of(pid_t one, pid_t other, const pid_t *except, size_t count)
 {
+	const uint64_t began_ns = clock_now_ns();
 	struct programs *before = programs_read(), *now;
 	const uint64_t one_ns = cpu_of(one), other_ns = cpu_of(other);
 	struct strbuf text = STRBUF_INIT;
@@ -70,6 +84,9 @@ text_of(pid_t one, pid_t other, const pid_t *except, size_t count)
 	assert_non_null(now);
 	strbuf_add_text(&text, "");
 	programs_add_busy(before, now, except, count, &text);
+	/* The children alone, without a tick of each that is not booked yet. */
+	assert_true(programs_machine_busy(before, now) * seconds_between(began_ns) >=
+		    2 * (double)COMPUTED_NS / (double)NS_PER_SEC - 0.04);
 	programs_free(before);
 	programs_free(now);
 	return text;
@@ -95,23 +112,25 @@ is_certain(const char *text, uint64_t began_ns)
 static void
 test_names(void **state)
 {
-	const pid_t one = start("spinner one"), other = start("spinner one");
+	char name[16]; /* of this run of the test: others may run beside it */
+	const pid_t one = start(name_of_run(name)), other = start(name);
 	const pid_t both[] = { one, other };
 	uint64_t began_ns = clock_now_ns();
 	struct strbuf text = text_of(one, other, NULL, 0);
-	char alone[64];
+	char alone[64], both_text[64];
 
 	(void)state;
-	assert_in_range(count_names(text.data), 0, 3);
+	snprintf(both_text, sizeof(both_text), "%s (2 processes) ", name);
+	assert_in_range(count_names(text.data), 0, 4);
 	if (is_certain(text.data, began_ns))
-		assert_non_null(strstr(text.data, "spinner one (2 processes) "));
+		assert_non_null(strstr(text.data, both_text));
 	strbuf_release(&text);
 	text = text_of(one, other, both, 2);
-	assert_null(strstr(text.data, "spinner one"));
+	assert_null(strstr(text.data, name));
 	strbuf_release(&text);
 	began_ns = clock_now_ns();
 	text = text_of(one, other, both, 1);
-	snprintf(alone, sizeof(alone), "spinner one (%jd) ", (intmax_t)other);
+	snprintf(alone, sizeof(alone), "%s (%jd) ", name, (intmax_t)other);
 	if (is_certain(text.data, began_ns))
 		assert_non_null(strstr(text.data, alone));
 	strbuf_release(&text);
@@ -131,6 +150,8 @@ test_none(void **state)
 	programs_add_busy(programs, NULL, NULL, 0, &text);
 	programs_add_busy(programs, programs, NULL, 0, &text);
 	assert_string_equal(text.data, "");
+	assert_true(programs_machine_busy(NULL, programs) <= 0);
+	assert_true(programs_machine_busy(programs, NULL) <= 0);
 	strbuf_release(&text);
 	programs_free(programs);
 	programs_free(NULL);

@@ -212,9 +212,9 @@ static void
 test_columns(void **state)
 {
 	static const struct column column[] = {
-		{ "n", true, 0 },
-		{ "name", false, 6 },
-		{ "what", false, 0 },
+		{ .title = "n", .right = true },
+		{ .title = "name", .most = 6 },
+		{ .title = "what" },
 	};
 	static const char *const cell[] = {
 		"1", "short", "a", "1,000", "much longer", "a text that does not fit there",

@@ -68,9 +68,9 @@ test_tcp(void **state)
 	assert_true(net_address_is_any(&socket->local));
 	assert_int_equal(socket->local.port, 2024);
 	assert_null(net_tables_peer(tables, socket));
-	assert_true(net_tables_listens(tables, NET_TCP, 2024));
-	assert_false(net_tables_listens(tables, NET_UDP, 2024));
-	assert_false(net_tables_listens(tables, NET_TCP, 5432));
+	assert_non_null(net_tables_listener(tables, NET_TCP, 2024));
+	assert_null(net_tables_listener(tables, NET_UDP, 2024));
+	assert_null(net_tables_listener(tables, NET_TCP, 5432));
 	/* IPv4 here and there, in tables of two families */
 	socket = net_tables_find(tables, NET_TCP, 152);
 	assert_non_null(socket);
