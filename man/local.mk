@@ -1,4 +1,5 @@
-dist_man_MANS += man/wallsample.1 man/wallsample-causal.1 man/wallsample-diff.1 \
+dist_man_MANS += man/wallsample.1 man/wallsample-causal.1 man/wallsample-completion.1 \
+	man/wallsample-diff.1 man/wallsample-help.1 \
 	man/wallsample-dump.1 man/wallsample-formats.5 \
 	man/wallsample-info.1 man/wallsample-record.1 man/wallsample-recording.5 \
 	man/wallsample-report.1 man/wallsample-theory.7 \

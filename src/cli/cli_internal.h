@@ -63,6 +63,9 @@ void option_free_regex(regex_t *regex);
 
 /* Prints the help of `command`. The help of the first row of the registry lists all `commands`. */
 void help_print(const struct command *command, const struct command *commands, FILE *out);
+/* completion.c: writes the script that completes commands, for "bash", "zsh" or "fish". */
+int completion_print(const struct command *commands, const char *shell, FILE *out,
+		     struct error *err);
 
 /* --- say.c: messages on stderr ----------------------------------------- */
 
@@ -111,10 +114,8 @@ struct target {
 /* Returns ERROR_USAGE unless exactly one target is given, with options that fit it. */
 int target_check_usage(const struct options *options, struct error *err);
 
-/*
- * Finds the process, or forks a process that waits before it executes the command. Call target_find
- * before signals_install: the command inherits the signal dispositions.
- */
+/* Finds the process, or forks a process that waits before it executes the command. Call target_find
+ * before signals_install: the command inherits the signal dispositions. */
 int target_find(struct target *target, const struct options *options, struct error *err);
 /*
  * Opens the process and checks that it may be sampled, and if `may_stop` is true, that its threads
@@ -174,11 +175,9 @@ struct output {
  * The caller releases *output with output_close.
  */
 int output_open(struct output *output, const char *path, struct error *err);
-/*
- * Opens the folder of `path` (O_PATH) and stores a copy of the last component in *base, which the
+/* Opens the folder of `path` (O_PATH) and stores a copy of the last component in *base, which the
  * caller frees. As root it follows only links that root owns. Returns the descriptor of the folder,
- * or < 0 with *err set.
- */
+ * or < 0 with *err set. */
 int output_folder_open(const char *path, char **base, struct error *err);
 
 /* Calls `write` with a stream to output->fd, or to a new file that then replaces the old file, so

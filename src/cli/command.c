@@ -26,6 +26,9 @@ static const char signals_text[] = SIGNALS
 	"Exit status: 0 whole; 1 partial, more than 1 % of samples or stacks failed;\n"            \
 	"2 not read or not written; 64 wrong usage.\n"
 
+static int command_help(const struct options *options, int *status, struct error *err);
+static int command_completion(const struct options *options, int *status, struct error *err);
+
 /* clang-format off */
 static const struct command commands[] = {
 	{ .name = "", .bit = FOR_RUN, .run = command_sample,
@@ -142,9 +145,54 @@ static const struct command commands[] = {
 		   "there is, what was missed and what it cost.\n",
 	  .examples = "",
 	  .ending = "\nExit status: 0; 2 not read; 64 wrong usage.\n" },
+	{ .name = "help", .bit = FOR_WORDS, .operands = "[COMMAND]", .run = command_help,
+	  .help = "the help of a command",
+	  .about = "Usage: wallsample help [COMMAND]\n"
+		   "\n"
+		   "Prints the help of a command, as wallsample COMMAND -h does.\n",
+	  .examples = "",
+	  .ending = "\nExit status: 0; 64 wrong usage.\n" },
+	{ .name = "completion", .bit = FOR_WORDS, .operands = "SHELL", .run = command_completion,
+	  .help = "a script that completes commands and options in bash, zsh or fish",
+	  .about = "Usage: wallsample completion bash|zsh|fish\n"
+		   "\n"
+		   "Prints a script with which the shell completes commands, options and their\n"
+		   "arguments.\n",
+	  .examples = "\n"
+		      "Examples:\n"
+		      "  eval \"$(wallsample completion bash)\"     in ~/.bashrc\n"
+		      "  wallsample completion zsh >_wallsample    in a directory of $fpath\n"
+		      "  wallsample completion fish | source       in config.fish\n",
+	  .ending = "\nExit status: 0; 64 wrong usage.\n" },
 	{ .name = NULL },
 };
 /* clang-format on */
+
+static int
+command_help(const struct options *options, int *status, struct error *err)
+{
+	const char *name = options->files.count > 0 ? options->files.text[0] : "";
+
+	(void)status;
+	if (options->files.count > 1)
+		return error_set(err, ERROR_USAGE, "give one command: wallsample help record");
+	for (const struct command *command = commands; command->name != NULL; command++)
+		if (strcmp(command->name, name) == 0) {
+			help_print(command, commands, stdout);
+			return 0;
+		}
+	return error_set(err, ERROR_USAGE, "'%s' is not a command; wallsample -h lists them", name);
+}
+
+static int
+command_completion(const struct options *options, int *status, struct error *err)
+{
+	(void)status;
+	if (options->files.count != 1)
+		return error_set(err, ERROR_USAGE,
+				 "name a shell: wallsample completion bash, zsh or fish");
+	return completion_print(commands, options->files.text[0], stdout, err);
+}
 
 /*
  * A program may be started with standard streams closed. The next opened file would then get the

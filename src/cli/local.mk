@@ -5,6 +5,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/cli/supervisor.h \
 	src/cli/again.c \
 	src/cli/again_internal.h \
+	src/cli/ascii.c \
+	src/cli/ascii_internal.h \
 	src/cli/causal_command_internal.h \
 	src/cli/causal_phases.c \
 	src/cli/causal_ticks.c \
@@ -16,6 +18,7 @@ libwallsample_a_SOURCES += \
 	src/cli/command_info.c \
 	src/cli/command_report.c \
 	src/cli/command_sample.c \
+	src/cli/completion.c \
 	src/cli/guard.c \
 	src/cli/keeper.c \
 	src/cli/keeper_internal.h \

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/ascii_internal.h"
 #include "cli/cli_internal.h"
 #include "cli/signals_internal.h"
 
@@ -341,15 +342,23 @@ write_all(int fd, const char *text, size_t length)
 struct sink {
 	int fd;
 	int number; /* errno of the first failed write; 0: none failed */
+	bool ascii; /* the text is written through the filter */
+	struct ascii_filter filter;
 };
 
 static ssize_t
 sink_write(void *cookie, const char *text, size_t length)
 {
 	struct sink *sink = cookie;
+	struct strbuf ascii = STRBUF_INIT;
 
-	if (sink->number == 0 && !write_all(sink->fd, text, length))
+	strbuf_add_text(&ascii, "");
+	if (sink->ascii)
+		ascii_add(&sink->filter, text, length, &ascii);
+	if (sink->number == 0 && !write_all(sink->fd, sink->ascii ? ascii.data : text,
+					    sink->ascii ? ascii.length : length))
 		sink->number = errno;
+	strbuf_release(&ascii);
 	return sink->number == 0 ? (ssize_t)length : 0;
 }
 
@@ -399,6 +408,8 @@ output_write(const struct output *output, int (*write)(void *context, FILE *out,
 	struct sink sink = { .fd = output->fd };
 	int rc;
 
+	/* Files and pipes get UTF-8 in any locale: what reads them need not know this one. */
+	sink.ascii = sink.fd >= 0 && isatty(sink.fd) == 1 && !ascii_locale_is_utf8();
 	if (output->fd < 0)
 		return replace_file(output, write, context, err);
 	rc = fill(&sink, write, context, err);

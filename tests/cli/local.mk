@@ -1,6 +1,6 @@
 # The command line: words, refusals, output, signals, exit status. See tests/README.
 cli_tests = \
-	tests/cli/core.sh \
+	tests/cli/completion.sh tests/cli/core.sh \
 	tests/cli/diff.sh \
 	tests/cli/dump.sh \
 	tests/cli/filters.sh \

@@ -21,6 +21,7 @@ unit_tests = \
 	tests/unit/causal/test_in_progress \
 	tests/unit/causal/test_progress_values \
 	tests/unit/causal/test_progress_words \
+	tests/unit/cli/test_ascii \
 	tests/unit/cli/test_options \
 	tests/unit/cli/test_signals \
 	tests/unit/dwarf/test_debug_file \

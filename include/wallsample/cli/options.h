@@ -103,9 +103,8 @@ struct options {
 	double precision; /* percentage points */
 	double max_hold;  /* percent of the run */
 	bool intrusive;   /* hardware breakpoints are permitted */
-	bool quiet;
 	unsigned verbose; /* how many times -v was given */
-	bool version, help;
+	bool quiet, version, help;
 };
 
 /* A bit for each command. A row of the option table has the bits of the commands that take it. */
@@ -119,6 +118,7 @@ enum {
 	FOR_CORE = 64, /* only with FOR_DUMP: dumps of core files take the option, too */
 	FOR_CAUSAL = 128,
 	FOR_CAUSAL_FILE = 256, /* only with FOR_CAUSAL: reports on recordings take it, too */
+	FOR_WORDS = 512,       /* help and completion */
 	FOR_REPORT_OF_ONE = FOR_RUN | FOR_REPORT,
 	FOR_REPORTS = FOR_REPORT_OF_ONE | FOR_DIFF,
 	FOR_SAMPLING = FOR_RUN | FOR_RECORD,
@@ -126,7 +126,7 @@ enum {
 	FOR_THREADS = FOR_ATTACHING | FOR_REPORT | FOR_CORE, /* threads of one process */
 	FOR_STACKS = FOR_REPORTS | FOR_DUMP | FOR_CORE,
 	FOR_OUTPUT = FOR_SAMPLING | FOR_STACKS,
-	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL | FOR_CAUSAL_FILE,
+	FOR_ALL = FOR_OUTPUT | FOR_INFO | FOR_CAUSAL | FOR_CAUSAL_FILE | FOR_WORDS,
 };
 
 /* How the text of an argument is converted, and the type of the field that stores it. */
