@@ -18,6 +18,8 @@
 #define JSON_STACKS_MOST 20
 /* Minimum width in cells of a page with the column of waits over time. */
 #define WIDE 80
+/* Names of objects get half of the width beyond this. */
+#define WIDER 100
 /* A report that is not by lock leaves out objects with waits below this share of the time. */
 #define LEAST_SHARE 0.001
 
@@ -118,6 +120,9 @@ add_what(const struct report_cell *cell, struct strbuf *out)
 	wait_kind_add(wait->kind, wait->kind_text, wait->object, out);
 	if (wait->module[0] != '\0' && strchr(wait->object, '+') == NULL)
 		strbuf_add_format(out, " (%s)", wait->module);
+	if (wait_kind_is_socket(wait->kind) && wait->objects > 1)
+		strbuf_add_format(out, ", %s",
+				  quantity_things(wait->objects, "socket", "sockets").text);
 }
 
 /* --- waits over time -------------------------------------------------------------------------- */
@@ -209,6 +214,7 @@ write_lines(const struct view *view, const struct line *line, size_t count, int6
 	    struct page *page, struct json_stream *stream)
 {
 	const bool over_time = count > 0 && line[0].bins != NULL;
+	const size_t wide = page != NULL && page->width > WIDER ? (page->width - WIDER) / 2 : 0;
 	const struct report_column column[] = {
 		{ NULL, "kind", COLUMN_TEXT, .at = AT(wait.kind_text) },
 		{ NULL, "object", COLUMN_TEXT, .at = AT(wait.object) },
@@ -218,10 +224,12 @@ write_lines(const struct view *view, const struct line *line, size_t count, int6
 		{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns) },
 		{ "at once", NULL, COLUMN_TEXT, .text = add_mean },
 		{ NULL, "threads", COLUMN_COUNT32, .at = AT(wait.threads) },
+		{ NULL, "objects", COLUMN_COUNT32, .at = AT(wait.objects) },
 		{ "most", "most_at_once", COLUMN_COUNT32, .at = AT(wait.most) },
 		{ over_time ? "over time" : NULL, NULL, COLUMN_TEXT, .text = add_bins,
 		  .left = true },
-		{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 40 },
+		{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true,
+		  .most = 40 + wide },
 		{ "mostly in", NULL, COLUMN_FUNCTION, .at = AT(function), .json = add_stacks,
 		  .left = true },
 	};

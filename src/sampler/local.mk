@@ -19,6 +19,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/hold/hold_internal.h \
 	src/sampler/hold/hold_late.c \
 	src/sampler/hold/hold_spare.c \
+	src/sampler/hold/hold_spare_internal.h \
 	src/sampler/hold/hold_occupy.c \
 	src/sampler/hold/hold_occupy_internal.h \
 	src/sampler/late.c \

@@ -80,7 +80,14 @@ wait_object_is_made(const char *text)
 bool
 wait_object_is_bare(const char *text)
 {
-	return text[0] == '\0' || begins(text, "socket:[") || ends(text, " socket");
+	return text[0] == '\0' || begins(text, "socket:[") || ends(text, " socket") ||
+	       strcmp(text, WAIT_OBJECT_UNKNOWN) == 0;
+}
+
+bool
+wait_kind_is_socket(enum wait_kind kind)
+{
+	return kind >= WAIT_SOCKET_READ && kind <= WAIT_CONNECT;
 }
 
 bool

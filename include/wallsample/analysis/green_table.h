@@ -36,7 +36,8 @@ extern const struct green_doing_info green_doings[GREEN_DOING_COUNT];
 
 struct green_table_row {
 	enum green_doing doing;
-	const char *reason; /* why a PARKED task waits: "chan receive"; "" if not known */
+	/* why a PARKED task waits: "chan receive", "socket accept"; "" if not known */
+	const char *reason;
 	/*
 	 * green_ns: wall time in which tasks had this activity and reason. threads_ns: wall time in
 	 * which a thread ran a task with this activity, or ran no task and had this activity

@@ -34,13 +34,17 @@ struct waiting_row {
 	const char *kind_text;
 	/*
 	 * Name of the object: "table_lock", "tcp port 80"; "" if it is not known, or if there is no
-	 * object.
+	 * object; WAIT_OBJECT_UNKNOWN for all sockets that are not identified, because connections
+	 * that end soon would have a row each.
 	 */
 	const char *object;
-	const char *module;  /* for a lock in the data of a module, this module; else "" */
-	uint32_t named;      /* id in the view of the function named `object`; UINT32_MAX: none */
+	const char *module; /* for a lock in the data of a module, this module; else "" */
+	/* id in the view of the function named `object`; UINT32_MAX: none; UINT32_MAX - 1: the row
+	 * of WAIT_OBJECT_UNKNOWN */
+	uint32_t named;
 	int64_t ns, samples; /* wall time and samples of all waiters */
 	uint32_t threads;    /* number of different threads that waited */
+	uint32_t objects;    /* number of different objects with this name */
 	uint32_t most;       /* lower bound of the largest number of waiters at one time */
 	const struct waiting_stack *waiter, *holder; /* arrays, ordered by ns, descending */
 	size_t waiters, holders;

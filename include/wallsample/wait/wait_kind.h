@@ -71,6 +71,8 @@ enum wait_kind {
 
 /* Returns the text of the kind in WAIT_KINDS, a static string. */
 const char *wait_kind_text(enum wait_kind kind);
+/* True for a wait for a socket: SOCKET_READ, SOCKET_WRITE, ACCEPT and CONNECT. */
+bool wait_kind_is_socket(enum wait_kind kind);
 /* True for a wait for the other end of a connection, or for a child process. */
 bool wait_kind_is_peer(enum wait_kind kind);
 /* True for a wait for any of several descriptors: POLL, SELECT, EPOLL and IO_URING. */
@@ -80,7 +82,10 @@ bool wait_kind_is_events(enum wait_kind kind);
 bool wait_object_is_made(const char *text);
 /* True for a socket or pipe whose other end is in the same process: "unix to itself". */
 bool wait_object_is_own(const char *text);
-/* True for a text that does not identify a descriptor: "", "socket:[1234]", "tcp socket". */
+/* The object of a row of waits for all descriptors that are not identified. */
+#define WAIT_OBJECT_UNKNOWN "[not identified]"
+/* True for a text that does not identify a descriptor: "", "socket:[1234]", "tcp socket", and
+ * WAIT_OBJECT_UNKNOWN. */
 bool wait_object_is_bare(const char *text);
 /* Returns the kind of the row that waits of this kind have in tables of waits. Readers and writers
  * of an rwlock wait for the same lock: their row is WAIT_RWLOCK_READ. */

@@ -76,15 +76,28 @@ add_green(struct adding *adding, const struct profile_entry *entry)
 	out->system += profile_thread(profile, entry->thread)->system;
 }
 
+/* Returns why a parked task waits: what its runtime says, or for a descriptor the kind of the wait:
+ * each connection would have a row of its own. */
+static const char *
+reason_of(const struct view *view, const struct profile_entry *entry)
+{
+	const enum wait_kind kind = profile_wait(view_profile(view), entry->wait)->kind;
+	const uint32_t *function;
+	size_t depth;
+
+	if (entry->wait == 0 || kind == WAIT_GREEN)
+		return view_wait_object(view, entry->wait);
+	view_stack(view, entry->stack, &function, &depth);
+	return wait_kind_text(view_wait_kind(view, entry->wait, function, depth));
+}
+
 static void
 add_entry(struct adding *adding, const struct profile_entry *entry)
 {
 	const struct profile *profile = view_profile(adding->view);
 	const bool is_green = profile_thread(profile, entry->thread)->is_green;
 	const enum green_doing doing = doing_of(entry, is_green);
-	const char *reason = doing == GREEN_DOES_PARKED ?
-				     view_wait_object(adding->view, entry->wait) :
-				     "";
+	const char *reason = doing == GREEN_DOES_PARKED ? reason_of(adding->view, entry) : "";
 	struct green_table *out = adding->out;
 	struct green_table_row *row;
 	uint32_t at;

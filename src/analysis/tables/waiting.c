@@ -22,6 +22,7 @@ struct summing {
 	size_t capacity, stack_capacity;
 	struct table stacks;  /* (row and holds; address of the functions) -> stack */
 	struct table threads; /* set of (row; thread): the thread has been counted for the row */
+	struct table objects; /* set of (row; frame of the object) */
 	/* set of (stack; thread): the thread has been counted for the stack */
 	struct table in_stack;
 };
@@ -32,10 +33,17 @@ text_of_row(enum wait_kind kind)
 	return kind == WAIT_RWLOCK_READ ? "rwlock" : wait_kind_text(kind);
 }
 
+#define NAME_UNKNOWN (UINT32_MAX - 1)
+
 static uint32_t
-waiting_name_of(const struct view *view, uint32_t object)
+waiting_name_of(const struct view *view, enum wait_kind kind, uint32_t object)
 {
-	return object != FRAME_NONE ? view->of_frame[object] : UINT32_MAX;
+	if (object == FRAME_NONE)
+		return UINT32_MAX;
+	if (wait_kind_is_socket(kind) &&
+	    wait_object_is_bare(view->function[view->of_frame[object]].name))
+		return NAME_UNKNOWN;
+	return view->of_frame[object];
 }
 
 static uint32_t
@@ -43,8 +51,8 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 {
 	const struct view *view = summing->view;
 	struct waiting *out = summing->out;
-	const uint32_t name = waiting_name_of(view, object);
-	const struct view_function *named = name != UINT32_MAX ? &view->function[name] : NULL;
+	const uint32_t name = waiting_name_of(view, kind, object);
+	const struct view_function *named = name < NAME_UNKNOWN ? &view->function[name] : NULL;
 	struct waiting_row *row;
 	uint32_t at;
 
@@ -53,7 +61,7 @@ find_row(struct summing *summing, enum wait_kind kind, uint32_t object)
 	row = &out->row[at];
 	row->kind = wait_kind_of_row(kind);
 	row->kind_text = text_of_row(row->kind);
-	row->object = named != NULL ? named->name : "";
+	row->object = named != NULL ? named->name : name == NAME_UNKNOWN ? WAIT_OBJECT_UNKNOWN : "";
 	row->module = named != NULL ? named->module : "";
 	row->named = name;
 	return at;
@@ -104,6 +112,8 @@ add_waiter(struct summing *summing, const struct profile_entry *entry)
 	row->samples += entry->samples;
 	table_insert(&summing->threads, stack.row, entry->thread, 0, &added);
 	row->threads += added;
+	table_insert(&summing->objects, stack.row, wait->object, 0, &added);
+	row->objects += added;
 	if (wait->most > row->most)
 		row->most = wait->most;
 	add_stack(summing, &stack);
@@ -124,7 +134,7 @@ add_holder(struct summing *summing, const struct profile_blame *blame)
 
 	/* A holder counts only if a selected thread waited for the object that the holder held. */
 	if (!table_find(&summing->out->rows, wait_kind_of_row(wait->kind),
-			waiting_name_of(view, wait->object), &stack.row))
+			waiting_name_of(view, wait->kind, wait->object), &stack.row))
 		return;
 	view_stack(view, blame->stack, &stack.function, &stack.depth);
 	add_stack(summing, &stack);
@@ -225,6 +235,7 @@ waiting_make(const struct view *view, struct waiting *out)
 	sort_rows(out);
 	table_release(&summing.stacks);
 	table_release(&summing.threads);
+	table_release(&summing.objects);
 	table_release(&summing.in_stack);
 }
 
@@ -245,7 +256,7 @@ waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wa
 	const uint32_t object = profile_wait(view_profile(view), wait)->object;
 	uint32_t row;
 
-	return table_find(&waiting->rows, kind, waiting_name_of(view, object), &row) ?
+	return table_find(&waiting->rows, kind, waiting_name_of(view, kind, object), &row) ?
 		       row :
 		       waiting->count;
 }

@@ -147,7 +147,42 @@ test_rows(void **state)
 	scene_begin(&scene, profile_create());
 	scene_run(&scene, 0, TICKS);
 	view = view_of(scene.profile, VIEW_BY_FUNCTION, false);
-	check_rows(view, TICKS, TICKS / 2, "socket:[7]");
+	check_rows(view, TICKS, TICKS / 2, WAIT_OBJECT_UNKNOWN);
+	view_free(view);
+	profile_free(scene.profile);
+}
+
+/* Sockets that are not identified are one row, those of one name another, each with its number. */
+static void
+test_sockets(void **state)
+{
+	struct profile_wait wait = { .kind = WAIT_SOCKET_READ };
+	struct waiting waiting;
+	struct scene scene;
+	struct view *view;
+
+	(void)state;
+	scene_begin(&scene, profile_create());
+	scene_run(&scene, 0, TICKS);
+	for (int i = 0; i < 8; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), i % 2 == 0 ? "socket:[%d]" : "socket:[10%d]", i);
+		wait.object = profile_intern_named(scene.profile, name);
+		wait_in(&scene, READER, "mr", profile_add_wait(scene.profile, &wait));
+		if (i % 2 != 0)
+			profile_rename_frame(scene.profile, wait.object, "tcp to 10.0.0.7:80");
+	}
+	view = view_of(scene.profile, VIEW_BY_FUNCTION, false);
+	waiting_make(view, &waiting);
+	assert_int_equal(waiting.count, 3);
+	assert_string_equal(waiting.row[1].object, WAIT_OBJECT_UNKNOWN);
+	assert_int_equal(waiting.row[1].objects, 5);
+	assert_int_equal(waiting.row[1].ns, (TICKS + 4) * TICK);
+	assert_string_equal(waiting.row[2].object, "tcp to 10.0.0.7:80");
+	assert_int_equal(waiting.row[2].objects, 4);
+	assert_int_equal(waiting.row[2].ns, 4 * TICK);
+	waiting_release(&waiting);
 	view_free(view);
 	profile_free(scene.profile);
 }
@@ -475,7 +510,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),         cmocka_unit_test(test_most_and_mean),
+		cmocka_unit_test(test_rows), cmocka_unit_test(test_sockets),
+		cmocka_unit_test(test_most_and_mean),
 		cmocka_unit_test(test_many_holders), cmocka_unit_test(test_views),
 		cmocka_unit_test(test_recorded),     cmocka_unit_test(test_deadlock),
 	};
