@@ -3,14 +3,14 @@
 _wallsample()
 {
 	local command= commands=(
-		'record:sample into a recording, a file that can be asked again'
+		'record:sample into a recording, for wallsample report'
 		'report:any report, from one recording or several'
 		'dump:every thread of a process once, with its stack'
 		'diff:what changed from one recording to another'
-		'causal:what a faster function would bring\: experiments on a running process'
-		'info:what a recording holds\: target, rate, counts, losses, own cost'
+		'causal:what a faster function would bring, by experiment'
+		'info:what a recording holds'
 		'help:the help of a command'
-		'completion:a script that completes commands and options in bash, zsh or fish'
+		'completion:a script that completes commands in a shell'
 	)
 	if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
 		_describe command commands

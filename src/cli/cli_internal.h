@@ -59,11 +59,13 @@ void option_add_text(struct text_list *list, const char *text);
 /* Frees a regular expression that an option of type OPTION_REGEX has stored; accepts NULL. */
 void option_free_regex(regex_t *regex);
 
-/* --- help.c ------------------------------------------------------------- */
+/* --- help.c, completion.c ----------------------------------------------- */
 
-/* Prints the help of `command`. The help of the first row of the registry lists all `commands`. */
-void help_print(const struct command *command, const struct command *commands, FILE *out);
-/* completion.c: writes the script that completes commands, for "bash", "zsh" or "fish". */
+/* Prints the help of `command`: with `whole` all of it, otherwise what fits a screen. That of the
+ * first row of the registry lists all `commands`. */
+void help_print(const struct command *command, const struct command *commands, bool whole,
+		FILE *out);
+/* Writes the script that completes commands, for "bash", "zsh" or "fish". */
 int completion_print(const struct command *commands, const char *shell, FILE *out,
 		     struct error *err);
 
@@ -71,9 +73,8 @@ int completion_print(const struct command *commands, const char *shell, FILE *ou
 
 /* Prints "wallsample: …", escaped as by strbuf_add_escaped: callers need not escape names. */
 void say_error(const struct error *err);
-/* Returns `status` if `rc` is 0. Otherwise prints the error and returns its exit status. */
+/* Returns `status` if `rc` is 0; otherwise prints the error, and returns its exit status. */
 int say_end(int rc, int status, const struct error *err);
-
 /* A short text, returned by value: `text` is valid only in the expression with the call. */
 struct say_text {
 	char text[32];

@@ -51,7 +51,7 @@ static const struct command commands[] = {
 		  "  wallsample -p 1234 -d 10 -t --state R  what each thread does while it runs\n",
 	  .ending = signals_text },
 	{ .name = "record", .bit = FOR_RECORD, .run = command_sample,
-	  .help = "sample into a recording, a file that can be asked again",
+	  .help = "sample into a recording, for wallsample report",
 	  .about = "Usage: wallsample record [OPTIONS] -p PID | --name GLOB | -- CMD [ARGS]\n"
 		   "\n"
 		   "Samples every thread of a running program into a recording. It is an SQLite\n"
@@ -114,7 +114,7 @@ static const struct command commands[] = {
 		      "                                                     as a flame graph\n",
 	  .ending = OF_RECORDINGS },
 	{ .name = "causal", .bit = FOR_CAUSAL, .operands = "[FILE]", .run = command_causal,
-	  .help = "what a faster function would bring: experiments on a running process",
+	  .help = "what a faster function would bring, by experiment",
 	  .about = "Usage: wallsample causal [OPTIONS] --progress SPEC -p PID\n"
 		   "       wallsample causal [OPTIONS] --progress SPEC --name GLOB\n"
 		   "       wallsample causal [OPTIONS] --progress SPEC -- CMD [ARGS]\n"
@@ -138,7 +138,7 @@ static const struct command commands[] = {
 		    "process ended too soon; 2 no experiment or not written; 3 not permitted; 64\n"
 		    "wrong usage.\n" },
 	{ .name = "info", .bit = FOR_INFO, .operands = "FILE…", .run = command_info,
-	  .help = "what a recording holds: target, rate, counts, losses, own cost",
+	  .help = "what a recording holds",
 	  .about = "Usage: wallsample info FILE…\n"
 		   "\n"
 		   "Says what recordings hold: of which process, how they were made, how much\n"
@@ -149,11 +149,11 @@ static const struct command commands[] = {
 	  .help = "the help of a command",
 	  .about = "Usage: wallsample help [COMMAND]\n"
 		   "\n"
-		   "Prints the help of a command, as wallsample COMMAND -h does.\n",
+		   "Prints the help of a command, as wallsample COMMAND --help does.\n",
 	  .examples = "",
 	  .ending = "\nExit status: 0; 64 wrong usage.\n" },
 	{ .name = "completion", .bit = FOR_WORDS, .operands = "SHELL", .run = command_completion,
-	  .help = "a script that completes commands and options in bash, zsh or fish",
+	  .help = "a script that completes commands in a shell",
 	  .about = "Usage: wallsample completion bash|zsh|fish\n"
 		   "\n"
 		   "Prints a script with which the shell completes commands, options and their\n"
@@ -178,7 +178,7 @@ command_help(const struct options *options, int *status, struct error *err)
 		return error_set(err, ERROR_USAGE, "give one command: wallsample help record");
 	for (const struct command *command = commands; command->name != NULL; command++)
 		if (strcmp(command->name, name) == 0) {
-			help_print(command, commands, stdout);
+			help_print(command, commands, true, stdout);
 			return 0;
 		}
 	return error_set(err, ERROR_USAGE, "'%s' is not a command; wallsample -h lists them", name);
@@ -213,7 +213,7 @@ command_run(const struct options *options, int *status, struct error *err)
 	int rc = 0;
 
 	if (options->help)
-		help_print(options->verb, commands, stdout);
+		help_print(options->verb, commands, options->whole_help, stdout);
 	else if (options->version)
 		puts("wallsample " PACKAGE_VERSION);
 	else

@@ -173,8 +173,8 @@ refuse_name(const char *name, size_t length, const struct command *verb, struct 
 			       copy, near);
 	else
 		rc = error_set(err, ERROR_USAGE,
-			       "unknown option '--%s'; wallsample %s%s-h lists all options", copy,
-			       verb->name, verb->name[0] != '\0' ? " " : "");
+			       "unknown option '--%s'; wallsample %s%s--help lists all options",
+			       copy, verb->name, verb->name[0] != '\0' ? " " : "");
 	free(copy);
 	return rc;
 }
@@ -188,8 +188,8 @@ refuse_letter(char letter, struct error *err)
 	if (isalpha((unsigned char)letter) && find_letter((char)other) != NULL)
 		return error_set(err, ERROR_USAGE, "unknown option '-%c'; did you mean '-%c'?",
 				 letter, other);
-	return error_set(err, ERROR_USAGE, "unknown option '-%c'; wallsample -h lists all options",
-			 letter);
+	return error_set(err, ERROR_USAGE,
+			 "unknown option '-%c'; wallsample --help lists all options", letter);
 }
 
 /*
@@ -265,7 +265,7 @@ take_option(const struct option_row *row, const char *label, const char *attache
 	options->given[row - option_table] = true;
 	if (!(option_commands(row) & options->verb->bit))
 		return error_set(err, ERROR_USAGE,
-				 "%s is not for wallsample %s; wallsample %s -h lists what is",
+				 "%s is not for wallsample %s; wallsample %s --help lists what is",
 				 label, options->verb->name, options->verb->name);
 	if (!takes_argument(row)) {
 		if (attached != NULL)
@@ -293,6 +293,7 @@ take_long(const char *word, struct words *words, struct options *options, struct
 	if (row == NULL)
 		return refuse_name(name, length, options->verb, err);
 	snprintf(label, sizeof(label), "--%s", row->name);
+	options->whole_help |= strcmp(row->name, "help") == 0;
 	return take_option(row, label, name[length] == '=' ? name + length + 1 : NULL, words,
 			   options, err);
 }

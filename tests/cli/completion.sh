@@ -6,8 +6,8 @@
 run help record
 expect_status 0
 cp "$out" help.record
-run record -h
-cmp -s help.record "$out" || complain 'help record is not record -h'
+run record --help
+cmp -s help.record "$out" || complain 'help record is not record --help'
 run help nothing
 expect_status 64
 run completion ksh
@@ -47,7 +47,7 @@ for shell in bash zsh fish; do
 	run completion "$shell"
 	cp "$out" "script.$shell"
 	for command in '' record report dump diff causal info; do
-		"$WALLSAMPLE" $command -h | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'
+		"$WALLSAMPLE" $command --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'
 	done | sort -u | while read -r option; do
 		case $shell in
 		fish) option="-l ${option#--}" ;;

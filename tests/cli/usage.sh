@@ -36,8 +36,8 @@ usage "did you mean '--duration'?" --dration 5 -p 1
 usage "did you mean '--duration'?" --dur=5 -p 1
 usage "did you mean '--pid'?" -pid 1
 usage "did you mean '-p'?" -P 1
-usage "unknown option '--zzzzzzzz'; wallsample -h" --zzzzzzzz
-usage "unknown option '-z'; wallsample -h" -qz
+usage "unknown option '--zzzzzzzz'; wallsample --help" --zzzzzzzz
+usage "unknown option '-z'; wallsample --help" -qz
 usage '-d needs an argument: -d T' -p 1 -d
 usage '--rate needs an argument: --rate HZ' -p 1 --rate
 usage '--quiet takes no argument' -p 1 --quiet=yes
@@ -83,10 +83,24 @@ usage "unknown option '--\\x1b[31m'" "--$(printf '\033[31m')"
 usage "'a\\x0a' is not a process id" -p 'a
 '
 
-run -h
+# The short help fits a terminal, and leads to the whole one.
+for command in '' record report dump diff causal info help completion; do
+	# shellcheck disable=SC2086
+	run $command -h
+	expect_status 0
+	expect_in "$out" 'Usage: wallsample'
+	expect_in "$out" "wallsample ${command:+$command }--help"
+	[ "$(wc -l <"$out")" -le 24 ] || complain "$command -h has more than 24 lines"
+	[ "$(wc -L <"$out")" -le 80 ] || complain "$command -h is wider than 80 columns"
+done
+run -h --no-such-option
+expect_status 0
+
+run --help
 expect_status 0
 expect_empty "$err"
 expect_in "$out" 'Usage: wallsample'
+expect_in "$out" 'Which samples are shown:'
 expect_in "$out" 'Examples:'
 expect_in "$out" 'Exit status:'
 expect_in "$out" '  folded '
@@ -95,7 +109,7 @@ expect_not_in "$out" '--unwinder'
 cp "$out" "$dir/help"
 run --help --no-such-option
 expect_status 0
-cmp -s "$out" "$dir/help" || complain '-h and --help differ'
+cmp -s "$out" "$dir/help" || complain 'what follows --help changes it'
 
 run -V
 expect_status 0

@@ -100,11 +100,11 @@ struct options {
 	uint64_t candidates;
 	struct option_speedups speedups;
 	uint64_t tick_ns, experiment_ns, profile_ns;
-	double precision; /* percentage points */
-	double max_hold;  /* percent of the run */
-	bool intrusive;   /* hardware breakpoints are permitted */
-	unsigned verbose; /* how many times -v was given */
-	bool quiet, version, help;
+	double precision;                      /* percentage points */
+	double max_hold;                       /* percent of the run */
+	bool intrusive;                        /* hardware breakpoints are permitted */
+	unsigned verbose;                      /* how many times -v was given */
+	bool quiet, version, help, whole_help; /* whole_help: --help, and not -h */
 };
 
 /* A bit for each command. A row of the option table has the bits of the commands that take it. */
@@ -169,6 +169,8 @@ struct option_row {
 	enum option_selection selects;
 	const char *no_core; /* why the option does not work on core files; NULL: it works */
 	bool hidden;         /* the option is in the manual but not in --help */
+	const char *brief;   /* its text in the short help (-h); NULL: it is not there */
+	const char *group;   /* heading of the options from here on, in --help; NULL: none */
 	const char *help;    /* one line */
 };
 
@@ -185,13 +187,11 @@ bool options_are_filtered(const struct options *options);
 /* Appends the names of the given options that leave threads out: "--tid, --thread-name". */
 void options_add_thread_filters(const struct options *options, struct strbuf *text);
 
-/*
- * Fills *options from the program's arguments. `commands` is ended by a row without a name; its
+/* Fills *options from the program's arguments. `commands` is ended by a row without a name; its
  * first row is the command without a name. Returns 0, or -ERROR_USAGE with a text that names the
  * wrong argument and what it should be, or the known name nearest to an unknown option or command.
  * Letters may be bundled (-qt), arguments attached (-d30, --duration=30). "--" ends the options; a
- * command to start or operands follow. Prints nothing. After an error *options owns nothing.
- */
+ * command to start or operands follow. Prints nothing. After an error *options owns nothing. */
 int options_parse(int argc, char **argv, const struct command *commands, struct options *options,
 		  struct error *err);
 /* Releases what *options owns. */

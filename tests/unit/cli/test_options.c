@@ -220,15 +220,15 @@ test_unknown_options(void **state)
 	refused("--dur=5", "did you mean '--duration'?");
 	refused("--stacksize 5", "did you mean '--stack-size'?");
 	refused("--non-blocking", "did you mean '--nonblocking'?");
-	refused("--zzzzzzzz", "wallsample -h lists all options");
-	refused("--x", "wallsample -h");
-	refused("--a-name-that-is-longer-than-any-option-could-be=1", "wallsample -h");
+	refused("--zzzzzzzz", "wallsample --help lists all options");
+	refused("--x", "wallsample --help");
+	refused("--a-name-that-is-longer-than-any-option-could-be=1", "wallsample --help");
 	refused("-P 5", "unknown option '-P'; did you mean '-p'?");
-	refused("-z", "unknown option '-z'; wallsample -h");
+	refused("-z", "unknown option '-z'; wallsample --help");
 	refused("-qz", "unknown option '-z'");
 	/* only options that the command takes are suggested */
 	refused("--focu x", "did you mean '--focus'?");
-	refused("info --focu x", "wallsample info -h lists all options");
+	refused("info --focu x", "wallsample info --help lists all options");
 	refused("-pid 5", "did you mean '--pid'?");
 	refused("-name=x", "did you mean '--name=x'?");
 	refused("-%", "unknown option '-%'");
