@@ -25,8 +25,8 @@
 /* Maximum numbers of causes and of places in a whole report. */
 #define CAUSES_MOST 20
 #define PLACES_MOST 10
-#define SCRIPT_TITLE "The program's own, each with the native code that it called"
-#define LIBRARY_TITLE "The program's own, each with the library's code that it called"
+#define SCRIPT_TITLE "Your functions, including the native code they call"
+#define LIBRARY_TITLE "Your functions, including the library code they call"
 
 /* --- header -------------------------------------------------------------------------- */
 
@@ -142,8 +142,9 @@ add_margins(const struct export_input *input, struct page *page)
 					  input->sort, view_total_ns(input->view, input->sort));
 
 	for (size_t i = 0; ticks > 0 && i < ARRAY_SIZE(shares); i++)
-		page_add(page, "%s%s at %.0f%%", i == 0 ? ". Margins of error (95%): ±" : ", ±",
-			 quantity_percent(margin_of_share(shares[i], ticks)).text, 100 * shares[i]);
+		page_add(page, "%s%.1f%s at %.0f%%", i == 0 ? ". Margins of error (95%): ±" : ", ±",
+			 100 * margin_of_share(shares[i], ticks), i == 0 ? " points" : "",
+			 100 * shares[i]);
 }
 
 /*
@@ -265,7 +266,7 @@ write_functions(const struct export_input *input, struct page *page)
 	if (top.count > 0 && !view_key_is_of_sample(view_key(input->view))) {
 		page->ops->heading(page, has_scripts(input->view) ? SCRIPT_TITLE : LIBRARY_TITLE);
 		write_top(input, &top, total_ns, shown(PROGRAM_ROWS, input->limit), page);
-		page->ops->heading(page, "All, each by itself");
+		page->ops->heading(page, "All functions, each by itself");
 	}
 	top_table_release(&top);
 	top_table_make(input->view, input->sort, &top);

@@ -15,12 +15,12 @@ write_samples(const struct run_stats *stats, struct page *page)
 		 quantity_things(stats->threads_seen, "thread", "threads").text);
 	if (stats->green_seen > 0)
 		page_add(page, " and %s", quantity_things(stats->green_seen, "task", "tasks").text);
-	page_add(page, " in %s, from %s", quantity_things(stats->ticks, "tick", "ticks").text,
-		 quantity_things(stats->looks, "observation of a thread", "observations of threads")
-			 .text);
+	page_add(page, " in %s; thread states read %s",
+		 quantity_things(stats->ticks, "tick", "ticks").text,
+		 quantity_things(stats->looks, "time", "times").text);
 	if (stats->green_seen > 0)
-		page_add(page, " and %s",
-			 quantity_things(stats->green_looks, "of a task", "of tasks").text);
+		page_add(page, ", task states %s",
+			 quantity_things(stats->green_looks, "time", "times").text);
 	page_end_field(page, "Samples");
 
 	page_add(page, "%s reused, %s read without a stop, %s read in a stop",
@@ -426,7 +426,7 @@ report_write_cost(const struct export_input *input, struct page *page)
 {
 	const struct run_stats *stats = input->stats;
 
-	page->ops->heading(page, "What it cost and missed");
+	page->ops->heading(page, "Cost and quality of sampling");
 	write_samples(stats, page);
 	write_failures(stats, page);
 	write_unstopped(stats, page);

@@ -176,7 +176,7 @@ write_gains(const struct export_input *input, struct page *page)
 	const struct report_column column[] = {
 		{ "latency%", NULL, COLUMN_SHARE, .at = AT(gain, row.flat_running_ns) },
 		{ "par", NULL, COLUMN_TEXT, .text = add_gain_parallelism },
-		{ "estimate", NULL, COLUMN_TIME, .at = AT(gain, left_ns) },
+		{ "would take", NULL, COLUMN_TIME, .at = AT(gain, left_ns) },
 		{ report_key_words[view_key(input->view)].title, NULL, COLUMN_FUNCTION,
 		  .at = AT(gain, row.function), .left = true },
 	};
@@ -194,9 +194,9 @@ write_gains(const struct export_input *input, struct page *page)
 			   gain);
 	if (count > 0) {
 		page_write(page, page->ops->lead,
-			   "Real time%s: %s. Estimate if one of these functions ran on %zu CPUs at "
-			   "once, the most that were seen",
-			   input->filtered ? " of what is shown" : "", quantity_time(whole_ns).text,
+			   "Estimated run time (now %s%s) if one function were spread over %zu "
+			   "CPUs, the most that were busy at once",
+			   quantity_time(whole_ns).text, input->filtered ? " of what is shown" : "",
 			   best);
 		report_table_write(&REPORT_TABLE(column, gain, count, .whole = whole_ns,
 						 .view = input->view),
@@ -272,7 +272,8 @@ write_waits(const struct export_input *input, struct page *page)
 {
 	static const struct report_column column[] = {
 		{ "latency%", NULL, COLUMN_SHARE, .at = AT(wait_row, ns) },
-		{ "ended by", NULL, COLUMN_TEXT, .text = add_wait_kind, .left = true, .most = 44 },
+		{ "unblocked by", NULL, COLUMN_TEXT, .text = add_wait_kind, .left = true,
+		  .most = 44 },
 		{ "in", NULL, COLUMN_FUNCTION, .at = AT(wait_row, function), .left = true },
 	};
 	const int64_t whole_ns = view_total_ns(input->view, WEIGHT_LATENCY);
@@ -283,8 +284,8 @@ write_waits(const struct export_input *input, struct page *page)
 		if (wait[i].function == wait[i].kind)
 			wait[i].function = UINT32_MAX;
 	if (count > 0) {
-		page->ops->heading(page, "Time in which no thread could run, by the wait "
-					 "that ended it");
+		page->ops->heading(page, "Time when every thread was blocked, by what "
+					 "unblocked it");
 		report_table_write(&REPORT_TABLE(column, wait, count, .limit = WAITS_MOST,
 						 .whole = whole_ns, .view = input->view),
 				   page);

@@ -264,7 +264,7 @@ report_write_threads(const struct export_input *input, struct page *page)
 		{ "tid", NULL, COLUMN_TEXT, .text = add_tid },
 		{ "name", NULL, COLUMN_TEXT, .text = add_unit_name, .left = true,
 		  .most = tasks ? GREEN_NAME_MOST : NAME_MOST },
-		{ "running", NULL, COLUMN_SHARE, .at = AT(thread_row, runnable_ns),
+		{ "runnable", NULL, COLUMN_SHARE, .at = AT(thread_row, runnable_ns),
 		  .whole_at = AT(thread_row, ns[WEIGHT_WALL]) },
 		{ "wall", NULL, COLUMN_TIME, .at = AT(thread_row, ns[WEIGHT_WALL]) },
 		{ "mostly in", NULL, COLUMN_TEXT, .text = add_top, .left = true },
@@ -272,8 +272,9 @@ report_write_threads(const struct export_input *input, struct page *page)
 	struct thread_table threads;
 
 	thread_table_make_units(input->view, &threads);
-	page->ops->heading(page, tasks ? "Tasks and threads; running includes waiting for a CPU" :
-					 "Threads; running includes waiting for a CPU");
+	page->ops->heading(page,
+			   tasks ? "Tasks and threads (runnable = running or waiting for a CPU)" :
+				   "Threads (runnable = running or waiting for a CPU)");
 	report_table_write(&REPORT_TABLE(column, threads.row, threads.count, .limit = input->limit,
 					 .one = tasks ? "" : "thread",
 					 .many = tasks ? "" : "threads", .view = input->view,

@@ -68,7 +68,7 @@ read_report(struct tool_end *end, struct profile_run *run)
 	char *cost;
 
 	join_lines(end->out);
-	cost = strstr(end->out, "What it cost and missed");
+	cost = strstr(end->out, "Cost and quality of sampling");
 	if (cost == NULL)
 		cost = end->out;
 	run->rate = find_number(cost, "([0-9.,]+) Hz reached", 1);

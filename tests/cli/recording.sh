@@ -33,7 +33,7 @@ run report --full x.wsdb
 expect_status 0
 expect_in "$out" "Process   $pid "
 expect_in "$out" 'Recorded  '
-expect_in "$out" 'What it cost and missed'
+expect_in "$out" 'Cost and quality of sampling'
 run report -f folded x.wsdb
 expect_status 0
 total=$(awk '{ sum += $NF } END { print sum }' "$out")

@@ -42,7 +42,7 @@ actor
 needs_trace
 
 report --full
-has text '^Runtime   ToyVM 1\.0$' "^The program's own, each with the native code" \
+has text '^Runtime   ToyVM 1\.0$' "^Your functions, including the native code" \
 	'inner \(program\.toy\)' 'outer \(program\.toy\)' '\[toy: frames not readable\]' \
 	"^The interpreter's lock \(big lock\)$" 'toy-[0-9]+ .*[1-9][0-9]*\.[0-9]+%$' \
 	'Lock holders' 'toy_spin \(toy_program\)'

@@ -230,11 +230,11 @@ test_report_gains(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		text = i == 0 ? write_alone(6, RUN_RUNNING) : write_alone(30, RUN_QUEUED);
-		assert_null(strstr(text, "Estimate if one"));
+		assert_null(strstr(text, "Estimated run time"));
 		free(text);
 	}
 	text = write_alone(30, RUN_RUNNING);
-	assert_non_null(strstr(text, "Real time: 1.00s. Estimate if one of these"));
+	assert_non_null(strstr(text, "Estimated run time (now 1.00s) if one function"));
 	assert_non_null(strstr(text, " 30.00%  1.00     850ms  alone"));
 	free(text);
 }
