@@ -235,7 +235,7 @@ test_report_gains(void **state)
 	}
 	text = write_alone(30, RUN_RUNNING);
 	assert_non_null(strstr(text, "Estimated run time (now 1.00s) if one function"));
-	assert_non_null(strstr(text, " 30.00%  1.00     850ms  alone"));
+	assert_non_null(strstr(text, " 30.00%  1.00       850ms  alone"));
 	free(text);
 }
 
