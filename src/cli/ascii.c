@@ -12,9 +12,9 @@
 static const struct {
 	const char *character, *ascii;
 } replacements[] = {
-	{ "…", "*" },  { "±", "+-" }, { "×", "x" }, { "µ", "u" },  { "–", "-" },
-	{ "—", "-" },  { "−", "-" },  { "’", "'" }, { "“", "\"" }, { "”", "\"" },
-	{ "≥", ">=" }, { "≤", "<=" }, { "→", ">" }, { "·", "." },
+	{ "…", "*" }, { "±", "+-" }, { "×", "x" },  { "µ", "u" },  { "–", "-" },  { "—", "-" },
+	{ "−", "-" }, { "’", "'" },  { "“", "\"" }, { "”", "\"" }, { "≥", ">=" }, { "≤", "<=" },
+	{ "→", ">" }, { "·", "." },  { "─", "-" },  { "│", "|" },  { "┤", "|" },  { "●", "o" },
 };
 
 /* Returns the number of bytes of the character that begins with this byte; 1 for a byte that begins
@@ -60,6 +60,14 @@ ascii_add(struct ascii_filter *filter, const char *text, size_t length, struct s
 		add_character(filter->begun, filter->count, out);
 		filter->count = 0;
 	}
+}
+
+void
+ascii_end(struct ascii_filter *filter, struct strbuf *out)
+{
+	if (filter->count > 0)
+		strbuf_add_text(out, "?");
+	filter->count = 0;
 }
 
 bool

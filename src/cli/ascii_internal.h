@@ -16,6 +16,9 @@ struct ascii_filter {
  * bytes that are not UTF-8. */
 void ascii_add(struct ascii_filter *filter, const char *text, size_t length, struct strbuf *out);
 
+/* Ends a text: adds "?" if its last character is incomplete. */
+void ascii_end(struct ascii_filter *filter, struct strbuf *out);
+
 /* True if the locale of the environment has the character set UTF-8. A locale that is not installed
  * has it if its name says so. */
 bool ascii_locale_is_utf8(void);

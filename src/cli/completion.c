@@ -41,12 +41,24 @@ add_words(const struct option_row *row, const struct command *command, struct st
 
 	for (size_t i = 0; row->type == OPTION_CHOICE && row->choices[i] != NULL; i++, gap = " ")
 		strbuf_add_format(out, "%s%s", gap, row->choices[i]);
-	for (size_t i = 0; row->type != OPTION_CHOICE && exporters[i] != NULL; i++) {
+	if (row->type == OPTION_CHOICE)
+		return;
+	for (size_t i = 0; exporters[i] != NULL && command->bit != FOR_RECORD; i++) {
 		if (!output_format_fits(exporters[i], command))
 			continue;
 		strbuf_add_format(out, "%s%s", gap, exporters[i]->name);
 		gap = " ";
 	}
+	if (command->bit & (FOR_SAMPLING | FOR_CAUSAL))
+		strbuf_add_format(out, "%swsdb", gap);
+}
+
+/* Adds the names of all commands, separated by spaces. */
+static void
+add_commands(const struct command *commands, struct strbuf *out)
+{
+	for (const struct command *c = commands + 1; c->name != NULL; c++)
+		strbuf_add_format(out, "%s%s", c > commands + 1 ? " " : "", c->name);
 }
 
 static bool
@@ -75,48 +87,82 @@ bash_case(enum argument argument, const char *action, FILE *out)
 		fprintf(out, ")\n\t\t%s\n\t\treturn ;;\n", action);
 }
 
+/* Writes the cases of the options with ARGUMENT_WORDS of a command. */
 static void
-bash_words(const struct command *commands, FILE *out)
+bash_words(const struct command *command, FILE *out)
 {
 	struct strbuf words = STRBUF_INIT;
 
 	for (const struct option_row *row = option_table; row->name != NULL; row++) {
-		if (row->hidden || argument_of(row) != ARGUMENT_WORDS)
+		if (!takes(command, row) || argument_of(row) != ARGUMENT_WORDS)
 			continue;
 		strbuf_clear(&words);
-		add_words(row, commands, &words);
-		fprintf(out, "\t--%s", row->name);
+		add_words(row, command, &words);
+		fprintf(out, "\t%s:--%s", command->name, row->name);
 		if (row->letter != 0)
-			fprintf(out, "|-%c", row->letter);
-		fprintf(out, ")\n\t\tCOMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n\t\treturn ;;\n",
-			words.data);
+			fprintf(out, "|%s:-%c", command->name, row->letter);
+		fprintf(out, ") words='%s' ;;\n", words.data);
 	}
 	strbuf_release(&words);
 }
 
+/* Names of processes and files are foreign text: compgen -W would expand them, commands in them
+ * included. */
+static const char bash_functions[] =
+	"# Completion of wallsample for bash, written by: wallsample completion bash\n"
+	"# Adds the lines of standard input that begin with $1.\n"
+	"_wallsample_lines()\n"
+	"{\n"
+	"\tlocal line\n"
+	"\twhile IFS= read -r line; do\n"
+	"\t\t[[ $line == \"$1\"* ]] && COMPREPLY+=(\"$(printf %q \"$line\")\")\n"
+	"\tdone\n"
+	"}\n"
+	"_wallsample_files()\n"
+	"{\n"
+	"\tcompopt -o filenames 2>/dev/null\n"
+	"\tmapfile -t COMPREPLY < <(compgen \"$1\" -- \"$2\")\n"
+	"}\n";
+
 static void
 bash_write(const struct command *commands, FILE *out)
 {
-	fputs("# Completion of wallsample for bash, written by: wallsample completion bash\n"
-	      "_wallsample()\n"
-	      "{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	      "\tlocal command= commands='",
-	      out);
-	for (const struct command *c = commands + 1; c->name != NULL; c++)
-		fprintf(out, "%s%s", c > commands + 1 ? " " : "", c->name);
-	fputs("' options\n"
-	      "\tCOMPREPLY=()\n"
-	      "\t[[ $COMP_CWORD -gt 1 && \" $commands \" == *\" ${COMP_WORDS[1]} \"* ]] &&\n"
-	      "\t\tcommand=${COMP_WORDS[1]}\n"
+	struct strbuf names = STRBUF_INIT;
+
+	add_commands(commands, &names);
+	fputs(bash_functions, out);
+	fprintf(out,
+		"_wallsample()\n"
+		"{\n"
+		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		"\tlocal command= commands='%s' words= options= i\n"
+		"\tCOMPREPLY=()\n"
+		"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+		"\t\t[[ ${COMP_WORDS[i]} == -- ]] && { _wallsample_files -f \"$cur\"; return; }\n"
+		"\tdone\n"
+		"\t[[ $COMP_CWORD -gt 1 && \" $commands \" == *\" ${COMP_WORDS[1]} \"* ]] &&\n"
+		"\t\tcommand=${COMP_WORDS[1]}\n"
+		"\t# --format=json is three words.\n"
+		"\tif [[ $cur == = ]]; then\n"
+		"\t\tcur=\n"
+		"\telif [[ $prev == = && $COMP_CWORD -gt 2 ]]; then\n"
+		"\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n"
+		"\tfi\n"
+		"\tcase $command:$prev in\n",
+		names.data);
+	for (const struct command *c = commands; c->name != NULL; c++)
+		bash_words(c, out);
+	fputs("\tesac\n"
+	      "\tif [[ $words ]]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
 	      "\tcase $prev in\n",
 	      out);
-	bash_words(commands, out);
-	bash_case(ARGUMENT_PID, "COMPREPLY=($(compgen -W \"$(ps -eo pid=)\" -- \"$cur\"))", out);
-	bash_case(ARGUMENT_PROCESS, "COMPREPLY=($(compgen -W \"$(ps -eo comm=)\" -- \"$cur\"))",
-		  out);
-	bash_case(ARGUMENT_FILE, "COMPREPLY=($(compgen -f -- \"$cur\"))", out);
-	bash_case(ARGUMENT_FOLDER, "COMPREPLY=($(compgen -d -- \"$cur\"))", out);
+	bash_case(ARGUMENT_PID, "_wallsample_lines \"$cur\" < <(ps -eo pid= | tr -d ' ')", out);
+	bash_case(ARGUMENT_PROCESS, "_wallsample_lines \"$cur\" < <(ps -eo comm= | sort -u)", out);
+	bash_case(ARGUMENT_FILE, "_wallsample_files -f \"$cur\"", out);
+	bash_case(ARGUMENT_FOLDER, "_wallsample_files -d \"$cur\"", out);
 	bash_case(ARGUMENT_TEXT, ":", out);
 	fputs("\tesac\n\tcase $command in\n", out);
 	for (const struct command *c = commands; c->name != NULL; c++) {
@@ -129,16 +175,17 @@ bash_write(const struct command *commands, FILE *out)
 	fputs("\tesac\n"
 	      "\tif [[ $cur == -* ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-	      "\telif [[ $COMP_CWORD -eq 1 || $command == help ]]; then\n"
+	      "\telif [[ $COMP_CWORD -eq 1 || ( $command == help && $COMP_CWORD -eq 2 ) ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n"
-	      "\telif [[ $command == completion ]]; then\n"
+	      "\telif [[ $command == completion && $COMP_CWORD -eq 2 ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\"))\n"
-	      "\telse\n"
-	      "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	      "\telif [[ $command != help && $command != completion ]]; then\n"
+	      "\t\t_wallsample_files -f \"$cur\"\n"
 	      "\tfi\n"
 	      "}\n"
-	      "complete -o filenames -F _wallsample wallsample\n",
+	      "complete -F _wallsample wallsample\n",
 	      out);
+	strbuf_release(&names);
 }
 
 /* --- zsh --------------------------------------------------------------------------------- */
@@ -166,15 +213,18 @@ zsh_option(const struct command *command, const struct option_row *row, FILE *ou
 		[ARGUMENT_FILE] = "_files",
 		[ARGUMENT_FOLDER] = "_files -/",
 		[ARGUMENT_PID] = "_pids",
-		[ARGUMENT_PROCESS] = "($(ps -eo comm=))",
+		[ARGUMENT_PROCESS] = "_process_names",
 	};
 	const enum argument argument = argument_of(row);
 	struct strbuf words = STRBUF_INIT;
 
+	/* With "=", zsh completes --format=json, and with "+" -fjson. */
 	if (row->letter != 0)
-		fprintf(out, " \\\n\t\t\t{-%c,--%s}'", row->letter, row->name);
+		fprintf(out, " \\\n\t\t\t{-%c%s,--%s%s}'", row->letter,
+			argument != ARGUMENT_NONE ? "+" : "", row->name,
+			argument != ARGUMENT_NONE ? "=" : "");
 	else
-		fprintf(out, " \\\n\t\t\t'--%s", row->name);
+		fprintf(out, " \\\n\t\t\t'--%s%s", row->name, argument != ARGUMENT_NONE ? "=" : "");
 	fputc('[', out);
 	zsh_text(row->help, out);
 	fputc(']', out);
@@ -217,7 +267,7 @@ zsh_write(const struct command *commands, FILE *out)
 				zsh_option(c, row, out);
 		fprintf(out, " \\\n\t\t\t'*:%s'\n\t\t;;\n",
 			strcmp(c->name, "completion") == 0 ? "shell:(bash zsh fish)" :
-			strcmp(c->name, "help") == 0       ? "command:( )" :
+			strcmp(c->name, "help") == 0       ? "command:(${commands%%:*})" :
 							     "file:_files");
 	}
 	fputs("\tesac\n}\n_wallsample \"$@\"\n", out);
@@ -232,8 +282,10 @@ fish_text(const char *text, FILE *out)
 		fprintf(out, *text == '\'' || *text == '\\' ? "\\%c" : "%c", *text);
 }
 
+/* `names`: those of all commands. */
 static void
-fish_option(const struct command *command, const struct option_row *row, FILE *out)
+fish_option(const struct command *command, const struct option_row *row, const char *names,
+	    FILE *out)
 {
 	static const char *const actions[] = {
 		[ARGUMENT_NONE] = "",
@@ -247,7 +299,8 @@ fish_option(const struct command *command, const struct option_row *row, FILE *o
 	struct strbuf words = STRBUF_INIT;
 
 	if (command->name[0] == '\0')
-		fputs("complete -c wallsample -n __fish_use_subcommand", out);
+		fprintf(out, "complete -c wallsample -n 'not __fish_seen_subcommand_from %s'",
+			names);
 	else
 		fprintf(out, "complete -c wallsample -n '__fish_seen_subcommand_from %s'",
 			command->name);
@@ -269,6 +322,9 @@ fish_option(const struct command *command, const struct option_row *row, FILE *o
 static void
 fish_write(const struct command *commands, FILE *out)
 {
+	struct strbuf names = STRBUF_INIT;
+
+	add_commands(commands, &names);
 	fputs("# Completion of wallsample for fish, written by: wallsample completion fish\n", out);
 	for (const struct command *c = commands + 1; c->name != NULL; c++) {
 		fprintf(out, "complete -c wallsample -f -n __fish_use_subcommand -a %s -d '",
@@ -279,10 +335,13 @@ fish_write(const struct command *commands, FILE *out)
 	for (const struct command *c = commands; c->name != NULL; c++)
 		for (const struct option_row *row = option_table; row->name != NULL; row++)
 			if (takes(c, row))
-				fish_option(c, row, out);
-	fputs("complete -c wallsample -f -n '__fish_seen_subcommand_from completion' "
-	      "-a 'bash zsh fish'\n",
-	      out);
+				fish_option(c, row, names.data, out);
+	fprintf(out,
+		"complete -c wallsample -f -n '__fish_seen_subcommand_from completion' "
+		"-a 'bash zsh fish'\n"
+		"complete -c wallsample -f -n '__fish_seen_subcommand_from help' -a '%s'\n",
+		names.data);
+	strbuf_release(&names);
 }
 
 /* --- the command ------------------------------------------------------------------------- */

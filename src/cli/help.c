@@ -70,14 +70,12 @@ print_options(const struct command *command, bool whole, FILE *out)
 {
 	const char *group = NULL, *printed = NULL;
 
-	if (!whole)
-		fputs("\nOptions:\n", out);
 	for (const struct option_row *row = option_table; row->name != NULL; row++) {
 		group = row->group != NULL ? row->group : group;
 		if (!is_shown(row, command, whole))
 			continue;
-		if (whole && group != printed)
-			fprintf(out, "\n%s:\n", group);
+		if (whole ? group != printed : printed == NULL)
+			fprintf(out, "\n%s:\n", whole ? group : "Options");
 		printed = group;
 		print_option(out, row, whole);
 	}

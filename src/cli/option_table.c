@@ -70,7 +70,7 @@ const struct option_row option_table[] = {
 	  .help = "under sudo, run CMD as root and not as the invoking user" },
 	{ .group = "Sampling",
 	  .name = "duration",
-	  .brief = "for this long: 30, 500ms, 2m; until Ctrl-C",
+	  .brief = "sample for this long: 30, 500ms, 2m",
 	  .commands = FOR_SAMPLING | FOR_CAUSAL, .letter = 'd',
 	  .argument = "T", OPT_DURATION(duration_ns), .min = 0.001, .max = 31536000,
 	  .unit = "seconds",
@@ -92,7 +92,7 @@ const struct option_row option_table[] = {
 	  .help = "write to this file, - is stdout; in the name %p is the process id, %h the "
 		  "host, %t the time, %{ENV} an environment variable, %% a percent sign" },
 	{ .name = "format",
-	  .brief = "text, json, html, folded, pprof, ...",
+	  .brief = "the format of the output",
 	  .commands = FOR_OUTPUT | FOR_CAUSAL | FOR_CAUSAL_FILE, .letter = 'f',
 	  .argument = "F", OPT_TEXT(format),
 	  .help = "the format, see below; without it by the ending of FILE, else text" },

@@ -369,12 +369,17 @@ fill(struct sink *sink, int (*write)(void *context, FILE *out, struct error *err
 {
 	const cookie_io_functions_t functions = { .write = sink_write };
 	FILE *out = fopencookie(sink, "w", functions);
+	struct strbuf rest = STRBUF_INIT;
 	int rc;
 
 	if (out == NULL)
 		return error_set(err, ERROR_SYSTEM, "cannot make the report: %s", strerror(errno));
 	rc = write(context, out, err);
 	(void)fclose(out);
+	ascii_end(&sink->filter, &rest);
+	if (rest.length > 0 && sink->number == 0 && !write_all(sink->fd, rest.data, rest.length))
+		sink->number = errno;
+	strbuf_release(&rest);
 	return rc;
 }
 

@@ -143,14 +143,21 @@ programs_free(struct programs *programs)
 
 /* --- what was used ----------------------------------------------------------------------- */
 
+static const struct program *
+find_program(const struct programs *programs, pid_t pid)
+{
+	const struct program wanted = { .pid = pid };
+
+	return programs->count > 0 ? bsearch(&wanted, programs->program, programs->count,
+					     sizeof(*programs->program), compare_pids) :
+				     NULL;
+}
+
 /* Returns the CPU time that the process has used since `before`; all of it if it is younger. */
 static uint64_t
 ticks_since(const struct programs *before, const struct program *now)
 {
-	const struct program *then = before->count > 0 ?
-					     bsearch(now, before->program, before->count,
-						     sizeof(*before->program), compare_pids) :
-					     NULL;
+	const struct program *then = find_program(before, now->pid);
 
 	if (then == NULL || then->start_time != now->start_time)
 		return now->ticks;
@@ -234,6 +241,7 @@ programs_add_busy(const struct programs *before, const struct programs *now, con
 	struct program *busy;
 	size_t found = 0, names;
 	uint64_t listed = 0;
+	bool all = true;
 	double hidden;
 
 	if (span <= 0)
@@ -260,8 +268,11 @@ programs_add_busy(const struct programs *before, const struct programs *now, con
 			strbuf_add_format(out, "%jd", (intmax_t)busy[i].pid);
 		strbuf_add_format(out, cpus < 0.1 ? ") %.2f CPUs" : ") %.1f CPUs", cpus);
 	}
+	/* The CPU time of a target that has ended is not known here. */
+	for (size_t i = 0; i < count; i++)
+		all &= find_program(now, except[i]) != NULL;
 	hidden = ((double)now->used - (double)before->used - (double)listed) / span;
-	if (before->used > 0 && hidden >= HIDDEN_LEAST)
+	if (before->used > 0 && all && hidden >= HIDDEN_LEAST)
 		strbuf_add_format(out, "%sothers, which ended or are hidden, %.1f CPUs",
 				  out->length > 0 ? ", " : "", hidden);
 	free(busy);

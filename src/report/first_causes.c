@@ -10,6 +10,8 @@
 
 /* If the program used less than this part of its CPUs, other programs caused the lack of CPUs. */
 #define OTHER_LOAD 0.75
+/* A thread runs an event loop if this number of its samples waits for events. */
+#define EVENTS_LEAST 3
 
 /* --- other causes ------------------------------------------------------------------------ */
 
@@ -48,8 +50,7 @@ busiest_thread(const struct first *first, bool *is_loop)
 	const struct profile *profile = view_profile(first->view);
 	const size_t threads = profile_thread_count(profile);
 	struct {
-		int64_t ns;
-		bool is_loop;
+		int64_t ns, events; /* events: samples of waits for events */
 	} *sum = xcalloc(threads + 1, sizeof(*sum));
 	uint32_t most = 0;
 
@@ -58,17 +59,18 @@ busiest_thread(const struct first *first, bool *is_loop)
 		const uint32_t *function;
 		size_t depth;
 
-		if (!view_sample(first->view, entry, &function, &depth))
+		if (!view_sample(first->view, entry, &function, &depth) || depth == 0)
 			continue;
 		if (entry->state == RUN_RUNNING)
 			sum[entry->thread].ns += entry->ns[WEIGHT_WALL];
 		else if (entry->wait != 0 &&
+			 !language_is_root(view_function(first->view, function[depth - 1])->name) &&
 			 is_loop_wait(view_wait_kind(first->view, entry->wait, function, depth)))
-			sum[entry->thread].is_loop = true;
+			sum[entry->thread].events += entry->samples;
 		if (sum[entry->thread].ns > sum[most].ns)
 			most = entry->thread;
 	}
-	*is_loop = sum[most].is_loop;
+	*is_loop = sum[most].events >= EVENTS_LEAST;
 	free(sum);
 	return most;
 }
@@ -114,10 +116,11 @@ say_queue(const struct first *first, const struct finding *found, struct cause *
 			  quantity_percent(found->share).text, others ? "only " : "");
 	first_add_cpus_used(first, &text);
 	if (late)
-		strbuf_add_format(&text,
-				  ", and only %.1f were busy at all: threads start late after they "
-				  "are woken",
-				  stats->machine_busy);
+		strbuf_add_format(
+			&text,
+			", and only %.1f were busy at all: threads start late, or may not "
+			"use the others",
+			stats->machine_busy);
 	cause_set_text(cause, &text);
 	cause_add_function(first, found, "mostly in", cause);
 	if (others && named) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* work.c - reads the kernel's counters of the processes of a run, and of all others. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sampler/sampler_internal.h"
 #include "wallsample/process/programs.h"
@@ -32,11 +33,15 @@ read_all(const struct process_list *processes, struct counters *out)
 static void
 count_sleeps(struct run *run, bool first)
 {
-	for (size_t i = 0; i < run->threads.count && i < SLEEPERS_MOST; i++) {
+	for (size_t i = 0; i < run->threads.count; i++) {
 		struct sampled_thread *thread = run->threads.thread[i];
 		struct task_use use;
 		bool known;
 
+		if (i >= SLEEPERS_MOST) {
+			thread->sleeps_unknown = true;
+			continue;
+		}
 		if (thread->gone || thread->sleeps_unknown ||
 		    (!first && thread->sched.switches == thread->sleeps_at))
 			continue;
@@ -67,6 +72,19 @@ work_start(struct work *work, const struct process_list *processes)
 	work->read_ns = clock_now_ns();
 }
 
+/* Copies names that are separated by commas, and as many of them as there is room for. */
+static void
+copy_names(struct strbuf *names, char *to, size_t size)
+{
+	char *comma;
+
+	while (names->length >= size && (comma = strrchr(names->data, ',')) != NULL) {
+		*comma = '\0';
+		names->length = (size_t)(comma - names->data);
+	}
+	snprintf(to, size, "%s", names->length < size ? names->data : "");
+}
+
 void
 work_end(struct work *work, struct run *run)
 {
@@ -81,7 +99,7 @@ work_end(struct work *work, struct run *run)
 	run->stats.machine_busy = programs_machine_busy(work->programs, now);
 	if (now != NULL && text.length == 0)
 		strbuf_add_text(&text, OTHERS_NONE);
-	snprintf(run->stats.others, sizeof(run->stats.others), "%s", text.data);
+	copy_names(&text, run->stats.others, sizeof(run->stats.others));
 	strbuf_release(&text);
 	free(target);
 	programs_free(now);

@@ -67,7 +67,7 @@ ends(const char *text, const char *with)
 bool
 wait_object_is_own(const char *text)
 {
-	return ends(text, "itself");
+	return ends(text, " to itself") || ends(text, ", itself");
 }
 
 bool

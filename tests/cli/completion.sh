@@ -5,9 +5,9 @@
 
 run help record
 expect_status 0
-cp "$out" help.record
+cp "$out" "$dir/help.record"
 run record --help
-cmp -s help.record "$out" || complain 'help record is not record --help'
+cmp -s "$dir/help.record" "$out" || complain 'help record is not record --help'
 run help nothing
 expect_status 64
 run completion ksh
@@ -40,29 +40,54 @@ completed '' wallsample --rate 1
 touch "$dir/one.wsdb"
 completed "$dir/one.wsdb" wallsample report "$dir/one"
 completed "$dir/one.wsdb" wallsample -o "$dir/one"
-completed "$$" wallsample -p $$
+completed 'json' wallsample --format = js
+completed 'wsdb' wallsample record -f ''
+completed 'coz' wallsample causal -f co
+completed '' wallsample diff -f pp
+completed '' wallsample help record re
+touch "$dir/a b.wsdb"
+completed "$dir/a b.wsdb" wallsample report "$dir/a"
+COMP_WORDS=(wallsample -p $$)
+COMP_CWORD=2
+_wallsample
+case " ${COMPREPLY[*]} " in
+*" $$ "*) ;;
+*) complain "bash does not complete -p with $$" ;;
+esac
+
+# The name of a process is foreign text: it is completed, and not expanded.
+(
+	echo '$(touch ran)' >/proc/self/comm 2>/dev/null || printf '%s' '$(touch ran)' >/proc/$BASHPID/comm
+	cd "$dir" || exit 1
+	COMP_WORDS=(wallsample --name '')
+	COMP_CWORD=2
+	_wallsample
+	[ ! -e ran ] || exit 1
+) || complain 'bash runs a command in the name of a process'
 
 # Each option of each command, with its help in zsh and fish.
 for shell in bash zsh fish; do
 	run completion "$shell"
-	cp "$out" "script.$shell"
+	cp "$out" "$dir/script.$shell"
 	for command in '' record report dump diff causal info; do
 		"$WALLSAMPLE" $command --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'
 	done | sort -u | while read -r option; do
 		case $shell in
 		fish) option="-l ${option#--}" ;;
 		esac
-		grep -q -e "$option" "script.$shell" || echo "$shell: $option"
-	done >missing
-	[ ! -s missing ] || complain "missing: $(cat missing)"
+		grep -q -e "$option" "$dir/script.$shell" || echo "$shell: $option"
+	done >"$dir/lacks"
+	[ ! -s "$dir/lacks" ] || complain "missing: $(cat "$dir/lacks")"
 done
-bash -n script.bash || complain 'bash: wrong syntax'
+bash -n "$dir/script.bash" || complain 'bash: wrong syntax'
 if command -v zsh >/dev/null; then
-	zsh -n script.zsh || complain 'zsh: wrong syntax'
+	zsh -n "$dir/script.zsh" || complain 'zsh: wrong syntax'
 fi
 if command -v fish >/dev/null; then
-	fish -n script.fish || complain 'fish: wrong syntax'
-	words=$(fish -c 'source script.fish; complete -C "wallsample report --sor"')
+	fish -n "$dir/script.fish" || complain 'fish: wrong syntax'
+	words=$(cd "$dir" && fish -c 'source script.fish; complete -C "wallsample report --sor"')
 	[ "${words%%	*}" = --sort ] || complain "fish completes --sor as '$words'"
+	words=$(cd "$dir" && fish -c 'source script.fish; complete -C "wallsample -p 1 --dur"')
+	[ "${words%%	*}" = --duration ] || complain "fish completes -p 1 --dur as '$words'"
 fi
 finish

@@ -42,7 +42,7 @@ SCREENS = {
     'trips': [r'^\d (Round trips|Socket) +[\d.]+% of the time every thread was waiting, mostly in',
               r'^ +receive: tcp to 127.0.0.1:\d+, causes \(\d+\), [\d,]+ times per\s+second,'
               r'\s+[\d.]+[mu]s\s+each$', r'^ +waits in +fetch_price causes\.c:\d+'],
-    'pool': [r'^1 Small pool +[\d.]+% of the time every thread was waiting, mostly in',
+    'pool': [r'^\d Small pool +[\d.]+% of the time every thread was waiting, mostly in',
              r'^ +waits in +fetch_price causes\.c:\d+, called by serve_requests$',
              r'^ +threads +all 2 of serve_requests were busy [\d.]+% of the time;',
              r'^ +queue in +put_requests causes\.c:\d+$', r'% +fetch_price +causes\.c:\d+ +\.+'],
@@ -76,7 +76,7 @@ SCREENS = {
 }
 # Other load on the machine may hide the cause of the other kinds. The screen must then say so.
 ANY_LOAD = {'lock', 'deadlock', 'stopped', 'idle'}
-OTHER_LOAD = [r'^\d Other load +runnable threads waited for a CPU [\d.]+% of the time;']
+OTHER_LOAD = [r'^\d (?:Other load|CPU wait) +runnable threads waited for a CPU [\d.]+% of the time;']
 # On a fast disk, or in memory, these hardly wait: their bar then has no quarter of blocked time.
 NEEDS_DISK = {'disk', 'faults'}
 BAR = re.compile(r'^ *\S+ +\S+% +\S+ +causes\.c:\d+ +([#~.]+)', re.MULTILINE)

@@ -3,11 +3,11 @@
  * pools.h - finds a pool of threads that is too small: all its threads are busy, mostly in waiting
  * for others, so that more threads could wait for more at once.
  *
- * A pool is two threads or more that lived for the whole run and whose stacks begin with the same
- * function of the program. A thread of a pool waits for work, and is not busy, in a wait for a
- * condition variable, a semaphore, an unknown futex, a time-out, any of several descriptors, a
- * pipe, or a connection that was made to the program. It waits for others in a wait for a
- * connection that the program has made, for a file, or for a child process.
+ * A pool is two threads or more that lived for the whole run, that have run, and whose stacks begin
+ * with the same function of the program. A thread of a pool waits for work, and is not busy, in a
+ * wait for a condition variable, a semaphore, an unknown futex, a time-out, any of several
+ * descriptors, a pipe, or a connection that was made to the program. It waits for others in a wait
+ * for a connection that the program has made, for a file, or for a child process.
  */
 #ifndef WALLSAMPLE_ANALYSIS_POOLS_H
 #define WALLSAMPLE_ANALYSIS_POOLS_H
@@ -19,8 +19,9 @@ struct pool {
 	uint32_t function; /* function of the view with which its threads begin */
 	uint32_t threads;
 	double busy; /* least share of the time in which all its threads were busy; from 0 to 1 */
-	/* Function of the view in which other threads wait for a condition variable or semaphore
-	 * for half of their time or more, perhaps for a thread of the pool; UINT32_MAX: none. */
+	/* Function of the view in which other threads wait, without a time-out, for a condition
+	 * variable or semaphore for half of their time or more, perhaps for a thread of the pool;
+	 * UINT32_MAX: none. */
 	uint32_t queue;
 };
 

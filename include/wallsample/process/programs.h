@@ -29,8 +29,8 @@ double programs_machine_busy(const struct programs *before, const struct program
  * 0.05 CPUs or more: "cc1 (8 processes) 1.4 CPUs, backup (812) 0.3 CPUs". Processes of one name are
  * added up. wallsample itself and the processes except[0 … count - 1] are left out. Processes that
  * ended before the second reading, and those that are not visible here, are one program, without a
- * name, if they used 0.1 CPUs or more: "others, which ended or are hidden, 0.5 CPUs". Adds nothing
- * if one of the readings is NULL.
+ * name, if they used 0.1 CPUs or more, and all of except[] still exist: "others, which ended or are
+ * hidden, 0.5 CPUs". Adds nothing if one of the readings is NULL.
  */
 void programs_add_busy(const struct programs *before, const struct programs *now,
 		       const pid_t *except, size_t count, struct strbuf *out);

@@ -87,7 +87,8 @@ add_entry(const struct view *view, const struct own *own, const struct profile_e
 		return;
 	}
 	use->ns[use_of(view, entry, kind)] += ns;
-	if (run_state_runnable(entry->state) || !is_queue(kind))
+	if (run_state_runnable(entry->state) || !is_queue(kind) ||
+	    profile_wait(view_profile(view), entry->wait)->timed)
 		return;
 	use->queue_ns += ns;
 	if (ns > use->queue_most_ns) {
@@ -131,8 +132,9 @@ find_pool(const struct thread_use *use, size_t threads, double run_ns, struct po
 	for (size_t i = 0; i < threads; i++) {
 		uint32_t at;
 
+		/* A thread that has not run at all had nothing to do but this one wait. */
 		if (use[i].begins == UINT32_MAX || use[i].wall_ns <= 0 ||
-		    (double)use[i].wall_ns < LIVES_LEAST * run_ns)
+		    use[i].ns[USE_RUNS] <= 0 || (double)use[i].wall_ns < LIVES_LEAST * run_ns)
 			continue;
 		sum = table_row(&of_function, (uint64_t[]){ use[i].begins, 0 }, sum, &capacity,
 				sizeof(*sum), &at);

@@ -111,12 +111,14 @@ add(struct scene *scene, pid_t tid, enum wait_kind kind, const char *object, con
 	profile_add(scene->profile, &sample);
 }
 
-/* Adds a thread that takes work for `free` seconds, and else waits for its server. */
+/* Adds a thread that takes work for `free` seconds, and else waits for its server. It runs for a
+ * millisecond. */
 static void
 add_worker(struct scene *scene, pid_t tid, const char *server, double free)
 {
 	if (free > 0)
 		add(scene, tid, WAIT_CONDITION, "queue_work", STACK(START, SERVE), free);
+	add(scene, tid, WAIT_NONE, "", STACK(START, SERVE), 0.001);
 	add(scene, tid, WAIT_SOCKET_READ, server, STACK(START, SERVE, FETCH, READ),
 	    RUN_SECONDS - free);
 }
@@ -191,7 +193,7 @@ test_unnamed(void **state)
 }
 
 /* Not a pool: one thread; threads that wait for requests of clients; threads that compute; threads
- * of a short life. */
+ * of a short life; threads that have not run, such as the receivers of a message broker. */
 static void
 test_none(void **state)
 {
@@ -205,6 +207,8 @@ test_none(void **state)
 		    STACK(START, PUT, READ), RUN_SECONDS);
 		add(scene, tid + 2, WAIT_NONE, "", STACK(START, FETCH), RUN_SECONDS);
 		add(scene, tid + 4, WAIT_SOCKET_READ, "tcp to a", STACK(START, MAIN), 5);
+		add(scene, tid + 6, WAIT_SOCKET_READ, "tcp to a", STACK(READ, START), RUN_SECONDS);
+		add(scene, tid + 8, WAIT_SOCKET_READ, "tcp to a", STACK(START, FETCH), RUN_SECONDS);
 	}
 	assert_false(find(scene));
 	forget(scene);

@@ -24,6 +24,7 @@ check(const char *text, const char *wanted)
 		strbuf_add_text(&out, "");
 		ascii_add(&filter, text, at, &out);
 		ascii_add(&filter, text + at, length - at, &out);
+		ascii_end(&filter, &out);
 		assert_string_equal(out.data, wanted);
 		strbuf_release(&out);
 	}
@@ -51,6 +52,7 @@ test_damaged(void **state)
 	check("\xe2\x80 x", "? x");
 	check("\xff\xfe.", "??.");
 	check("a\xc3\xc3\xa4.", "a??.");
+	check("end\xe2\x80", "end?");
 }
 
 static void
