@@ -165,8 +165,10 @@ title_of_peer(enum wait_kind kind)
 static const char *
 title_of_place(const struct first *first, const struct place_row *row)
 {
-	const bool named = row->wait.row < first->waiting.count;
-	const char *object = named ? first->waiting.row[row->wait.row].object : "";
+	/* Of sockets that are not identified, the example stands for all. */
+	const size_t at = row->wait.row < first->waiting.count ? row->wait.row : row->example;
+	const bool named = at < first->waiting.count;
+	const char *object = named ? first->waiting.row[at].object : "";
 	const bool socket = row->wait.kind == WAIT_SOCKET_READ ||
 			    row->wait.kind == WAIT_SOCKET_WRITE;
 

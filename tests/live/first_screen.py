@@ -41,14 +41,16 @@ SCREENS = {
     # On a busy machine a trip may take longer than a millisecond.
     'trips': [r'^\d (Round trips|Socket) +[\d.]+% of the time every thread was waiting, mostly in',
               r'^ +receive: tcp to 127.0.0.1:\d+, causes \(\d+\), [\d,]+ times per\s+second,'
-              r'\s+[\d.]+[mu]s\s+each$', r'^ +waits in +fetch_price causes\.c:\d+'],
+              r'\s+[\d.]+[mu]s\s+each$', r'^ +waits in +fetch_price causes\.c:\d+',
+              r'% +fetch_price +causes\.c:\d+ +[.~#]+'],
     'pool': [r'^\d Small pool +[\d.]+% of the time every thread was waiting, mostly in',
              r'^ +waits in +fetch_price causes\.c:\d+, called by serve_requests$',
              r'^ +threads +all 2 of serve_requests were busy [\d.]+% of the time;',
              r'^ +queue in +put_requests causes\.c:\d+$', r'% +fetch_price +causes\.c:\d+ +\.+'],
     'polling': [r'^\d Polling +[\d.]+% of the time every thread was waiting, mostly in sleeps of',
                 r'a\s+fixed\s+time, \d{2,3} times per\s+second, [\d.]+ms each$',
-                r'^ +waits in +pass causes\.c:\d+, called by await_work$'],
+                r'^ +waits in +pass causes\.c:\d+, called by await_work$',
+                r'% +pass +causes\.c:\d+ +[.~#]+'],
     'loop': [r'^\d Event loop +only one thread was running [\d.]+% of the time',
              r'^ +runs in +compute causes\.c:\d+', r'^ +thread +events; what it runs delays',
              r'% +compute +causes\.c:\d+ +#+'],
