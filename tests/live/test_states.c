@@ -71,7 +71,7 @@ share_of_state(const char *report, const char *state)
 static double
 ticks_of(const char *report)
 {
-	const char *ticks = strstr(report, " ticks, from ");
+	const char *ticks = strstr(report, " ticks; thread states ");
 
 	if (ticks == NULL)
 		return 0;
