@@ -104,7 +104,7 @@ say_queue(const struct first *first, const struct finding *found, struct cause *
 	const struct run_stats *stats = first->input->stats;
 	const bool others = stats->cpus > 0 && first_cpus_used(first) < OTHER_LOAD * stats->cpus;
 	const bool named = stats->others[0] != '\0' && strcmp(stats->others, OTHERS_NONE) != 0;
-	/* CPUs were free, so that not they were lacking. */
+	/* CPUs were free: there was no lack of them. */
 	const bool late = others && stats->machine_busy > 0 &&
 			  stats->machine_busy < OTHER_LOAD * stats->cpus;
 	struct strbuf text = STRBUF_INIT;

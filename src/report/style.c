@@ -7,8 +7,8 @@
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
 
-/* Numbers of the colours of the places' marks, in the order of enum place_doing. Green, yellow and
- * blue are distinguished by people with any kind of colour blindness together with the marks. */
+/* The colours of the marks of a bar, in the order of enum place_doing. The marks themselves differ,
+ * so that no reader depends on the colours. */
 static const char *const colours[PLACE_DOING_COUNT] = { "\033[32m", "\033[33m", "\033[34m" };
 
 void

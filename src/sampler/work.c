@@ -50,7 +50,9 @@ count_sleeps(struct run *run, bool first)
 		if (first) {
 			thread->sleeps_before = known ? use.voluntary : 0;
 			thread->sleeps_unknown = !known;
-		} else if (known && use.voluntary - thread->sleeps_before > run->stats.sleeps) {
+		} else if (known && use.voluntary > thread->sleeps_before &&
+			   use.voluntary - thread->sleeps_before > run->stats.sleeps) {
+			/* The counter is lower if another thread has taken the id by an exec. */
 			run->stats.sleeps = use.voluntary - thread->sleeps_before;
 			run->stats.sleeper = thread->watch.tid;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * servers_internal.h - the processes behind addresses to which the target has connected, of servers
- * of one process. To find it takes a search of the descriptors of all processes, which is not
- * repeated for each of many short connections to one server.
+ * that are one process. To find the process, the descriptors of all processes are searched; this is
+ * not repeated for each of many short connections to one server.
  */
 #ifndef WALLSAMPLE_WAIT_SERVERS_INTERNAL_H
 #define WALLSAMPLE_WAIT_SERVERS_INTERNAL_H

@@ -66,13 +66,13 @@ check_PROGRAMS += tests/bench/bench_calls
 tests_bench_bench_calls_SOURCES = tests/bench/bench_calls.c
 tests_bench_bench_calls_LDADD =
 TESTS += tests/live/exact.sh
-TESTS += tests/live/fifty_thousand.sh tests/live/first_screen.sh tests/live/hostile_memory.sh \
+TESTS += tests/live/fifty_thousand.sh tests/live/first_screen.sh tests/live/servers.sh tests/live/hostile_memory.sh \
 	tests/live/hostile_sizes.sh tests/live/hostile_tables.sh tests/live/kills.sh \
 	tests/live/quota.sh tests/live/realtime.sh tests/live/slow_files.sh \
 	tests/live/together.sh tests/live/traces_children.sh tests/live/unwinders.sh
 EXTRA_DIST += tests/live/exact.sh
 EXTRA_DIST += tests/live/fifty_thousand.sh tests/live/traces_children.sh \
-	tests/live/first_screen.py tests/live/first_screen.sh \
+	tests/live/first_screen.py tests/live/first_screen.sh tests/live/servers.sh \
 	tests/live/targets/contend.py \
 	tests/live/assembled.py tests/live/fuse.py \
 	tests/live/hostile_memory.py tests/live/hostile_memory.sh \

@@ -158,7 +158,7 @@ contended(void)
 	const double all = (double)folded_weight(&folded, 0, NULL);
 	const double of_holder = (double)folded_weight(
 		&folded, inspect_thread_named(target.pid, "holder", 0), "^[mutex table_lock]");
-	const double nobody = (double)folded_weight(&folded, 0, "[free or being handed over]$");
+	const double of_none = (double)folded_weight(&folded, 0, "[free or being handed over]$");
 	CHECK_SHARE("long", seen_long / (seen_long + seen_short),
 		    in_long / (in_long + in_short), 1600);
 	/*
@@ -170,8 +170,8 @@ contended(void)
 	CHECK(seen_long + seen_short >= 1.92 * (in_long + in_short),
 	      "of two waiters' %.0f us each, the functions have %.0f", in_long + in_short,
 	      seen_long + seen_short);
-	CHECK(of_holder + nobody >= 0.99 * all, "others than the holder have %.0f of %.0f us",
-	      all - of_holder - nobody, all);
+	CHECK(of_holder + of_none >= 0.99 * all, "others than the holder have %.0f of %.0f us",
+	      all - of_holder - of_none, all);
 	folded_release(&folded);
 	run_release(&run);
 	target_finish(&target, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pools.h - finds a pool of threads that is too small: all its threads are busy, mostly in waiting
- * for others, so that more threads could wait for more at once.
+ * pools.h - finds a pool of threads that is too small: all its threads are busy and mostly wait for
+ * others, so that more threads could wait for more at once.
  *
  * A pool is two threads or more that lived for the whole run, that have run, and whose stacks begin
  * with the same function of the program. A thread of a pool waits for work, and is not busy, in a

@@ -10,7 +10,7 @@
 #include "../scene/made_core.h"
 #include "wallsample/core/core_sample.h"
 
-/* The ids are not those of threads: no two threads are taken for one, or for nobody. */
+/* The ids are not those of threads: no two threads are taken for one, or for none. */
 static void
 test_wrong_ids(void **state)
 {
@@ -18,7 +18,7 @@ test_wrong_ids(void **state)
 	const struct core_files files = { .exe = NULL };
 	struct modules *modules = modules_create();
 	struct profile *profile = profile_create();
-	uint32_t nobody = profile_no_thread(profile);
+	uint32_t unknown = profile_no_thread(profile);
 	struct run_stats stats;
 	struct made_core made;
 	struct core *core;
@@ -34,7 +34,7 @@ test_wrong_ids(void **state)
 	core_sample(core, maps, &config, profile, &stats);
 	assert_int_equal(profile_thread_count(profile), 4);
 	for (size_t i = 0; i < profile_entry_count(profile); i++)
-		assert_int_not_equal(profile_entry(profile, i)->thread, nobody);
+		assert_int_not_equal(profile_entry(profile, i)->thread, unknown);
 	maps_free(maps);
 	core_free(core);
 	made_core_release(&made);

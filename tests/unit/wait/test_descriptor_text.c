@@ -18,6 +18,7 @@
 
 #include "wait/descriptor_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/wait/wait_kind.h"
 
 /* --- the tables of sockets --------------------------------------------------------------- */
 
@@ -437,6 +438,51 @@ test_unix_answer_hostile(void **state)
 	}
 }
 
+/* --- servers -------------------------------------------------------------------------- */
+
+/* A server is kept for 5 s, and the 32 latest are. */
+static void
+test_servers(void **state)
+{
+	struct servers servers = { .next = 0 };
+	const uint64_t now = 100 * NS_PER_SEC;
+
+	(void)state;
+	assert_null(servers_find(&servers, 0, now));
+	servers_keep(&servers, 7, "sort (1234)", now);
+	assert_string_equal(servers_find(&servers, 7, now + 4 * NS_PER_SEC), "sort (1234)");
+	assert_null(servers_find(&servers, 8, now));
+	assert_null(servers_find(&servers, 7, now + 5 * NS_PER_SEC));
+	for (uint64_t key = 8; key < 7 + SERVERS_MOST; key++)
+		servers_keep(&servers, key, "other", now);
+	assert_non_null(servers_find(&servers, 7, now));
+	servers_keep(&servers, 1000, "last", now);
+	assert_null(servers_find(&servers, 7, now));
+	assert_non_null(servers_find(&servers, 8, now));
+	servers_release(&servers);
+	assert_null(servers_find(&servers, 8, now));
+}
+
+/* Which side has made a connection, and texts that identify none. */
+static void
+test_sides(void **state)
+{
+	(void)state;
+	assert_true(wait_object_is_made("tcp to 10.0.0.7:443"));
+	assert_true(wait_object_is_made("unix to /run/db.sock, db (12)"));
+	assert_true(wait_object_is_made("tcp to 10.0.0.7:443, a (1) and itself"));
+	assert_false(wait_object_is_made("unix to itself"));
+	assert_false(wait_object_is_made("tcp to 127.0.0.1:80, itself"));
+	assert_false(wait_object_is_made("tcp 10.0.0.1:80 from 10.0.0.2"));
+	assert_false(wait_object_is_made("tcp port 80"));
+	assert_false(wait_object_is_made(""));
+	assert_true(wait_object_is_bare(""));
+	assert_true(wait_object_is_bare("socket:[17]"));
+	assert_true(wait_object_is_bare("tcp socket"));
+	assert_true(wait_object_is_bare(WAIT_OBJECT_UNKNOWN));
+	assert_false(wait_object_is_bare("tcp port 80"));
+}
+
 int
 main(void)
 {
@@ -454,6 +500,8 @@ main(void)
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_unix_answer),
 		cmocka_unit_test(test_unix_answer_hostile),
+		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_sides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
