@@ -1,3 +1,6 @@
+# A picture of the HTML page, for README.
+EXTRA_DIST += contrib/page.png
+
 # What is installed by other means than make install: the Python package, by pip.
 EXTRA_DIST += \
 	contrib/python/README.md contrib/python/pyproject.toml \

@@ -6,6 +6,8 @@ libwallsample_a_SOURCES += \
 	include/wallsample/analysis/finding.h \
 	include/wallsample/analysis/gil_table.h \
 	include/wallsample/analysis/green_table.h \
+	include/wallsample/analysis/process_table.h \
+	include/wallsample/analysis/process_title.h \
 	include/wallsample/analysis/margin.h \
 	include/wallsample/analysis/own_code.h \
 	include/wallsample/analysis/pools.h \
@@ -24,10 +26,13 @@ libwallsample_a_SOURCES += \
 	src/analysis/tables/pools.c \
 	src/analysis/tables/gil_table.c \
 	src/analysis/tables/green_table.c \
+	src/analysis/tables/process_table.c \
 	src/analysis/tables/margin.c \
 	src/analysis/tables/neighbours.c \
 	src/analysis/tables/own_code.c \
 	src/analysis/tables/code_places.c \
+	src/analysis/tables/idle_threads.c \
+	src/analysis/tables/idle_threads_internal.h \
 	src/analysis/tables/result.c \
 	src/analysis/tables/tree.c \
 	src/analysis/tables/waiting.c \
@@ -41,6 +46,7 @@ libwallsample_a_SOURCES += \
 	src/analysis/view/view_green.c \
 	src/analysis/view/view_internal.h \
 	src/analysis/view/view_names.c \
+	src/analysis/view/process_title.c \
 	src/analysis/view/view_paths.c \
 	src/analysis/view/view_threads.c \
 	src/analysis/view/view_wait.c

@@ -15,34 +15,47 @@
 #define SMALL_FILE_LIMIT (64 << 10)
 #define MOUNTS "/sys/fs/cgroup"
 
+/* The smallest limit that has been found, and the path of its group below its mount point, cut to
+ * `size` bytes; `group` NULL: not wanted. */
+struct least {
+	double value;
+	char *group;
+	size_t size;
+};
+
 /*
- * Returns the smallest limit of the group `path` and its ancestors up to the mount point `root`. In
+ * Finds the smallest limit of the group `path` and its ancestors up to the mount point `root`. In
  * a container the path may be that of the host, and then only `root` exists in the container: a
  * directory that cannot be opened has no limit.
  */
-static double
-limit_upwards(const char *root, const char *path, double (*limit)(int dirfd))
+static void
+limit_upwards(const char *root, const char *path, double (*limit)(int dirfd), struct least *least)
 {
 	char directory[PATH_MAX];
 	size_t root_length = strlen(root);
-	double least = INFINITY;
 
 	/* The path of a group outside of wallsample's cgroup namespace begins with "/..": then only
 	 * the limit of the mount point is read. */
 	if (path[0] != '/' || strncmp(path, "/../", 4) == 0 || strcmp(path, "/..") == 0)
 		path = "/";
 	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))
-		return INFINITY;
+		return;
 	for (;;) {
 		int dirfd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		char *slash = strrchr(directory, '/');
 
 		if (dirfd >= 0) {
-			least = fmin(least, limit(dirfd));
+			const double value = limit(dirfd);
+
 			close(dirfd);
+			if (value < least->value && least->group != NULL)
+				snprintf(least->group, least->size, "%s",
+					 directory[root_length] != '\0' ? directory + root_length :
+									  "/");
+			least->value = fmin(least->value, value);
 		}
 		if (slash == NULL || (size_t)(slash - directory) < root_length)
-			return least;
+			return;
 		*slash = '\0';
 	}
 }
@@ -63,41 +76,47 @@ has_controller(const char *names, const char *controller)
 	return false;
 }
 
-/* Returns the limit of the group in a line "number:controllers:path" of /proc/PID/cgroup; INFINITY:
- * no limit. Modifies the line. */
-static double
-limit_of_line(char *line, const struct cgroup_limit *limit)
+/* Finds the limit of the group in a line "number:controllers:path" of /proc/PID/cgroup, which it
+ * modifies. */
+static void
+limit_of_line(char *line, const struct cgroup_limit *limit, struct least *least)
 {
 	char *path = line, root[128];
 	const char *names;
 
 	strsep(&path, ":");
 	names = strsep(&path, ":");
-	if (path == NULL)
-		return INFINITY;
-	if (names[0] == '\0')
-		return limit_upwards(MOUNTS, path, limit->v2);
-	if (!has_controller(names, limit->controller) || strchr(names, '/') != NULL)
-		return INFINITY;
+	if (path != NULL && names[0] == '\0')
+		limit_upwards(MOUNTS, path, limit->v2, least);
+	if (path == NULL || !has_controller(names, limit->controller) || strchr(names, '/') != NULL)
+		return;
 	/* The hierarchy is mounted under all names of its controllers ("cpu,cpuacct"), or under
 	 * this one. */
 	if (snprintf(root, sizeof(root), MOUNTS "/%s", names) >= (int)sizeof(root) ||
 	    access(root, X_OK) != 0)
 		snprintf(root, sizeof(root), MOUNTS "/%s", limit->controller);
-	return limit_upwards(root, path, limit->v1);
+	limit_upwards(root, path, limit->v1, least);
+}
+
+double
+cgroup_least_group(int dirfd, const struct cgroup_limit *limit, char *group, size_t size)
+{
+	char *text = file_read_text(dirfd, "cgroup", SMALL_FILE_LIMIT, NULL);
+	char *rest = text, *line;
+	struct least least = { INFINITY, group, size };
+
+	if (group != NULL)
+		group[0] = '\0';
+	while ((line = strsep(&rest, "\n")) != NULL)
+		limit_of_line(line, limit, &least);
+	free(text);
+	return least.value;
 }
 
 double
 cgroup_least(int dirfd, const struct cgroup_limit *limit)
 {
-	char *text = file_read_text(dirfd, "cgroup", SMALL_FILE_LIMIT, NULL);
-	char *rest = text, *line;
-	double least = INFINITY;
-
-	while ((line = strsep(&rest, "\n")) != NULL)
-		least = fmin(least, limit_of_line(line, limit));
-	free(text);
-	return least;
+	return cgroup_least_group(dirfd, limit, NULL, 0);
 }
 
 double

@@ -2,6 +2,7 @@
 /* file.c - reads small files as text, reads parts of files, opens files that a target chose. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,4 +143,36 @@ file_open_named(int named)
 	close(named);
 	errno = saved;
 	return fd;
+}
+
+/*
+ * After EAGAIN, waits until the descriptor, which another process made non-blocking, is writable.
+ * Then returns true; returns false at once for any other errno. Does not change errno.
+ */
+static bool
+wait_for_room(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLOUT };
+
+	if (errno != EAGAIN)
+		return false;
+	(void)poll(&wait, 1, -1);
+	errno = EAGAIN;
+	return true;
+}
+
+bool
+file_write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t done = write(fd, text, length);
+
+		if (done < 0 && (errno == EINTR || wait_for_room(fd)))
+			continue;
+		if (done < 0)
+			return false;
+		text += done;
+		length -= (size_t)done;
+	}
+	return true;
 }

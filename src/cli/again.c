@@ -5,6 +5,7 @@
 
 #include "cli/again_internal.h"
 #include "cli/cli_internal.h"
+#include "cli/target_internal.h"
 
 /* Adds a word as a shell needs it: in single quotes unless it has harmless characters only. */
 static void
@@ -28,6 +29,15 @@ add_word(struct strbuf *out, const char *word)
 	strbuf_add_text(out, "'");
 }
 
+static void
+add_list(struct strbuf *out, const char *option, const struct text_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		strbuf_add_text(out, option);
+		add_word(out, list->text[i]);
+	}
+}
+
 bool
 again_make(const struct options *options, struct again *out)
 {
@@ -45,14 +55,20 @@ again_make(const struct options *options, struct again *out)
 			add_word(&out->after, options->files.text[i]);
 		return options->files.count > 0;
 	}
-	if (options->pid != 0)
-		strbuf_add_format(&out->after, " -p %" PRIu64, options->pid);
-	else if (options->name != NULL)
-		strbuf_add_text(&out->after, " --name");
-	else
+	if (options->command != NULL ||
+	    (options->pids.count == 0 && options->name == NULL && !target_is_set(options)))
 		return false;
-	if (options->pid == 0)
+	for (size_t i = 0; i < options->pids.count; i++)
+		strbuf_add_format(&out->after, "%s%" PRIu64, i == 0 ? " -p " : ",",
+				  options->pids.id[i]);
+	if (options->name != NULL) {
+		strbuf_add_text(&out->after, " --name");
 		add_word(&out->after, options->name);
+	}
+	strbuf_add_text(&out->after, options->all ? " --all" : "");
+	strbuf_add_text(&out->after, options->children ? " --children" : "");
+	add_list(&out->after, " --cgroup", &options->cgroups);
+	add_list(&out->after, " --container", &options->containers);
 	if (options->duration_ns > 0)
 		strbuf_add_format(&out->after, " -d %g",
 				  (double)options->duration_ns / (double)NS_PER_SEC);

@@ -276,7 +276,9 @@ causal_write_report(struct causal_command *command, const char *note, bool snaps
 	causal_curves_make(&command->result, CURVES_SEED, &curves);
 	command->status = result_status(&command->result, &curves);
 	if (run->request.exporter != NULL)
-		rc = output_write(&run->request.output, write_causal, &writing, err);
+		rc = output_write(&run->request.output,
+				  source_may_page(options, command->result.target_gone, snapshot),
+				  write_causal, &writing, err);
 	causal_curves_release(&curves);
 	return rc;
 }
@@ -429,7 +431,7 @@ set_up_result(struct causal_command *command)
 	result->precision = options->precision / 100;
 	result->max_hold = options->max_hold / 100;
 	result->pid = command->run.target.pid;
-	result->command = xstrdup(command->run.target.process->comm);
+	result->command = xstrdup(target_first(&command->run.target)->comm);
 	result->started_ns = clock_date_ns();
 }
 
@@ -468,7 +470,7 @@ causal_experiment(struct causal_command *command, struct error *err)
 	command->experiments = causal_run_create(&command->result, command->progress,
 						 command->profile, run->source.symbols, 0);
 	if (command->counted > 0)
-		guard_watch(run->target.process);
+		guard_watch(target_first(&run->target));
 	rc = causal_create_sampler(command, causal_run_control(command->experiments),
 				   command->profile, err);
 	if (rc != 0) {

@@ -81,7 +81,7 @@ causal_choose_ticks(struct causal_command *command)
 	const struct options *options = command->run.request.options;
 	struct causal_result *result = &command->result;
 
-	command->bursts = bursts_measure(command->run.target.process);
+	command->bursts = bursts_measure(target_first(&command->run.target));
 	result->burst_ns = command->bursts.burst_ns;
 	result->tick_ns = options->tick_ns != 0 ? options->tick_ns :
 						  bursts_tick_ns(&command->bursts);

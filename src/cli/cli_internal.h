@@ -13,7 +13,6 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/report/export.h"
-#include "wallsample/process/launch.h"
 #include "wallsample/cli/options.h"
 #include "wallsample/process/process.h"
 #include "wallsample/sampler/sampler.h"
@@ -47,11 +46,9 @@ int command_causal(const struct options *options, int *status, struct error *err
 
 /* --- option_convert.c --------------------------------------------------- */
 
-/*
- * Converts `text` (NULL for flags and counts) and stores the value in the field of *options that
+/* Converts `text` (NULL for flags and counts) and stores the value in the field of *options that
  * the row names. `label` is the option as the user wrote it ("-d", "--duration"), for error
- * messages. Texts are borrowed. Returns 0 or ERROR_USAGE.
- */
+ * messages. Texts are borrowed. Returns 0 or ERROR_USAGE. */
 int option_convert(const struct option_row *row, const char *label, const char *text,
 		   struct options *options, struct error *err);
 /* Appends a borrowed text to the list. */
@@ -65,6 +62,11 @@ void option_free_regex(regex_t *regex);
  * first row of the registry lists all `commands`. */
 void help_print(const struct command *command, const struct command *commands, bool whole,
 		FILE *out);
+/* Adds the topics, separated by ", ". */
+void help_add_topics(struct strbuf *out);
+/* Executes man(1) for the page about the topic. Returns only if there is no such topic, or no man:
+ * sets *err and returns a negative error. */
+int help_open_topic(const char *topic, struct error *err);
 /* Writes the script that completes commands, for "bash", "zsh" or "fish". */
 int completion_print(const struct command *commands, const char *shell, FILE *out,
 		     struct error *err);
@@ -97,46 +99,11 @@ bool privacy_of_file(const char *path);
 bool privacy_of_old(int dirfd, const char *base);
 /* With --no-cmdline replaces the command line of the process by "[left out]". */
 void privacy_hide_words(const struct options *options, struct process *process);
+/* The same for all processes of a profile. */
+void privacy_hide_all(const struct options *options, struct profile *profile);
 /* Returns the arguments of wallsample; with --no-cmdline only those before "--". The caller frees
  * the result. */
 char *privacy_own_words(const struct options *options);
-
-/* --- target_choice.c ---------------------------------------------------- */
-
-/* The process to sample. */
-struct target {
-	pid_t pid;
-	struct process *process;  /* owned; set by target_open */
-	struct launched launched; /* set if is_command: the process that wallsample started */
-	bool is_command;          /* wallsample started the process, by "-- CMD" */
-	bool is_running;          /* the command was executed: target_release does not kill it */
-};
-
-/* Returns ERROR_USAGE unless exactly one target is given, with options that fit it. */
-int target_check_usage(const struct options *options, struct error *err);
-
-/* Finds the process, or forks a process that waits before it executes the command. Call target_find
- * before signals_install: the command inherits the signal dispositions. */
-int target_find(struct target *target, const struct options *options, struct error *err);
-/*
- * Opens the process and checks that it may be sampled, and if `may_stop` is true, that its threads
- * may be stopped.
- */
-int target_open(struct target *target, bool may_stop, struct error *err);
-/* Executes the command, if the target is one. Call it after target_open: a command that may not be
- * sampled never runs. */
-int target_begin(struct target *target, struct error *err);
-/* Returns true and stores the wait status if the target is a command that has ended, else false. */
-bool target_reap(const struct target *target, int *status);
-/* Appends "the command ended with exit status 7"; `status` is a wait status. */
-void target_add_end(struct strbuf *sb, int status);
-/* Sets the error for a command that ended before it was sampled; `status` is a wait status. */
-int target_refuse_ended(int status, struct error *err);
-/* Releases the target. Kills a forked process that has not executed its command yet. */
-void target_release(struct target *target);
-/* Returns ERROR_USAGE if --tid was given and the process has none of the listed threads, else 0. */
-int target_check_tids(const struct target *target, const struct options *options,
-		      struct error *err);
 
 /* --- output_name.c ------------------------------------------------------ */
 
@@ -171,10 +138,8 @@ struct output {
 	bool is_private; /* a new file is for its owner only */
 };
 
-/*
- * Checks that `path` (NULL or "-": stdout) can be written, and leaves an existing file unchanged.
- * The caller releases *output with output_close.
- */
+/* Checks that `path` (NULL or "-": stdout) can be written, and leaves an existing file unchanged.
+ * The caller releases *output with output_close. */
 int output_open(struct output *output, const char *path, struct error *err);
 /* Opens the folder of `path` (O_PATH) and stores a copy of the last component in *base, which the
  * caller frees. As root it follows only links that root owns. Returns the descriptor of the folder,
@@ -182,8 +147,9 @@ int output_open(struct output *output, const char *path, struct error *err);
 int output_folder_open(const char *path, char **base, struct error *err);
 
 /* Calls `write` with a stream to output->fd, or to a new file that then replaces the old file, so
- * that a reader never sees half a report. An error of `write` discards the new file. */
-int output_write(const struct output *output,
+ * that a reader never sees half a report. An error of `write` discards the new file. `pages`: a
+ * pager may show a text for stdout (pager_internal.h). */
+int output_write(const struct output *output, bool pages,
 		 int (*write)(void *context, FILE *out, struct error *err), void *context,
 		 struct error *err);
 void output_close(struct output *output);
@@ -191,7 +157,6 @@ void output_close(struct output *output);
 /* ERROR_USAGE: the format is binary and the output is a terminal. */
 int output_check_format(const struct output *output, const struct exporter *exporter,
 			struct error *err);
-
 /* Returns the columns of the output's terminal; if it is no terminal, $COLUMNS; 0: unknown. */
 unsigned output_columns(const struct output *output);
 /* True for a terminal, unless $NO_COLOR is set and not empty, or $TERM is "dumb". */

@@ -109,7 +109,7 @@ static const struct command commands[] = {
 	  .examples = "\n"
 		      "Examples:\n"
 		      "  wallsample diff old.wsdb new.wsdb                  what changed\n"
-		      "  wallsample diff --sort overhead old.wsdb new.wsdb  in CPU time\n"
+		      "  wallsample diff --sort cpu old.wsdb new.wsdb       in CPU time\n"
 		      "  wallsample diff -f folded old.wsdb new.wsdb | flamegraph.pl >diff.svg\n"
 		      "                                                     as a flame graph\n",
 	  .ending = OF_RECORDINGS },
@@ -146,12 +146,13 @@ static const struct command commands[] = {
 	  .examples = "",
 	  .ending = "\nExit status: 0; 2 not read; 64 wrong usage.\n" },
 	{ .name = "help", .bit = FOR_WORDS, .operands = "[COMMAND]", .run = command_help,
-	  .help = "the help of a command",
-	  .about = "Usage: wallsample help [COMMAND]\n"
+	  .help = "the help of a command, or a page of the manual",
+	  .about = "Usage: wallsample help [COMMAND|TOPIC]\n"
 		   "\n"
-		   "Prints the help of a command, as wallsample COMMAND --help does.\n",
+		   "Prints the help of a command, as wallsample COMMAND --help does, or shows a\n"
+		   "page of the manual about a topic.\n",
 	  .examples = "",
-	  .ending = "\nExit status: 0; 64 wrong usage.\n" },
+	  .ending = "\nExit status: 0; 2 man(1) cannot be started; 64 wrong usage.\n" },
 	{ .name = "completion", .bit = FOR_WORDS, .operands = "SHELL", .run = command_completion,
 	  .help = "a script that completes commands in a shell",
 	  .about = "Usage: wallsample completion bash|zsh|fish\n"
@@ -181,7 +182,7 @@ command_help(const struct options *options, int *status, struct error *err)
 			help_print(command, commands, true, stdout);
 			return 0;
 		}
-	return error_set(err, ERROR_USAGE, "'%s' is not a command; wallsample -h lists them", name);
+	return help_open_topic(name, err);
 }
 
 static int

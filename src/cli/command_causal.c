@@ -131,8 +131,9 @@ open_progress(struct causal_command *command, struct error *err)
 	struct run *run = &command->run;
 	const struct text_list *progress = &run->request.options->progress;
 
-	return progress_open(progress->text, progress->count, run->target.process, run->maps,
-			     run->source.symbols, &command->progress, err);
+	return progress_open(progress->text, progress->count, target_first(&run->target),
+			     run->target.member[0]->maps, run->source.symbols, &command->progress,
+			     err);
 }
 
 static int

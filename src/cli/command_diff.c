@@ -117,7 +117,7 @@ comparison_compare(struct comparison *comparison, int *status, struct error *err
 		rc = comparison_load(comparison, (enum diff_side)side, status, err);
 	if (rc == 0)
 		rc = request_open_output(&comparison->request,
-					 comparison->loaded[DIFF_AFTER].process[0]->pid, err);
+					 comparison->loaded[DIFF_AFTER].process->pid, err);
 	if (rc != 0)
 		return rc;
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -127,7 +127,7 @@ comparison_compare(struct comparison *comparison, int *status, struct error *err
 			.division = &comparison->loaded[side].source.stats.division,
 		};
 	diff_make(runs, (enum weight)comparison->request.options->sort, &comparison->diff);
-	rc = output_write(&comparison->request.output, write_diff, comparison, err);
+	rc = output_write(&comparison->request.output, true, write_diff, comparison, err);
 	if (rc == 0)
 		say_written(comparison);
 	return rc;

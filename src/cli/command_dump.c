@@ -13,7 +13,7 @@ dump_check_options(struct request *request, struct error *err)
 	const struct option_row *wrong = option_given_beyond(options, FOR_CORE);
 	const struct option_row *nameless = option_given_without_core(options);
 
-	if (options->pid != 0 || options->name != NULL || options->command != NULL)
+	if (options->pids.count > 0 || options->name != NULL || options->command != NULL)
 		return error_set(err, ERROR_USAGE,
 				 "either a live process or a core file: -p and "
 				 "--name do not go with --core");

@@ -9,7 +9,7 @@ report_loaded(struct request *request, struct loaded *loaded, int *status, struc
 	int rc = loaded_init(loaded, request, files->text, files->count, err);
 
 	if (rc == 0)
-		rc = request_open_output(request, loaded->process[0]->pid, err);
+		rc = request_open_output(request, loaded->process->pid, err);
 	if (rc == 0)
 		rc = source_write(request, &loaded->source, &loaded->part, false, err);
 	if (rc == 0)

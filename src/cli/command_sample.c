@@ -47,13 +47,11 @@ run_release(struct run *run)
 		recorder_discard(run->recorder);
 	free(run->own_words);
 	source_release(&run->source);
-	jit_objects_free(run->jit_objects);
-	jit_free(run->jit);
-	maps_free(run->maps);
+	target_release(&run->target);
+	jit_epochs_free(run->epochs);
 	modules_free(run->source.modules);
 	file_proxy_free(run->files);
 	request_release(&run->request);
-	target_release(&run->target);
 	supervisor_end();
 }
 
@@ -72,7 +70,11 @@ start_supervisor(struct run *run)
 static void
 warn_of_freezer(const struct run *run)
 {
-	if (!run->request.options->nonblocking && supervisor_may_freeze(run->target.process->dirfd))
+	bool may_freeze = false;
+
+	for (size_t i = 0; i < run->target.count && !may_freeze; i++)
+		may_freeze = supervisor_may_freeze(run->target.member[i]->process->dirfd);
+	if (!run->request.options->nonblocking && may_freeze)
 		log_say(&run->request.log, LOG_NORMAL,
 			"the program is in another control group than wallsample: while that of "
 			"wallsample is frozen (docker pause), threads of the program may stay "
@@ -87,13 +89,14 @@ open_names(struct run *run)
 	run->files = file_proxy_create();
 	file_proxy_set_waiting(run->files, &waiting);
 	modules_set_proxy(run->source.modules, run->files);
-	run->maps = maps_create(run->target.process, run->source.modules);
-	run->jit = jit_create(run->target.process, run->maps, &run->request.log);
+	run->epochs = jit_epochs_create();
+	for (size_t i = 0; i < run->target.count; i++)
+		target_open_code(run->target.member[i], run->source.modules, run->epochs,
+				 &run->request.log);
 	snprintf(run->root, sizeof(run->root), "/proc/%d/root", (int)run->target.pid);
-	run->source.process = run->target.process;
-	source_make_symbols(&run->source, run->request.options, run->root, run->jit,
+	run->source.process = target_first(&run->target);
+	source_make_symbols(&run->source, run->request.options, run->root, run->epochs,
 			    &run->request.log);
-	run->jit_objects = jit_objects_create(run->target.process, run->maps, &run->request.log);
 }
 
 int
@@ -108,7 +111,7 @@ run_prepare(struct run *run, struct error *err)
 		return rc;
 	signals_install();
 	start_supervisor(run);
-	rc = target_open(&run->target, !options->nonblocking, err);
+	rc = target_open(&run->target, options, &run->request.log, err);
 	if (rc == 0)
 		rc = target_check_tids(&run->target, options, err);
 	if (rc != 0)
@@ -116,7 +119,8 @@ run_prepare(struct run *run, struct error *err)
 	warn_of_freezer(run);
 	/* The command, which has been forked, keeps the original limit of open files. */
 	source_init(&run->source);
-	run->is_private = privacy_of_process(run->target.process);
+	for (size_t i = 0; i < run->target.count; i++)
+		run->is_private |= privacy_of_process(run->target.member[i]->process);
 	rc = run->records ? record_begin(run, err) :
 			    request_open_output(&run->request, run->target.pid, err);
 	run->request.output.is_private |= run->is_private;
@@ -126,10 +130,11 @@ run_prepare(struct run *run, struct error *err)
 		rc = target_begin(&run->target, err);
 	if (rc != 0)
 		return rc;
-	privacy_hide_words(options, run->target.process);
+	for (size_t i = 0; i < run->target.count; i++)
+		privacy_hide_words(options, run->target.member[i]->process);
 	if (run->recorder != NULL)
-		recorder_set_process(run->recorder, run->target.process);
-	rights_reduce(&run->request.output, run->target.is_command);
+		recorder_set_process(run->recorder, target_first(&run->target));
+	rights_reduce(&run->request.output, &run->target);
 	open_names(run);
 	memory_limit_set();
 	return 0;
@@ -152,18 +157,65 @@ thread_is_excluded(void *context, pid_t tid, const char *name)
 	return filter_excludes_thread(&run->request.options->filter, name);
 }
 
+static struct sampler_process
+sampler_process_of(const struct target_member *member, bool created)
+{
+	return (struct sampler_process){
+		.process = member->process,
+		.maps = member->maps,
+		.jit = member->jit,
+		.jit_objects = member->jit_objects,
+		.is_new = created,
+	};
+}
+
+static bool
+next_process(void *context, uint64_t now_ns, struct sampler_process *out)
+{
+	struct run *run = context;
+	bool created;
+	struct target_member *member = target_next(&run->target, now_ns, &created);
+
+	if (member == NULL)
+		return false;
+	privacy_hide_words(run->request.options, member->process);
+	target_open_code(member, run->source.modules, run->epochs, &run->request.log);
+	*out = sampler_process_of(member, created);
+	return true;
+}
+
+static bool
+may_grow(void *context)
+{
+	const struct run *run = context;
+
+	return target_may_grow(&run->target);
+}
+
+static void
+process_ended(void *context, const struct process *process)
+{
+	struct run *run = context;
+
+	target_close(&run->target, process);
+}
+
 int
 run_create_sampler(struct run *run, const struct sampler_config *config, struct profile *profile,
 		   const struct sampler_control *control, struct error *err)
 {
 	const struct filter *filter = &run->request.options->filter;
+	const struct target *target = &run->target;
+	struct sampler_process *process = xcalloc(target->count, sizeof(*process));
 	const struct sampler_context context = {
-		.process = run->target.process,
-		.maps = run->maps,
+		.process = process,
+		.process_count = target->count,
+		.next_process = target->set != NULL ? next_process : NULL,
+		.may_grow = may_grow,
+		.process_ended = process_ended,
+		.process_context = run,
 		.profile = profile,
 		.log = &run->request.log,
-		.jit = run->jit,
-		.jit_objects = run->jit_objects,
 		.async = run->source.async,
 		.load = supervisor_load(),
 		.control = control,
@@ -171,9 +223,14 @@ run_create_sampler(struct run *run, const struct sampler_config *config, struct 
 		.excluded = filter->exclude_thread.count > 0 ? thread_is_excluded : NULL,
 		.selected_context = run,
 	};
+	int rc;
 
+	for (size_t i = 0; i < target->count; i++)
+		process[i] = sampler_process_of(target->member[i], false);
 	signals_defer_suspend(true);
-	return sampler_create(config, &context, &run->sampler, err);
+	rc = sampler_create(config, &context, &run->sampler, err);
+	free(process);
+	return rc;
 }
 
 /*
@@ -216,7 +273,7 @@ run_end_sampler(struct run *run)
 void
 run_leave_target(struct run *run)
 {
-	jit_refresh(run->jit);
+	target_refresh_code(&run->target);
 	/* ws-files and the supervisor's thread have the capabilities for sampling, too: they end
 	 * first. */
 	file_proxy_end(run->files);
@@ -373,6 +430,7 @@ sample_run(struct run *run)
 		sample_say_start(run);
 	run_watch_log(run);
 	run->source.began_ns = clock_date_ns();
+	target_begin_set(&run->target);
 	run->source.end = sampler_run(run->sampler, &hooks);
 	*stats = *sampler_stats(run->sampler);
 	/* If there was no tracer (--nonblocking), nothing has reaped the command yet. */
@@ -397,6 +455,8 @@ sample(struct run *run, int *status, struct error *err)
 		return rc;
 	sample_run(run);
 	*status = sample_exit_status(&run->source.stats, &why);
+	if (*status == SAMPLE_WHOLE && run->target.left_out > 0)
+		*status = SAMPLE_PARTIAL;
 	if (*status != SAMPLE_NOTHING)
 		sample_say_end(run);
 	if (run->dumps && profile_deadlock_count(run->source.profile) > 0)

@@ -24,7 +24,7 @@ argument_of(const struct option_row *row)
 		return ARGUMENT_NONE;
 	if (row->type == OPTION_CHOICE || strcmp(row->name, "format") == 0)
 		return ARGUMENT_WORDS;
-	if (row->type == OPTION_PID)
+	if (row->type == OPTION_PIDS)
 		return ARGUMENT_PID;
 	if (strcmp(row->name, "name") == 0)
 		return ARGUMENT_PROCESS;
@@ -59,6 +59,18 @@ add_commands(const struct command *commands, struct strbuf *out)
 {
 	for (const struct command *c = commands + 1; c->name != NULL; c++)
 		strbuf_add_format(out, "%s%s", c > commands + 1 ? " " : "", c->name);
+}
+
+/* Adds the names of the topics of "help", separated by spaces. */
+static void
+add_topics(struct strbuf *out)
+{
+	const size_t before = out->length;
+
+	help_add_topics(out);
+	for (size_t i = before; i < out->length; i++)
+		if (out->data[i] == ',')
+			out->data[i] = ' ';
 }
 
 static bool
@@ -122,20 +134,21 @@ static const char bash_functions[] =
 	"{\n"
 	"\tcompopt -o filenames 2>/dev/null\n"
 	"\tmapfile -t COMPREPLY < <(compgen \"$1\" -- \"$2\")\n"
-	"}\n";
+	"}\n"
+	"_wallsample()\n"
+	"{\n";
 
 static void
 bash_write(const struct command *commands, FILE *out)
 {
-	struct strbuf names = STRBUF_INIT;
+	struct strbuf names = STRBUF_INIT, topics = STRBUF_INIT;
 
 	add_commands(commands, &names);
+	add_topics(&topics);
 	fputs(bash_functions, out);
 	fprintf(out,
-		"_wallsample()\n"
-		"{\n"
 		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-		"\tlocal command= commands='%s' words= options= i\n"
+		"\tlocal command= commands='%s' topics='%s' words= options= i\n"
 		"\tCOMPREPLY=()\n"
 		"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		"\t\t[[ ${COMP_WORDS[i]} == -- ]] && { _wallsample_files -f \"$cur\"; return; }\n"
@@ -149,7 +162,7 @@ bash_write(const struct command *commands, FILE *out)
 		"\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n"
 		"\tfi\n"
 		"\tcase $command:$prev in\n",
-		names.data);
+		names.data, topics.data);
 	for (const struct command *c = commands; c->name != NULL; c++)
 		bash_words(c, out);
 	fputs("\tesac\n"
@@ -176,7 +189,7 @@ bash_write(const struct command *commands, FILE *out)
 	      "\tif [[ $cur == -* ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
 	      "\telif [[ $COMP_CWORD -eq 1 || ( $command == help && $COMP_CWORD -eq 2 ) ]]; then\n"
-	      "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$commands${command:+ $topics}\" -- \"$cur\"))\n"
 	      "\telif [[ $command == completion && $COMP_CWORD -eq 2 ]]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\"))\n"
 	      "\telif [[ $command != help && $command != completion ]]; then\n"
@@ -186,6 +199,7 @@ bash_write(const struct command *commands, FILE *out)
 	      "complete -F _wallsample wallsample\n",
 	      out);
 	strbuf_release(&names);
+	strbuf_release(&topics);
 }
 
 /* --- zsh --------------------------------------------------------------------------------- */
@@ -241,6 +255,9 @@ zsh_option(const struct command *command, const struct option_row *row, FILE *ou
 static void
 zsh_write(const struct command *commands, FILE *out)
 {
+	struct strbuf topics = STRBUF_INIT;
+
+	add_topics(&topics);
 	fputs("#compdef wallsample\n"
 	      "# Completion of wallsample for zsh, written by: wallsample completion zsh\n"
 	      "_wallsample()\n"
@@ -265,12 +282,16 @@ zsh_write(const struct command *commands, FILE *out)
 		for (const struct option_row *row = option_table; row->name != NULL; row++)
 			if (takes(c, row))
 				zsh_option(c, row, out);
-		fprintf(out, " \\\n\t\t\t'*:%s'\n\t\t;;\n",
-			strcmp(c->name, "completion") == 0 ? "shell:(bash zsh fish)" :
-			strcmp(c->name, "help") == 0       ? "command:(${commands%%:*})" :
-							     "file:_files");
+		if (strcmp(c->name, "help") == 0)
+			fprintf(out, " \\\n\t\t\t'*:topic:(${commands%%%%:*} %s)'\n\t\t;;\n",
+				topics.data);
+		else
+			fprintf(out, " \\\n\t\t\t'*:%s'\n\t\t;;\n",
+				strcmp(c->name, "completion") == 0 ? "shell:(bash zsh fish)" :
+								     "file:_files");
 	}
 	fputs("\tesac\n}\n_wallsample \"$@\"\n", out);
+	strbuf_release(&topics);
 }
 
 /* --- fish -------------------------------------------------------------------------------- */
@@ -336,6 +357,8 @@ fish_write(const struct command *commands, FILE *out)
 		for (const struct option_row *row = option_table; row->name != NULL; row++)
 			if (takes(c, row))
 				fish_option(c, row, names.data, out);
+	strbuf_add_text(&names, " ");
+	add_topics(&names);
 	fprintf(out,
 		"complete -c wallsample -f -n '__fish_seen_subcommand_from completion' "
 		"-a 'bash zsh fish'\n"

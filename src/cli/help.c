@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* help.c - the usage text, from the registries of options and formats. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli_internal.h"
 #include "wallsample/format/exporters.h"
@@ -9,6 +11,12 @@
 
 #define WIDTH 79
 #define INDENT 26 /* column in which the help of an option begins */
+
+/* Topics besides the names of languages: each stands for the page wallsample-TOPIC of section 7 of
+ * the manual. */
+static const char *const topics[] = {
+	"tutorial", "theory", "native", "node", "java", "containers", NULL,
+};
 
 /* Prints a name and, from column INDENT on, its description, in lines of up to WIDTH columns. */
 static void
@@ -106,6 +114,44 @@ print_formats(const struct command *command, FILE *out)
 }
 
 void
+help_add_topics(struct strbuf *out)
+{
+	for (size_t i = 0; topics[i] != NULL; i++)
+		strbuf_add_format(out, "%s, ", topics[i]);
+	language_add_names(out);
+}
+
+static void
+print_topics(FILE *out)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	help_add_topics(&names);
+	fputs("\nTopics, for which man(1) shows a page of the manual:\n  ", out);
+	display_wrap(out, names.data, 2, WIDTH);
+	strbuf_release(&names);
+}
+
+int
+help_open_topic(const char *topic, struct error *err)
+{
+	bool found = language_by_name(topic) >= 0;
+	char page[64];
+
+	for (size_t i = 0; topics[i] != NULL && !found; i++)
+		found = strcmp(topics[i], topic) == 0;
+	if (!found)
+		return error_set(err, ERROR_USAGE,
+				 "'%s' is not a command or topic; wallsample help --help lists "
+				 "them",
+				 topic);
+	snprintf(page, sizeof(page), "wallsample-%s", topic);
+	execlp("man", "man", "7", page, (char *)NULL);
+	return error_set(err, ERROR_SYSTEM, "cannot start man to show %s(7): %s", page,
+			 strerror(errno));
+}
+
+void
 help_print(const struct command *command, const struct command *commands, bool whole, FILE *out)
 {
 	const bool main = command == commands;
@@ -119,6 +165,8 @@ help_print(const struct command *command, const struct command *commands, bool w
 	print_options(command, whole, out);
 	if (main)
 		print_commands(commands, whole, out);
+	if (strcmp(command->name, "help") == 0)
+		print_topics(out);
 	if (!whole) {
 		fprintf(out, "\nAll options, formats and examples: wallsample %s%s--help\n",
 			command->name, main ? "" : " ");

@@ -95,39 +95,23 @@ make_process(const struct recording_info *info, const struct options *options)
 	return process;
 }
 
-/* True if an earlier recording is of the same process. */
-static bool
-is_known_process(const struct loaded *loaded, size_t recording)
-{
-	const struct recording_info *info = recording_info(loaded->recording[recording]);
-
-	for (size_t i = 0; i < recording; i++) {
-		const struct recording_info *other = recording_info(loaded->recording[i]);
-
-		if (other->pid == info->pid && strcmp(other->host, info->host) == 0 &&
-		    strcmp(other->comm, info->comm) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void
 describe_processes(struct loaded *loaded, const struct options *options)
 {
 	const struct recording_info *first = recording_info(loaded->recording[0]);
 
-	loaded->process = xcalloc(loaded->count, sizeof(struct process *));
-	for (size_t i = 0; i < loaded->count; i++)
-		if (!is_known_process(loaded, i))
-			loaded->process[loaded->source.process_count++] =
-				make_process(recording_info(loaded->recording[i]), options);
+	loaded->process = make_process(first, options);
+	privacy_hide_all(options, loaded->source.profile);
 	snprintf(loaded->source.stats.runtimes, sizeof(loaded->source.stats.runtimes), "%s",
 		 first->runtime);
 	snprintf(loaded->source.stats.unread, sizeof(loaded->source.stats.unread), "%s",
 		 first->unread);
-	if (loaded->count == 1)
-		snprintf(loaded->source.stats.others, sizeof(loaded->source.stats.others), "%s",
-			 first->others);
+	if (loaded->count > 1)
+		return;
+	snprintf(loaded->source.stats.others, sizeof(loaded->source.stats.others), "%s",
+		 first->others);
+	snprintf(loaded->source.stats.cpu_group, sizeof(loaded->source.stats.cpu_group), "%s",
+		 first->cpu_group);
 }
 
 /* --- loading -------------------------------------------------------------------------------- */
@@ -146,19 +130,30 @@ open_files(struct loaded *loaded, const char *const *files, size_t count, struct
 	return rc;
 }
 
+static bool
+has_several_hosts(const struct loaded *loaded)
+{
+	for (size_t i = 1; i < loaded->count; i++)
+		if (strcmp(recording_info(loaded->recording[i])->host,
+			   recording_info(loaded->recording[0])->host) != 0)
+			return true;
+	return false;
+}
+
 static int
 load_files(struct loaded *loaded, const struct options *options, struct error *err)
 {
 	const struct recording_selection selection = part_selection(options);
 	const size_t count = loaded->count;
 	struct strbuf *label = xcalloc(count, sizeof(*label));
+	const bool hosts = has_several_hosts(loaded);
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct recording_info *info = recording_info(loaded->recording[i]);
 
 		strbuf_init(&label[i]);
-		strbuf_add_format(&label[i], "%s:%lld", info->host, (long long)info->pid);
+		strbuf_add_text(&label[i], info->host);
 		loaded->load[i] = (struct recording_load){
 			.selection = part_is_wanted(options) ? &selection : NULL,
 			.profile = loaded->source.profile,
@@ -166,7 +161,7 @@ load_files(struct loaded *loaded, const struct options *options, struct error *e
 			.names = loaded->names,
 			.symfs = options->symfs,
 			.number = (uint32_t)i,
-			.label = count > 1 ? label[i].data : NULL,
+			.label = hosts ? label[i].data : NULL,
 			.threads_only = options->green_use == GREEN_USE_OFF,
 			.stats = &loaded->source.stats,
 		};
@@ -192,8 +187,7 @@ set_source(struct loaded *loaded, const struct request *request)
 	loaded->source.names.stored = request->options->no_demangle ? NULL : recorded_names_find;
 	loaded->source.names.stored_context = loaded->names;
 	source_make_symbols(&loaded->source, request->options, NULL, NULL, &request->log);
-	loaded->source.process = loaded->process[0];
-	loaded->source.processes = loaded->process;
+	loaded->source.process = loaded->process;
 	loaded->source.began_ns = (uint64_t)first->began * NS_PER_SEC;
 	loaded->source.end = first->ended ? first->end : RUN_END_STOPPED;
 	loaded->source.note = loaded->note.data;
@@ -232,9 +226,7 @@ loaded_release(struct loaded *loaded)
 	source_release(&loaded->source);
 	modules_free(loaded->source.modules);
 	recorded_names_free(loaded->names);
-	for (size_t i = 0; i < loaded->source.process_count; i++)
-		process_free(loaded->process[i]);
-	free(loaded->process);
+	process_free(loaded->process);
 	free(loaded->load);
 	strbuf_release(&loaded->note);
 	strbuf_release(&loaded->part.text);

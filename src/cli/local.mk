@@ -26,11 +26,15 @@ libwallsample_a_SOURCES += \
 	src/cli/loaded.c \
 	src/cli/memory_limit.c \
 	src/cli/memory_limit_internal.h \
+	src/cli/names_advice.c \
+	src/cli/names_advice_internal.h \
 	src/cli/option_convert.c \
 	src/cli/option_parse.c \
 	src/cli/option_table.c \
 	src/cli/output.c \
 	src/cli/output_name.c \
+	src/cli/pager.c \
+	src/cli/pager_internal.h \
 	src/cli/request.c \
 	src/cli/rights.c \
 	src/cli/rights_internal.h \
@@ -48,4 +52,7 @@ libwallsample_a_SOURCES += \
 	src/cli/source.c \
 	src/cli/status_line_internal.h \
 	src/cli/status_line.c \
-	src/cli/target_choice.c
+	src/cli/target_choice.c \
+	src/cli/target_internal.h \
+	src/cli/target_members.c \
+	src/cli/target_set.c

@@ -127,22 +127,6 @@ convert_number(const struct conversion *c)
 }
 
 static int
-convert_pid(const struct conversion *c)
-{
-	if (parse_whole_u64(c->text, (uint64_t)c->row->min, (uint64_t)c->row->max, c->field))
-		return 0;
-	if (strspn(c->text, "0123456789") == strlen(c->text))
-		return convert_refuse(c, "a process id");
-	if (strspn(c->text, "0123456789,") == strlen(c->text))
-		return error_set(c->err, ERROR_USAGE,
-				 "%s: '%s' is a list, but wallsample samples one process at a time",
-				 c->label, c->text);
-	return error_set(c->err, ERROR_USAGE,
-			 "%s: '%s' is not a process id; --name %s finds a process by its name",
-			 c->label, c->text, c->text);
-}
-
-static int
 convert_fraction(const struct conversion *c)
 {
 	if (parse_double(c->text, c->row->min, c->row->max, c->field))
@@ -237,6 +221,27 @@ add_id(const struct conversion *c, uint64_t id)
 	list->id = xgrow(list->id, &capacity, list->count + 1, sizeof(*list->id));
 	list->id[list->count++] = id;
 	return 0;
+}
+
+/* Converts the id of a process, unless the list has it already. */
+static int
+convert_pid(const struct conversion *c, const char *item)
+{
+	const struct id_list *list = c->field;
+	uint64_t pid;
+
+	if (!parse_whole_u64(item, (uint64_t)c->row->min, (uint64_t)c->row->max, &pid)) {
+		if (strspn(c->text, "0123456789,") == strlen(c->text))
+			return convert_refuse(c, "a process id, or a list such as 812,813");
+		return error_set(c->err, ERROR_USAGE,
+				 "%s: '%s' is not a process id; --name %s finds a process by its "
+				 "name",
+				 c->label, item, item);
+	}
+	for (size_t i = 0; i < list->count; i++)
+		if (list->id[i] == pid)
+			return 0;
+	return add_id(c, pid);
 }
 
 static int
@@ -374,10 +379,12 @@ convert_choice(const struct conversion *c)
 {
 	const char *const *word = c->row->choices;
 	struct strbuf known = STRBUF_INIT;
+	const bool former = c->row->former != NULL && strcmp(c->row->former, c->text) == 0;
 	int number = 0, rc;
 
 	for (; word[number] != NULL; number++)
-		if (strcmp(word[number], c->text) == 0) {
+		if (strcmp(word[number], c->text) == 0 ||
+		    (former && number == c->row->former_choice)) {
 			memcpy(c->field, &number, sizeof(number));
 			return 0;
 		}
@@ -397,17 +404,16 @@ option_convert(const struct option_row *row, const char *label, const char *text
 		[OPTION_FLAG] = convert_flag,         [OPTION_COUNT] = convert_count,
 		[OPTION_TEXT] = convert_text,         [OPTION_TEXTS] = convert_texts,
 		[OPTION_REGEX] = convert_regex,       [OPTION_NUMBER] = convert_number,
-		[OPTION_PID] = convert_pid,           [OPTION_FRACTION] = convert_fraction,
-		[OPTION_DURATION] = convert_duration, [OPTION_SIZE] = convert_size,
-		[OPTION_MOMENT] = convert_moment,     [OPTION_RANGE] = convert_range,
-		[OPTION_RUNTIMES] = convert_runtimes, [OPTION_SPEEDUPS] = convert_speedups,
-		[OPTION_CHOICE] = convert_choice,
+		[OPTION_FRACTION] = convert_fraction, [OPTION_DURATION] = convert_duration,
+		[OPTION_SIZE] = convert_size,         [OPTION_MOMENT] = convert_moment,
+		[OPTION_RANGE] = convert_range,       [OPTION_RUNTIMES] = convert_runtimes,
+		[OPTION_SPEEDUPS] = convert_speedups, [OPTION_CHOICE] = convert_choice,
 	};
 	/* For each type whose argument is a list: the converter of one item. */
 	static int (*const item_converters[])(const struct conversion *, const char *) = {
-		[OPTION_TIDS] = convert_tid,     [OPTION_GREEN] = convert_green_id,
-		[OPTION_STATES] = convert_state, [OPTION_GILS] = convert_gil,
-		[OPTION_CHOICE] = NULL,
+		[OPTION_PIDS] = convert_pid,       [OPTION_TIDS] = convert_tid,
+		[OPTION_GREEN] = convert_green_id, [OPTION_STATES] = convert_state,
+		[OPTION_GILS] = convert_gil,       [OPTION_CHOICE] = NULL,
 	};
 	const struct conversion c = {
 		.row = row,

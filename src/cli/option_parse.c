@@ -210,7 +210,8 @@ nearest_command(const struct command *commands, const char *word)
 static bool
 has_target(const struct options *options)
 {
-	return options->pid != 0 || options->name != NULL || options->core != NULL;
+	return options->pids.count > 0 || options->cgroups.count > 0 ||
+	       options->containers.count > 0 || options->name != NULL || options->core != NULL;
 }
 
 /*
@@ -257,11 +258,6 @@ static int
 take_option(const struct option_row *row, const char *label, const char *attached,
 	    struct words *words, struct options *options, struct error *err)
 {
-	if (row->type == OPTION_PID && option_is_given(options, row))
-		return error_set(err, ERROR_USAGE,
-				 "%s is given twice, but one process is sampled at a time: run "
-				 "wallsample once for each",
-				 label);
 	options->given[row - option_table] = true;
 	if (!(option_commands(row) & options->verb->bit))
 		return error_set(err, ERROR_USAGE,
@@ -421,8 +417,11 @@ options_release(struct options *options)
 	free(options->words);
 	free(options->files.text);
 	free(options->debug_dirs.text);
+	free(options->cgroups.text);
+	free(options->containers.text);
 	free(options->progress.text);
 	free(options->filter.exclude_thread.text);
+	free(options->pids.id);
 	free(options->filter.tids.id);
 	free(options->filter.green.id);
 	option_free_regex(options->filter.include);

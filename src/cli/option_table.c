@@ -19,7 +19,7 @@
 #define OPT_TEXTS(field) .type = OPTION_TEXTS, FIELD(field, struct text_list)
 #define OPT_REGEX(field) .type = OPTION_REGEX, FIELD(field, regex_t *)
 #define OPT_NUMBER(field) .type = OPTION_NUMBER, FIELD(field, uint64_t)
-#define OPT_PID(field) .type = OPTION_PID, FIELD(field, uint64_t)
+#define OPT_PIDS(field) .type = OPTION_PIDS, FIELD(field, struct id_list)
 #define OPT_FRACTION(field) .type = OPTION_FRACTION, FIELD(field, double)
 #define OPT_DURATION(field) .type = OPTION_DURATION, FIELD(field, uint64_t)
 #define OPT_SIZE(field) .type = OPTION_SIZE, FIELD(field, uint64_t)
@@ -52,14 +52,28 @@ const struct option_row option_table[] = {
 	{ .group = "The program",
 	  .name = "pid",
 	  .brief = "sample this running process",
-	  .commands = FOR_ATTACHING | FOR_CAUSAL, .letter = 'p', .argument = "PID",
-	  OPT_PID(pid), .min = 1, .max = PROCESS_ID_LIMIT,
-	  .help = "sample this running process" },
+	  .commands = FOR_ATTACHING | FOR_CAUSAL, .letter = 'p', .argument = "PID[,PID]",
+	  OPT_PIDS(pids), .min = 1, .max = PROCESS_ID_LIMIT,
+	  .help = "sample this running process; several processes are sampled together, and the "
+		  "option may be given again" },
 	{ .name = "name",
 	  .brief = "sample the process with this name",
 	  .commands = FOR_ATTACHING | FOR_CAUSAL, .argument = "GLOB",
 	  OPT_TEXT(name),
 	  .help = "sample the one process whose command name matches this pattern" },
+	{ .name = "all", .commands = FOR_ATTACHING, OPT_FLAG(all),
+	  .help = "with --name: sample all processes of that name together, also those that start "
+		  "during the run" },
+	{ .name = "children",
+	  .commands = FOR_ATTACHING, .letter = 's', OPT_FLAG(children),
+	  .help = "sample the descendants of these processes, too, also those that start during "
+		  "the run" },
+	{ .name = "cgroup", .commands = FOR_ATTACHING, .argument = "PATH", OPT_TEXTS(cgroups),
+	  .help = "sample all processes of this control group and of those below it, now and "
+		  "later; may be given several times" },
+	{ .name = "container", .commands = FOR_ATTACHING, .argument = "ID", OPT_TEXTS(containers),
+	  .help = "sample all processes of the container whose id begins with these digits (at "
+		  "least 4), now and later; may be given several times" },
 	{ .name = "core",
 	  .brief = "show the threads of a core file",
 	  .commands = FOR_DUMP | FOR_CORE, .argument = "FILE", OPT_TEXT(core),
@@ -182,11 +196,12 @@ const struct option_row option_table[] = {
 	{ .group = "How they are shown",
 	  .name = "by", .commands = FOR_REPORTS | FOR_CAUSAL, .argument = "WHAT",
 	  OPT_CHOICE(by, enum view_key, by_words), .fallback = "function",
-	  .help = "what a frame stands for: function, line, module, source, thread, state, "
-		  "lock (the object that a thread waits for) or gil; causal: the first three" },
+	  .help = "what a frame stands for: function, line, module, source, thread, process, "
+		  "state, lock (the object that a thread waits for) or gil; causal: the first "
+		  "three" },
 	{ .name = "sort", .argument = "WEIGHT", OPT_CHOICE(sort, enum weight, sort_words),
-	  .fallback = "wall",
-	  .help = "the weight that functions are ordered by: wall, overhead (CPU time) or "
+	  .former = "overhead", .former_choice = WEIGHT_CPU, .fallback = "wall",
+	  .help = "the weight that functions are ordered by: wall, cpu (CPU time) or "
 		  "latency (real time)" },
 	{ .name = "blame", .commands = FOR_REPORT_OF_ONE, OPT_FLAG(filter.blame),
 	  .help = "instead of samples show the stacks of lock holders, with the time that "

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,6 +12,7 @@
 
 #include "cli/ascii_internal.h"
 #include "cli/cli_internal.h"
+#include "cli/pager_internal.h"
 #include "cli/signals_internal.h"
 
 /* --- the folder of a file ------------------------------------------------------------ */
@@ -304,47 +304,23 @@ output_open(struct output *output, const char *path, struct error *err)
 	return rc;
 }
 
-/*
- * After EAGAIN, waits until the descriptor, which another process made non-blocking, is writable.
- * Then returns true; returns false at once for any other errno. Does not change errno.
- */
-static bool
-wait_for_room(int fd)
-{
-	struct pollfd wait = { .fd = fd, .events = POLLOUT };
-
-	if (errno != EAGAIN)
-		return false;
-	(void)poll(&wait, 1, -1);
-	errno = EAGAIN;
-	return true;
-}
-
-/* Writes all bytes, or returns false with errno set. */
-static bool
-write_all(int fd, const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t done = write(fd, text, length);
-
-		/* A signal that ends sampling does not interrupt the writing of the report. */
-		if (done < 0 && (errno == EINTR || wait_for_room(fd)))
-			continue;
-		if (done < 0)
-			return false;
-		text += done;
-		length -= (size_t)done;
-	}
-	return true;
-}
-
 /* The cookie of a stream that keeps the errno of a failed write; stdio keeps only a flag. */
 struct sink {
 	int fd;
 	int number; /* errno of the first failed write; 0: none failed */
 	bool ascii; /* the text is written through the filter */
 	struct ascii_filter filter;
+	struct strbuf *text; /* gets the text in place of the descriptor; NULL: none */
 };
+
+static void
+sink_put(struct sink *sink, const char *text, size_t length)
+{
+	if (sink->text != NULL)
+		strbuf_add(sink->text, text, length);
+	else if (sink->number == 0 && !file_write_all(sink->fd, text, length))
+		sink->number = errno;
+}
 
 static ssize_t
 sink_write(void *cookie, const char *text, size_t length)
@@ -355,9 +331,7 @@ sink_write(void *cookie, const char *text, size_t length)
 	strbuf_add_text(&ascii, "");
 	if (sink->ascii)
 		ascii_add(&sink->filter, text, length, &ascii);
-	if (sink->number == 0 && !write_all(sink->fd, sink->ascii ? ascii.data : text,
-					    sink->ascii ? ascii.length : length))
-		sink->number = errno;
+	sink_put(sink, sink->ascii ? ascii.data : text, sink->ascii ? ascii.length : length);
 	strbuf_release(&ascii);
 	return sink->number == 0 ? (ssize_t)length : 0;
 }
@@ -377,8 +351,8 @@ fill(struct sink *sink, int (*write)(void *context, FILE *out, struct error *err
 	rc = write(context, out, err);
 	(void)fclose(out);
 	ascii_end(&sink->filter, &rest);
-	if (rest.length > 0 && sink->number == 0 && !write_all(sink->fd, rest.data, rest.length))
-		sink->number = errno;
+	if (rest.length > 0)
+		sink_put(sink, rest.data, rest.length);
 	strbuf_release(&rest);
 	return rc;
 }
@@ -407,17 +381,25 @@ replace_file(const struct output *output, int (*write)(void *context, FILE *out,
 }
 
 int
-output_write(const struct output *output, int (*write)(void *context, FILE *out, struct error *err),
-	     void *context, struct error *err)
+output_write(const struct output *output, bool pages,
+	     int (*write)(void *context, FILE *out, struct error *err), void *context,
+	     struct error *err)
 {
+	const bool terminal = output->fd >= 0 && isatty(output->fd) == 1;
+	struct strbuf text = STRBUF_INIT;
 	struct sink sink = { .fd = output->fd };
 	int rc;
 
-	/* Files and pipes get UTF-8 in any locale: what reads them need not know this one. */
-	sink.ascii = sink.fd >= 0 && isatty(sink.fd) == 1 && !ascii_locale_is_utf8();
 	if (output->fd < 0)
 		return replace_file(output, write, context, err);
+	/* Files and pipes get UTF-8 in any locale: their readers may have another locale. */
+	sink.ascii = terminal && !ascii_locale_is_utf8();
+	sink.text = terminal && pages && output->path == NULL ? &text : NULL;
 	rc = fill(&sink, write, context, err);
+	if (text.length > 0 && !pager_show(text.data, text.length, output->fd) &&
+	    !file_write_all(output->fd, text.data, text.length))
+		sink.number = errno;
+	strbuf_release(&text);
 	return rc == 0 && sink.number != 0 ? output_refuse(output, strerror(sink.number), err) : rc;
 }
 

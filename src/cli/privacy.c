@@ -46,6 +46,17 @@ privacy_hide_words(const struct options *options, struct process *process)
 	process->cmdline = xstrdup(HIDDEN);
 }
 
+void
+privacy_hide_all(const struct options *options, struct profile *profile)
+{
+	for (uint32_t i = 0; options->no_cmdline && i < profile_process_count(profile); i++) {
+		const struct profile_process *process = profile_process(profile, i);
+
+		profile_add_process(profile, process->pid, process->start_time,
+				    profile_text(profile, process->name), HIDDEN);
+	}
+}
+
 char *
 privacy_own_words(const struct options *options)
 {

@@ -35,6 +35,49 @@ check_blame(const struct request *request, struct error *err)
 	return 0;
 }
 
+/* Refuses an option that has no effect on a report in this format. */
+static int
+check_format_options(const struct options *options, const struct exporter *exporter,
+		     struct error *err)
+{
+	const bool reports = (options->verb->bit & (FOR_DIFF | FOR_DUMP)) == 0;
+	const bool code = options->by == VIEW_BY_FUNCTION || options->by == VIEW_BY_LINE ||
+			  options->by == VIEW_BY_MODULE;
+	const struct {
+		bool given;
+		const char *name;
+		unsigned bit;
+	} all[] = {
+		{ options->tree, "--tree", EXPORT_CALLERS },
+		{ options->focus != NULL, "--focus", EXPORT_CALLERS },
+		{ options->full, "--full", EXPORT_CALLERS },
+		{ options->lines, "--lines", EXPORT_BY },
+		{ options->by != VIEW_BY_FUNCTION, "--by", code ? EXPORT_BY : EXPORT_BY_OTHER },
+		{ options->threads, "-t", EXPORT_THREADS },
+		{ options->limit != 0, "-n", EXPORT_LIMIT },
+		{ options->sort != WEIGHT_WALL, "--sort", EXPORT_SORT },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		const bool by = (all[i].bit & (EXPORT_BY | EXPORT_BY_OTHER)) != 0;
+
+		if (!all[i].given || (exporter->options & all[i].bit) != 0 ||
+		    (all[i].bit != EXPORT_CALLERS && !reports))
+			continue;
+		if (all[i].bit == EXPORT_CALLERS)
+			return error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
+					 all[i].name, exporter->name);
+		if (by && !options->lines)
+			return error_set(err, ERROR_USAGE,
+					 "--by %s has no effect on the format %s: leave it out",
+					 view_key_word(options->by), exporter->name);
+		return error_set(err, ERROR_USAGE,
+				 "%s has no effect on the format %s: leave it out", all[i].name,
+				 exporter->name);
+	}
+	return 0;
+}
+
 int
 request_check_report(struct request *request, struct error *err)
 {
@@ -52,13 +95,8 @@ request_check_report(struct request *request, struct error *err)
 		rc = error_set(err, ERROR_USAGE,
 			       "--lines shows lines, and --by asks for something "
 			       "else: give one of the two");
-	if (rc == 0 && (options->tree || options->focus != NULL || options->full) &&
-	    !request->exporter->has_callers)
-		rc = error_set(err, ERROR_USAGE, "%s is for the text report, not for %s",
-			       options->tree          ? "--tree" :
-			       options->focus != NULL ? "--focus" :
-							"--full",
-			       request->exporter->name);
+	if (rc == 0)
+		rc = check_format_options(options, request->exporter, err);
 	if (rc == 0 && options->filter.blame)
 		rc = check_blame(request, err);
 	if (rc == 0 && options->green_use == GREEN_USE_OFF &&

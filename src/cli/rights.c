@@ -38,7 +38,7 @@ refuse_right(const char *what, struct error *err)
 static bool
 attaches(const struct options *options)
 {
-	return options->core == NULL && (options->pid != 0 || options->name != NULL) &&
+	return options->core == NULL && options->command == NULL &&
 	       (options->verb->bit & (FOR_ATTACHING | FOR_CAUSAL)) != 0;
 }
 
@@ -75,16 +75,38 @@ rights_check(const struct options *options, struct error *err)
 
 /* --- a run ---------------------------------------------------------------------------------- */
 
-/* Makes the OOM killer choose wallsample first (proc_pid_oom_score_adj(5)). */
+/* oom_score_adj before raise_oom_score(); "": it was not raised. */
+static char oom_score[16];
+
 static void
-raise_oom_score(void)
+write_oom_score(const char *score)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	(void)!write(fd, "1000", 4);
+	(void)!write(fd, score, strlen(score));
 	close(fd);
+}
+
+/* Makes the OOM killer choose wallsample first (proc_pid_oom_score_adj(5)). */
+static void
+raise_oom_score(void)
+{
+	char *before = file_read_text(AT_FDCWD, "/proc/self/oom_score_adj", sizeof(oom_score),
+				      NULL);
+
+	if (before != NULL)
+		snprintf(oom_score, sizeof(oom_score), "%s", before);
+	free(before);
+	write_oom_score("1000");
+}
+
+void
+rights_restore_oom_score(void)
+{
+	if (oom_score[0] != '\0')
+		write_oom_score(oom_score);
 }
 
 /* True if files can be created in the output's folder with the effective capabilities; the output
@@ -107,8 +129,8 @@ is_sticky(const struct output *output)
 	       (folder.st_mode & S_ISVTX) != 0 && folder.st_uid != geteuid();
 }
 
-/* The capabilities that all threads keep. */
-static uint64_t kept;
+/* The capabilities that all threads keep while sampling, and after it. */
+static uint64_t kept, kept_later;
 
 /* capset(2) and prctl(2) act on the calling thread only. */
 static void
@@ -118,8 +140,30 @@ reduce_thread(void)
 	(void)capability_set(kept, kept);
 }
 
+/*
+ * Returns capabilities that stand in for missing ones of NEEDED. Without CAP_SYS_PTRACE, as in a
+ * container, the kernel permits access to a process of the same user only if the tracer has all
+ * permitted capabilities of that process (cap_ptrace_access_check, security/commoncap.c in Linux).
+ * Without CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE permits reading the files in /proc of a process of
+ * another user.
+ */
+static uint64_t
+substitutes(const struct target *target, uint64_t permitted)
+{
+	uint64_t result = 0, one;
+
+	if ((permitted & BIT(CAP_SYS_PTRACE)) == 0) {
+		for (size_t i = 0; i < target->count; i++)
+			if (process_read_capabilities(target->member[i]->process, &one))
+				result |= one;
+	} else if ((permitted & BIT(CAP_DAC_READ_SEARCH)) == 0) {
+		result = BIT(CAP_DAC_OVERRIDE);
+	}
+	return result;
+}
+
 void
-rights_reduce(const struct output *output, bool signals)
+rights_reduce(const struct output *output, const struct target *target)
 {
 	uint64_t permitted;
 
@@ -130,7 +174,7 @@ rights_reduce(const struct output *output, bool signals)
 	/* Opening /proc/PID/map_files needs one of the two; before Linux 5.9, CAP_SYS_ADMIN. */
 	if ((permitted & BIT(CAP_CHECKPOINT_RESTORE)) == 0)
 		kept |= BIT(CAP_SYS_ADMIN);
-	if (signals)
+	if (target->is_command)
 		kept |= BIT(CAP_KILL);
 	kept &= permitted;
 	if (!capability_set(kept, permitted))
@@ -139,6 +183,9 @@ rights_reduce(const struct output *output, bool signals)
 		kept |= BIT(CAP_DAC_OVERRIDE) & permitted;
 	if (is_sticky(output))
 		kept |= BIT(CAP_FOWNER) & permitted;
+	kept_later = kept &
+		     ~(BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_SYS_ADMIN));
+	kept |= substitutes(target, permitted) & permitted;
 	reduce_thread();
 	supervisor_call(reduce_thread);
 }
@@ -146,6 +193,6 @@ rights_reduce(const struct output *output, bool signals)
 void
 rights_end_sampling(void)
 {
-	kept &= ~(BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_SYS_ADMIN));
+	kept = kept_later;
 	reduce_thread();
 }

@@ -9,6 +9,7 @@
 #include "cli/cli_internal.h"
 #include "cli/signals_internal.h"
 #include "cli/status_line_internal.h"
+#include "cli/target_internal.h"
 #include "wallsample/analysis/view.h"
 #include "wallsample/recording/recording_read.h"
 
@@ -34,15 +35,12 @@ void request_release(struct request *request);
 
 /* The data of a report, from a live process, a core file or recordings. */
 struct source {
-	struct profile *profile;       /* owned */
-	struct modules *modules;       /* owned by the creator of the source */
-	struct symbols_config names;   /* borrowed by `symbols` */
-	struct symbols *symbols;       /* owned */
-	struct async_tasks *async;     /* owned; NULL unless the source is a dump */
-	const struct process *process; /* borrowed */
-	/* borrowed; of recordings all processes, of which `process` is the first; else NULL */
-	struct process *const *processes;
-	size_t process_count;
+	struct profile *profile;         /* owned */
+	struct modules *modules;         /* owned by the creator of the source */
+	struct symbols_config names;     /* borrowed by `symbols` */
+	struct symbols *symbols;         /* owned */
+	struct async_tasks *async;       /* owned; NULL unless the source is a dump */
+	const struct process *process;   /* borrowed */
 	const struct core_end *core_end; /* borrowed; how the process ended; NULL: no core file */
 	struct run_stats stats;
 	enum run_end end;
@@ -52,24 +50,24 @@ struct source {
 
 /* Raises the limit of open files, then creates source->modules and source->profile. */
 void source_init(struct source *source);
-/* Creates source->symbols. Borrows root (debug_files_config.root), jit (may be NULL) and log. */
+/* Creates source->symbols. Borrows root (debug_files_config.root), epochs (may be NULL) and log. */
 void source_make_symbols(struct source *source, const struct options *options, const char *root,
-			 const struct jit *jit, const struct log *log);
+			 const struct jit_epochs *epochs, const struct log *log);
 void source_release(struct source *source);
 
 /* The part of the sampled time that a report covers. */
 struct part {
-	struct profile *profile; /* borrowed; NULL: the profile of the source */
-	/* borrowed recordings with the times of samples; or NULL */
-	struct recording *const *recording;
+	struct profile *profile;            /* borrowed; NULL: the profile of the source */
+	struct recording *const *recording; /* borrowed, with the times of samples; or NULL */
 	size_t recording_count;
 	struct strbuf text; /* describes the part; empty if the part is all the time */
 };
 
-/*
- * Writes a report or dump of a source, and prints the path of the written file. `snapshot`:
- * sampling continues. `part` is borrowed.
- */
+/* True if a pager may show a report: not of a run that continues, and not while a started command,
+ * which Ctrl-C in the pager would interrupt, has not ended. */
+bool source_may_page(const struct options *options, bool ended, bool snapshot);
+/* Writes a report or dump of a source, and prints the path of the written file. `snapshot`:
+ * sampling continues. `part` is borrowed. */
 int source_write(const struct request *request, const struct source *source,
 		 const struct part *part, bool snapshot, struct error *err);
 
@@ -91,7 +89,7 @@ struct loaded {
 	struct recording_load *load;  /* by recording: its group, and the times of the group */
 	size_t count;                 /* number of recordings */
 	struct recorded_names *names;
-	struct process **process;     /* the targets, each once: source.process_count */
+	struct process *process;      /* the first process */
 	struct strbuf note;           /* when and where the recordings were made */
 	uint64_t selected_ns, all_ns; /* sums over the groups: time of the part, whole time */
 };
@@ -111,11 +109,9 @@ struct run {
 	struct source source;
 	struct target target;
 	struct status_line status;
-	struct file_proxy *files; /* by which files of the target are read */
-	struct maps *maps;
-	struct jit *jit;
-	struct jit_objects *jit_objects;
-	char root[32]; /* the path of the target's root directory */
+	struct file_proxy *files;  /* by which files of the target are read */
+	struct jit_epochs *epochs; /* of the generated code of all processes */
+	char root[32];             /* the path of the target's root directory */
 	struct sampler *sampler;
 	bool records;              /* the output is a recording */
 	bool is_private;           /* the target is another user's (privacy_of_process) */

@@ -163,7 +163,7 @@ sample_write(struct run *run, bool snapshot, struct error *err)
 	int rc = 0;
 
 	if (snapshot)
-		jit_refresh(run->jit);
+		target_refresh_code(&run->target);
 	if (run->record_error.kind != ERROR_NONE) {
 		*err = run->record_error;
 		return -(int)err->kind;

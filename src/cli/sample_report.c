@@ -3,29 +3,71 @@
  * sample_report.c - prints messages at the beginning and at the end of a run of the sampler, and
  * deadlocks.
  */
+#include <string.h>
+
 #include "cli/run_internal.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/analysis/waiting.h"
 
+/* Most process ids in a message. */
+#define PIDS_MOST 8
+
+/* Adds "process 812 (nginx) of user www-data". */
+static void
+add_one(const struct process *process, struct strbuf *out)
+{
+	char name[USER_NAME_SIZE];
+	uid_t uid;
+
+	strbuf_add_format(out, "process %d (%s)", (int)process->pid, process->comm);
+	if (process_read_uid(process, &uid) && !user_is_own(uid))
+		strbuf_add_format(out, " of user %s", user_name(uid, name));
+}
+
+/* Adds "3 processes (nginx 812, 813, php-fpm 900)". */
+static void
+add_several(const struct target *target, struct strbuf *out)
+{
+	strbuf_add_format(out, "%zu processes ", target->count);
+	if (target->set != NULL) {
+		strbuf_add_text(out, "(");
+		process_set_describe(target->set, out);
+		strbuf_add_text(out, ")");
+		return;
+	}
+	strbuf_add_text(out, "(");
+	for (size_t i = 0; i < target->count && i < PIDS_MOST; i++) {
+		const struct process *process = target->member[i]->process;
+		const bool named = i == 0 ||
+				   strcmp(target->member[i - 1]->process->comm, process->comm) != 0;
+
+		strbuf_add_format(out, "%s%s%s%d", i > 0 ? ", " : "", named ? process->comm : "",
+				  named ? " " : "", (int)process->pid);
+	}
+	strbuf_add_text(out, target->count > PIDS_MOST ? ", …)" : ")");
+}
+
 void
 sample_say_start(const struct run *run)
 {
-	const struct process *process = run->target.process;
 	const struct options *options = run->request.options;
-	char owner[USER_NAME_SIZE + 16] = "", name[USER_NAME_SIZE];
-	uid_t uid;
+	const bool many = run->target.count > 1 || run->target.set != NULL;
+	struct strbuf what = STRBUF_INIT;
 
-	if (process_read_uid(process, &uid) && !user_is_own(uid))
-		snprintf(owner, sizeof(owner), " of user %s", user_name(uid, name));
+	strbuf_add_text(&what, "");
+	if (many)
+		add_several(&run->target, &what);
+	else
+		add_one(target_first(&run->target), &what);
 	if (options->duration_ns > 0)
 		log_say(&run->request.log, LOG_NORMAL,
-			"sampling process %d (%s)%s %.10g times a second for %s; Ctrl-C ends it",
-			(int)process->pid, process->comm, owner, options->rate_hz,
-			say_duration(options->duration_ns).text);
+			"sampling %s %.10g times a second for %s; Ctrl-C ends it", what.data,
+			options->rate_hz, say_duration(options->duration_ns).text);
 	else
 		log_say(&run->request.log, LOG_NORMAL,
-			"sampling process %d (%s)%s %.10g times a second until it ends or Ctrl-C",
-			(int)process->pid, process->comm, owner, options->rate_hz);
+			"sampling %s %.10g times a second until %s or Ctrl-C", what.data,
+			options->rate_hz, many ? "they end" : "it ends");
+	strbuf_release(&what);
 }
 
 static void
@@ -83,8 +125,8 @@ say_numbers(const struct run *run)
 	const struct run_stats *stats = &run->source.stats;
 
 	log_say(&run->request.log, LOG_VERBOSE,
-		"%llu ticks, %llu looks at a thread; stacks: %llu reused, %llu read without a "
-		"stop, %llu in a stop",
+		"%llu ticks, thread states read %llu times; stacks: %llu reused, %llu read "
+		"without a stop, %llu in a stop",
 		(unsigned long long)stats->ticks, (unsigned long long)stats->looks,
 		(unsigned long long)stats->reused, (unsigned long long)stats->read,
 		(unsigned long long)stats->stopped);
@@ -102,7 +144,8 @@ sample_say_end(const struct run *run)
 	if (run->target.is_command)
 		say_command_end(run);
 	else if (run->source.end == RUN_END_EXITED)
-		log_say(&run->request.log, LOG_NORMAL, "process %d has ended",
+		log_say(&run->request.log, LOG_NORMAL,
+			run->target.count > 1 ? "all processes have ended" : "process %d has ended",
 			(int)run->target.pid);
 	say_numbers(run);
 }

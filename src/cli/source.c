@@ -7,6 +7,7 @@
 
 #include "wallsample/format/exporters.h"
 #include "cli/again_internal.h"
+#include "cli/names_advice_internal.h"
 #include "cli/run_internal.h"
 #include "wallsample/report/quantity.h"
 
@@ -34,7 +35,7 @@ source_init(struct source *source)
 
 void
 source_make_symbols(struct source *source, const struct options *options, const char *root,
-		    const struct jit *jit, const struct log *log)
+		    const struct jit_epochs *epochs, const struct log *log)
 {
 	source->names.demangle = !options->no_demangle;
 	source->names.inlines = !options->no_inlines;
@@ -46,7 +47,7 @@ source_make_symbols(struct source *source, const struct options *options, const 
 		.root = root,
 		.log = log,
 	};
-	source->names.jit = jit;
+	source->names.jit = epochs;
 	source->symbols = symbols_create(source->modules, &source->names);
 }
 
@@ -197,76 +198,6 @@ write_view(void *context, FILE *out, struct error *err)
 	return -(int)err->kind;
 }
 
-/* Addresses of debuginfod servers by distribution: `id` is the ID of os-release(5). */
-static const struct {
-	const char *id, *server;
-} debuginfod_servers[] = {
-	{ "debian", "https://debuginfod.debian.net" },
-	{ "ubuntu", "https://debuginfod.ubuntu.com" },
-	{ "fedora", "https://debuginfod.fedoraproject.org" },
-	{ "arch", "https://debuginfod.archlinux.org" },
-	{ "opensuse", "https://debuginfod.opensuse.org" },
-};
-
-/*
- * Returns the debuginfod server of the running distribution; if none is known, the server of
- * elfutils, which serves many distributions.
- */
-static const char *
-find_server(void)
-{
-	const char *server = "https://debuginfod.elfutils.org";
-	FILE *file = fopen("/etc/os-release", "re");
-	char line[256], id[64];
-
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, "ID=", 3) != 0)
-			continue;
-		snprintf(id, sizeof(id), "%s", line + 3 + (line[3] == '"'));
-		id[strcspn(id, "\"-\n")] = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(debuginfod_servers); i++)
-			if (strcmp(id, debuginfod_servers[i].id) == 0)
-				server = debuginfod_servers[i].server;
-	}
-	if (file != NULL)
-		fclose(file);
-	return server;
-}
-
-/*
- * Appends advice on how to get names for unnamed frames: debug packages, or a debuginfod server.
- * Call this function after all frames are looked up.
- */
-static void
-add_names_hint(struct strbuf *hint, enum debuginfod_state servers)
-{
-	strbuf_add_text(hint, "Names come with the debug packages of these files "
-			      "(-dbgsym, -debuginfo)");
-	switch (servers) {
-	case DEBUGINFOD_NOT_BUILT:
-		strbuf_add_text(hint, ".");
-		return;
-	case DEBUGINFOD_NOT_WANTED:
-		strbuf_add_format(hint, ", or with DEBUGINFOD_URLS=%s and --debuginfod=net.",
-				  find_server());
-		return;
-	case DEBUGINFOD_NO_ADDRESS:
-		strbuf_add_format(hint, ", or with DEBUGINFOD_URLS=%s, which is not set now.",
-				  find_server());
-		return;
-	case DEBUGINFOD_UNUSABLE:
-		strbuf_add_text(hint, "; no server was asked: libdebuginfod cannot be used here.");
-		return;
-	case DEBUGINFOD_GIVEN_UP:
-		strbuf_add_text(hint, "; the servers of $DEBUGINFOD_URLS were given up on.");
-		return;
-	case DEBUGINFOD_IN_USE:
-		strbuf_add_text(hint, "; what the servers of $DEBUGINFOD_URLS have does not name "
-				      "these frames.");
-		return;
-	}
-}
-
 static enum view_key
 choose_key(const struct request *request)
 {
@@ -310,22 +241,44 @@ views_release(struct views *views)
 		view_free(views->lines);
 }
 
+/* Returns the number of the option -n, or `usual` without one. */
+static size_t
+limit_or(const struct options *options, size_t usual)
+{
+	return options->limit != 0 ? options->limit : usual;
+}
+
+bool
+source_may_page(const struct options *options, bool ended, bool snapshot)
+{
+	return !snapshot && (options->command == NULL || ended);
+}
+
+/* Returns the profile of the part. Its times per parallelism agree with those of its CPU time. */
+static struct profile *
+profile_of_part(const struct source *source, const struct part *part)
+{
+	struct profile *profile = part->profile != NULL ? part->profile : source->profile;
+
+	if (source->stats.calibrated)
+		profile_calibrate_parallelism(profile);
+	return profile;
+}
+
 int
 source_write(const struct request *request, const struct source *source, const struct part *part,
 	     bool snapshot, struct error *err)
 {
 	const struct options *options = request->options;
-	const size_t limit = options->limit;
 	/* With --blame, samples have no times. */
 	const bool has_time = !options->filter.blame && part->recording_count > 0;
 	struct error wrong = { .kind = ERROR_NONE };
+	struct names_advice advice;
 	struct export_input input = {
 		.recordings = has_time ? part->recording : NULL,
 		.recording_count = has_time ? part->recording_count : 0,
 		.error = &wrong,
 		.process = source->process,
-		.processes = source->processes,
-		.process_count = source->process_count,
 		.core_end = source->core_end,
 		.async = source->async,
 		.modules = source->modules,
@@ -334,42 +287,41 @@ source_write(const struct request *request, const struct source *source, const s
 		.end = source->end,
 		.snapshot = snapshot,
 		.full = options->full,
-		.table = limit != 0 || options->sort != WEIGHT_WALL,
+		.table = options->limit != 0 || options->sort != WEIGHT_WALL,
 		.by_thread = options->threads,
 		.sort = options->sort,
-		.limit = limit != 0 ? limit : TABLE_ROWS,
-		.tree = options->tree ? (limit != 0 ? limit : TREE_LINES) : 0,
+		.limit = limit_or(options, TABLE_ROWS),
+		.tree = options->tree ? limit_or(options, TREE_LINES) : 0,
 		.focus = options->focus,
-		.thread_limit = limit != 0 ? limit : THREAD_TABLE_ROWS,
+		.thread_limit = limit_or(options, THREAD_TABLE_ROWS),
 		.columns = output_columns(&request->output),
 		.colour = output_shows_colours(&request->output),
 		.filtered = options_are_filtered(options),
 		.note = source->note,
 		.part = part->text.length > 0 ? part->text.data : NULL,
+		.advice = &advice,
 	};
-	struct profile *profile = part->profile != NULL ? part->profile : source->profile;
 	struct writing writing = { request->exporter, &input, options->verb->bit == FOR_DUMP };
-	struct strbuf hint = STRBUF_INIT;
 	struct views views;
 	struct again again;
 	int rc;
 
-	if (source->stats.calibrated)
-		profile_calibrate_parallelism(profile);
-	views_make(request, source, profile, &views);
-	add_names_hint(&hint, symbols_debuginfod_state(source->symbols));
+	views_make(request, source, profile_of_part(source, part), &views);
 	input.view = views.view;
 	input.functions = views.functions;
 	input.lines = views.lines;
-	input.names_hint = hint.data;
+	names_advice_make(&input, symbols_debuginfod_state(source->symbols),
+			  !snapshot && request->exporter->in_words && !writing.dumps, &advice);
 	if (again_make(options, &again)) {
 		input.again_before = again.before.data;
 		input.again_after = again.after.data;
 	}
-	rc = output_write(&request->output, write_view, &writing, err);
+	rc = output_write(&request->output,
+			  source_may_page(options, source->end == RUN_END_EXITED, snapshot),
+			  write_view, &writing, err);
 	if (rc == 0)
 		say_written(request, source, views.view, &input);
-	strbuf_release(&hint);
+	names_advice_release(&advice);
 	again_release(&again);
 	views_release(&views);
 	return rc;

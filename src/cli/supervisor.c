@@ -112,9 +112,11 @@ static void __attribute__((noreturn)) kill_watched(void)
 				shared->text[0] != '\0' ? "; " : "", shared->text);
 	} else {
 		size = snprintf(line, sizeof(line),
-				"wallsample: process %d does not react and cannot be killed (state "
-				"%c); threads of the program may be stopped until it can\n",
-				(int)starter.watched, read_state());
+				"wallsample: process %d did not react for %d ms, and has not ended "
+				"within %d ms after SIGKILL (state %c); threads of the program may "
+				"be stopped until process %d ends\n",
+				(int)starter.watched, SUPERVISOR_LOOK_MS * SUPERVISOR_LOOKS,
+				KILL_MS, read_state(), (int)starter.watched);
 	}
 	(void)!write(STDERR_FILENO, line, (size_t)size);
 	if (!killed && poll(&ended, 1, -1) > 0)

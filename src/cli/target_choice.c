@@ -4,25 +4,33 @@
 #include <sys/wait.h>
 
 #include "cli/cli_internal.h"
-#include "wallsample/process/attach.h"
+#include "cli/target_internal.h"
 #include "wallsample/process/find.h"
 
 int
 target_check_usage(const struct options *options, struct error *err)
 {
-	int given = (options->pid != 0) + (options->name != NULL) + (options->command != NULL);
+	const bool groups = options->cgroups.count + options->containers.count > 0;
+	const int given = (options->pids.count > 0) + (options->name != NULL) +
+			  (options->command != NULL);
 
-	if (options->verb->bit == FOR_DUMP && (given == 0 || options->command != NULL))
+	if (options->verb->bit == FOR_DUMP && ((given == 0 && !groups) || options->command != NULL))
 		return error_set(err, ERROR_USAGE,
 				 "no process is given: -p PID, --name GLOB or "
 				 "--core FILE; wallsample dump -h explains");
-	if (given == 0)
+	if (given == 0 && !groups)
 		return error_set(err, ERROR_USAGE,
 				 "no process is given: -p PID, --name GLOB or -- CMD; wallsample "
 				 "-h explains");
 	if (given > 1)
 		return error_set(err, ERROR_USAGE,
 				 "only one of -p PID, --name GLOB and -- CMD can be sampled");
+	if (options->all && options->name == NULL)
+		return error_set(err, ERROR_USAGE,
+				 "--all goes with --name GLOB: all processes of that name");
+	if (options->pids.count > 1 && options->verb->bit == FOR_CAUSAL)
+		return error_set(err, ERROR_USAGE,
+				 "experiments are made with one process: give one -p PID");
 	if (options->keep_root && options->command == NULL)
 		return error_set(err, ERROR_USAGE, "--keep-root goes with -- CMD");
 	if (options->stop_all && options->nonblocking)
@@ -44,8 +52,8 @@ target_find(struct target *target, const struct options *options, struct error *
 	int rc;
 
 	memset(target, 0, sizeof(*target));
-	target->pid = (pid_t)options->pid;
-	if (options->name != NULL)
+	target->pid = options->pids.count > 0 ? (pid_t)options->pids.id[0] : 0;
+	if (options->name != NULL && !options->all)
 		return find_one_by_name(options->name, &target->pid, err);
 	if (options->command == NULL)
 		return 0;
@@ -55,12 +63,47 @@ target_find(struct target *target, const struct options *options, struct error *
 	return rc;
 }
 
-int
-target_open(struct target *target, bool may_stop, struct error *err)
+/* Opens the processes that are given by their ids. */
+static int
+open_given(struct target *target, const struct options *options, const struct log *log,
+	   struct error *err)
 {
-	int rc = process_open(target->pid, &target->process, err);
+	const bool may_stop = !options->nonblocking;
+	int rc, first = 0;
 
-	return rc == 0 ? attach_check(target->process, may_stop, err) : rc;
+	for (size_t i = 0; i < options->pids.count; i++) {
+		struct error why;
+
+		rc = target_open_one(target, (pid_t)options->pids.id[i], may_stop, &why);
+		if (rc != 0 && target->left_out++ == 0) {
+			first = rc;
+			*err = why;
+		} else if (rc != 0) {
+			log_say(log, LOG_NORMAL, "left out: %s", why.text);
+		}
+	}
+	if (target->count == 0)
+		return first;
+	if (target->left_out > 0)
+		log_say(log, LOG_NORMAL, "left out: %s", err->text);
+	return 0;
+}
+
+int
+target_open(struct target *target, const struct options *options, const struct log *log,
+	    struct error *err)
+{
+	int rc = 0;
+
+	if (options->pids.count > 1)
+		rc = open_given(target, options, log, err);
+	else if (target->pid > 0)
+		rc = target_open_one(target, target->pid, !options->nonblocking, err);
+	if (rc == 0 && target_is_set(options))
+		rc = target_open_set(target, options, log, err);
+	if (rc == 0)
+		target->pid = target_first(target)->pid;
+	return rc;
 }
 
 bool
@@ -106,13 +149,13 @@ target_begin(struct target *target, struct error *err)
 	if (rc != 0)
 		return rc;
 	target->is_running = true;
-	/* Opens the process again: target->process has the name and arguments from before the
-	 * exec, which are those of wallsample. */
+	/* Opens the process again: the first one has the name and arguments from before the exec,
+	 * which are those of wallsample. */
 	rc = process_open(target->pid, &begun, err);
 	if (rc != 0)
 		return target_reap(target, &status) ? target_refuse_ended(status, err) : rc;
-	process_free(target->process);
-	target->process = begun;
+	process_free(target_first(target));
+	target->member[0]->process = begun;
 	return 0;
 }
 
@@ -121,8 +164,9 @@ target_release(struct target *target)
 {
 	if (target->is_command && !target->is_running)
 		launch_cancel(&target->launched);
-	process_free(target->process);
-	target->process = NULL;
+	process_set_free(target->set);
+	target->set = NULL;
+	target_free_members(target);
 }
 
 int
@@ -133,11 +177,14 @@ target_check_tids(const struct target *target, const struct options *options, st
 	for (size_t i = 0; i < tids->count; i++) {
 		struct task_stat stat;
 
-		if (process_read_task_stat(target->process, (pid_t)tids->id[i], &stat))
-			return 0;
+		for (size_t p = 0; p < target->count; p++)
+			if (process_read_task_stat(target->member[p]->process, (pid_t)tids->id[i],
+						   &stat))
+				return 0;
 	}
 	if (tids->count == 0)
 		return 0;
-	return error_set(err, ERROR_USAGE, "--tid: %d is not a thread of process %d",
-			 (int)tids->id[0], (int)target->pid);
+	return error_set(err, ERROR_USAGE, "--tid: %d is not a thread of %s %d%s", (int)tids->id[0],
+			 target->count > 1 ? "the processes" : "process", (int)target->pid,
+			 target->count > 1 ? ", …" : "");
 }

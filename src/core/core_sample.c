@@ -152,7 +152,7 @@ sample_thread(const struct taking *taking, size_t index)
 	 * the same id. With the id 0, which is no thread's, 0 and 1 are not used: they belong to
 	 * shared records and profile_no_thread().
 	 */
-	return profile_add_thread(taking->profile, tid, tid == 0 ? index + 2 : index,
+	return profile_add_thread(taking->profile, 0, tid, tid == 0 ? index + 2 : index,
 				  tid == process->pid ? process->comm : "");
 }
 

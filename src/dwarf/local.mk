@@ -1,5 +1,6 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/dwarf/debug_file.h \
+	include/wallsample/dwarf/distribution.h \
 	include/wallsample/dwarf/dwarf_entries.h \
 	include/wallsample/dwarf/dwarf_lines.h \
 	include/wallsample/dwarf/dwarf_structures.h \
@@ -10,6 +11,7 @@ libwallsample_a_SOURCES += \
 	src/dwarf/debug_file_dwarf.c \
 	src/dwarf/debug_file_dwo.c \
 	src/dwarf/debug_file_find.c \
+	src/dwarf/distribution.c \
 	src/dwarf/debug_file_internal.h \
 	src/dwarf/debug_file_package.c \
 	src/dwarf/debug_file_split.c \

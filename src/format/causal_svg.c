@@ -33,6 +33,7 @@
 #define POINT_LETTERS 80
 
 static const char style[] =
+#include "palette.css.h"
 #include "causal.css.h"
 	;
 
@@ -145,7 +146,7 @@ write_cell(struct drawing *drawing, const struct causal_ranking *ranking,
 	causal_add_sentence(&drawing->line, drawing->input, curve, NAME_LETTERS);
 	write_sentence(drawing, x, y + 2 * LINE);
 	causal_plot(ranking, curve, &plot);
-	fprintf(drawing->out, "<g transform=\"translate(%d %d)\">\n", x,
+	fprintf(drawing->out, "<g class=\"plot\" transform=\"translate(%d %d)\">\n", x,
 		y + (1 + SENTENCE_LINES) * LINE + 8);
 	if (plot.count > 0)
 		plot_write_svg(&plot, drawing->out);

@@ -3,12 +3,13 @@
  * chrome.c - writes a trace in the Trace Event Format, which Perfetto, chrome://tracing and others
  * draw: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  *
- * Each thread and each task has a track. A track has one slice for each period in which the run
- * state and the awaited object were the same. Nested in that slice is one slice for each function
- * of the call chain, for as long as consecutive samples have the function. Counters show the number
- * of threads on a CPU, of threads that waited for a CPU, and of tasks that waited for a thread. One
- * more track shows which thread held the interpreter's lock. A wait for that lock is a state of its
- * own.
+ * Each thread and each task has two tracks. The first has one slice for each function of the call
+ * chain, for as long as consecutive samples have the function, also across changes of the run
+ * state. The slice of a function is nested in that of its caller. The second track has one slice
+ * for each period in which the run state and the awaited object were the same. A wait for an
+ * interpreter's lock is a state of its own. Counters show the number of threads on a CPU, of
+ * threads that waited for a CPU, and of tasks that waited for a thread. One more track shows which
+ * thread held the interpreter's lock.
  *
  * Times are microseconds on the clock of timeline_base(): of CLOCK_MONOTONIC, like those of other
  * tools, if the recordings have it. A slice is written when it ends, so slices are not ordered by
@@ -17,7 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "wallsample/report/json_stream.h"
+#include "format/chrome_internal.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/process/process.h"
 #include "wallsample/base/base.h"
@@ -32,6 +33,12 @@
 #define PIDS PROCESS_ID_LIMIT
 /* The number of the track of the interpreter's lock; no thread id or task number has this value. */
 #define GIL_TRACK PIDS
+/*
+ * Difference between the numbers of the two tracks of a thread or task: the first track has the
+ * thread id or task number, and the track of states has that number plus STATE_TRACKS. The value is
+ * above all thread ids and task numbers. Readers accept track numbers below 2^32.
+ */
+#define STATE_TRACKS (INT64_C(1) << 30)
 
 /* Maximum number of nested functions; Perfetto accepts 512 nested slices. */
 #define DEPTH_MOST 500
@@ -57,12 +64,6 @@ struct tracing {
 
 /* --- events ------------------------------------------------------------------------------- */
 
-static int64_t
-us(uint64_t ns)
-{
-	return (int64_t)((ns + NS_PER_US / 2) / NS_PER_US);
-}
-
 /* The track of a slice in the trace, and its range of time. */
 struct span {
 	size_t recording;
@@ -77,8 +78,9 @@ put_slice(struct tracing *tracing, const struct span *span, json_t *name, const 
 	json_t *event = json_pack("{s:s, s:I, s:o, s:I, s:s, s:I, s:I}", "ph", "X", "pid",
 				  (json_int_t)tracing->pid[span->recording], "name", name, "tid",
 				  (json_int_t)span->track, "cat", category, "ts",
-				  (json_int_t)us(span->start_ns), "dur",
-				  (json_int_t)(us(span->end_ns) - us(span->start_ns)));
+				  (json_int_t)chrome_us(span->start_ns), "dur",
+				  (json_int_t)(chrome_us(span->end_ns) -
+					       chrome_us(span->start_ns)));
 
 	if (colour != NULL)
 		json_object_set_new(event, "cname", json_string(colour));
@@ -99,20 +101,18 @@ put_fact(struct tracing *tracing, size_t recording, int64_t track, const char *f
 				  (json_int_t)track, "args", key, value));
 }
 
-/* Writes a slice of the current track from `start_ns` to the end of track.last. */
-static void
-put_ended(struct tracing *tracing, const char *category, json_t *name, const char *colour,
-	  uint64_t start_ns)
+/* Returns the span from `start_ns` to the end of track.last, on the track of the thread. */
+static struct span
+ended_span(const struct tracing *tracing, uint64_t start_ns)
 {
 	const struct timeline_slice *last = &tracing->track.last;
-	const struct span span = {
+
+	return (struct span){
 		.recording = last->recording,
 		.track = view_thread_number(tracing->input->view, last->thread),
 		.start_ns = start_ns,
 		.end_ns = last->end_ns,
 	};
-
-	put_slice(tracing, &span, name, category, colour);
 }
 
 /* --- the slices of a thread --------------------------------------------------------------- */
@@ -192,37 +192,50 @@ close_frames(struct tracing *tracing, size_t keep)
 		const struct view_function *function = view_function(tracing->input->view,
 								     frame_at(last, i));
 
-		put_ended(tracing, "stack", json_stream_text(&tracing->json, function->label), NULL,
-			  tracing->track.began_ns[i]);
+		const struct span span = ended_span(tracing, tracing->track.began_ns[i]);
+
+		put_slice(tracing, &span, json_stream_text(&tracing->json, function->label),
+			  "stack", NULL);
 	}
+}
+
+static void
+close_state(struct tracing *tracing)
+{
+	const struct track *track = &tracing->track;
+	struct span span = ended_span(tracing, track->state_ns);
+
+	span.track += STATE_TRACKS;
+	put_slice(tracing, &span, state_name(tracing, &track->last), "state",
+		  state_colour(&track->last));
 }
 
 static void
 close_track(struct tracing *tracing)
 {
-	struct track *track = &tracing->track;
-
-	if (!track->is_open)
+	if (!tracing->track.is_open)
 		return;
-	put_ended(tracing, "state", state_name(tracing, &track->last), state_colour(&track->last),
-		  track->state_ns);
+	close_state(tracing);
 	close_frames(tracing, 0);
-	track->is_open = false;
+	tracing->track.is_open = false;
 }
 
-/*
- * True if the slice follows track->last without a gap, with the same recording, thread, state,
- * system call and wait.
- */
+/* True if the slice follows track->last without a gap, with the same recording and thread. */
 static bool
-continues_state(const struct track *track, const struct timeline_slice *slice)
+continues_track(const struct track *track, const struct timeline_slice *slice)
 {
 	const struct timeline_slice *last = &track->last;
 
 	return track->is_open && last->recording == slice->recording &&
-	       last->thread == slice->thread && last->state == slice->state &&
-	       last->syscall == slice->syscall && last->wait == slice->wait &&
-	       wait_of(last) == wait_of(slice) && last->end_ns == slice->start_ns;
+	       last->thread == slice->thread && last->end_ns == slice->start_ns;
+}
+
+/* True if both slices have the same state, system call and wait. */
+static bool
+has_state_of(const struct timeline_slice *slice, const struct timeline_slice *last)
+{
+	return last->state == slice->state && last->syscall == slice->syscall &&
+	       last->wait == slice->wait && wait_of(last) == wait_of(slice);
 }
 
 static size_t
@@ -235,17 +248,37 @@ frames_in_common(const struct timeline_slice *a, const struct timeline_slice *b)
 	return i;
 }
 
+/* Names a track, and sets its place among the tracks of the process. */
+static void
+name_track(struct tracing *tracing, size_t recording, int64_t track, const char *name,
+	   int64_t sort_index)
+{
+	put_fact(tracing, recording, track, "thread_name", "name",
+		 json_stream_text(&tracing->json, name));
+	put_fact(tracing, recording, track, "thread_sort_index", "sort_index",
+		 json_integer((json_int_t)sort_index));
+}
+
+/*
+ * Names both tracks of a thread: "worker", and below it "worker-4247: state", because the number of
+ * that track is not the thread id.
+ */
 static void
 name_thread(struct tracing *tracing, const struct timeline_slice *slice)
 {
+	const struct view *view = tracing->input->view;
+	const int64_t number = view_thread_number(view, slice->thread);
 	struct strbuf name = STRBUF_INIT;
 
 	if (tracing->has_name[slice->thread])
 		return;
 	tracing->has_name[slice->thread] = true;
-	view_add_name(tracing->input->view, slice->thread, &name);
-	put_fact(tracing, slice->recording, view_thread_number(tracing->input->view, slice->thread),
-		 "thread_name", "name", json_stream_text(&tracing->json, name.data));
+	view_add_name(view, slice->thread, &name);
+	name_track(tracing, slice->recording, number, name.data, 2 * number);
+	strbuf_clear(&name);
+	view_add_thread(view, slice->thread, &name);
+	strbuf_add_text(&name, ": state");
+	name_track(tracing, slice->recording, STATE_TRACKS + number, name.data, 2 * number + 1);
 	strbuf_release(&name);
 }
 
@@ -272,12 +305,16 @@ on_slice(void *context, const struct timeline_slice *whole)
 
 	name_thread(tracing, slice);
 	gil_spans_add(&tracing->gil, slice);
-	if (continues_state(track, slice)) {
-		kept = frames_in_common(&track->last, slice);
-		close_frames(tracing, kept);
-	} else {
+	if (!continues_track(track, slice)) {
 		close_track(tracing);
 		track->state_ns = slice->start_ns;
+	} else {
+		kept = frames_in_common(&track->last, slice);
+		close_frames(tracing, kept);
+		if (!has_state_of(slice, &track->last)) {
+			close_state(tracing);
+			track->state_ns = slice->start_ns;
+		}
 	}
 	track->began_ns = xgrow(track->began_ns, &track->capacity, slice->depth + 1,
 				sizeof(*track->began_ns));
@@ -312,70 +349,10 @@ put_holders(struct tracing *tracing)
 	for (size_t i = 0; i < gil->count; i++) {
 		const size_t recording = gil->span[i].recording;
 
-		if (i == 0 || gil->span[i - 1].recording != recording) {
-			put_fact(tracing, recording, GIL_TRACK, "thread_name", "name",
-				 json_string("GIL"));
-			put_fact(tracing, recording, GIL_TRACK, "thread_sort_index", "sort_index",
-				 json_integer(-1));
-		}
+		if (i == 0 || gil->span[i - 1].recording != recording)
+			name_track(tracing, recording, GIL_TRACK, "GIL", -1);
 		put_holder(tracing, &gil->span[i]);
 	}
-}
-
-/* --- counters ----------------------------------------------------------------------------- */
-
-/*
- * Writes the counters; `ready`, the number of tasks that wait for a thread, is negative if there
- * are no tasks.
- */
-static void
-put_counter(struct tracing *tracing, size_t recording, uint64_t ns, uint32_t running,
-	    uint32_t waiting, int64_t ready)
-{
-	json_t *counts = json_pack("{s:I, s:I}", "on a CPU", (json_int_t)running,
-				   "waiting for a CPU", (json_int_t)waiting);
-
-	if (ready >= 0)
-		json_object_set_new(counts, "ready tasks", json_integer(ready));
-	json_stream_put(&tracing->json, NULL,
-			json_pack("{s:s, s:I, s:s, s:I, s:o}", "ph", "C", "pid",
-				  (json_int_t)tracing->pid[recording], "name", "threads", "ts",
-				  (json_int_t)us(ns), "args", counts));
-}
-
-/*
- * Writes the counters of a recording: their values at each tick at which a value differs from that
- * at the previous tick, and zeros at the end of the last tick. For a tick that is not selected, the
- * values are 0.
- */
-static void
-put_counters(struct tracing *tracing, size_t number)
-{
-	const struct recording *recording = tracing->input->recordings[number];
-	const uint64_t ticks = recording_info(recording)->ticks;
-	const uint64_t base_ns = timeline_base(tracing->input, number);
-	const bool tasks = profile_ready_most(view_profile(tracing->input->view)) > 0;
-	struct recording_tick last = { .span_ns = 0 };
-	bool any = false;
-
-	for (uint64_t n = 0; n < ticks; n++) {
-		struct recording_tick tick = *recording_tick(recording, n);
-
-		if (!recording_tick_wanted(recording, n))
-			tick.parallelism = tick.runnable = tick.ready = 0;
-		if (!any || tick.parallelism != last.parallelism ||
-		    tick.runnable != last.runnable || (tasks && tick.ready != last.ready))
-			put_counter(tracing, number, base_ns + tick.start_ns, tick.parallelism,
-				    tick.runnable > tick.parallelism ?
-					    tick.runnable - tick.parallelism :
-					    0,
-				    tasks ? (int64_t)tick.ready : -1);
-		any = true;
-		last = tick;
-	}
-	if (any)
-		put_counter(tracing, number, base_ns + last.start_ns + last.span_ns, 0, 0,
-			    tasks ? 0 : -1);
 }
 
 /* --- processes ---------------------------------------------------------------------------- */
@@ -458,7 +435,7 @@ chrome_write(const struct export_input *input, FILE *out)
 	json_stream_begin_list(&tracing.json, "traceEvents");
 	for (size_t i = 0; i < input->recording_count; i++) {
 		name_process(&tracing, i);
-		put_counters(&tracing, i);
+		chrome_put_counters(&tracing.json, input, i, tracing.pid[i]);
 	}
 	timeline_each(input, RECORDING_BY_THREAD, on_slice, &tracing);
 	close_track(&tracing);
@@ -476,6 +453,7 @@ const struct exporter exporter_chrome = {
 	.help = "a timeline of all threads, for Perfetto and chrome://tracing",
 	.endings = "trace.json,trace",
 	.noun = "trace",
+	.options = EXPORT_BY,
 	.time = EXPORT_TIME,
 	.write = chrome_write,
 };

@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: MIT
 // flame.js - zoom, search and keys for the flame graph that svg.c writes. The script reads all data
 // of a frame from the element of the frame: its position, and a title with the name, the module,
-// and the time with its share.
+// and the time with its share. labels.js precedes it.
 (() => {
 	"use strict";
-	const left = 10, width = 1180, letter = 7.3, near = 0.002;
+	const left = 10, width = 1180, near = 0.002;
 	const holds = (outer, inner) => outer.x <= inner.x + near &&
 		outer.x + outer.width >= inner.x + inner.width - near;
 
-	const cells = (character) => character.codePointAt(0) >= 0x1100 ? 2 : 1;
-
-	// Returns the longest beginning of the characters that fits into `room` cells.
-	const head = (characters, room) => {
-		let taken = 0, count = 0;
-		while (count < characters.length && taken + cells(characters[count]) <= room)
-			taken += cells(characters[count++]);
-		return characters.slice(0, count);
-	};
-
-	// Returns the name, cut in its middle to a width in pixels; "" if less than 5 letters fit.
-	const fit = (name, width) => {
-		const most = Math.floor((width - 6) / letter), characters = [...name];
-		if (most < 5)
-			return "";
-		if (head(characters, most).length === characters.length)
-			return name;
-		const tail = head([...characters].reverse(), Math.floor((most - 1) / 2)).reverse();
-		return [...head(characters, Math.ceil((most - 1) / 2)), "…", ...tail].join("");
-	};
-
 	// Outside of a browser, tests use these functions.
 	if (typeof module !== "undefined") {
-		module.exports = { holds, head, fit };
+		module.exports = { holds };
 		return;
 	}
 
@@ -47,6 +26,7 @@
 		return {
 			element, rect, title,
 			name: title[0],
+			module: title.length > 2 ? title[1] : "",
 			text: element.querySelector("text"),
 			x: Number(rect.getAttribute("x")),
 			width: Number(rect.getAttribute("width")),
@@ -58,7 +38,7 @@
 	let zoomed = root, current = root;
 
 	const place = (frame, x, room) => {
-		const fitted = fit(frame.name, room);
+		const fitted = labels.label(frame.name, frame.module, room);
 		frame.rect.setAttribute("x", x);
 		frame.rect.setAttribute("width", room);
 		if (!frame.text && fitted) {
@@ -98,7 +78,8 @@
 	// Shows the title of a frame in one line. The name is cut so that the time and share fit.
 	const describe = (frame) => {
 		const rest = frame ? frame.title.slice(1).map((text) => " — " + text).join("") : "";
-		details.textContent = frame ? fit(frame.name, width - rest.length * letter) + rest : "";
+		details.textContent = frame ?
+			labels.fit(frame.name, width - rest.length * labels.LETTER) + rest : "";
 	};
 
 	// Makes `frame` the one that the Tab key reaches; the arrow keys lead from it to the others.

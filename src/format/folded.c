@@ -275,6 +275,7 @@ const struct exporter exporter_folded = {
 	.help = "one line a stack, for flame graphs",
 	.endings = "folded,collapsed",
 	.noun = "stacks",
+	.options = EXPORT_BY | EXPORT_BY_OTHER | EXPORT_THREADS | EXPORT_SORT,
 	.write = folded_write,
 	.write_diff = folded_write_diff,
 	.write_dump = folded_write_dump,

@@ -33,24 +33,13 @@ struct writing {
 static json_t *
 weights(const int64_t *ns)
 {
-	return json_pack("{s:I, s:I, s:I}", "wall_ns", (json_int_t)ns[WEIGHT_WALL], "overhead_ns",
-			 (json_int_t)ns[WEIGHT_OVERHEAD], "latency_ns",
-			 (json_int_t)ns[WEIGHT_LATENCY]);
+	/* "overhead_ns" is the name that "cpu_ns" had before; programs may still read it. */
+	return json_pack("{s:I, s:I, s:I, s:I}", "wall_ns", (json_int_t)ns[WEIGHT_WALL], "cpu_ns",
+			 (json_int_t)ns[WEIGHT_CPU], "overhead_ns", (json_int_t)ns[WEIGHT_CPU],
+			 "latency_ns", (json_int_t)ns[WEIGHT_LATENCY]);
 }
 
 /* --- what was sampled, and how ------------------------------------------------------------ */
-
-static void
-write_targets(struct writing *writing)
-{
-	const struct export_input *input = writing->input;
-
-	json_stream_begin_list(&writing->json, "targets");
-	for (size_t i = 0; i < input->process_count; i++)
-		json_stream_put(&writing->json, NULL,
-				json_process(&writing->json, input->processes[i]));
-	json_stream_end(&writing->json);
-}
 
 static void
 write_sampling(struct writing *writing)
@@ -172,6 +161,9 @@ write_work(struct writing *writing)
 				    json_stream_text(&writing->json, stats->others));
 	if (work->cpu_limit > 0)
 		json_object_set_new(object, "cpu_limit", json_real(work->cpu_limit));
+	if (work->cpu_limit > 0 && stats->cpu_group[0] != '\0')
+		json_object_set_new(object, "cpu_group",
+				    json_stream_text(&writing->json, stats->cpu_group));
 	json_stream_put(&writing->json, "work", object);
 }
 
@@ -241,9 +233,9 @@ write_function(struct writing *writing, const struct top_row *row)
 	json_object_set_new(object, "flat", weights(row->flat));
 	json_object_set_new(object, "cum", weights(row->cum));
 	json_object_set_new(object, "parallelism",
-			    row->busy_ns > 0 ? json_real((double)row->cum[WEIGHT_OVERHEAD] /
-							 (double)row->busy_ns) :
-					       json_null());
+			    row->busy_ns > 0 ?
+				    json_real((double)row->cum[WEIGHT_CPU] / (double)row->busy_ns) :
+				    json_null());
 	json_stream_put(&writing->json, NULL, object);
 }
 
@@ -371,8 +363,7 @@ json_write(const struct export_input *input, FILE *out)
 	json_stream_put(&writing.json, "schema", json_integer(SCHEMA));
 	json_stream_put(&writing.json, "generator", json_string("wallsample"));
 	json_stream_put(&writing.json, "target", json_process(&writing.json, input->process));
-	if (input->process_count > 1)
-		write_targets(&writing);
+	report_json_processes(input, &writing.json);
 	if (input->stats->runtimes[0] != '\0')
 		json_stream_put(&writing.json, "runtime",
 				json_stream_text(&writing.json, input->stats->runtimes));
@@ -410,6 +401,7 @@ const struct exporter exporter_json = {
 	.help = "the whole report as data",
 	.endings = "json",
 	.noun = "report",
+	.options = EXPORT_BY | EXPORT_BY_OTHER | EXPORT_SORT,
 	.write = json_write,
 	.write_diff = json_write_diff,
 	.write_dump = json_write_dump,

@@ -22,13 +22,15 @@ write_run(struct json_stream *json, const char *name, const struct export_input 
 	json_t *began = run->began_ns > 0 ? json_stream_number(run->began_ns) : NULL;
 
 	json_object_update_new(object,
-			       json_pack("{s:o?, s:I, s:I, s:o?, s:I, s:I, s:I}", "began_ns", began,
-					 "compared_ns", (json_int_t)profile_wall_ns(profile),
+			       json_pack("{s:o?, s:I, s:I, s:o?, s:I, s:I, s:I, s:I}", "began_ns",
+					 began, "compared_ns", (json_int_t)profile_wall_ns(profile),
 					 "ticks", (json_int_t)profile_tick_count(profile),
 					 "rate_hz", json_real(run->stats->rate_wanted), "wall_ns",
 					 (json_int_t)view_total_ns(run->view, WEIGHT_WALL),
+					 "cpu_ns", (json_int_t)view_total_ns(run->view, WEIGHT_CPU),
+					 /* the former name of "cpu_ns" */
 					 "overhead_ns",
-					 (json_int_t)view_total_ns(run->view, WEIGHT_OVERHEAD),
+					 (json_int_t)view_total_ns(run->view, WEIGHT_CPU),
 					 "latency_ns",
 					 (json_int_t)view_total_ns(run->view, WEIGHT_LATENCY)));
 	json_stream_put(json, name, object);
@@ -52,6 +54,8 @@ write_totals(struct json_stream *json, const struct diff *diff)
 
 	for (int w = 0; w < WEIGHT_COUNT; w++)
 		json_object_set_new(object, weight_word((enum weight)w), total(&diff->total[w]));
+	/* the former name of "cpu" */
+	json_object_set_new(object, "overhead", total(&diff->total[WEIGHT_CPU]));
 	json_object_set_new(object, "parallelism", total(&diff->parallelism));
 	json_stream_put(json, "total", object);
 }

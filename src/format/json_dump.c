@@ -182,8 +182,8 @@ make_wait(struct json_stream *json, const struct view *view, const struct dump_g
 }
 
 /*
- * Returns the seconds that a green task has waited, as its runtime reports them; null if the
- * runtime does not report them.
+ * Returns the seconds that a green task has waited, as its runtime reports them, or that a thread
+ * has been asleep; null if that is not known, or the thread is not asleep.
  */
 static json_t *
 waiting_seconds(const struct view *view, uint32_t thread)
@@ -206,9 +206,7 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 		json_t *one = json_object();
 
 		json_add_thread(json, view, thread->thread, one);
-		if (group->are_green)
-			json_object_set_new(one, "waiting_seconds",
-					    waiting_seconds(view, thread->thread));
+		json_object_set_new(one, "waiting_seconds", waiting_seconds(view, thread->thread));
 		if (thread->count > 1)
 			json_object_set_new(one, "count", json_stream_number(thread->count));
 		if (thread->wait != 0)

@@ -18,26 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/tick_records_internal.h"
 #include "wallsample/report/report.h"
-#include "wallsample/report/timeline.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
-
-/* A slice of a thread (timeline.h) whose records for the ticks before `tick` have been written. */
-struct due {
-	uint64_t tick, end_tick;
-	uint64_t number; /* number of slices added before this one */
-	struct timeline_slice slice;
-};
 
 struct script {
 	const struct export_input *input;
 	const struct view *view;
 	FILE *out;
-	size_t recording; /* index of the recording that the slices of `due` belong to */
-	struct due *due;  /* a heap: the slice with the earliest tick is first */
-	size_t count, capacity;
-	uint64_t slices;
 	char **line; /* by function of the view: the line of a frame; NULL until it is needed */
 	char **comm; /* by thread of the profile: the name of the thread; NULL until it is needed */
 	struct strbuf scratch;
@@ -231,129 +220,25 @@ comm_of(struct script *script, uint32_t thread)
 /* --- records ---------------------------------------------------------------------------- */
 
 static bool
-weighs(const struct script *script, enum run_state state)
+write_record(void *context, const struct tick_record *record)
 {
-	return script->input->sort == WEIGHT_WALL || state == RUN_RUNNING ||
-	       (script->input->sort == WEIGHT_LATENCY && run_state_runnable(state));
-}
+	struct script *script = context;
+	const struct timeline_slice *slice = record->slice;
 
-static uint64_t
-period_of(const struct script *script, const struct recording_tick *tick)
-{
-	if (script->input->sort != WEIGHT_LATENCY)
-		return tick->span_ns;
-	return tick->runnable > 0 ? (tick->span_ns + tick->runnable / 2) / tick->runnable : 0;
-}
-
-static void
-write_record(struct script *script, const struct due *due)
-{
-	const struct timeline_slice *slice = &due->slice;
-	const struct recording *recording = script->input->recordings[slice->recording];
-	const struct recording_tick *first = recording_tick(recording, slice->first_tick);
-	const struct recording_tick *tick = recording_tick(recording, due->tick);
-	/* A tick's samples are taken at the end of its range of time. */
-	const uint64_t ns = slice->start_ns + (tick->start_ns - first->start_ns) + tick->span_ns;
-	const uint64_t period = period_of(script, tick);
-
-	if (period == 0)
-		return;
 	/* The process id is padded to 8 columns: some readers need two spaces behind a name of
 	 * one letter. */
 	fprintf(script->out, "%s %8" PRId64 "/%-7jd ", comm_of(script, slice->thread),
-		recording_info(recording)->pid,
+		recording_info(record->recording)->pid,
 		(intmax_t)view_thread_number(script->view, slice->thread));
-	fprintf(script->out, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s:\n", ns / NS_PER_SEC,
-		ns % NS_PER_SEC / NS_PER_US, period, weight_word(script->input->sort));
+	fprintf(script->out, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s:\n",
+		record->ns / NS_PER_SEC, record->ns % NS_PER_SEC / NS_PER_US, record->period,
+		weight_word(script->input->sort));
 	for (size_t i = 0; i < slice->depth; i++)
 		fputs(line_of(script, slice->function[i]), script->out);
 	if (slice->depth == 0)
 		fprintf(script->out, "\t%16x [no stack] ([wallsample])\n", 0);
 	fputc('\n', script->out);
-}
-
-/* --- in the order of time --------------------------------------------------------------- */
-
-static bool
-is_before(const struct due *a, const struct due *b)
-{
-	return a->tick != b->tick ? a->tick < b->tick : a->number < b->number;
-}
-
-static void
-swap(struct due *a, struct due *b)
-{
-	const struct due kept = *a;
-
-	*a = *b;
-	*b = kept;
-}
-
-static void
-add_due(struct script *script, const struct timeline_slice *slice)
-{
-	size_t at = script->count;
-
-	script->due = xgrow(script->due, &script->capacity, script->count + 1,
-			    sizeof(*script->due));
-	script->due[script->count++] = (struct due){
-		.tick = slice->first_tick,
-		.end_tick = slice->first_tick + slice->ticks,
-		.number = script->slices++,
-		.slice = *slice,
-	};
-	for (; at > 0 && is_before(&script->due[at], &script->due[(at - 1) / 2]); at = (at - 1) / 2)
-		swap(&script->due[at], &script->due[(at - 1) / 2]);
-}
-
-/*
- * Restores the heap after the tick of its first slice was increased. Removes that slice if it has
- * ended.
- */
-static void
-settle_earliest(struct script *script)
-{
-	struct due *due = script->due;
-	size_t at = 0, child;
-
-	if (due[0].tick >= due[0].end_tick)
-		due[0] = due[--script->count];
-	while ((child = 2 * at + 1) < script->count) {
-		if (child + 1 < script->count && is_before(&due[child + 1], &due[child]))
-			child++;
-		if (!is_before(&due[child], &due[at]))
-			return;
-		swap(&due[at], &due[child]);
-		at = child;
-	}
-}
-
-/* Writes all records of ticks before `tick`. Returns false if the stream has an error. */
-static bool
-write_until(struct script *script, uint64_t tick)
-{
-	while (script->count > 0 && script->due[0].tick < tick) {
-		write_record(script, &script->due[0]);
-		if (ferror(script->out) != 0)
-			return false;
-		script->due[0].tick++;
-		settle_earliest(script);
-	}
-	return true;
-}
-
-static bool
-on_slice(void *context, const struct timeline_slice *slice)
-{
-	struct script *script = context;
-	const bool same = slice->recording == script->recording;
-
-	if (!write_until(script, same ? slice->settled_tick : UINT64_MAX))
-		return false;
-	script->recording = slice->recording;
-	if (weighs(script, slice->state))
-		add_due(script, slice);
-	return true;
+	return ferror(script->out) == 0;
 }
 
 /* --- the output -------------------------------------------------------------------------- */
@@ -376,41 +261,6 @@ write_head(struct script *script)
 	strbuf_clear(line);
 }
 
-static int
-compare_beginnings(const void *left, const void *right)
-{
-	const struct recording_info *a = recording_info(*(struct recording *const *)left);
-	const struct recording_info *b = recording_info(*(struct recording *const *)right);
-
-	if (a->began != b->began)
-		return a->began < b->began ? -1 : 1;
-	return (a->clock_ns > b->clock_ns) - (a->clock_ns < b->clock_ns);
-}
-
-/*
- * Writes the records of all recordings, the earliest recording first: if two recordings are of one
- * process, its records must not go back in time.
- */
-static void
-write_records(struct script *script)
-{
-	const struct export_input *input = script->input;
-	const size_t count = input->recording_count;
-	struct recording **sorted = xcalloc(count + 1, sizeof(struct recording *));
-	struct export_input in_order = *input;
-
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = input->recordings[i];
-	if (count > 1)
-		qsort(sorted, count, sizeof(struct recording *), compare_beginnings);
-	in_order.recordings = sorted;
-	script->input = &in_order;
-	timeline_each(&in_order, RECORDING_BY_TIME, on_slice, script);
-	(void)write_until(script, UINT64_MAX);
-	script->input = input;
-	free(sorted);
-}
-
 static void
 perf_write(const struct export_input *input, FILE *out)
 {
@@ -425,14 +275,13 @@ perf_write(const struct export_input *input, FILE *out)
 	};
 
 	write_head(&script);
-	write_records(&script);
+	tick_records_each(input, write_record, &script);
 	for (size_t i = 0; i < functions; i++)
 		free(script.line[i]);
 	for (size_t i = 0; i < threads; i++)
 		free(script.comm[i]);
 	free(script.line);
 	free(script.comm);
-	free(script.due);
 	strbuf_release(&script.scratch);
 }
 
@@ -441,6 +290,7 @@ const struct exporter exporter_perf = {
 	.help = "text as of perf script, a record for each thread and tick",
 	.endings = "perf,perf.txt,linux-perf.txt",
 	.noun = "records",
+	.options = EXPORT_SORT,
 	.time = EXPORT_TIME,
 	.by_address = true,
 	.write = perf_write,

@@ -491,6 +491,7 @@ const struct exporter exporter_pprof = {
 	.help = "for go tool pprof and other viewers of its files",
 	.endings = "pb.gz,pprof",
 	.noun = "profile",
+	.options = EXPORT_SORT,
 	.binary = true,
 	.time = EXPORT_TIME_TOO,
 	.by_address = true,

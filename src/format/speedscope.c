@@ -420,6 +420,7 @@ const struct exporter exporter_speedscope = {
 	.help = "timelines of all threads, for speedscope",
 	.endings = "speedscope.json,speedscope",
 	.noun = "timeline",
+	.options = EXPORT_BY | EXPORT_BY_OTHER | EXPORT_THREADS | EXPORT_SORT,
 	.time = EXPORT_TIME,
 	.write = speedscope_write,
 };

@@ -40,7 +40,8 @@ struct slot {
 struct jit {
 	struct jit_target target;
 	struct strings *strings;
-	uint32_t epoch;
+	struct jit_numbering numbering;
+	uint32_t first; /* its first epoch */
 	struct slot slot[ARRAY_SIZE(sources)];
 	struct v8 v8;
 	uint64_t searched_ns, read_ns;
@@ -48,7 +49,8 @@ struct jit {
 };
 
 struct jit *
-jit_create(const struct process *process, struct maps *maps, const struct log *log)
+jit_create(const struct process *process, struct maps *maps, const struct log *log,
+	   struct jit_epochs *epochs)
 {
 	struct jit *jit = xcalloc(1, sizeof(*jit));
 
@@ -63,10 +65,14 @@ jit_create(const struct process *process, struct maps *maps, const struct log *l
 	/* The target's root directory, pid and user are read here, because the process may exit
 	 * before the first search. */
 	jit_target_update(&jit->target);
+	jit->numbering = (struct jit_numbering){ .epochs = epochs, .jit = jit };
+	if (epochs != NULL)
+		jit_epoch_next(&jit->numbering);
+	jit->first = jit->numbering.epoch;
 	jit->strings = strings_create();
 	v8_init(&jit->v8, jit->strings);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		jit->slot[i].book = jit_book_create(jit->strings, &jit->epoch);
+		jit->slot[i].book = jit_book_create(jit->strings, &jit->numbering);
 		jit->slot[i].state = sources[i]->create(&jit->target, jit->slot[i].book);
 	}
 	return jit;
@@ -82,6 +88,8 @@ jit_free(struct jit *jit)
 		jit_book_free(jit->slot[i].book);
 	}
 	strings_free(jit->strings);
+	if (jit->numbering.epochs != NULL)
+		jit_epochs_forget(jit->numbering.epochs, jit);
 	if (jit->target.root >= 0)
 		close(jit->target.root);
 	free(jit->v8.range);
@@ -169,7 +177,7 @@ jit_refresh(struct jit *jit)
 uint32_t
 jit_epoch(const struct jit *jit)
 {
-	return jit->epoch;
+	return jit->numbering.epoch;
 }
 
 /* An entry, and the book that contains it. */
@@ -201,7 +209,7 @@ jit_epoch_at(const struct jit *jit, uint64_t address)
 
 	return jit_find_entry(jit, address, NULL, UINT32_MAX, &found) ?
 		       jit_book_entry(found.book, found.entry).epoch :
-		       0;
+		       jit->first;
 }
 
 bool
@@ -252,5 +260,5 @@ jit_epoch_of_bytecode(const struct jit *jit, const struct jit_bytecode *bytecode
 
 	return jit_find_entry(jit, 0, bytecode, UINT32_MAX, &found) ?
 		       jit_book_entry(found.book, found.entry).epoch :
-		       0;
+		       jit->first;
 }

@@ -55,7 +55,7 @@ struct line {
 
 struct jit_book {
 	struct strings *strings;
-	uint32_t *epoch;
+	struct jit_numbering *numbering;
 	struct entry *entry;
 	struct line *line;
 	size_t count, capacity, line_count, line_capacity;
@@ -68,12 +68,12 @@ struct jit_book {
 };
 
 struct jit_book *
-jit_book_create(struct strings *strings, uint32_t *epoch)
+jit_book_create(struct strings *strings, struct jit_numbering *numbering)
 {
 	struct jit_book *book = xcalloc(1, sizeof(*book));
 
 	book->strings = strings;
-	book->epoch = epoch;
+	book->numbering = numbering;
 	book->root = JIT_NONE;
 	book->seed = hash_u64(clock_now_ns() ^ (uintptr_t)book);
 	book->settled = true;
@@ -301,7 +301,7 @@ jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, const char *n
 	if (number != JIT_NONE)
 		return number;
 	if (!book->settled && overlaps_any(book, start, end)) {
-		++*book->epoch;
+		jit_epoch_next(book->numbering);
 		book->settled = true;
 	}
 	number = (uint32_t)book->count++;
@@ -312,7 +312,7 @@ jit_book_add(struct jit_book *book, uint64_t start, uint64_t size, const char *n
 		.left = JIT_NONE,
 		.right = JIT_NONE,
 		.name = name_number,
-		.epoch = *book->epoch,
+		.epoch = book->numbering->epoch,
 		.lines = lines,
 	};
 	insert(book, number);

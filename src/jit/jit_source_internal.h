@@ -12,6 +12,20 @@
 
 #define JIT_NONE UINT32_MAX /* stands for "no entry" or "no line" */
 
+/* --- epochs (jit_epochs.c) ------------------------------------------------------- */
+
+/* The present epoch of a process. */
+struct jit_numbering {
+	uint32_t epoch;
+	struct jit_epochs *epochs; /* numbers the epochs; NULL: they are 0, 1, 2, ... */
+	const struct jit *jit;     /* whose they are */
+};
+
+/* Begins a new epoch. */
+void jit_epoch_next(struct jit_numbering *numbering);
+/* jit_epochs_find returns NULL for the epochs of `jit` from now on. */
+void jit_epochs_forget(struct jit_epochs *epochs, const struct jit *jit);
+
 /* --- the book (jit_book.c) ------------------------------------------------------- */
 
 /*
@@ -22,9 +36,9 @@
  */
 struct jit_book;
 
-/* Creates a book. Names are interned in `strings`; *epoch is incremented when code replaces other
+/* Creates a book. Names are interned in `strings`; a new epoch begins when code replaces other
  * code. Both are borrowed until jit_book_free. */
-struct jit_book *jit_book_create(struct strings *strings, uint32_t *epoch);
+struct jit_book *jit_book_create(struct strings *strings, struct jit_numbering *numbering);
 void jit_book_free(struct jit_book *book);
 
 /* Begins a pass, in which the source reads the entries that were written since the previous pass; a

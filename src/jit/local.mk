@@ -1,8 +1,11 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/jit/jit.h \
 	include/wallsample/jit/jit_objects.h \
+	include/wallsample/jit/jit_advice.h \
 	src/jit/jit.c \
+	src/jit/jit_advice.c \
 	src/jit/jit_book.c \
+	src/jit/jit_epochs.c \
 	src/jit/jit_file.c \
 	src/jit/jit_source_internal.h \
 	src/jit/jitdump.c \

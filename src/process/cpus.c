@@ -98,6 +98,12 @@ process_cpu_quota(const struct process *process)
 	return cgroup_least(process->dirfd, &cpu_limit);
 }
 
+double
+process_cpu_group(const struct process *process, char *group, size_t size)
+{
+	return cgroup_least_group(process->dirfd, &cpu_limit, group, size);
+}
+
 unsigned
 process_allowed_cpus(const struct process *process)
 {

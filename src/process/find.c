@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "process/process_internal.h"
+#include "process/process_set_parts_internal.h"
 
 #define FIRST_WORD_LIMIT 4096
 
@@ -25,20 +26,27 @@ struct found {
 	size_t count, capacity;
 };
 
-static bool
-matches_first_word(int dirfd, const char *glob)
+bool
+find_first_word(int dirfd, const char *name, char word[FIND_WORD_SIZE])
 {
 	size_t length;
-	char *words = file_read_text(dirfd, "cmdline", FIRST_WORD_LIMIT, &length);
+	char *words = file_read_text(dirfd, name, FIRST_WORD_LIMIT, &length);
 	const char *slash;
-	bool matches;
 
 	if (!words)
 		return false;
 	slash = strrchr(words, '/');
-	matches = words[0] != '\0' && fnmatch(glob, slash ? slash + 1 : words, 0) == 0;
+	snprintf(word, FIND_WORD_SIZE, "%s", slash ? slash + 1 : words);
 	free(words);
-	return matches;
+	return word[0] != '\0';
+}
+
+static bool
+matches_first_word(int dirfd, const char *glob)
+{
+	char word[FIND_WORD_SIZE];
+
+	return find_first_word(dirfd, "cmdline", word) && fnmatch(glob, word, 0) == 0;
 }
 
 /* Returns true when the command name of the process, or the base name of the first word of its

@@ -9,22 +9,43 @@ libwallsample_a_SOURCES += \
 	include/wallsample/process/loadavg.h \
 	include/wallsample/process/programs.h \
 	include/wallsample/process/process.h \
+	include/wallsample/process/process_set.h \
+	include/wallsample/process/shared_memory.h \
 	src/process/attach.c \
 	src/process/attach_probe.c \
 	src/process/c_library.c \
 	src/process/kernel_counters.c \
+	src/process/container_id.c \
 	src/process/cpus.c \
 	src/process/find.c \
+	src/process/group_tree.c \
 	src/process/launch.c \
 	src/process/mapping_place.c \
 	src/process/maps.c \
+	src/process/maps_generated.c \
 	src/process/maps_source.c \
+	src/process/maps_source_internal.h \
 	src/process/process_internal.h \
 	src/process/module.c \
 	src/process/module_file.c \
 	src/process/module_stored.c \
 	src/process/loadavg.c \
 	src/process/programs.c \
+	src/process/proc_listing.c \
 	src/process/process.c \
+	src/process/process_groups_internal.h \
+	src/process/process_set.c \
+	src/process/process_set_examine.c \
+	src/process/process_set_groups.c \
+	src/process/process_set_ids.c \
+	src/process/process_set_internal.h \
+	src/process/process_set_known.c \
+	src/process/process_set_later.c \
+	src/process/process_set_look.c \
+	src/process/process_set_parts_internal.h \
+	src/process/process_set_words.c \
+	src/process/pid_namespace.c \
+	src/process/shared_memory.c \
+	src/process/shared_names.c \
 	src/process/task_file.c \
 	src/process/user.c

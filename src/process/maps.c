@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "process/process_internal.h"
+#include "process/maps_source_internal.h"
+#include "wallsample/base/base.h"
 #include "wallsample/base/search.h"
 #include "wallsample/base/table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* maps_source.c - reads /proc/PID/maps, as text and by PROCMAP_QUERY. */
-#include "process/process_internal.h"
+#include "process/maps_source_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,10 @@
  * Size of the buffer for lines: a path has at most 4 KiB, or 16 KiB when all its bytes are escaped.
  */
 #define BUFFER_SIZE (64 << 10)
+
+/* Most bytes of /proc/PID/maps that are read to find the shared mappings: 65,530 mappings, the
+ * default of vm.max_map_count, with lines of 250 bytes. */
+#define SHARED_BYTES_MOST (16 << 20)
 
 /*
  * Argument and result of PROCMAP_QUERY, Linux 6.11 (include/uapi/linux/fs.h, struct
@@ -38,6 +42,7 @@ struct procmap_question {
 
 #define PROCMAP_QUESTION _IOWR('f', 17, struct procmap_question)
 #define PROCMAP_EXECUTABLE UINT64_C(0x04) /* PROCMAP_QUERY_VMA_EXECUTABLE */
+#define PROCMAP_SHARED UINT64_C(0x08)     /* PROCMAP_QUERY_VMA_SHARED */
 
 _Static_assert(sizeof(struct procmap_question) == 104, "as in the UAPI");
 
@@ -47,12 +52,13 @@ maps_source_open(const struct process *process)
 	return process_open_file(process, "maps", O_RDONLY | O_CLOEXEC);
 }
 
-enum maps_query
-maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PATH_MAX])
+/* Asks for the mapping at the address if it has the property `flag`. */
+static enum maps_query
+query_with(int fd, uint64_t flag, uint64_t address, struct maps_line *line, char path[PATH_MAX])
 {
 	struct procmap_question q = {
 		.size = sizeof(q),
-		.query_flags = PROCMAP_EXECUTABLE,
+		.query_flags = flag,
 		.query_addr = address,
 		.vma_name_size = path ? PATH_MAX : 0,
 		.vma_name_addr = (uintptr_t)path,
@@ -88,6 +94,18 @@ maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PA
 		.path = path,
 	};
 	return MAPS_QUERY_FOUND;
+}
+
+enum maps_query
+maps_source_query(int fd, uint64_t address, struct maps_line *line, char path[PATH_MAX])
+{
+	return query_with(fd, PROCMAP_EXECUTABLE, address, line, path);
+}
+
+enum maps_query
+maps_source_query_shared(int fd, uint64_t address, struct maps_line *line, char path[PATH_MAX])
+{
+	return query_with(fd, PROCMAP_SHARED, address, line, path);
 }
 
 int
@@ -126,9 +144,12 @@ parse_hex_until(const char **at, char end, uint64_t *value)
 	return true;
 }
 
-/* A line has the form "start-end perms offset major:minor inode path", see proc_pid_maps(5). */
-bool
-maps_source_parse(const char *text, struct maps_line *line)
+/*
+ * Parses a line if the character number `at_flag` of its permissions is `flag`. A line has the form
+ * "start-end perms offset major:minor inode path", see proc_pid_maps(5).
+ */
+static bool
+parse_line(const char *text, unsigned at_flag, char flag, struct maps_line *line)
 {
 	uint64_t major_number, minor_number;
 	const char *at = text;
@@ -136,7 +157,7 @@ maps_source_parse(const char *text, struct maps_line *line)
 	if (!parse_hex_until(&at, '-', &line->start) || !parse_hex_until(&at, ' ', &line->end) ||
 	    line->start >= line->end)
 		return false;
-	if (strnlen(at, 5) < 5 || at[2] != 'x' || at[4] != ' ')
+	if (strnlen(at, 5) < 5 || at[at_flag] != flag || at[4] != ' ')
 		return false;
 	at += 5;
 	if (!parse_hex_until(&at, ' ', &line->offset) ||
@@ -151,10 +172,24 @@ maps_source_parse(const char *text, struct maps_line *line)
 	return true;
 }
 
+bool
+maps_source_parse(const char *text, struct maps_line *line)
+{
+	return parse_line(text, 2, 'x', line);
+}
+
+bool
+maps_source_parse_shared(const char *text, struct maps_line *line)
+{
+	return parse_line(text, 3, 's', line);
+}
+
 struct line_feed {
 	char buffer[BUFFER_SIZE];
 	size_t used;
+	size_t left;   /* number of bytes that may still be read */
 	bool skipping; /* the current line is longer than the buffer */
+	bool (*parse)(const char *text, struct maps_line *line);
 	void (*each)(void *context, const struct maps_line *line);
 	void *context;
 };
@@ -170,7 +205,7 @@ feed_lines(struct line_feed *feed)
 		struct maps_line line;
 
 		*newline = '\0';
-		if (!feed->skipping && maps_source_parse(at, &line))
+		if (!feed->skipping && feed->parse(at, &line))
 			feed->each(feed->context, &line);
 		feed->skipping = false;
 		at = newline + 1;
@@ -183,18 +218,15 @@ feed_lines(struct line_feed *feed)
 	memmove(feed->buffer, at, feed->used);
 }
 
-bool
-maps_source_read(int fd, void (*each)(void *context, const struct maps_line *line), void *context)
+static bool
+feed_all(struct line_feed *feed, int fd)
 {
-	struct line_feed *feed = xmalloc(sizeof(*feed));
 	bool any = false;
 
-	feed->used = 0;
-	feed->skipping = false;
-	feed->each = each;
-	feed->context = context;
-	for (;;) {
-		ssize_t n = read(fd, feed->buffer + feed->used, sizeof(feed->buffer) - feed->used);
+	while (feed->left > 0) {
+		const size_t room = sizeof(feed->buffer) - feed->used;
+		const ssize_t n = read(fd, feed->buffer + feed->used,
+				       room < feed->left ? room : feed->left);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -202,8 +234,39 @@ maps_source_read(int fd, void (*each)(void *context, const struct maps_line *lin
 			break;
 		any = true;
 		feed->used += (size_t)n;
+		feed->left -= (size_t)n;
 		feed_lines(feed);
 	}
+	return any;
+}
+
+static bool
+read_lines(int fd, size_t most, bool (*parse)(const char *text, struct maps_line *line),
+	   void (*each)(void *context, const struct maps_line *line), void *context)
+{
+	struct line_feed *feed = xmalloc(sizeof(*feed));
+	bool any;
+
+	feed->used = 0;
+	feed->left = most;
+	feed->skipping = false;
+	feed->parse = parse;
+	feed->each = each;
+	feed->context = context;
+	any = feed_all(feed, fd);
 	free(feed);
 	return any;
+}
+
+bool
+maps_source_read(int fd, void (*each)(void *context, const struct maps_line *line), void *context)
+{
+	return read_lines(fd, SIZE_MAX, maps_source_parse, each, context);
+}
+
+bool
+maps_source_read_shared(int fd, void (*each)(void *context, const struct maps_line *line),
+			void *context)
+{
+	return read_lines(fd, SHARED_BYTES_MOST, maps_source_parse_shared, each, context);
 }

@@ -73,7 +73,19 @@ process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns)
 	return true;
 }
 
-/* Returns the words of the command line, joined by spaces; "[comm]" without a command line. */
+bool
+process_read_children_cpu_ns(const struct process *process, uint64_t *cpu_ns)
+{
+	const long hz = sysconf(_SC_CLK_TCK);
+	struct task_stat stat;
+
+	if (hz <= 0 || !task_read_stat(process->dirfd, "stat", &stat))
+		return false;
+	*cpu_ns = (stat.children_user_ticks + stat.children_system_ticks) *
+		  (NS_PER_SEC / (uint64_t)hz);
+	return true;
+}
+
 static char *
 read_cmdline(int dirfd, const char *comm)
 {
@@ -92,6 +104,12 @@ read_cmdline(int dirfd, const char *comm)
 	free(text);
 	strbuf_add_format(&named, "[%s]", comm);
 	return named.data;
+}
+
+char *
+process_read_cmdline(const struct process *process, const char *comm)
+{
+	return read_cmdline(process->dirfd, comm);
 }
 
 static char *
@@ -343,5 +361,16 @@ process_read_uid(const struct process *process, uid_t *uid)
 	if (!task_read_status(process->dirfd, &status))
 		return false;
 	*uid = status.uid;
+	return true;
+}
+
+bool
+process_read_capabilities(const struct process *process, uint64_t *permitted)
+{
+	struct task_status status;
+
+	if (!task_read_status(process->dirfd, &status))
+		return false;
+	*permitted = status.cap_permitted;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * process_internal.h - internal interfaces of the files that read a process: its status files and
- * ancestors, probes of the permission to trace it, its mappings, and the files of its modules.
+ * ancestors, probes of the permission to trace it, and the files of its modules.
  */
 #ifndef WALLSAMPLE_PROCESS_PROCESS_INTERNAL_H
 #define WALLSAMPLE_PROCESS_PROCESS_INTERNAL_H
@@ -24,11 +24,16 @@ bool task_is_kernel_thread(const struct task_stat *stat);
  * may be a zombie while other threads still run: then the result is false. */
 bool task_is_zombie_process(const struct task_stat *stat);
 
+/* Most bytes that are read of /proc/PID/status. */
+#define STATUS_LIMIT (64 << 10)
+
 /* Fields of /proc/PID/status, see proc_pid_status(5). A missing field is 0. */
 struct task_status {
+	char state; /* letter of proc_pid_stat(5) */
 	pid_t tgid, ppid, tracer;
 	uid_t uid;              /* real user id */
 	uint64_t cap_effective; /* bit n: capability n, see capabilities(7) */
+	uint64_t cap_permitted; /* in the same form */
 	unsigned seccomp;       /* 2: a filter is in force */
 	uint64_t voluntary;     /* number of times that it gave up its CPU, mostly to sleep */
 };
@@ -93,44 +98,6 @@ int attach_probe_read(const struct process *process, pid_t tid);
  * of the target to end.
  */
 int attach_probe_seize(pid_t tid);
-
-/* --- maps_source.c: the executable mappings, all of them as text, or the one at an address ---- */
-
-/*
- * Opens /proc/PID/maps for the functions below. Returns a descriptor, which the caller closes, or
- * -1. The descriptor belongs to the present address space of the process, and is useless after an
- * exec.
- */
-int maps_source_open(const struct process *process);
-
-/*
- * Calls `each` for every executable mapping; the line is valid only during the call. Uses bounded
- * memory: a line of 64 KiB or more, or a malformed one, is skipped. Returns false when nothing
- * could be read.
- */
-bool maps_source_read(int fd, void (*each)(void *context, const struct maps_line *line),
-		      void *context);
-
-/* Parses one line; line->path points into `text`. False: malformed, or not executable. */
-bool maps_source_parse(const char *text, struct maps_line *line);
-
-enum maps_query {
-	MAPS_QUERY_FOUND,
-	MAPS_QUERY_NONE, /* no executable mapping contains the address */
-	/* the kernel has given no answer, or one that cannot be used, such as a path with a
-	 * newline; /proc/PID/maps may have the mapping */
-	MAPS_QUERY_FAILED,
-	/* the kernel has no PROCMAP_QUERY or does not permit it: all later queries fail, too */
-	MAPS_QUERY_UNSUPPORTED,
-};
-
-/*
- * Asks the kernel for the executable mapping at the address (PROCMAP_QUERY). If found, fills *line,
- * whose path is stored in `path`. If `path` is NULL, line->path is NULL: the kernel is not asked
- * for the path, and answers in half the time.
- */
-enum maps_query maps_source_query(int fd, uint64_t address, struct maps_line *line,
-				  char path[PATH_MAX]);
 
 /* --- module_file.c: the file behind a mapping ------------------------------------------------ */
 

@@ -14,8 +14,6 @@
  * at most 20 digits. */
 #define STAT_LINE_SIZE 2048
 
-#define STATUS_LIMIT (64 << 10)
-
 /* Reads up to size - 1 bytes of the file into `to`, zero-terminated. Returns false, with errno set,
  * on failure. Uses no heap memory, because it is called for each new thread. */
 static bool
@@ -51,11 +49,15 @@ read_line(int dirfd, const char *name, char *to, size_t size)
  */
 #define STAT_FIELDS(X)                                                                             \
 	X(4, ppid, INT32_MAX)                                                                      \
+	X(5, group, INT32_MAX)                                                                     \
+	X(6, session, INT32_MAX)                                                                   \
 	X(9, flags, UINT64_MAX)                                                                    \
 	X(10, minor_faults, UINT64_MAX)                                                            \
 	X(12, major_faults, UINT64_MAX)                                                            \
 	X(14, user_ticks, UINT64_MAX)                                                              \
 	X(15, system_ticks, UINT64_MAX)                                                            \
+	X(16, children_user_ticks, UINT64_MAX)                                                     \
+	X(17, children_system_ticks, UINT64_MAX)                                                   \
 	X(20, num_threads, UINT32_MAX)                                                             \
 	X(22, start_time, UINT64_MAX)                                                              \
 	X(28, start_stack, UINT64_MAX)                                                             \
@@ -197,14 +199,25 @@ status_pid(const char *text, const char *key)
  * newline in the name as a backslash and "n". The keys begin with a newline, and so match only at
  * the beginning of a line.
  */
+/* Returns the byte behind the key; 0 if the text has no such key. */
+static char
+status_letter(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at != NULL ? at[strlen(key)] : '\0';
+}
+
 void
 task_parse_status(const char *text, struct task_status *status)
 {
+	status->state = status_letter(text, "\nState:\t");
 	status->tgid = status_pid(text, "\nTgid:");
 	status->ppid = status_pid(text, "\nPPid:");
 	status->tracer = status_pid(text, "\nTracerPid:");
 	status->uid = (uid_t)status_number(text, "\nUid:", 10);
 	status->cap_effective = status_number(text, "\nCapEff:", 16);
+	status->cap_permitted = status_number(text, "\nCapPrm:", 16);
 	status->seccomp = (unsigned)status_number(text, "\nSeccomp:", 10);
 	status->voluntary = status_number(text, "\nvoluntary_ctxt_switches:", 10);
 }
@@ -224,41 +237,6 @@ task_read_status(int dirfd, struct task_status *status)
 }
 
 /* --- ids and names ------------------------------------------------------------------------- */
-
-bool
-process_shares_pid_namespace(const struct process *process)
-{
-	char own[64], its[64];
-	const ssize_t length = readlink("/proc/self/ns/pid", own, sizeof(own));
-
-	/* Without permission to read the links, the usual case of one pid namespace is assumed. */
-	return length <= 0 || readlinkat(process->dirfd, "ns/pid", its, sizeof(its)) != length ||
-	       memcmp(own, its, (size_t)length) == 0;
-}
-
-pid_t
-process_inner_tid(const struct process *process, pid_t tid)
-{
-	char name[48];
-	const char *at;
-	uint64_t id = 0;
-	char *text;
-
-	snprintf(name, sizeof(name), "%d/status", (int)tid);
-	text = file_read_text(process->taskfd, name, STATUS_LIMIT, NULL);
-	if (text == NULL)
-		return 0;
-	/* The line NSpid lists the thread's ids from wallsample's pid namespace to the innermost
-	 * one. */
-	at = strstr(text, "\nNSpid:");
-	if (at != NULL) {
-		at += strlen("\nNSpid:");
-		while (*at == '\t' && parse_u64(&at, 10, &id))
-			continue; /* parse_u64 skips the tab */
-	}
-	free(text);
-	return id <= INT_MAX ? (pid_t)id : 0;
-}
 
 int
 task_compare_ids(const void *left, const void *right)

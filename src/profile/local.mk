@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/profile/profile.h \
 	include/wallsample/profile/profile_recorder.h \
+	include/wallsample/profile/profile_thread.h \
 	include/wallsample/profile/profile_frame.h \
 	include/wallsample/profile/profile_mark.h \
 	include/wallsample/profile/profile_wait.h \

@@ -18,7 +18,8 @@ enum names_table {
 	NAMES_BYTECODE, /* (id in NAMES_FRAME and bytecode_size; bytecode) -> frame */
 	NAMES_SCRIPT,   /* (name and file; line) -> frame */
 	NAMES_STACK,    /* (frame; caller) -> stack */
-	NAMES_THREAD,   /* (tid; start time) -> thread; for green tasks see profile_add_green */
+	NAMES_PROCESS,  /* (pid; start time) -> process */
+	NAMES_THREAD,   /* (process and tid; start time) -> thread; tasks: profile_add_green */
 	NAMES_WAIT,     /* (kind and timed; object) -> wait */
 	NAMES_DOING,    /* the table `doings` of profile_find_entry */
 	NAMES_TABLES
@@ -41,6 +42,9 @@ struct profile_names {
 
 	struct profile_stack *stack;
 	size_t stack_count, stack_capacity;
+
+	struct profile_process *process;
+	size_t process_count, process_capacity;
 
 	struct profile_thread *thread;
 	size_t thread_count, thread_capacity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* profile_names.c - interns texts, frames, stacks, threads and waits. */
+/* profile_names.c - interns texts, frames, stacks, processes, threads and waits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +31,7 @@ names_free(struct profile_names *names)
 	free(names->frame);
 	free(names->renamed);
 	free(names->stack);
+	free(names->process);
 	free(names->thread);
 	free(names->wait);
 	strings_free(names->texts);
@@ -218,7 +219,42 @@ profile_stack(const struct profile *profile, uint32_t id)
 	return &profile->names->stack[id];
 }
 
-/* --- threads ---------------------------------------------------------------------------------- */
+/* --- processes and threads ------------------------------------------------------------------- */
+
+uint32_t
+profile_add_process(struct profile *profile, pid_t pid, uint64_t start_time, const char *name,
+		    const char *cmdline)
+{
+	const struct profile_process process = { .pid = pid, .start_time = start_time };
+	struct profile_names *names = profile->names;
+	bool added;
+	const uint32_t id = *table_insert(&names->table[NAMES_PROCESS], (uint64_t)pid, start_time,
+					  (uint32_t)names->process_count, &added);
+
+	if (added)
+		APPEND(names, process, process);
+	names->process[id].name = profile_intern_text(profile, name);
+	names->process[id].cmdline = profile_intern_text(profile, cmdline);
+	return id;
+}
+
+void
+profile_set_parent(struct profile *profile, uint32_t process, pid_t parent)
+{
+	profile->names->process[process].parent = parent;
+}
+
+size_t
+profile_process_count(const struct profile *profile)
+{
+	return profile->names->process_count;
+}
+
+const struct profile_process *
+profile_process(const struct profile *profile, uint32_t id)
+{
+	return &profile->names->process[id];
+}
 
 /* Returns the id of the thread with the key (a, b), which is added if there is none. */
 static uint32_t
@@ -235,15 +271,18 @@ intern_thread(struct profile_names *names, uint64_t a, uint64_t b,
 }
 
 uint32_t
-profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time, const char *name)
+profile_add_thread(struct profile *profile, uint32_t process, pid_t tid, uint64_t start_time,
+		   const char *name)
 {
 	const struct profile_thread thread = {
+		.process = process,
 		.tid = tid,
 		.start_time = start_time,
 		.entry = FRAME_NONE,
 		.created_at = FRAME_NONE,
 	};
-	const uint32_t id = intern_thread(profile->names, (uint64_t)tid, start_time, &thread);
+	const uint32_t id = intern_thread(profile->names, (uint64_t)process << 32 | (uint32_t)tid,
+					  start_time, &thread);
 
 	profile_rename_thread(profile, id, name);
 	return id;
@@ -257,7 +296,8 @@ profile_add_green(struct profile *profile, const struct profile_thread *task, ui
 	 * tasks that reuse an address have similar ids and entry frames, and without the hash two
 	 * different pairs could give the same result.
 	 */
-	const uint64_t kind = hash_u64((uint64_t)task->name << 32 | task->entry);
+	const uint64_t kind = hash_u64(hash_u64((uint64_t)task->name << 32 | task->entry) ^
+				       task->process);
 
 	/* The highest bit, which no thread id has, distinguishes green tasks from threads. */
 	return intern_thread(profile->names, UINT64_C(1) << 63 | (kind ^ task->green_id),
@@ -271,13 +311,13 @@ profile_no_thread(struct profile *profile)
 	 * No other thread has tid 0 and start time 1: apart from this one, only shared records have
 	 * tid 0, and their start time is 0.
 	 */
-	return profile_add_thread(profile, 0, 1, "[no thread]");
+	return profile_add_thread(profile, PROCESS_FIRST, 0, 1, "[no thread]");
 }
 
 void
-profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns)
+profile_set_waiting(struct profile *profile, uint32_t thread, uint64_t waiting_ns)
 {
-	profile->names->thread[task].waiting_ns = waiting_ns;
+	profile->names->thread[thread].waiting_ns = waiting_ns;
 }
 
 void

@@ -94,7 +94,7 @@ profile_calibrate_parallelism(struct profile *profile)
 	size_t last = 0, first = SIZE_MAX;
 
 	for (size_t i = 0; i < sums->entry_count; i++)
-		cpu_ns += (double)sums->entry[i].ns[WEIGHT_OVERHEAD];
+		cpu_ns += (double)sums->entry[i].ns[WEIGHT_CPU];
 	for (size_t k = 0; k < sums->parallelism_count; k++) {
 		if (sums->parallelism[k].sampled_ns == 0)
 			continue;

@@ -154,7 +154,7 @@
 	C(T, in_progress_ns, IN_PROGRESS)
 #define PROCESSES_COLUMNS(C, ADDED, T)                                                          \
 	C(T, id, KEY) C(T, pid, I31) C(T, start_time, TIME) C(T, name, TEXT)                    \
-	C(T, cmdline, TEXT)
+	C(T, cmdline, TEXT) ADDED(T, parent, I31, 8, "0")
 /* clang-format on */
 
 /* X(TABLE, name, schema version that added the table, end of its CREATE statement) */

@@ -75,6 +75,7 @@ const struct field run_fields[] = {
 	RUN(stop_delays, U64, SUM),
 	RUN(absences, U64, SUM),
 	RUN(absent_ns, U64, SUM),
+	RUN(unsampled_ns, U64, SUM),
 	RUN(calibrated, BOOL, MIN),
 	RUN(stop_ns.sum, U64, SUM),
 	RUN(stop_ns.min, U64, MIN),

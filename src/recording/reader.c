@@ -86,6 +86,7 @@ static const struct field meta_fields[] = {
 	META("runtime", info.runtime, TEXT, 0),
 	META("unread", info.unread, TEXT, 0),
 	META("others", info.others, TEXT, 0),
+	META("cpu_group", info.cpu_group, TEXT, 0),
 	META("pid", info.pid, U64, INT32_MAX),
 	META("start_time", start_time, U64, NUMBER_MOST),
 	META("began", info.began, U64, BEGAN_MOST),
@@ -128,6 +129,15 @@ numbers_differ(uint64_t meta, int64_t number)
 	return meta != 0 && meta != (uint64_t)number;
 }
 
+static void
+add_process(struct recording *recording, const struct recorded_process *process)
+{
+	id_map_add(&recording->map[TABLE_PROCESSES], (uint32_t)recording->process_count);
+	recording->process = xgrow(recording->process, &recording->process_capacity,
+				   recording->process_count + 1, sizeof(*recording->process));
+	recording->process[recording->process_count++] = *process;
+}
+
 /*
  * Row 0 of table processes describes the same process as table meta. The row is refused if they
  * differ in a value that both have. Values that table meta does not have are taken from the row.
@@ -149,7 +159,13 @@ read_process(struct rows *rows, void *context)
 		info->comm = keep_text(recording, row->name);
 		info->cmdline = keep_text(recording, row->cmdline);
 	}
-	id_map_add(&recording->map[TABLE_PROCESSES], (uint32_t)row->id);
+	add_process(recording, &(struct recorded_process){
+				       .pid = row->pid,
+				       .parent = row->parent,
+				       .start_time = (uint64_t)row->start_time,
+				       .name = keep_text(recording, row->name),
+				       .cmdline = keep_text(recording, row->cmdline),
+			       });
 }
 
 /*
@@ -216,7 +232,7 @@ recording_create(const char *path)
 	recording->texts = strings_create();
 	info->path = recording->path;
 	info->comm = info->cmdline = info->host = info->machine = info->kernel = info->version =
-		info->command = info->runtime = info->unread = info->others = "";
+		info->command = info->runtime = info->unread = info->others = info->cpu_group = "";
 	return recording;
 }
 
@@ -245,8 +261,13 @@ read_description(struct recording *recording, struct error *err)
 	 * Recordings of version 5, and recordings without a commit, have one process and no row for
 	 * it.
 	 */
-	if (recording->map[TABLE_PROCESSES].count == 0)
-		id_map_add(&recording->map[TABLE_PROCESSES], 0);
+	if (recording->process_count == 0)
+		add_process(recording, &(struct recorded_process){
+					       .pid = recording->info.pid,
+					       .start_time = recording->start_time,
+					       .name = recording->info.comm,
+					       .cmdline = recording->info.cmdline,
+				       });
 	if (rc == 0)
 		rc = read_counts(recording, err);
 	if (rc == 0)
@@ -310,6 +331,7 @@ recording_close(struct recording *recording)
 	place_vfs_free(recording->vfs);
 	table_release(&recording->syscalls);
 	strings_free(recording->texts);
+	free(recording->process);
 	free(recording->tick);
 	reader_release_joint(recording);
 	for (int i = 0; i < RECORDING_TABLE_COUNT; i++)

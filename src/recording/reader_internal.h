@@ -29,6 +29,12 @@ struct id_map {
 	size_t count, capacity;
 };
 
+struct recorded_process {
+	int64_t pid, parent;
+	uint64_t start_time; /* in kernel clock ticks since the boot */
+	const char *name, *cmdline;
+};
+
 struct recording {
 	char *path; /* path that the caller passed, for messages */
 	char *real; /* path without symbolic links; NULL if the database belongs to a recorder */
@@ -37,30 +43,26 @@ struct recording {
 	sqlite3 *db;
 	unsigned version;    /* schema version of the recording */
 	uint64_t start_time; /* start of the process, in kernel clock ticks since the boot */
-	uint64_t steps;      /* steps of SQLite's virtual machine in the present query */
-	bool borrowed;       /* the database belongs to a recorder and stays open */
-	/* file system of the private copy; NULL if the file was not copied */
+	/* All processes; the first one is that of `info`. */
+	struct recorded_process *process;
+	size_t process_count, process_capacity;
+	uint64_t steps; /* steps of SQLite's virtual machine in the present query */
+	bool borrowed;  /* the database belongs to a recorder and stays open */
+	/* file system of the private copy; NULL: the file was not copied */
 	struct place_vfs *vfs;
 	struct recording_tick *tick;
 	size_t tick_count, tick_capacity;
-	/*
-	 * indexed by tick: true if the last load selected the tick; NULL: the last load selected
-	 * all ticks
-	 */
+	/* indexed by tick: true if the last load selected the tick; NULL: it selected all ticks */
 	bool *wanted;
 	/* indexed by tick: next tick where `wanted` changes, or tick_count; NULL like `wanted` */
 	uint64_t *turn;
 	/* indexed by tick, and the sum over all ticks: used during a load; else NULL */
 	struct tick_sum *sums;
 	const struct recording *group; /* first recording of the group; NULL: not loaded */
-	/* The ticks, with the numbers of threads of the whole group (recording_read.h). NULL: the
-	 * recording is a group of one. */
+	/* The ticks, with the numbers of threads of the whole group; NULL: a group of one. */
 	struct recording_tick *joint;
-	/*
-	 * One map for each table. The last load filled the maps of modules, frames, stacks, threads
-	 * and waits. The map of processes is filled when the recording is opened: a process has the
-	 * same id in the profile as in the recording.
-	 */
+	/* One map for each table, filled by the last load; that of processes has an id for each row
+	 * from the opening on. */
 	struct id_map map[RECORDING_TABLE_COUNT];
 	/* Profile of the last load, borrowed; NULL before the first load. */
 	const struct profile *profile;

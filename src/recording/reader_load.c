@@ -29,8 +29,9 @@ struct deadlock {
 struct loading {
 	struct recording *recording;
 	struct recording_load *load;
-	bool scales;  /* samples are scaled by reader_share */
-	double total; /* sum of the absolute values of samples and weights that were read */
+	bool scales;   /* samples are scaled by reader_share */
+	uint32_t host; /* number of the first recording of the same host */
+	double total;  /* sum of the absolute values of samples and weights that were read */
 	struct deadlock deadlock;
 };
 
@@ -196,6 +197,7 @@ load_thread(struct rows *rows, void *context)
 	strbuf_add_text(&name, row->name);
 	if (row->task.known) {
 		const struct profile_thread task = {
+			.process = (uint32_t)row->process,
 			.is_green = true,
 			.name = profile_intern_text(load->profile, name.data),
 			.green_id = (uint64_t)row->task.number,
@@ -209,7 +211,7 @@ load_thread(struct rows *rows, void *context)
 			profile_add_green(load->profile, &task, number << 32 | (uint64_t)row->id));
 	} else {
 		map_add(loading, TABLE_THREADS,
-			profile_add_thread(load->profile, (pid_t)row->tid,
+			profile_add_thread(load->profile, (uint32_t)row->process, (pid_t)row->tid,
 					   (uint64_t)row->start_time ^ number << START_TIME_BITS,
 					   name.data));
 	}
@@ -386,8 +388,43 @@ load_deadlock(struct rows *rows, void *context)
 
 /* --- the whole --------------------------------------------------------------------------- */
 
+/* Adds the processes. Those of the same pid, start and name are the same process if their
+ * recordings are of one host. */
+static void
+load_processes(struct loading *loading)
+{
+	const struct recording *recording = loading->recording;
+	struct profile *profile = loading->load->profile;
+
+	loading->recording->map[TABLE_PROCESSES].count = 0;
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct recorded_process *process = &recording->process[i];
+		const uint64_t name = hash_bytes(process->name, strlen(process->name));
+		const uint64_t number = name ^ (process->start_time > 0 ? loading->host :
+									  loading->load->number);
+		const uint32_t id = profile_add_process(profile, (pid_t)process->pid,
+							process->start_time ^
+								number << START_TIME_BITS,
+							process->name, process->cmdline);
+
+		profile_set_parent(profile, id, (pid_t)process->parent);
+		map_add(loading, TABLE_PROCESSES, id);
+	}
+}
+
+/* Returns the number of the first recording of the same host. */
+static uint32_t
+first_of_host(struct recording *const *recording, const struct recording_load *load, size_t at)
+{
+	size_t first = 0;
+
+	while (first < at && strcmp(recording[first]->info.host, recording[at]->info.host) != 0)
+		first++;
+	return load[first].number;
+}
+
 static int
-load_one(struct recording *recording, struct recording_load *load, struct error *err)
+load_one(struct recording *recording, struct recording_load *load, uint32_t host, struct error *err)
 {
 	/* A table comes after the tables that it refers to. */
 	static const struct row_reader readers[] = {
@@ -403,6 +440,7 @@ load_one(struct recording *recording, struct recording_load *load, struct error 
 	struct loading loading = {
 		.recording = recording,
 		.load = load,
+		.host = host,
 		.scales = load->selection != NULL || recording->joint != NULL,
 	};
 	int rc;
@@ -411,6 +449,7 @@ load_one(struct recording *recording, struct recording_load *load, struct error 
 	recording->threads_only = load->threads_only;
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
 		recording->map[readers[i].table].count = 0;
+	load_processes(&loading);
 	rc = rows_read(recording, readers, ARRAY_SIZE(readers), &loading, err);
 	if (rc == 0)
 		end_deadlock(&loading);
@@ -430,7 +469,7 @@ recordings_load(struct recording *const *recording, struct recording_load *load,
 
 	reader_join(recording, load, count);
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = load_one(recording[i], &load[i], err);
+		rc = load_one(recording[i], &load[i], first_of_host(recording, load, i), err);
 	return rc == 0 ? reader_load_stats(recording, load, count, err) : rc;
 }
 

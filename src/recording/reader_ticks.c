@@ -112,7 +112,7 @@ reader_share(const struct recording *recording, uint64_t first, uint64_t ticks,
 	latency = waited ? part_of(a->gap, b->gap, time) : part_of(a->latency, b->latency, time);
 	entry->samples = llround((double)entry->samples * time);
 	entry->ns[WEIGHT_WALL] = llround((double)entry->ns[WEIGHT_WALL] * time);
-	entry->ns[WEIGHT_OVERHEAD] = llround((double)entry->ns[WEIGHT_OVERHEAD] * time);
+	entry->ns[WEIGHT_CPU] = llround((double)entry->ns[WEIGHT_CPU] * time);
 	entry->ns[WEIGHT_LATENCY] = llround((double)entry->ns[WEIGHT_LATENCY] * latency);
 	return time > 0 || latency > 0;
 }

@@ -13,45 +13,24 @@
 #define DUE_NS (500 * NS_PER_MS)
 #define OVERDUE_NS NS_PER_SEC
 
+/* Writes the description of the machine, and the settings of the recording, into table meta. */
 static void
-put_text(struct recorder *recorder, const char *key, const char *value)
-{
-	if (value != NULL)
-		RECORDER_PUT(recorder, META, meta, .key = key,
-			     .value = { .type = VALUE_TEXT, .text = value });
-}
-
-static void
-put_number(struct recorder *recorder, const char *key, uint64_t value)
-{
-	RECORDER_PUT(recorder, META, meta, .key = key, .value = { .number = (int64_t)value });
-}
-
-/* Writes the description of the process and of the machine, and the settings of the recording, into
- * tables meta and processes. */
-static void
-put_target(struct recorder *recorder)
+put_target(struct recorder *recorder, const struct run_stats *stats)
 {
 	const struct recording_config *config = &recorder->config;
-	const struct process *process = recorder->process;
 	struct utsname machine = { .nodename = "" };
 
 	uname(&machine);
-	put_text(recorder, "comm", process->comm);
-	put_text(recorder, "cmdline", process->cmdline);
-	put_text(recorder, "host", machine.nodename);
-	put_text(recorder, "machine", machine.machine);
-	put_text(recorder, "kernel", machine.release);
-	put_text(recorder, "version", PACKAGE_VERSION);
-	put_text(recorder, "command", config->command);
-	put_number(recorder, "pid", (uint64_t)process->pid);
-	put_number(recorder, "start_time", process->start_time);
-	put_number(recorder, "cpus", process_allowed_cpus(process));
+	recorder_put_text(recorder, "host", machine.nodename);
+	recorder_put_text(recorder, "machine", machine.machine);
+	recorder_put_text(recorder, "kernel", machine.release);
+	recorder_put_text(recorder, "version", PACKAGE_VERSION);
+	recorder_put_text(recorder, "command", config->command);
+	recorder_put_number(recorder, "cpus",
+			    stats->cpus > 0 ? stats->cpus :
+					      process_allowed_cpus(recorder->process));
 	RECORDER_PUT(recorder, META, meta, .key = "rate",
 		     .value = { .type = VALUE_REAL, .real = config->rate_hz });
-	RECORDER_PUT(recorder, PROCESSES, processes, .id = 0, .pid = process->pid,
-		     .start_time = (int64_t)process->start_time, .name = process->comm,
-		     .cmdline = process->cmdline);
 }
 
 /* What a transaction writes. A member that is NULL writes nothing. */
@@ -69,11 +48,11 @@ put_news(struct recorder *recorder, const struct run_stats *stats)
 	const struct spans *spans = &recorder->spans;
 
 	if (recorder->process != NULL && !recorder->process_written)
-		put_target(recorder);
+		put_target(recorder, stats);
 	/* The date of the first tick is written in the same transaction as this tick. */
 	if (spans->ticks > 0 && spans->tick_count == spans->ticks) {
-		put_number(recorder, "began", spans->date_ns / NS_PER_SEC);
-		put_number(recorder, "clock_ns", spans->clock_ns);
+		recorder_put_number(recorder, "began", spans->date_ns / NS_PER_SEC);
+		recorder_put_number(recorder, "clock_ns", spans->clock_ns);
 	}
 	recorder_put_news(recorder, stats);
 }
@@ -100,12 +79,14 @@ transact(struct recorder *recorder, const struct contents *contents)
 		put_news(recorder, contents->stats);
 	if (contents->end != NULL && contents->stats != NULL) {
 		if (contents->stats->runtimes[0] != '\0')
-			put_text(recorder, "runtime", contents->stats->runtimes);
+			recorder_put_text(recorder, "runtime", contents->stats->runtimes);
 		if (contents->stats->unread[0] != '\0')
-			put_text(recorder, "unread", contents->stats->unread);
+			recorder_put_text(recorder, "unread", contents->stats->unread);
 		if (contents->stats->others[0] != '\0')
-			put_text(recorder, "others", contents->stats->others);
-		put_text(recorder, "end", contents->end);
+			recorder_put_text(recorder, "others", contents->stats->others);
+		if (contents->stats->cpu_group[0] != '\0')
+			recorder_put_text(recorder, "cpu_group", contents->stats->cpu_group);
+		recorder_put_text(recorder, "end", contents->end);
 	}
 	if (contents->symbols != NULL)
 		recorder_put_frame_names(recorder, contents->symbols);
@@ -156,6 +137,8 @@ void
 recorder_set_process(struct recorder *recorder, const struct process *process)
 {
 	recorder->process = process;
+	profile_add_process(recorder->profile, process->pid, process->start_time, process->comm,
+			    process->cmdline);
 }
 
 bool

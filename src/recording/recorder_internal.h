@@ -116,7 +116,7 @@ struct recorder {
 	struct recording_config config;
 	char *base, *path;
 	const struct process *process; /* borrowed; NULL before recorder_set_process */
-	bool process_written;
+	bool process_written;          /* the description of the target is written */
 	struct profile *profile;
 	struct profile_recorder listener;
 	struct spans spans;
@@ -178,6 +178,9 @@ void recorder_put(struct recorder *recorder, enum recording_table table, const v
 /* Writes one row from designated initializers: RECORDER_PUT(recorder, STOPS, stops, .bucket = 1) */
 #define RECORDER_PUT(recorder, TABLE, table, ...)                                                  \
 	recorder_put(recorder, TABLE_##TABLE, &(const struct table##_row){ __VA_ARGS__ })
+/* Write a row of table meta; no effect if the text is NULL. */
+void recorder_put_text(struct recorder *recorder, const char *key, const char *value);
+void recorder_put_number(struct recorder *recorder, const char *key, uint64_t value);
 /* Writes additions to the profile, and changes of the statistics, since the last commit. */
 void recorder_put_news(struct recorder *recorder, const struct run_stats *stats);
 /* Writes the names of all frames. */

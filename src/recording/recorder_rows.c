@@ -66,6 +66,20 @@ recorder_put(struct recorder *recorder, enum recording_table table, const void *
 	recorder_keep_result(recorder, reset != SQLITE_OK ? reset : rc);
 }
 
+void
+recorder_put_text(struct recorder *recorder, const char *key, const char *value)
+{
+	if (value != NULL)
+		RECORDER_PUT(recorder, META, meta, .key = key,
+			     .value = { .type = VALUE_TEXT, .text = value });
+}
+
+void
+recorder_put_number(struct recorder *recorder, const char *key, uint64_t value)
+{
+	RECORDER_PUT(recorder, META, meta, .key = key, .value = { .number = (int64_t)value });
+}
+
 /* --- modules, frames, stacks, threads, waits ------------------------------------------- */
 
 static const char *
@@ -147,6 +161,40 @@ is_news(struct recorder *recorder, enum recording_table table, size_t id, uint32
 	return differs;
 }
 
+/* Writes a process. The first one is also in table meta. */
+static void
+put_process(struct recorder *recorder, uint32_t id)
+{
+	const struct profile_process *process = profile_process(recorder->profile, id);
+	const char *name = profile_text(recorder->profile, process->name);
+	const char *cmdline = profile_text(recorder->profile, process->cmdline);
+
+	RECORDER_PUT(recorder, PROCESSES, processes, .id = id, .pid = process->pid,
+		     .start_time = (int64_t)process->start_time, .name = name, .cmdline = cmdline,
+		     .parent = process->parent);
+	if (id != PROCESS_FIRST)
+		return;
+	recorder_put_text(recorder, "comm", name);
+	recorder_put_text(recorder, "cmdline", cmdline);
+	recorder_put_number(recorder, "pid", (uint64_t)process->pid);
+	recorder_put_number(recorder, "start_time", process->start_time);
+}
+
+/* Writes new processes, and those whose name or command line has changed. */
+static void
+put_processes(struct recorder *recorder)
+{
+	const struct profile *profile = recorder->profile;
+
+	for (uint32_t i = 0; i < profile_process_count(profile); i++) {
+		const struct profile_process *process = profile_process(profile, i);
+		const bool renamed = is_news(recorder, TABLE_PROCESSES, 2 * i, process->name);
+
+		if (is_news(recorder, TABLE_PROCESSES, 2 * i + 1, process->cmdline) || renamed)
+			put_process(recorder, i);
+	}
+}
+
 /* Writes new and renamed threads. Only a green task has values in the columns task and system. */
 static void
 put_threads(struct recorder *recorder)
@@ -161,7 +209,8 @@ put_threads(struct recorder *recorder)
 				     .task = { thread->is_green, (int64_t)thread->green_id },
 				     .system = { thread->is_green, thread->system },
 				     .entry = thread->entry, .created_at = thread->created_at,
-				     .creator = (int64_t)thread->creator);
+				     .creator = (int64_t)thread->creator,
+				     .process = thread->process);
 	}
 }
 
@@ -219,7 +268,7 @@ put_span(struct recorder *recorder, const struct span *span)
 		     .wait = sum->wait, .gil = sum->gil == GIL_UNKNOWN ? NULL : gil_word(sum->gil),
 		     .first_tick = (int64_t)span->first, .ticks = (int64_t)span->ticks,
 		     .samples = sum->samples, .wall_ns = sum->ns[WEIGHT_WALL],
-		     .overhead_ns = sum->ns[WEIGHT_OVERHEAD], .latency_ns = sum->ns[WEIGHT_LATENCY],
+		     .overhead_ns = sum->ns[WEIGHT_CPU], .latency_ns = sum->ns[WEIGHT_LATENCY],
 		     .carrier = sum->carrier != 0 ? sum->carrier - 1 : UINT32_MAX,
 		     .raw_ns = span->correction ? 0 : sum->ns[WEIGHT_WALL]);
 }
@@ -308,6 +357,7 @@ void
 recorder_put_news(struct recorder *recorder, const struct run_stats *stats)
 {
 	put_names(recorder);
+	put_processes(recorder);
 	put_threads(recorder);
 	put_waits(recorder);
 	put_ticks(recorder);

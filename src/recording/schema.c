@@ -117,7 +117,7 @@ const char *const recording_views[] = {
 	"n.function AS function, n.module AS module, "
 	"p.stack AS stack, k.start_ns / 1e9 AS start_s, p.ticks AS ticks, p.samples AS samples, "
 	"p.wall_ns / 1e9 AS wall_s, p.overhead_ns / 1e9 AS overhead_s, "
-	"p.latency_ns / 1e9 AS latency_s "
+	"p.latency_ns / 1e9 AS latency_s, p.overhead_ns / 1e9 AS cpu_s "
 	"FROM spans p JOIN thread_names t ON t.thread = p.thread "
 	"LEFT JOIN stacks s ON s.id = p.stack LEFT JOIN frame_names n ON n.frame = s.frame "
 	"LEFT JOIN wait_names w ON w.wait = p.wait AND p.wait > 0 "
@@ -147,12 +147,14 @@ const char *const recording_views[] = {
 	"SELECT function, sum(wall * (depth = 0)) / 1e9 AS wall_s, "
 	"sum(overhead * (depth = 0)) / 1e9 AS overhead_s, "
 	"sum(latency * (depth = 0)) / 1e9 AS latency_s, sum(wall) / 1e9 AS total_wall_s, "
-	"sum(overhead) / 1e9 AS total_overhead_s, sum(latency) / 1e9 AS total_latency_s "
+	"sum(overhead) / 1e9 AS total_overhead_s, sum(latency) / 1e9 AS total_latency_s, "
+	"sum(overhead * (depth = 0)) / 1e9 AS cpu_s, sum(overhead) / 1e9 AS total_cpu_s "
 	"FROM has GROUP BY function ORDER BY wall_s DESC, total_wall_s DESC, function",
 	"CREATE VIEW by_thread AS SELECT t.tid AS tid, t.name AS thread, "
 	"sum(p.wall_ns) / 1e9 AS wall_s, "
 	"sum(CASE WHEN p.state IN ('R', 'Q') THEN p.wall_ns ELSE 0 END) / 1e9 AS running_s, "
-	"sum(p.overhead_ns) / 1e9 AS overhead_s, sum(p.latency_ns) / 1e9 AS latency_s "
+	"sum(p.overhead_ns) / 1e9 AS overhead_s, sum(p.latency_ns) / 1e9 AS latency_s, "
+	"sum(p.overhead_ns) / 1e9 AS cpu_s "
 	"FROM spans p JOIN thread_names t ON t.thread = p.thread GROUP BY t.thread "
 	"ORDER BY running_s DESC, wall_s DESC, tid",
 	/*

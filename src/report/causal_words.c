@@ -270,7 +270,7 @@ void
 causal_plot(const struct causal_ranking *ranking, const struct causal_curve *curve,
 	    struct plot *plot)
 {
-	*plot = (struct plot){ 0 };
+	*plot = (struct plot){ .verdict = causal_verdict_word(curve->verdict) };
 	scale(ranking, curve, plot);
 	for (size_t i = 0; i < curve->gain_count && i < PLOT_POINTS_MOST; i++)
 		if (gain_is_known(&curve->gain[i]))

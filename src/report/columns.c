@@ -127,6 +127,29 @@ columns_measure(const struct columns *table, size_t width, size_t *widths)
 	}
 	if (before + widths[last] > width)
 		widths[last] = width > before + LAST_LEAST ? width - before : LAST_LEAST;
+	if (before + widths[last] > width)
+		columns_narrow(table, (const bool[COLUMNS_MAX]){ false }, width, widths);
+}
+
+void
+columns_narrow(const struct columns *table, const bool *left_out, size_t width, size_t *widths)
+{
+	for (;;) {
+		size_t whole = 0, widest = 0;
+
+		for (size_t c = 0; c < table->column_count; c++) {
+			if (left_out[c])
+				continue;
+			whole += widths[c] + GAP;
+			if (table->column[widest].right ||
+			    (!table->column[c].right && widths[c] > widths[widest]))
+				widest = c;
+		}
+		if (whole <= width + GAP || table->column[widest].right ||
+		    widths[widest] <= LAST_LEAST)
+			return;
+		widths[widest]--;
+	}
 }
 
 /* Writes the text of a cell in column `c`, which is `width` cells wide, and clears the text. `gap`

@@ -89,13 +89,18 @@ document_heading(struct page *page, const char *text)
 }
 
 static void
-document_section(struct page *page, const char *name)
+document_figure(struct page *page)
 {
 	struct document *document = document_of(page);
 
 	if (document->figure != NULL)
 		add_block(document, document->figure);
 	document->figure = NULL;
+}
+
+static void
+document_section(struct page *page, const char *name)
+{
 	document_heading(page, name);
 }
 
@@ -328,6 +333,7 @@ build_table(const struct document *document, const struct columns *columns)
 		if (!b.left_out[c])
 			alignment[count++] = columns->column[c].right ? 'r' : 'l';
 	}
+	columns_narrow(columns, b.left_out, document->page.width, b.width);
 	cmark_gfm_extensions_set_table_columns(table, count);
 	cmark_gfm_extensions_set_table_alignments(table, count, alignment);
 	add_row(&b, table, true, 0);
@@ -381,16 +387,18 @@ document_table(struct page *page, const struct columns *table)
  * escaped, because a plot has no text from outside the program.
  */
 static void
-write_plot(const void *plot, const struct document *document, FILE *out)
+write_plot(const void *what, const struct document *document, FILE *out)
 {
+	const struct plot *plot = what;
+
 	if (!document->style->bars) {
 		plot_write_text(plot, out, document->page.width, document->style->ascii);
 		return;
 	}
 	fprintf(out,
-		"<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
+		"<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" "
 		"aria-label=\"Gain by how much faster it is\">\n",
-		PLOT_WIDTH, PLOT_HEIGHT);
+		plot->verdict, PLOT_WIDTH, PLOT_HEIGHT);
 	plot_write_svg(plot, out);
 	fputs("</svg>\n", out);
 }
@@ -411,6 +419,7 @@ static const struct page_ops document_ops = {
 	.part = document_part,
 	.cause = document_cause,
 	.detail = document_detail,
+	.figure = document_figure,
 	.section = document_section,
 	.heading = document_heading,
 	.lead = document_paragraph,

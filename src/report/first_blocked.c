@@ -24,21 +24,38 @@
 #define ROUND_TRIP_MOST_NS (1.0 * NS_PER_MS)
 #define POLLING_MOST_NS (100.0 * NS_PER_MS)
 
+/* Minimum of the time for which tasks of a client library wait for replies, divided by the time for
+ * which the asking tasks wait. A library may handle some requests without a task. */
+#define READER_LEAST 0.5
+
+/* True for a place of green tasks of a library. */
+static bool
+is_of_library(const struct first *first, const struct place_row *row)
+{
+	return profile_thread(view_profile(first->view), row->thread)->is_green &&
+	       first->own.rank[row->function] == OWN_STANDARD;
+}
+
 /* Returns the place with the most blocked time for a file (`files`), or for anything but a file or
- * a lock; NULL: there is none. */
+ * a lock; NULL: there is none. The time of a library's own tasks counts half: for each task of the
+ * program, a library may have one that waits as long. */
 static const struct place_row *
 main_blocked(const struct first *first, bool files)
 {
 	const struct place_row *best = NULL;
+	int64_t best_ns = 0;
 
 	for (size_t i = 0; i < first->places.count; i++) {
 		const struct place_row *row = &first->places.row[i];
 		const bool file = row->wait.kind == WAIT_FILE ||
 				  finding_waits_for_file(row->wait.state, row->wait.syscall);
+		const int64_t ns = row->ns[PLACE_BLOCKED] / (is_of_library(first, row) ? 2 : 1);
 
-		if (row->wait_ns > 0 && file == files && !first_is_lock(row->wait.kind) &&
-		    (best == NULL || row->ns[PLACE_BLOCKED] > best->ns[PLACE_BLOCKED]))
+		if (row->wait_ns > 0 && file == files && !wait_kind_is_lock(row->wait.kind) &&
+		    (best == NULL || ns > best_ns)) {
 			best = row;
+			best_ns = ns;
+		}
 	}
 	return best;
 }
@@ -95,8 +112,9 @@ add_pool(const struct first *first, struct cause *cause)
 		return;
 	strbuf_add_format(&text, "all %" PRIu32 " of ", pool.threads);
 	first_add_function(first, pool.function, &text);
-	strbuf_add_format(&text, " were busy %s of the time; more could wait for more at once",
-			  quantity_percent(pool.busy).text);
+	strbuf_add_format(
+		&text, " were occupied %s of the time; a larger pool could wait for more at once",
+		quantity_percent(pool.busy).text);
 	cause_add_detail(cause, "threads", &text);
 	if (pool.queue == UINT32_MAX)
 		return;
@@ -217,14 +235,61 @@ add_rate(const struct first *first, const struct place_row *row, double most_ns,
 	return rate > 0 && each_ns <= most_ns;
 }
 
+/* Suggests a command that samples the process at the other end of what the place waits for, for the
+ * duration of this run. */
+static void
+suggest_peer(const struct first *first, const struct place_row *row, struct cause *cause)
+{
+	const size_t at = row->wait.row < first->waiting.count ? row->wait.row : row->example;
+	const char *object = at < first->waiting.count ? first->waiting.row[at].object : "";
+	const uint64_t pid = wait_object_process(object);
+	struct strbuf command = STRBUF_INIT;
+
+	if (pid == 0 || !export_is_live(first->input))
+		return;
+	strbuf_add_format(&command, "wallsample -p %" PRIu64 " -d %.0f", pid,
+			  fmax((double)first->stats.elapsed_ns / (double)NS_PER_SEC, 1));
+	cause_set_next(cause, &command, "the awaited process");
+}
+
+/* Finds two places: tasks that ask another program by a library (code_places.h), and the readers of
+ * this library, which wait for the replies (READER_LEAST). One of the two places must be `of`. */
+static bool
+find_reader(const struct first *first, const struct place_row *of, const struct place_row **asker,
+	    const struct place_row **reader)
+{
+	const struct places *places = &first->places;
+
+	for (size_t r = 0; r < places->count; r++) {
+		const struct place_row *reads = &places->row[r];
+
+		for (size_t i = 0; reads->reads != 0 && i < places->count; i++) {
+			const struct place_row *asks = &places->row[i];
+
+			if (asks->asks == reads->reads && (of == asks || of == reads) &&
+			    (double)reads->wait_ns >= READER_LEAST * (double)asks->wait_ns) {
+				*asker = asks;
+				*reader = reads;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 /* Says that a thread waits for another program or a child process; false: it does not. */
 static bool
 say_peer(const struct first *first, const struct finding *found, const struct place_row *row,
 	 struct cause *cause)
 {
-	const char *title = title_of_place(first, row);
+	const struct place_row *asker = row;
 	struct strbuf text = STRBUF_INIT;
+	const char *title;
 
+	/* No task waits for a connection that a library keeps for later requests. */
+	if (!find_reader(first, row, &asker, &row) && is_of_library(first, row))
+		return false;
+	title = title_of_place(first, row);
 	if (title == NULL)
 		return false;
 	strbuf_add_format(&text, "%s of the time every thread was waiting, mostly %s",
@@ -234,10 +299,16 @@ say_peer(const struct first *first, const struct finding *found, const struct pl
 		first_add_wait_of(first, row, &text);
 	else if (row->wait.row < first->waiting.count)
 		strbuf_add_format(&text, ", %s", first->waiting.row[row->wait.row].object);
-	cause->title = add_rate(first, row, ROUND_TRIP_MOST_NS, &text) ? "Round trips" : title;
+	if (add_rate(first, row, ROUND_TRIP_MOST_NS, &text)) {
+		cause->title = "Round trips";
+		strbuf_add_text(&text, ": many short requests");
+	} else {
+		cause->title = title;
+	}
 	cause_set_text(cause, &text);
-	add_blocked_in(first, row, cause);
+	add_blocked_in(first, asker, cause);
 	add_pool(first, cause);
+	suggest_peer(first, row, cause);
 	return true;
 }
 
@@ -272,10 +343,13 @@ first_say_idle(const struct first *first, const struct finding *found, struct ca
 	    (say_peer(first, found, row, cause) || say_polling(first, found, row, cause)))
 		return;
 	strbuf_add_format(&text,
-			  "%s of the time every thread was waiting: the program had no work, or "
-			  "what it waits for is slow",
+			  "not busy: %s of the time every thread was waiting, for work or for "
+			  "a slow answer",
 			  quantity_percent(found->share).text);
 	cause_set_text(cause, &text);
 	add_blocked_in(first, row, cause);
 	add_blocked_for(first, row, cause);
+	if (row != NULL && row->wait.row < first->waiting.count &&
+	    wait_object_leads_with_made(first->waiting.row[row->wait.row].object))
+		suggest_peer(first, row, cause);
 }

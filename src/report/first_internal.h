@@ -9,25 +9,7 @@
 #include "report/report_internal.h"
 #include "wallsample/analysis/finding.h"
 #include "wallsample/analysis/code_places.h"
-
-/* What the first screen is made of. */
-struct first {
-	const struct export_input *input;
-	const struct view *view; /* by function */
-	/* those of the input; of a part of a run without what is known for the whole run only */
-	struct run_stats stats;
-	struct own own;
-	struct waiting waiting;
-	struct places places;
-	struct findings findings; /* empty if options exclude samples */
-};
-
-/* Fills `out`, which first_release() releases. `input` must outlive it. */
-void first_make(const struct export_input *input, struct first *out);
-void first_release(struct first *first);
-
-/* Largest rate per second that is shown, of counters that may be anything. */
-#define RATE_MOST 1e15
+#include "wallsample/analysis/process_table.h"
 
 /* --- causes ------------------------------------------------------------------------------ */
 
@@ -40,6 +22,19 @@ struct cause_detail {
 	char *text;
 };
 
+/* A command that shows more. */
+struct suggestion {
+	const char *options; /* for a report of the same program */
+	char *command;       /* a whole command in place of `options`; NULL: none; owned */
+	const char *why;     /* what it shows; NULL: there is no suggestion */
+};
+
+/* An initialiser: the stacks of threads that held an interpreter's lock. */
+#define FIRST_GIL_HOLDERS                                                                          \
+	{                                                                                          \
+		.options = "--gil has --tree", .why = "the lock holders"                           \
+	}
+
 /* Why the program is slow: a sentence, and the functions that it is about. Texts are not
  * escaped. */
 struct cause {
@@ -47,6 +42,7 @@ struct cause {
 	char *text;        /* "mutex book_lock: 6 threads waited 69% of their time for it" */
 	struct cause_detail detail[CAUSE_DETAILS_MOST];
 	size_t details;
+	struct suggestion next;
 };
 
 struct causes {
@@ -54,13 +50,41 @@ struct causes {
 	size_t count;
 };
 
-/* Fills `out`, which causes_release() releases. */
-void causes_make(const struct first *first, struct causes *out);
+/* --- the screen -------------------------------------------------------------------------- */
+
+/* What the first screen is made of. */
+struct first {
+	const struct export_input *input;
+	const struct view *view; /* by function */
+	/* those of the input; for a part of a run, without the values that are known only for the
+	 * whole run */
+	struct run_stats stats;
+	struct own own;
+	struct waiting waiting;
+	struct places places;
+	struct findings findings; /* empty if options exclude samples, like `causes` */
+	struct causes causes;
+	struct process_table processes;
+};
+
+/* Fills `out`, which first_release() releases. `input` must outlive it. */
+void first_make(const struct export_input *input, struct first *out);
+void first_release(struct first *first);
+
+/* Largest rate per second that is shown: a damaged recording may have any counters. */
+#define RATE_MOST 1e15
+
+/* --- saying causes ---------------------------------------------------------------------- */
+
+/* Fills first->causes from the other members. */
+void causes_make(struct first *first);
 void causes_release(struct causes *causes);
 
 /* Takes the text of a cause, or a detail unless the text is empty, and makes `text` empty. */
 void cause_set_text(struct cause *cause, struct strbuf *text);
 void cause_add_detail(struct cause *cause, const char *label, struct strbuf *text);
+/* Sets the command that shows more about the cause, takes `command` and makes it empty. */
+void cause_set_next(struct cause *cause, struct strbuf *command, const char *why);
 /* Adds the detail `label` with the function of the finding, if it has one. */
 void cause_add_function(const struct first *first, const struct finding *found, const char *label,
 			struct cause *cause);
@@ -78,8 +102,6 @@ void first_say_spin(const struct first *first, const struct finding *found, stru
 const struct waiting_row *first_main_lock(const struct first *first);
 /* True if the waits for locks are mostly for the lock of an interpreter. */
 bool first_lock_is_gil(const struct first *first);
-/* True if the wait is for a lock of the program, not for the lock of an interpreter. */
-bool first_is_lock(enum wait_kind kind);
 
 /* Returns the mean number of CPUs that the program used. */
 double first_cpus_used(const struct first *first);
@@ -115,6 +137,8 @@ void first_write_head(const struct first *first, struct page *page);
 void first_write_notes(const struct first *first, struct page *page);
 void first_write_causes(const struct first *first, size_t most, struct page *page);
 void first_write_places(const struct first *first, size_t rows, struct page *page);
+/* Writes the first rows of the table of processes, if there are several processes. */
+void first_write_processes(const struct first *first, size_t rows, struct page *page);
 void first_write_quality(const struct first *first, struct page *page);
 /* Writes which language runtimes were not read, if there are any. */
 void first_write_unread(const struct first *first, struct page *page);

@@ -20,12 +20,9 @@ json_details(struct json_stream *stream, const struct cause *cause)
 static void
 write_causes(const struct first *first, struct json_stream *stream)
 {
-	struct causes causes;
-
-	causes_make(first, &causes);
 	json_stream_begin_list(stream, "causes");
-	for (size_t i = 0; i < causes.count; i++) {
-		const struct cause *cause = &causes.cause[i];
+	for (size_t i = 0; i < first->causes.count; i++) {
+		const struct cause *cause = &first->causes.cause[i];
 
 		json_stream_put(stream, NULL,
 				json_pack("{s:s, s:o, s:o}", "title", cause->title, "text",
@@ -33,7 +30,6 @@ write_causes(const struct first *first, struct json_stream *stream)
 					  json_details(stream, cause)));
 	}
 	json_stream_end(stream);
-	causes_release(&causes);
 }
 
 static json_t *

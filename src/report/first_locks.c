@@ -2,6 +2,7 @@
 /* first_locks.c - describes the lock that threads wait for, where they wait, and what the thread
  * that holds it does. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/first_internal.h"
 #include "wallsample/report/quantity.h"
@@ -12,6 +13,12 @@
 #define HANDED_OVER 0.5
 /* A lock that has less than this part of all waits for locks is not named. */
 #define LOCK_LEAST 0.3
+
+/* Maximum number of callers that are named for a wait for a database lock: the innermost ones are
+ * the same for all such waits. */
+#define DATABASE_CALLERS 5
+/* Maximum number of queries about database locks. */
+#define DATABASE_QUERIES 2
 
 /* Returns the time of all threads that waited for the object. */
 static int64_t
@@ -45,7 +52,8 @@ time_of_waiters(const struct first *first, const struct waiting_row *row)
 /* The holders of a lock with one place. */
 struct holding {
 	const struct waiting_stack *stack; /* one of them; NULL: unknown */
-	bool is_thread;                    /* the holder is known */
+	/* text of the named frame in place of the holder's function; NULL: the holder is known */
+	const char *named;
 	int64_t ns, in_state[RUN_STATE_COUNT];
 };
 
@@ -69,8 +77,8 @@ main_holder(const struct first *first, const struct waiting_row *row)
 				    sizeof(*holding), &at);
 		if (holding[at].stack == NULL && function != UINT32_MAX)
 			holding[at].stack = stack;
-		holding[at].is_thread = function != UINT32_MAX &&
-					!view_is_named(view_function(first->view, function));
+		if (function != UINT32_MAX && view_is_named(view_function(first->view, function)))
+			holding[at].named = view_function(first->view, function)->name;
 		holding[at].ns += stack->ns;
 		holding[at].in_state[stack->state] += stack->ns;
 	}
@@ -96,6 +104,23 @@ add_holder_state(const struct holding *holding, struct strbuf *out)
 				  .text);
 }
 
+/* Adds the text of a named frame in place of a holder without its brackets, or other words. */
+static void
+add_named_holder(const char *named, struct strbuf *out)
+{
+	const size_t prefix = strlen(PROFILE_HELD_BY), length = strlen(named);
+
+	if (strcmp(named, PROFILE_UNRECORDED_HOLDER) == 0)
+		strbuf_add_text(out, "a thread that the lock does not record");
+	else if (strncmp(named, PROFILE_HELD_BY, prefix) == 0)
+		strbuf_add_format(out, "%.*s, a process that is not sampled",
+				  (int)(length - prefix - 1), named + prefix);
+	else if (length > 2 && named[0] == '[' && named[length - 1] == ']')
+		strbuf_add(out, named + 1, length - 2);
+	else
+		strbuf_add_text(out, named);
+}
+
 static void
 describe_holder(const struct first *first, const struct waiting_row *row, struct cause *cause)
 {
@@ -104,7 +129,9 @@ describe_holder(const struct first *first, const struct waiting_row *row, struct
 
 	if (row->holders == 0 || holding.ns <= 0)
 		return;
-	if (!holding.is_thread && (double)holding.ns >= HANDED_OVER * (double)row->ns) {
+	if (holding.named != NULL && strcmp(holding.named, PROFILE_FREE_LOCK) != 0) {
+		add_named_holder(holding.named, &text);
+	} else if (holding.named != NULL && (double)holding.ns >= HANDED_OVER * (double)row->ns) {
 		cause->title = "Lock convoy";
 		strbuf_add_format(
 			&text,
@@ -117,13 +144,6 @@ describe_holder(const struct first *first, const struct waiting_row *row, struct
 	cause_add_detail(cause, "held by", &text);
 }
 
-bool
-first_is_lock(enum wait_kind kind)
-{
-	return wait_kind_in_memory(kind) && wait_kind_has_owner(kind) && kind != WAIT_JOIN &&
-	       kind != WAIT_GIL;
-}
-
 const struct waiting_row *
 first_main_lock(const struct first *first)
 {
@@ -133,8 +153,7 @@ first_main_lock(const struct first *first)
 	for (size_t i = 0; i < first->waiting.count; i++) {
 		const struct waiting_row *row = &first->waiting.row[i];
 
-		if (!first_is_lock(row->kind) && row->kind != WAIT_ALLOCATOR &&
-		    row->kind != WAIT_LOCK)
+		if (!wait_kind_is_lock(row->kind))
 			continue;
 		all += row->ns;
 		best = best == NULL ? row : best;
@@ -149,8 +168,34 @@ add_waiter(const struct first *first, const struct waiting_row *row, struct caus
 	const struct waiting_stack *stack = row->waiter;
 
 	if (row->waiters > 0 && stack->depth > 0)
-		first_add_stack(first, stack->stack, 1, &text);
+		first_add_stack(first, stack->stack,
+				row->kind == WAIT_DATABASE ? DATABASE_CALLERS : 1, &text);
 	cause_add_detail(cause, "waits in", &text);
+}
+
+/* Adds the queries that describe database locks: for the longest wait, and for the longest one of
+ * another kind. */
+static void
+add_queries(const struct first *first, const struct waiting_row *row, struct cause *cause)
+{
+	const struct database_lock *before = NULL;
+	struct strbuf text = STRBUF_INIT;
+	size_t queries = 0;
+
+	for (size_t i = 0; i < row->waiters && queries < DATABASE_QUERIES; i++) {
+		const struct waiting_stack *stack = &row->waiter[i];
+		const struct database_lock *lock = finding_database_lock(first->view,
+									 stack->function,
+									 stack->depth);
+
+		if (lock == NULL || lock == before)
+			continue;
+		before = lock;
+		queries++;
+		strbuf_add_format(&text, "%s%s", lock->query,
+				  lock->has_holder ? " (returns the holder)" : "");
+		cause_add_detail(cause, "query", &text);
+	}
 }
 
 bool
@@ -170,12 +215,15 @@ first_say_lock(const struct first *first, const struct finding *found, struct ca
 	const struct waiting_row *row = first_main_lock(first);
 	struct strbuf text = STRBUF_INIT;
 	int64_t whole;
+	bool several;
 
 	if (row == NULL) {
 		const bool gil = first_lock_is_gil(first);
 
-		if (gil)
+		if (gil) {
 			cause->title = language_lock(first->input->stats->runtimes);
+			cause->next = (struct suggestion)FIRST_GIL_HOLDERS;
+		}
 		strbuf_add_format(&text,
 				  "threads waited for %s %s of the time in which they had work",
 				  gil ? "the interpreter's lock" : "locks",
@@ -186,13 +234,20 @@ first_say_lock(const struct first *first, const struct finding *found, struct ca
 	}
 	if (row->kind == WAIT_ALLOCATOR)
 		cause->title = "Allocator";
+	if (row->holders > 0)
+		cause->next = (struct suggestion){ .options = "--blame --tree",
+						   .why = "the lock holders" };
+	several = row->kind == WAIT_DATABASE && row->threads > 1;
 	whole = time_of_waiters(first, row);
 	wait_kind_add(row->kind, row->kind_text, row->object, &text);
-	strbuf_add_format(&text, ": %s waited %s of %s time for it",
+	/* The row has all database locks. */
+	strbuf_add_format(&text, "%s: %s waited %s of %s time for %s", several ? "s" : "",
 			  quantity_things(row->threads, "thread", "threads").text,
 			  quantity_percent(whole > 0 ? (double)row->ns / (double)whole : 0).text,
-			  row->threads == 1 ? "its" : "their");
+			  row->threads == 1 ? "its" : "their", several ? "them" : "it");
 	cause_set_text(cause, &text);
 	add_waiter(first, row, cause);
 	describe_holder(first, row, cause);
+	if (row->kind == WAIT_DATABASE)
+		add_queries(first, row, cause);
 }

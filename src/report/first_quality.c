@@ -80,16 +80,42 @@ add_doubt(struct strbuf *out, double part, double whole, const char *what)
 		strbuf_add_format(out, " %s %s.", quantity_percent(part / whole).text, what);
 }
 
-/* Returns the time of places without symbols. */
+/* True if one of the `count` innermost functions is generated code without a name. */
+static bool
+has_generated(const struct first *first, const uint32_t *function, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (own_is_generated(view_function(first->view, function[i])))
+			return true;
+	return false;
+}
+
+/* Returns the time of places without symbols, and the time in which threads could run in other
+ * places that had called generated code without a name. */
 static int64_t
 unnamed_ns(const struct first *first)
 {
+	const struct profile *profile = view_profile(first->view);
+	const unsigned char *rank = first->own.rank;
 	int64_t ns = 0;
 
 	for (size_t i = 0; i < first->places.count; i++)
-		if (first->own.rank[first->places.row[i].function] == OWN_UNNAMED)
+		if (rank[first->places.row[i].function] == OWN_UNNAMED)
 			ns += first->places.row[i].wall_ns;
-	return ns;
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+		const uint32_t *function;
+		size_t depth, place;
+
+		if (!run_state_runnable(entry->state) ||
+		    !view_sample(first->view, entry, &function, &depth) || depth == 0)
+			continue;
+		place = own_place(&first->own, function, depth);
+		if (rank[function[place]] != OWN_UNNAMED &&
+		    has_generated(first, function, place + 1))
+			ns += entry->ns[WEIGHT_WALL];
+	}
+	return ns < first->places.wall_ns ? ns : first->places.wall_ns;
 }
 
 /* Adds a sentence for each thing that makes the numbers less certain. */
@@ -98,6 +124,7 @@ add_doubts(const struct first *first, struct strbuf *out)
 {
 	const struct run_stats *stats = first->input->stats;
 	uint64_t walks, broken, failed = 0;
+	struct strbuf unnamed = STRBUF_INIT;
 
 	run_stats_count_chains(stats, &walks, &broken);
 	for (size_t i = 0; i < FAILURE_COUNT; i++)
@@ -105,8 +132,11 @@ add_doubts(const struct first *first, struct strbuf *out)
 	add_doubt(out, (double)failed, (double)stats->thread_samples,
 		  "of the samples have no stack");
 	add_doubt(out, (double)broken, (double)walks, "of the stacks are incomplete");
-	add_doubt(out, (double)unnamed_ns(first), (double)first->places.wall_ns,
-		  "of the time is in code without symbols");
+	strbuf_add_text(&unnamed, "of the time is in code without symbols");
+	if (first->input->advice != NULL && first->input->advice->brief != NULL)
+		strbuf_add_format(&unnamed, " (%s)", first->input->advice->brief);
+	add_doubt(out, (double)unnamed_ns(first), (double)first->places.wall_ns, unnamed.data);
+	strbuf_release(&unnamed);
 	if (stats->absences > 0)
 		strbuf_add_format(out, " wallsample did not run for %s.",
 				  quantity_time((int64_t)stats->absent_ns).text);
@@ -128,7 +158,7 @@ static void
 add_agreement(const struct first *first, struct strbuf *out)
 {
 	const int64_t kernel = (int64_t)first->input->stats->target_cpu_ns;
-	const int64_t own = view_total_ns(first->view, WEIGHT_OVERHEAD);
+	const int64_t own = view_total_ns(first->view, WEIGHT_CPU);
 	const double most = CPU_AGREES * (double)kernel +
 			    SCHEDULER_TICK_NS * (double)first->places.threads;
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* first_words.c - names of functions and other texts that the parts of a first screen share. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/first_internal.h"
 #include "wallsample/report/quantity.h"
 #include "wallsample/runtime/language.h"
+
+/* Maximum number of callers that a cause names. */
+#define CALLERS_MOST 2
 
 /* --- names ------------------------------------------------------------------------------- */
 
@@ -61,6 +65,14 @@ cause_set_text(struct cause *cause, struct strbuf *text)
 {
 	cause->text = text->data;
 	strbuf_init(text);
+}
+
+void
+cause_set_next(struct cause *cause, struct strbuf *command, const char *why)
+{
+	free(cause->next.command);
+	cause->next = (struct suggestion){ .command = command->data, .why = why };
+	strbuf_init(command);
 }
 
 void
@@ -167,14 +179,54 @@ first_add_stack(const struct first *first, uint32_t stack, size_t most, struct s
 	add_callers(first, function, depth, place, most, out);
 }
 
+/* Returns the stack of the profile entry with the most wall time among the entries whose place is
+ * the function. If there are entries of runnable threads, only these count. STACK_NONE: the
+ * function is the place of no stack. */
+static uint32_t
+main_stack_of(const struct first *first, uint32_t id)
+{
+	const struct profile *profile = view_profile(first->view);
+	uint32_t stack = STACK_NONE;
+	int64_t most_ns = 0;
+	bool could_run = false;
+
+	for (size_t i = 0; i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+		const bool can_run = run_state_runnable(entry->state);
+		const int64_t ns = entry->ns[WEIGHT_WALL];
+		const uint32_t *function;
+		size_t depth;
+
+		if (can_run < could_run || (can_run == could_run && ns <= most_ns) ||
+		    !view_sample(first->view, entry, &function, &depth) || depth == 0 ||
+		    function[own_place(&first->own, function, depth)] != id)
+			continue;
+		stack = entry->stack;
+		most_ns = ns;
+		could_run = can_run;
+	}
+	return stack;
+}
+
 void
 cause_add_function(const struct first *first, const struct finding *found, const char *label,
 		   struct cause *cause)
 {
 	struct strbuf text = STRBUF_INIT;
+	const uint32_t *function;
+	uint32_t stack;
+	size_t depth;
 
-	if (found->function < view_function_count(first->view))
+	if (found->function < view_function_count(first->view)) {
 		first_add_place_of(first, found->function, &text);
+		stack = main_stack_of(first, found->function);
+		depth = 0;
+		if (stack != STACK_NONE)
+			view_stack(first->view, stack, &function, &depth);
+		if (depth > 0)
+			add_callers(first, function, depth, own_place(&first->own, function, depth),
+				    CALLERS_MOST, &text);
+	}
 	cause_add_detail(cause, label, &text);
 }
 
@@ -183,9 +235,8 @@ first_cpus_used(const struct first *first)
 {
 	const struct run_stats *stats = &first->stats;
 	const double run_ns = (double)stats->elapsed_ns;
-	const int64_t cpu_ns = stats->target_cpu_known ?
-				       (int64_t)stats->target_cpu_ns :
-				       view_total_ns(first->view, WEIGHT_OVERHEAD);
+	const int64_t cpu_ns = stats->target_cpu_known ? (int64_t)stats->target_cpu_ns :
+							 view_total_ns(first->view, WEIGHT_CPU);
 
 	return run_ns > 0 ? (double)cpu_ns / run_ns : 0;
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* first_work.c - describes causes that need more than the name of a function: stopped threads, a
  * limit on CPU time, many small system calls, busy waiting. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "report/first_internal.h"
 #include "wallsample/base/base.h"
+#include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
+
+/* Most cells of the name of a control group: names of containers have 64 digits. */
+#define GROUP_WIDTH 50
 
 void
 first_say_stopped(const struct first *first, const struct finding *found, struct cause *cause)
@@ -18,6 +23,10 @@ first_say_stopped(const struct first *first, const struct finding *found, struct
 			  quantity_percent(found->share).text);
 	cause_set_text(cause, &text);
 	cause_add_function(first, found, "stopped in", cause);
+	if (export_is_live(first->input) && first->stats.failed[FAILURE_TRACED] == 0) {
+		strbuf_add_format(&text, "kill -CONT %jd", (intmax_t)first->input->process->pid);
+		cause_set_next(cause, &text, "resumes the program");
+	}
 }
 
 void
@@ -26,7 +35,13 @@ first_say_limit(const struct first *first, const struct finding *found, struct c
 	const double limit = first->stats.work.cpu_limit;
 	struct strbuf text = STRBUF_INIT;
 
-	strbuf_add_text(&text, "a control group limits the program");
+	strbuf_add_text(&text, "a control group");
+	if (first->stats.cpu_group[0] != '\0') {
+		strbuf_add_text(&text, " (");
+		display_add_name(&text, first->stats.cpu_group, GROUP_WIDTH);
+		strbuf_add_text(&text, ")");
+	}
+	strbuf_add_text(&text, " limits the program");
 	if (limit > 0)
 		strbuf_add_format(&text, " to %.2f %s", limit, limit == 1 ? "CPU" : "CPUs");
 	strbuf_add_format(&text, "; the limit was used up in %s of the periods",

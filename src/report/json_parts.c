@@ -12,6 +12,17 @@ json_process(struct json_stream *stream, const struct process *process)
 			 json_stream_text(stream, process->cmdline));
 }
 
+json_t *
+json_profile_process(struct json_stream *stream, const struct profile *profile, uint32_t id)
+{
+	const struct profile_process *process = profile_process(profile, id);
+
+	return json_pack("{s:I, s:o, s:o}", "pid", (json_int_t)process->pid, "name",
+			 json_stream_text(stream, profile_text(profile, process->name)),
+			 "command_line",
+			 json_stream_text(stream, profile_text(profile, process->cmdline)));
+}
+
 void
 json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded)
 {

@@ -2,6 +2,7 @@
 /* json_stream.c - writes the punctuation of JSON. */
 #include "wallsample/report/json_stream.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define DUMP_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
@@ -47,8 +48,27 @@ void
 json_stream_put(struct json_stream *stream, const char *name, json_t *value)
 {
 	separate(stream, name);
-	json_dumpf(value, stream->out, DUMP_FLAGS);
+	/* A NULL is a value that Jansson could not make, such as a number that is not finite. */
+	if (value == NULL)
+		fputs("null", stream->out);
+	else
+		json_dumpf(value, stream->out, DUMP_FLAGS);
 	json_decref(value);
+}
+
+void
+json_stream_put_ms(struct json_stream *stream, const char *name, uint64_t ns)
+{
+	uint64_t part = ns % NS_PER_MS;
+	int digits = 6;
+
+	separate(stream, name);
+	fprintf(stream->out, "%" PRIu64, ns / NS_PER_MS);
+	if (part == 0)
+		return;
+	for (; part % 10 == 0; digits--)
+		part /= 10;
+	fprintf(stream->out, ".%0*" PRIu64, digits, part);
 }
 
 void

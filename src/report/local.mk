@@ -37,6 +37,8 @@ libwallsample_a_SOURCES += \
 	src/report/report_deadlock.c \
 	src/report/report_diff.c \
 	src/report/report_gil.c \
+	src/report/report_header.c \
+	src/report/report_processes.c \
 	src/report/report_internal.h \
 	src/report/report_parallelism.c \
 	src/report/report_first.c \
@@ -46,6 +48,8 @@ libwallsample_a_SOURCES += \
 	src/report/report_words.c \
 	src/report/report_table.c \
 	src/report/text.c \
+	src/report/dump_internal.h \
+	src/report/dump_words.c \
 	src/report/text_dump.c \
 	src/report/time/parallelism_split.c \
 	src/report/time/tick_levels.c \

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "wallsample/base/base.h"
+
 static struct quantity quantity_format(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
@@ -37,6 +39,20 @@ quantity_time(int64_t ns)
 	if (us >= 9.95)
 		return quantity_format("%.0fus", us);
 	return ns > 0 ? quantity_format("%.1fus", us) : quantity_format("0");
+}
+
+struct quantity
+quantity_duration(uint64_t ns)
+{
+	const uint64_t seconds = ns / NS_PER_SEC, minutes = seconds / 60, hours = minutes / 60;
+
+	if (seconds < 100)
+		return quantity_time((int64_t)ns);
+	if (minutes < 60)
+		return quantity_format("%" PRIu64 "m %" PRIu64 "s", minutes, seconds % 60);
+	if (hours < 24)
+		return quantity_format("%" PRIu64 "h %" PRIu64 "m", hours, minutes % 60);
+	return quantity_format("%" PRIu64 "d %" PRIu64 "h", hours / 24, hours % 24);
 }
 
 struct quantity

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - writes a report: its header, its tables of functions and its states. Calls the writers
- * of the other parts (report_internal.h) in the order of the report.
+ * report.c - writes a report: its tables of functions and its states. Calls the writers of the
+ * other parts (report_internal.h) in the order of the report.
  */
 
 #include <inttypes.h>
@@ -14,8 +14,6 @@
 #include "report/first_internal.h"
 
 #define THREAD_TABLES_MOST 10
-/* Maximum number of command lines of several processes. */
-#define COMMANDS_MOST 5
 /* Pages of fewer cells than this show one weight and no parallelism, to leave room for names. */
 #define NARROW 70
 /* Minimum width in cells of a page with the margin of error of each function's own time. */
@@ -27,86 +25,6 @@
 #define PLACES_MOST 10
 #define SCRIPT_TITLE "Your functions, including the native code they call"
 #define LIBRARY_TITLE "Your functions, including the library code they call"
-
-/* --- header -------------------------------------------------------------------------- */
-
-/* Writes "101, 102 (postgres), 204 (nginx)": the name follows the last of successive processes that
- * have it. */
-static void
-write_processes(const struct export_input *input, struct page *page)
-{
-	struct process *const *process = input->processes;
-	const size_t count = input->process_count;
-
-	for (size_t i = 0; i < count; i++) {
-		page_add(page, "%s%jd", i > 0 ? ", " : "", (intmax_t)process[i]->pid);
-		if (i + 1 == count || strcmp(process[i]->comm, process[i + 1]->comm) != 0)
-			page_add(page, " (%s)", process[i]->comm);
-	}
-	page_end_field(page, "Processes");
-}
-
-/* Writes the different command lines, at most COMMANDS_MOST. */
-static void
-write_commands(const struct export_input *input, struct page *page)
-{
-	struct process *const *process = input->processes;
-	size_t written = 0, others = 0;
-
-	for (size_t i = 0; i < input->process_count; i++) {
-		size_t first = 0;
-
-		while (strcmp(process[first]->cmdline, process[i]->cmdline) != 0)
-			first++;
-		if (first < i)
-			continue;
-		if (written == COMMANDS_MOST)
-			others++;
-		else
-			page_line(page, written++ == 0 ? "Command" : "", process[i]->cmdline);
-	}
-	if (others > 0)
-		page_field(page, "", "… and %s",
-			   quantity_things(others, "other command", "other commands").text);
-}
-
-static void
-write_header(const struct export_input *input, struct page *page)
-{
-	const struct run_stats *stats = input->stats;
-
-	if (input->process_count > 1) {
-		write_processes(input, page);
-		write_commands(input, page);
-	} else {
-		page_field(page, "Process", "%jd (%s)", (intmax_t)input->process->pid,
-			   input->process->comm);
-		page_line(page, "Command", input->process->cmdline);
-	}
-	if (stats->runtimes[0] != '\0')
-		page_field(page, "Runtime", "%s", stats->runtimes);
-	if (stats->unread[0] != '\0')
-		page_field(page, "Not read", "%s", stats->unread);
-	page_field(page, "Threads", "%s seen, at most %s at once",
-		   quantity_count(stats->threads_seen).text,
-		   quantity_count(stats->threads_most).text);
-	if (stats->green_seen > 0 && report_has_green(input))
-		page_field(page, "Tasks", "%s seen, at most %s at once without a thread",
-			   quantity_count(stats->green_seen).text,
-			   quantity_count(stats->green_most).text);
-	page_field(page, "Sampled", "%s at %s", quantity_time((int64_t)stats->elapsed_ns).text,
-		   quantity_rate(stats->rate_wanted).text);
-	if (input->note != NULL)
-		page_field(page, "Recorded", "%s", input->note);
-	if (input->part != NULL)
-		page_field(page, "Only", "%s", input->part);
-	if (input->filtered)
-		report_write_selected(input->view, "Shown", page);
-	if (input->snapshot)
-		page_field(page, "Note", "Sampling continues: this is an intermediate report.");
-	else if (report_add_end(input, &page->text))
-		page_end_field(page, "Note");
-}
 
 /* --- functions ---------------------------------------------------------------------------- */
 
@@ -201,7 +119,7 @@ add_parallelism(const struct report_cell *cell, struct strbuf *out)
 {
 	const struct top_row *row = cell->row;
 
-	report_add_parallelism(out, row->cum[WEIGHT_OVERHEAD], row->busy_ns);
+	report_add_parallelism(out, row->cum[WEIGHT_CPU], row->busy_ns);
 }
 
 #define FLAT(weight) (offsetof(struct top_row, flat) + (size_t)(weight) * sizeof(int64_t))
@@ -321,7 +239,7 @@ write_functions_by_thread(const struct export_input *input, struct page *page)
 	const bool tasks = report_has_green(input);
 	struct thread_table threads;
 
-	thread_table_make_units(input->view, &threads);
+	thread_table_make_units(input->view, NULL, &threads);
 	write_thread_unit(input, page);
 	for (size_t i = 0; i < shown(threads.count, THREAD_TABLES_MOST); i++) {
 		const struct thread_row *row = &threads.row[i];
@@ -362,7 +280,8 @@ static const struct report_column state_columns[] = {
 	{ NULL, "samples", COLUMN_COUNT, .at = AT(samples) },
 	{ "wall", "wall_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_WALL]) },
 	{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns[WEIGHT_WALL]) },
-	{ NULL, "overhead_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_OVERHEAD]) },
+	{ NULL, "cpu_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_CPU]) },
+	{ NULL, "overhead_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_CPU]) }, /* its former name */
 	{ NULL, "latency_ns", COLUMN_TIME, .at = AT(ns[WEIGHT_LATENCY]) },
 	{ "state", NULL, COLUMN_TEXT, .text = add_state, .left = true },
 };
@@ -406,8 +325,44 @@ write_first(const struct export_input *input, struct page *page)
 		first_write_head(&first, page);
 	first_write_causes(&first, CAUSES_MOST, page);
 	first_write_places(&first, PLACES_MOST, page);
+	if (page->in_words)
+		first_write_processes(&first, PLACES_MOST, page);
 	first_write_quality(&first, page);
 	first_release(&first);
+}
+
+/* Writes all tables of samples: states, waits, functions, parallelism, threads. */
+static void
+write_tables(const struct export_input *input, struct page *page)
+{
+	const bool blame = view_is_blame(input->view);
+
+	page->ops->figure(page);
+	if (!blame) {
+		page->ops->heading(page, report_has_green(input) ?
+						 "What tasks and threads were doing" :
+						 "What the threads were doing");
+		write_states(input->view, input->limit, page, NULL);
+		report_write_green(input, page);
+	}
+	report_write_waiting(input, page);
+	if (!blame)
+		report_write_gil(input, page);
+	if (!blame)
+		report_write_processes(input, page);
+	page->ops->section(page, report_key_words[view_key(input->view)].plural);
+	if (input->by_thread)
+		write_functions_by_thread(input, page);
+	else
+		write_functions(input, page);
+	if (input->focus != NULL)
+		report_write_focus(input, page);
+	if (input->tree > 0)
+		report_write_tree(input, page);
+	if (!blame) {
+		report_write_parallelism(input, page);
+		report_write_threads(input, page);
+	}
 }
 
 static void
@@ -415,36 +370,14 @@ write_report(const struct export_input *input, struct page *page)
 {
 	write_first(input, page);
 	page->ops->heading(page, "What was sampled");
-	write_header(input, page);
+	report_write_header(input, page);
 	report_write_deadlocks(input->view, page);
-	page->ops->section(page, report_key_words[view_key(input->view)].plural);
-	if (view_row_count(input->view) > 0) {
-		if (input->by_thread)
-			write_functions_by_thread(input, page);
-		else
-			write_functions(input, page);
-		if (input->focus != NULL)
-			report_write_focus(input, page);
-		if (input->tree > 0)
-			report_write_tree(input, page);
-		if (!view_is_blame(input->view)) {
-			report_write_parallelism(input, page);
-			page->ops->heading(page, report_has_green(input) ?
-							 "What tasks and threads were doing" :
-							 "What the threads were doing");
-			write_states(input->view, input->limit, page, NULL);
-			report_write_green(input, page);
-		}
-		report_write_waiting(input, page);
-		if (!view_is_blame(input->view)) {
-			report_write_gil(input, page);
-			report_write_threads(input, page);
-		}
-	} else {
+	if (view_row_count(input->view) > 0)
+		write_tables(input, page);
+	else
 		page->ops->paragraph(page, view_unfiltered_ns(input->view) > 0 ?
 						   "No sample was selected." :
 						   "There are no samples.");
-	}
 	report_write_cost(input, page);
 }
 

@@ -363,9 +363,9 @@ add_unnamed_module(const struct export_input *input, const struct unnamed_row *r
 }
 
 /*
- * Returns true if names_hint, the advice on how to get symbols, helps for the module: not for code
- * without a file. Of an interpreter that is not read, symbols would name only its own functions, of
- * which the program's functions are not a part: the advice is then given only for other files in
+ * Returns true if the advice on symbols, advice->files, helps for the module. It does not help for
+ * code without a file. The symbols of an interpreter that is not read name only the functions of
+ * the interpreter, and not those of the program: the advice is then given only for other files in
  * which the program spends time.
  */
 static bool
@@ -391,8 +391,7 @@ static void
 write_unnamed(const struct export_input *input, struct page *page)
 {
 	const double total = (double)view_total_ns(input->view, WEIGHT_WALL);
-	const enum view_key key = view_key(input->view);
-	const bool shares = key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
+	const bool shares = view_key_is_of_function(view_key(input->view));
 	struct unnamed_table unnamed;
 	bool advice = false;
 
@@ -416,8 +415,10 @@ write_unnamed(const struct export_input *input, struct page *page)
 			   quantity_count(unnamed.count - input->limit).text);
 	for (size_t i = 0; i < unnamed.count; i++)
 		advice |= symbols_would_help(input, &unnamed.row[i]);
-	if (advice && input->names_hint != NULL)
-		page_field(page, "", "%s", input->names_hint);
+	if (advice && input->advice != NULL && input->advice->files != NULL)
+		page_field(page, "", "%s", input->advice->files);
+	if (unnamed.count > 0 && input->advice != NULL && input->advice->generated != NULL)
+		page_field(page, "", "Names of generated code: %s.", input->advice->generated);
 	free(unnamed.row);
 }
 

@@ -167,7 +167,7 @@ write_totals(const struct diff *diff, struct page *page)
 {
 	static const char *const what[] = {
 		[WEIGHT_WALL] = "Wall, of all threads together",
-		[WEIGHT_OVERHEAD] = "Overhead (CPU time)",
+		[WEIGHT_CPU] = "CPU time",
 		[WEIGHT_LATENCY] = "Latency (real time)",
 		[WEIGHT_COUNT] = "threads on a CPU on average",
 	};

@@ -47,13 +47,18 @@ first_make(const struct export_input *input, struct first *out)
 	own_make(out->view, input->modules, &out->own);
 	waiting_make(out->view, &out->waiting);
 	places_make(out->view, input->lines, &out->own, &out->waiting, &out->places);
-	if (!input->filtered)
-		findings_make(out->view, &out->own, &out->stats, &out->findings);
+	process_table_make(out->view, &out->own, &out->processes);
+	if (input->filtered)
+		return;
+	findings_make(out->view, &out->own, &out->stats, &out->findings);
+	causes_make(out);
 }
 
 void
 first_release(struct first *first)
 {
+	causes_release(&first->causes);
+	process_table_release(&first->processes);
 	places_release(&first->places);
 	waiting_release(&first->waiting);
 	own_release(&first->own);
@@ -78,9 +83,9 @@ first_write_head(const struct first *first, struct page *page)
 	const struct run_stats *stats = input->stats;
 	struct strbuf left = STRBUF_INIT, right = STRBUF_INIT, raw = STRBUF_INIT;
 
-	strbuf_add_format(&raw, "%s (%jd)", input->process->comm, (intmax_t)input->process->pid);
-	report_add_others(input, &raw);
-	strbuf_add_format(&raw, "  %s", without_directory(input->process->cmdline));
+	report_add_processes(input, &raw);
+	if (first->processes.count <= 1)
+		strbuf_add_format(&raw, "  %s", without_directory(input->process->cmdline));
 	strbuf_add_escaped(&left, raw.data);
 	strbuf_add_format(&right, "%s at %s, %s", quantity_time((int64_t)stats->elapsed_ns).text,
 			  quantity_rate(stats->rate_wanted).text,
@@ -118,21 +123,19 @@ write_cause(struct page *page, size_t number, const struct cause *cause)
 void
 first_write_causes(const struct first *first, size_t most, struct page *page)
 {
-	struct causes causes;
+	const struct causes *causes = &first->causes;
 
 	page->ops->part(page, "Why it is slow", "");
 	if (first->input->filtered) {
 		page->ops->paragraph(page, "Not determined: options exclude some samples.");
 		return;
 	}
-	causes_make(first, &causes);
-	if (causes.count == 0)
+	if (causes->count == 0)
 		page->ops->paragraph(page, "No cause was found: no rule reaches its threshold.");
-	for (size_t i = 0; i < causes.count && i < most; i++)
-		write_cause(page, i + 1, &causes.cause[i]);
-	report_table_write_rest(page, page->ops->rest, causes.count, most, "cause (--full)",
+	for (size_t i = 0; i < causes->count && i < most; i++)
+		write_cause(page, i + 1, &causes->cause[i]);
+	report_table_write_rest(page, page->ops->rest, causes->count, most, "cause (--full)",
 				"causes (--full)");
-	causes_release(&causes);
 }
 
 /* --- where ------------------------------------------------------------------------------- */
@@ -265,11 +268,7 @@ first_write_places(const struct first *first, size_t rows, struct page *page)
 
 /* Widths in cells: of the word "next", and of a suggested command on a page that is wide enough. */
 #define NEXT_WIDTH 6
-#define COMMAND_WIDTH 46
-
-struct suggestion {
-	const char *options, *why;
-};
+#define COMMAND_WIDTH 48
 
 /* Writes the suggested command below `written` others, unless it is too long for a line. Returns
  * the number of commands that are written then. */
@@ -281,8 +280,11 @@ suggest(const struct first *first, const struct suggestion *suggestion, size_t w
 	struct strbuf line = STRBUF_INIT, escaped = STRBUF_INIT;
 	size_t width;
 
-	strbuf_add_format(&line, "%s %s%s", first->input->again_before, suggestion->options,
-			  first->input->again_after);
+	if (suggestion->command != NULL)
+		strbuf_add_text(&line, suggestion->command);
+	else
+		strbuf_add_format(&line, "%s %s%s", first->input->again_before, suggestion->options,
+				  first->input->again_after);
 	strbuf_add_escaped(&escaped, line.data);
 	width = display_width(escaped.data);
 	/* A name that cannot be shown as it is cannot be pasted either. */
@@ -304,17 +306,21 @@ suggest(const struct first *first, const struct suggestion *suggestion, size_t w
 void
 first_write_next(const struct first *first, struct page *page)
 {
-	const struct suggestion holder = { "--blame --tree", "the lock holders" },
-				all = { "--full", "all tables" };
+	const struct suggestion all = { .options = "--full", .why = "all tables" };
+	const struct causes *causes = &first->causes;
 	char page_name[64];
-	const struct suggestion graph = { page_name, "flame graph" };
-	const struct waiting_row *lock = first_main_lock(first);
-	size_t written;
+	const struct suggestion graph = { .options = page_name, .why = "flame graph" };
+	size_t written = 0;
 
 	snprintf(page_name, sizeof(page_name), "-o wallsample-%jd.html",
 		 (intmax_t)first->input->process->pid);
-	if (first->input->again_before == NULL || first->input->snapshot)
+	if (first->input->again_before == NULL || first->input->snapshot ||
+	    (first->input->note == NULL && first->input->end == RUN_END_EXITED))
 		return;
-	written = suggest(first, lock != NULL && lock->holders > 0 ? &holder : &all, 0, page);
+	for (size_t i = 0; i < causes->count && written == 0; i++)
+		if (causes->cause[i].next.why != NULL)
+			written = suggest(first, &causes->cause[i].next, 0, page);
+	if (written == 0)
+		written = suggest(first, &all, 0, page);
 	suggest(first, &graph, written, page);
 }

@@ -29,6 +29,8 @@ void text_async_write(const struct async_tasks *tasks, struct page *page);
 
 /* --- parts: each writes nothing when it has nothing to report --------------------------------- */
 
+/* Writes what was sampled: processes, runtimes, threads, time. */
+void report_write_header(const struct export_input *input, struct page *page);
 /* Writes the deadlocks: the threads of each ring of threads that wait for one another. */
 void report_write_deadlocks(const struct view *view, struct page *page);
 /* Writes the call tree, at most input->tree nodes. */
@@ -56,6 +58,11 @@ void report_write_gil(const struct export_input *input, struct page *page);
  * thread or task was running or waited for a CPU.
  */
 void report_write_threads(const struct export_input *input, struct page *page);
+/* Writes the time of each process, if there are several. */
+void report_write_processes(const struct export_input *input, struct page *page);
+/* Adds the processes of the profile in words: "5 processes: nginx (812, 813, 814, …)", or of a
+ * single process its name and pid. */
+void report_add_processes(const struct export_input *input, struct strbuf *out);
 /* Writes the cost of sampling, and missed samples. */
 void report_write_cost(const struct export_input *input, struct page *page);
 
@@ -86,10 +93,10 @@ void report_write_selected(const struct view *view, const char *label, struct pa
 void report_write_runtimes(const struct run_stats *stats, struct page *page);
 
 /*
- * Adds the mean number of threads on a CPU, overhead_ns divided by busy_ns (see struct top_row):
+ * Adds the mean number of threads on a CPU, cpu_ns divided by busy_ns (see struct top_row):
  * "2.13"; "-" if busy_ns is 0.
  */
-void report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns);
+void report_add_parallelism(struct strbuf *out, int64_t cpu_ns, int64_t busy_ns);
 
 /* --- pages on a terminal ---------------------------------------------------------------------- */
 

@@ -146,11 +146,10 @@ find_gains(const struct top_table *top, double best, double whole_ns, double tic
 	for (size_t i = 0; i < top->count; i++) {
 		const struct top_row *row = &top->row[i];
 		const double latency_ns = (double)row->flat_running_ns;
-		const double saved_ns = latency_ns - (double)row->flat[WEIGHT_OVERHEAD] / best;
+		const double saved_ns = latency_ns - (double)row->flat[WEIGHT_CPU] / best;
 		const double share = whole_ns > 0 ? saved_ns / whole_ns : 0;
 
-		if (row->flat[WEIGHT_OVERHEAD] > 0 &&
-		    share - margin_of_share(share, ticks) > GAIN_LEAST)
+		if (row->flat[WEIGHT_CPU] > 0 && share - margin_of_share(share, ticks) > GAIN_LEAST)
 			gain[count++] = (struct gain){
 				.row = *row,
 				.saved_ns = saved_ns,
@@ -167,7 +166,7 @@ add_gain_parallelism(const struct report_cell *cell, struct strbuf *out)
 {
 	const struct top_row *top = &((const struct gain *)cell->row)->row;
 
-	report_add_parallelism(out, top->flat[WEIGHT_OVERHEAD], top->flat_running_ns);
+	report_add_parallelism(out, top->flat[WEIGHT_CPU], top->flat_running_ns);
 }
 
 static void

@@ -269,9 +269,13 @@ report_write_threads(const struct export_input *input, struct page *page)
 		{ "wall", NULL, COLUMN_TIME, .at = AT(thread_row, ns[WEIGHT_WALL]) },
 		{ "mostly in", NULL, COLUMN_TEXT, .text = add_top, .left = true },
 	};
+	const bool code = view_key_is_of_function(view_key(input->view));
+	struct own own = { .rank = NULL };
 	struct thread_table threads;
 
-	thread_table_make_units(input->view, &threads);
+	if (code)
+		own_make(input->view, input->modules, &own);
+	thread_table_make_units(input->view, code ? &own : NULL, &threads);
 	page->ops->heading(page,
 			   tasks ? "Tasks and threads (runnable = running or waiting for a CPU)" :
 				   "Threads (runnable = running or waiting for a CPU)");
@@ -281,4 +285,5 @@ report_write_threads(const struct export_input *input, struct page *page)
 					 .context = input),
 			   page);
 	thread_table_release(&threads);
+	own_release(&own);
 }

@@ -6,6 +6,7 @@
 
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
+#include "wallsample/analysis/code_places.h"
 
 /*
  * A report that is not by lock (VIEW_BY_LOCK) shows at most this number of objects in memory, such
@@ -16,7 +17,7 @@
 #define HOLDERS_MOST 3
 /* Maximum numbers of stacks of waiters, and of holders, of an awaited object in JSON. */
 #define JSON_STACKS_MOST 20
-/* Minimum width in cells of a page with the column of waits over time. */
+/* Minimum width in cells of a page with the columns of waits over time and of their mean number. */
 #define WIDE 80
 /* Names of objects get half of the width beyond this. */
 #define WIDER 100
@@ -71,27 +72,57 @@ struct line {
 	const double *bins;
 };
 
+/* `own` NULL: the frames of the view are no functions of code, or are not needed. */
 static struct line
-make_line(const struct view *view, const struct waiting_row *wait,
+make_line(const struct view *view, const struct own *own, const struct waiting_row *wait,
 	  const struct waiting_stack *stack)
 {
 	const size_t depth = stack->depth;
+	const size_t place = depth == 0  ? 0 :
+			     own != NULL ? own_place(own, stack->function, depth) :
+					   waiting_place(view, stack->function, depth);
 
 	return (struct line){
 		.row = wait,
 		.wait = *wait,
 		.stack = stack,
 		.ns = stack->holds ? stack->ns : wait->ns,
-		.function = depth > 0 ?
-				    stack->function[waiting_place(view, stack->function, depth)] :
-				    UINT32_MAX,
+		.function = depth > 0 ? stack->function[place] : UINT32_MAX,
 	};
+}
+
+/*
+ * Returns the order in which rows may be shown, an array of waiting->count indices that the caller
+ * frees. Rows whose waiters are mostly idle threads (code_places.h) come last; with NULL as `own`
+ * these are not known.
+ */
+static size_t *
+order_rows(const struct view *view, const struct own *own, const struct waiting *waiting)
+{
+	size_t *order = xcalloc(waiting->count + 1, sizeof(*order)), filled = 0;
+	int64_t *idle_ns = xcalloc(waiting->count + 1, sizeof(*idle_ns));
+	struct places places = { .idle_count = 0 };
+
+	if (own != NULL)
+		places_make(view, NULL, own, waiting, &places);
+	for (size_t i = 0; i < places.idle_count; i++)
+		if (places.idle[i].wait.row < waiting->count)
+			idle_ns[places.idle[i].wait.row] += places.idle[i].wall_ns;
+	for (int idle = 0; idle < 2; idle++)
+		for (size_t i = 0; i < waiting->count; i++)
+			if ((idle_ns[i] > waiting->row[i].ns / 2) == (idle == 1))
+				order[filled++] = i;
+	places_release(&places);
+	free(idle_ns);
+	return order;
 }
 
 /* Returns the rows to show, and stores their number in *count; the caller frees the array. */
 static struct line *
-choose(const struct export_input *input, const struct waiting *waiting, size_t *count)
+choose(const struct export_input *input, const struct own *own, const struct waiting *waiting,
+       size_t *count)
 {
+	size_t *order = order_rows(input->view, own, waiting);
 	const int64_t total_ns = all_wall(input->view, waiting);
 	const bool all = view_key(input->view) == VIEW_BY_LOCK;
 	const bool blame = view_is_blame(input->view);
@@ -100,14 +131,15 @@ choose(const struct export_input *input, const struct waiting *waiting, size_t *
 
 	*count = 0;
 	for (size_t i = 0; i < waiting->count; i++) {
+		const struct waiting_row *row = &waiting->row[order[i]];
+
 		/* Reports of lock holders leave out objects without holders: see all_wall(). */
-		if (blame && waiting->row[i].holders == 0)
+		if (blame && row->holders == 0)
 			continue;
-		if (all ? *count < input->limit :
-			  is_at_a_glance(&waiting->row[i], total_ns, &locks, &others))
-			chosen[(*count)++] = make_line(input->view, &waiting->row[i],
-						       waiting->row[i].waiter);
+		if (all ? *count < input->limit : is_at_a_glance(row, total_ns, &locks, &others))
+			chosen[(*count)++] = make_line(input->view, own, row, row->waiter);
 	}
+	free(order);
 	return chosen;
 }
 
@@ -222,7 +254,7 @@ write_lines(const struct view *view, const struct line *line, size_t count, int6
 		{ NULL, "samples", COLUMN_COUNT, .at = AT(wait.samples) },
 		{ "wall", "wall_ns", COLUMN_TIME, .at = AT(ns) },
 		{ "wall%", NULL, COLUMN_SHARE, .at = AT(ns) },
-		{ "at once", NULL, COLUMN_TEXT, .text = add_mean },
+		{ "at once", NULL, COLUMN_TEXT, .text = add_mean, .from_width = WIDE },
 		{ NULL, "threads", COLUMN_COUNT32, .at = AT(wait.threads) },
 		{ NULL, "objects", COLUMN_COUNT32, .at = AT(wait.objects) },
 		{ "most", "most_at_once", COLUMN_COUNT32, .at = AT(wait.most) },
@@ -276,19 +308,21 @@ static const struct report_column holder_columns[] = {
 	{ "wall", NULL, COLUMN_TIME, .at = AT(ns) },
 	{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 30 },
 	{ "holder", NULL, COLUMN_TEXT, .text = add_holder, .left = true, .most = 20 },
-	{ "state", NULL, COLUMN_TEXT, .text = add_holder_state, .left = true },
+	{ "state", NULL, COLUMN_TEXT, .text = add_holder_state, .left = true, .from_width = WIDE },
 	{ "in", NULL, COLUMN_FUNCTION, .at = AT(function), .left = true },
 };
 
 static void
-write_holders(const struct view *view, const struct line *line, size_t count, struct page *page)
+write_holders(const struct view *view, const struct own *own, const struct line *line, size_t count,
+	      struct page *page)
 {
 	struct line *holder = xcalloc(count * HOLDERS_MOST + 1, sizeof(*holder));
 	size_t holders = 0;
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t h = 0; h < line[i].row->holders && h < HOLDERS_MOST; h++)
-			holder[holders++] = make_line(view, line[i].row, &line[i].row->holder[h]);
+			holder[holders++] = make_line(view, own, line[i].row,
+						      &line[i].row->holder[h]);
 	if (holders > 0) {
 		page->ops->heading(page, "Lock holders, weighted by the time others waited");
 		report_table_write(&REPORT_TABLE(holder_columns, holder, holders, .view = view),
@@ -302,14 +336,18 @@ write_holders(const struct view *view, const struct line *line, size_t count, st
 void
 report_write_waiting(const struct export_input *input, struct page *page)
 {
+	const bool code = view_key_is_of_function(view_key(input->view));
+	struct own of_view = { .rank = NULL }, *own = code ? &of_view : NULL;
 	struct waiting waiting;
 	struct line *line;
 	double *bins;
 	size_t count;
 
+	if (code)
+		own_make(input->view, input->modules, &of_view);
 	waiting_make(input->view, &waiting);
 	bins = waiting_bins_make(input, &waiting);
-	line = choose(input, &waiting, &count);
+	line = choose(input, own, &waiting, &count);
 	for (size_t i = 0; page->width >= WIDE && bins != NULL && i < count; i++)
 		line[i].bins = &bins[(size_t)(line[i].row - waiting.row) * WAITING_BINS];
 	if (count > 0) {
@@ -318,11 +356,12 @@ report_write_waiting(const struct export_input *input, struct page *page)
 					   "What threads waited for" :
 					   "Locks, files and sockets that threads waited for most");
 		write_lines(input->view, line, count, all_wall(input->view, &waiting), page, NULL);
-		write_holders(input->view, line, count, page);
+		write_holders(input->view, own, line, count, page);
 	}
 	free(bins);
 	free(line);
 	waiting_release(&waiting);
+	own_release(&of_view);
 }
 
 void
@@ -336,7 +375,7 @@ report_json_waiting(const struct export_input *input, struct json_stream *stream
 	free(waiting_bins_make(input, &waiting));
 	line = xcalloc(waiting.count + 1, sizeof(*line));
 	for (size_t i = 0; i < waiting.count; i++)
-		line[i] = make_line(view, &waiting.row[i], waiting.row[i].waiter);
+		line[i] = make_line(view, NULL, &waiting.row[i], waiting.row[i].waiter);
 	write_lines(view, line, waiting.count, 0, NULL, stream);
 	free(line);
 	waiting_release(&waiting);

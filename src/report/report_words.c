@@ -14,6 +14,7 @@ const struct report_key_words report_key_words[] = {
 	[VIEW_BY_THREAD] = { "thread", "Threads", "thread", "threads" },
 	[VIEW_BY_STATE] = { "state", "States", "state", "states" },
 	[VIEW_BY_LOCK] = { "waited for", "Waits", "wait", "waits" },
+	[VIEW_BY_PROCESS] = { "process", "Processes", "process", "processes" },
 	[VIEW_BY_GIL] = { "GIL", "GIL states", "GIL state", "GIL states" },
 };
 
@@ -21,21 +22,91 @@ const struct report_weight_words report_weight_words[] = {
 	[WEIGHT_WALL] = { "wall", "wall%",
 			  "by Wall: the time that threads spent in them, running or blocked",
 			  "of Wall (all threads together)" },
-	[WEIGHT_OVERHEAD] = { "overhead", "overhead%", "by Overhead: the CPU time used in them",
-			      "of Overhead (CPU time)" },
+	[WEIGHT_CPU] = { "cpu", "cpu%", "by CPU: the CPU time used in them", "of CPU time" },
 	[WEIGHT_LATENCY] = { "latency", "latency%",
 			     "by Latency: the real time that passed, shared among the threads "
 			     "that ran at once",
 			     "of Latency (real time)" },
 };
 
+/* Most process ids, and most names, in a list of processes. */
+#define PIDS_MOST 5
+#define NAMES_MOST 4
+
 void
 report_add_others(const struct export_input *input, struct strbuf *out)
 {
-	if (input->process_count > 1)
+	const size_t count = profile_process_count(view_profile(input->view));
+
+	if (count > 1)
 		strbuf_add_format(out, " and %s",
-				  quantity_things(input->process_count - 1, "other", "others")
-					  .text);
+				  quantity_things(count - 1, "other", "others").text);
+}
+
+/* Adds ids of the processes with the name of the first one, at most PIDS_MOST. */
+static void
+add_pids(const struct profile *profile, struct strbuf *out)
+{
+	const size_t count = profile_process_count(profile);
+
+	for (uint32_t i = 0; i < count && i < PIDS_MOST; i++)
+		strbuf_add_format(out, "%s%jd", i > 0 ? ", " : "",
+				  (intmax_t)profile_process(profile, i)->pid);
+	strbuf_add_text(out, count > PIDS_MOST ? ", …" : "");
+}
+
+/* Adds the names of processes, each with its number of processes, or with the pid of the only one:
+ * "8 php-fpm, nginx (812)". Returns false, and adds nothing, if all have the same name. */
+static bool
+add_names(const struct profile *profile, struct strbuf *out)
+{
+	const size_t count = profile_process_count(profile);
+	struct table known = { 0 };
+	uint32_t *number = xcalloc(count, sizeof(*number)), *first = xcalloc(count, sizeof(*first));
+	size_t names;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t name = profile_process(profile, i)->name;
+		const uint32_t at = *table_insert(&known, name, 0, (uint32_t)known.count, NULL);
+
+		if (number[at]++ == 0)
+			first[at] = i;
+	}
+	names = known.count;
+	for (size_t i = 0; names > 1 && i < names && i < NAMES_MOST; i++) {
+		const struct profile_process *process = profile_process(profile, first[i]);
+
+		strbuf_add_text(out, i > 0 ? ", " : "");
+		if (number[i] > 1)
+			strbuf_add_format(out, "%s ", quantity_count(number[i]).text);
+		strbuf_add_text(out, profile_text(profile, process->name));
+		if (number[i] == 1)
+			strbuf_add_format(out, " (%jd)", (intmax_t)process->pid);
+	}
+	strbuf_add_text(out, names > NAMES_MOST ? ", …" : "");
+	free(number);
+	free(first);
+	table_release(&known);
+	return names > 1;
+}
+
+void
+report_add_processes(const struct export_input *input, struct strbuf *out)
+{
+	const struct profile *profile = view_profile(input->view);
+	const size_t count = profile_process_count(profile);
+
+	if (count < 2) {
+		strbuf_add_format(out, "%s (%jd)", input->process->comm,
+				  (intmax_t)input->process->pid);
+		return;
+	}
+	strbuf_add_format(out, "%s: ", quantity_things(count, "process", "processes").text);
+	if (add_names(profile, out))
+		return;
+	strbuf_add_format(out, "%s (", input->process->comm);
+	add_pids(profile, out);
+	strbuf_add_text(out, ")");
 }
 
 bool
@@ -81,10 +152,10 @@ report_write_runtimes(const struct run_stats *stats, struct page *page)
 }
 
 void
-report_add_parallelism(struct strbuf *out, int64_t overhead_ns, int64_t busy_ns)
+report_add_parallelism(struct strbuf *out, int64_t cpu_ns, int64_t busy_ns)
 {
 	if (busy_ns > 0)
-		strbuf_add_format(out, "%.2f", (double)overhead_ns / (double)busy_ns);
+		strbuf_add_format(out, "%.2f", (double)cpu_ns / (double)busy_ns);
 	else
 		strbuf_add_text(out, "-");
 }

@@ -84,6 +84,12 @@ text_detail(struct page *page, const char *label, const char *text)
 /* --- reports ----------------------------------------------------------------------------- */
 
 static void
+text_figure(struct page *page)
+{
+	(void)page;
+}
+
+static void
 text_section(struct page *page, const char *name)
 {
 	(void)name;
@@ -155,6 +161,7 @@ static const struct page_ops text_ops = {
 	.part = text_part,
 	.cause = text_cause,
 	.detail = text_detail,
+	.figure = text_figure,
 	.section = text_section,
 	.heading = text_heading,
 	.lead = text_heading,
@@ -186,6 +193,7 @@ text_page_make(unsigned columns, FILE *out)
 /* Most causes, and least places. With fewer lines for it, fewer causes are shown. */
 #define SCREEN_CAUSES 3
 #define SCREEN_PLACES 3
+#define SCREEN_PROCESSES 4
 
 static size_t
 count_lines(const char *text)
@@ -209,6 +217,7 @@ static void
 write_below(const struct first *first, size_t unused, struct page *page)
 {
 	(void)unused;
+	first_write_processes(first, SCREEN_PROCESSES, page);
 	first_write_quality(first, page);
 	first_write_unread(first, page);
 	first_write_next(first, page);
@@ -304,7 +313,7 @@ const struct exporter exporter_text = {
 	.name = "text",
 	.in_words = true,
 	.help = "the report for people",
-	.has_callers = true,
+	.options = EXPORT_REPORT | EXPORT_CALLERS,
 	.endings = "txt,text",
 	.noun = "report",
 	.write_any = text_write,

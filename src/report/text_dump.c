@@ -11,6 +11,7 @@
 
 #include "wallsample/report/display.h"
 #include "wallsample/report/quantity.h"
+#include "report/dump_internal.h"
 #include "report/report_internal.h"
 #include "wallsample/analysis/async_groups.h"
 #include "wallsample/analysis/dump.h"
@@ -43,32 +44,6 @@ write_indented(struct page *page, const char *text)
 	write_hanging(page, text);
 }
 
-/* Adds "12 (worker)". */
-static void
-add_thread(const struct profile *profile, uint32_t id, struct page *page)
-{
-	const struct profile_thread *thread = profile_thread(profile, id);
-	const char *name = profile_text(profile, thread->name);
-
-	/* A core file has only the name of the main thread. */
-	page_add(page, name[0] != '\0' ? "%jd (%s)" : "%jd", (intmax_t)thread->tid, name);
-}
-
-/*
- * Adds the label of a green task, as view_add_thread() does, but capitalised: "Task 17 taker".
- */
-static void
-add_green(const struct view *view, uint32_t id, struct page *page)
-{
-	const size_t start = page->text.length;
-	char *first;
-
-	view_add_thread(view, id, &page->text);
-	first = &page->text.data[start];
-	if (*first >= 'a' && *first <= 'z')
-		*first = (char)(*first - 'a' + 'A');
-}
-
 /*
  * Adds "1,000 NOUNs main.taker", where NOUN is the runtime's word for a green task, and main.taker
  * the function with which the tasks began. The function is added only if it is the same for all
@@ -90,69 +65,6 @@ add_green_group(const struct view *view, const struct dump_group *group, struct 
 }
 
 /*
- * Adds the line of a lock holder's function: " (table.c:42)". The file is shortened to its last
- * component, or for an interpreted function to view_function.module: the dump shows the full path
- * in the holder's own stack.
- */
-static void
-add_line(const struct view_function *function, struct page *page)
-{
-	const char *file = function->file, *slash = file != NULL ? strrchr(file, '/') : NULL;
-
-	if (file == NULL || function->line == 0)
-		return;
-	if (function->script)
-		file = function->module;
-	else if (slash != NULL)
-		file = slash + 1;
-	page_add(page, " (%s:%" PRIu32 ")", file, function->line);
-}
-
-/* Adds ", held by thread 14 (writer), in copy_rows (table.c:42)". */
-static void
-add_holder(const struct view *view, const struct profile_blame *holder, struct page *page)
-{
-	const struct profile *profile = view_profile(view);
-	const struct profile_thread *thread = profile_thread(profile, holder->thread);
-	const struct view_function *at;
-	const uint32_t *function;
-	size_t depth;
-
-	view_stack(view, holder->stack, &function, &depth);
-	if (thread->tid <= 0 && !thread->is_green) {
-		/* The stack has one named frame, which says why the holder is not known. */
-		if (depth > 0)
-			page_add(page, ", held by %s", view_function(view, function[0])->name);
-		return;
-	}
-	page_add(page, thread->is_green ? ", held by " : ", held by thread ");
-	if (thread->is_green)
-		add_green(view, holder->thread, page);
-	else
-		add_thread(profile, holder->thread, page);
-	if (depth > 0) {
-		at = view_function(view, function[waiting_place(view, function, depth)]);
-		page_add(page, ", in %s", at->name);
-		add_line(at, page);
-	}
-}
-
-/* Adds "mutex table_lock, held by thread 14 (writer), in copy_rows (table.c:42)". */
-static void
-add_wait(const struct view *view, const struct dump_group *group, const struct dump_thread *thread,
-	 struct page *page)
-{
-	const struct profile_wait *wait = profile_wait(view_profile(view), thread->wait);
-
-	view_add_wait(view, thread->wait, group->function, group->depth, &page->text);
-	if (wait->timed && wait_kind_in_memory(wait->kind))
-		page_add(page, ", with a time-out");
-	/* The text of a WAIT_JOIN has named the awaited thread already. */
-	if (thread->holder != NULL && wait->kind != WAIT_JOIN)
-		add_holder(view, thread->holder, page);
-}
-
-/*
  * Adds the state of the group: "sleeping in futex". In the dump of a core file, it adds for the
  * thread that received the fatal signal "ended by signal 11 (Segmentation fault)" instead.
  */
@@ -170,11 +82,9 @@ add_state(const struct export_input *input, const struct dump_group *group, stru
 	run_state_add(&page->text, group->state, group->syscall);
 	if (group->are_green && group->thread[0].wait != 0) {
 		page_add(page, ": ");
-		add_wait(input->view, group, &group->thread[0], page);
+		dump_add_wait(input->view, &group->thread[0], group->function, group->depth, page);
 	}
-	if (group->waiting_ns > 0)
-		page_add(page, ", for %s%s", group->green_count > 1 ? "up to " : "",
-			 quantity_time((int64_t)group->waiting_ns).text);
+	dump_add_waiting(group, page);
 }
 
 /*
@@ -201,13 +111,13 @@ write_waits(const struct view *view, const struct dump_group *group, struct page
 			next++;
 		for (size_t i = first; group->count > 1 && i < next; i++) {
 			page_add(page, "%s", i > first ? ", " : "");
-			add_thread(profile, group->thread[i].thread, page);
+			dump_add_member(profile, group, group->thread[i].thread, page);
 		}
 		const struct profile_wait *wait = profile_wait(profile, thread->wait);
 		if (thread->wait != 0 && (wait->kind != WAIT_OTHER || wait->object != FRAME_NONE)) {
 			page_add(page, "%s%s for ", page->text.length > 0 ? " " : "",
 				 next - first > 1 ? "wait" : "waits");
-			add_wait(view, group, thread, page);
+			dump_add_wait(view, thread, group->function, group->depth, page);
 		}
 		if (page->text.length > 0)
 			page_end(page, write_indented);
@@ -258,12 +168,12 @@ write_title(const struct export_input *input, const struct dump_group *group, st
 
 	page->ops->section(page, "");
 	if (group->are_green && group->count == 1 && group->green_count == 1) {
-		add_green(view, group->thread[0].thread, page);
+		dump_add_green(view, group->thread[0].thread, page);
 	} else if (group->are_green) {
 		add_green_group(view, group, page);
 	} else if (group->count == 1) {
 		page_add(page, "Thread ");
-		add_thread(view_profile(view), group->thread[0].thread, page);
+		dump_add_thread(view_profile(view), group->thread[0].thread, page);
 	} else {
 		page_add(page, "%s threads", quantity_count(group->count).text);
 	}
@@ -478,6 +388,7 @@ text_dump_write(const struct export_input *input, struct page *page)
 	if (input->core_end != NULL)
 		write_end(input->core_end, page);
 	report_write_deadlocks(input->view, page);
+	dump_write_finding(input, &dump, page);
 	for (size_t g = 0; g < dump.count; g++) {
 		const struct dump_group *group = &dump.group[g];
 

@@ -122,6 +122,15 @@ language_file_is_common(const char *name)
 	return false;
 }
 
+bool
+language_is_interpreter_file(const char *module)
+{
+	FOR_EACH_LANGUAGE(language)
+	if (language->plumbing_count > 0 && strstr(module, language->name) != NULL)
+		return true;
+	return false;
+}
+
 static bool
 has_part(const char *path, const char *const *parts)
 {
@@ -132,11 +141,12 @@ has_part(const char *path, const char *const *parts)
 }
 
 enum language_file
-language_file_kind(const char *path)
+language_file_kind(const char *function, const char *path)
 {
-	for (size_t i = 0; languages[i] != NULL; i++)
-		if (has_part(path, languages[i]->package_files))
-			return LANGUAGE_FILE_PACKAGE;
+	FOR_EACH_LANGUAGE(language)
+	if (has_part(path, language->package_files) ||
+	    (language->is_launcher != NULL && language->is_launcher(function, path)))
+		return LANGUAGE_FILE_PACKAGE;
 	for (size_t i = 0; languages[i] != NULL; i++)
 		if (has_part(path, languages[i]->library_files))
 			return LANGUAGE_FILE_LIBRARY;
@@ -224,6 +234,17 @@ language_of_runtime(const char *function)
 		if (languages[i]->program != NULL && languages[i]->program->is_runtime(function))
 			return i;
 	return -1;
+}
+
+size_t
+language_package(const char *function)
+{
+	if (language_of_runtime(function) >= 0)
+		return 0;
+	FOR_EACH_LANGUAGE(language)
+	if (language->program != NULL)
+		return language->program->package(function);
+	return 0;
 }
 
 bool

@@ -23,13 +23,13 @@ add_part(struct absence *absence, struct run *run, struct sampled_thread *thread
 	 enum run_state state, int64_t samples, uint64_t ns)
 {
 	struct profile_entry entry = {
-		.stack = thread->stack,
+		.stack = stacks_failure(&thread->process->stacks, FAILURE_ABSENT),
 		.state = state,
 		.syscall = SYSCALL_NONE,
 		.gil = GIL_UNKNOWN,
 		.samples = samples,
 		.ns[WEIGHT_WALL] = (int64_t)ns,
-		.ns[WEIGHT_OVERHEAD] = state == RUN_RUNNING ? (int64_t)ns : 0,
+		.ns[WEIGHT_CPU] = state == RUN_RUNNING ? (int64_t)ns : 0,
 	};
 	uint32_t id;
 
@@ -70,13 +70,37 @@ add_parts(struct absence *absence, struct run *run, struct sampled_thread *threa
 			    delay_ns >= rest_ns                     ? 1 :
 								      2;
 
-	thread->stack = stacks_failure(&thread->process->stacks, FAILURE_ABSENT);
 	thread->green_task = THREAD_NONE;
 	add_part(absence, run, thread, RUN_RUNNING, longest == 0, cpu_ns);
 	add_part(absence, run, thread, RUN_QUEUED, longest == 1, delay_ns);
 	add_part(absence, run, thread, rest, longest == 2, rest_ns);
 	run->stats.thread_samples++;
 	run->stats.failed[FAILURE_ABSENT]++;
+}
+
+/* Returns true if the time `ns` is after the absence: if it is in the later half of the time from
+ * run->seen_ns to `now`. The absence fills nearly all of this time, but a tick that began before
+ * the absence may have continued after it. */
+static bool
+is_after(const struct run *run, uint64_t ns, uint64_t now)
+{
+	return ns > run->seen_ns && ns - run->seen_ns > (now - run->seen_ns) / 2;
+}
+
+/* Makes the absence the last observation of the thread; the sample of a late stop, which was
+ * requested after the absence, begins at its end. */
+static void
+settle(const struct run *run, struct sampled_thread *thread, const struct sched *sched)
+{
+	struct late_stop *late = thread->late;
+
+	if (late != NULL) {
+		late->latest = *sched;
+		late->latest_ns = clock_now_ns();
+		return;
+	}
+	thread_set_counters(run, thread, sched);
+	thread->stack = stacks_failure(&thread->process->stacks, FAILURE_ABSENT);
 	thread->state = RUN_RUNNING;
 	thread->syscall = SYSCALL_NONE;
 	thread->gil = GIL_UNKNOWN;
@@ -96,9 +120,11 @@ account_thread(struct absence *absence, struct charging *charging, struct sample
 	struct run *run = charging->run;
 	const uint64_t now = run->tick.time_ns;
 	uint64_t from = thread->last_ns;
-	struct sched sched;
+	struct sched sched, used;
 
-	if (thread->gone || thread->excluded || thread->late != NULL || thread->held ||
+	if (thread->gone || thread->excluded || thread->held ||
+	    (thread->late != NULL &&
+	     !is_after(run, thread->late->observation.capture->request.asked_ns, now)) ||
 	    watch_read_sched(&thread->watch, thread->process->process, &sched) != WATCH_OK)
 		return;
 	if (sched.cpu_ns < before.cpu_ns || sched.switches < before.switches ||
@@ -109,17 +135,17 @@ account_thread(struct absence *absence, struct charging *charging, struct sample
 		return;
 	}
 	charge_end_of_wait(charging, thread, true);
-	if (thread->seen && absence->seen_ns > from) {
+	if (thread->seen && run->seen_ns > from) {
 		attribute_past(charging, thread, (int64_t)(run->tick.number - thread->last_tick),
-			       (int64_t)(absence->seen_ns - from));
-		from = absence->seen_ns;
+			       (int64_t)(run->seen_ns - from));
+		from = run->seen_ns;
 	}
 	waits_leave(thread->process->waits, thread);
-	thread->sched = sched;
-	sched.cpu_ns -= before.cpu_ns;
-	sched.delay_ns -= less(before.delay_ns, sched.delay_ns);
-	sched.switches -= before.switches;
-	add_parts(absence, run, thread, &sched, now - from);
+	used = (struct sched){ .cpu_ns = sched.cpu_ns - before.cpu_ns,
+			       .delay_ns = sched.delay_ns - less(before.delay_ns, sched.delay_ns),
+			       .switches = sched.switches - before.switches };
+	add_parts(absence, run, thread, &used, now - from);
+	settle(run, thread, &sched);
 	select_settle(run, thread, false);
 }
 
@@ -147,19 +173,29 @@ charge_parts(struct absence *absence, struct charging *charging, uint64_t span_n
 	charge_absence(charging, span_ns, cpu_ns / (double)span_ns, runnable_ns / (double)span_ns);
 }
 
-/* Returns the counters of all threads at their last observations, which the caller frees. */
-static struct sched *
-last_counters(const struct thread_list *threads)
+/* Returns the counters of a thread at its last observation before the absence. */
+static struct sched
+counters_before(const struct run *run, const struct sampled_thread *thread, uint64_t now)
 {
+	const struct late_stop *late = thread->late;
+	const uint64_t read_ns = late != NULL ? late->latest_ns : thread->sched_ns;
+
+	if (!thread->seen)
+		return thread->window.counted;
+	if (is_after(run, read_ns, now))
+		return thread->earlier;
+	return late != NULL ? late->latest : thread->sched;
+}
+
+/* Returns counters_before() of all threads, which the caller frees. */
+static struct sched *
+all_counters_before(const struct run *run, uint64_t now)
+{
+	const struct thread_list *threads = &run->threads;
 	struct sched *counters = xcalloc(threads->count + 1, sizeof(*counters));
 
-	for (size_t i = 0; i < threads->count; i++) {
-		const struct sampled_thread *thread = threads->thread[i];
-
-		counters[i] = thread->late != NULL ? thread->late->latest :
-			      thread->seen         ? thread->sched :
-						     thread->window.counted;
-	}
+	for (size_t i = 0; i < threads->count; i++)
+		counters[i] = counters_before(run, threads->thread[i], now);
 	return counters;
 }
 
@@ -170,7 +206,7 @@ account(struct sampler *sampler, uint64_t now)
 	struct run *run = &sampler->run;
 	const uint64_t open_ns = now - run->tick.time_ns;
 	const struct thread_list *threads = &run->threads;
-	struct sched *before = last_counters(threads);
+	struct sched *before = all_counters_before(run, now);
 
 	/* Late threads that have stopped get their samples, for the time before the absence. This
 	 * reads their counters. */
@@ -182,7 +218,7 @@ account(struct sampler *sampler, uint64_t now)
 		account_thread(absence, &sampler->charging, threads->thread[i], before[i]);
 	charge_parts(absence, &sampler->charging, open_ns);
 	run->stats.absences++;
-	run->stats.absent_ns += now - absence->seen_ns;
+	run->stats.absent_ns += now - run->seen_ns;
 	run->threads.relist = true;
 	free(before);
 }
@@ -192,10 +228,10 @@ absence_look(struct sampler *sampler)
 {
 	struct absence *absence = &sampler->absence;
 	const struct run *run = &sampler->run;
-	const uint64_t now = clock_now_ns(), passed = now - absence->seen_ns;
+	const uint64_t now = clock_now_ns(), passed = now - run->seen_ns;
 	uint64_t used_ns;
 
-	if (absence->seen_ns != 0 && passed >= ABSENCE_LEAST_NS) {
+	if (run->seen_ns != 0 && passed >= ABSENCE_LEAST_NS) {
 		used_ns = pace_read_clock(run->holds).cpu_ns - absence->cpu_ns;
 		if (passed - less(used_ns, passed) >= ABSENCE_LEAST_NS)
 			account(sampler, now);
@@ -206,7 +242,7 @@ absence_look(struct sampler *sampler)
 void
 absence_skip(struct sampler *sampler)
 {
-	sampler->absence.seen_ns = clock_now_ns();
+	sampler->run.seen_ns = clock_now_ns();
 	/* The CPU time at the end of the last tick: little has been used since. */
 	sampler->absence.cpu_ns = sampler->run.pace.tick_cpu_ns;
 }

@@ -14,7 +14,7 @@ add_samples(struct run *run, struct sampled_thread *thread, int64_t samples, int
 		.gil = thread->gil,
 		.samples = samples,
 		.ns[WEIGHT_WALL] = weight_ns,
-		.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? weight_ns : 0,
+		.ns[WEIGHT_CPU] = thread->state == RUN_RUNNING ? weight_ns : 0,
 	};
 
 	uint32_t id;
@@ -64,7 +64,7 @@ attribute_exit(struct run *run, struct sampled_thread *thread)
 	/* so that attribute_removed adds no more time to this thread */
 	thread->seen = false;
 	thread->next_tick = UINT32_MAX;
-	run->threads.relist = true;
+	threads_relist(run, thread->process);
 }
 
 void

@@ -63,6 +63,7 @@ fill_request(struct run *run, const struct observation *observation)
 	request->stopped = NULL;
 	if (buffer->runtime != NULL && runtimes_any(thread->process->runtimes))
 		request->stopped = capture_runtimes;
+	request->process = thread->process->process;
 	request->watch = &thread->watch;
 	request->memory = &thread->process->memory;
 	request->before = thread->sched;
@@ -176,7 +177,7 @@ use_stop(void *context)
 		if (end == WATCH_OK && now.switches == thread->sched.switches)
 			continue;
 		if (end == WATCH_OK)
-			thread->sched = now;
+			thread_set_counters(run, thread, &now);
 		observation->moved = end != WATCH_OK || !copy_again(observation);
 	}
 }
@@ -358,6 +359,7 @@ count_stop(struct run *run, struct sampled_thread *thread, const struct stop_req
 		thread->window.stopped_ns += (int64_t)request->kept_ns;
 	histogram_add(&run->stats.stop_ns, request->stopped_ns);
 	run->stats.stopped++;
+	thread->stops++;
 }
 
 /* The thread was on no CPU at the tick. If it slept, and has executed nothing since, its stack is
@@ -445,7 +447,8 @@ capture_settle(struct run *run, struct observation *observation)
 		observation->outcome = OUTCOME_DEFERRED;
 		return;
 	}
-	run->threads.relist |= request->end == STOP_EXITED;
+	if (request->end == STOP_EXITED)
+		threads_relist(run, observation->thread->process);
 	thread->untouchable |= request->end == STOP_COMPAT32;
 	observation_fail(observation,
 			 request->end == STOP_DENIED ? denial(thread) : capture_failure(request));

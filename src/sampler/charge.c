@@ -123,18 +123,19 @@ charge_unselected(struct charging *charging, enum run_state state, int64_t sampl
 static double
 count_hidden(struct charging *charging)
 {
-	const struct run *run = charging->run;
+	struct run *run = charging->run;
 	struct hidden *hidden = &charging->hidden;
 	const double span_ns = (double)run->tick.span_ns;
 	const double tick_ns = (double)NS_PER_SEC / run->config.rate_hz;
 	const uint64_t before = hidden->cpu_ns;
 	double count = 0;
 
-	if (run->tick.skipped == 0 || !processes_read_cpu(&run->processes, &hidden->cpu_ns)) {
+	if (run->tick.skipped == 0) {
 		hidden->cpu_ns = 0;
 		hidden->balance_ns = 0;
 		return hidden->on_cpu;
 	}
+	hidden->cpu_ns = processes_cpu_soon(&run->processes);
 	if (before != 0)
 		hidden->balance_ns += (int64_t)(hidden->cpu_ns - before - hidden->known_ns);
 	/* The CPU time that the kernel reports of a running thread lags by some milliseconds: a

@@ -32,7 +32,7 @@ return_from_file(void *context)
 static struct file_proxy *
 proxy_of(const struct file_wait *wait)
 {
-	return modules_proxy(maps_modules(wait->hold->run->context.maps));
+	return modules_proxy(maps_modules(wait->hold->run->processes.item[0]->maps));
 }
 
 void

@@ -47,6 +47,7 @@ late_begin(struct charging *charging, struct observation *observation)
 	late->observation = *observation;
 	observation->capture = NULL;
 	late->part_state = RUN_QUEUED;
+	thread_keep_counters(charging->run, thread, &thread->sched, thread->sched_ns);
 	late->latest = thread->sched;
 	read_counters(thread, &late->latest);
 	late->latest_ns = clock_now_ns();
@@ -69,6 +70,7 @@ late_extend(struct charging *charging, struct sampled_thread *thread, enum run_s
 	const uint64_t now_ns = clock_now_ns();
 
 	read_counters(thread, &now);
+	thread_keep_counters(charging->run, thread, &late->latest, late->latest_ns);
 	if (sched_differ(&now, &late->latest))
 		thread->window.moved_ns = thread->last_ns;
 	late->part_state = state;
@@ -204,8 +206,10 @@ late_discard(struct charging *charging, struct sampled_thread *thread)
 	 * taken back: the attributed samples are counted instead (charge_runnable). */
 	charging->on_cpu_missed -= thread->late->charge.on_cpu;
 	tracer_forget(charging->run->tracer, request_of(thread->late));
-	if (!thread->asleep)
+	if (!thread->asleep) {
 		thread->sched = thread->late->latest;
+		thread->sched_ns = thread->late->latest_ns;
+	}
 	capture_return(&thread->late->observation);
 	free(thread->late);
 	thread->late = NULL;

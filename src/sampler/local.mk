@@ -2,6 +2,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/sampler/rings.h \
 	include/wallsample/sampler/sampler.h \
 	include/wallsample/sampler/sampler_control.h \
+	include/wallsample/sampler/sampler_process.h \
 	include/wallsample/sampler/stack.h \
 	src/sampler/absence.c \
 	src/sampler/work.c \
@@ -35,6 +36,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/pace_internal.h \
 	src/sampler/threads_internal.h \
 	src/sampler/priority.c \
+	src/sampler/processes.c \
+	src/sampler/processes_internal.h \
 	src/sampler/priority_internal.h \
 	src/sampler/sampler.c \
 	src/sampler/pipeline_internal.h \
@@ -53,6 +56,8 @@ libwallsample_a_SOURCES += \
 	src/sampler/weights/borrow.c \
 	src/sampler/weights/donors.c \
 	src/sampler/weights/weigh.c \
+	src/sampler/weights/weigh_ended.c \
+	src/sampler/weights/weigh_ended_internal.h \
 	src/sampler/weights/weigh_latency.c \
 	src/sampler/weights/weights_internal.h \
 	src/sampler/weights/window.c \
@@ -61,5 +66,7 @@ libwallsample_a_SOURCES += \
 	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \
 	src/sampler/waits/lock_blame.c \
+	src/sampler/waits/shared_waits.c \
+	src/sampler/waits/shared_waits_internal.h \
 	src/sampler/waits/thread_wait.c \
 	src/sampler/waits/thread_wait_object.c

@@ -327,6 +327,7 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 	struct sampled_thread *thread = observation->thread;
 
 	observation->changed = true;
+	observation->thread->process->stirred = true;
 	if (end == WATCH_GONE) {
 		/* The thread has exited since the previous tick: its time up to that tick is
 		 * attributed. */
@@ -339,7 +340,7 @@ observe_changed(struct run *run, struct observation *observation, const struct s
 	}
 	weigh_changed(run, observation);
 	if (end == WATCH_OK) {
-		thread->sched = *sched;
+		thread_set_counters(run, thread, sched);
 		observation->renamed = threads_count_capture(run, thread);
 	}
 	if (!thread->selected)

@@ -218,13 +218,11 @@ cpu_unpin(struct cpu_pin *pin)
 /* --- all occupiers ------------------------------------------------------------------------ */
 
 bool
-occupiers_cpus(pid_t pid, cpu_set_t *set)
+occupiers_may_take(const cpu_set_t *set)
 {
 	cpu_set_t own;
 
-	/* Fails on machines with more CPUs than a cpu_set_t has bits. */
-	if (sched_getaffinity(pid, sizeof(*set), set) != 0 ||
-	    sched_getaffinity(0, sizeof(own), &own) != 0)
+	if (sched_getaffinity(0, sizeof(own), &own) != 0)
 		return false;
 	CPU_AND(&own, &own, set);
 	return CPU_EQUAL(&own, set) && CPU_COUNT(set) <= OCCUPIERS_MOST;

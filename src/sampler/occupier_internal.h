@@ -67,9 +67,9 @@ struct occupier {
 	uint64_t delay_ns; /* own_thread_delay when it went to sleep */
 };
 
-/* Finds the CPUs that occupiers of the process `pid` have to take. Returns false if wallsample may
- * not use all of them, or if there are more than OCCUPIERS_MOST. */
-bool occupiers_cpus(pid_t pid, cpu_set_t *set);
+/* Returns true if occupiers can take these CPUs: wallsample may use all of them, and there are at
+ * most OCCUPIERS_MOST. */
+bool occupiers_may_take(const cpu_set_t *set);
 /* Starts an occupier for each CPU of the set, and returns their array, of *count elements, which
  * occupiers_end frees. NULL: a thread cannot be created. */
 struct occupier *occupiers_start(struct occupation *shared, const cpu_set_t *set, size_t *count);

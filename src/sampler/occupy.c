@@ -74,12 +74,11 @@ struct occupy {
 /* --- creation ----------------------------------------------------------------------------- */
 
 struct occupy *
-occupy_create(pid_t pid, struct priority *priority, double max_share, bool realtime)
+occupy_create(const cpu_set_t *set, struct priority *priority, double max_share, bool realtime)
 {
 	struct occupy *occupy;
-	cpu_set_t set;
 
-	if (!occupiers_cpus(pid, &set))
+	if (!occupiers_may_take(set))
 		return NULL;
 	occupy = xcalloc(1, sizeof(*occupy));
 	occupy->priority = priority;
@@ -93,7 +92,7 @@ occupy_create(pid_t pid, struct priority *priority, double max_share, bool realt
 	occupy->online = cpus_online();
 	loadavg_runnable(&occupy->loadavg); /* opens the file */
 	atomic_store(&occupy->shared.tick_cpu, -1);
-	occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
+	occupy->item = occupiers_start(&occupy->shared, set, &occupy->count);
 	if (occupy->item == NULL) {
 		occupy_free(occupy);
 		return NULL;

@@ -30,6 +30,7 @@
 #ifndef WALLSAMPLE_SAMPLER_OCCUPY_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_OCCUPY_INTERNAL_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,13 +50,14 @@ struct occupy;
 struct priority;
 
 /*
- * Creates the occupiers; to be freed with occupy_free. `pid`: a process of the target, whose first
- * thread's CPUs are taken. `priority` is borrowed: each occupier gets its time slice or, with
- * `realtime`, a real-time class, which occupy_sleep then enters, too.
- * max_share: the limit of --max-overhead as a number of CPUs; occupiers use a part of it. Returns
- * NULL if there are too many CPUs or a thread cannot be created: then no sample is exact.
+ * Creates the occupiers of the CPUs of `set`; to be freed with occupy_free. `priority` is borrowed:
+ * each occupier gets its time slice or, with `realtime`, a real-time class, which occupy_sleep then
+ * enters, too. max_share: the limit of --max-overhead as a number of CPUs; occupiers use a part of
+ * it. Returns NULL if there are too many CPUs or a thread cannot be created: then no sample is
+ * exact.
  */
-struct occupy *occupy_create(pid_t pid, struct priority *priority, double max_share, bool realtime);
+struct occupy *occupy_create(const cpu_set_t *set, struct priority *priority, double max_share,
+			     bool realtime);
 /* Ends the occupiers; NULL is allowed. */
 void occupy_free(struct occupy *occupy);
 /* Plans the occupation for the tick that is due at due_ns (CLOCK_MONOTONIC). No CPU is taken for

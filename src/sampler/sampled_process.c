@@ -22,17 +22,19 @@
 #define SETTLE_NS (100 * NS_PER_MS)
 
 struct sampled_process *
-sampled_process_create(struct run *run, struct hold *hold)
+sampled_process_create(struct run *run, struct hold *hold, const struct sampler_process *process)
 {
-	const struct sampler_context *context = &run->context;
 	struct sampled_process *new = xcalloc(1, sizeof(*new));
 
-	new->process = context->process;
-	new->maps = context->maps;
-	new->jit = context->jit;
-	new->jit_objects = context->jit_objects;
+	new->process = process->process;
+	new->maps = process->maps;
+	new->jit = process->jit;
+	new->jit_objects = process->jit_objects;
+	new->is_new = process->is_new;
+	new->since_tick = run->tick.number;
 	new->run = run;
 	new->hold = hold;
+	new->weights.record = THREAD_NONE;
 	new->leader_fd = -1;
 	new->own_namespace = process_shares_pid_namespace(new->process);
 	target_memory_init(&new->memory, new->process);
@@ -68,20 +70,6 @@ sampled_process_free(struct sampled_process *process)
 	if (process->leader_fd >= 0)
 		close(process->leader_fd);
 	free(process);
-}
-
-bool
-processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns)
-{
-	*cpu_ns = 0;
-	for (size_t i = 0; i < processes->count; i++) {
-		uint64_t one;
-
-		if (!process_read_cpu_ns(processes->item[i]->process, &one))
-			return false;
-		*cpu_ns += one;
-	}
-	return true;
 }
 
 /* --- buffers of captures ----------------------------------------------------------------- */

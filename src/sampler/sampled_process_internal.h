@@ -8,6 +8,7 @@
 #define WALLSAMPLE_SAMPLER_SAMPLED_PROCESS_INTERNAL_H
 
 #include "sampler/waits/waits_internal.h"
+#include "wallsample/process/kernel_counters.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/sampler/stack.h"
 #include "wallsample/tracer/target_memory.h"
@@ -20,6 +21,7 @@ struct jit_objects;
 struct observation;
 struct run;
 struct sampled_thread;
+struct sampler_process;
 struct task_stat;
 
 /* Buffers for one copy of a thread's registers, stack and runtime frames (a capture). While a stop
@@ -29,6 +31,20 @@ struct capture_buffer {
 	struct runtime_capture *runtime; /* NULL when no language runtime is read */
 	struct run *run;                 /* for the callback request.stopped, as `thread` */
 	struct sampled_thread *thread;
+};
+
+/* CPU time that a process has used while it was sampled. */
+struct cpu_time {
+	uint64_t began_ns; /* what it had used before */
+	uint64_t last_ns;  /* at the last reading, that time included */
+};
+
+/* CPU time of a process, for weights (weights/weigh.c). */
+struct process_weights {
+	uint64_t cpu_ns;    /* process_cpu() at the end of the last window */
+	int64_t known_ns;   /* of its known threads in this window, and of excluded ones */
+	int64_t unknown_ns; /* of no known thread, not in the profile yet */
+	uint32_t record;    /* of threads that were never seen; THREAD_NONE: none yet */
 };
 
 struct capture_pool {
@@ -45,6 +61,21 @@ struct sampled_process {
 	struct jit_objects *jit_objects; /* NULL: GDB JIT objects are not read */
 	struct run *run;
 	struct hold *hold;
+	uint32_t id;         /* number in the profile */
+	bool is_new;         /* it was created during the run */
+	uint32_t since_tick; /* the tick that has added it; 0: it was there when the run began */
+	bool stirred;        /* a thread has run since the process was read */
+	uint32_t read_tick;  /* last tick that has read it (tick_read_processes); 0: none */
+	bool relist;         /* the next listing of threads lists its threads again */
+	bool gone;           /* it has exited; the next listing of threads removes it */
+	struct cpu_time cpu; /* that of the process */
+	/* CPU time of ended children for which the process has waited; began_ns as above. */
+	struct cpu_time children;
+	pid_t parent; /* when it was added; 0: not known */
+	struct process_weights weights;
+	struct process_work {
+		struct counters began, last; /* before it was sampled; at the last reading */
+	} work;
 	/* Owned. */
 	struct unwinder *unwinder;
 	struct stack_state stacks;
@@ -62,6 +93,7 @@ struct sampled_process {
 	bool execed;                     /* the last sampled_process_read has found an exec */
 	uint32_t execs;                  /* number of exec calls that were found */
 	uint32_t thread_count;           /* number of living threads */
+	uint32_t listed;                 /* number of its threads in the list of threads */
 	uint32_t num_threads;            /* the same with a first thread that has exited */
 	/* For translating thread ids of the target's PID namespace, found in its memory. */
 	bool own_namespace;  /* the target is in wallsample's PID namespace */
@@ -69,17 +101,11 @@ struct sampled_process {
 	uint64_t inner_seen; /* thread_list.seen when `inner` was filled */
 };
 
-struct process_list {
-	struct sampled_process **item;
-	size_t count;
-};
-
-/*
- * Creates the sampled process for run->context.process; to be freed with sampled_process_free. Both
- * arguments are borrowed. The caller sets `waits` and `green`, then calls
- * sampled_process_begin_runtimes.
- */
-struct sampled_process *sampled_process_create(struct run *run, struct hold *hold);
+/* Creates a sampled process, to be freed with sampled_process_free. The arguments, and the pointers
+ * in *process, are borrowed. The caller sets `waits` and `green`, then calls
+ * sampled_process_begin_runtimes. */
+struct sampled_process *sampled_process_create(struct run *run, struct hold *hold,
+					       const struct sampler_process *process);
 /* Creates the readers of language runtimes, if sampler_config.runtimes or
  * sampler_context.extra_runtime asks for any. */
 void sampled_process_begin_runtimes(struct sampled_process *process);
@@ -97,9 +123,6 @@ bool sampled_process_read(struct sampled_process *process);
 /* Returns the id, in wallsample's PID namespace, of the living thread whose id in the target's PID
  * namespace is `inner`; 0 if there is none. `context` is a struct sampled_process. */
 pid_t sampled_process_thread(void *context, pid_t inner);
-/* Sets *cpu_ns to the sum of the CPU times that the processes have used. Returns false, with a
- * partial sum, if the time of a process cannot be read. */
-bool processes_read_cpu(const struct process_list *processes, uint64_t *cpu_ns);
 /* Returns a buffer from the pool of the thread's process, or a new one. capture_return puts the
  * buffer into the pool. */
 struct capture_buffer *capture_acquire(struct sampled_thread *thread);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler.c - creates a sampler, runs ticks from the beginning to the end of a run, and reads what
- * the run has cost. */
+/* sampler.c - creates a sampler, runs the ticks of a run, and reads what the run has cost. */
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -12,12 +11,7 @@
 /* Longest time for which a snapshot waits for late stops. Reached on an overloaded machine only. */
 #define SNAPSHOT_BOUND_NS (500 * NS_PER_MS)
 
-/* Most readings of the GDB JIT objects (jit_objects_tick) before the first tick; from then on there
- * is one a tick. */
-#define JIT_READS 20
-
-/* NAP_NS: longest single sleep between ticks. PROGRESS_NS: shortest time between two progress
- * reports. */
+/* Longest single sleep between ticks; shortest time between two progress reports. */
 #define NAP_NS (100 * NS_PER_MS)
 #define PROGRESS_NS (200 * NS_PER_MS)
 /* Longest time for which a progress report is delayed while a stop is late. The sampler pauses for
@@ -45,7 +39,7 @@ static int
 create_tracer(const struct sampler_context *context, struct tracer **tracer, struct error *err)
 {
 	const struct sampler_control *control = context->control;
-	int rc = tracer_create(context->process, tracer, err);
+	int rc = tracer_create(context->process->process, tracer, err);
 
 	if (rc == 0)
 		tracer_set_load(*tracer, context->load);
@@ -54,21 +48,6 @@ create_tracer(const struct sampler_context *context, struct tracer **tracer, str
 	if (rc != 0)
 		tracer_free(*tracer);
 	return rc;
-}
-
-static void
-add_process(struct sampler *sampler)
-{
-	struct run *run = &sampler->run;
-	struct sampled_process *new = sampled_process_create(run, &sampler->hold);
-	struct process_list *processes = &run->processes;
-
-	processes->item = xrealloc(processes->item,
-				   (processes->count + 1) * sizeof(*processes->item));
-	processes->item[processes->count++] = new;
-	new->waits = waits_create(run, new);
-	new->green = green_create(run, new);
-	sampled_process_begin_runtimes(new);
 }
 
 int
@@ -105,7 +84,9 @@ sampler_create(const struct sampler_config *config, const struct sampler_context
 	sampler->file_wait.hold = &sampler->hold;
 	sampler->hold.priority = &sampler->priority;
 	sampler->deadlocks.run = run;
-	add_process(sampler);
+	for (size_t i = 0; i < context->process_count; i++)
+		processes_add(run, &sampler->hold, &context->process[i]);
+	run->context.process = NULL;
 	*out = sampler;
 	return 0;
 }
@@ -128,13 +109,8 @@ sampler_free(struct sampler *sampler)
 	weights_release(&sampler->calibration);
 	chain_release(&sampler->unwinding.chain);
 	table_release(&run->records.shared);
-	crowds_release(&run->crowds);
-	for (size_t i = 0; i < run->processes.count; i++) {
-		waits_free(run->processes.item[i]->waits);
-		green_free(run->processes.item[i]->green);
-		sampled_process_free(run->processes.item[i]);
-	}
-	free(run->processes.item);
+	waits_release_common(run);
+	processes_release(run);
 	free(sampler->observation);
 	looks_release(&sampler->looks);
 	absence_release(&sampler->absence);
@@ -150,20 +126,16 @@ sampler_check_realtime(struct error *err)
 /* --- ticks ------------------------------------------------------------------------------- */
 
 static void
-update_stats(struct sampler *sampler)
+update_stats(struct sampler *sampler, bool last)
 {
 	struct run *run = &sampler->run;
 	struct run_stats *stats = &run->stats;
-	const struct sampled_process *first = run->processes.item[0];
 	struct rusage usage;
-	uint64_t cpu;
 
-	stats->target_cpu_known = processes_read_cpu(&run->processes, &cpu) &&
-				  cpu >= sampler->cpu_began_ns;
-	if (stats->target_cpu_known)
-		stats->target_cpu_ns = cpu - sampler->cpu_began_ns;
+	stats->target_cpu_known = true;
+	stats->target_cpu_ns = processes_cpu(&run->processes) + stats->unsampled_ns;
 	stats->elapsed_ns = run->tick.time_ns - run->pace.start_ns;
-	work_update(&sampler->work, run, clock_now_ns());
+	work_update(&sampler->work, run, clock_now_ns(), last);
 	stats->own_cpu_ns = clock_own_cpu_ns() - sampler->own_cpu_began_ns;
 	stats->rate_lowest = run->pace.lowest_hz;
 	stats->thinnest = run->pace.thinnest;
@@ -171,10 +143,7 @@ update_stats(struct sampler *sampler)
 	stats->stop_delays = run->pace.stop_delays;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		stats->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
-	if (first->runtimes != NULL) {
-		runtimes_describe_all(first->runtimes, stats->runtimes, sizeof(stats->runtimes));
-		runtimes_unread_all(first->runtimes, stats->unread, sizeof(stats->unread));
-	}
+	processes_describe(run);
 	if (run->tracer != NULL) {
 		stats->repaired = tracer_stats(run->tracer)->repaired;
 		stats->signals_passed = tracer_stats(run->tracer)->signals_passed;
@@ -350,18 +319,6 @@ read_first_waits(const struct thread_list *threads)
 	}
 }
 
-static void
-read_first_code(const struct sampled_process *process)
-{
-	for (int i = 0; process->jit_objects != NULL && i < JIT_READS; i++) {
-		jit_objects_tick(process->jit_objects, clock_now_ns());
-		if (!jit_objects_busy(process->jit_objects))
-			break;
-	}
-	if (process->jit != NULL)
-		jit_begin(process->jit, clock_now_ns());
-}
-
 /* Prepares the run: lists the threads, opens their files and reads code and runtimes. Then the time
  * begins for which ticks account: with thousands of threads the preparation takes as long as many
  * ticks. */
@@ -372,19 +329,14 @@ start_clock(struct sampler *sampler)
 	struct pace_clock clock;
 
 	tick_read_processes(sampler);
-	tick_list_threads(sampler);
-	for (size_t i = 0; i < run->processes.count; i++) {
-		const unsigned cpus = process_allowed_cpus(run->processes.item[i]->process);
-
-		if (cpus > run->stats.cpus)
-			run->stats.cpus = cpus;
-		read_first_code(run->processes.item[i]);
-	}
+	tick_list_threads(sampler, true);
+	run->stats.cpus = processes_allowed_cpus(&run->processes);
+	for (size_t i = 0; i < run->processes.count; i++)
+		tick_read_first_code(run->processes.item[i]);
 	for (int i = 0; i < RUNTIME_LOOKS; i++)
 		tick_read_runtimes(sampler, clock_now_ns());
 	read_first_waits(&run->threads);
-	if (!processes_read_cpu(&run->processes, &sampler->cpu_began_ns))
-		sampler->cpu_began_ns = UINT64_MAX;
+	processes_begin_cpu(&run->processes);
 	work_prepare(&sampler->work, run);
 	clock = pace_read_clock(sampler->run.holds);
 	pace_start(&run->pace, &run->config, run->context.control, &run->rng, &clock);
@@ -405,13 +357,16 @@ begin_occupation(struct sampler *sampler)
 {
 	struct run *run = &sampler->run;
 
+	if (!processes_allowed(&run->processes, &sampler->cpus))
+		CPU_ZERO(&sampler->cpus);
 	if (run->holds && run->context.control->addresses == 0)
-		run->hold_occupy = hold_occupy_create(run->context.process->pid, &sampler->priority,
+		run->hold_occupy = hold_occupy_create(&sampler->cpus, &sampler->priority,
 						      run->config.rate_hz);
-	if (run->tracer == NULL || run->holds || run->config.stop_all)
+	if (run->tracer == NULL || run->holds || run->config.stop_all ||
+	    CPU_COUNT(&sampler->cpus) == 0)
 		return;
-	run->occupy = occupy_create(run->context.process->pid, &sampler->priority,
-				    run->pace.max_share, run->config.realtime);
+	run->occupy = occupy_create(&sampler->cpus, &sampler->priority, run->pace.max_share,
+				    run->config.realtime);
 	if (run->occupy == NULL && run->config.realtime)
 		log_say(run->context.log, LOG_NORMAL,
 			"--realtime has no effect here: no CPU is taken, because the program may "
@@ -469,11 +424,13 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 	deadlocks_last(&sampler->deadlocks);
 	for (size_t i = 0; i < sampler->run.processes.count; i++)
 		waits_describe(sampler->run.processes.item[i]->waits, true);
+	if (nothing_stopped(sampler))
+		thread_records_set_sleeps(&sampler->run);
 	sampler_resume(sampler);
 	if (sampler->run.tracer != NULL)
 		stats->child_exited = tracer_exit_status(sampler->run.tracer, &stats->child_status);
 	work_end(&sampler->work, &sampler->run);
-	update_stats(sampler);
+	update_stats(sampler, true);
 	file_wait_end(&sampler->file_wait, hooks->stop);
 	sampler->runs = false;
 	priority_restore(&sampler->priority);
@@ -489,7 +446,7 @@ const struct run_stats *
 sampler_stats(struct sampler *sampler)
 {
 	if (sampler->runs)
-		update_stats(sampler);
+		update_stats(sampler, false);
 	return &sampler->run.stats;
 }
 

@@ -21,8 +21,7 @@ struct absent_part {
 /* absence.c: times of half a second or more in which wallsample itself did not run. A zeroed struct
  * is empty; absence_release frees its contents. */
 struct absence {
-	uint64_t seen_ns; /* time of the last absence_look, at which wallsample ran; 0: none yet */
-	uint64_t cpu_ns;  /* CPU time of wallsample (pace_read_clock) shortly before */
+	uint64_t cpu_ns; /* CPU time of wallsample (pace_read_clock) shortly before run.seen_ns */
 	struct absent_part *item;
 	size_t count, capacity;
 	uint64_t unselected_ns; /* CPU time of threads without samples */
@@ -30,9 +29,8 @@ struct absence {
 
 /* work.c: the kernel's counters of the target. */
 struct work {
-	struct counters before;    /* when the run began */
-	bool known;                /* `before` is valid */
-	uint64_t read_ns;          /* time of the last reading */
+	uint64_t read_ns;          /* time of the last reading of counters */
+	size_t turn;               /* index of the process that was read last */
 	struct programs *programs; /* all processes of the machine then; owned; or NULL */
 };
 
@@ -58,8 +56,8 @@ struct sampler {
 	/* Buffer for the observations of a tick. */
 	struct observation *observation;
 	size_t observation_capacity;
-	uint64_t cpu_began_ns; /* CPU time of the target when the run began; UINT64_MAX: unknown */
 	struct work work;
+	cpu_set_t cpus;            /* those that are occupied at ticks, if any are */
 	uint64_t own_cpu_began_ns; /* CPU time of wallsample when the run began */
 	bool runs;                 /* sampler_run has begun and not yet returned */
 };
@@ -76,9 +74,10 @@ void tick_collect_late(struct sampler *sampler, bool give_up);
 void work_start(struct work *work, const struct process_list *processes);
 /* Reads what is to be compared with the end of the run, before its clock starts. */
 void work_prepare(struct work *work, struct run *run);
-/* Stores in run->stats.work what the processes have done since. work_tick() does so once a second,
- * because the counters of a process that has exited cannot be read. */
-void work_update(struct work *work, struct run *run, uint64_t now_ns);
+/* Stores in run->stats.work what the processes have done since; of many processes, some are read in
+ * turn, unless `all` is true. work_tick() does so once a second, because the counters of a process
+ * that has exited cannot be read. */
+void work_update(struct work *work, struct run *run, uint64_t now_ns, bool all);
 void work_tick(struct work *work, struct run *run, uint64_t now_ns);
 /* To be called after the last tick, before the sampler is freed: describes in run->stats.others
  * which programs used the CPUs meanwhile, and frees what work_start has allocated. */
@@ -109,20 +108,27 @@ void file_wait_end(const struct file_wait *wait, const volatile sig_atomic_t *st
 /* --- tick_read.c ------------------------------------------------------------------------ */
 
 /* Reads the state of all processes. After an exec reads the new mappings and forgets the green
- * tasks. Sets relist (struct thread_list) after an exec, and if the number of threads has changed.
- * Returns false if the target has exited. */
+ * tasks. Marks processes (threads_relist) that have exited, that have called exec, or whose number
+ * of threads has changed. Returns false if all have exited. */
 bool tick_read_processes(struct sampler *sampler);
 /* True if a process of the target is alive. */
 bool tick_is_alive(struct sampler *sampler);
-/* Lists the threads again. Threads that have exited are removed from the list, and their remaining
- * time is attributed. */
-void tick_list_threads(struct sampler *sampler);
+/* Adds the processes that sampler_context.next_process returns. */
+void tick_find_processes(struct sampler *sampler, uint64_t now);
+/* Reads the code that a process has generated before its first tick. */
+void tick_read_first_code(const struct sampled_process *process);
+/* Lists the threads of marked processes again (threads_relist); with `all`, of every process.
+ * Threads and processes that have exited are removed, and their remaining time is attributed. */
+void tick_list_threads(struct sampler *sampler, bool all);
 /* Lists the threads again if they may have changed. Other processes create threads as well: a
  * listing for a thread that may not be one of the target is limited to 1% of a CPU. */
 void tick_list_changed_threads(struct sampler *sampler, uint64_t now);
 /* Reads mappings and names of code of all processes. Returns true if all threads are to be observed
  * at this tick. */
 bool tick_read_code(struct run *run, uint64_t now);
+/* Reads the processes of observations of threads that have run, unless tick_read_processes has, and
+ * their mappings, code and runtimes. To be called before these threads are unwound. */
+void tick_read_stirred(struct sampler *sampler, struct observation *observation, size_t count);
 /* Forgets which pages of the processes are in memory. To be called before captures that precede
  * tick_read_runtimes. */
 void tick_begin_runtimes(struct run *run);

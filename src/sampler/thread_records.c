@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thread_records.c - the records of threads in the profile. */
 #include "sampler/threads_internal.h"
+#include "wallsample/thread/sleep_clock.h"
 
 /*
  * Most threads that have a record of their own in the profile: there is a limit because a program
@@ -26,14 +27,15 @@ enter_thread(struct run *run, struct sampled_thread *thread)
 	 * would soon reach the limit. */
 	thread->shared = profile_thread_count(profile) - run->records.green_tasks >= RECORDS_MOST;
 	if (!thread->shared) {
-		thread->record = profile_add_thread(profile, thread->watch.tid, thread->start_time,
-						    thread->name);
+		thread->record = profile_add_thread(profile, thread->process->id, thread->watch.tid,
+						    thread->start_time, thread->name);
 		return;
 	}
 	name = profile_intern_text(profile, thread->name);
-	shared = table_insert(&run->records.shared, name, 0, 0, &added);
+	shared = table_insert(&run->records.shared, name, thread->process->id, 0, &added);
 	if (added)
-		*shared = profile_add_thread(profile, 0, SHARED_TIMES + name, thread->name);
+		*shared = profile_add_thread(profile, thread->process->id, 0, SHARED_TIMES + name,
+					     thread->name);
 	thread->record = *shared;
 }
 
@@ -60,4 +62,28 @@ thread_record_rename(struct run *run, const struct sampled_thread *thread)
 {
 	if (thread->record != THREAD_NONE && !thread->shared)
 		profile_rename_thread(run->profile, thread->record, thread->name);
+}
+
+void
+thread_records_set_sleeps(struct run *run)
+{
+	struct sleep_clock clock;
+
+	if (!run->config.exact)
+		return;
+	sleep_clock_init(&clock);
+	for (size_t i = 0; i < run->threads.count; i++) {
+		struct sampled_thread *thread = run->threads.thread[i];
+		uint64_t slept_ns;
+
+		if (thread->record == THREAD_NONE || thread->shared || !thread->seen ||
+		    run_state_runnable(thread->state))
+			continue;
+		slept_ns = sleep_clock_read(&clock, thread->process->process, &thread->watch);
+		/* A thread that has run since its sample has slept for less than the time since
+		 * that sample: its sleep is not the sampled one. */
+		if (slept_ns > clock_now_ns() - thread->last_ns)
+			profile_set_waiting(run->profile, thread->record, slept_ns);
+	}
+	sleep_clock_release(&clock);
 }

@@ -79,6 +79,13 @@ select_by_name(struct run *run, struct sampled_thread *thread)
 		set_keep_open(threads, thread, !excluded);
 }
 
+/* True if this tick has added the process, which was not created during the run. */
+static bool
+is_older(const struct tick *tick, const struct sampled_process *process)
+{
+	return tick->number > 0 && process->since_tick == tick->number && !process->is_new;
+}
+
 /* `before`: the last thread with this id, which has ended; NULL: none. */
 static struct sampled_thread *
 thread_create(struct run *run, const struct listed_thread *listed,
@@ -111,12 +118,15 @@ thread_create(struct run *run, const struct listed_thread *listed,
 	thread->syscall = SYSCALL_NONE;
 	thread->stack_need = STACK_FIRST < stack_limit ? STACK_FIRST : stack_limit;
 	/* If the start times are equal, this thread has called exec, and has the id and start time
-	 * of the first thread since then. Its earlier CPU time belongs to its earlier id. */
-	if (before != NULL && before->start_time == thread->start_time)
+	 * of the first thread since then. Its earlier CPU time belongs to its earlier id. The CPU
+	 * time that a process has used before it was added is not that of the run. */
+	if ((before != NULL && before->start_time == thread->start_time) ||
+	    is_older(tick, listed->process))
 		(void)watch_read_sched(&thread->watch, thread->process->process,
 				       &thread->window.counted);
 	select_by_name(run, thread);
 	thread->listed = true;
+	thread->process->listed++;
 	run->threads.seen++;
 	return thread;
 }
@@ -126,6 +136,7 @@ thread_free(struct thread_list *threads, struct sampled_thread *thread)
 {
 	set_keep_open(threads, thread, false);
 	threads->excluded -= thread->excluded;
+	thread->process->listed--;
 	window_release(&thread->window);
 	free(thread->memo);
 	free(thread);
@@ -139,27 +150,52 @@ compare_listed(const void *left, const void *right)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* Lists the thread ids of all processes in ascending order. Returns their number. */
+static void
+add_listed(struct thread_list *threads, size_t *count, pid_t tid, struct sampled_process *process)
+{
+	threads->listed = xgrow(threads->listed, &threads->listed_capacity, *count + 1,
+				sizeof(*threads->listed));
+	threads->listed[(*count)++] = (struct listed_thread){ tid, process };
+}
+
 static size_t
-list_all(struct thread_list *threads, const struct process_list *processes)
+list_process(struct thread_list *threads, size_t all, struct sampled_process *process)
+{
+	const size_t count = process_list_threads(process->process, &threads->tids,
+						  &threads->tid_capacity);
+
+	for (size_t i = 0; i < count; i++)
+		add_listed(threads, &all, threads->tids[i], process);
+	process->relist = false;
+	return all;
+}
+
+/* Lists the thread ids of all processes in ascending order: of marked processes, or with `every` of
+ * all of them, as /proc shows them, of other processes the known ones. Returns their number. */
+static size_t
+list_all(struct thread_list *threads, const struct process_list *processes, bool every)
 {
 	size_t all = 0;
 
-	for (size_t p = 0; p < processes->count; p++) {
-		const size_t count = process_list_threads(processes->item[p]->process,
-							  &threads->tids, &threads->tid_capacity);
+	for (size_t i = 0; i < threads->count; i++) {
+		struct sampled_thread *thread = threads->thread[i];
 
-		threads->listed = xgrow(threads->listed, &threads->listed_capacity, all + count + 1,
-					sizeof(*threads->listed));
-		for (size_t i = 0; i < count; i++)
-			threads->listed[all++] = (struct listed_thread){
-				.tid = threads->tids[i],
-				.process = processes->item[p],
-			};
+		if (!every && !thread->process->relist && !thread->process->gone)
+			add_listed(threads, &all, thread->watch.tid, thread->process);
 	}
+	for (size_t p = 0; p < processes->count; p++)
+		if ((every || processes->item[p]->relist) && !processes->item[p]->gone)
+			all = list_process(threads, all, processes->item[p]);
 	if (processes->count > 1)
 		qsort(threads->listed, all, sizeof(*threads->listed), compare_listed);
 	return all;
+}
+
+void
+threads_relist(struct run *run, struct sampled_process *process)
+{
+	process->relist = process->stirred = true;
+	run->threads.relist = true;
 }
 
 static void
@@ -172,10 +208,10 @@ add_removed(struct thread_list *threads, struct sampled_thread *thread)
 
 /* The old list and the new one are both in ascending order of thread ids: one pass merges them. */
 void
-threads_refresh(struct run *run)
+threads_refresh(struct run *run, bool all)
 {
 	struct thread_list *threads = &run->threads;
-	const size_t count = list_all(threads, &run->processes);
+	const size_t count = list_all(threads, &run->processes, all);
 	struct sampled_thread **old = threads->thread;
 	const size_t old_count = threads->count;
 	size_t at = 0;
@@ -183,15 +219,22 @@ threads_refresh(struct run *run)
 	threads->thread = xcalloc(count + 1, sizeof(*threads->thread));
 	threads->count = 0;
 	threads->removed_count = 0;
+	threads->relist = false;
 	for (size_t i = 0; i < count; i++) {
 		const struct listed_thread *listed = &threads->listed[i];
 		struct sampled_thread *thread = NULL, *before = NULL;
 
+		if (i > 0 && listed[-1].tid == listed->tid) {
+			/* One of the two has exited since its process was listed. */
+			threads_relist(run, listed[-1].process);
+			threads_relist(run, listed->process);
+			continue;
+		}
 		while (at < old_count && old[at]->watch.tid < listed->tid)
 			add_removed(threads, old[at++]);
 		if (at < old_count && old[at]->watch.tid == listed->tid) {
 			thread = old[at++];
-			if (thread->gone) {
+			if (thread->gone || thread->process != listed->process) {
 				add_removed(threads, before = thread);
 				thread = NULL;
 			}
@@ -204,7 +247,6 @@ threads_refresh(struct run *run)
 	while (at < old_count)
 		add_removed(threads, old[at++]);
 	free(old);
-	threads->relist = false;
 	threads->created -= threads->created > 0;
 }
 
@@ -235,6 +277,27 @@ threads_release(struct thread_list *threads)
 	free(threads->listed);
 	free(threads->tids);
 	loadavg_release(&threads->loadavg);
+}
+
+void
+thread_keep_counters(const struct run *run, struct sampled_thread *thread, const struct sched *last,
+		     uint64_t read_ns)
+{
+	if (read_ns <= run->seen_ns)
+		thread->earlier = *last;
+}
+
+void
+thread_set_counters(const struct run *run, struct sampled_thread *thread, const struct sched *sched)
+{
+	if (thread->late != NULL)
+		thread_keep_counters(run, thread, &thread->late->latest, thread->late->latest_ns);
+	else
+		thread_keep_counters(run, thread,
+				     thread->seen ? &thread->sched : &thread->window.counted,
+				     thread->sched_ns);
+	thread->sched = *sched;
+	thread->sched_ns = clock_now_ns();
 }
 
 bool
@@ -304,8 +367,11 @@ excluded_read_cpu(struct run *run, struct sampled_thread *thread)
 
 	if (watch_read_sched(&thread->watch, thread->process->process, &sched) != WATCH_OK)
 		return;
-	if (sched.cpu_ns > thread->excluded_cpu_ns)
+	if (sched.cpu_ns > thread->excluded_cpu_ns) {
 		run->stats.excluded.cpu_ns += sched.cpu_ns - thread->excluded_cpu_ns;
+		thread->process->weights.known_ns += (int64_t)(sched.cpu_ns -
+							       thread->excluded_cpu_ns);
+	}
 	thread->excluded_cpu_ns = sched.cpu_ns;
 }
 

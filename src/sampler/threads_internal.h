@@ -7,6 +7,7 @@
 #define WALLSAMPLE_SAMPLER_THREADS_INTERNAL_H
 
 #include "sampler/pace_internal.h"
+#include "sampler/processes_internal.h"
 #include "sampler/values_internal.h"
 #include "wallsample/process/loadavg.h"
 #include "wallsample/sampler/sampler.h"
@@ -15,7 +16,7 @@
 struct thread_list {
 	struct sampled_thread **thread;
 	size_t count;
-	bool relist; /* the next tick must list the threads again */
+	bool relist; /* the next tick must list the threads of some processes again */
 	/*
 	 * Threads may have been created, also if the number of threads is unchanged: a thread that
 	 * ends while another begins is otherwise noticed only when it is observed.
@@ -43,7 +44,7 @@ struct thread_list {
 
 /* The records of threads in the profile. */
 struct thread_records {
-	/* number of an interned name -> record that threads of this name share */
+	/* (number of an interned name, process) -> record that threads of this name share */
 	struct table shared;
 	size_t green_tasks; /* number of records that are green tasks */
 };
@@ -67,11 +68,13 @@ struct run {
 	struct pace pace;
 	struct run_stats stats;
 	struct crowds crowds;
+	struct shared_waits shared;
 	struct occupy *occupy; /* owned; NULL: CPUs are not occupied */
 	/* Owned; occupies CPUs in runs that hold threads, or NULL. */
 	struct hold_occupy *hold_occupy;
 	uint64_t occupied_ns[2]; /* stop_request.occupied_ns of this tick */
-	bool searches; /* ticks search for running threads that are not due (look_seeks) */
+	bool searches;    /* ticks search for running threads that are not due (look_seeks) */
+	uint64_t seen_ns; /* time of the last absence_look, at which wallsample ran; 0: none yet */
 };
 
 /* Captures and releases late threads that have stopped by now. To be called between steps that take
@@ -85,6 +88,14 @@ late_serve(const struct run *run)
 
 /* --- threads.c -------------------------------------------------------------------------- */
 
+/* Replaces thread->sched by counters that were just read. */
+void thread_set_counters(const struct run *run, struct sampled_thread *thread,
+			 const struct sched *sched);
+/* Copies `last`, the latest counters of the thread, to thread->earlier if they were read (at
+ * `read_ns`) before this tick. To be called before the counters are replaced: if wallsample turns
+ * out to have been stopped within the tick, absence.c needs those from before the stop. */
+void thread_keep_counters(const struct run *run, struct sampled_thread *thread,
+			  const struct sched *last, uint64_t read_ns);
 /* True if the thread has not run since thread->sched was read. False if it has run or its counters
  * cannot be read. */
 bool thread_is_unmoved(struct sampled_thread *thread);
@@ -109,9 +120,11 @@ enum watch_end thread_read_call(struct sampled_thread *thread, const struct sche
  * threads, and for dumps.
  */
 bool thread_is_woken(const struct run *run, struct sampled_thread *thread);
-/* Lists the threads of all processes: adds new ones, and moves those that have exited to
- * threads.removed. */
-void threads_refresh(struct run *run);
+/* The next tick lists the threads of the process again. */
+void threads_relist(struct run *run, struct sampled_process *process);
+/* Lists the threads of the processes that are marked by threads_relist; with `all`, of every
+ * process. Adds new threads, and moves those that have exited to threads.removed. */
+void threads_refresh(struct run *run, bool all);
 /* Returns the index of the thread in thread_list.thread; RINGS_NONE (rings.h, which uses these
  * indices) if it is not in the list. */
 uint32_t threads_index(const struct thread_list *threads, pid_t tid);
@@ -149,6 +162,9 @@ uint32_t thread_record(struct run *run, struct sampled_thread *thread);
 uint32_t thread_record_of_sample(struct run *run, struct sampled_thread *thread, uint32_t *carrier);
 /* Stores the thread's changed name in its record, unless threads share the record. */
 void thread_record_rename(struct run *run, const struct sampled_thread *thread);
+/* In dumps, stores in the record of each thread that was asleep in its last sample for how long it
+ * has been asleep (sleep_clock_read()). No thread may be stopped. */
+void thread_records_set_sleeps(struct run *run);
 
 /* --- select.c --------------------------------------------------------------------------- */
 

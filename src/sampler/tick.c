@@ -122,9 +122,11 @@ select_all(struct sampler *sampler, bool all)
 }
 
 /* Observes threads, attributes the observations that need no stack, and completes samples of
- * sleeping threads as soon as `most` stacks are copied. */
+ * sleeping threads as soon as `most` stacks are copied. `settled`: this tick has read the processes
+ * (tick_read_processes); those that have run since are read now. */
 static void
-observe_all(struct sampler *sampler, struct observation *observation, size_t count, size_t most)
+observe_all(struct sampler *sampler, struct observation *observation, size_t count, size_t most,
+	    bool settled)
 {
 	struct run *run = &sampler->run;
 	size_t sleeping = 0, unwound = 0;
@@ -134,6 +136,8 @@ observe_all(struct sampler *sampler, struct observation *observation, size_t cou
 
 		late_serve(run);
 		observe_threads(run, observation + at, chunk);
+		if (settled)
+			tick_read_stirred(sampler, observation + at, chunk);
 		for (size_t i = at; i < at + chunk; i++)
 			if (observation[i].outcome == OUTCOME_LATE)
 				late_observe(&sampler->charging, observation[i].thread);
@@ -200,7 +204,7 @@ capture_first(struct sampler *sampler, bool all)
 
 	looks_take(looks, run, all);
 	tick_begin_runtimes(run);
-	observe_all(sampler, looks->item, looks->first, SIZE_MAX);
+	observe_all(sampler, looks->item, looks->first, SIZE_MAX, false);
 	capture_prepare(run, looks->item, looks->first);
 	capture_running(run, looks->item, looks->first, false);
 	/* late_serve polls only for threads that late_begin has counted. */
@@ -354,13 +358,15 @@ tick_run(struct sampler *sampler, bool last)
 		finish_first(sampler, rest_ns);
 	tick_read_runtimes(sampler, now);
 	late_serve(run);
-	if (alive)
+	if (alive) {
+		tick_find_processes(sampler, now);
 		tick_list_changed_threads(sampler, now);
+	}
 	count = select_all(sampler, all || !alive);
 	if (run->occupy != NULL)
 		looks_use(&sampler->looks, run, sampler->observation, count);
 	observe_all(sampler, sampler->observation, count,
-		    run->config.stop_all ? SIZE_MAX : SLEEPING_MOST);
+		    run->config.stop_all ? SIZE_MAX : SLEEPING_MOST, true);
 	capture_all(sampler, sampler->observation, count);
 	/* While the threads are stopped all of them wait for the consumers; afterwards only the one
 	 * whose CPU the sampler uses would. */
@@ -371,6 +377,8 @@ tick_run(struct sampler *sampler, bool last)
 		hold_decide(&sampler->hold);
 	if (last || !alive)
 		finish_last(sampler);
+	if (window || !alive)
+		processes_read_names(run);
 	if (window || !alive)
 		weights_end_window(&sampler->calibration, last || !alive);
 	run->stats.ticks++;

@@ -2,36 +2,138 @@
 /* tick_read.c - what a tick reads of the target besides samples: processes, lists of threads,
  * mappings, code generated at run time, language runtimes. */
 #include "sampler/sampler_internal.h"
+#include "sampler/weights/weigh_ended_internal.h"
 
 /* Number of times that threads are listed after one was created: the kernel gives a thread its id
  * shortly before it adds the thread to those of its process. */
 #define LISTINGS_CREATED 2
 
+/* Most readings of the GDB JIT objects (jit_objects_tick) of a process before its first tick; from
+ * then on there is one a tick. */
+#define JIT_READS 20
+
+/* Up to this number of processes, each is read at each tick: a read takes 5 us. Of more processes,
+ * those are read that have run, and each one once in READ_LEAST_NS. */
+#define READ_EACH 8
+#define READ_LEAST_NS NS_PER_SEC
+
+/* Reads the state of a process, and its mappings after an exec. Returns false if it has exited. */
+static bool
+read_process(struct run *run, struct sampled_process *process)
+{
+	process->read_tick = run->tick.number;
+	process->stirred = false;
+	if (!sampled_process_read(process))
+		return false;
+	if (process->execed) {
+		/* What was read from its memory is no longer valid. */
+		run->stats.execed = true;
+		maps_refresh(process->maps);
+		green_forget(process->green);
+		process_read_name(run, process);
+	}
+	if (process->execed || process->thread_count != process->listed)
+		threads_relist(run, process);
+	return true;
+}
+
+/* True if the process is to be read at this tick. */
+static bool
+is_due(const struct run *run, const struct sampled_process *process)
+{
+	const struct tick *tick = &run->tick;
+	const uint64_t age = tick->number - process->read_tick;
+
+	return run->processes.count <= READ_EACH || process->stirred || process->read_tick == 0 ||
+	       age * tick->span_ns >= READ_LEAST_NS;
+}
+
+/* True if the run continues without a process. */
+static bool
+may_grow(const struct run *run)
+{
+	return run->context.may_grow != NULL && run->context.may_grow(run->context.process_context);
+}
+
+/* True if this tick has read the process. */
+static bool
+is_read(const struct run *run, const struct sampled_process *process)
+{
+	return process->read_tick == run->tick.number;
+}
+
 bool
 tick_read_processes(struct sampler *sampler)
 {
 	struct run *run = &sampler->run;
-	size_t threads = 0, alive = 0;
+	const size_t count = run->processes.count;
+	size_t alive = 0;
 
-	for (size_t i = 0; i < run->processes.count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct sampled_process *process = run->processes.item[i];
 
-		if (!sampled_process_read(process))
+		if (!process->gone && !is_due(run, process)) {
+			process->execed = false;
+			alive++;
 			continue;
-		alive++;
-		threads += process->thread_count;
-		if (!process->execed)
+		}
+		if (!process->gone && read_process(run, process)) {
+			alive++;
 			continue;
-		/* The process executes another program: what was read from its memory is no longer
-		 * valid. */
-		run->stats.execed = true;
-		run->threads.relist = true;
-		maps_refresh(process->maps);
-		green_forget(process->green);
+		}
+		(void)process_cpu(process); /* while its parent has not reaped it */
+		process->gone = true;
 	}
-	if (alive > 0 && threads != run->threads.count)
-		run->threads.relist = true;
-	return alive > 0;
+	if (alive == 0 && !may_grow(run)) {
+		/* The last tick attributes the time of all threads. */
+		for (size_t i = 0; i < count; i++)
+			run->processes.item[i]->gone = false;
+		return false;
+	}
+	run->threads.relist |= alive < count;
+	return true;
+}
+
+void
+tick_find_processes(struct sampler *sampler, uint64_t now)
+{
+	struct run *run = &sampler->run;
+	const struct sampler_context *context = &run->context;
+	struct sampler_process found;
+
+	if (context->next_process == NULL)
+		return;
+	while (context->next_process(context->process_context, now, &found)) {
+		struct sampled_process *process = processes_add(run, &sampler->hold, &found);
+
+		late_serve(run);
+		tick_read_first_code(process);
+		for (int i = 0; process->runtimes != NULL && i < RUNTIME_LOOKS; i++)
+			runtimes_tick(process->runtimes, now);
+		(void)read_process(run, process);
+		threads_relist(run, process);
+		late_serve(run);
+	}
+}
+
+/* A search for the files of JIT compilers takes 300 us. In a run with many processes it is made for
+ * those that have code of a JIT compiler. */
+static bool
+may_have_jit(const struct run *run, const struct sampled_process *process)
+{
+	return run->processes.count <= READ_EACH || maps_have_generated_code(process->maps);
+}
+
+void
+tick_read_first_code(const struct sampled_process *process)
+{
+	for (int i = 0; process->jit_objects != NULL && i < JIT_READS; i++) {
+		jit_objects_tick(process->jit_objects, clock_now_ns());
+		if (!jit_objects_busy(process->jit_objects))
+			break;
+	}
+	if (process->jit != NULL && may_have_jit(process->run, process))
+		jit_begin(process->jit, clock_now_ns());
 }
 
 static void
@@ -47,15 +149,19 @@ remove_thread(struct sampler *sampler, struct sampled_thread *thread)
 }
 
 void
-tick_list_threads(struct sampler *sampler)
+tick_list_threads(struct sampler *sampler, bool all)
 {
 	struct thread_list *threads = &sampler->run.threads;
 	struct run_stats *stats = &sampler->run.stats;
 
-	threads_refresh(&sampler->run);
+	threads_refresh(&sampler->run, all);
 	for (size_t i = 0; i < threads->removed_count; i++)
 		remove_thread(sampler, threads->removed[i]);
 	threads->removed_count = 0;
+	for (size_t i = 0; i < sampler->run.processes.count; i++)
+		if (sampler->run.processes.item[i]->gone)
+			weights_end_process(&sampler->calibration, sampler->run.processes.item[i]);
+	processes_remove_gone(&sampler->run);
 	stats->threads_seen = threads->seen;
 	if (threads->count > stats->threads_most)
 		stats->threads_most = (uint32_t)threads->count;
@@ -65,15 +171,15 @@ void
 tick_list_changed_threads(struct sampler *sampler, uint64_t now)
 {
 	struct thread_list *threads = &sampler->run.threads;
-	bool wanted = threads->relist;
+	bool all = false;
 
 	if (loadavg_has_new_thread(&threads->loadavg))
 		threads->created = LISTINGS_CREATED;
-	if (threads->created == 0 && !wanted)
+	if (threads->created == 0 && !threads->relist)
 		return;
-	wanted |= cpu_budget_begin(&threads->list_budget, now);
-	if (wanted)
-		tick_list_threads(sampler);
+	all = cpu_budget_begin(&threads->list_budget, now) && threads->created > 0;
+	if (all || threads->relist)
+		tick_list_threads(sampler, all);
 	cpu_budget_end(&threads->list_budget);
 }
 
@@ -94,7 +200,7 @@ read_jit(struct run *run, struct sampled_process *process, uint64_t now)
 	const struct address_range *interpreter;
 	size_t count;
 
-	if (process->jit == NULL)
+	if (process->jit == NULL || !may_have_jit(run, process))
 		return false;
 	jit_tick(process->jit, now, tracer_outstanding(run->tracer) > 0);
 	count = jit_interpreters(process->jit, &interpreter);
@@ -115,6 +221,8 @@ read_runtimes(struct run *run, struct sampled_process *process, uint64_t now)
 {
 	pid_t tid;
 
+	if (!is_read(run, process))
+		return;
 	if (tracer_outstanding(run->tracer) == 0)
 		target_memory_renew(&process->memory);
 	if (process->runtimes == NULL)
@@ -143,24 +251,55 @@ tick_begin_runtimes(struct run *run)
 			runtimes_begin_tick(run->processes.item[i]->runtimes);
 }
 
+/* Reads mappings and names of code of a process. Returns the result of read_jit. */
+static bool
+read_code(struct run *run, struct sampled_process *process, uint64_t now)
+{
+	bool all;
+
+	late_serve(run);
+	maps_tick(process->maps, now);
+	late_serve(run);
+	if (process->jit_objects != NULL)
+		jit_objects_tick(process->jit_objects, now);
+	late_serve(run);
+	all = read_jit(run, process, now);
+	late_serve(run);
+	return all;
+}
+
 bool
 tick_read_code(struct run *run, uint64_t now)
 {
 	bool all = false;
 
-	for (size_t i = 0; i < run->processes.count; i++) {
-		struct sampled_process *process = run->processes.item[i];
-
-		late_serve(run);
-		maps_tick(process->maps, now);
-		late_serve(run);
-		if (process->jit_objects != NULL)
-			jit_objects_tick(process->jit_objects, now);
-		late_serve(run);
-		all |= read_jit(run, process, now);
-		late_serve(run);
-	}
+	for (size_t i = 0; i < run->processes.count; i++)
+		if (is_read(run, run->processes.item[i]))
+			all |= read_code(run, run->processes.item[i], now);
 	return all;
+}
+
+void
+tick_read_stirred(struct sampler *sampler, struct observation *observation, size_t count)
+{
+	struct run *run = &sampler->run;
+
+	for (size_t i = 0; i < count; i++) {
+		struct observation *one = &observation[i];
+		struct sampled_process *process = one->thread->process;
+
+		if (one->changed && !process->gone && !is_read(run, process)) {
+			if (!read_process(run, process)) {
+				process->gone = true;
+				continue;
+			}
+			(void)read_code(run, process, run->tick.began_ns);
+			read_runtimes(run, process, run->tick.began_ns);
+		}
+		/* The stack may be of the old program. */
+		if (one->outcome == OUTCOME_SLEEPING && process->execed)
+			observation_fail(one, FAILURE_MOVED);
+	}
 }
 
 bool
@@ -172,5 +311,5 @@ tick_is_alive(struct sampler *sampler)
 	for (size_t i = 0; i < processes->count; i++)
 		if (sampled_process_is_alive(processes->item[i], &leader))
 			return true;
-	return false;
+	return may_grow(&sampler->run);
 }

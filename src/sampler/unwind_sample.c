@@ -75,7 +75,7 @@ finish_unwinding(struct unwinding *unwinding, struct observation *observation, b
  * scheduled in once and sleeps at the same place.
  */
 static bool
-sleeps_again(struct observation *observation)
+sleeps_again(const struct run *run, struct observation *observation)
 {
 	struct sampled_thread *thread = observation->thread;
 	const struct process *process = thread->process->process;
@@ -88,7 +88,7 @@ sleeps_again(struct observation *observation)
 	if (info.running || info.sp != observation->info.sp || info.pc != observation->info.pc ||
 	    sched.switches != observation->capture->request.during.switches + 1)
 		return false;
-	thread->sched = sched;
+	thread_set_counters(run, thread, &sched);
 	memcpy(observation->info.args, info.args, sizeof(observation->info.args));
 	return true;
 }
@@ -149,7 +149,8 @@ unwind_in_sleep(struct unwinding *unwinding, struct observation *observation)
 	if (thread->memo == NULL)
 		thread->memo = xmalloc(sizeof(*thread->memo));
 	*thread->memo = snapshot->regs;
-	asleep = sleeps_again(observation) && unwind_asleep(unwinding, observation, false);
+	asleep = sleeps_again(unwinding->run, observation) &&
+		 unwind_asleep(unwinding, observation, false);
 	if (!asleep) {
 		/* The thread has run since the stop: the stack in its memory may differ from the
 		 * copy. */

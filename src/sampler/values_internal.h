@@ -46,6 +46,7 @@ struct sampled_thread {
 	struct hold_mark mark;    /* its counters at the last tick that stopped it */
 	uint64_t spared_ns;       /* it must not be stopped before this moment */
 	uint64_t sleeps_before;   /* its voluntary context switches when the run began (work.c) */
+	uint64_t stops;           /* number of its stops; the kernel counts each as such a switch */
 	uint64_t sleeps_at;       /* sched.switches when they were last read */
 	bool sleeps_unknown;      /* they were not readable then */
 	bool untouchable;         /* it runs 32-bit code and is never stopped again */
@@ -77,6 +78,8 @@ struct sampled_thread {
 	bool asleep; /* the stack is valid as long as sched.switches does not change */
 	uint32_t process_execs, process_threads; /* execs and num_threads of `process` then */
 	struct sched sched;
+	uint64_t sched_ns;    /* when `sched` was read; 0: before the run's first tick */
+	struct sched earlier; /* the counters before those: see thread_keep_counters */
 	bool woken; /* with `asleep`: it had been woken from this sleep, and waited for a CPU */
 	enum run_state state;
 	enum gil gil;

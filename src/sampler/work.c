@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* work.c - reads the kernel's counters of the processes of a run, and of all others. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,19 +11,33 @@
 /* Most threads whose context switches are read, once a second. */
 #define SLEEPERS_MOST 128
 
-/* Reads the counters of all processes. Returns false if one of them has exited. */
-static bool
-read_all(const struct process_list *processes, struct counters *out)
-{
-	*out = (struct counters){ .reads = 0 };
-	for (size_t i = 0; i < processes->count; i++) {
-		struct counters one;
+/* Most processes whose counters are read at once, 60 us each. */
+#define COUNTERS_MOST 64
 
-		if (!process_read_counters(processes->item[i]->process, &one))
-			return false;
-		counters_add(out, &one);
+/* Reads the counters of some processes, in turn, or of all; those of a process that has exited stay
+ * as they are. */
+static void
+read_work(struct work *work, const struct process_list *processes, bool all)
+{
+	for (size_t i = 0; i < processes->count && (all || i < COUNTERS_MOST); i++) {
+		struct sampled_process *process;
+
+		work->turn = (work->turn + 1) % processes->count;
+		process = processes->item[work->turn];
+		(void)process_read_counters(process->process, &process->work.last);
 	}
-	return true;
+}
+
+/* Returns what the processes have done while they were sampled. Processes of one control group are
+ * throttled together: the longest time counts. */
+static struct counters
+sum_counters(const struct process_list *processes)
+{
+	struct counters sum = processes->ended_work;
+
+	for (size_t i = 0; i < processes->count; i++)
+		process_work_add(processes->item[i], &sum);
+	return sum;
 }
 
 /*
@@ -36,6 +51,7 @@ count_sleeps(struct run *run, bool first)
 	for (size_t i = 0; i < run->threads.count; i++) {
 		struct sampled_thread *thread = run->threads.thread[i];
 		struct task_use use;
+		uint64_t others; /* switches that are no sleeps of this run */
 		bool known;
 
 		if (i >= SLEEPERS_MOST) {
@@ -50,10 +66,12 @@ count_sleeps(struct run *run, bool first)
 		if (first) {
 			thread->sleeps_before = known ? use.voluntary : 0;
 			thread->sleeps_unknown = !known;
-		} else if (known && use.voluntary > thread->sleeps_before &&
-			   use.voluntary - thread->sleeps_before > run->stats.sleeps) {
-			/* The counter is lower if another thread has taken the id by an exec. */
-			run->stats.sleeps = use.voluntary - thread->sleeps_before;
+			continue;
+		}
+		/* The counter is lower if another thread has taken the id by an exec. */
+		others = thread->sleeps_before + thread->stops;
+		if (known && use.voluntary > others && use.voluntary - others > run->stats.sleeps) {
+			run->stats.sleeps = use.voluntary - others;
 			run->stats.sleeper = thread->watch.tid;
 		}
 	}
@@ -70,7 +88,9 @@ work_prepare(struct work *work, struct run *run)
 void
 work_start(struct work *work, const struct process_list *processes)
 {
-	work->known = read_all(processes, &work->before);
+	read_work(work, processes, true);
+	for (size_t i = 0; i < processes->count; i++)
+		processes->item[i]->work.began = processes->item[i]->work.last;
 	work->read_ns = clock_now_ns();
 }
 
@@ -85,6 +105,23 @@ copy_names(struct strbuf *names, char *to, size_t size)
 		names->length = (size_t)(comma - names->data);
 	}
 	snprintf(to, size, "%s", names->length < size ? names->data : "");
+}
+
+/* Finds the group with the smallest limit on CPU time of all processes. */
+static void
+find_cpu_group(struct run *run)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < run->processes.count; i++) {
+		char group[sizeof(run->stats.cpu_group)];
+		const double cpus = process_cpu_group(run->processes.item[i]->process, group,
+						      sizeof(group));
+
+		if (cpus < least)
+			memcpy(run->stats.cpu_group, group, sizeof(group));
+		least = fmin(least, cpus);
+	}
 }
 
 void
@@ -107,22 +144,21 @@ work_end(struct work *work, struct run *run)
 	programs_free(now);
 	programs_free(work->programs);
 	work->programs = NULL;
+	find_cpu_group(run);
 }
 
 void
-work_update(struct work *work, struct run *run, uint64_t now_ns)
+work_update(struct work *work, struct run *run, uint64_t now_ns, bool all)
 {
-	struct counters now;
-
 	work->read_ns = now_ns;
 	count_sleeps(run, false);
-	if (work->known && read_all(&run->processes, &now))
-		run->stats.work = counters_since(&work->before, &now);
+	read_work(work, &run->processes, all);
+	run->stats.work = sum_counters(&run->processes);
 }
 
 void
 work_tick(struct work *work, struct run *run, uint64_t now_ns)
 {
 	if (now_ns >= work->read_ns + WORK_INTERVAL_NS)
-		work_update(work, run, now_ns);
+		work_update(work, run, now_ns, false);
 }

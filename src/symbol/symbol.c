@@ -102,7 +102,8 @@ static bool
 find_in_jit(struct symbols *symbols, const struct module *module, const struct symbol_place *place,
 	    struct symbol *out)
 {
-	const struct jit *jit = symbols->config->jit;
+	const struct jit_epochs *epochs = symbols->config->jit;
+	const struct jit *jit = epochs != NULL ? jit_epochs_find(epochs, place->epoch) : NULL;
 	struct jit_symbol found;
 
 	if (jit == NULL || place->data)

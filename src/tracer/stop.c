@@ -155,9 +155,9 @@ stop_release(pid_t tid, int status)
 }
 
 static enum watch_end
-read_counters(const struct process *process, struct stop_request *request)
+read_counters(struct stop_request *request)
 {
-	enum watch_end look = watch_read_sched(request->watch, process, &request->during);
+	enum watch_end look = watch_read_sched(request->watch, request->process, &request->during);
 
 	if (look != WATCH_OK)
 		request->during = request->before;
@@ -216,7 +216,7 @@ stop_at_tick(const struct stop_request *request, uint64_t stopped_ns)
 }
 
 bool
-stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind)
+stop_capture(struct stop_request *request, enum stop_kind kind)
 {
 	struct snapshot *snapshot = &request->snapshot;
 	struct kernel_regs kernel;
@@ -237,7 +237,7 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	 * fails when another process has reused the thread id.
 	 */
 	if (counters_first)
-		look = read_counters(process, request);
+		look = read_counters(request);
 	if (!read_registers(request->watch->tid, &kernel))
 		return false;
 	if (!kernel_regs_complete(&kernel)) {
@@ -260,12 +260,12 @@ stop_capture(const struct process *process, struct stop_request *request, enum s
 	snapshot->live_limit = 0;
 	snapshot->stack_address = snapshot->regs.sp;
 	snapshot->stack_wanted = request->stack_want;
-	snapshot->stack_size = stack_copy(process, request->memory, request->watch,
+	snapshot->stack_size = stack_copy(request->process, request->memory, request->watch,
 					  snapshot->regs.sp, snapshot->stack, request->stack_want);
 	if (request->stopped != NULL)
 		request->stopped(request->context, request->watch->tid, request->snapshot.regs.sp);
 	if (!counters_first)
-		look = read_counters(process, request);
+		look = read_counters(request);
 	if (look == WATCH_OK)
 		request->end = STOP_CAPTURED;
 	else if (look == WATCH_GONE)

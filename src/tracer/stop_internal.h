@@ -87,7 +87,7 @@ bool stop_repair(pid_t tid, int status);
  * `snapshot`, and calls `stopped`. Returns true when the system call of the thread was repaired
  * (stop_repair).
  */
-bool stop_capture(const struct process *process, struct stop_request *request, enum stop_kind kind);
+bool stop_capture(struct stop_request *request, enum stop_kind kind);
 
 /* Returns what a captured thread, which stopped at `stopped_ns` or later, did at the tick. */
 enum tick_state stop_at_tick(const struct stop_request *request, uint64_t stopped_ns);

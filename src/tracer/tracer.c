@@ -47,6 +47,27 @@ tracer_create(const struct process *process, struct tracer **out, struct error *
 }
 
 void
+tracer_add_process(struct tracer *tracer, pid_t pid)
+{
+	if (pid == tracer->process->pid)
+		return;
+	tracer->pid = xgrow(tracer->pid, &tracer->pid_capacity, tracer->pids + 1,
+			    sizeof(*tracer->pid));
+	tracer->pid[tracer->pids++] = pid;
+}
+
+void
+tracer_remove_process(struct tracer *tracer, pid_t pid)
+{
+	for (size_t i = 0; i < tracer->pids; i++) {
+		if (tracer->pid[i] != pid)
+			continue;
+		tracer->pid[i] = tracer->pid[--tracer->pids];
+		return;
+	}
+}
+
+void
 tracer_set_load(struct tracer *tracer, struct tracer_load *load)
 {
 	tracer->seized.load = load;
@@ -241,9 +262,11 @@ tracer_finish(struct tracer *tracer, uint64_t bound_ns)
 	uint64_t deadline = clock_now_ns() + bound_ns;
 	int rounds = 0;
 
-	/* A tracee that has taken over the id of the first thread by exec may not have been
+	/* A tracee that has taken over the id of a first thread by exec may not have been
 	 * interrupted yet. */
 	stop_interrupt(tracer->process->pid);
+	for (size_t i = 0; i < tracer->pids; i++)
+		stop_interrupt(tracer->pid[i]);
 	while (has_tracees(tracer) && clock_now_ns() < deadline) {
 		/* While a child that is not a tracee runs, has_tracees returns true. */
 		if (tracer->seized.count == 0 && (tracer->is_parent || rounds++ >= FINISH_ROUNDS))
@@ -298,5 +321,6 @@ tracer_free(struct tracer *tracer)
 	watchdog_free(&tracer->watchdog);
 	own_thread_close(&tracer->own);
 	free(tracer->seized.item);
+	free(tracer->pid);
 	free(tracer);
 }

@@ -88,12 +88,14 @@ void seized_drop_untraced(struct seized_list *list, enum stop_end end);
 struct counting;
 
 struct tracer {
-	const struct process *process;
+	const struct process *process; /* the first one */
+	pid_t *pid;                    /* of the other processes; owned */
+	size_t pids, pid_capacity;
 	struct watchdog watchdog;
 	struct seized_list seized;
 	size_t cpus;    /* number of online CPUs when the tracer was created */
-	bool is_parent; /* the process is a child of wallsample */
-	bool exited;    /* the process has exited, with exit_status as wait status */
+	bool is_parent; /* the first process is a child of wallsample */
+	bool exited;    /* it has exited, with exit_status as wait status */
 	int exit_status;
 	uint64_t waited_ns;    /* last time at which no stopped tracee waited for tracer_serve() */
 	struct own_thread own; /* wallsample's thread */

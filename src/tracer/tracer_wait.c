@@ -186,7 +186,7 @@ serve_request(struct tracer *tracer, struct seized *entry, struct waiting *waiti
 		release_unwanted(tracer, end->tid, end->status);
 	} else {
 		request->signal = stop_signal(end->status);
-		tracer->stats.repaired += stop_capture(tracer->process, request, kind);
+		tracer->stats.repaired += stop_capture(request, kind);
 		since = stopped_since(tracer, request, end);
 		if (request->end == STOP_CAPTURED)
 			request->at_tick = stop_at_tick(request, since);

@@ -140,7 +140,8 @@ rank_of(enum descriptor_kind kind, const char *text)
 {
 	if (kind != DESCRIPTOR_SOCKET || wait_object_is_own(text))
 		return RANK_OTHER;
-	return wait_object_is_made(text) ? RANK_CONNECTION : RANK_SOCKET;
+	return wait_object_is_made(text) && !wait_object_is_pair(text) ? RANK_CONNECTION :
+									 RANK_SOCKET;
 }
 
 /* A descriptor of an epoll. */

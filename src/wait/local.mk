@@ -2,6 +2,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/wait/descriptor.h \
 	include/wallsample/wait/wait.h \
 	include/wallsample/wait/wait_kind.h \
+	src/wait/database_lock.c \
 	src/wait/descriptor.c \
 	src/wait/descriptor_internal.h \
 	src/wait/descriptor_set.c \

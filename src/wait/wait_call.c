@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_call.c - classifies a wait by its system call. */
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -258,13 +259,16 @@ of_futex_waitv(const struct wait_source *source, const struct wait_call *call, s
 {
 	struct {
 		uint64_t value, address;
+		uint32_t flags, reserved;
 	} first; /* the first struct futex_waitv of the array */
 
 	/* Only a wait for exactly one futex is classified: with several, no single one identifies
 	 * the wait. */
 	if (argument_int(call, 1) == 1 &&
-	    memory_read(&source->memory, call->args[0], &first, sizeof(first)))
+	    memory_read(&source->memory, call->args[0], &first, sizeof(first))) {
 		out->object = first.address;
+		out->shared = (first.flags & FUTEX_PRIVATE_FLAG) == 0; /* FUTEX2_PRIVATE */
+	}
 	wait_until_timespec(source, call->args[3], argument_int(call, 4), out);
 }
 
@@ -274,6 +278,7 @@ static void
 of_futex_wait(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	out->object = call->args[0];
+	out->shared = (call->args[3] & FUTEX_PRIVATE_FLAG) == 0; /* FUTEX2_PRIVATE has its value */
 	wait_until_timespec(source, call->args[4], argument_int(call, 5), out);
 }
 

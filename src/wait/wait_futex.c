@@ -150,6 +150,7 @@ wait_of_parked(const struct wait_source *source, const struct futex_wait *wait, 
 	    !source->runtime_parked(source->context, wait->word, &lock, &out->owner))
 		return false;
 	out->layout = LAYOUT_PARKED;
+	out->shared = false;
 	return lock_found(out, out->owner != 0 ? WAIT_MUTEX_RECURSIVE : WAIT_MUTEX, lock);
 }
 
@@ -172,6 +173,7 @@ wait_of_futex(const struct wait_source *source, const struct wait_call *call, st
 	out->object = wait.word;
 	if (wait_of_runtime(source, &wait, out))
 		return;
+	out->shared = wait.shared;
 	wait_until_timespec(source, call->args[3], clock_of(&wait), out);
 	switch (wait.command) {
 	case FUTEX_LOCK_PI:

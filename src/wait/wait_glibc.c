@@ -93,7 +93,7 @@ is_mutex(const struct futex_wait *wait, struct wait *out)
 	    !value_is_of_mutex(wait, bits))
 		return false;
 	if ((bits & KIND_ROBUST) != 0)
-		return lock_found(out, kind, wait->word);
+		return lock_found_shared(out, kind, wait->word, (bits & GLIBC_KIND_SHARED) != 0);
 	/* Only robust and priority-inheriting mutexes use the list pointers. */
 	if (around_u64(wait, 24) != 0 || around_u64(wait, 32) != 0 || owner >= TID_LIMIT)
 		return false;
@@ -117,12 +117,15 @@ wait_of_pi(const struct futex_wait *wait, struct wait *out)
 	/* The kernel, not the C library, defines that the futex word holds the owner's tid. */
 	lock_found(out, WAIT_MUTEX_PI, wait->word);
 	out->layout = LAYOUT_GLIBC;
-	if (around_has(wait, 0, MUTEX_SIZE) && mutex_kind(bits, &kind) && kind == WAIT_MUTEX_PI)
+	if (around_has(wait, 0, MUTEX_SIZE) && mutex_kind(bits, &kind) && kind == WAIT_MUTEX_PI) {
+		out->shared = (bits & GLIBC_KIND_SHARED) != 0;
 		return;
+	}
 	if (around_has(wait, -MUSL_MUTEX_LOCK, 0) && (type & MUSL_TYPE_PI) != 0 &&
 	    (type & ~(MUSL_TYPE_PI | MUSL_TYPE_ROBUST | MUSL_TYPE_SHARED | 3u)) == 0) {
 		out->object = wait->word - MUSL_MUTEX_LOCK;
 		out->layout = LAYOUT_MUSL;
+		out->shared = (type & MUSL_TYPE_SHARED) != 0;
 	}
 }
 
@@ -365,7 +368,7 @@ is_join(const struct futex_wait *wait, struct wait *out)
 	return can_be_timed_function(wait) && wait->shared && wait->value != 0 &&
 	       wait->value < TID_LIMIT && around_u32(wait, 0) == wait->value &&
 	       wait->source->thread(wait->source->context, (pid_t)wait->value) != 0 &&
-	       lock_found(out, WAIT_JOIN, wait->word);
+	       lock_found_shared(out, WAIT_JOIN, wait->word, false);
 }
 
 /*
@@ -392,7 +395,7 @@ is_join_by_state(const struct futex_wait *wait, struct wait *out)
 	for (size_t at = 0; at < sizeof(bytes); at += THREAD_ALIGNMENT)
 		if (bytes_u64(bytes + at) == start + at &&
 		    bytes_u64(bytes + at + layout->self) == start + at)
-			return lock_found(out, WAIT_JOIN, start + at + layout->tid);
+			return lock_found_shared(out, WAIT_JOIN, start + at + layout->tid, false);
 	return false;
 }
 
@@ -405,7 +408,7 @@ is_guard(const struct futex_wait *wait, struct wait *out)
 {
 	return wait->command == FUTEX_WAIT && wait->shared && !wait->timed && wait->word % 8 == 0 &&
 	       wait->value == GUARD_PENDING_AND_WAITED_FOR && around_u32(wait, 0) == wait->value &&
-	       lock_found(out, WAIT_ONCE, wait->word);
+	       lock_found_shared(out, WAIT_ONCE, wait->word, false);
 }
 
 bool

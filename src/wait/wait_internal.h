@@ -86,6 +86,8 @@ bool word_has_owner(const struct futex_wait *wait);
 /* Sets kind and object of the wait. Always returns true, for callers that end with
  * `return … && lock_found(…)`. */
 bool lock_found(struct wait *out, enum wait_kind kind, uint64_t object);
+/* As lock_found, for an object whose sharing the flag of the futex call does not show. */
+bool lock_found_shared(struct wait *out, enum wait_kind kind, uint64_t object, bool shared);
 /*
  * Recognise the locks of a C library: set kind and object and return true, or leave `out` unchanged
  * and return false.

@@ -71,6 +71,23 @@ wait_object_is_own(const char *text)
 }
 
 bool
+wait_object_is_pair(const char *text)
+{
+	return begins(text, "unix to ") && text[strlen("unix to ")] != '/' &&
+	       text[strlen("unix to ")] != '@';
+}
+
+bool
+wait_object_leads_with_made(const char *text)
+{
+	const char *list = strstr(text, ": ");
+
+	return begins(text, "epoll of ") && list != NULL &&
+	       wait_object_is_made(list + strlen(": ")) &&
+	       !wait_object_is_pair(list + strlen(": "));
+}
+
+bool
 wait_object_is_made(const char *text)
 {
 	return (begins(text, "tcp to ") || begins(text, "unix to ") || begins(text, "udp to ")) &&
@@ -82,6 +99,21 @@ wait_object_is_bare(const char *text)
 {
 	return text[0] == '\0' || begins(text, "socket:[") || ends(text, " socket") ||
 	       strcmp(text, WAIT_OBJECT_UNKNOWN) == 0;
+}
+
+uint64_t
+wait_object_process(const char *text)
+{
+	uint64_t pid;
+
+	while ((text = strchr(text, '(')) != NULL) {
+		const char *digits = ++text;
+
+		if (digits[0] >= '0' && digits[0] <= '9' && parse_u64(&digits, 10, &pid) &&
+		    digits[0] == ')' && pid <= PROCESS_ID_LIMIT)
+			return pid;
+	}
+	return 0;
 }
 
 bool
@@ -113,6 +145,14 @@ bool
 wait_kind_has_owner(enum wait_kind kind)
 {
 	return (kind >= WAIT_MUTEX && kind <= WAIT_STDIO) || kind == WAIT_GIL || kind == WAIT_JOIN;
+}
+
+bool
+wait_kind_is_lock(enum wait_kind kind)
+{
+	return kind == WAIT_LOCK || kind == WAIT_ALLOCATOR || kind == WAIT_DATABASE ||
+	       (wait_kind_in_memory(kind) && wait_kind_has_owner(kind) && kind != WAIT_JOIN &&
+		kind != WAIT_GIL);
 }
 
 /* --- refinement by a descriptor ------------------------------------------------------------ */
@@ -241,6 +281,10 @@ wait_kind_by_name(enum wait_kind kind, const char *const *function, size_t count
 	if (kind == WAIT_SEMAPHORE && count > 0 && function[0] != NULL &&
 	    strcmp(function[0], "syscall") == 0)
 		kind = WAIT_FUTEX;
+	if ((wait_kind_is_events(kind) || kind == WAIT_CONDITION || kind == WAIT_SEMAPHORE ||
+	     kind == WAIT_FUTEX) &&
+	    database_lock_find(function, count) != NULL)
+		return WAIT_DATABASE;
 	if (kind != WAIT_FUTEX && kind != WAIT_LOCK)
 		return kind;
 	for (size_t i = 0; i < count && i < FRAMES_MOST; i++) {

@@ -4,6 +4,16 @@
 
 #include "wait/wait_internal.h"
 
+/* Sets the holder of a lock that processes share, of which the owner is no thread of the target. */
+static void
+set_foreign_holder(const struct wait_source *source, pid_t inner, struct wait_owner *out)
+{
+	const pid_t tid = source->foreign != NULL ? source->foreign(source->context, inner) : -1;
+
+	out->holder = tid == 0 ? HOLDER_GONE : HOLDER_FOREIGN;
+	out->tid = tid == 0 ? inner : tid > 0 ? tid : 0;
+}
+
 /*
  * Sets the holder to the thread with the id `inner` in the target's pid namespace; with id 0 does
  * nothing. If the lock is process-shared (`shared`), an id that no live thread of the target has
@@ -16,11 +26,14 @@ set_holder(const struct wait_source *source, uint32_t inner, bool shared, struct
 
 	if (inner == 0)
 		return;
+	out->shared = shared;
 	if (inner < TID_LIMIT)
 		tid = source->thread(source->context, (pid_t)inner);
 	if (tid != 0) {
 		out->holder = HOLDER_THREAD;
 		out->tid = tid;
+	} else if (inner < TID_LIMIT && shared) {
+		set_foreign_holder(source, (pid_t)inner, out);
 	} else if (shared) {
 		out->holder = HOLDER_FOREIGN;
 	} else if (inner < TID_LIMIT) {
@@ -41,6 +54,7 @@ set_robust_holder(const struct wait_source *source, uint32_t word, bool shared,
 	}
 	out->holder = HOLDER_GONE;
 	out->tid = (pid_t)(word & FUTEX_TID_MASK);
+	out->shared = shared;
 }
 
 static void

@@ -103,6 +103,13 @@ around_u64(const struct futex_wait *wait, int offset)
 }
 
 bool
+lock_found_shared(struct wait *out, enum wait_kind kind, uint64_t object, bool shared)
+{
+	out->shared = shared;
+	return lock_found(out, kind, object);
+}
+
+bool
 lock_found(struct wait *out, enum wait_kind kind, uint64_t object)
 {
 	out->kind = kind;

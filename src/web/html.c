@@ -4,9 +4,13 @@
  *
  * The page is made from the same tree of cmark nodes as the other documents (document.h), with a
  * style and a script (report.css, report.js). Below the summary, a report with samples has a flame
- * graph and, if its input has recordings, a timeline (timeline.css, timeline.js).
+ * graph and, if its input has recordings, a timeline (timeline.css, timeline.js). For a browser
+ * without scripts the flame graph is a picture.
  */
+#include <stdlib.h>
+
 #include "wallsample/report/document.h"
+#include "wallsample/web/flame.h"
 #include "web/html_internal.h"
 
 /* Generated from the style sheets and scripts that local.mk lists as html_assets. */
@@ -35,10 +39,19 @@ static const char body[] = "</style>\n"
 			   "<button id=\"theme\" type=\"button\" hidden>theme: auto</button>\n"
 			   "<main>";
 
-static const char flame_before[] =
-	"<section id=\"flame\" aria-label=\"Flame graph\">\n"
-	"<h2>Flame graph</h2>\n"
-	"<noscript><p>The flame graph needs JavaScript; the tables below do not.</p></noscript>\n"
+/*
+ * Limits of the picture for browsers without scripts: it takes about 250 bytes a frame, and names
+ * of frames below half of this share would not fit.
+ */
+#define PICTURE_FRAMES_MOST 400
+#define PICTURE_SHARE_LEAST 0.002
+#define PICTURE_LEVELS_MOST 60
+
+static const char flame_before[] = "<section id=\"flame\" aria-label=\"Flame graph\">\n"
+				   "<h2>Flame graph</h2>\n";
+
+/* A browser that runs scripts does not build what is in <noscript>. */
+static const char flame_controls[] =
 	"<div id=\"controls\" hidden>\n"
 	"<span id=\"weights\" role=\"group\" aria-label=\"Weight\"></span>\n"
 	"<label>search <input id=\"search\" type=\"search\" autocomplete=\"off\" "
@@ -48,28 +61,58 @@ static const char flame_before[] =
 	"</div>\n"
 	"<div id=\"graph\" tabindex=\"0\" role=\"application\" aria-label=\"Flame graph: arrow "
 	"keys go from frame to frame, Enter zooms, Escape shows the whole\"></div>\n"
-	"<ul id=\"legend\" aria-label=\"Colours\" hidden>"
-	"<li>ran for at least half of its wall time</li>"
-	"<li class=\"part\">ran for a part of it</li>"
-	"<li class=\"waited\">waited</li></ul>\n"
-	"<p id=\"detail\" role=\"status\"></p>\n"
-	"<p id=\"hidden-note\"></p>\n"
-	"<script type=\"application/json\" id=\"data\">";
+	"<ul id=\"legend\" aria-label=\"Colours\" hidden>";
+
+static const char flame_data[] = "</ul>\n"
+				 "<p id=\"detail\" role=\"status\"></p>\n"
+				 "<p id=\"hidden-note\"></p>\n"
+				 "<script type=\"application/json\" id=\"data\">";
 
 static const char flame_after[] = "</script>\n</section>";
+
+/* Adds the flame graph as a picture, which a browser shows if it does not run scripts. */
+static void
+add_picture(struct strbuf *out, const struct export_input *input)
+{
+	const struct flame_picture picture = {
+		.most = PICTURE_FRAMES_MOST,
+		.least = PICTURE_SHARE_LEAST,
+		.levels = PICTURE_LEVELS_MOST,
+	};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (stream == NULL)
+		return;
+	flame_draw(input, &picture, stream);
+	if (fclose(stream) == 0)
+		strbuf_add_format(out,
+				  "<noscript>\n<p>%s. Zoom, search and the other weights need "
+				  "JavaScript.</p>\n%s</noscript>\n",
+				  html_weight_title(input->sort), text);
+	free(text);
+}
 
 static cmark_node *
 make_figure(const struct export_input *input)
 {
 	cmark_node *figure = document_node(CMARK_NODE_CUSTOM_BLOCK);
-	struct strbuf sb = STRBUF_INIT;
+	struct strbuf sb = STRBUF_INIT, data = STRBUF_INIT, legend = STRBUF_INIT;
 
+	html_add_data(&data, &legend, input);
 	strbuf_add_text(&sb, flame_before);
-	html_add_data(&sb, input);
+	add_picture(&sb, input);
+	strbuf_add_text(&sb, flame_controls);
+	strbuf_add(&sb, legend.data, legend.length);
+	strbuf_add_text(&sb, flame_data);
+	strbuf_add(&sb, data.data, data.length);
 	strbuf_add_text(&sb, flame_after);
 	html_add_timeline(&sb, input);
 	cmark_node_set_on_enter(figure, sb.data);
 	strbuf_release(&sb);
+	strbuf_release(&data);
+	strbuf_release(&legend);
 	return figure;
 }
 
@@ -101,6 +144,7 @@ const struct exporter exporter_html = {
 	.help = "the report as one page for a browser, with a flame graph and a timeline",
 	.endings = "html,htm",
 	.noun = "report",
+	.options = EXPORT_REPORT,
 	.time = EXPORT_TIME_TOO,
 	.in_words = true,
 	.write_any = html_write,

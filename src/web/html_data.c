@@ -4,78 +4,70 @@
  */
 #include "web/html_internal.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include <jansson.h>
 
-#include "wallsample/runtime/language.h"
-#include "wallsample/report/display.h"
 #include "wallsample/base/base.h"
-#include "wallsample/analysis/tree.h"
+#include "wallsample/base/table.h"
+#include "wallsample/web/flame.h"
 
-/*
- * Maximum number of nodes of a tree. With names of NAME_MOST cells, such a tree takes a few
- * megabytes.
- */
-#define NODES_MOST 8000
-#define NAME_MOST 240
-/*
- * Nodes below this share of the whole are left out: on a page of up to 2500 pixels they are
- * narrower than half a pixel.
- */
-#define SHARE_LEAST 0.0002
-
+/* The frames of all trees by name: frames of the same function, thread or state have one entry. */
 struct naming {
 	json_t *names;
-	json_t *scripts; /* for each function of an interpreted program: its index in `names` */
-	const struct view *view;
-	unsigned frames; /* bits of enum flame_frames */
-	/*
-	 * Indexed by function of the view, and by unit (view_unit()): 1 + the index of its name in
-	 * `names`; 0: `names` does not have the name yet.
-	 */
-	size_t *function, *thread;
+	json_t *modules;      /* the different modules */
+	json_t *of_module;    /* an object: the index in `modules` by name */
+	json_t *module;       /* by name: an index in `modules`, or -1 */
+	struct strbuf kinds;  /* by name: the class of its kind, a letter */
+	struct table of_node; /* (kind and function; system call) -> index in `names` */
+	unsigned seen;        /* set of enum flame_kind: bits */
 };
 
-/* Adds the name of a node, cut to NAME_MOST cells. */
-static void
-node_add_name(struct strbuf *out, const struct view *view, const struct tree_node *node)
+/* Returns the index of a module in naming->modules, -1 for "". Adds it if it is not there yet. */
+static json_t *
+module_index(struct naming *naming, const char *module)
 {
-	struct strbuf whole = STRBUF_INIT, escaped = STRBUF_INIT;
+	json_t *index = json_object_get(naming->of_module, module);
 
-	if (node->kind == TREE_THREAD) {
-		view_add_unit(view, node->function, &whole);
-	} else {
-		const struct view_function *function = view_function(view, node->function);
+	if (module[0] == '\0')
+		return json_integer(-1);
+	if (index != NULL)
+		return json_incref(index);
+	index = json_integer((json_int_t)json_array_size(naming->modules));
+	json_array_append_new(naming->modules, json_string(module));
+	json_object_set(naming->of_module, module, index);
+	return index;
+}
 
-		strbuf_add_format(&whole, function->needs_module ? "%s (%s)" : "%s", function->name,
-				  function->place);
-	}
-	strbuf_add_escaped(&escaped, whole.length > 0 ? whole.data : "");
-	strbuf_add_text(out, "");
-	display_add_name(out, escaped.data, NAME_MOST);
-	strbuf_release(&whole);
-	strbuf_release(&escaped);
+/* Adds the name, kind and module of a node to the lists of names. */
+static void
+add_named(struct naming *naming, const struct flame *flame, const struct tree_node *node)
+{
+	const enum flame_kind kind = flame_kind_of(flame, node);
+	const char class = flame_kind_class(kind);
+	struct strbuf name = STRBUF_INIT, module = STRBUF_INIT;
+
+	flame_add_name(flame, node, &name);
+	flame_add_module(flame, node, &module);
+	json_array_append_new(naming->names, json_string(name.data));
+	json_array_append_new(naming->module, module_index(naming, module.data));
+	strbuf_add(&naming->kinds, &class, 1);
+	naming->seen |= 1u << kind;
+	strbuf_release(&name);
+	strbuf_release(&module);
 }
 
 /* Returns the index of the node's name in naming->names; adds the name if it is not there yet. */
 static json_t *
-json_name(struct naming *naming, const struct tree_node *node)
+json_name(struct naming *naming, const struct flame *flame, const struct tree_node *node)
 {
-	size_t *number = node->kind == TREE_THREAD ? naming->thread : naming->function;
-	struct strbuf name = STRBUF_INIT;
+	const uint32_t count = (uint32_t)json_array_size(naming->names);
+	bool added;
+	const uint32_t at = *table_insert(&naming->of_node,
+					  (uint64_t)node->kind << 32 | node->function,
+					  (uint32_t)node->syscall, count, &added);
 
-	number += node->function;
-	if (*number > 0)
-		return json_integer((json_int_t)*number - 1);
-	node_add_name(&name, naming->view, node);
-	json_array_append_new(naming->names, json_string(name.data));
-	strbuf_release(&name);
-	*number = json_array_size(naming->names);
-	if (node->kind == TREE_FUNCTION && view_function(naming->view, node->function)->script)
-		json_array_append_new(naming->scripts, json_integer((json_int_t)*number - 1));
-	return json_integer((json_int_t)*number - 1);
+	if (added)
+		add_named(naming, flame, node);
+	return json_integer((json_int_t)at);
 }
 
 /* Returns the time in microseconds, rounded: a smaller difference would not be visible. */
@@ -85,40 +77,37 @@ json_us(int64_t ns)
 	return json_integer((ns + (int64_t)NS_PER_US / 2) / (int64_t)NS_PER_US);
 }
 
-/*
- * Returns the share of the node's wall time in which it was on a CPU, in tenths, rounded down: from
- * 0 to 9. All of the time is 9, too.
- */
-static json_t *
-json_tenths(const struct tree_node *node)
+const char *
+html_weight_title(enum weight weight)
 {
-	const int64_t wall = node->cum[WEIGHT_WALL], cpu = node->cum[WEIGHT_OVERHEAD];
+	static const char *const titles[] = {
+#define X(name, title, word) title,
+		WEIGHTS(X)
+#undef X
+	};
 
-	return json_integer(wall <= 0 || cpu <= 0 ? 0 : cpu >= wall ? 9 : cpu * 10 / wall);
+	return titles[weight];
 }
 
 static json_t *
-make_tree(struct naming *naming, enum weight weight, const char *title)
+make_tree(struct naming *naming, const struct export_input *input, enum weight weight)
 {
-	json_t *depth = json_array(), *name = json_array();
-	json_t *value = json_array(), *cpu = json_array();
-	struct call_tree calls;
+	json_t *depth = json_array(), *name = json_array(), *value = json_array();
+	struct flame flame;
 	json_t *tree;
 
-	flame_tree_make(naming->view, weight, NODES_MOST, SHARE_LEAST, naming->frames, &calls);
-	for (size_t i = 0; i < calls.count; i++) {
-		const struct tree_node *node = &calls.node[i];
+	flame_make(input, weight, FLAME_FRAMES_MOST, FLAME_SHARE_LEAST, &flame);
+	for (size_t i = 0; i < flame.tree.count; i++) {
+		const struct tree_node *node = &flame.tree.node[i];
 
 		json_array_append_new(depth, json_integer((json_int_t)node->depth));
-		json_array_append_new(name, json_name(naming, node));
+		json_array_append_new(name, json_name(naming, &flame, node));
 		json_array_append_new(value, json_us(node->cum[weight]));
-		json_array_append_new(cpu, json_tenths(node));
 	}
-	tree = json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:o}", "title", title, "total",
-			 json_us(view_total_ns(naming->view, weight)), "hidden",
-			 (json_int_t)calls.hidden, "depth", depth, "name", name, "value", value,
-			 "cpu", cpu);
-	call_tree_release(&calls);
+	tree = json_pack("{s:s, s:o, s:I, s:o, s:o, s:o}", "title", html_weight_title(weight),
+			 "total", json_us(flame.total_ns), "hidden", (json_int_t)flame.tree.hidden,
+			 "depth", depth, "name", name, "value", value);
+	flame_release(&flame);
 	return tree;
 }
 
@@ -148,39 +137,40 @@ html_add_json(struct strbuf *out, json_t *data)
 	json_decref(data);
 }
 
-void
-html_add_data(struct strbuf *out, const struct export_input *input)
+/* Adds an item of the legend for each kind of the set. */
+static void
+add_legend(struct strbuf *out, const struct export_input *input, unsigned seen)
 {
-	static const char *const titles[] = {
-#define X(name, title, word) title,
-		WEIGHTS(X)
-#undef X
-	};
-	const size_t threads = profile_thread_count(view_profile(input->view));
+	for (int kind = 0; kind < FLAME_KIND_COUNT; kind++) {
+		if ((seen & 1u << kind) == 0)
+			continue;
+		strbuf_add_format(out, "<li><span class=\"swatch %c\"></span>",
+				  flame_kind_class((enum flame_kind)kind));
+		flame_add_legend(input, (enum flame_kind)kind, out);
+		strbuf_add_text(out, "</li>");
+	}
+}
+
+void
+html_add_data(struct strbuf *out, struct strbuf *legend, const struct export_input *input)
+{
 	struct naming naming = {
 		.names = json_array(),
-		.scripts = json_array(),
-		.view = input->view,
-		.frames = input->by_thread ? FLAME_THREADS : 0,
-		.function = xcalloc(view_function_count(input->view) + 1, sizeof(size_t)),
-		.thread = xcalloc(threads + 1, sizeof(size_t)),
+		.modules = json_array(),
+		.of_module = json_object(),
+		.module = json_array(),
 	};
-	json_t *data = json_object(), *trees = json_array();
-	struct strbuf language_titles = STRBUF_INIT;
+	json_t *trees = json_array();
 
 	for (int w = 0; w < WEIGHT_COUNT; w++)
-		json_array_append_new(trees, make_tree(&naming, (enum weight)w, titles[w]));
-	json_object_set_new(data, "sort", json_integer((json_int_t)input->sort));
-	json_object_set_new(data, "names", naming.names);
-	if (json_array_size(naming.scripts) > 0) {
-		json_object_set(data, "scripts", naming.scripts);
-		language_add_titles(&language_titles, input->stats->runtimes);
-		json_object_set_new(data, "languages", json_string(language_titles.data));
-	}
-	json_decref(naming.scripts);
-	json_object_set_new(data, "trees", trees);
-	html_add_json(out, data);
-	strbuf_release(&language_titles);
-	free(naming.function);
-	free(naming.thread);
+		json_array_append_new(trees, make_tree(&naming, input, (enum weight)w));
+	strbuf_add_text(&naming.kinds, "");
+	html_add_json(out,
+		      json_pack("{s:I, s:o, s:s, s:o, s:o, s:o}", "sort", (json_int_t)input->sort,
+				"names", naming.names, "kinds", naming.kinds.data, "modules",
+				naming.modules, "module", naming.module, "trees", trees));
+	add_legend(legend, input, naming.seen);
+	json_decref(naming.of_module);
+	strbuf_release(&naming.kinds);
+	table_release(&naming.of_node);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The script of the HTML report: a flame graph of the call trees in #data, tables that a click
- * sorts, and a switch between light and dark. Names are only set as text.
+ * sorts, and a switch between light and dark. Names are only set as text. labels.js precedes it.
  */
 (function () {
 	"use strict";
-	const ROW = 18, THIN = 24;
+	/* In pixels: the height of a level on a screen, the least height of a level on paper, and the
+	 * size of the graph on a page, A4 or letter. */
+	const ROW = 18, ROW_LEAST = 9, PAPER_HEIGHT = 590, PAPER_WIDTH = 950;
 	const element = (id) => document.getElementById(id);
 
 	function make(tag, className, text) {
@@ -95,17 +97,19 @@
 	}
 
 	/* Returns the nodes of a call tree: a parent precedes its children, and siblings are ordered
-	 * by weight. The member `from` is where a node begins, in the unit of the weight. */
-	function readTree(tree, names, scripts) {
-		const root = { name: "all", value: tree.total, depth: 0, from: 0, children: [], cpu: 5 };
+	 * by weight. The member `from` is where a node begins, in the unit of the weight; `kind` is
+	 * the class that has the colour. */
+	function readTree(tree, data) {
+		const root = { name: "all", module: "", kind: "r", value: tree.total, depth: 0, from: 0,
+			children: [] };
 		const open = [root];
 		const nodes = [root];
 		tree.depth.forEach((depth, i) => {
-			const parent = open[depth];
+			const parent = open[depth], name = tree.name[i];
 			const node = {
-				name: names[tree.name[i]], value: tree.value[i], depth: depth + 1,
-				cpu: tree.cpu[i], script: scripts.has(tree.name[i]), parent: parent,
-				children: [], from: 0,
+				name: data.names[name], module: data.modules[data.module[name]] || "",
+				kind: data.kinds[name], value: tree.value[i], depth: depth + 1,
+				parent: parent, children: [], from: 0,
 			};
 			const last = parent.children[parent.children.length - 1];
 			node.from = last ? last.from + last.value : parent.from;
@@ -116,25 +120,15 @@
 		return { root: root, nodes: nodes, title: tree.title, hidden: tree.hidden };
 	}
 
-	/*
-	 * Returns the colour of a node. Running functions have warm colours, waiting functions cool
-	 * colours, and interpreted functions other hues. The tint distinguishes adjacent frames.
-	 */
-	function colour(node) {
-		let hash = 0;
-		for (const c of node.name)
-			hash = (hash * 31 + c.codePointAt(0)) >>> 0;
-		if (node.depth === 0)
-			return "hsl(0 0% 78%)";
-		const hues = node.script ? [52, 130, 255] : [22, 75, 200];
-		const hue = node.cpu >= 5 ? hues[0] + hash % (node.script ? 10 : 26) :
-			node.cpu > 0 ? hues[1] + hash % 20 : hues[2] + hash % 26;
-		return "hsl(" + hue + " " + (60 + hash % 20) + "% " + (66 + hash % 9) + "%)";
+	/* Returns "name (module)". */
+	function fullName(node) {
+		return node.module ? node.name + " (" + node.module + ")" : node.name;
 	}
 
-	/* True if the name contains `word`, which is in lower case. "" matches no name. */
+	/* True if the name, with its module, contains `word`, which is in lower case. "" matches no
+	 * name. */
 	function matches(node, word) {
-		return word !== "" && node.name.toLowerCase().includes(word);
+		return word !== "" && fullName(node).toLowerCase().includes(word);
 	}
 
 	/* Returns the time in functions whose names match. The time of a match that another match
@@ -168,8 +162,7 @@
 
 	function setUpFlame() {
 		const data = JSON.parse(element("data").textContent);
-		const scripts = new Set(data.scripts || []);
-		const trees = data.trees.map((tree) => readTree(tree, data.names, scripts));
+		const trees = data.trees.map((tree) => readTree(tree, data));
 		const graph = element("graph");
 		let tree, zoomed, current, word = "";
 
@@ -179,29 +172,31 @@
 		}
 
 		function describe(node) {
-			element("detail").textContent = node.name + ": " + timeText(node.value) + ", " +
+			element("detail").textContent = fullName(node) + ": " + timeText(node.value) + ", " +
 				share(node) + " of " + tree.title;
 		}
 
-		function draw() {
-			const pixels = graph.clientWidth || 1000;
+		/* Draws the graph for a width in pixels: levels are `row` pixels high. Returns the number
+		 * of levels. */
+		function drawRows(row, pixels) {
 			const base = zoomed;
 			const shown = [];
 			const add = (node, left, width, above) => {
-				const box = make("div", "frame");
+				const text = labels.label(node.name, node.module, width * pixels);
+				const box = make("div", "frame " + node.kind);
 				box.style.left = 100 * left + "%";
 				box.style.width = 100 * width + "%";
-				box.style.top = node.depth * ROW + "px";
-				box.style.background = colour(node);
-				if (width * pixels > THIN)
-					box.textContent = node.name;
+				box.style.top = node.depth * row + "px";
+				if (text)
+					box.append(make("span", "", text));
 				else
 					box.classList.add("thin");
 				box.classList.toggle("above", above);
 				box.classList.toggle("match", matches(node, word));
 				box.classList.toggle("dim", word !== "" && !matches(node, word));
 				box.classList.toggle("current", node === current);
-				box.title = node.name + "\n" + timeText(node.value) + ", " + share(node);
+				box.title = node.name + "\n" + (node.module ? node.module + "\n" : "") +
+					timeText(node.value) + ", " + share(node);
 				box.node = node;
 				node.box = box;
 				shown.push(box);
@@ -215,8 +210,19 @@
 				add(place.node, place.left, place.width, false);
 				deepest = Math.max(deepest, place.node.depth);
 			}
-			graph.style.height = (deepest + 1) * ROW + "px";
+			graph.style.setProperty("--row", row + "px");
+			graph.style.height = (deepest + 1) * row + "px";
 			graph.replaceChildren(...shown);
+			return deepest + 1;
+		}
+
+		const draw = () => drawRows(ROW, graph.clientWidth || 1000);
+
+		/* Lowers the levels so that the graph fits on a page, if they are not too many. */
+		function drawForPaper() {
+			const levels = drawRows(ROW, PAPER_WIDTH);
+			const row = Math.max(ROW_LEAST, Math.floor(PAPER_HEIGHT / levels));
+			drawRows(Math.min(ROW, row), PAPER_WIDTH);
 		}
 
 		function search(text) {
@@ -308,18 +314,16 @@
 			button.addEventListener("click", () => choose(index));
 			element("weights").append(button);
 		});
-		if (scripts.size > 0)
-			element("legend").append(make("li", "script", "the same, for functions in " +
-				data.languages));
 		element("controls").hidden = element("legend").hidden = false;
 		window.addEventListener("resize", draw);
-		window.addEventListener("beforeprint", draw);
+		window.addEventListener("beforeprint", drawForPaper);
+		window.addEventListener("afterprint", draw);
 		choose(data.sort);
 	}
 
 	/* Outside of a browser, tests use these functions. */
 	if (typeof module !== "undefined") {
-		module.exports = { numberOf, timeText, readTree, colour, sumOfMatches, layOut };
+		module.exports = { numberOf, timeText, readTree, sumOfMatches, layOut };
 		return;
 	}
 	document.title = document.querySelector("h1").textContent;

@@ -100,10 +100,11 @@
 		return path.join("");
 	}
 
-	function addShape(svg, path, fill) {
+	/* Adds a shape with the colour of a class of palette.css. */
+	function addShape(svg, path, colour) {
 		const shape = document.createElementNS(SVG, "path");
 		shape.setAttribute("d", path);
-		shape.style.fill = fill;
+		shape.setAttribute("class", colour);
 		svg.append(shape);
 	}
 
@@ -119,7 +120,7 @@
 			shapes.push([steps(line, height, (bin) => sums[bin]), state]);
 		}
 		for (const [path, state] of shapes.reverse())
-			addShape(svg, path, "var(--state-" + state + ")");
+			addShape(svg, path, "s" + state);
 	}
 
 	/* --- the whole ----------------------------------------------------------------------- */
@@ -215,9 +216,9 @@
 			const row = addRow("on a CPU", "at most " + most + (data.cpus ? " of " +
 				number(data.cpus) : ""), top * 1.08, true);
 			row.text = loadText;
-			addShape(row.svg, steps(line, row.height, (bin) => data.most[bin]), "var(--load-most)");
+			addShape(row.svg, steps(line, row.height, (bin) => data.most[bin]), "at-most");
 			addShape(row.svg, steps(line, row.height, (bin) => Math.max(0, data.mean[bin]) / 100),
-				"var(--load)");
+				"at-once");
 			if (!near)
 				return;
 			const cpus = document.createElementNS(SVG, "path");
@@ -239,10 +240,10 @@
 				for (let bin = 0; bin < line.bins; bin++)
 					sums[bin] += heldBy(i, bin);
 				shapes.push([steps(line, row.height, (bin) => sums[bin]),
-					"var(--holder-" + shapes.length % 3 + ")"]);
+					"h" + shapes.length % 3]);
 			});
-			for (const [path, fill] of shapes.reverse())
-				addShape(row.svg, path, fill);
+			for (const [path, colour] of shapes.reverse())
+				addShape(row.svg, path, colour);
 		}
 
 		function addThread(thread) {
@@ -436,7 +437,7 @@
 				if (!used)
 					continue;
 				const entry = make(legend, "span", {});
-				make(entry, "i", {}).style.background = "var(--state-" + state + ")";
+				make(entry, "i", { className: "s" + state });
 				entry.append(data.states[state]);
 			}
 		}

@@ -24,7 +24,7 @@ TICK = 0.004      # largest lag of the counter of a running thread: one schedule
 
 SPANS = """SELECT t.tid, sum(s.overhead_ns), sum(CASE WHEN s.state = 'Q' THEN s.wall_ns ELSE 0 END)
 FROM spans s JOIN threads t ON t.id = iif(s.carrier < 0, s.thread, s.carrier) GROUP BY t.tid"""
-UNSAMPLED = """SELECT coalesce(sum(overhead_s), 0) FROM samples
+UNSAMPLED = """SELECT coalesce(sum(cpu_s), 0) FROM samples
 WHERE function = '[CPU time without a sample]'"""
 SPAN = "SELECT min(start_ns), max(start_ns + span_ns) FROM ticks"
 CLOCK = "SELECT value FROM meta WHERE key = 'clock_ns'"

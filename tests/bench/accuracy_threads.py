@@ -89,8 +89,8 @@ def compare(options, count, busy, words):
         before = target.ask()
         found = report(options, target.child.pid, words)
         cpu, calls, measured, work_ns = (b - a for a, b in zip(before, target.ask()))
-        total = found["total"]["overhead_ns"] or 1
-        share = sum(row["cum"]["overhead_ns"] for row in found["functions"]
+        total = found["total"]["cpu_ns"] or 1
+        share = sum(row["cum"]["cpu_ns"] for row in found["functions"]
                     if row["name"] == "work") / total
         running = found["cost"]["running"]
         print("%7d %5d  %-11s %6.1f %7.1f %8.3f %7.3f %8d %6d" % (

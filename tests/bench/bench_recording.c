@@ -54,7 +54,7 @@ sample_tick(struct profile *profile, const uint32_t *thread, const uint32_t *sta
 			      (t + tick) % 25 == 0 ? RUN_RUNNING :
 						     RUN_QUEUED;
 		entry.syscall = busy ? (int32_t)SYSCALL_NONE : 7;
-		entry.ns[WEIGHT_OVERHEAD] = entry.state == RUN_RUNNING ? TICK_NS : 0;
+		entry.ns[WEIGHT_CPU] = entry.state == RUN_RUNNING ? TICK_NS : 0;
 		entry.ns[WEIGHT_LATENCY] = busy ? TICK_NS / BUSY : 0;
 		profile_add(profile, &entry);
 	}
@@ -89,7 +89,7 @@ generate(const char *path, uint64_t samples)
 	or_die(recorder_create(&config, profile, &recorder, &err), &err);
 	recorder_set_process(recorder, &process);
 	for (uint32_t t = 0; t < THREADS; t++)
-		thread[t] = profile_add_thread(profile, (pid_t)(1000 + t), t, "thread");
+		thread[t] = profile_add_thread(profile, 0, (pid_t)(1000 + t), t, "thread");
 	for (unsigned s = 0; s < STACKS; s++)
 		stack[s] = make_stack(profile, s);
 	for (uint64_t tick = 0; tick < samples / THREADS; tick++) {

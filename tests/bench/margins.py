@@ -13,12 +13,12 @@ import tempfile
 
 # title: threads, microseconds of each sleep, weight
 CASES = {
-    "busy": (1, 0, "overhead"),
+    "busy": (1, 0, "cpu"),
     "sleeps": (1, 2000, "wall"),
-    "sleeps-cpu": (1, 2000, "overhead"),
-    "threads": (20, 20000, "overhead"),
+    "sleeps-cpu": (1, 2000, "cpu"),
+    "threads": (20, 20000, "cpu"),
     "threads-wall": (20, 20000, "wall"),
-    "crowd": (4, 0, "overhead"),
+    "crowd": (4, 0, "cpu"),
 }
 ROW = re.compile(r"^\s*\S+\s+([\d.]+)%\s+±([\d.]+)%.*\s(first|second) \(", re.MULTILINE)
 
@@ -35,7 +35,7 @@ def run(options, steps, case):
         rounds, cpu, life = map(float, done.stdout.split())
         # A round is 1 ms of work; beside other processes caches make it longer.
         work = cpu if sleep == 0 else min(rounds * 1e-3, cpu)
-        work *= 100 / (cpu if weight == "overhead" else life)
+        work *= 100 / (cpu if weight == "cpu" else life)
         truth = {"first": 0.3 * work, "second": 0.7 * work}
         with open(report) as lines:
             text = lines.read()

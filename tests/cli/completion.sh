@@ -10,6 +10,22 @@ run record --help
 cmp -s "$dir/help.record" "$out" || complain 'help record is not record --help'
 run help nothing
 expect_status 64
+expect_err 'not a command or topic'
+
+# A topic is a page of the manual, which man(1) shows.
+for page in "$SOURCE"/man/wallsample-*.7; do
+	topic=${page##*/wallsample-}
+	printf '#!/bin/sh\necho "$@"\n' >"$dir/man"
+	chmod +x "$dir/man"
+	PATH=$dir:$PATH run help "${topic%.7}"
+	expect_status 0
+	expect_in "$out" "7 wallsample-${topic%.7}"
+	run help --help
+	expect_in "$out" "${topic%.7}"
+done
+PATH=$dir/nowhere run help python
+expect_status 2
+expect_err 'cannot start man'
 run completion ksh
 expect_status 64
 run completion
@@ -31,10 +47,13 @@ expect_status 0
 . "$out"
 completed 'record report' wallsample re
 completed '--sort' wallsample report --so
-completed 'wall overhead latency' wallsample report --sort ''
+completed 'wall cpu latency' wallsample report --sort ''
 completed 'speedscope' wallsample -f spe
 completed '' wallsample record --sor
 completed 'causal' wallsample help ca
+completed 'python' wallsample help py
+completed 'tutorial' wallsample help tu
+completed '' wallsample tu
 completed 'bash zsh fish' wallsample completion ''
 completed '' wallsample --rate 1
 touch "$dir/one.wsdb"

@@ -19,7 +19,7 @@ if command -v go >/dev/null 2>&1 && go tool -n pprof >/dev/null 2>&1; then
 		complain "go tool pprof: $(cat "$dir/raw.err")"
 	id=$(readelf -n "$BUILD/tests/cli/actor" 2>/dev/null | sed -n 's/.*Build ID: //p')
 	what='go tool pprof -raw x.pb.gz'
-	expect_in "$dir/raw" 'wall/nanoseconds[dflt] overhead/nanoseconds latency/nanoseconds'
+	expect_in "$dir/raw" 'wall/nanoseconds[dflt] cpu/nanoseconds latency/nanoseconds'
 	expect_in "$dir/raw" "/tests/cli/actor $id"
 	expect_in "$dir/raw" "tid:[$pid]"
 	expect_in "$dir/raw" 'state:[running]'
@@ -52,6 +52,10 @@ fi
 run -q -d 300ms -p "$pid" -o "$dir/x.speedscope.json"
 expect_status 0
 expect_in "$dir/x.speedscope.json" "\"name\":\"actor-$pid\""
+run -q -d 300ms -p "$pid" -o "$dir/x.firefox.json"
+expect_status 0
+expect_in "$dir/x.firefox.json" '"preprocessedProfileVersion":60'
+expect_in "$dir/x.firefox.json" "\"tid\":$pid,"
 run -q -d 300ms -p "$pid" -o "$dir/x.perf"
 expect_status 0
 grep -q "^actor  *$pid/$pid  *[0-9]*\.[0-9]*:  *[0-9]* wall:\$" "$dir/x.perf" ||

@@ -11,8 +11,10 @@ cli_tests = \
 	tests/cli/memory_limit.sh \
 	tests/cli/nameless.sh \
 	tests/cli/output.sh \
+	tests/cli/pager.sh \
 	tests/cli/pid_reuse.sh \
 	tests/cli/privacy.sh \
+	tests/cli/processes.sh \
 	tests/cli/progress.sh \
 	tests/cli/recording.sh \
 	tests/cli/refusals.sh \

@@ -55,7 +55,7 @@ run report -o both.folded -f folded x.wsdb other
 expect_status 0
 expect_in "$err" 'wrote folded stacks to both.folded'
 run report -t x.wsdb other
-expect_in "$out" "$(uname -n):$pid "
+expect_in "$out" "Thread $pid (actor)"
 rm -f both.folded other
 (cd "$dir" && mkdir -p named && cd named && "$WALLSAMPLE" record -q -p "$pid" -d 50ms)
 ls "$dir/named" | grep -qxE "wallsample-$pid-[0-9]{8}-[0-9]{6}\.wsdb" ||

@@ -88,6 +88,27 @@ wait "$begun" || complain "exit status $?: $(cat "$err")"
 kill $reader
 exec 8<&-
 
+# Root without CAP_SYS_PTRACE, as in a container, may access a process of root that has no capability
+# which wallsample lacks. Root without CAP_DAC_READ_SEARCH reads the files of another user's process
+# by CAP_DAC_OVERRIDE.
+contained=chown,dac_override,fowner,setuid,kill
+setpriv --bounding-set "-all,+$(echo $contained | sed 's/,/,+/g')" sleep 1000 &
+alike=$!
+setpriv --reuid 65534 --regid 65534 --clear-groups sleep 1000 &
+other=$!
+actors="$actors $alike $other"
+for words in "$contained $alike" "$contained,sys_ptrace $other"; do
+	what="with ${words% *}"
+	setpriv --bounding-set "-all,+$(echo "${words% *}" | sed 's/,/,+/g')" \
+		"$WALLSAMPLE" -q -p "${words#* }" -d 500ms >"$out" 2>"$err" </dev/null
+	status=$?
+	expect_status 0
+	expect_in "$out" 'sleeping in clock_nanosleep'
+	expect_not_in "$out" 'not permitted'
+done
+end_actor "$alike"
+end_actor "$other"
+
 # The folder of another user: CAP_DAC_OVERRIDE 1.
 mkdir "$dir/other"
 chown 65534 "$dir/other"

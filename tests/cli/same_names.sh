@@ -11,7 +11,7 @@ fi
 
 # check_formats FILE ONE OTHER: the recording "$dir/rec" has two functions, of these places.
 check_formats() {
-	for format in text folded svg html json speedscope chrome perf; do
+	for format in text folded svg html json speedscope firefox chrome perf; do
 		run report -f "$format" "$dir/rec.wsdb"
 		expect_in "$out" "$1"
 		expect_in "$out" "$2"

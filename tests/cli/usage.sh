@@ -22,7 +22,7 @@ usage 'is not a number or a range' report x.wsdb --parallelism 3-2
 usage 'only one of -p PID, --name GLOB and -- CMD' -p 1 --name x
 usage 'only one of -p PID, --name GLOB and -- CMD' -p 1 -- true
 usage 'a command must follow --' -d 5 --
-usage 'one process at a time' -p 1,2
+usage "'x' is not a process id" -p 1,x
 usage "'abc' is not a process id" -p abc
 usage "'0' is not a process id" -p 0
 usage "'99999999999999999999' is not a process id" -p 99999999999999999999
@@ -66,7 +66,15 @@ usage "--focus: '(' is not a regular expression: " -p 1 --focus '('
 usage '--tree is for the text report, not for folded' -p 1 --tree -f folded
 usage '--focus is for the text report, not for folded' -p 1 --focus x -f folded
 usage '--full is for the text report, not for folded' -p 1 --full -f folded
-usage 'none of wall|overhead|latency' -p 1 --sort cpu
+for format in perf perf-data hotspot firefox chrome pprof; do
+	usage "--by lock has no effect on the format $format: leave it out" -p 1 --by lock -f $format
+	usage "-t has no effect on the format $format: leave it out" -p 1 -t -f $format
+done
+usage '--lines has no effect on the format pprof: leave it out' -p 1 --lines -f pprof
+usage '-n has no effect on the format folded: leave it out' -p 1 -n 3 -f folded
+usage '-n has no effect on the format json: leave it out' -p 1 -n 3 -f json
+usage '--sort has no effect on the format firefox: leave it out' -p 1 --sort cpu -f firefox
+usage 'none of wall|cpu|latency' -p 1 --sort load
 usage "'pdf' is not a format; there are: text, folded" -p 1 -f pdf
 usage "no format has the ending '.pdf'" -p 1 -o x.pdf
 usage '-o needs a FILE' -p 1 -o ''

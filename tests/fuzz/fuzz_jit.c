@@ -118,8 +118,8 @@ static void
 feed(const struct jit_source *source, const uint8_t *bytes, size_t size)
 {
 	struct strings *strings = strings_create();
-	uint32_t epoch = 0;
-	struct jit_book *book = jit_book_create(strings, &epoch);
+	struct jit_numbering numbering = { .epoch = 0 };
+	struct jit_book *book = jit_book_create(strings, &numbering);
 	void *state = source->create(&scene.target, book);
 
 	write_part(bytes, 0, size / 2);
@@ -132,7 +132,7 @@ feed(const struct jit_source *source, const uint8_t *bytes, size_t size)
 	jit_book_begin_pass(book);
 	while (!source->read(state, SIZE_MAX))
 		;
-	ask_all(book, epoch, bytes, size);
+	ask_all(book, numbering.epoch, bytes, size);
 	source->warn(state, size % 2 != 0);
 	source->free(state);
 	jit_book_free(book);

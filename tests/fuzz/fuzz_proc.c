@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "process/maps_source_internal.h"
 #include "process/process_internal.h"
 #include "wait/descriptor_internal.h"
 #include "wallsample/base/base.h"
@@ -19,14 +20,21 @@
 #include "wallsample/thread/stolen.h"
 
 static void
+check_line(const char *text, const struct maps_line *line)
+{
+	if (line->end < line->start || line->path < text || line->path > text + strlen(text))
+		abort();
+}
+
+static void
 parse_maps(const char *text)
 {
 	struct maps_line line;
 
-	if (!maps_source_parse(text, &line))
-		return;
-	if (line.end < line.start || line.path < text || line.path > text + strlen(text))
-		abort();
+	if (maps_source_parse(text, &line))
+		check_line(text, &line);
+	if (maps_source_parse_shared(text, &line))
+		check_line(text, &line);
 }
 
 static void

@@ -29,7 +29,7 @@ analysis   base process unwind symbol runtime profile
 report     base process thread unwind runtime profile core causal recording analysis
 web        base thread runtime profile analysis report
 format     base process unwind runtime analysis report web
-cli        base process thread tracer unwind dwarf runtime sampler core causal recording analysis report format
+cli        base process thread jit tracer unwind dwarf runtime sampler core causal recording analysis report format
 '
 
 failed=0

@@ -100,6 +100,15 @@ for verb in $commands; do
 	done <"$work/verb_page"
 done
 
+# A topic of wallsample help is a page of section 7.
+"$WALLSAMPLE" help --help | sed -n '/^Topics/,/^$/p' | tail -n +2 | tr -d ' ' | tr ',' '\n' |
+	grep . >"$work/topics"
+[ -s "$work/topics" ] || complain 'wallsample help --help lists no topics'
+while read -r topic; do
+	grep -qF "man/wallsample-$topic.7" man/local.mk && [ -e "man/wallsample-$topic.7" ] ||
+		complain "man/wallsample-$topic.7 is missing"
+done <"$work/topics"
+
 # Long options of other programs stand in examples; ours are those of .TP paragraphs.
 sed -n '/^\.TP/,/^[^.]/p' "$page" | grep -E '^\.(BR?|BI|IP|OP) |^\\fB' |
 	sed -E 's/\\-/-/g; s/\\f(\[[A-Z]*\]|\(..|.)//g; s/^\.[A-Z]+ //; s/"//g' |

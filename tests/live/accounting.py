@@ -106,7 +106,7 @@ def check_sums(threads, path):
         path, "SELECT sum(overhead_ns) / 1e9, sum(wall_ns) / 1e9, sum(latency_ns) / 1e9, "
               "sum(raw_ns) / 1e9 FROM spans")[0]
     truth = sum(thread[1] for thread in threads.values())
-    unsampled = query(path, "SELECT coalesce(sum(overhead_s), 0) FROM samples "
+    unsampled = query(path, "SELECT coalesce(sum(cpu_s), 0) FROM samples "
                             "WHERE function = '[CPU time without a sample]'")[0][0]
     check(abs(cpu - truth) <= 0.01 * truth + 2 * TICK_S,
           f"{cpu:.3f} s of CPU time, in truth {truth:.3f}")

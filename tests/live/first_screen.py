@@ -24,10 +24,12 @@ SCREENS = {
              r'^ +waits in +handle_order causes\.c:\d+$',
              r'^ +held by +pass causes\.c:\d+, called by audit, sleeping [\d.]+%$',
              r'^WHERE THE TIME GOES', r'% +handle_order +causes\.c:\d+ +[.#~]+ +mutex book_lock$',
-             r'% +pass +causes\.c:\d+ ', r'^Left out: 1 idle thread \(causes, sleeping in poll\)'],
+             r'% +pass +causes\.c:\d+ ', r'^Left out: 1 idle thread \(causes, sleeping in poll\)',
+             r'^next +wallsample --blame --tree -p \d+ -d 3 +the lock holders$'],
     'deadlock': [r'^1 Deadlock +2 threads wait for one another',
                  STUCK, STUCK,
-                 r'transfer +causes\.c:\d+ +\.+ +mutex \w+_lock, …$'],
+                 r'transfer +causes\.c:\d+ +\.+ +mutex \w+_lock, …$',
+                 r'^next +wallsample dump -p \d+ +stacks of all threads$'],
     'disk': [r'^\d Disk +[\d.]+% of the time all threads were waiting for\s+fsync\s+of',
              r'^ +waits in +save_record causes\.c:\d+, called by write_records$',
              r'% +save_record +causes\.c:\d+ '],
@@ -37,30 +39,37 @@ SCREENS = {
                    r'^ +receive: tcp to 127.0.0.1:\d+, causes \(\d+\), \d+ times per\s+second,'
                    r'\s+[\d.]+ms\s+each$',
                    r'^ +waits in +fetch_price causes\.c:\d+',
-                   r'% +fetch_price +causes\.c:\d+ +[.~#]+ +socket '],
+                   r'% +fetch_price +causes\.c:\d+ +[.~#]+ +socket ',
+                   r'^next +wallsample -p \d+ -d 3 +the awaited process$'],
     # On a busy machine a trip may take longer than a millisecond.
     'trips': [r'^\d (Round trips|Socket) +[\d.]+% of the time every thread was waiting, mostly in',
               r'^ +receive: tcp to 127.0.0.1:\d+, causes \(\d+\), [\d,]+ times per\s+second,'
-              r'\s+[\d.]+[mu]s\s+each$', r'^ +waits in +fetch_price causes\.c:\d+',
+              r'\s+[\d.]+[mu]s\s+each(:\s+many\s+short\s+requests)?$',
+              r'^ +waits in +fetch_price causes\.c:\d+',
               r'% +fetch_price +causes\.c:\d+ +[.~#]+'],
     'pool': [r'^\d Small pool +[\d.]+% of the time every thread was waiting, mostly in',
              r'^ +waits in +fetch_price causes\.c:\d+, called by serve_requests$',
-             r'^ +threads +all 2 of serve_requests were busy [\d.]+% of the time;',
+             r'^ +threads +all 2 of serve_requests were occupied [\d.]+% of the\s+time;',
              r'^ +queue in +put_requests causes\.c:\d+$', r'% +fetch_price +causes\.c:\d+ +\.+'],
     'polling': [r'^\d Polling +[\d.]+% of the time every thread was waiting, mostly in sleeps of',
                 r'a\s+fixed\s+time, \d{2,3} times per\s+second, [\d.]+ms each$',
                 r'^ +waits in +pass causes\.c:\d+, called by await_work$',
                 r'% +pass +causes\.c:\d+ +[.~#]+'],
     'loop': [r'^\d Event loop +only one thread was running [\d.]+% of the time',
-             r'^ +runs in +compute causes\.c:\d+', r'^ +thread +events; what it runs delays',
+             r'^ +runs in +compute causes\.c:\d+, called by run_events$',
+             r'^ +thread +events; what it runs delays all other events of its$',
+             r'^ +loop, for [\d.]+ms at a time on average$',
              r'% +compute +causes\.c:\d+ +#+'],
-    'busy': [r'^\d CPU ', r'^ +mostly in +compute causes\.c:\d+$',
+    'busy': [r'^\d CPU ', r'^ +mostly in +compute causes\.c:\d+, called by render$',
              r'% +compute +causes\.c:\d+ +#+'],
     'crowd': [r'^\d Few CPUs +runnable threads waited for a CPU [\d.]+% of the time',
               r'% +compute +causes\.c:\d+ +#+~+'],
-    'serial': [r'^\d One thread ', r'% +compute +causes\.c:\d+ +#+'],
-    'limit': [r'^\d CPU limit +a control group limits the program to 0\.30 CPUs; the limit was',
-              r'^ +mostly in +compute causes\.c:\d+$', r'% +compute +causes\.c:\d+ +#+~+'],
+    'serial': [r'^\d One thread ', r'^ +runs in +compute causes\.c:\d+, called by render$',
+               r'% +compute +causes\.c:\d+ +#+'],
+    'limit': [r'^\d CPU limit +a control group \(/wallsample-test-\d+\)\s+limits\s+the\s+program\s+to'
+              r'\s+0\.30\s+CPUs;\s+the\s+limit\s+was\s+used\s+up',
+              r'^ +mostly in +compute causes\.c:\d+, called by render$',
+              r'% +compute +causes\.c:\d+ +#+~+'],
     'chatty': [r'^\d Small calls +[0-9,]+ reads per second, 1 byte each on average;',
                r'^ +called in +parse_bytes causes\.c:\d+$', r'% +parse_bytes +causes\.c:\d+ +#+'],
     'spin': [r'^\d Spinning +[\d.]+% of the CPU time was spent busy-waiting for other',
@@ -70,15 +79,20 @@ SCREENS = {
     # Which of the two it is depends on how long the lock is free while it is handed over.
     'gil': [r"^\d GIL +(the interpreter's lock was held \d+% of the time; \d\.\d threads|threads waited "
             r"for the interpreter's lock [\d.]+% of the time in which)",
-            r'^ +(held|waits) in +parse_rows contend\.py:\d+$', r'% +parse_rows +contend\.py:\d+ '],
-    'stopped': [r'^1 Stopped +threads were stopped', r'% +main +causes\.c:\d+ +\.+ +stopped$'],
-    'idle': [r'^1 Idle +(100|9[\d.]+)% of the time every thread was waiting: the program',
+            r'^ +(held|waits) in +parse_rows contend\.py:\d+', r'% +parse_rows +contend\.py:\d+ '],
+    'stopped': [r'^1 Stopped +threads were stopped', r'% +main +causes\.c:\d+ +\.+ +stopped$',
+                r'^next +kill -CONT \d+ +resumes the program$'],
+    'database': [r'^1 Lock +database lock: 1 thread waited (100|9[\d.]+)% of its time for it$',
+                 r'^ +waits in +ProcSleep causes\.c:\d+, called by heap_update$',
+                 r'^ +query +SELECT pid, pg_blocking_pids\(pid\) FROM$',
+                 r'% +ProcSleep +causes\.c:\d+ +\.+ +database lock$'],
+    'idle': [r'^1 Idle +not busy: (100|9[\d.]+)% of the time every thread was waiting, for work',
              r'^ +waits in +idle_for_ever causes\.c:\d+$',
              r'% +idle_for_ever +causes\.c:\d+ +\.+ +sleeping in poll$'],
 }
 # Other load on the machine may hide the cause of the other kinds. The screen must then say so.
-ANY_LOAD = {'lock', 'deadlock', 'stopped', 'idle'}
-OTHER_LOAD = [r'^\d (?:Other load|CPU wait) +runnable threads waited for a CPU [\d.]+% of the time;']
+ANY_LOAD = {'lock', 'deadlock', 'stopped', 'idle', 'database'}
+OTHER_LOAD = [r'^\d (?:Other load|CPU wait) +runnable threads waited for a CPU [\d.]+% of the time']
 # On a fast disk, or in memory, these hardly wait: their bar then has no quarter of blocked time.
 NEEDS_DISK = {'disk', 'faults'}
 BAR = re.compile(r'^ *\S+ +\S+% +\S+ +causes\.c:\d+ +([#~.]+)', re.MULTILINE)

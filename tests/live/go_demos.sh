@@ -64,7 +64,7 @@ channel() {
 	grep -q '^ *1,0[0-9][0-9] .* waiting: chan receive$' "$out" ||
 		complain 'channel: nobody is said to wait for the channel'
 	# By CPU time there is nobody but who spins.
-	run -p "$target" -d 1 --state R --sort overhead -f folded
+	run -p "$target" -d 1 --state R --sort cpu -f folded
 	expect_share 'channel: the one that spins, by CPU time' ';main\.busyWait' 8000 10000
 	# The threads alone have none that takes.
 	run -p "$target" -d 1 --tasks off -f folded

@@ -75,7 +75,7 @@ channel() {
 	expect_first channel 'take!'
 	# By CPU time there is nobody but who spins, and who it wakes: all for each item in Julia 1.5,
 	# which takes them two or three milliseconds. Of fifty samples that is at most so many.
-	run -p "$target" -d 3 --state R --sort overhead -f folded
+	run -p "$target" -d 3 --state R --sort cpu -f folded
 	expect_share 'channel: the one that spins, by CPU time' ';produce' 5500 10000
 	# The thread alone has none that takes, but for the moments in which it does.
 	run -p "$target" -d 1 --tasks off -f folded

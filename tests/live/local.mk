@@ -119,7 +119,7 @@ live_plain_targets = \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
 	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/recurse \
-	tests/live/bin/ring tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
+	tests/live/bin/ring tests/live/bin/shared tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
 	tests/live/bin/shape_debug_frame_gz tests/live/bin/shape_dynsym tests/live/bin/shape_fp \
@@ -143,7 +143,8 @@ live_sources = \
 	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/many_files.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c \
-	tests/live/targets/shares.c tests/live/targets/writable_tables.s \
+	tests/live/targets/shared.c tests/live/targets/shares.c \
+	tests/live/targets/writable_tables.s \
 	tests/live/targets/stuck.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
 	tests/live/targets/vforks.c
@@ -205,6 +206,8 @@ tests/live/bin/mangled: tests/live/targets/mangled.c $(live_headers)
 tests/live/bin/recurse: tests/live/targets/recurse.c $(live_headers)
 	$(live_one)
 tests/live/bin/ring: tests/live/targets/ring.c $(live_headers)
+	$(live_one)
+tests/live/bin/shared: tests/live/targets/shared.c $(live_headers)
 	$(live_one)
 tests/live/bin/shares: tests/live/targets/shares.c $(live_headers)
 	$(live_one)
@@ -333,6 +336,13 @@ EXTRA_DIST += $(live_sim_needs)
 tests/live/bin/sim_tasks: $(live_sim_needs) tests/live/targets/target.h
 	$(live_one) $(live_or_not)
 
+# A library that stops wallsample within a tick (test_suspended.c).
+check_DATA += tests/live/bin/stop_in_tick.so
+CLEANFILES += tests/live/bin/stop_in_tick.so
+EXTRA_DIST += tests/live/targets/stop_in_tick.c
+tests/live/bin/stop_in_tick.so: tests/live/targets/stop_in_tick.c
+	$(live_cc) -O2 -g -fPIC -shared $(live_out) $(live_source)/stop_in_tick.c
+
 # Libraries and programs that are put elsewhere, replaced and written over.
 live_files_targets = \
 	tests/live/bin/elsewhere tests/live/bin/placed tests/live/bin/swap_a.so \
@@ -354,8 +364,9 @@ tests/live/bin/swap_b.so: tests/live/targets/swap_lib.c
 	$(live_swap) -DLIBRARY=swap_b
 
 # The sums of a recording beside the kernel's accounting.
-TESTS += tests/live/accounting.sh
-EXTRA_DIST += tests/live/accounting.sh tests/live/accounting.py
+TESTS += tests/live/accounting.sh tests/live/processes.sh
+EXTRA_DIST += tests/live/accounting.sh tests/live/accounting.py tests/live/processes.sh \
+	tests/live/processes.py tests/live/targets/family.py
 
 # Programs in Python, with every interpreter that the machine has.
 live_python_tests = tests/live/python.sh tests/live/python_brink.sh tests/live/python_deadlock.sh \
@@ -380,11 +391,12 @@ check_PROGRAMS += tests/live/go_compare tests/live/go_steps tests/live/go_tasks
 tests_live_go_compare_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_tasks_LDADD = $(WALLSAMPLE_LIBS)
 tests_live_go_steps_LDADD = $(WALLSAMPLE_LIBS)
-live_go_tests = tests/live/go_demos.sh tests/live/go_killed.sh tests/live/go_lives.sh tests/live/go_peers.sh \
+live_go_tests = tests/live/go_client.sh tests/live/go_demos.sh tests/live/go_killed.sh tests/live/go_lives.sh tests/live/go_peers.sh \
 	tests/live/go_names.sh \
 	tests/live/go_steps.sh tests/live/go_tasks.sh
 TESTS += $(live_go_tests)
 EXTRA_DIST += $(live_go_tests) tests/live/go_common.sh \
+	tests/live/targets/go_client.go \
 	tests/live/targets/go_peers.go tests/live/targets/go_calls.go tests/live/targets/go_demos.go \
 	tests/live/targets/go_foreign.go tests/live/targets/go_lives.go \
 	tests/live/targets/go_shapes.go tests/live/targets/go_tasks.go

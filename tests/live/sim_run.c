@@ -66,6 +66,7 @@ sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 		.unwinder = UNWIND_AUTO,
 		.threads_only = wish->threads_only,
 	};
+	struct sampler_process process = { .jit = NULL };
 	struct sampler_context context = {
 		.extra_runtime = wish->counts ? &sim_runtime_counting : &sim_runtime_kind,
 	};
@@ -85,8 +86,10 @@ sim_run(struct sim_run *run, pid_t pid, const struct sim_wish *wish)
 	run->symbols = symbols_create(run->modules, &names);
 	if (wish->records)
 		begin_recording(run, wish->rate_hz);
-	context.process = run->process;
-	context.maps = run->maps;
+	process.process = run->process;
+	process.maps = run->maps;
+	context.process = &process;
+	context.process_count = 1;
 	context.profile = run->profile;
 	must(sampler_create(&config, &context, &run->sampler, &err), &err);
 	end = sampler_run(run->sampler, &hooks);

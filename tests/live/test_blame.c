@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "folded.h"
 
@@ -42,17 +43,25 @@ is_said(const char *in, const char *text)
 }
 
 static void
-run_on(struct run *run, const char *verb, const struct target *target, const char *duration)
+run_with(struct run *run, const char *verb, const struct target *target, const char *duration,
+	 const char *last)
 {
-	char program[] = "wallsample", pid[16], v[16], t[16], p[] = "-p", d[] = "-d",
-	     full[] = "--full";
-	char *words[] = {program, v, p, pid, duration != NULL ? d : NULL, t, full, NULL};
+	char program[] = "wallsample", pid[16], v[16], t[16], p[] = "-p", d[] = "-d", word[16];
+	char *words[] = {program, v, p, pid, duration != NULL ? d : NULL, t,
+			 last != NULL ? word : NULL, NULL};
 
+	snprintf(word, sizeof(word), "%s", last != NULL ? last : "");
 	snprintf(pid, sizeof(pid), "%d", (int)target->pid);
 	snprintf(v, sizeof(v), "%s", verb);
 	snprintf(t, sizeof(t), "%s", duration != NULL ? duration : "");
 	run_start_words(run, words, NULL);
 	run_finish(run);
+}
+
+static void
+run_on(struct run *run, const char *verb, const struct target *target, const char *duration)
+{
+	run_with(run, verb, target, duration, "--full");
 }
 
 static void
@@ -83,6 +92,10 @@ deadlock(const struct expected *expected)
 	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == (expected->ring > 0 ? 4 : 0),
 	      "a dump ends with wait status %d: %s", run.status, run.err);
 	check_words(expected, run.out);
+	/* The first lines name the lock for which most threads wait. */
+	CHECK(strcmp(expected->how, "behind") != 0 ||
+		      is_said(run.out, "2 threads wait for mutex lock_a, held by thread * (first)"),
+	      "the lock is not in: %s", run.out);
 	CHECK(strcmp(expected->how, "pointer") == 0 || strstr(run.out, ", 0 in a stop") != NULL,
 	      "somebody was stopped: %s", run.out);
 	run_release(&run);
@@ -121,6 +134,53 @@ left_out(void)
 	CHECK(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 4 &&
 		      strstr(run.out, "Deadlock of 2 threads") != NULL,
 	      "wait status %d: %s", run.status, run.out);
+	run_release(&run);
+	target_finish(&target, NULL);
+}
+
+/* --- memory that processes share --------------------------------------------------------- */
+
+/* The lock is known by its place in the file, and its holder by the process. */
+static void
+held_elsewhere(void)
+{
+	char line[128], name[64], lock[160], semaphore[128], held[160];
+	struct target target;
+	struct folded folded;
+	struct run run;
+	int keeper;
+
+	harness_case("a lock that another process has");
+	if (access("/dev/shm", W_OK) != 0) {
+		harness_skip("there is no /dev/shm");
+		return;
+	}
+	target_start(&target, "shared", NULL);
+	if (!target_read_line(&target, line, sizeof(line)) ||
+	    sscanf(line, "%d %63s", &keeper, name) != 2)
+		harness_die("the target says: %s", line);
+	snprintf(held, sizeof(held), "mutex 0x1a40 in /dev/shm%s, held by keeper (%d)", name,
+		 keeper);
+	run_on(&run, "dump", &target, NULL);
+	CHECK(strstr(run.out, held) != NULL, "no '%s' in: %s", held, run.out);
+	run_release(&run);
+	folded_sample(&folded, target.pid, "--blame", "-d", "1", NULL);
+	snprintf(lock, sizeof(lock), "^[mutex 0x1a40 in /dev/shm%s];[held by keeper (%d)]$", name,
+		 keeper);
+	CHECK(folded_weight(&folded, 0, lock) > 0 &&
+		      folded_weight(&folded, 0, lock) == folded_weight(&folded, 0, NULL),
+	      "%s has %llu of %llu us", lock,
+	      (unsigned long long)folded_weight(&folded, 0, lock),
+	      (unsigned long long)folded_weight(&folded, 0, NULL));
+	folded_release(&folded);
+	folded_sample(&folded, target.pid, "--by", "lock", "-d", "1", NULL);
+	snprintf(semaphore, sizeof(semaphore), "^[semaphore %s]$", name);
+	CHECK(folded_weight(&folded, 0, semaphore) > 0, "no '%s'", semaphore);
+	folded_release(&folded);
+	run_with(&run, "-q", &target, "1", NULL);
+	snprintf(held, sizeof(held), "keeper (%d), a process that is not sampled", keeper);
+	CHECK(strstr(run.out, held) != NULL && strstr(run.out, "convoy") == NULL,
+	      "no '%s' in: %s", held, run.out);
 	run_release(&run);
 	target_finish(&target, NULL);
 }
@@ -296,6 +356,7 @@ main(void)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		deadlock(&expected[i]);
 	left_out();
+	held_elsewhere();
 	contended();
 	contended_by_many();
 	taken_in_turn();

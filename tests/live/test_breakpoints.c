@@ -375,6 +375,7 @@ stops_meanwhile(bool hold)
 		memset(request, 0, sizeof(request));
 		for (size_t i = 0; i < count; i++) {
 			watch_init(&watch[i], tids[i], SCHED_FROM_SCHEDSTAT, false);
+			request[i].process = counter.process;
 			request[i].watch = &watch[i];
 			request[i].stack_want = 4096;
 			snapshot_init(&request[i].snapshot);

@@ -82,7 +82,7 @@ cpu_time(const struct target *target)
 	double truth[PARTS];
 
 	harness_case("CPU time");
-	const struct seen seen = sample(target, "overhead", truth);
+	const struct seen seen = sample(target, "cpu", truth);
 	const double all = truth[SERIAL_CPU] + truth[PARALLEL_CPU];
 
 	/* The sampler, too, has to wait then, and its ticks are those at which somebody left. */
@@ -167,7 +167,7 @@ strangers_on_the_cpus(const struct target *target)
 	run_finish(&run);
 	end_strangers(strangers);
 	at_once = number_before(run.out, " on average");
-	overhead = number_before(run.out, " of Overhead");
+	overhead = number_before(run.out, " of CPU time");
 	latency = number_before(run.out, " of Latency");
 	CHECK(at_once > 0 && overhead > 0 && latency > 0, "the report is '%s'", run.out);
 	printf("  %.2f threads on a CPU, in samples %.2f +- %.2f\n", at_once, overhead / latency,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sums.c - what the weights add up to: Wall to the threads' time, Overhead to the CPU time
+ * test_sums.c - what the weights add up to: Wall to the threads' time, CPU to the CPU time
  * that the kernel has counted, Latency to the time that passed, and the parallelism histogram to
  * the same CPU time; alone, and among rivals for the CPUs.
  */
@@ -45,7 +45,7 @@ read_sums(const char *text)
 	return (struct sums){
 		.wall = number_behind(text, "100% is "),
 		.overhead = number_behind(text, "of Wall (all threads together), "),
-		.latency = number_behind(text, "of Overhead (CPU time), "),
+		.latency = number_behind(text, "of CPU time, "),
 		.average = number_behind(text, "threads on a CPU at once, "),
 		.sampled = number_behind(text, "Sampled "),
 	};
@@ -127,7 +127,7 @@ check_sums(const struct target *target, unsigned at_once, unsigned threads, bool
 	const struct sums sums = sample(target, 100, &cpu);
 
 	bound = cpu_bound(cpu, at_once, rivals);
-	printf("  %u threads: %.2f s of Wall, %.2f of Overhead, %.2f of Latency, %.2f on CPUs; "
+	printf("  %u threads: %.2f s of Wall, %.2f of CPU time, %.2f of Latency, %.2f on CPUs; "
 	       "in truth %.2f of CPU time +- %.2f\n", threads, sums.wall, sums.overhead,
 	       sums.latency, sums.average * sums.latency, cpu, bound);
 	/* Two ticks, and the two digits that are printed. */
@@ -140,7 +140,7 @@ check_sums(const struct target *target, unsigned at_once, unsigned threads, bool
 		return;
 	CHECK(fabs(sums.wall - sums.latency * threads) < 0.02 * threads,
 	      "%.2f s of Wall, %u threads for %.2f s", sums.wall, threads, sums.latency);
-	CHECK(fabs(sums.overhead - cpu) <= bound, "%.2f s of Overhead, %.2f +- %.2f of CPU time",
+	CHECK(fabs(sums.overhead - cpu) <= bound, "%.2f s of CPU time, %.2f +- %.2f of CPU time",
 	      sums.overhead, cpu, bound);
 }
 
@@ -195,7 +195,7 @@ among_rivals(void)
 /*
  * One of many runs at any time, and most of them are not looked at then: the time in which it
  * was one of these counted as time in which nobody could run. What each of them used is
- * known only roughly, so that the sum of Overhead is no subject.
+ * known only roughly, so that the sum of CPU is not tested.
  */
 static void
 in_turns(void)

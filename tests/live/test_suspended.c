@@ -6,6 +6,7 @@
  * test_suspended [TIMES]: number of stops of each case.
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,11 +161,29 @@ suspended(void)
 	finish_target(&target);
 }
 
-/* A pause of wallsample is in the profile. */
+/* Starts a run that stops itself within its 40th tick, when it has read the counters of some
+ * threads, and waits for that. */
 static void
-accounted(void)
+start_stopping_run(struct run *run, const struct target *target)
 {
-	const struct timespec begin = {.tv_nsec = 300000000}, pause = {.tv_sec = 2};
+	char library[PATH_MAX];
+
+	snprintf(library, sizeof(library), "%s/tests/live/bin/stop_in_tick.so", getenv("BUILD"));
+	setenv("LD_PRELOAD", library, 1);
+	setenv("STOP_AT_READ", "526", 1); /* of 13 threads: 40 ticks and 6 threads */
+	start_run(run, target, "-r", "200");
+	unsetenv("LD_PRELOAD");
+	unsetenv("STOP_AT_READ");
+	while (inspect_state(run->pid, run->pid) != 'T')
+		if (!run_wait_sampling(run))
+			harness_die("wallsample has ended by itself: %s", run->err);
+}
+
+/* A pause of wallsample, between ticks or (`in_tick`) within one, is in the profile. */
+static void
+accounted(bool in_tick)
+{
+	const struct timespec begin = {.tv_nsec = 300000000}, pause = {.tv_sec = 4};
 	const char *const frame = sample_failure_text(FAILURE_ABSENT);
 	struct sched_time before[SPINNERS], after[SPINNERS];
 	pid_t tids[SPINNERS + PARKED + 1];
@@ -174,12 +193,16 @@ accounted(void)
 	struct run run;
 	size_t count;
 
-	harness_case("a pause of two seconds");
+	harness_case("a pause of four seconds%s", in_tick ? " within a tick" : "");
 	start_target(&target);
-	start_run(&run, &target, "-r", "200");
+	if (in_tick)
+		start_stopping_run(&run, &target);
+	else
+		start_run(&run, &target, "-r", "200");
 	count = inspect_threads(target.pid, tids, ARRAY_SIZE(tids));
 	CHECK(count == SPINNERS + PARKED + 1, "%zu threads", count);
-	nanosleep(&begin, NULL);
+	if (!in_tick)
+		nanosleep(&begin, NULL);
 	began_ns = harness_now_ns();
 	kill(run.pid, SIGSTOP);
 	for (unsigned i = 0; i < SPINNERS; i++)
@@ -198,8 +221,10 @@ accounted(void)
 		const double share = (double)folded_weight(&folded, tids[i + 1], frame) * 1e3 /
 				     (double)stopped_ns;
 
-		/* The supervisor lets it run once more, after a tenth of the pause; and calibration
-		 * shares corrections between the pause and the samples of the second before it. */
+		/* If a stop is late at the pause, the supervisor lets wallsample run once more
+		 * until it has happened: up to 0.2 s, and as long as the thread waits for a CPU,
+		 * are ordinary delays. And calibration shares corrections between the pause and
+		 * the samples of the second before it. */
 		CHECK(share > 0.6, "thread %u: %.0f %% of the pause are in the frame", i,
 		      100 * share);
 		CHECK(after[i].ran_ns > before[i].ran_ns, "thread %u did not run", i);
@@ -495,7 +520,8 @@ main(int count, char **words)
 	stopped("--stop-all", NULL);
 	bereft();
 	frozen();
-	accounted();
+	accounted(false);
+	accounted(true);
 	traced_recording();
 	traced_report();
 	traced_experiments();

@@ -160,7 +160,7 @@ check_parked(struct sim_run *run)
 		taker_stack(id, stack, sizeof(stack));
 		check_whole(run, id, &seen, stack);
 		CHECK(seen.state == RUN_SLEEPING && seen.carried == 0 &&
-			      seen.ns[WEIGHT_OVERHEAD] == 0,
+			      seen.ns[WEIGHT_CPU] == 0,
 		      "task %llu is %s", (unsigned long long)id, run_state_text(seen.state));
 		CHECK(wait->kind == WAIT_GREEN && wait->most == DEEP &&
 			      strcmp(sim_run_frame(run, run->profile, wait->object),
@@ -232,12 +232,12 @@ check_weights(const struct sim_run *run)
 	const double cpu = (double)run->stats.target_cpu_ns;
 	const double bound = 2 * wall * harness_share_bound(fmin(cpu / wall / 2, 1),
 							   (double)run->stats.ticks) + 0.2 * cpu;
-	const double overhead = sum_of(run, WEIGHT_OVERHEAD, false);
+	const double overhead = sum_of(run, WEIGHT_CPU, false);
 	const double latency = sum_of(run, WEIGHT_LATENCY, false);
 
-	printf("  %.3f s of Overhead, in truth %.3f +- %.3f; %.3f s of Latency in %.3f s\n",
+	printf("  %.3f s of CPU time, in truth %.3f +- %.3f; %.3f s of Latency in %.3f s\n",
 	       overhead / 1e9, cpu / 1e9, bound / 1e9, latency / 1e9, wall / 1e9);
-	CHECK(fabs(overhead - cpu) <= bound, "%.3f s of Overhead, in truth %.3f +- %.3f",
+	CHECK(fabs(overhead - cpu) <= bound, "%.3f s of CPU time, in truth %.3f +- %.3f",
 	      overhead / 1e9, cpu / 1e9, bound / 1e9);
 	CHECK(fabs(latency - wall) <= 0.001 * wall, "%.3f s of Latency in %.3f s", latency / 1e9,
 	      wall / 1e9);

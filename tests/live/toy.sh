@@ -86,6 +86,6 @@ lacks pprof 'toy_execute'
 run report -f html -o "$dir/toy.html" "$dir/toy.wsdb"
 if [ "$status" -eq 0 ]; then
 	cp "$dir/toy.html" "$out"
-	has HTML '"languages":"Toy"' 'inner \(program\.toy\)' 'big lock'
+	has HTML '<span class="swatch p"></span>Toy</li>' 'inner \(program\.toy\)' 'big lock'
 fi
 finish

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Traces made of the recordings kept here: their slices nest, each thread is in one state at a
-# time, and time in states and functions is that of the json report of the same recording.
+# Traces made of the recordings kept here: on the track of a thread the slices of functions nest and
+# are whole, below it is the track with its states, which follow one another; time in functions, and
+# in each state of each thread, is that of the json report of the same recording.
 set -u
 recordings=${SOURCE:?}/tests/replay/recordings
 command -v python3 >/dev/null 2>&1 || { echo 'python3 is not there'; exit 77; }
@@ -21,49 +22,77 @@ def check(what, holds):
     if not holds:
         problems.append(what)
 
+STATES = 1 << 30  # number of the track of states less that of the first track of the thread
+tids = [thread["tid"] for thread in report["threads"]]
 slices = collections.defaultdict(list)
 for event in trace:
-    if event["ph"] == "X":
+    if event["ph"] == "X" and event["cat"] != "gil":
         slices[event["tid"]].append(event)
         check("a slice before the beginning", event["ts"] >= begin_us)
         check("a slice after the end", event["ts"] + event["dur"] <= end_us)
-states, functions = collections.Counter(), collections.Counter()
-for tid, events in slices.items():
+check("tracks are those of threads and of their states",
+      set(slices) <= set(tids) | {STATES + tid for tid in tids})
+
+# Functions nest. One that goes on in the next sample, in the same functions, is one slice.
+functions = collections.Counter()
+for tid in tids:
     # as readers do it: by time, and what begins together in the order of the file
-    events.sort(key=lambda e: (e["ts"], -e["dur"]))
-    open_slices = []
-    for event in events:
+    open_slices, ended = [], {}
+    for event in sorted(slices[tid], key=lambda e: (e["ts"], -e["dur"])):
+        check("only functions are on the track of a thread", event["cat"] == "stack")
         end = event["ts"] + event["dur"]
         while open_slices and open_slices[-1][0] <= event["ts"]:
             open_slices.pop()
         check("slices cross", not open_slices or end <= open_slices[-1][0])
-        check("states are outermost", (event["cat"] == "state") == (not open_slices))
-        if event["cat"] == "state":
-            states[event["name"]] += event["dur"]
-        elif event["name"] not in [name for _, name in open_slices]:
+        callers = tuple(name for _, name in open_slices)
+        if event["name"] not in callers:
             functions[event["name"]] += event["dur"]
+        where = callers + (event["name"],)
+        # a caller that ended and began again there has ended its callees
+        again = event["ts"] == ended.get(where) and event["ts"] != ended.get(where[:-1])
+        check("%d: %s is cut at %d" % (tid, event["name"], event["ts"]), not again)
+        ended[where] = end
         open_slices.append((end, event["name"]))
-named = {e["tid"]: e["args"]["name"] for e in trace if e["name"] == "thread_name"}
-check("every thread has its name", named == {t["tid"]: t["name"] for t in report["threads"]})
 
-def state_of(row):
-    call = row["syscall"]
-    if call is None:
-        return row["state"]
-    return row["state"] + " in " + call
+# States follow one another, and two that do so differ.
+states = collections.Counter()
+for tid in tids:
+    last, name = 0, None
+    for event in sorted(slices[STATES + tid], key=lambda e: e["ts"]):
+        check("only states are on a track of states", event["cat"] == "state")
+        check("states overlap", event["ts"] >= last)
+        check("a state is cut", event["ts"] > last or event["name"] != name)
+        last, name = event["ts"] + event["dur"], event["name"]
+        # without the awaited object and the relation to the interpreter's lock
+        states[tid, name.split(": ")[0].split(" (GIL")[0]] += event["dur"]
+
+names, places = {}, {}
+for event in trace:
+    if event["name"] == "thread_name" and event["args"]["name"] != "GIL":
+        names[event["tid"]] = event["args"]["name"]
+    if event["name"] == "thread_sort_index" and event["args"]["sort_index"] >= 0:
+        places[event["tid"]] = event["args"]["sort_index"]
+wanted = {t["tid"]: t["name"] for t in report["threads"]}
+wanted.update({STATES + t["tid"]: "%(name)s-%(tid)d: state" % t for t in report["threads"]})
+check("every track has its name", names == wanted)
+check("every track has its place", set(places) == set(wanted))
+check("places differ", len(set(places.values())) == len(places))
+order = sorted(places, key=places.get)
+check("states are below their thread", order[1::2] == [STATES + tid for tid in order[::2]])
+check("threads are in the order of their ids", order[::2] == sorted(order[::2]))
 
 # Corrections and late looks have a weight but no place: a few ticks.
 slack = 8 * report["sampling"]["elapsed_ns"] / report["sampling"]["ticks"] / 1000
-wall = collections.Counter()
-for row in report["states"]:
-    wall[state_of(row)] += row["wall_ns"] / 1000
+wall, cum = collections.Counter(), collections.Counter()
+for stack in report["stacks"]:
+    call = stack["syscall"]
+    state = stack["state"] + (" in " + call if call is not None else "")
+    wall[tids[stack["thread"]], state] += stack["wall_ns"] / 1000
+    for name in set(report["functions"][n]["name"] for n in stack["functions"]):
+        cum[name] += stack["wall_ns"] / 1000
 for state in set(wall) | set(states):
     check("%s: %d us, not %d" % (state, states[state], wall[state]),
           abs(states[state] - wall[state]) <= slack)
-cum = collections.Counter()
-for stack in report["stacks"]:
-    for name in set(report["functions"][n]["name"] for n in stack["functions"]):
-        cum[name] += stack["wall_ns"] / 1000
 for name in set(cum) | set(functions):
     check("%s: %d us, not %d" % (name, functions[name], cum[name]),
           abs(functions[name] - cum[name]) <= slack)
@@ -104,6 +133,8 @@ same hostile 1000000000 1001500500
 same job 1000400000 1000850000 --from 0.45 --to 0.85
 same job 1000000000 1001500500 --state R
 same job 1000000000 1001500500 -I hash_document
+same locks-v7 0 1e15
+same python-v7 0 1e15
 
 # Two recordings are two processes, each with the threads of its own.
 "$WALLSAMPLE" report -q -f chrome "$recordings/job.wsdb" "$recordings/hostile.wsdb" >"$dir/two"

@@ -18,21 +18,48 @@ has() {
 	grep -qF -- "$2" "$1" || complain "not in $(basename "$1"): $2"
 }
 
-if command -v pdflatex >/dev/null 2>&1; then
-	read=1
-	for document in report causal; do
-		(cd "$dir" && timeout 100 pdflatex -no-shell-escape -interaction=nonstopmode \
-			-halt-on-error "$replay/$document.tex" >latex.log 2>&1) ||
-			complain "pdflatex: $(grep -a -A 3 '^!' "$dir/latex.log")"
+# compile NAME DOCUMENT: NAME compiles the document, twice, because tables that break across
+# pages take the widths of their columns from the first run.
+compile() {
+	local latex=$1 document=$2
+	for _ in 1 2; do
+		(cd "$dir" && timeout 100 "$latex" -no-shell-escape -interaction=nonstopmode \
+			-halt-on-error -jobname="$(basename "$document" | tr . -)" "$document" \
+			>latex.log 2>&1) || {
+			complain "$latex: $document: $(grep -a -A 3 '^!' "$dir/latex.log")"
+			return
+		}
 	done
-	if command -v pdftotext >/dev/null 2>&1 && [ -f "$dir/report.pdf" ]; then
-		pdftotext -layout "$dir/report.pdf" "$dir/pdf.txt"
+	# a column that does not fit on the page
+	! grep -a -A 1 'Overfull.*in alignment' "$dir/latex.log" ||
+		complain "$latex: $document: a table is wider than the page"
+}
+
+for latex in pdflatex lualatex; do
+	if ! command -v $latex >/dev/null 2>&1; then
+		echo "$latex is not there"
+		continue
+	elif [ $latex = lualatex ] && ! kpsewhich fontspec.sty >/dev/null 2>&1; then
+		echo 'fontspec is not there'
+		continue
+	fi
+	read=1
+	for document in report.tex causal.tex diff.tex exports/hostile.latex; do
+		compile $latex "$replay/$document"
+	done
+	if [ $latex = pdflatex ] && command -v pdftotext >/dev/null 2>&1 &&
+		[ -f "$dir/report-tex.pdf" ]; then
+		pdftotext -layout "$dir/report-tex.pdf" "$dir/pdf.txt"
 		has "$dir/pdf.txt" '[U+65E5][U+672C][U+8A9E]_é' # which its fonts do not have
 		has "$dir/pdf.txt" 'alert(1)</script>'
 	fi
-else
-	echo 'pdflatex is not there'
-fi
+done
+for document in report.tex causal.tex diff.tex exports/hostile.latex exports/job.latex; do
+	tables=$(grep -c '^.begin{longtable}' "$replay/$document")
+	[ "$(grep -c '^.hline.endhead$' "$replay/$document")" = "$tables" ] &&
+		[ "$(grep -c '^.hline$' "$replay/$document")" = "$tables" ] ||
+		complain "$document has a table without rules"
+done
 
 if command -v groff >/dev/null 2>&1; then
 	read=1
@@ -46,6 +73,16 @@ if command -v groff >/dev/null 2>&1; then
 	has "$dir/man.txt" "</script><script…} [l](http://h/) ('.TH)"
 else
 	echo 'groff is not there'
+fi
+
+if command -v mandoc >/dev/null 2>&1; then
+	read=1
+	for document in report causal diff exports/job exports/hostile; do
+		mandoc -Tlint -Wwarning "$replay/$document.man" >"$dir/mandoc.txt" 2>&1 ||
+			complain "$(cat "$dir/mandoc.txt")"
+	done
+else
+	echo 'mandoc is not there'
 fi
 
 if command -v cmark-gfm >/dev/null 2>&1; then

@@ -13,8 +13,8 @@ hash() {
 	}
 }
 
-style=$(hash src/web/report.css src/web/timeline.css)
-script=$(hash src/web/report.js src/web/timeline.js)
+style=$(hash src/web/{palette,report,timeline}.css)
+script=$(hash src/web/{labels,report,timeline}.js)
 while IFS= read -r line; do
 	line=${line//@style@/$style}
 	line=${line//@script@/$script}

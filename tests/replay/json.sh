@@ -44,7 +44,7 @@ threads = collections.Counter()
 functions = report["functions"]
 for stack in report["stacks"]:
     numbers = stack["functions"]
-    for each in ("wall_ns", "overhead_ns", "latency_ns"):
+    for each in ("wall_ns", "cpu_ns", "overhead_ns", "latency_ns"):
         flat[numbers[0], each] += stack[each]
         for number in set(numbers):
             cum[number, each] += stack[each]
@@ -55,13 +55,13 @@ for stack in report["stacks"]:
 for stack in set(stacks) | set(folded):
     check(stack, stacks[stack] / 1000, folded[stack], 1)
 for number, function in enumerate(functions):
-    for each in ("wall_ns", "overhead_ns", "latency_ns"):
+    for each in ("wall_ns", "cpu_ns", "overhead_ns", "latency_ns"):
         check("flat of " + function["name"], function["flat"][each], flat[number, each])
         check("cum of " + function["name"], function["cum"][each], cum[number, each])
 for number, thread in enumerate(report["threads"]):
-    for each in ("wall_ns", "overhead_ns", "latency_ns"):
+    for each in ("wall_ns", "cpu_ns", "overhead_ns", "latency_ns"):
         check("thread %d" % thread["tid"], thread[each], threads[number, each])
-for each in ("wall_ns", "overhead_ns", "latency_ns"):
+for each in ("wall_ns", "cpu_ns", "overhead_ns", "latency_ns"):
     check("sum of states", sum(state[each] for state in report["states"]), report["total"][each])
     check("sum of stacks", sum(stack[each] for stack in report["stacks"]), report["total"][each])
 order = [function["flat"][key] for function in functions if function["cum"][key] > 0]

@@ -138,7 +138,7 @@ for name in time time-part; do
 done
 same latency "$replay/time-latency.perf" "$replay/time-latency.folded"
 for name in job hostile; do
-	for weight in wall overhead latency; do
+	for weight in wall cpu latency; do
 		"$WALLSAMPLE" report -q --debuginfod=off --sort $weight -o "$dir/$name-$weight.perf" \
 			"$replay/recordings/$name.wsdb" || failed=1
 		same $weight "$dir/$name-$weight.perf" -

@@ -9,7 +9,7 @@ assumes for OLD. Add the new ones below when the schema version grows.
 import sqlite3
 import sys
 
-COLUMN_DEFAULTS = {"process": 0, "raw_ns": "wall_ns"}
+COLUMN_DEFAULTS = {"process": 0, "raw_ns": "wall_ns", "parent": 0}
 
 
 def table_columns(database, table):
@@ -19,7 +19,7 @@ def table_columns(database, table):
 def processes_of(old):
     """Version 5 describes its process in table meta."""
     meta = dict(old.execute("SELECT key, value FROM meta"))
-    return [(0, meta["pid"], meta["start_time"], meta["comm"], meta.get("cmdline", ""))]
+    return [(0, meta["pid"], meta["start_time"], meta["comm"], meta.get("cmdline", ""), 0)]
 
 
 TABLE_DEFAULTS = {"processes": processes_of}

@@ -70,7 +70,9 @@ check("others are hidden", named("pool::worker::run").style.display === "none");
 const widths = ["__epoll_wait", "json::parser<std::vector<char, std::allocator<char> >, " +
 	"json::default_handler>::parse_value"].map((each) => width(named(each)));
 check("callees fill it", Math.abs(widths[0] + widths[1] - 1180) < 0.01);
-check("names are fitted again", label(named("event_loop")) === "event_loop");
+check("labels are fitted again", label(named("event_loop")) === "event_loop (server)");
+check("the name comes before the module", label(named("__lll_lock_wait")).startsWith("__lll_lock_wait"));
+check("waits are frames", named("[sleeping in epoll_wait]").getAttribute("class") === "w");
 click(document.getElementById("reset"));
 check("reset", shown().length === frames.length && width(named("event_loop")) < 600);
 same("matched share", search("lock_wait|pool::"), "matched: 49.35%");
@@ -111,7 +113,8 @@ check("nobody ran", named("[waiting]").getAttribute("class").startsWith("n"));
 say("good: end");
 JS
 drive flame-hostile.svg <<'JS'
-check("the name is text", label(named("<script>alert(1)</script>")) === "<script>alert(1)</script>");
+check("the name is text", label(named("<script>alert(1)</script>")) ===
+	"<script>alert(1)</script> (\"><script>alert(2)</script>)");
 check("no scripts but ours", document.querySelectorAll("script").length === 2);
 check("the thread", named("<&\"'>-7") !== undefined);
 check("markup", frames.some((frame) => name(frame) ===

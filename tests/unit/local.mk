@@ -28,6 +28,7 @@ unit_tests = \
 	tests/unit/dwarf/test_debug_package \
 	tests/unit/dwarf/test_debug_split \
 	tests/unit/dwarf/test_debuginfod \
+	tests/unit/dwarf/test_distribution \
 	tests/unit/dwarf/test_dwarf_hostile \
 	tests/unit/dwarf/test_dwarf_lines \
 	tests/unit/elf/test_code_bytes \
@@ -38,6 +39,7 @@ unit_tests = \
 	tests/unit/format/test_pprof \
 	tests/unit/format/test_svg \
 	tests/unit/jit/test_jit \
+	tests/unit/jit/test_jit_advice \
 	tests/unit/jit/test_jit_elf \
 	tests/unit/jit/test_jit_tree \
 	tests/unit/jit/test_jit_objects \
@@ -53,6 +55,13 @@ unit_tests = \
 	tests/unit/process/test_maps \
 	tests/unit/process/test_module \
 	tests/unit/process/test_process \
+	tests/unit/process/test_process_groups \
+	tests/unit/process/test_process_set \
+	tests/unit/process/test_process_set_load \
+	tests/unit/process/test_process_set_parts \
+	tests/unit/process/test_pid_namespace \
+	tests/unit/process/test_shared_memory \
+	tests/unit/process/test_shared_text \
 	tests/unit/profile/test_profile \
 	tests/unit/profile/test_profile_mark \
 	tests/unit/profile/test_profile_parallelism \
@@ -96,6 +105,7 @@ unit_tests = \
 	tests/unit/sampler/test_pace \
 	tests/unit/sampler/test_priority \
 	tests/unit/sampler/test_rings \
+	tests/unit/sampler/test_waits_shared \
 	tests/unit/sampler/test_weights \
 	tests/unit/sampler/test_weights_borrow \
 	tests/unit/sampler/test_window \
@@ -121,7 +131,8 @@ unit_tests = \
 	tests/unit/wait/test_descriptor_text \
 	tests/unit/wait/test_holders \
 	tests/unit/wait/test_wait \
-	tests/unit/wait/test_wait_calls
+	tests/unit/wait/test_wait_calls \
+	tests/unit/wait/test_wait_shared
 if ARCH_X86_64
 unit_tests += tests/unit/core/test_core tests/unit/core/test_core_sample \
 	tests/unit/tracer/test_repair_x86_64
@@ -134,6 +145,8 @@ endif
 # Programs that name no LDADD of their own are these tests, which tests/lint/libraries.sh checks.
 LDADD = tests/unit/libscene.a $(WALLSAMPLE_LIBS) $(CMOCKA_LIBS)
 tests_unit_libscene_a_SOURCES = \
+	tests/unit/scene/actors.c \
+	tests/unit/scene/actors.h \
 	tests/unit/scene/causal_report_scene.c \
 	tests/unit/scene/causal_report_scene.h \
 	tests/unit/scene/causal_scene.c \
@@ -159,6 +172,10 @@ tests_unit_libscene_a_SOURCES = \
 	tests/unit/scene/made_package.h \
 	tests/unit/scene/own_file.c \
 	tests/unit/scene/own_file.h \
+	tests/unit/scene/proc_folder.c \
+	tests/unit/scene/proc_folder.h \
+	tests/unit/scene/rival.c \
+	tests/unit/scene/rival.h \
 	tests/unit/scene/python_array.c \
 	tests/unit/scene/python_array.h \
 	tests/unit/scene/python_offsets.c \

@@ -30,6 +30,7 @@ class WordsTest(Folder):
         self.assertEqual(words.text, ["--tree"])
         self.assertEqual((words.output, words.rest, words.limited), ("x.svg", [], False))
         self.assertTrue(self.apart("-n5").limited)
+        self.assertEqual(self.apart("-n5 -t --sort=cpu").page, ["--limit=5", "--threads"])
 
     def test_what_is_sampled_is_not_asked_for(self):
         for line in ("-p 1", "--pid=1", "-f json", "--help", "--no-such", "-r", "-o -",

@@ -11,6 +11,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 from .errors import SamplingError
 from .words import Words
 
+# Names of files with reports for people, besides text.
+_PAGE_ENDINGS = (".html", ".htm", ".md", ".markdown", ".tex", ".latex", ".man")
 _TEXT_ROWS = 10
 _TEXT_COLUMNS = 100
 _REPORT_TIMEOUT_S = 120
@@ -82,16 +84,23 @@ class Report:
         def make(*options: str) -> str:
             return _run([program, "report", *words.report, *options, recording])
 
-        text = words.text + ([] if words.limited else ["-n", str(_TEXT_ROWS)])
+        text = words.page + words.text + ([] if words.limited else ["-n", str(_TEXT_ROWS)])
         data = json.loads(make("-f", "json"))
-        report = cls(make("-f", "html"), make("-f", "text", *text), data, messages)
+        html = make("-f", "html", *words.page)
+        report = cls(html, make("-f", "text", *text), data, messages)
         if output is not None:
             try:
                 if output.endswith(".wsdb"):
                     shutil.copyfile(recording, output)
                 else:
                     of_text = output.endswith((".txt", ".text"))
-                    make("-o", output, *(words.text if of_text else ()))
+                    of_page = of_text or output.endswith(_PAGE_ENDINGS)
+                    make(
+                        "-o",
+                        output,
+                        *(words.page if of_page else ()),
+                        *(words.text if of_text else ()),
+                    )
             except (OSError, SamplingError) as error:
                 # What was sampled is not lost for a file that cannot be written.
                 report.messages.append(str(error))

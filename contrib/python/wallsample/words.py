@@ -19,8 +19,10 @@ _NOT_HERE = {
     "--pid", "--name", "--keep-root", "--format", "--quiet", "--verbose", "--version", "--help",
 }
 _OURS = {"--program", "--output"}
-# These make other formats refuse.
-_TEXT_ONLY = {"--tree", "--focus"}
+# Other formats than the text report refuse these.
+_TEXT_ONLY = {"--tree", "--focus", "--full"}
+# Other formats than reports for people refuse these.
+_PAGES_ONLY = {"--limit", "--threads"}
 
 _HELP_LINE = re.compile(r"^ {2,6}(?:-(\w), )?(--[\w-]+)(?: ([A-Z]+))?(?: {2,}|$)")
 _TOKEN = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*'|["'])+""")
@@ -45,6 +47,7 @@ class Words(NamedTuple):
     text: List[str]  # those that it takes for the text report alone
     rest: List[str]  # what follows the options
     limited: bool  # -n is among those of the report
+    page: List[str]  # those that it takes for reports for people alone
 
 
 def parse_help(text: str) -> List[Option]:
@@ -119,7 +122,7 @@ def take_apart(words: Sequence[str], program: str) -> Words:
         raise SamplingError(f"wallsample: {error}") from None
 
     output = None
-    given: Dict[str, List[str]] = {"record": [], "report": [], "text": []}
+    given: Dict[str, List[str]] = {"record": [], "report": [], "text": [], "page": []}
     limited = False
     for option, value in pairs:
         name = letters.get(option, option)
@@ -132,14 +135,19 @@ def take_apart(words: Sequence[str], program: str) -> Words:
         limited = limited or name == "--limit"
         for command, options in commands.items():
             if name in options and name not in _OURS:
-                where = "text" if name in _TEXT_ONLY else command
+                where = (
+                    "text" if name in _TEXT_ONLY else "page" if name in _PAGES_ONLY else command
+                )
                 given[where].append(name + "=" + value if known[name].takes_value else name)
-    return Words(output, given["record"], given["report"], given["text"], rest, limited)
+    return Words(
+        output, given["record"], given["report"], given["text"], rest, limited, given["page"]
+    )
 
 
 def check(words: Words, program: str) -> None:
     """Has the program look at the arguments of its options, before anything has run."""
-    for options in (words.report + ["-f", "html"], words.report + words.text + ["-f", "text"]):
+    html = words.report + words.page
+    for options in (html + ["-f", "html"], html + words.text + ["-f", "text"]):
         answer = _call([program, "report", *options, os.devnull])
         if answer.returncode == _USAGE:
             raise SamplingError(answer.stderr.strip())

@@ -2,11 +2,16 @@
 /*
  * code_places.h - divides the time of threads among places: the program's own functions
  * (own_code.h) that ran or waited. Threads that did nothing but wait in one place for the whole run
- * are idle, and their time is not part of any place. Not idle are threads that hold a lock for
- * which others wait, threads that wait for a connection which the program has made, and a thread
- * that alone in its place waits for another connection or for a child process. Threads of a runtime
- * that wait until a task can run, and tasks of the runtime itself that wait, are idle for that
- * time.
+ * are idle, and their time is not part of any place. A thread is not idle if it holds a lock for
+ * which others wait; if it waits for a connection that the program has made, or asks a task that
+ * does; or if it is the only thread in its place and waits for any other connection or for a child
+ * process. Threads of a runtime that wait until a task can run, and tasks of the runtime itself
+ * that wait, are idle for that time.
+ *
+ * A client library, such as one for HTTP, may have a task for each connection, which reads the
+ * replies. A task of the program that is within a function of this library, and waits for another
+ * task, asks such a reader: it waits for the connection, too. A reader of a library that no task
+ * asks waits for nothing; its connection is kept for later requests, and the reader is idle.
  *
  * In this header a thread is a thread or a green task (green_task.h).
  */
@@ -54,6 +59,9 @@ struct place_row {
 	 * that has one, an index in waiting.row; waiting.count: none. */
 	size_t example;
 	uint32_t stack; /* stack in the profile of the longest of these waits; STACK_NONE: none */
+	/* Hashes of the package whose readers tasks in this place ask, and of the package whose
+	 * readers are in this place; 0: none. */
+	uint64_t asks, reads;
 };
 
 /* A group of idle threads that waited in one place for one thing. */

@@ -21,7 +21,7 @@
  * this thread has at most the standard deviation sqrt(r (1 - r)). The deviations of all threads are
  * added, which is an upper bound even if the threads are correlated. If a rate R cannot exceed
  * `most`, a second upper bound of the deviation is sqrt(R (most - R)). `most` is 1 for Latency, the
- * highest parallelism of a tick for Overhead, and the largest number of threads for Wall. The
+ * highest parallelism of a tick for CPU, and the largest number of threads for Wall. The
  * smaller bound is used as the deviation from which margin.h computes the margin.
  *
  * Multiple tests. With a margin of 95 % for each function, 5 of 100 unchanged functions would seem

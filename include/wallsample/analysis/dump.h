@@ -16,7 +16,7 @@ struct dump_thread {
 	uint64_t count;
 	/*
 	 * The holder of the awaited object, borrowed from the profile. NULL if the profile has no
-	 * holder for this wait.
+	 * holder for this wait, or the holder is the thread itself.
 	 */
 	const struct profile_blame *holder;
 };
@@ -36,8 +36,9 @@ struct dump_group {
 	/* true: all members are tasks with the same wait; false: all members are threads */
 	bool are_green;
 	uint64_t green_count; /* number of tasks in the group; 0 in a group of threads */
-	/* time in ns of the longest wait of a task in the group; 0: not known, or no tasks */
-	uint64_t waiting_ns;
+	/* time in ns of the longest and of the shortest known wait of a member of the group
+	 * (profile_thread.waiting_ns); 0: no wait is known */
+	uint64_t waiting_ns, waiting_least_ns;
 };
 
 struct dump {

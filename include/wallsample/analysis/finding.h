@@ -100,6 +100,12 @@ struct findings {
 
 /* True for a state and system call that IO counts as a wait for a file. */
 bool finding_waits_for_file(enum run_state state, int32_t syscall);
+/* Returns the database lock that a stack, innermost function first, waits for; NULL: none. */
+const struct database_lock *finding_database_lock(const struct view *view, const uint32_t *function,
+						  size_t depth);
+/* True if one of the innermost functions of a stack takes a lock: a thread that sleeps in it waits
+ * for that lock. The view's key must be a function, a line or an address. */
+bool finding_is_in_lock(const struct view *view, const uint32_t *function, size_t depth);
 
 /*
  * Fills `out` with the findings of the view, of which `own` has the program's functions. Of `stats`

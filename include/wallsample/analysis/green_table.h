@@ -14,8 +14,8 @@
  */
 #define GREEN_DOINGS(X)                                                                            \
 	X(RUNNING, "running", "running")                                                           \
-	X(QUEUED, "running, but for want of a CPU", "queued")                                      \
-	X(CALLING, "in a call of the system", "call") /* the task keeps its thread meanwhile */    \
+	X(QUEUED, "waiting for a CPU", "queued")                                                   \
+	X(CALLING, "in a system call", "call") /* the task keeps its thread meanwhile */           \
 	X(READY, "ready: no thread for it", "ready")                                               \
 	X(PARKED, "waiting", "waiting")          /* no thread runs the task */                     \
 	X(IDLE, "asleep without a task", "idle") /* threads only */                                \

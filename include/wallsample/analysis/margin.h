@@ -33,7 +33,7 @@
 /*
  * Returns the number of independent samples from which a share is estimated. `whole_ns` is the time
  * that is 100 %, a sum of `weight` over samples. The number is that of the formula above for all
- * ticks of the profile; 0 without ticks. If `whole_ns` is less than the elapsed time (for Overhead:
+ * ticks of the profile; 0 without ticks. If `whole_ns` is less than the elapsed time (for CPU:
  * than the CPU time), the number is reduced in proportion: a share of running time is sampled only
  * by ticks at which a thread ran, a share of filtered time only by ticks with a selected sample.
  * The result is then an upper bound, because one tick may have several of these samples. It is at

@@ -17,9 +17,9 @@
  */
 enum own_rank {
 	OWN_SYSTEM, /* of the C library, the dynamic linker or the vDSO, or a named frame */
-	/* of another library, of a language's runtime or virtual machine, or of the standard
-	 * library of an interpreted language */
+	/* of another library, or of a language's runtime, virtual machine or interpreter */
 	OWN_LIBRARY,
+	OWN_SCRIPT_LIBRARY, /* of the standard library of an interpreted language */
 	/* of the standard library of a compiled language that marks the functions of programs
 	 * (view_function.program) */
 	OWN_STANDARD,
@@ -51,5 +51,13 @@ bool own_is_c_library_name(const char *name);
 
 /* Returns the index of the place in `function`; 0 if `depth` is 0. */
 size_t own_place(const struct own *own, const uint32_t *function, size_t depth);
+
+/* True for a function without a name in code generated at run time, which has no file: the name of
+ * its module is that of all executable memory without a file (module.h). */
+bool own_is_generated(const struct view_function *function);
+/* True if the call chain has a function that is or may be the program's own: one of rank
+ * OWN_STANDARD or higher, or generated code without a name. */
+bool own_is_in(const struct own *own, const struct view *view, const uint32_t *function,
+	       size_t depth);
 
 #endif

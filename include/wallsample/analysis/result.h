@@ -6,6 +6,7 @@
 #ifndef WALLSAMPLE_ANALYSIS_RESULT_H
 #define WALLSAMPLE_ANALYSIS_RESULT_H
 
+#include "wallsample/analysis/own_code.h"
 #include "wallsample/analysis/view.h"
 
 /*
@@ -17,7 +18,7 @@ struct top_row {
 	/* In ns; a recursive function counts once for each stack. */
 	int64_t flat[WEIGHT_COUNT], cum[WEIGHT_COUNT];
 	/*
-	 * cum[WEIGHT_OVERHEAD] / busy_ns is the estimated average parallelism of the function.
+	 * cum[WEIGHT_CPU] / busy_ns is the estimated average parallelism of the function.
 	 * busy_ns is the part of cum[WEIGHT_LATENCY] of samples with a runnable thread, or more if
 	 * the quotient would otherwise exceed the highest observed parallelism. 0 if
 	 * view_splits_runnable().
@@ -102,8 +103,11 @@ void top_table_make_program(const struct view *view, enum weight sort, struct to
 void top_table_release(struct top_table *table);
 void state_table_make(const struct view *view, struct state_table *out);
 void thread_table_make(const struct view *view, struct thread_table *out);
-/* Lists units instead of threads: see view_unit(). */
-void thread_table_make_units(const struct view *view, struct thread_table *out);
+/* Lists units instead of threads: see view_unit(). `code` has the ranks of the functions of the
+ * view: `top` is then the program's own function in which the unit ran or waited for most of the
+ * time. If `code` is NULL, `top` is the leaf with the most time. */
+void thread_table_make_units(const struct view *view, const struct own *code,
+			     struct thread_table *out);
 void thread_table_release(struct thread_table *table);
 void unnamed_table_make(const struct view *view, struct unnamed_table *out);
 

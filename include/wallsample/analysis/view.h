@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "wallsample/analysis/filter.h"
+#include "wallsample/analysis/process_title.h"
 #include "wallsample/base/base.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/profile/run_stats.h"
@@ -19,13 +20,14 @@
 /* X(NAME, word): the keys by which frames are distinguished */
 #define VIEW_KEYS(X)                                                                               \
 	X(FUNCTION, "function")                                                                    \
-	X(LINE, "line")     /* a function and a line: "render (page.c:123)" */                     \
-	X(MODULE, "module") /* adjacent frames of one module become one frame */                   \
-	X(SOURCE, "source") /* adjacent frames of one source file become one frame */              \
-	X(THREAD, "thread") /* each sample has one frame, its thread: "name-tid" */                \
-	X(STATE, "state")   /* each sample has one frame, its state: "[sleeping in futex]" */      \
-	X(LOCK, "lock")     /* each sample has one frame, its wait: "[mutex table_lock]" */        \
-	X(GIL, "gil")       /* each sample has one frame, its relation to a GIL: "[has GIL]" */
+	X(LINE, "line")       /* a function and a line: "render (page.c:123)" */                   \
+	X(MODULE, "module")   /* adjacent frames of one module become one frame */                 \
+	X(SOURCE, "source")   /* adjacent frames of one source file become one frame */            \
+	X(THREAD, "thread")   /* each sample has one frame, its thread: "name-tid" */              \
+	X(PROCESS, "process") /* each sample has one frame, its process: "title (pid)" */          \
+	X(STATE, "state")     /* each sample has one frame, its state: "[sleeping in futex]" */    \
+	X(LOCK, "lock")       /* each sample has one frame, its wait: "[mutex table_lock]" */      \
+	X(GIL, "gil")         /* each sample has one frame, its relation to a GIL: "[has GIL]" */
 
 enum view_key {
 #define X(name, text) VIEW_BY_##name,
@@ -36,11 +38,10 @@ enum view_key {
 
 /* Returns the word of VIEW_KEYS: "function". The key must not be VIEW_BY_ADDRESS. */
 const char *view_key_word(enum view_key key);
-/*
- * True if, with this key, each sample has a single frame that is not code: its thread, state, lock
- * or GIL.
- */
+/* True if, with this key, each sample has a single frame that is not code, such as its thread. */
 bool view_key_is_of_sample(enum view_key key);
+/* True if, with this key, each frame is a function, or a line of one. */
+bool view_key_is_of_function(enum view_key key);
 
 /*
  * What a frame stands for, by the view's key: a function, which is one name in one module; or a
@@ -147,7 +148,7 @@ size_t view_function_count(const struct view *view);
 const struct view_function *view_function(const struct view *view, uint32_t id);
 /*
  * True if samples of running threads are separated from samples of threads that waited for a CPU:
- * the filter selects only one of the two states, or the key gives them different frames. Overhead
+ * the filter selects only one of the two states, or the key gives them different frames. CPU
  * divided by Latency is then not the parallelism.
  */
 bool view_splits_runnable(const struct view *view);

@@ -145,11 +145,11 @@ char *file_read_text(int dirfd, const char *name, size_t limit, size_t *length);
 /* Stores the decimal number at the beginning of such a file. Returns false if there is none. */
 bool file_read_number(int dirfd, const char *name, uint64_t *value);
 
-/*
- * Reads `size` bytes at `offset` of an open file, with as many calls of pread(2) as needed.
- * Returns the number of bytes read: fewer than `size` at the end of the file or after an error.
- */
+/* Reads `size` bytes at `offset` of an open file, with as many calls of pread(2) as needed. Returns
+ * the number of bytes read: fewer than `size` at the end of the file or after an error. */
 size_t file_read_at(int fd, uint64_t offset, void *to, size_t size);
+/* Writes all bytes, whatever signals arrive. Returns false with errno set after an error. */
+bool file_write_all(int fd, const char *text, size_t length);
 
 /*
  * Opens the file of the O_PATH descriptor `named` for reading. The target chose the name of the

@@ -3,6 +3,8 @@
 #ifndef WALLSAMPLE_BASE_CGROUP_H
 #define WALLSAMPLE_BASE_CGROUP_H
 
+#include <stddef.h>
+
 /*
  * A resource that control groups limit. v1() and v2() get an O_PATH descriptor of the directory of
  * a group, in the hierarchy of that version, and return its limit, or what is left of it, in a unit
@@ -20,6 +22,10 @@ struct cgroup_limit {
  * Returns INFINITY if no group has a limit, or the file cannot be read.
  */
 double cgroup_least(int dirfd, const struct cgroup_limit *limit);
+
+/* As cgroup_least(), and stores the path of the group with that value below its mount point, cut to
+ * `size` bytes, in `group`: "/system.slice/shop.service"; "" if no group has a limit. */
+double cgroup_least_group(int dirfd, const struct cgroup_limit *limit, char *group, size_t size);
 
 /* As cgroup_least(), for the groups of wallsample. */
 double cgroup_own_least(const struct cgroup_limit *limit);

@@ -48,9 +48,8 @@ struct option_range {
 	uint64_t least, most;
 };
 
-/* Speed-ups in [0, 1] in ascending order; the first is 0. */
 struct option_speedups {
-	double value[CAUSAL_SPEEDUPS_MOST];
+	double value[CAUSAL_SPEEDUPS_MOST]; /* in [0, 1], in ascending order; the first is 0 */
 	size_t count;
 };
 
@@ -61,12 +60,13 @@ struct options {
 	bool *given;          /* by row of option_table: true if given; NULL: no option was given */
 	char *words;          /* the program's arguments, joined by spaces */
 	char *const *command; /* command to start: after "--", ended by NULL; NULL: no "--" */
-	uint64_t pid;         /* 0: not given */
+	struct id_list pids;  /* of processes, each once; pids.id is owned */
 	const char *name;
+	struct text_list cgroups, containers;
 	const char *core; /* the path of a core file; NULL: the target is a process */
 	const char *exe;
-	bool keep_root;
-	uint64_t duration_ns; /* 0: until Ctrl-C or the end of the target */
+	bool all, children, keep_root; /* all of `name`; descendants, too */
+	uint64_t duration_ns;          /* 0: until Ctrl-C or the end of the target */
 	double rate_hz;
 	bool no_jitter;
 	const char *output; /* NULL or "-": stdout */
@@ -97,11 +97,9 @@ struct options {
 	struct text_list progress;
 	regex_t *select; /* names of candidates; NULL: those with the most Latency are chosen */
 	enum causal_match match;
-	uint64_t candidates;
+	uint64_t candidates, tick_ns, experiment_ns, profile_ns;
 	struct option_speedups speedups;
-	uint64_t tick_ns, experiment_ns, profile_ns;
-	double precision;                      /* percentage points */
-	double max_hold;                       /* percent of the run */
+	double precision, max_hold;            /* percentage points; percent of the run */
 	bool intrusive;                        /* hardware breakpoints are permitted */
 	unsigned verbose;                      /* how many times -v was given */
 	bool quiet, version, help, whole_help; /* whole_help: --help, and not -h */
@@ -137,7 +135,7 @@ enum option_type {
 	OPTION_TEXTS,    /* struct text_list: each occurrence appends one text */
 	OPTION_REGEX,    /* regex_t *, an extended regular expression, compiled */
 	OPTION_NUMBER,   /* uint64_t in [min, max] */
-	OPTION_PID,      /* uint64_t, the id of one process */
+	OPTION_PIDS,     /* struct id_list: "812,813", each id once */
 	OPTION_FRACTION, /* double in [min, max] */
 	OPTION_DURATION, /* uint64_t in ns; the argument is in [min, max] seconds */
 	OPTION_SIZE,     /* uint64_t bytes in [min, max] */
@@ -165,7 +163,9 @@ struct option_row {
 	const char *unit;           /* "Hz", "seconds"; NULL: the value has no unit */
 	const char *fallback;       /* the default as an argument; NULL: the field stays all zero */
 	const char *const *choices; /* OPTION_CHOICE: words by value of the enum, then NULL */
-	unsigned commands; /* FOR_… bits of commands that take the option; 0: FOR_REPORTS */
+	const char *former; /* an earlier word, still accepted, for former_choice; or NULL */
+	int former_choice;  /* the value of `choices` that `former` selects */
+	unsigned commands;  /* FOR_… bits of commands that take the option; 0: FOR_REPORTS */
 	enum option_selection selects;
 	const char *no_core; /* why the option does not work on core files; NULL: it works */
 	bool hidden;         /* the option is in the manual but not in --help */

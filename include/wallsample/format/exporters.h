@@ -14,7 +14,10 @@ extern const struct exporter exporter_pprof;
 extern const struct exporter exporter_json;
 extern const struct exporter exporter_chrome;
 extern const struct exporter exporter_speedscope;
+extern const struct exporter exporter_firefox;
 extern const struct exporter exporter_perf;
+extern const struct exporter exporter_perf_data;
+extern const struct exporter exporter_hotspot;
 extern const struct exporter exporter_svg;
 extern const struct exporter exporter_coz;
 

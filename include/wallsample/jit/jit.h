@@ -9,7 +9,8 @@
  * All files are read once more for a report.
  *
  * Code moves, and other code replaces it. When a read of the files finds that code has replaced
- * other code, a new epoch begins. Epochs are numbered from 0 on. A sample stores the number of an
+ * other code, a new epoch begins. Epochs are numbered from 0 on, those of all processes together
+ * (struct jit_epochs). A sample stores the number of an
  * epoch in which the name of its code can be found (jit_epoch_at).
  */
 #ifndef WALLSAMPLE_JIT_JIT_H
@@ -25,10 +26,21 @@
 
 struct jit;
 
+/* The numbers of the epochs of several processes. An epoch belongs to one process: by it, a name is
+ * found in the table of the right process. */
+struct jit_epochs;
+struct jit_epochs *jit_epochs_create(void);
+/* Accepts NULL. To be called after jit_free() for all tables. */
+void jit_epochs_free(struct jit_epochs *epochs);
+/* Returns the table of the process that the epoch belongs to; NULL: there is none any more. */
+const struct jit *jit_epochs_find(const struct jit_epochs *epochs, uint32_t epoch);
+
 /* Makes an empty table of the names of a process's generated code; opens no file with names yet.
  * The arguments are borrowed until jit_free(). One warning for each file that is incomplete or not
- * accepted is written to `log`. The result must be freed with jit_free(), which accepts NULL. */
-struct jit *jit_create(const struct process *process, struct maps *maps, const struct log *log);
+ * accepted is written to `log`. `epochs` numbers the epochs; NULL: there is only one process. The
+ * result must be freed with jit_free(), which accepts NULL. */
+struct jit *jit_create(const struct process *process, struct maps *maps, const struct log *log,
+		       struct jit_epochs *epochs);
 void jit_free(struct jit *jit);
 
 /* Searches for files and reads them, for at most 50 ms of CPU time for each kind of file. Must be
@@ -44,13 +56,13 @@ void jit_tick(struct jit *jit, uint64_t now_ns, bool outstanding);
  * is not enough, a warning says that names are missing. */
 void jit_refresh(struct jit *jit);
 
-/* Returns the current epoch. The first epoch is 0; the number grows when code replaces other
- * code. */
+/* Returns the current epoch. The number grows when code replaces other code. */
 uint32_t jit_epoch(const struct jit *jit);
 
-/* Returns the epoch in which the entry of the current code at the address was read from its file; 0
- * when no code is known there. jit_find() finds the same name in this epoch as in jit_epoch().
- * Samples store this epoch, because it does not change when code at other addresses is replaced. */
+/* Returns the epoch in which the entry of the current code at the address was read from its file;
+ * the first epoch of the process when no code is known there. jit_find() finds the same name in
+ * this epoch as in jit_epoch(). Samples store this epoch, because it does not change when code at
+ * other addresses is replaced. */
 uint32_t jit_epoch_at(const struct jit *jit, uint64_t address);
 
 struct jit_symbol {

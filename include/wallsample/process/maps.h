@@ -121,4 +121,8 @@ void mapping_place(struct mapping *mapping, const struct module *module, uint64_
 bool mapping_is_of_code(const struct image *image, const struct mapping *mapping,
 			uint64_t page_size);
 
+/* True if the process has an executable mapping whose code may be made at run time: memory without
+ * a file, or a file that is not an ELF file. Reads nothing. */
+bool maps_have_generated_code(const struct maps *maps);
+
 #endif

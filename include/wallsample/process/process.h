@@ -22,12 +22,15 @@
  * kernel's include/linux/threads.h. */
 #define PROCESS_ID_LIMIT 4194304
 
+/* Size of a command name, with its terminating zero. */
+#define PROCESS_COMM_SIZE 64
+
 struct process {
 	pid_t pid;
 	int dirfd;           /* descriptor of /proc/PID */
 	int taskfd;          /* descriptor of /proc/PID/task */
 	uint64_t start_time; /* when it started, in clock ticks since boot: field 22 of stat */
-	char comm[64];       /* command name, raw bytes */
+	char comm[PROCESS_COMM_SIZE]; /* command name, raw bytes */
 	/* first 4 KiB of the command line, its words joined by spaces; "[comm]" if it is empty */
 	char *cmdline;
 	char *exe; /* target of the link /proc/PID/exe; "" if not readable */
@@ -41,8 +44,16 @@ struct process {
 int process_open(pid_t pid, struct process **out, struct error *err);
 void process_free(struct process *process);
 
+/* Reads the present command line: first 4 KiB, its words joined by spaces; "[comm]" if it is empty.
+ * The caller frees the result. */
+char *process_read_cmdline(const struct process *process, const char *comm);
+
 /* Stores the real user id of the process. Returns false when it cannot be read. */
 bool process_read_uid(const struct process *process, uid_t *uid);
+
+/* Stores the permitted capabilities of the process: bit n stands for capability n of
+ * capabilities(7). Returns false when they cannot be read. */
+bool process_read_capabilities(const struct process *process, uint64_t *permitted);
 
 /* Stores the user id on whose behalf wallsample runs: its effective user id, or, for root,
  * SUDO_UID. Returns false for root without a valid SUDO_UID of another user. */
@@ -58,12 +69,15 @@ const char *user_name(uid_t uid, char *to);
 /* Fields of a thread's stat line, with their numbers in proc_pid_stat(5). */
 struct task_stat {
 	pid_t tid;
-	char comm[64];
+	char comm[PROCESS_COMM_SIZE];
 	char state;                          /* field 3: R, S, D, T, t, Z, X or I */
 	pid_t ppid;                          /* field 4 */
+	pid_t group, session;                /* fields 5, 6 */
 	uint32_t num_threads;                /* field 20 */
 	uint64_t minor_faults, major_faults; /* fields 10, 12 */
 	uint64_t user_ticks, system_ticks;   /* fields 14, 15: CPU time in 1/_SC_CLK_TCK s */
+	/* fields 16, 17: CPU time of ended children, in the same unit */
+	uint64_t children_user_ticks, children_system_ticks;
 	uint64_t start_time;  /* field 22: when it started, in clock ticks since boot */
 	uint64_t flags;       /* field 9: PF_KTHREAD is 0x00200000 */
 	uint64_t start_stack; /* field 28: bottom of the first thread's stack; 0: unknown */
@@ -99,12 +113,31 @@ bool process_read_task_use(const struct process *process, pid_t tid, struct task
  * cannot be read. Callers then take thread ids in the memory of the process as valid in the
  * namespace of wallsample. */
 bool process_shares_pid_namespace(const struct process *process);
+/* Returns the number of the pid namespace of the process (its inode); 0: it cannot be read. */
+uint64_t process_pid_namespace(const struct process *process);
 /* Returns the id of the thread in the innermost of its pid namespaces; 0: not known. */
 pid_t process_inner_tid(const struct process *process, pid_t tid);
+/*
+ * Finds the living thread, of any process, whose id is `inner` in the pid namespace of `process`.
+ * Returns its id in wallsample's pid namespace; 0 if there is no such thread, or it has no id
+ * there; -1 if the namespaces differ and the kernel does not translate ids (before Linux 6.11).
+ */
+pid_t process_translate_tid(const struct process *process, pid_t inner);
+/* Stores the id and the command name of the process to which a thread of any process belongs.
+ * Returns false when there is no living thread with this id. */
+bool process_of_thread(pid_t tid, pid_t *pid, char comm[PROCESS_COMM_SIZE]);
 
 /* Stores the CPU time of all threads of the process, including threads that have ended. Returns
  * false when it is not known. */
 bool process_read_cpu_ns(const struct process *process, uint64_t *cpu_ns);
+/*
+ * Stores the CPU time of the children of the process that have ended and for which it has waited
+ * (wait(2)), including the children that these had waited for (fields 16 and 17 of stat, truncated
+ * to 1/_SC_CLK_TCK s each). Children that the kernel reaps itself, because the process ignores
+ * SIGCHLD, are not included, nor are children that ended under another parent. Returns false when
+ * the process has been reaped.
+ */
+bool process_read_children_cpu_ns(const struct process *process, uint64_t *cpu_ns);
 
 /*
  * Stores the thread ids of the process in ascending order in *tids, an array from xgrow with room
@@ -147,6 +180,9 @@ unsigned process_allowed_cpus(const struct process *process);
 /* Returns the smallest CPU quota of the cgroups of the process as a number of CPUs, such as 0.1;
  * INFINITY if there is none. */
 double process_cpu_quota(const struct process *process);
+/* Returns the same value, and stores in `group` the path of the cgroup with that quota below its
+ * mount point, cut to `size` bytes; "" if no cgroup has a quota. */
+double process_cpu_group(const struct process *process, char *group, size_t size);
 /* Returns the CPU quota of wallsample's own cgroups as a number of CPUs, such as 0.1; INFINITY if
  * there is none. */
 double cpus_own_quota(void);

@@ -7,9 +7,10 @@
  * different entries, not with time: a thousand sleeping threads need as much memory after ten
  * minutes as after ten seconds.
  *
- * Texts, frames, stacks, threads, waits and entries have ids 0, 1, 2, ... that never change. A
- * pointer to a text is valid until profile_free, a pointer to another of these objects until the
- * next object of its kind is added. In this header "task" means a green task (green_task.h).
+ * Texts, frames, stacks, processes, threads, waits and entries have ids 0, 1, 2, ... that never
+ * change. A pointer to a text is valid until profile_free, a pointer to another of these objects
+ * until the next object of its kind is added. In this header "task" means a green task
+ * (green_task.h).
  */
 #ifndef WALLSAMPLE_PROFILE_PROFILE_H
 #define WALLSAMPLE_PROFILE_PROFILE_H
@@ -20,35 +21,10 @@
 #include <sys/types.h>
 
 #include "wallsample/profile/profile_frame.h"
+#include "wallsample/profile/profile_thread.h"
 #include "wallsample/profile/profile_wait.h"
 #include "wallsample/runtime/gil.h"
 #include "wallsample/thread/state.h"
-
-#define THREAD_NONE UINT32_MAX
-
-/*
- * A thread, or a green task, which a language runtime schedules on threads (green_task.h). The
- * samples of a thread that runs a task are samples of the task. Beyond a limit of the sampler,
- * threads of the same name, or tasks with the same first function, share a record.
- */
-struct profile_thread {
-	pid_t tid;           /* 0 for a task and for a shared record */
-	uint64_t start_time; /* distinguishes threads with the same tid */
-	/* id of a text: the thread's last name; for a task, green_task_words.noun of its runtime */
-	uint32_t name;
-	/* The members below are used for tasks only. */
-	bool is_green;
-	bool system;         /* the task belongs to the runtime */
-	uint64_t green_id;   /* 0 for a shared record of tasks */
-	uint32_t entry;      /* frame of the task's first function, or FRAME_NONE */
-	uint32_t created_at; /* frame that created the task, or FRAME_NONE */
-	uint64_t creator;    /* green_id of the task that created it; 0: not known */
-	/*
-	 * Time in ns that the task had waited at its last sample, as its runtime estimates; 0: not
-	 * known. A recording does not store it.
-	 */
-	uint64_t waiting_ns;
-};
 
 /*
  * X(NAME, title, word): the weights of a sample. `title` is for readers, `word` for options and
@@ -57,16 +33,16 @@ struct profile_thread {
  * threads that are on a CPU.
  *
  * WALL is dt in any state. Its sum is the number of threads times the elapsed time.
- * OVERHEAD is dt for a thread on a CPU, else 0. Its sum is the CPU time. Corrections
+ * CPU is dt for a thread on a CPU, else 0. Its sum is the CPU time. Corrections
  * (profile_correct) make it that of the kernel's count, and WALL of each state accordingly.
  * LATENCY is dt / r for a runnable thread, else 0. Its sum is the elapsed time: if no thread is
  * runnable, dt is added to the thread whose wait ends first (PROFILE_GAP in profile_frame.h).
  *
- * Overhead divided by Latency of a function is the average parallelism while the function ran.
+ * CPU divided by Latency of a function is the average parallelism while the function ran.
  */
 #define WEIGHTS(X)                                                                                 \
 	X(WALL, "Wall", "wall")                                                                    \
-	X(OVERHEAD, "Overhead", "overhead")                                                        \
+	X(CPU, "CPU", "cpu")                                                                       \
 	X(LATENCY, "Latency", "latency")
 
 enum weight {
@@ -128,23 +104,6 @@ struct profile *profile_create(void);
 void profile_free(struct profile *profile);
 
 /*
- * Returns the id of the thread with this tid and start time, and sets its name. A thread that the
- * profile does not have is added.
- */
-uint32_t profile_add_thread(struct profile *profile, pid_t tid, uint64_t start_time,
-			    const char *name);
-/*
- * Returns the id of the record for a task. Tasks have the same record if their name, entry and
- * green_id, and the address of the task's structure in the target, are equal; the address is
- * ignored if green_id is 0, which makes a shared record. A record that the profile does not have is
- * added as a copy of *task.
- */
-uint32_t profile_add_green(struct profile *profile, const struct profile_thread *task,
-			   uint64_t address);
-void profile_set_waiting(struct profile *profile, uint32_t task, uint64_t waiting_ns);
-void profile_rename_thread(struct profile *profile, uint32_t thread, const char *name);
-
-/*
  * Adds samples and returns the id of their entry. Samples and weights may be negative, and so may
  * the sums. For example, a thread that is not observed at each tick has run since its last
  * observation: the new sample gets the mean interval between observations as its weight, and the
@@ -174,13 +133,12 @@ void profile_set_ready(struct profile *profile, uint32_t ready);
 
 /*
  * Changes the times of the rows of profile_parallelism so that their CPU times sum up to the
- * Overhead of all entries, which the kernel has counted (run_stats.calibrated). Of all
+ * CPU of all entries, which the kernel has counted (run_stats.calibrated). Of all
  * distributions with this mean, the result is the one nearest to that of the ticks (least relative
  * entropy: each time is multiplied by a power of one number). May be called again after additions.
  */
 void profile_calibrate_parallelism(struct profile *profile);
 
-size_t profile_thread_count(const struct profile *profile);
 size_t profile_entry_count(const struct profile *profile);
 uint64_t profile_tick_count(const struct profile *profile);
 uint64_t profile_wall_ns(const struct profile *profile);   /* sum of the spans of all ticks */
@@ -193,7 +151,6 @@ uint32_t profile_ready_most(const struct profile *profile);
 size_t profile_parallelism_count(const struct profile *profile);
 const struct profile_parallelism *profile_parallelism(const struct profile *profile,
 						      size_t parallelism);
-const struct profile_thread *profile_thread(const struct profile *profile, uint32_t id);
 const struct profile_entry *profile_entry(const struct profile *profile, size_t index);
 
 #endif

@@ -16,6 +16,13 @@
 /* Text of the outermost frame of a gap. A gap is time in which no thread was runnable. */
 #define PROFILE_GAP "[waiting]"
 
+/* Text of the only frame in place of the stack of a lock holder that the lock does not record. */
+#define PROFILE_UNRECORDED_HOLDER "[unknown: the lock records no owner]"
+/* The same for a lock that had no holder, and the beginning of "[held by NAME (PID)]", the text for
+ * a holder in a process that is not sampled. */
+#define PROFILE_FREE_LOCK "[free or being handed over]"
+#define PROFILE_HELD_BY "[held by "
+
 /*
  * Texts of the only frame of a thread's time that the kernel has counted and for which there is no
  * sample, by the state of the thread; and the name of the record that has the CPU time of threads
@@ -25,6 +32,8 @@
 #define PROFILE_UNSAMPLED_QUEUE "[wait for a CPU without a sample]"
 #define PROFILE_UNSAMPLED_BLOCKED "[blocked time without a sample]"
 #define PROFILE_ENDED_THREADS "[ended threads]"
+/* Name of the record that has the CPU time of children that ended before they were seen. */
+#define PROFILE_UNSAMPLED_CHILDREN "[children not sampled]"
 
 /*
  * X(NAME, text): the kinds of named frames. A named frame has a text in place of code. If `text`

@@ -70,6 +70,10 @@ struct run_division {
 
 #define OTHERS_NONE "none"
 
+/* Sizes of texts in struct run_stats. */
+#define RUNTIMES_TEXT_SIZE 128
+#define UNREAD_TEXT_SIZE 512
+
 /*
  * A thread sample is one thread at one tick. "Task" means a green task (green_task.h); a sample of
  * a waiting task counts as a thread sample.
@@ -151,15 +155,22 @@ struct run_stats {
 	/* Number and sum of the pauses of half a second or more in which wallsample did not run: it
 	 * was stopped or frozen, or had no CPU. elapsed_ns includes them. */
 	uint64_t absences, absent_ns;
+	/* CPU time of child processes that ended before they were seen; their number is not
+	 * known. */
+	uint64_t unsampled_ns;
 	bool calibrated; /* the weights of all samples agree with the kernel's count of CPU time */
-	bool execed;     /* the target called exec during the run */
-	char runtimes[128]; /* text of runtimes_describe_all (runtime.h); "": no runtime */
-	char unread[512];   /* text of runtimes_unread_all (runtime.h); "": all were read */
+	bool execed;     /* a process called exec during the run */
+	/* Texts of runtimes_describe_all and runtimes_unread_all (runtime.h); "": no runtime, and
+	 * all were read. */
+	char runtimes[RUNTIMES_TEXT_SIZE], unread[UNREAD_TEXT_SIZE];
 	/* Mean number of CPUs of the machine that were busy with anything; 0: not known. */
 	double machine_busy;
 	/* Text of programs_add_busy (programs.h): other programs that used the CPUs; OTHERS_NONE:
 	 * no other program did; "": not known. */
 	char others[256];
+	/* Path of the control group with the smallest limit on CPU time (process_cpu_group); "":
+	 * none. */
+	char cpu_group[256];
 	int child_status;  /* status as wait(2) returns it, valid if child_exited is true */
 	bool child_exited; /* the target was a child of wallsample and has exited */
 };

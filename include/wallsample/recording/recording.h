@@ -33,7 +33,7 @@
  * schema version that can be read.
  */
 #define RECORDING_APPLICATION_ID 0x77736462
-#define RECORDING_SCHEMA 7
+#define RECORDING_SCHEMA 8
 #define RECORDING_SCHEMA_OLDEST 5
 
 /* What SQLite appends to the name of a database for its write-ahead log:

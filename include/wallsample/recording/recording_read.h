@@ -35,7 +35,7 @@ struct recording_info {
 	uint64_t clock_ns;  /* CLOCK_MONOTONIC at the beginning of the first tick; 0: not known */
 	/* Each text is "" if it is not known. */
 	const char *comm, *cmdline, *host, *machine, *kernel, *version, *command, *runtime, *unread,
-		*others;
+		*others, *cpu_group;
 	double rate_hz;
 	uint32_t cpus;
 	bool ended; /* the recording is complete; else its writer was killed or still writes */
@@ -58,7 +58,7 @@ const struct recording_info *recording_info(const struct recording *recording);
  *
  * If only some ticks of a row of samples are selected, its samples and weights are multiplied by
  * the share that the selected ticks have in a sum over all ticks of the row. For the samples, wall
- * and overhead this is the sum of dt, the span of a tick; for the latency of a runnable thread, the
+ * and CPU time this is the sum of dt, the span of a tick; for the latency of a runnable thread, the
  * sum of dt / number of runnable threads; for the latency of a waiting thread, the sum of dt over
  * the ticks without a runnable thread.
  */

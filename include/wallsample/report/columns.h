@@ -68,6 +68,13 @@ void columns_cell_text(const struct columns *table, size_t cell, size_t width, s
 /* Stores in widths[] the width of each column when the whole table may be `width` cells wide. */
 void columns_measure(const struct columns *table, size_t width, size_t *widths);
 /*
+ * Lowers widths[] until the whole table is at most `width` cells wide, or until no column of text
+ * is wider than 16 cells. The widest column of text is narrowed first. left_out[] is true for the
+ * columns that are not written.
+ */
+void columns_narrow(const struct columns *table, const bool *left_out, size_t width,
+		    size_t *widths);
+/*
  * Writes titles and rows as lines. A line exceeds `width` cells only if the other columns leave
  * less than 16 cells for the last one.
  */

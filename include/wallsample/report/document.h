@@ -7,7 +7,7 @@
  * blocks: the library escapes them for each format. Raw output, which the library does not escape
  * (the start and end of a page, bars, plots), consists of constants of wallsample and of numbers
  * that wallsample has computed. The one exception is the figure of the HTML page: it has names in
- * raw output, as escaped JSON (src/web/html_data.c).
+ * raw output, as escaped JSON (src/web/html_data.c) and as escaped text of an SVG (flame_draw()).
  */
 #ifndef WALLSAMPLE_REPORT_DOCUMENT_H
 #define WALLSAMPLE_REPORT_DOCUMENT_H
@@ -38,7 +38,7 @@ struct document {
 	cmark_node *item; /* the item of the last field in `list`; NULL if `list` is NULL */
 	/* the list of items below the last field; NULL: the field has no items */
 	cmark_node *items;
-	/* the node to add at the first call of page_ops.section, before its heading; then NULL */
+	/* the node that page_ops.figure adds; then NULL */
 	cmark_node *figure;
 };
 

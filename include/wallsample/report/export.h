@@ -29,6 +29,15 @@ enum export_time {
 	EXPORT_TIME,     /* always: the format needs a recording */
 };
 
+/* How to get names that functions lack; NULL: no advice. */
+struct names_advice {
+	char *files;     /* of functions in files: a sentence */
+	char *generated; /* of code generated at run time: "Java: jcmd 4711 Compiler.perfmap" */
+	/* advice for the module that lacks most names, to stand in parentheses: "names are in
+	 * nginx-dbgsym", or the text of `generated` */
+	char *brief;
+};
+
 struct export_input {
 	const struct view *view;
 	/* The loaded recordings of the view, for formats that show time. NULL: there are none, or
@@ -42,12 +51,9 @@ struct export_input {
 	const struct view *functions;
 	/* A view by line, for the source lines of a first screen. NULL: without source lines. */
 	const struct view *lines;
-	const struct process *process;
-	/* the processes of several recordings, of which `process` is the first */
-	struct process *const *processes;
-	size_t process_count;          /* 0: the input is no recording */
-	const struct modules *modules; /* the modules of the process; NULL: not known */
-	const char *names_hint; /* a sentence on how to get missing symbols; NULL: no advice */
+	const struct process *process;     /* the first process; the profile has all of them */
+	const struct modules *modules;     /* the modules of the process; NULL: not known */
+	const struct names_advice *advice; /* how to get missing names; NULL: no advice */
 	const struct run_stats *stats;
 	uint64_t began_ns; /* CLOCK_REALTIME at the start of sampling; 0: not known */
 	enum run_end end;
@@ -105,6 +111,17 @@ struct export_subject {
 	const struct causal_input *causal;
 };
 
+/* Options that only some formats have. Every other option changes what is sampled, or which samples
+ * are selected, and works with all formats. */
+#define EXPORT_BY (1u << 0)       /* --by function, line and module, and --lines */
+#define EXPORT_BY_OTHER (1u << 1) /* --by lock and thread */
+#define EXPORT_THREADS (1u << 2)  /* -t */
+#define EXPORT_LIMIT (1u << 3)    /* -n */
+#define EXPORT_SORT (1u << 4)     /* --sort */
+#define EXPORT_CALLERS (1u << 5)  /* --tree and --focus, and --full */
+/* The options of the formats of a complete report. */
+#define EXPORT_REPORT (EXPORT_BY | EXPORT_BY_OTHER | EXPORT_THREADS | EXPORT_LIMIT | EXPORT_SORT)
+
 struct exporter {
 	const char *name;    /* "folded" */
 	const char *help;    /* a short description for --help */
@@ -114,7 +131,7 @@ struct exporter {
 	enum export_time time;
 	bool in_words;      /* the output has causes and places: needs functions and lines */
 	bool by_address;    /* input->view must have the key VIEW_BY_ADDRESS */
-	bool has_callers;   /* the output shows the call tree (--tree) and callers (--focus) */
+	unsigned options;   /* the options that change a report in this format: EXPORT_BY … */
 	const char *absent; /* why this build lacks the format, a sentence; NULL: it is built in */
 	/*
 	 * The functions below write to `out`, which the caller checks for errors. They are called
@@ -135,5 +152,12 @@ struct exporter {
 	void (*write_causal)(const struct causal_input *input, FILE *out);
 	const char *causal_help; /* replaces `help` for causal profiles; NULL: `help` is used */
 };
+
+/* True if the input is of a live run whose process has not exited. */
+static inline bool
+export_is_live(const struct export_input *input)
+{
+	return input->note == NULL && input->end != RUN_END_EXITED;
+}
 
 #endif

@@ -36,8 +36,11 @@ void json_stream_open(struct json_stream *stream, FILE *out);
 /* Ends the outermost object and releases the stream. `out` stays open. */
 void json_stream_close(struct json_stream *stream);
 
-/* Writes a value, and frees it. */
+/* Writes a value, and frees it. NULL, a value that could not be made, such as a number that is not
+ * finite, is written as null. */
 void json_stream_put(struct json_stream *stream, const char *name, json_t *value);
+/* Writes a time in milliseconds as a decimal number, without a rounding error. */
+void json_stream_put_ms(struct json_stream *stream, const char *name, uint64_t ns);
 void json_stream_begin_object(struct json_stream *stream, const char *name);
 void json_stream_begin_list(struct json_stream *stream, const char *name);
 /* Ends the innermost open object or list. */

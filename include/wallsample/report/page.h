@@ -35,6 +35,8 @@ struct page_ops {
 	/* Writes a cause, numbered from 1, and a line below it. The label of a line may be "". */
 	void (*cause)(struct page *page, size_t number, const char *title, const char *text);
 	void (*detail)(struct page *page, const char *label, const char *text);
+	/* Writes the picture of the report, if the page has one. */
+	void (*figure)(struct page *page);
 	/* Begins a part of the report. A terminal shows an empty line instead of the name. */
 	void (*section)(struct page *page, const char *name);
 	void (*heading)(struct page *page, const char *text);

@@ -4,7 +4,7 @@
  * one time.
  *
  * A row of a view sums over many ticks, so it has no single parallelism. The recordings of the
- * profile list the ticks of each row, and the parallelism of each tick. Wall and Overhead are split
+ * profile list the ticks of each row, and the parallelism of each tick. Wall and CPU are split
  * in proportion to the durations of the row's ticks at each parallelism, Latency in proportion to
  * these durations divided by the number of runnable threads. The parts sum to the row; they are
  * estimates if a thread was sampled less than once per tick.

@@ -30,6 +30,7 @@ struct plot {
 	/* The y axis, set by plot_scale(): `bottom` and `top` are multiples of `step`, the
 	 * distance between labels; bottom <= 0 <= top. */
 	double bottom, top, step;
+	const char *verdict; /* causal_verdict_word() of the curve: palette.css has its colours */
 };
 
 /* Sets the y axis so that it includes low, high and 0. Both arguments are finite. */

@@ -16,6 +16,8 @@ struct quantity {
 
 /* Returns "12.34s", "120ms", "1.5ms", "12us" or "1.5us"; "0" if `ns` is not above 0. */
 struct quantity quantity_time(int64_t ns);
+/* Formats a time that may be long: "12.30s", "5m 20s", "3h 12m", "2d 4h". */
+struct quantity quantity_duration(uint64_t ns);
 /* Returns "12,345,678". */
 struct quantity quantity_count(uint64_t count);
 /* Returns `count` and its noun, "1 thread" or "1,200 threads". A noun has at most 64 bytes. */

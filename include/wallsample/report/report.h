@@ -41,6 +41,9 @@ void report_add_others(const struct export_input *input, struct strbuf *out);
 
 /* Returns an object with the pid, name and command_line of the process. */
 json_t *json_process(struct json_stream *stream, const struct process *process);
+/* As json_process, of a process of a profile. */
+json_t *json_profile_process(struct json_stream *stream, const struct profile *profile,
+			     uint32_t id);
 /*
  * If threads are excluded, sets object[key] to an object with the number of excluded threads, the
  * number of those that ended, and their CPU time. Otherwise does nothing.
@@ -70,6 +73,8 @@ void json_add_thread(struct json_stream *stream, const struct view *view, uint32
  * holders.
  */
 void report_json_first(const struct export_input *input, struct json_stream *stream);
+/* Writes the list "targets" of all processes, if there are several. */
+void report_json_processes(const struct export_input *input, struct json_stream *stream);
 /* Writes the list "states": the samples and the time of each state and system call. */
 void report_json_states(const struct view *view, struct json_stream *stream);
 /*

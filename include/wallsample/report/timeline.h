@@ -35,6 +35,8 @@ struct timeline_slice {
  * starts are whole seconds.
  */
 uint64_t timeline_base(const struct export_input *input, size_t recording);
+/* True if that clock is CLOCK_MONOTONIC. */
+bool timeline_is_monotonic(const struct export_input *input);
 
 /*
  * Calls `each` with all slices that the view selects, until `each` returns false: recording by

@@ -59,6 +59,8 @@ struct language_program {
 	 * Returns true for a function that the compiler wraps around the first function of a task.
 	 */
 	bool (*is_wrapper)(const char *function);
+	/* Returns the length of the part of a function's name that is its package. */
+	size_t (*package)(const char *function);
 	/* Returns true for a function that belongs neither to the runtime nor to the standard
 	 * library. */
 	bool (*is_own)(const char *function);
@@ -88,6 +90,9 @@ struct runtime_language {
 	 * language, and to installed packages, each ended by NULL; NULL: not known. A file with a
 	 * part of both is of a package. */
 	const char *const *library_files, *const *package_files;
+	/* Returns true for a function of a script that only starts an installed package. May be
+	 * NULL. */
+	bool (*is_launcher)(const char *function, const char *file);
 
 	/* Native functions of the interpreter that only call other functions. */
 	const struct plumbing_function *plumbing;
@@ -148,10 +153,14 @@ bool language_is_marker(const char *text);
 bool language_is_root(const char *text);
 /* Returns true for a file name, without directory, that many source files of a language have. */
 bool language_file_is_common(const char *name);
-/* What a source file of an interpreted program belongs to. */
+/* Returns true for the name of an interpreter's file, or of an extension for it: a name with the
+ * name of an interpreted language, as in "libpython3.11.so.1.0". */
+bool language_is_interpreter_file(const char *module);
+/* What a function of an interpreted program belongs to. */
 enum language_file { LANGUAGE_FILE_PROGRAM, LANGUAGE_FILE_PACKAGE, LANGUAGE_FILE_LIBRARY };
-/* Returns what the source file with this path belongs to, by the tables of all languages. */
-enum language_file language_file_kind(const char *path);
+/* Returns what a function of the source file with this path belongs to, by the tables of all
+ * languages. */
+enum language_file language_file_kind(const char *function, const char *path);
 
 /*
  * Returns the role of the native function according to the first language that knows it;
@@ -172,6 +181,9 @@ bool language_connects(const char *function);
 /* Returns the number of the row of the compiled language whose runtime has the function; -1: there
  * is none. */
 int language_of_runtime(const char *function);
+/* Returns the length of the part of a function's name that is its package; 0 for a function of a
+ * language's runtime. To be called for functions of tasks. */
+size_t language_package(const char *function);
 /* Returns true for a function that a compiler wraps around the first function of a task. */
 bool language_is_wrapper(const char *function);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler.h - samples a process: at each tick (by default 100 times a second) it observes threads,
+ * sampler.h - samples processes: at each tick (by default 100 times a second) it observes threads,
  * unwinds the stacks that may have changed, and adds the samples to the profile.
  *
  * Weight of a sample. Tick k accounts for a span dt(k) of the time that has passed: about the mean
@@ -47,16 +47,13 @@
 
 #include "wallsample/base/base.h"
 #include "wallsample/base/error.h"
-#include "wallsample/jit/jit.h"
-#include "wallsample/jit/jit_objects.h"
-#include "wallsample/process/maps.h"
-#include "wallsample/process/process.h"
 #include "wallsample/profile/profile.h"
 #include "wallsample/profile/run_stats.h"
 #include "wallsample/runtime/runtime.h"
 #include "wallsample/runtime/async_tasks.h"
 #include "wallsample/tracer/tracer_load.h"
 #include "wallsample/sampler/sampler_control.h"
+#include "wallsample/sampler/sampler_process.h"
 #include "wallsample/unwind/unwind.h"
 
 /* How to sample. */
@@ -90,20 +87,28 @@ struct sampler_config {
 	/* Green tasks have no samples of their own: the samples of a thread that runs a green task
 	 * are samples of the thread. */
 	bool threads_only;
-	/* run_stats.others is set. */
+	/* run_stats.others is set, and the command lines of processes are read again during the
+	 * run. */
 	bool names_others;
 };
 
 /* What to sample and where to put the samples. All pointers are borrowed until sampler_free. */
 struct sampler_context {
-	const struct process *process;
-	struct maps *maps;       /* mappings of the process */
+	/* the processes when the run begins, at least one; the array is read by sampler_create */
+	const struct sampler_process *process;
+	size_t process_count;
+	/* Called once a tick until it returns false: stores a process that is to be sampled from
+	 * now on. It must neither wait nor stop a thread. NULL: no process comes later. */
+	bool (*next_process)(void *context, uint64_t now_ns, struct sampler_process *out);
+	/* Called when all processes have ended: true if the run continues, because others may come.
+	 * NULL: none come. */
+	bool (*may_grow)(void *context);
+	/* Called when the sampler has forgotten a process that has ended, unless it is the last
+	 * one; may be NULL. */
+	void (*process_ended)(void *context, const struct process *process);
+	void *process_context;   /* first argument of the functions above */
 	struct profile *profile; /* gets the samples */
 	const struct log *log;   /* NULL: nothing is logged */
-	/* names of code generated at run time, read once a tick; NULL: not read */
-	struct jit *jit;
-	/* objects registered by the GDB JIT interface, read once a tick; NULL: not read */
-	struct jit_objects *jit_objects;
 	/* Gets the coroutines of event loops; those of each thread are read once in the run. The
 	 * last tick calls async_tasks_finish. NULL: coroutines are not read. */
 	struct async_tasks *async;
@@ -157,8 +162,8 @@ struct sampler_hooks {
 	void *context;
 };
 
-/* Creates a sampler, to be freed with sampler_free. The two structs are copied. Returns 0. If the
- * process cannot be traced, or the breakpoints of sampler_control cannot be set, returns a negative
+/* Creates a sampler, to be freed with sampler_free. The two structs are copied. Returns 0. If no
+ * process can be traced, or the breakpoints of sampler_control cannot be set, returns a negative
  * error and sets *out to NULL. With sampler_config.nonblocking nothing is traced, and the call does
  * not fail. */
 int sampler_create(const struct sampler_config *config, const struct sampler_context *context,
@@ -168,8 +173,8 @@ int sampler_create(const struct sampler_config *config, const struct sampler_con
  * ERROR_SYSTEM with the reason. */
 int sampler_check_realtime(struct error *err);
 
-/* Samples until the duration has passed, *stop is set or the target has exited. Returns the one of
- * these that ended the run. May be called once. */
+/* Samples until the duration has passed, *stop is set or all processes have exited. Returns the one
+ * of these that ended the run. May be called once. */
 enum run_end sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks);
 
 /* To be called around anything that may take long during sampler_run, such as writing to a

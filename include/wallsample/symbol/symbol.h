@@ -82,7 +82,7 @@ struct symbols_config {
 			 size_t most);
 	const void *stored_context;
 	/* Names of code that was made at run time; NULL: such code has no names. */
-	const struct jit *jit;
+	const struct jit_epochs *jit;
 };
 
 struct symbols;

@@ -48,6 +48,7 @@ enum occupied_thread { OCCUPIED_UNKNOWN, OCCUPIED_RUNNING, OCCUPIED_RAN, OCCUPIE
 /* Request to stop one thread, owned by the caller. It must be neither moved nor changed while its
  * end is STOP_LATE. */
 struct stop_request {
+	const struct process *process;      /* in: the thread's process */
 	struct watch *watch;                /* in: for reading the thread's counters in the stop */
 	const struct target_memory *memory; /* for reading the stack; NULL: all pages are read */
 	struct sched before;                /* counters read before the request */
@@ -87,11 +88,17 @@ struct tracer_stats {
 };
 
 /*
- * Creates a tracer; to be freed with tracer_free. `process` is borrowed. Installs a handler of a
- * timer signal, SIGRTMAX. The waits of the tracer reap every child of wallsample that exits: only
- * the exit status of `process` is kept, for tracer_exit_status. Returns 0 or the error.
+ * Creates a tracer of the threads of `process`, which is borrowed; to be freed with tracer_free.
+ * Installs a handler of a timer signal, SIGRTMAX. The waits of the tracer reap every child of
+ * wallsample that exits: only the exit status of `process` is kept, for tracer_exit_status. Returns
+ * 0 or the error.
  */
 int tracer_create(const struct process *process, struct tracer **out, struct error *err);
+
+/* From now on, or until tracer_remove_process, requests may be made for threads of this process,
+ * too. Breakpoints (tracer_count.h) are for the first process alone. */
+void tracer_add_process(struct tracer *tracer, pid_t pid);
+void tracer_remove_process(struct tracer *tracer, pid_t pid);
 
 /*
  * Releases all seized threads and frees the tracer; NULL is allowed. Threads must stop to be

@@ -23,17 +23,29 @@
 
 /* Kinds of owners of an object. */
 enum wait_holder {
-	HOLDER_NONE,       /* the object has no owner at the moment, or its owner is unknown */
-	HOLDER_THREAD,     /* a thread of the process */
-	HOLDER_GONE,       /* a thread that exited, or held the lock in the parent before a fork */
-	HOLDER_READERS,    /* readers of an rwlock, which does not record their ids */
-	HOLDER_FOREIGN,    /* probably a thread of another process that shares the lock */
+	HOLDER_NONE,    /* the object has no owner at the moment, or its owner is unknown */
+	HOLDER_THREAD,  /* a thread of the process */
+	HOLDER_GONE,    /* a thread that exited, or held the lock in the parent before a fork */
+	HOLDER_READERS, /* readers of an rwlock, which does not record their ids */
+	/* probably a thread of another process: by its own flag, processes share the lock */
+	HOLDER_FOREIGN,
 	HOLDER_UNRECORDED, /* unknown: this type of lock does not record its owner */
 };
 
 struct wait_owner {
 	enum wait_holder holder;
-	pid_t tid; /* THREAD: id in wallsample's pid namespace; GONE: id in the lock or 0; else 0 */
+	/*
+	 * THREAD and FOREIGN: id in wallsample's pid namespace; FOREIGN: 0 if it is not known.
+	 * GONE: id in the lock, or 0. Else 0.
+	 *
+	 * A lock has the id that its owner has in the owner's pid namespace. It is taken for one in
+	 * the pid namespace of the waiting process: if processes of several namespaces share the
+	 * lock, `tid` may be another thread.
+	 */
+	pid_t tid;
+	/* THREAD, FOREIGN, GONE: by its own flag, processes share the lock. GONE then means that no
+	 * process has a living thread with this id, or FUTEX_OWNER_DIED. */
+	bool shared;
 	uint32_t readers; /* READERS: number of readers that hold the lock */
 };
 
@@ -58,6 +70,12 @@ struct wait {
 	enum wait_kind kind;
 	enum wait_layout layout;
 	bool timed; /* the wait has a time-out */
+	/*
+	 * Threads of other processes may wait for the object, if it is in shared memory: the futex
+	 * call has no FUTEX_PRIVATE_FLAG or, for a lock that has a flag of its own, that flag says
+	 * so. (A robust mutex of one process is waited for without FUTEX_PRIVATE_FLAG.)
+	 */
+	bool shared;
 	/*
 	 * Address of the lock, condition variable, semaphore or barrier; JOIN: address of the
 	 * thread's tid; FUTEX: address of the futex word. 0: the wait has no object in memory, or
@@ -87,6 +105,12 @@ struct wait_source {
 	/* Converts a tid of the target's pid namespace to the tid in wallsample's. Returns 0 if the
 	 * target has no live thread with this id. */
 	pid_t (*thread)(void *context, pid_t inner);
+	/*
+	 * For a lock that processes share: converts such a tid, which no thread of the target has,
+	 * to that of a thread of another process. Returns 0 if no process has a living thread with
+	 * this id; -1 if that is not known. May be NULL, which means: not known.
+	 */
+	pid_t (*foreign)(void *context, pid_t inner);
 	/* Returns the number of threads that were last seen in a futex call on the address; 0:
 	 * unknown. */
 	size_t (*blocked)(void *context, uint64_t address);

@@ -61,6 +61,7 @@
 	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
 	/* a green task waits; the object is the reason as text */                                 \
 	X(GREEN, "task")                                                                           \
+	X(DATABASE, "database lock") /* of a server's own table of locks; there is no object */    \
 	X(OTHER, "system call")
 
 enum wait_kind {
@@ -80,6 +81,12 @@ bool wait_kind_is_events(enum wait_kind kind);
 /* True for the text of a connection to another process that the process has made, such as "tcp to
  * 10.0.0.7:443". False for one that it has accepted: "tcp 10.0.0.1:80 from …". */
 bool wait_object_is_made(const char *text);
+/* True for the text of a socket of a pair, which has no address, such as "unix to nginx (812)": it
+ * usually connects a process with the one that started it. */
+bool wait_object_is_pair(const char *text);
+/* True for the text of an epoll whose first descriptor is a connection that the process has made,
+ * and not of a pair: "epoll of 3: tcp to 10.0.0.7:443, …". */
+bool wait_object_leads_with_made(const char *text);
 /* True for a socket or pipe whose other end is in the same process: "unix to itself". */
 bool wait_object_is_own(const char *text);
 /* The object of a row of waits for all descriptors that are not identified. */
@@ -87,6 +94,9 @@ bool wait_object_is_own(const char *text);
 /* True for a text that does not identify a descriptor: "", "socket:[1234]", "tcp socket", and
  * WAIT_OBJECT_UNKNOWN. */
 bool wait_object_is_bare(const char *text);
+/* Returns the id of the first process that the text of an object names, as in "epoll of 3: tcp to
+ * 127.0.0.1:7222, orders (13588), …"; 0: none. */
+uint64_t wait_object_process(const char *text);
 /* Returns the kind of the row that waits of this kind have in tables of waits. Readers and writers
  * of an rwlock wait for the same lock: their row is WAIT_RWLOCK_READ. */
 enum wait_kind wait_kind_of_row(enum wait_kind kind);
@@ -102,5 +112,28 @@ bool wait_kind_in_memory(enum wait_kind kind);
 /* Returns true when the object of the kind can have an owner: a thread that ends the wait by
  * releasing the lock or, for JOIN, by exiting. */
 bool wait_kind_has_owner(enum wait_kind kind);
+/* Returns true for a lock of the program or of its C library, or a database lock; false for an
+ * interpreter's lock. */
+bool wait_kind_is_lock(enum wait_kind kind);
+
+/* --- database locks, in database_lock.c ------------------------------------------------------- */
+
+/* Number of innermost functions of a stack that are searched. */
+#define DATABASE_LOCK_FRAMES 10
+
+struct database_lock {
+	const char *query; /* for the server: lists the waits */
+	bool has_holder;   /* the holder is in the result */
+};
+
+/*
+ * A database server keeps locks of rows and tables in a table of its own: a thread that waits for
+ * one waits in a poll or for a condition variable.
+ *
+ * Returns the lock that a thread waits for, a static object; NULL if the thread waits for no such
+ * lock. `function`: names of the `count` innermost functions of the thread, the innermost first;
+ * NULL: no name.
+ */
+const struct database_lock *database_lock_find(const char *const *function, size_t count);
 
 #endif

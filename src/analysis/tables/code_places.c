@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* code_places.c - sums the time of threads by the program's own function that ran or waited. */
-#include "wallsample/analysis/code_places.h"
+#include "analysis/tables/idle_threads_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,28 +9,7 @@
 #include "wallsample/base/table.h"
 #include "wallsample/runtime/language.h"
 
-/*
- * A thread is idle if one wait takes at least this part of its time, and its time is at least
- * IDLE_RUN of the run: a thread that lives shorter and waits for a reply all its life is not idle.
- */
-#define IDLE_SHARE 0.999
-#define IDLE_RUN 0.95
-
-/* The sums of one thread. */
-struct thread_sum {
-	int64_t wall_ns;
-	int64_t most_ns;      /* time of its longest wait that may be idle */
-	uint32_t most;        /* that entry of the profile */
-	uint64_t pool;        /* threads that wait in the same place for the same kind of object */
-	bool holds;           /* it holds a lock for which other threads wait */
-	int64_t scheduler_ns; /* time as in is_scheduler() */
-	bool is_peer; /* the wait is for a peer: the thread is idle only if its pool has others */
-	bool is_made; /* it is for a connection that the program has made: the thread is not idle */
-	bool is_in_table; /* it has samples that the view selects */
-};
-
-/* A part of a row's time. For waits, `key` is a number from wait_key(), for lines a function of the
- * view by line. */
+/* A part of a row's time. `key`: of wait_key(); for lines, a function of the view by line. */
 struct row_part {
 	uint32_t row;
 	uint64_t key;
@@ -50,13 +29,12 @@ struct placing {
 	const struct own *own;
 	const struct waiting *waiting;
 	struct places *out;
-	struct thread_sum *thread; /* indexed by thread of the profile */
-	bool leave_out;            /* idle threads are left out, because another is not idle */
+	struct idle_threads threads;
+	bool leave_out; /* idle threads are left out, because another is not idle */
 	size_t row_capacity, idle_capacity;
-	struct table rows;   /* row_key() -> row */
+	struct table rows;   /* place_key() -> row */
 	struct table idle;   /* (row of `rows`; wait_key) -> idle row */
 	struct table in_row; /* set of (row; thread): the thread has been counted for the row */
-	struct table pools;  /* (thread_sum.pool; 0) -> number of threads */
 	struct row_parts waits, by_line;
 };
 
@@ -81,12 +59,13 @@ release_parts(struct row_parts *parts)
 	table_release(&parts->find);
 }
 
-/* True if the row has the name of an object. A socket with only a number has none, because
- * connections that end soon have one each. */
+/* True if the row has an object with a name, or needs none. A bare number, as short connections
+ * have, is none. */
 static bool
 has_name(const struct waiting *waiting, size_t row)
 {
-	return row < waiting->count && !wait_object_is_bare(waiting->row[row].object);
+	return row < waiting->count && (waiting->row[row].kind == WAIT_DATABASE ||
+					!wait_object_is_bare(waiting->row[row].object));
 }
 
 /* Returns what the thread of a sample waits for. */
@@ -110,8 +89,7 @@ awaited_by(const struct placing *placing, const struct profile_entry *entry,
 	return wait;
 }
 
-/* Returns a number that distinguishes what is waited for: an object with a name, or, without one,
- * the kind, the system call and the state. */
+/* Returns a key of what a thread waits for: a named object, or kind, system call and state. */
 static uint64_t
 wait_key(const struct placing *placing, const struct place_wait *wait)
 {
@@ -124,132 +102,12 @@ wait_key(const struct placing *placing, const struct place_wait *wait)
 			       << 1;
 }
 
-static enum place_doing
-doing_of(enum run_state state)
-{
-	return state == RUN_RUNNING                      ? PLACE_RUNS :
-	       state == RUN_QUEUED || state == RUN_READY ? PLACE_QUEUED :
-							   PLACE_BLOCKED;
-}
-
 /* --- idle threads --------------------------------------------------------------------------- */
-
-/*
- * Returns the key of a function's row in placing->rows. Functions of one name in files of one name
- * share a row: those of several processes of a program. A function without a symbol shares the row
- * of its module. Two functions of one hash would share a row, too.
- */
-static void
-row_key(const struct placing *placing, uint32_t function, uint64_t key[2])
-{
-	const struct view_function *of = view_function(placing->view, function);
-	const char *file = of->file != NULL ? of->file : "";
-
-	if (placing->own->rank[function] == OWN_UNNAMED) {
-		key[0] = hash_bytes(of->module, strlen(of->module));
-		key[1] = 0;
-		return;
-	}
-	key[0] = hash_bytes(of->label, strlen(of->label));
-	key[1] = hash_bytes(of->module, strlen(of->module)) ^
-		 hash_u64(hash_bytes(file, strlen(file))) ^ 1;
-}
-
-/* True for a wait that may be that of an idle thread: a sleep that waits neither for a lock with an
- * owner nor for a file. */
-static bool
-may_be_idle(const struct profile_entry *entry, enum wait_kind kind)
-{
-	return entry->state == RUN_SLEEPING && kind != WAIT_FILE &&
-	       !(wait_kind_has_owner(kind) && kind != WAIT_JOIN);
-}
-
-/* True if a thread of a runtime that schedules tasks, or a task of the runtime itself, waits for
- * work. */
-static bool
-is_scheduler(const struct placing *placing, enum place_doing doing, uint32_t outermost)
-{
-	return doing == PLACE_BLOCKED &&
-	       language_is_root(view_function(placing->view, outermost)->name);
-}
-
-static void
-sum_thread(struct placing *placing, uint32_t index)
-{
-	const struct profile_entry *entry = profile_entry(view_profile(placing->view), index);
-	struct thread_sum *sum = &placing->thread[entry->thread];
-	const int64_t ns = entry->ns[WEIGHT_WALL];
-	enum wait_kind kind = WAIT_NONE;
-	const uint32_t *function;
-	uint64_t place[2];
-	size_t depth;
-
-	if (ns == 0 || !view_sample(placing->view, entry, &function, &depth) || depth == 0)
-		return;
-	sum->is_in_table = true;
-	sum->wall_ns += ns;
-	if (is_scheduler(placing, doing_of(entry->state), function[depth - 1])) {
-		sum->scheduler_ns += ns;
-		sum->most = sum->most_ns == 0 ? index : sum->most;
-		return;
-	}
-	if (entry->wait != 0)
-		kind = view_wait_kind(placing->view, entry->wait, function, depth);
-	if (ns <= sum->most_ns || !may_be_idle(entry, kind))
-		return;
-	row_key(placing, function[own_place(placing->own, function, depth)], place);
-	sum->most_ns = ns;
-	sum->most = index;
-	sum->is_peer = wait_kind_is_peer(kind);
-	sum->is_made = sum->is_peer &&
-		       wait_object_is_made(view_wait_object(placing->view, entry->wait));
-	sum->pool = hash_u64(place[0] ^ hash_u64(place[1])) << 8 | (uint64_t)kind;
-}
-
-/* True if a thread waited in one place for the whole run. */
-static bool
-thread_only_waits(const struct placing *placing, uint32_t thread)
-{
-	const struct thread_sum *sum = &placing->thread[thread];
-	const double run_ns = (double)profile_wall_ns(view_profile(placing->view));
-
-	return sum->is_in_table && (double)sum->wall_ns >= IDLE_RUN * run_ns &&
-	       (double)(sum->most_ns + sum->scheduler_ns) >= IDLE_SHARE * (double)sum->wall_ns;
-}
-
-/* Finds the threads that hold a lock, and counts those of each pool. */
-static void
-find_pools(struct placing *placing)
-{
-	const size_t threads = profile_thread_count(view_profile(placing->view));
-
-	for (size_t i = 0; i < placing->waiting->count; i++) {
-		const struct waiting_row *row = &placing->waiting->row[i];
-
-		for (size_t h = 0; h < row->holders; h++)
-			if (row->holder[h].thread < threads)
-				placing->thread[row->holder[h].thread].holds = true;
-	}
-	for (uint32_t i = 0; i < threads; i++)
-		if (thread_only_waits(placing, i))
-			++*table_insert(&placing->pools, placing->thread[i].pool, 0, 0, NULL);
-}
-
-static bool
-thread_is_idle(const struct placing *placing, uint32_t thread)
-{
-	const struct thread_sum *sum = &placing->thread[thread];
-	uint32_t others = 0;
-
-	if (!thread_only_waits(placing, thread) || sum->holds || sum->is_made)
-		return false;
-	return !sum->is_peer || (table_find(&placing->pools, sum->pool, 0, &others) && others > 1);
-}
 
 static void
 add_idle(struct placing *placing, uint32_t thread)
 {
-	const struct thread_sum *sum = &placing->thread[thread];
+	const struct thread_sum *sum = &placing->threads.thread[thread];
 	const struct profile_entry *entry = profile_entry(view_profile(placing->view), sum->most);
 	struct places *out = placing->out;
 	struct place_wait wait;
@@ -261,7 +119,8 @@ add_idle(struct placing *placing, uint32_t thread)
 
 	view_sample(placing->view, entry, &function, &depth);
 	wait = awaited_by(placing, entry, function, depth);
-	row_key(placing, function[own_place(placing->own, function, depth)], place);
+	place_key(placing->view, placing->own, function[own_place(placing->own, function, depth)],
+		  place);
 	out->idle = table_row(&placing->idle,
 			      (uint64_t[]){ place[0] ^ hash_u64(place[1]),
 					    wait_key(placing, &wait) },
@@ -311,7 +170,7 @@ static void
 add_sample(struct placing *placing, const struct profile_entry *entry)
 {
 	const int64_t ns = entry->ns[WEIGHT_WALL];
-	const enum place_doing doing = doing_of(entry->state);
+	const enum place_doing doing = place_doing_of(entry->state);
 	struct places *out = placing->out;
 	const uint32_t *function;
 	struct place_row *row;
@@ -321,11 +180,11 @@ add_sample(struct placing *placing, const struct profile_entry *entry)
 	bool added;
 
 	if (ns == 0 || !view_sample(placing->view, entry, &function, &depth) || depth == 0 ||
-	    is_scheduler(placing, doing, function[depth - 1]) ||
-	    (placing->leave_out && thread_is_idle(placing, entry->thread)))
+	    place_is_scheduler(placing->view, entry->state, function[depth - 1]) ||
+	    (placing->leave_out && idle_threads_has(&placing->threads, entry->thread)))
 		return;
 	place = own_place(placing->own, function, depth);
-	row_key(placing, function[place], key);
+	place_key(placing->view, placing->own, function[place], key);
 	out->row = table_row(&placing->rows, key, out->row, &placing->row_capacity,
 			     sizeof(*out->row), &at);
 	row = &out->row[at];
@@ -337,8 +196,13 @@ add_sample(struct placing *placing, const struct profile_entry *entry)
 	table_insert(&placing->in_row, at, entry->thread, 0, &added);
 	row->threads += added;
 	row->thread = entry->thread;
-	if (doing == PLACE_BLOCKED)
+	if (doing == PLACE_BLOCKED) {
+		const struct thread_sum *sum = &placing->threads.thread[entry->thread];
+
+		row->asks = sum->asks != 0 ? sum->asks : row->asks;
+		row->reads = sum->reads != 0 ? sum->reads : row->reads;
 		add_wait(placing, at, entry, function, depth);
+	}
 	add_line(placing, at, entry, place, depth);
 }
 
@@ -444,41 +308,50 @@ count_threads(struct placing *placing)
 	size_t idle = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		placing->out->threads += placing->thread[i].is_in_table;
-		idle += thread_is_idle(placing, i);
+		placing->out->threads += placing->threads.thread[i].is_in_table;
+		idle += idle_threads_has(&placing->threads, i);
 	}
 	placing->leave_out = idle < placing->out->threads;
 	for (uint32_t i = 0; i < count && placing->leave_out; i++)
-		if (thread_is_idle(placing, i))
+		if (idle_threads_has(&placing->threads, i))
 			add_idle(placing, i);
+}
+
+static void
+add_samples(struct placing *placing)
+{
+	const struct profile *profile = view_profile(placing->view);
+	const size_t entries = profile_entry_count(profile);
+
+	for (uint32_t i = 0; i < entries; i++)
+		add_sample(placing, profile_entry(profile, i));
 }
 
 void
 places_make(const struct view *view, const struct view *lines, const struct own *own,
 	    const struct waiting *waiting, struct places *out)
 {
-	const struct profile *profile = view_profile(view);
-	const size_t entries = profile_entry_count(profile);
 	struct placing placing = {
 		.view = view, .lines = lines, .own = own, .waiting = waiting, .out = out
 	};
 
 	*out = (struct places){ .count = 0 };
-	placing.thread = xcalloc(profile_thread_count(profile) + 1, sizeof(*placing.thread));
-	for (uint32_t i = 0; i < entries; i++)
-		sum_thread(&placing, i);
-	find_pools(&placing);
+	idle_threads_make(view, own, waiting, &placing.threads);
 	count_threads(&placing);
-	for (uint32_t i = 0; i < entries; i++)
-		add_sample(&placing, profile_entry(profile, i));
+	add_samples(&placing);
+	if (placing.leave_out && placing.rows.count == 0) {
+		/* The other threads only wait for tasks. */
+		placing.leave_out = false;
+		out->idle_count = out->idle_threads = 0;
+		add_samples(&placing);
+	}
 	out->count = placing.rows.count;
 	choose_parts(&placing);
 	sort_places(out);
-	free(placing.thread);
+	idle_threads_release(&placing.threads);
 	table_release(&placing.rows);
 	table_release(&placing.idle);
 	table_release(&placing.in_row);
-	table_release(&placing.pools);
 	release_parts(&placing.waits);
 	release_parts(&placing.by_line);
 }

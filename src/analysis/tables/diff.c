@@ -186,7 +186,7 @@ side_init(struct side *side, const struct diff_run *run, enum weight weight)
 	side->share_ticks = margin_ticks(side->profile, run->division, weight,
 					 view_total_ns(run->view, weight));
 	side->most[WEIGHT_WALL] = run->threads_most;
-	side->most[WEIGHT_OVERHEAD] = (double)profile_parallelism_count(side->profile) - 1;
+	side->most[WEIGHT_CPU] = (double)profile_parallelism_count(side->profile) - 1;
 	side->most[WEIGHT_LATENCY] = 1;
 	side->total_ns = (double)view_total_ns(run->view, weight);
 }

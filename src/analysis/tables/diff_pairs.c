@@ -29,9 +29,9 @@ const char *
 diff_name(const struct view *view, uint32_t id, struct strbuf *scratch)
 {
 	const struct view_function *function = view_function(view, id);
-	const bool of_code = view_key(view) == VIEW_BY_FUNCTION || view_key(view) == VIEW_BY_LINE;
 
-	if (function->known || function->module[0] == '\0' || !of_code)
+	if (function->known || function->module[0] == '\0' ||
+	    !view_key_is_of_function(view_key(view)))
 		return function->name;
 	/* If the module is not a file, its name is in brackets already. */
 	if (function->module[0] == '[')

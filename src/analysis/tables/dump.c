@@ -88,9 +88,25 @@ find_waits(const struct profile *profile, struct member *member, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		member[i].thread.wait = wait[member[i].thread.thread];
 		member[i].thread.holder = holder[member[i].thread.wait];
+		/* Between its sample and the reading of the lock's owner, a thread may get the lock
+		 * that it waited for. */
+		if (member[i].thread.holder != NULL &&
+		    member[i].thread.holder->thread == member[i].thread.thread)
+			member[i].thread.holder = NULL;
 	}
 	free(wait);
 	free(holder);
+}
+
+static void
+add_waiting(struct dump_group *group, uint64_t waiting_ns)
+{
+	if (waiting_ns == 0)
+		return;
+	if (group->waiting_least_ns == 0 || waiting_ns < group->waiting_least_ns)
+		group->waiting_least_ns = waiting_ns;
+	if (waiting_ns > group->waiting_ns)
+		group->waiting_ns = waiting_ns;
 }
 
 /*
@@ -127,11 +143,10 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 				.are_green = is_green,
 			};
 		dump->group[member[i].group].count++;
+		add_waiting(&dump->group[member[i].group], member[i].of->waiting_ns);
 		if (is_green) {
 			dump->group[member[i].group].green_count += member[i].thread.count;
 			dump->green_count += member[i].thread.count;
-			if (member[i].of->waiting_ns > dump->group[member[i].group].waiting_ns)
-				dump->group[member[i].group].waiting_ns = member[i].of->waiting_ns;
 			dump->any_green = row->thread;
 		} else {
 			dump->threads++;

@@ -96,18 +96,33 @@ is_lock_function(const char *name)
 	       language_takes_lock(name);
 }
 
+const struct database_lock *
+finding_database_lock(const struct view *view, const uint32_t *function, size_t depth)
+{
+	const char *name[DATABASE_LOCK_FRAMES];
+	size_t count = 0;
+
+	for (; count < depth && count < DATABASE_LOCK_FRAMES; count++)
+		name[count] = view_function(view, function[count])->name;
+	return database_lock_find(name, count);
+}
+
+bool
+finding_is_in_lock(const struct view *view, const uint32_t *function, size_t depth)
+{
+	for (size_t i = 0; i < depth && i < LOCK_FRAMES; i++)
+		if (is_lock_function(view_function(view, function[i])->name))
+			return true;
+	return finding_database_lock(view, function, depth) != NULL;
+}
+
 /* True if the row waits for a lock, an interpreter's lock included. */
 static bool
 waits_for_lock(const struct view *view, const struct view_row *row)
 {
 	if (run_state_runnable(row->state) || row->state == RUN_READY)
 		return false;
-	if (row->gil == GIL_WAIT)
-		return true;
-	for (size_t i = 0; i < row->depth && i < LOCK_FRAMES; i++)
-		if (is_lock_function(view_function(view, row->function[i])->name))
-			return true;
-	return false;
+	return row->gil == GIL_WAIT || finding_is_in_lock(view, row->function, row->depth);
 }
 
 bool
@@ -163,15 +178,15 @@ add_running_function(struct finder *finder, const struct view_row *row)
 	if (is_one_of(name, transfer_functions, ARRAY_SIZE(transfer_functions)))
 		add_part(finder, FINDING_CALLS, row, (double)row->ns[WEIGHT_LATENCY]);
 	if (is_one_of(name, spin_functions, ARRAY_SIZE(spin_functions)))
-		add_part(finder, FINDING_SPIN, row, (double)row->ns[WEIGHT_OVERHEAD]);
-	finder->sum[FINDING_SPIN].whole += (double)row->ns[WEIGHT_OVERHEAD];
+		add_part(finder, FINDING_SPIN, row, (double)row->ns[WEIGHT_CPU]);
+	finder->sum[FINDING_SPIN].whole += (double)row->ns[WEIGHT_CPU];
 }
 
 static void
 add_runnable_row(struct finder *finder, const struct view_row *row)
 {
 	const double latency = (double)row->ns[WEIGHT_LATENCY];
-	const double overhead = (double)row->ns[WEIGHT_OVERHEAD];
+	const double cpu = (double)row->ns[WEIGHT_CPU];
 	const double wall = (double)row->ns[WEIGHT_WALL];
 
 	/*
@@ -180,13 +195,13 @@ add_runnable_row(struct finder *finder, const struct view_row *row)
 	 * CPUs are assumed to have been busy.
 	 */
 	if (finder->most > 1) {
-		const double alone = (finder->most * latency - overhead) / (finder->most - 1);
+		const double alone = (finder->most * latency - cpu) / (finder->most - 1);
 
 		add_part(finder, FINDING_SERIAL, row, alone > 0 ? alone : 0);
 	} else {
 		add_part(finder, FINDING_SERIAL, row, latency);
 	}
-	add_part(finder, FINDING_CPU, row, overhead);
+	add_part(finder, FINDING_CPU, row, cpu);
 	if (row->state == RUN_QUEUED)
 		add_part(finder, FINDING_QUEUE, row, wall);
 	if (row->depth > 0)

@@ -20,7 +20,7 @@ ticks_of(const struct profile *profile, enum weight weight, int64_t whole_ns)
 
 	for (size_t p = 0; p < profile_parallelism_count(profile); p++) {
 		const struct profile_parallelism *at = profile_parallelism(profile, p);
-		const double factor = weight == WEIGHT_OVERHEAD ? (double)p : 1;
+		const double factor = weight == WEIGHT_CPU ? (double)p : 1;
 
 		sum += factor * (double)at->sampled_ns;
 		squares += factor * factor * at->time_squares;
@@ -37,7 +37,7 @@ dividing_samples(const struct profile *profile, const struct run_division *divis
 {
 	const double deviation = sqrt(division->squares * (double)NS_PER_SEC) + division->borrowed;
 	const double ns = (double)division->ns, scale = ns > 0 ? cpu_ns / ns : 0;
-	const double ticks = ticks_of(profile, WEIGHT_OVERHEAD, INT64_MAX);
+	const double ticks = ticks_of(profile, WEIGHT_CPU, INT64_MAX);
 	const double samples = scale * (double)division->samples;
 
 	if (scale <= 0 || deviation <= 0)
@@ -60,7 +60,7 @@ margin_ticks(const struct profile *profile, const struct run_division *division,
 		if (entry->state != RUN_RUNNING)
 			continue;
 		running += (double)entry->ns[weight];
-		cpu += (double)entry->ns[WEIGHT_OVERHEAD];
+		cpu += (double)entry->ns[WEIGHT_CPU];
 	}
 	samples = dividing_samples(profile, division, cpu);
 	if (samples <= 0 || running <= 0)

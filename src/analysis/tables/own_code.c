@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "wallsample/base/base.h"
+#include "wallsample/process/c_library.h"
 #include "wallsample/base/table.h"
 #include "wallsample/runtime/language.h"
 
@@ -70,7 +71,7 @@ own_is_c_library_name(const char *name)
 		"__", "pthread_", "futex", "sem_", "mtx_", "cnd_", NULL
 	};
 
-	return begins_with_one_of(name, names);
+	return begins_with_one_of(name, names) || c_library_only_calls(name);
 }
 
 /* True for code that a virtual machine has made at run time for itself, by the names that V8 and
@@ -91,15 +92,16 @@ struct ranking {
 	const struct modules *modules;
 	struct table languages_of; /* set of modules with a compiled language's program */
 	bool is_static;            /* no function is of a C library of its own file */
+	bool has_scripts;          /* functions of an interpreter's program are known */
 };
 
 static enum own_rank
 rank_of_script(const struct view_function *function)
 {
-	switch (function->file != NULL ? language_file_kind(function->file) :
+	switch (function->file != NULL ? language_file_kind(function->name, function->file) :
 					 LANGUAGE_FILE_PROGRAM) {
 	case LANGUAGE_FILE_LIBRARY:
-		return OWN_LIBRARY;
+		return OWN_SCRIPT_LIBRARY;
 	case LANGUAGE_FILE_PACKAGE:
 		return OWN_FILE;
 	default:
@@ -123,10 +125,14 @@ rank_of(const struct view_function *function, const struct ranking *ranking)
 		return OWN_SYSTEM;
 	/* In a file with functions of a compiled language's program, `program` has all of them. */
 	if (table_find(&ranking->languages_of, function->module_id, 0, &unused))
-		return language_of_runtime(function->name) >= 0 ? OWN_LIBRARY : OWN_STANDARD;
+		return language_of_runtime(function->name) >= 0 ||
+				       language_is_wrapper(function->name) ?
+			       OWN_LIBRARY :
+			       OWN_STANDARD;
 	if (strcmp(function->module, "[anon]") == 0)
 		return function->known && !is_stub_name(function->name) ? OWN_PROGRAM : OWN_LIBRARY;
-	if (is_library_file(function->module, module != NULL ? module->path : NULL))
+	if (is_library_file(function->module, module != NULL ? module->path : NULL) ||
+	    (ranking->has_scripts && language_is_interpreter_file(function->module)))
 		return OWN_LIBRARY;
 	if (!function->known)
 		return OWN_UNNAMED;
@@ -150,6 +156,7 @@ own_make(const struct view *view, const struct modules *modules, struct own *out
 			table_insert(&ranking.languages_of, function->module_id, 0, 0, NULL);
 		if (own_is_system_file(function->module))
 			ranking.is_static = false;
+		ranking.has_scripts |= function->script;
 	}
 	for (uint32_t f = 0; f < count; f++)
 		out->rank[f] = (unsigned char)rank_of(view_function(view, f), &ranking);
@@ -175,4 +182,20 @@ own_place(const struct own *own, const uint32_t *function, size_t depth)
 			best = i;
 	}
 	return best;
+}
+
+bool
+own_is_generated(const struct view_function *function)
+{
+	return !function->known && strcmp(function->module, "[anon]") == 0;
+}
+
+bool
+own_is_in(const struct own *own, const struct view *view, const uint32_t *function, size_t depth)
+{
+	for (size_t i = 0; i < depth; i++)
+		if (own->rank[function[i]] >= OWN_STANDARD ||
+		    own_is_generated(view_function(view, function[i])))
+			return true;
+	return false;
 }

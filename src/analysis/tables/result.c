@@ -82,8 +82,8 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 	const size_t count = profile_parallelism_count(profile);
 	const int64_t most = count > 1 ? (int64_t)count - 1 : 0;
 
-	if (most > 0 && row->busy_ns > 0 && row->cum[WEIGHT_OVERHEAD] / most > row->busy_ns)
-		row->busy_ns = row->cum[WEIGHT_OVERHEAD] / most;
+	if (most > 0 && row->busy_ns > 0 && row->cum[WEIGHT_CPU] / most > row->busy_ns)
+		row->busy_ns = row->cum[WEIGHT_CPU] / most;
 }
 
 /* The samples and the functions that a table includes. */
@@ -258,10 +258,12 @@ unit_or_thread(const struct view *view, uint32_t thread, bool by_unit)
 
 /*
  * Sets `top` of each row to the function with the most flat wall time in the row's thread or unit,
- * and `top_ns` to this time.
+ * and `top_ns` to this time. With `code`, the time of each stack is that of its place
+ * (own_place()).
  */
 static void
-find_top_functions(const struct view *view, bool by_unit, struct thread_row *row)
+find_top_functions(const struct view *view, bool by_unit, const struct own *code,
+		   struct thread_row *row)
 {
 	struct own_time *own = NULL;
 	size_t capacity = 0;
@@ -271,13 +273,17 @@ find_top_functions(const struct view *view, bool by_unit, struct thread_row *row
 	for (size_t r = 0; r < view_row_count(view); r++) {
 		const struct view_row *sample = view_row(view, r);
 		const uint32_t thread = unit_or_thread(view, sample->thread, by_unit);
+		uint32_t function;
 
 		if (sample->depth == 0)
 			continue;
-		own = table_row(&known, (uint64_t[]){ thread, sample->function[0] }, own, &capacity,
+		function = sample->function[code != NULL ? own_place(code, sample->function,
+								     sample->depth) :
+							   0];
+		own = table_row(&known, (uint64_t[]){ thread, function }, own, &capacity,
 				sizeof(*own), &at);
 		own[at].thread = thread;
-		own[at].function = sample->function[0];
+		own[at].function = function;
 		own[at].flat_ns += sample->ns[WEIGHT_WALL];
 	}
 	for (size_t i = 0; i < known.count; i++) {
@@ -316,7 +322,8 @@ count_green(const struct view *view, struct thread_row *row)
 }
 
 static void
-make_threads(const struct view *view, bool by_unit, struct thread_table *out)
+make_threads(const struct view *view, bool by_unit, const struct own *code,
+	     struct thread_table *out)
 {
 	const size_t threads = profile_thread_count(view_profile(view));
 	struct thread_row *row = xcalloc(threads + 1, sizeof(*row));
@@ -338,7 +345,7 @@ make_threads(const struct view *view, bool by_unit, struct thread_table *out)
 	}
 	if (by_unit)
 		count_green(view, row);
-	find_top_functions(view, by_unit, row);
+	find_top_functions(view, by_unit, code, row);
 	for (size_t t = 0; t < threads; t++)
 		if (!weighs_nothing(row[t].ns))
 			row[used++] = row[t];
@@ -349,13 +356,13 @@ make_threads(const struct view *view, bool by_unit, struct thread_table *out)
 void
 thread_table_make(const struct view *view, struct thread_table *out)
 {
-	make_threads(view, false, out);
+	make_threads(view, false, NULL, out);
 }
 
 void
-thread_table_make_units(const struct view *view, struct thread_table *out)
+thread_table_make_units(const struct view *view, const struct own *code, struct thread_table *out)
 {
-	make_threads(view, true, out);
+	make_threads(view, true, code, out);
 }
 
 void

@@ -38,7 +38,8 @@ text_of_row(enum wait_kind kind)
 static uint32_t
 waiting_name_of(const struct view *view, enum wait_kind kind, uint32_t object)
 {
-	if (object == FRAME_NONE)
+	/* What is waited for in the system call is not the lock. */
+	if (object == FRAME_NONE || kind == WAIT_DATABASE)
 		return UINT32_MAX;
 	if (wait_kind_is_socket(kind) &&
 	    wait_object_is_bare(view->function[view->of_frame[object]].name))

@@ -60,10 +60,16 @@ view_key_word(enum view_key key)
 }
 
 bool
+view_key_is_of_function(enum view_key key)
+{
+	return key == VIEW_BY_FUNCTION || key == VIEW_BY_LINE;
+}
+
+bool
 view_key_is_of_sample(enum view_key key)
 {
-	return key == VIEW_BY_THREAD || key == VIEW_BY_STATE || key == VIEW_BY_LOCK ||
-	       key == VIEW_BY_GIL;
+	return key == VIEW_BY_THREAD || key == VIEW_BY_PROCESS || key == VIEW_BY_STATE ||
+	       key == VIEW_BY_LOCK || key == VIEW_BY_GIL;
 }
 
 enum view_key

@@ -275,8 +275,8 @@ view_excluded(const struct view *view)
 		const struct profile_entry *entry = profile_entry(profile, i);
 		const uint32_t thread = entry->carrier != 0 ? entry->carrier - 1 : entry->thread;
 
-		if (view->thread_excluded[thread] && entry->ns[WEIGHT_OVERHEAD] > 0)
-			excluded.cpu_ns += (uint64_t)entry->ns[WEIGHT_OVERHEAD];
+		if (view->thread_excluded[thread] && entry->ns[WEIGHT_CPU] > 0)
+			excluded.cpu_ns += (uint64_t)entry->ns[WEIGHT_CPU];
 	}
 	return excluded;
 }

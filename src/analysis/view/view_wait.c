@@ -4,7 +4,7 @@
 #include "wallsample/runtime/language.h"
 
 /* Largest number of innermost functions from which the kind of a wait is derived. */
-#define NAMES_MOST 8
+#define NAMES_MOST DATABASE_LOCK_FRAMES
 
 /*
  * Value of view->wait_kind for a wait whose stacks have different kinds. The kind is then
@@ -102,5 +102,6 @@ view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, 
 {
 	const enum wait_kind kind = view_wait_kind(view, wait, function, depth);
 
-	wait_kind_add(kind, wait_kind_text(kind), view_wait_object(view, wait), out);
+	wait_kind_add(kind, wait_kind_text(kind),
+		      kind == WAIT_DATABASE ? "" : view_wait_object(view, wait), out);
 }

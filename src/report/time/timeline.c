@@ -9,15 +9,21 @@
 
 #include "wallsample/base/base.h"
 
+bool
+timeline_is_monotonic(const struct export_input *input)
+{
+	for (size_t i = 0; i < input->recording_count; i++)
+		if (!recording_shares_clock(input->recordings[i], input->recordings[0]))
+			return false;
+	return true;
+}
+
 uint64_t
 timeline_base(const struct export_input *input, size_t recording)
 {
 	const struct recording_info *info = recording_info(input->recordings[recording]);
 
-	for (size_t i = 0; i < input->recording_count; i++)
-		if (!recording_shares_clock(input->recordings[i], input->recordings[0]))
-			return (uint64_t)info->began * NS_PER_SEC;
-	return info->clock_ns;
+	return timeline_is_monotonic(input) ? info->clock_ns : (uint64_t)info->began * NS_PER_SEC;
 }
 
 struct walk {

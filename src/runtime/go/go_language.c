@@ -78,6 +78,19 @@ is_wrapper(const char *function)
 	return strstr(function, ".gowrap") != NULL;
 }
 
+/* "net/http.(*Transport).dialConn" is of package "net/http". */
+static size_t
+package(const char *function)
+{
+	const size_t path = strcspn(function, "([{ ");
+	size_t slash = 0;
+
+	for (size_t i = 0; i < path; i++)
+		if (function[i] == '/')
+			slash = i;
+	return slash + strcspn(function + slash, ".([{ ");
+}
+
 /*
  * Package main, and packages whose path begins with the name of a domain, which has a dot before
  * the first slash ("example.org/x"), do not belong to Go. Brackets in the name may contain paths of
@@ -113,6 +126,7 @@ library(const char *file)
 static const struct language_program program = {
 	.is_runtime = is_runtime,
 	.is_wrapper = is_wrapper,
+	.package = package,
 	.is_own = is_own,
 	.library = library,
 };

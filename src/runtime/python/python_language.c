@@ -165,6 +165,13 @@ static const char *const library_files[] = { "/lib/python3", "<frozen ", NULL };
 /* Installed packages. */
 static const char *const package_files[] = { "/site-packages/", "/dist-packages/", NULL };
 
+/* The code of the file "/usr/bin/gunicorn" only calls the package gunicorn. */
+static bool
+is_launcher(const char *function, const char *file)
+{
+	return strcmp(function, "<module>") == 0 && strstr(file, "/bin/") != NULL;
+}
+
 const struct runtime_language language_python = {
 	.name = "python",
 	.title = "Python",
@@ -174,6 +181,7 @@ const struct runtime_language language_python = {
 	.common_files = common_files,
 	.library_files = library_files,
 	.package_files = package_files,
+	.is_launcher = is_launcher,
 	.plumbing = plumbing,
 	.plumbing_count = ARRAY_SIZE(plumbing),
 	.is_trampoline = is_trampoline,

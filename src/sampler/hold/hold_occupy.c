@@ -83,18 +83,17 @@ call_share_add(struct call_share *calls, bool in_call)
 }
 
 struct hold_occupy *
-hold_occupy_create(pid_t pid, const struct priority *priority, double rate_hz)
+hold_occupy_create(const cpu_set_t *set, const struct priority *priority, double rate_hz)
 {
 	struct hold_occupy *occupy = xcalloc(1, sizeof(*occupy));
-	cpu_set_t set;
 
 	occupy->shared.priority = priority;
 	occupy->shared.realtime = priority->may_be_urgent;
 	occupy->complete = 1;
 	occupy->often = (double)NS_PER_SEC < SHORT_INTERVAL_NS * rate_hz;
 	atomic_store(&occupy->shared.tick_cpu, -1);
-	if (occupiers_cpus(pid, &set))
-		occupy->item = occupiers_start(&occupy->shared, &set, &occupy->count);
+	if (occupiers_may_take(set))
+		occupy->item = occupiers_start(&occupy->shared, set, &occupy->count);
 	return occupy;
 }
 

@@ -26,6 +26,7 @@
 #ifndef WALLSAMPLE_SAMPLER_HOLD_HOLD_OCCUPY_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_HOLD_HOLD_OCCUPY_INTERNAL_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,10 +47,11 @@ struct call_share {
 /* Counts a stop. `high` stays false until 16 stops are counted (CALL_STOPS_LEAST). */
 void call_share_add(struct call_share *calls, bool in_call);
 
-/* Creates the occupiers for the CPUs of the process `pid`; to be freed with hold_occupy_free.
- * `priority` is borrowed. rate_hz: ticks per second. If the CPUs cannot be taken no tick takes
- * them. */
-struct hold_occupy *hold_occupy_create(pid_t pid, const struct priority *priority, double rate_hz);
+/* Creates the occupiers for the CPUs of `set`, which may be empty; to be freed with
+ * hold_occupy_free. `priority` is borrowed. rate_hz: ticks per second. If the CPUs cannot be taken
+ * no tick takes them. */
+struct hold_occupy *hold_occupy_create(const cpu_set_t *set, const struct priority *priority,
+				       double rate_hz);
 void hold_occupy_free(struct hold_occupy *occupy);
 
 /* The functions below accept NULL: they then do nothing, and return 0. */

@@ -21,6 +21,7 @@ enter_profile(struct green_tasks *green, const struct green_task *task,
 	const size_t known = profile_thread_count(green->run->profile);
 	uint32_t number;
 	struct profile_thread record = {
+		.process = green->process->id,
 		.is_green = true,
 		.system = task->system,
 		.name = profile_intern_text(green->run->profile, words->noun),

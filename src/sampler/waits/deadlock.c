@@ -58,7 +58,7 @@ find_holders(struct deadlocks *deadlocks, struct rings *rings)
 		if (!can_be_stuck(thread))
 			continue;
 		owner = waits_owner(thread->process->waits, &thread->wait.what);
-		if (owner->holder == HOLDER_THREAD)
+		if (owner_is_thread(owner))
 			rings->next[i] = threads_index(threads, owner->tid);
 		if (rings->next[i] != RINGS_NONE)
 			deadlocks->awake += may_ask_again(threads->thread[rings->next[i]]);

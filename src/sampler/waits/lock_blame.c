@@ -71,7 +71,9 @@ waits_owner(struct waits *waits, const struct wait *wait)
 	if (added) {
 		waits->owner = xgrow(waits->owner, &waits->owner_capacity, waits->owner_count + 1,
 				     sizeof(*waits->owner));
-		wait_owner(&waits->source, wait, &waits->owner[waits->owner_count++]);
+		wait_owner(&waits->source, wait, &waits->owner[at]);
+		shared_check_owner(waits, wait, &waits->owner[at]);
+		waits->owner_count++;
 	}
 	return &waits->owner[at];
 }
@@ -83,8 +85,11 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 
 	switch (owner->holder) {
 	case HOLDER_GONE:
-		snprintf(text, sizeof(text), "[thread %jd, not of this process]",
-			 (intmax_t)owner->tid);
+		if (owner->tid == 0)
+			snprintf(text, sizeof(text), "[a thread that has ended]");
+		else
+			snprintf(text, sizeof(text), "[thread %jd, %s]", (intmax_t)owner->tid,
+				 owner->shared ? "which does not exist" : "not of this process");
 		break;
 	case HOLDER_READERS:
 		snprintf(text, sizeof(text), "[readers: the lock does not record them]");
@@ -96,10 +101,10 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 		snprintf(text, sizeof(text), "[another process]");
 		break;
 	case HOLDER_UNRECORDED:
-		snprintf(text, sizeof(text), "[unknown: the lock records no owner]");
+		snprintf(text, sizeof(text), PROFILE_UNRECORDED_HOLDER);
 		break;
 	case HOLDER_NONE:
-		snprintf(text, sizeof(text), "[free or being handed over]");
+		snprintf(text, sizeof(text), PROFILE_FREE_LOCK);
 		break;
 	}
 	return stack_of_text(profile, text, STACK_NONE);
@@ -152,6 +157,21 @@ blame_set_stack(struct waits *waits, struct sampled_thread *holder, bool held_be
 	to->state = holder->late != NULL || holder->woken ? RUN_QUEUED : holder->state;
 }
 
+/* Returns the stack of a holder that is not sampled, or not known. `listed`: it is a thread of a
+ * sampled process. */
+static uint32_t
+stack_without_thread(struct run *run, const struct wait_owner *owner, bool listed)
+{
+	const struct wait_owner thread = { .holder = HOLDER_THREAD, .tid = owner->tid };
+	uint32_t stack = STACK_NONE;
+
+	if (!listed && owner->holder == HOLDER_FOREIGN && owner->tid > 0)
+		stack = shared_stack_of_holder(run, owner->tid);
+	if (stack != STACK_NONE)
+		return stack;
+	return stack_of_unknown_holder(run->profile, listed ? &thread : owner);
+}
+
 /* Attributes the waiting time of a thread at this tick to the holder of the lock. */
 static void
 blame_holder(struct waits *waits, const struct blamed *blamed)
@@ -159,7 +179,7 @@ blame_holder(struct waits *waits, const struct blamed *blamed)
 	const struct wait_owner *owner = owner_of(waits, blamed);
 	uint32_t carrier;
 	struct sampled_thread *waiter = threads_find(&waits->run->threads, blamed->tid);
-	struct sampled_thread *holder = owner->holder == HOLDER_THREAD ?
+	struct sampled_thread *holder = owner_is_thread(owner) ?
 						threads_find(&waits->run->threads, owner->tid) :
 						NULL;
 	struct profile_blame to = {
@@ -176,7 +196,7 @@ blame_holder(struct waits *waits, const struct blamed *blamed)
 		blame_set_stack(waits, holder, held_since_last_tick(waits, waiter, holder), &to);
 	} else {
 		to.thread = profile_no_thread(waits->run->profile);
-		to.stack = stack_of_unknown_holder(waits->run->profile, owner);
+		to.stack = stack_without_thread(waits->run, owner, holder != NULL);
 	}
 	profile_add_blame(waits->run->profile, &to);
 	if (waiter != NULL && waiter->wait.id == blamed->wait) {

@@ -133,6 +133,7 @@ waits_create(struct run *run, struct sampled_process *process)
 	waits->source = (struct wait_source){
 		.memory = { .read = sampled_process_read_memory, .context = process },
 		.thread = find_thread,
+		.foreign = shared_find_thread,
 		.blocked = count_blocked,
 		.runtime_lock = find_runtime_lock,
 		.runtime_owner = find_runtime_owner,
@@ -148,6 +149,7 @@ void
 waits_free(struct waits *waits)
 {
 	descriptors_free(waits->descriptors);
+	shared_memory_free(waits->memory);
 	table_release(&waits->known);
 	table_release(&waits->words);
 	table_release(&waits->owners);
@@ -157,6 +159,13 @@ waits_free(struct waits *waits)
 	free(waits->blamed);
 	free(waits->owner);
 	free(waits);
+}
+
+void
+waits_release_common(struct run *run)
+{
+	crowds_release(&run->crowds);
+	shared_waits_release(&run->shared);
 }
 
 /* --- calls and waits of threads ------------------------------------------------------ */

@@ -61,12 +61,21 @@ frame_of_data(const struct maps *maps, struct profile *profile, uint64_t address
 	return profile_intern_frame(profile, &frame);
 }
 
+/* Returns the frame of an object in memory: in shared memory its name there, else its address. */
 static uint32_t
-frame_of_address(struct waits *waits, uint64_t address)
+frame_of_memory(struct waits *waits, const struct wait *wait)
 {
-	if (!know_object(waits, address, WAIT_LOCK))
-		return profile_intern_named(waits->run->profile, ONE_OF_MANY);
-	return frame_of_data(waits->process->maps, waits->run->profile, address);
+	struct strbuf text = STRBUF_INIT;
+	uint32_t frame;
+
+	if (shared_add_object(waits, wait, &text))
+		frame = frame_of_text(waits, text.data);
+	else if (know_object(waits, wait->object, WAIT_LOCK))
+		frame = frame_of_data(waits->process->maps, waits->run->profile, wait->object);
+	else
+		frame = profile_intern_named(waits->run->profile, ONE_OF_MANY);
+	strbuf_release(&text);
+	return frame;
 }
 
 static uint32_t
@@ -230,7 +239,7 @@ waits_object(struct waits *waits, const struct sampled_thread *thread, const str
 	if (wait->kind == WAIT_GIL)
 		return frame_of_runtime(waits, wait);
 	if (wait->object != 0)
-		return frame_of_address(waits, wait->object);
+		return frame_of_memory(waits, wait);
 	if (wait->path != 0)
 		frame = frame_of_path(waits, wait->path);
 	if (frame != FRAME_NONE || wait->fd < 0)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sampler/waits/shared_waits_internal.h"
 #include "wallsample/base/table.h"
 #include "wallsample/process/process.h"
 #include "wallsample/profile/profile.h"
@@ -63,6 +64,8 @@ struct waits {
 
 	struct wait_source source;
 	struct table words; /* futex word -> number of threads last observed waiting for it */
+	struct shared_memory *memory; /* owned; NULL: no object was looked up yet */
+	uint64_t pid_namespace;       /* of the target, if it is not wallsample's; 0: not read */
 	struct descriptors *descriptors;
 	struct object *object; /* descriptors that waits_describe has to name */
 	size_t object_count, object_capacity;
@@ -83,6 +86,8 @@ struct waits {
 /* Creates the waits of a process; to be freed with waits_free. Both arguments are borrowed. */
 struct waits *waits_create(struct run *run, struct sampled_process *process);
 void waits_free(struct waits *waits);
+/* Frees what the waits of all processes have in common: run->crowds and run->shared. */
+void waits_release_common(struct run *run);
 
 /* Returns the futex word that a thread in this call sleeps on; 0: none. */
 uint64_t waits_word(const struct syscall_info *info);

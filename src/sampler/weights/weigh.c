@@ -4,16 +4,13 @@
 #include <stdlib.h>
 
 #include "sampler/threads_internal.h"
+#include "sampler/weights/weigh_ended_internal.h"
 #include "sampler/weights/weights_internal.h"
 
 /* Length of a window. It grows with the number of threads, because the window's last tick observes
  * all of them: THREADS_A_WINDOW threads a second at most. */
 #define WINDOW_NS NS_PER_SEC
 #define THREADS_A_WINDOW 2000
-
-/* How far the CPU time in schedstat of a running thread may be behind: one scheduler tick at 250 Hz
- * (CONFIG_HZ, the most common value). */
-#define SCHED_TICK_NS ((int64_t)(4 * NS_PER_MS))
 
 /* A difference below 1/SMALL of the window is carried to the next window; at the end of the run
  * only one below LAST_SMALL_NS is left. */
@@ -69,7 +66,7 @@ sum_samples(const struct calibration *calibration, const struct thread_window *w
 
 /* Adds what the kernel has counted since the last call to window->carried. */
 static void
-read_counters(struct calibration *calibration, struct sampled_thread *thread)
+read_counters(struct sampled_thread *thread)
 {
 	struct thread_window *window = &thread->window;
 	const struct sched now = thread->late != NULL ? thread->late->latest : thread->sched;
@@ -84,7 +81,7 @@ read_counters(struct calibration *calibration, struct sampled_thread *thread)
 	}
 	window->backwards = false;
 	window->waits = now.delay_ns - window->counted.delay_ns >= WAITS_LEAST_NS;
-	calibration->known_ns += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
+	thread->process->weights.known_ns += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
 	window->carried[CLASS_CPU] += (int64_t)(now.cpu_ns - window->counted.cpu_ns);
 	window->carried[CLASS_QUEUE] += (int64_t)(now.delay_ns - window->counted.delay_ns);
 	window->counted = now;
@@ -299,7 +296,7 @@ weigh_thread(struct calibration *calibration, struct sampled_thread *thread, boo
 	struct account account;
 	int64_t runnable;
 
-	read_counters(calibration, thread);
+	read_counters(thread);
 	if (!thread->selected && window->count == 0)
 		window->carried[CLASS_CPU] = window->carried[CLASS_QUEUE] = 0;
 	sum_samples(calibration, window, &account);
@@ -323,43 +320,6 @@ weigh_thread(struct calibration *calibration, struct sampled_thread *thread, boo
 	window->weighed = true;
 }
 
-/* --- threads that were never seen ----------------------------------------------------------- */
-
-/* Adds the CPU time of the processes that no listed thread has used: that of threads that lived
- * between two listings, and of others after their last observation. */
-static void
-weigh_ended(struct calibration *calibration)
-{
-	struct run *run = calibration->run;
-	const uint64_t now = clock_now_ns();
-	const int64_t behind = (int64_t)(run->stats.cpus *
-					 ((uint64_t)SCHED_TICK_NS + now - run->tick.began_ns));
-	struct profile_entry entry = { .state = RUN_RUNNING, .syscall = SYSCALL_NONE };
-	const uint64_t excluded_ns = run->stats.excluded.cpu_ns;
-	uint64_t cpu_ns;
-
-	if (run->context.selected != NULL || !processes_read_cpu(&run->processes, &cpu_ns))
-		return;
-	calibration->unknown_ns += (int64_t)(cpu_ns - calibration->process_ns) -
-				   calibration->known_ns -
-				   (int64_t)(excluded_ns - calibration->excluded_ns);
-	calibration->process_ns = cpu_ns;
-	calibration->excluded_ns = excluded_ns;
-	calibration->known_ns = 0;
-	if (calibration->unknown_ns <= behind)
-		return;
-	if (calibration->ended_record == THREAD_NONE)
-		calibration->ended_record = profile_add_thread(run->profile, 0, 0,
-							       PROFILE_ENDED_THREADS);
-	entry.thread = calibration->ended_record;
-	entry.stack = stack_of_text(run->profile, PROFILE_UNSAMPLED_CPU, STACK_NONE);
-	entry.gil = GIL_UNKNOWN;
-	weights_plan(calibration, &entry, calibration->unknown_ns - behind)->borrowed = true;
-	calibration->plan.cpu_ns += calibration->unknown_ns - behind;
-	calibration->plan.runnable_ns += calibration->unknown_ns - behind;
-	calibration->unknown_ns = behind;
-}
-
 /* --- windows -------------------------------------------------------------------------------- */
 
 void
@@ -368,7 +328,6 @@ weights_init(struct calibration *calibration, struct run *run, struct charging *
 	*calibration = (struct calibration){
 		.run = run,
 		.charging = charging,
-		.ended_record = THREAD_NONE,
 		.gap = UINT32_MAX,
 		.stolen = { .read = machine_time_read },
 	};
@@ -382,21 +341,13 @@ weights_release(struct calibration *calibration)
 	free(calibration->plan.item);
 }
 
-static bool
-is_off(const struct calibration *calibration)
-{
-	const struct run *run = calibration->run;
-
-	return run->threads.sched_source != SCHED_FROM_SCHEDSTAT || run->config.exact || run->holds;
-}
-
 void
 weights_start(struct calibration *calibration)
 {
 	struct run *run = calibration->run;
 
 	calibration->began_ns = run->tick.time_ns;
-	if (is_off(calibration))
+	if (weights_are_off(calibration))
 		return;
 	stolen_begin(&calibration->stolen);
 	run->stats.calibrated = run->context.selected == NULL && run->context.excluded == NULL;
@@ -406,8 +357,12 @@ weights_start(struct calibration *calibration)
 		(void)watch_read_sched(&thread->watch, thread->process->process,
 				       &thread->window.counted);
 	}
-	(void)processes_read_cpu(&run->processes, &calibration->process_ns);
-	calibration->excluded_ns = run->stats.excluded.cpu_ns;
+	for (size_t i = 0; i < run->processes.count; i++) {
+		struct sampled_process *process = run->processes.item[i];
+
+		process->weights.cpu_ns = process_cpu(process);
+		process->weights.known_ns = 0;
+	}
 }
 
 bool
@@ -426,17 +381,17 @@ weights_end_window(struct calibration *calibration, bool last)
 	struct thread_list *threads = &run->threads;
 
 	for (size_t i = 0; i < threads->count; i++) {
-		if (is_off(calibration))
+		if (weights_are_off(calibration))
 			threads->thread[i]->window.count = 0;
 		else
 			weights_lend(calibration, threads->thread[i]);
 	}
-	if (!is_off(calibration)) {
+	if (!weights_are_off(calibration)) {
 		stolen_end_window(&calibration->stolen);
 		for (size_t i = 0; i < threads->count; i++)
 			if (!threads->thread[i]->excluded || threads->thread[i]->window.count > 0)
 				weigh_thread(calibration, threads->thread[i], last);
-		weigh_ended(calibration);
+		weigh_ended(calibration, last);
 		weights_carry_out(calibration, true);
 	}
 	calibration->began_ns = run->tick.time_ns;
@@ -446,7 +401,8 @@ weights_end_window(struct calibration *calibration, bool last)
 /*
  * A thread that lived for a few ticks only, and was perhaps seen by chance: its samples stand for
  * such threads in general, of which most are never seen. They keep their weights, and their CPU
- * time counts as known.
+ * time counts as known. Not so the first thread of a process: the CPU time of processes that are
+ * never seen is known from their parents.
  */
 static bool
 keep_brief(struct calibration *calibration, const struct sampled_thread *thread)
@@ -455,11 +411,12 @@ keep_brief(struct calibration *calibration, const struct sampled_thread *thread)
 	struct account account;
 
 	sum_samples(calibration, window, &account);
-	if (window->weighed || account.samples[CLASS_CPU] + account.samples[CLASS_QUEUE] +
-					       account.samples[CLASS_BLOCKED] >=
-				       BRIEF_SAMPLES)
+	if (window->weighed || thread->watch.tid == thread->process->process->pid ||
+	    account.samples[CLASS_CPU] + account.samples[CLASS_QUEUE] +
+			    account.samples[CLASS_BLOCKED] >=
+		    BRIEF_SAMPLES)
 		return false;
-	calibration->known_ns += account.sampled[CLASS_CPU];
+	thread->process->weights.known_ns += account.sampled[CLASS_CPU];
 	count_divided(calibration, window, account.sampled[CLASS_CPU]);
 	calibration->plan.cpu_ns += account.sampled[CLASS_CPU];
 	calibration->plan.runnable_ns += account.sampled[CLASS_CPU] + account.sampled[CLASS_QUEUE];
@@ -469,7 +426,7 @@ keep_brief(struct calibration *calibration, const struct sampled_thread *thread)
 void
 weights_end_thread(struct calibration *calibration, struct sampled_thread *thread)
 {
-	if (!is_off(calibration) && (!thread->excluded || thread->window.count > 0)) {
+	if (!weights_are_off(calibration) && (!thread->excluded || thread->window.count > 0)) {
 		weights_lend(calibration, thread);
 		if (!keep_brief(calibration, thread)) {
 			weigh_thread(calibration, thread, true);

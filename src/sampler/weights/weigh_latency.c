@@ -29,7 +29,7 @@ correct(struct calibration *calibration, const struct planned *item, int64_t lat
 
 	entry.samples = 0;
 	entry.ns[WEIGHT_WALL] = item->ns;
-	entry.ns[WEIGHT_OVERHEAD] = entry.state == RUN_RUNNING ? item->ns : 0;
+	entry.ns[WEIGHT_CPU] = entry.state == RUN_RUNNING ? item->ns : 0;
 	entry.ns[WEIGHT_LATENCY] = latency_ns;
 	if (item->ns == 0 && latency_ns == 0)
 		return;

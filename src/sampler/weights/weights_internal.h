@@ -31,6 +31,10 @@
 #include "wallsample/thread/state.h"
 #include "wallsample/thread/stolen.h"
 
+/* How far the CPU time in schedstat of a running thread may be behind: one scheduler tick at 250 Hz
+ * (CONFIG_HZ, the most common value). */
+#define SCHED_TICK_NS ((int64_t)(4 * NS_PER_MS))
+
 struct charging;
 struct run;
 struct sampled_thread;
@@ -146,14 +150,9 @@ struct calibration {
 	struct table kinds;
 	struct donors *kind;
 	size_t kind_capacity;
-	struct plan plan;      /* buffer */
-	uint64_t process_ns;   /* CPU time of the processes at the end of the last window */
-	int64_t known_ns;      /* CPU time of known threads in this window */
-	int64_t unknown_ns;    /* CPU time of no known thread, not in the profile yet */
-	uint32_t gap;          /* entry of the last gap; UINT32_MAX: none yet */
-	struct stolen stolen;  /* time that a hypervisor used CPUs of the machine */
-	uint64_t excluded_ns;  /* CPU time of excluded threads at the end of the last window */
-	uint32_t ended_record; /* record of threads that were never seen; THREAD_NONE: none yet */
+	struct plan plan;     /* buffer */
+	uint32_t gap;         /* entry of the last gap; UINT32_MAX: none yet */
+	struct stolen stolen; /* time that a hypervisor used CPUs of the machine */
 };
 
 /* --- borrow.c: the plan, and time without samples  ------------------------------------------ */

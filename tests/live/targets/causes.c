@@ -482,6 +482,39 @@ run_faults(void)
 		abort();
 }
 
+/* --- database: a thread waits for a row's lock as a backend of PostgreSQL does -------------- */
+
+static __attribute__((noinline)) void
+ProcSleep(int events)
+{
+	struct epoll_event event;
+
+	while (epoll_wait(events, &event, 1, -1) <= 0)
+		;
+	sink++;
+}
+
+static __attribute__((noinline)) void *
+heap_update(void *unused)
+{
+	const int events = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event none = { .events = EPOLLIN };
+	int latch[2];
+
+	if (events < 0 || pipe(latch) != 0 ||
+	    epoll_ctl(events, EPOLL_CTL_ADD, latch[0], &none) != 0)
+		abort();
+	ProcSleep(events);
+	sink++;
+	return unused;
+}
+
+static void
+run_database(void)
+{
+	start(heap_update, 1, "backend");
+}
+
 static void
 run_idle(void)
 {
@@ -505,7 +538,7 @@ static const struct {
 	{ "serial", run_serial },   { "idle", run_idle },	  { "stopped", run_stopped },
 	{ "chatty", run_chatty },   { "spin", run_spin },	  { "allocator", run_allocator },
 	{ "faults", run_faults },   { "trips", run_trips },	  { "polling", run_polling },
-	{ "loop", run_loop },	    { "pool", run_pool },
+	{ "loop", run_loop },	    { "pool", run_pool },	  { "database", run_database },
 };
 
 int

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -13,7 +14,11 @@
 
 /* --- names, in place of those from symbol tables ------------------------------------- */
 
-enum { MAIN, WORK, HANDLE, AUDIT, LOCK, PLT, STD, COMPRESS, LOOP, POLL, BARE, HELPER, START };
+/* From RUNTIME on: of a program in Go. */
+enum {
+	MAIN, WORK, HANDLE, AUDIT, LOCK, PLT, STD, COMPRESS, LOOP, POLL, BARE, HELPER, START,
+	RUNTIME, ASK, GET, TRIP, READ, WRITE, SERVE, WATCH,
+};
 
 static const struct symbol symbol[] = {
 	[MAIN] = { "main", "prog", .source = SYMBOL_SYMTAB, .file = "/src/main.c", .line = 1 },
@@ -30,6 +35,14 @@ static const struct symbol symbol[] = {
 	[BARE] = { "other+0x10", "other" },
 	[HELPER] = { "other+0x20", "other" },
 	[START] = { "_start", "prog", .source = SYMBOL_SYMTAB },
+	[RUNTIME] = { "runtime.selectgo", "app", .source = SYMBOL_SYMTAB },
+	[ASK] = { "main.ask", "app", .source = SYMBOL_SYMTAB },
+	[GET] = { "net/http.Get", "app", .source = SYMBOL_SYMTAB },
+	[TRIP] = { "net/http.(*persistConn).roundTrip", "app", .source = SYMBOL_SYMTAB },
+	[READ] = { "net/http.(*persistConn).readLoop", "app", .source = SYMBOL_SYMTAB },
+	[WRITE] = { "net/http.(*persistConn).writeLoop", "app", .source = SYMBOL_SYMTAB },
+	[SERVE] = { "net/http.(*conn).serve", "app", .source = SYMBOL_SYMTAB },
+	[WATCH] = { "net/http.(*connReader).backgroundRead", "app", .source = SYMBOL_SYMTAB },
 };
 
 size_t
@@ -65,7 +78,9 @@ stack_of(struct profile *profile, const int *functions)
 	for (; *functions >= 0; functions++) {
 		const struct profile_frame frame = {
 			.address = (uint64_t)*functions,
-			.module = *functions == BARE || *functions == HELPER ? 2 : 1,
+			.module = *functions == BARE || *functions == HELPER ? 2 :
+				  *functions >= RUNTIME                      ? 3 :
+									       1,
 			.origin = FRAME_CFI,
 		};
 
@@ -75,11 +90,11 @@ stack_of(struct profile *profile, const int *functions)
 }
 
 static void
-add(struct profile *profile, pid_t tid, enum run_state state, uint32_t wait, const int *functions,
-    double seconds)
+add_of(struct profile *profile, uint32_t thread, enum run_state state, uint32_t wait,
+       const int *functions, double seconds)
 {
 	const struct profile_entry sample = {
-		.thread = profile_add_thread(profile, tid, 1, "t"),
+		.thread = thread,
 		.stack = stack_of(profile, functions),
 		.state = state,
 		.syscall = (int32_t)(state == RUN_SLEEPING ?
@@ -91,6 +106,14 @@ add(struct profile *profile, pid_t tid, enum run_state state, uint32_t wait, con
 	};
 
 	profile_add(profile, &sample);
+}
+
+static void
+add(struct profile *profile, pid_t tid, enum run_state state, uint32_t wait, const int *functions,
+    double seconds)
+{
+	add_of(profile, profile_add_thread(profile, 0, tid, 1, "t"), state, wait, functions,
+	       seconds);
 }
 
 static struct profile *
@@ -257,6 +280,29 @@ test_idle(void **state)
 	release(&found, profile);
 }
 
+/* A thread that executes a library only is idle if it does hardly anything but wait, in whatever
+ * places; a thread of the program is not. */
+static void
+test_idle_library(void **state)
+{
+	for (int own = 0; own < 2; own++) {
+		struct profile *profile = new_profile();
+		struct found found;
+
+		(void)state;
+		add(profile, 1, RUN_RUNNING, 0, STACK(MAIN, WORK), RUN_SECONDS);
+		add(profile, 2, RUN_SLEEPING, 0, own ? STACK(LOOP, POLL) : STACK(COMPRESS, POLL),
+		    0.5 * RUN_SECONDS);
+		add(profile, 2, RUN_SLEEPING, 0,
+		    own ? STACK(HANDLE, POLL) : STACK(COMPRESS, COMPRESS, POLL),
+		    0.48 * RUN_SECONDS);
+		add(profile, 2, RUN_RUNNING, 0, STACK(COMPRESS), 0.02 * RUN_SECONDS);
+		find(profile, &found);
+		assert_int_equal(found.places.idle_threads, !own);
+		release(&found, profile);
+	}
+}
+
 static uint32_t
 add_socket(struct profile *profile, const char *name)
 {
@@ -279,7 +325,7 @@ test_not_idle(void **state)
 	const uint32_t mutex = add_mutex(profile);
 	const struct profile_blame blame = {
 		.wait = mutex,
-		.thread = profile_add_thread(profile, 1, 1, "t"),
+		.thread = profile_add_thread(profile, 0, 1, 1, "t"),
 		.stack = stack_of(profile, STACK(MAIN, AUDIT, POLL)),
 		.state = RUN_SLEEPING,
 		.ns = 9 * NS_PER_SEC,
@@ -308,6 +354,95 @@ test_not_idle(void **state)
 			    STACK(MAIN, HANDLE, POLL), RUN_SECONDS);
 		find(profile, &found);
 		assert_int_equal(found.places.idle_threads, made || clients == 1 ? 0 : 2);
+		release(&found, profile);
+	}
+}
+
+/* Adds a goroutine that waits all the time: for a socket, or if `peer` is NULL for another one. */
+static void
+add_goroutine(struct profile *profile, uint64_t id, const char *peer, const int *functions)
+{
+	const struct profile_thread of = {
+		.is_green = true,
+		.name = profile_intern_text(profile, "goroutine"),
+		.green_id = id,
+		.entry = FRAME_NONE,
+		.created_at = FRAME_NONE,
+	};
+	const struct profile_wait select = {
+		.kind = WAIT_GREEN,
+		.object = profile_intern_named(profile, "select"),
+		.most = 1,
+	};
+
+	add_of(profile, profile_add_green(profile, &of, 0x1000 * id), RUN_SLEEPING,
+	       peer != NULL ? add_socket(profile, peer) : profile_add_wait(profile, &select),
+	       functions, RUN_SECONDS);
+}
+
+/* The row of the place; NULL: it has none. */
+static const struct place_row *
+row_of(const struct found *found, const char *name)
+{
+	for (size_t i = 0; i < found->places.count; i++)
+		if (strcmp(name_of(found, found->places.row[i].function), name) == 0)
+			return &found->places.row[i];
+	return NULL;
+}
+
+/* Goroutines that ask by net/http, on their own or as handlers of net/http, wait for the readers of
+ * net/http, and are not idle. The writers of net/http are. */
+static void
+test_readers(void **state)
+{
+	const int *const askers[] = { STACK(ASK, GET, TRIP, RUNTIME),
+				      STACK(SERVE, ASK, GET, TRIP, RUNTIME) };
+	const struct place_row *asks, *reads;
+	struct found found;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(askers); i++) {
+		struct profile *profile = new_profile();
+
+		add_goroutine(profile, 1, NULL, askers[i]);
+		add_goroutine(profile, 2, NULL, askers[i]);
+		add_goroutine(profile, 3, "tcp to a", STACK(READ, RUNTIME));
+		add_goroutine(profile, 4, "tcp to a", STACK(READ, RUNTIME));
+		add_goroutine(profile, 5, NULL, STACK(WRITE, RUNTIME));
+		add_goroutine(profile, 6, NULL, STACK(WRITE, RUNTIME));
+		find(profile, &found);
+		assert_int_equal(found.places.idle_threads, 2);
+		asks = row_of(&found, "main.ask");
+		reads = row_of(&found, "net/http.(*persistConn).readLoop");
+		assert_non_null(asks);
+		assert_non_null(reads);
+		assert_int_equal(asks->threads, 2);
+		assert_int_not_equal(reads->reads, 0);
+		assert_int_equal(asks->asks, reads->reads);
+		assert_int_equal(asks->reads, 0);
+		assert_int_equal(reads->asks, 0);
+		release(&found, profile);
+	}
+}
+
+/* A reader of a connection that net/http keeps, and for which nothing asks, is idle. One of the
+ * program itself is not. */
+static void
+test_unasked(void **state)
+{
+	struct found found;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct profile *profile = new_profile();
+
+		add(profile, 9, RUN_RUNNING, 0, STACK(MAIN, WORK), 1);
+		add_goroutine(profile, 1, "tcp to a",
+			      i == 0 ? STACK(READ, RUNTIME) : STACK(ASK, READ, RUNTIME));
+		add_goroutine(profile, 2, NULL, STACK(SERVE, RUNTIME));
+		add_goroutine(profile, 3, "tcp b:80 from c", STACK(WATCH, RUNTIME));
+		find(profile, &found);
+		assert_int_equal(found.places.idle_threads, i == 0 ? 2 : 1);
 		release(&found, profile);
 	}
 }
@@ -364,7 +499,10 @@ main(void)
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_idle_library),
 		cmocka_unit_test(test_not_idle),
+		cmocka_unit_test(test_readers),
+		cmocka_unit_test(test_unasked),
 		cmocka_unit_test(test_sockets),
 		cmocka_unit_test(test_unnamed),
 	};

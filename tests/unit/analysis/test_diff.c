@@ -90,7 +90,7 @@ run_init(struct run *run, int ticks)
 {
 	*run = (struct run){ .profile = profile_create() };
 	for (int i = 0; i < 4; i++)
-		run->thread[i] = profile_add_thread(run->profile, 100 + i, 1, "worker");
+		run->thread[i] = profile_add_thread(run->profile, 0, 100 + i, 1, "worker");
 	for (int i = 0; i < ticks; i++)
 		profile_add_tick(run->profile, 10 * NS_PER_MS, 2, 2);
 }
@@ -107,7 +107,7 @@ add(struct run *run, int thread, int64_t ns, const int *functions)
 		.state = RUN_RUNNING,
 		.syscall = (int32_t)SYSCALL_NONE,
 		.samples = 1,
-		.ns = { [WEIGHT_WALL] = ns, [WEIGHT_OVERHEAD] = ns, [WEIGHT_LATENCY] = ns / 2 },
+		.ns = { [WEIGHT_WALL] = ns, [WEIGHT_CPU] = ns, [WEIGHT_LATENCY] = ns / 2 },
 	};
 
 	for (; *functions >= 0; functions++) {
@@ -205,7 +205,7 @@ test_rates(void **state)
 	assert_false(row->flat.asked);
 	assert_true(row->cum.found);
 	assert_near(diff.total[WEIGHT_WALL].change, 0.25);
-	assert_near(diff.total[WEIGHT_OVERHEAD].change, 0.25);
+	assert_near(diff.total[WEIGHT_CPU].change, 0.25);
 	assert_near(diff.total[WEIGHT_LATENCY].change, 0.125);
 	assert_near(diff.parallelism.rate[DIFF_AFTER], 2);
 	/* three by cum, two by flat */
@@ -289,8 +289,8 @@ test_most_at_once(void **state)
 	run_init(&before, 1000);
 	run_init(&after, 1000);
 	for (int i = 0; i < 1000; i++) {
-		before.thread[0] = profile_add_thread(before.profile, 1000 + i, 1, "short");
-		after.thread[0] = profile_add_thread(after.profile, 3000 + i, 1, "short");
+		before.thread[0] = profile_add_thread(before.profile, 0, 1000 + i, 1, "short");
+		after.thread[0] = profile_add_thread(after.profile, 0, 3000 + i, 1, "short");
 		add(&before, 0, 10 * MS, STACK(MAIN, PARSE));
 		add(&after, 0, 10 * MS, STACK(MAIN, PARSE));
 	}
@@ -566,7 +566,7 @@ check_golden(const char *name, const char *format, enum weight weight, unsigned 
 			.part = s == DIFF_BEFORE ? "from 1 s: 90% of the time" : NULL,
 		};
 	}
-	input.filtered = weight == WEIGHT_OVERHEAD;
+	input.filtered = weight == WEIGHT_CPU;
 	export_write_diff(exporter_by_name(format), &input, out);
 	assert_int_equal(fclose(out), 0);
 	golden_check(name, text, size);
@@ -581,7 +581,7 @@ test_text(void **state)
 	(void)state;
 	check_golden("diff-60.txt", "text", WEIGHT_WALL, 60);
 	check_golden("diff-140.txt", "text", WEIGHT_WALL, 140);
-	check_golden("diff-overhead.txt", "text", WEIGHT_OVERHEAD, 0);
+	check_golden("diff-overhead.txt", "text", WEIGHT_CPU, 0);
 }
 
 static void

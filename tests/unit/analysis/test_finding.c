@@ -80,7 +80,7 @@ add(struct profile *profile, enum run_state state, const char *call, const int *
     double wall_s, double overhead_s, double latency_s)
 {
 	const struct profile_entry sample = {
-		.thread = profile_add_thread(profile, 100, 1, "t"),
+		.thread = profile_add_thread(profile, 0, 100, 1, "t"),
 		.stack = stack_of(profile, STACK_NONE, functions),
 		.state = state,
 		.syscall = call != NULL ? (int32_t)syscall_number(call) : (int32_t)SYSCALL_NONE,
@@ -99,7 +99,7 @@ add_gil(struct profile *profile, enum run_state state, enum gil gil, const int *
 {
 	const int64_t ns = (int64_t)(wall_s * 1e9), running_ns = state == RUN_RUNNING ? ns : 0;
 	const struct profile_entry sample = {
-		.thread = profile_add_thread(profile, 100, 1, "t"),
+		.thread = profile_add_thread(profile, 0, 100, 1, "t"),
 		.stack = stack_of(profile, STACK_NONE, functions),
 		.state = state,
 		.syscall = (int32_t)(state == RUN_RUNNING ? SYSCALL_NONE : syscall_number("futex")),
@@ -119,7 +119,7 @@ add_gap(struct profile *profile, enum run_state state, const char *call, const i
 	uint32_t stack = profile_intern_stack(
 		profile, profile_intern_named(profile, "[waiting]"), STACK_NONE);
 	struct profile_entry sample = {
-		.thread = profile_add_thread(profile, 100, 1, "t"),
+		.thread = profile_add_thread(profile, 0, 100, 1, "t"),
 		.state = state,
 		.syscall = (int32_t)(call != NULL ? syscall_number(call) : SYSCALL_NONE),
 		.ns[WEIGHT_LATENCY] = (int64_t)(seconds * 1e9),
@@ -543,7 +543,7 @@ test_margin_of_sleeps(void **state)
 	add_ticks(profile, 1, 0.04);
 	assert_true(margin_ticks(profile, &borrowed, WEIGHT_WALL, 4 * NS_PER_SEC) > 390);
 	/* Of the CPU time itself nothing is known. */
-	assert_true(margin_ticks(profile, &borrowed, WEIGHT_OVERHEAD, 4 * NS_PER_MS) < 0.1);
+	assert_true(margin_ticks(profile, &borrowed, WEIGHT_CPU, 4 * NS_PER_MS) < 0.1);
 	profile_free(profile);
 }
 
@@ -564,11 +564,11 @@ test_margin_ticks(void **state)
 	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_WALL, ALL) - 1000) < 1e-6);
 	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_LATENCY, ALL) - 1000) < 1e-6);
 	/* CPU time was used in a tenth of them. */
-	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_OVERHEAD, ALL) - 100) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_CPU, ALL) - 100) < 1e-6);
 	/* What ran, or lived, for so long was seen at no more ticks than that. */
 	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_WALL, 10 * TICK_NS) - 10) < 1e-6);
 	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_LATENCY, 500 * TICK_NS) - 500) < 1e-6);
-	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_OVERHEAD, 50 * TICK_NS) - 50) < 1e-6);
+	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_CPU, 50 * TICK_NS) - 50) < 1e-6);
 	assert_true(fabs(margin_ticks(profile, NULL, WEIGHT_WALL, 0)) < 1e-12);
 	profile_free(profile);
 

@@ -89,7 +89,7 @@ add(struct scene *scene, pid_t tid, enum wait_kind kind, const char *object, con
 		.most = 1,
 	};
 	struct profile_entry sample = {
-		.thread = profile_add_thread(scene->profile, tid, 1, "t"),
+		.thread = profile_add_thread(scene->profile, 0, tid, 1, "t"),
 		.stack = STACK_NONE,
 		.state = kind == WAIT_NONE ? RUN_RUNNING : RUN_SLEEPING,
 		.syscall = SYSCALL_NONE,

@@ -48,7 +48,7 @@ start(void **state)
 	struct scene *scene = xcalloc(1, sizeof(*scene));
 
 	scene->profile = profile_create();
-	profile_add_thread(scene->profile, 300, 1, "main");
+	profile_add_thread(scene->profile, 0, 300, 1, "main");
 	add_sample(scene->profile, "mab", 50, 1);
 	add_sample(scene->profile, "mac", 30, 2);
 	add_sample(scene->profile, "ma", 5, 0);
@@ -117,7 +117,7 @@ test_call_tree(void **state)
 		   2);
 	check_tree(scene->view, WEIGHT_WALL, 100, 0.3, "m95/0 .a85/5 ..b50/50 ..c30/30 ", 4);
 	check_tree(scene->view, WEIGHT_WALL, 0, 0, "", 8);
-	check_tree(scene->view, WEIGHT_OVERHEAD, 100, 0, "", 8);
+	check_tree(scene->view, WEIGHT_CPU, 100, 0, "", 8);
 }
 
 static void

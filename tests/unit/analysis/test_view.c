@@ -107,9 +107,9 @@ static struct profile *
 make_profile(void)
 {
 	struct profile *profile = profile_create();
-	const uint32_t main_thread = profile_add_thread(profile, 300, 1, "main");
-	const uint32_t worker1 = profile_add_thread(profile, 302, 2, "worker-1");
-	const uint32_t worker2 = profile_add_thread(profile, 301, 2, "worker-2");
+	const uint32_t main_thread = profile_add_thread(profile, 0, 300, 1, "main");
+	const uint32_t worker1 = profile_add_thread(profile, 0, 302, 2, "worker-1");
+	const uint32_t worker2 = profile_add_thread(profile, 0, 301, 2, "worker-2");
 	const uint32_t failed = profile_intern_named(profile, "[failed: thread exited]");
 	uint32_t stack;
 
@@ -174,7 +174,7 @@ static void
 test_corrections(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 1, 1, "t");
+	const uint32_t thread = profile_add_thread(profile, 0, 1, 1, "t");
 	struct view *view;
 
 	(void)state;
@@ -201,7 +201,7 @@ add_real_time(struct profile *profile, uint32_t stack, enum run_state run, int64
 	      int64_t latency_ms)
 {
 	const struct profile_entry sample = {
-		.thread = profile_add_thread(profile, 300, 1, "main"),
+		.thread = profile_add_thread(profile, 0, 300, 1, "main"),
 		.stack = stack,
 		.state = run,
 		.syscall = run == RUN_SLEEPING ? 202 : -1,
@@ -329,8 +329,8 @@ test_gap_by_thread_and_state(void **state)
 		profile, profile_intern_named(profile, "[sleeping in futex]"), stack);
 	stack = profile_intern_stack(profile, frame_at(profile, 0, 0x10), stack);
 	stack = profile_intern_stack(profile, frame_at(profile, 0, 0x20), stack);
-	add_sample(profile, profile_add_thread(profile, 300, 1, "main"), stack, RUN_SLEEPING, 202,
-		   500);
+	add_sample(profile, profile_add_thread(profile, 0, 300, 1, "main"), stack, RUN_SLEEPING,
+		   202, 500);
 	check_rows(profile, &all, VIEW_BY_THREAD,
 		   ROWS("[waiting]<[sleeping in futex]<main-300"), TIMES(500));
 	check_rows(profile, &all, VIEW_BY_STATE, ROWS("[waiting]<[sleeping in futex]"),
@@ -372,7 +372,7 @@ test_sample_without_stack(void **state)
 	struct view *view;
 
 	(void)state;
-	add_sample(profile, profile_add_thread(profile, 1, 1, "t"), STACK_NONE, RUN_RUNNING, -1,
+	add_sample(profile, profile_add_thread(profile, 0, 1, 1, "t"), STACK_NONE, RUN_RUNNING, -1,
 		   10);
 	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	check_row(view, 0, "", 10);
@@ -462,8 +462,8 @@ test_excluded_threads(void **state)
 	assert_false(filter_thread(&excluding, 1, "main"));
 	assert_true(filter_thread(&excluding, 1, "io"));
 	assert_true(excluded.threads > 0);
-	assert_int_equal(excluded.cpu_ns + (uint64_t)view_total_ns(view, WEIGHT_OVERHEAD),
-			 view_total_ns(whole, WEIGHT_OVERHEAD));
+	assert_int_equal(excluded.cpu_ns + (uint64_t)view_total_ns(view, WEIGHT_CPU),
+			 view_total_ns(whole, WEIGHT_CPU));
 	assert_int_equal(view_excluded(whole).threads, 0);
 	view_free(whole);
 	view_free(view);
@@ -612,7 +612,7 @@ test_thread_table(void **state)
 	struct view *view;
 
 	(void)state;
-	profile_add_thread(profile, 999, 1, "never sampled");
+	profile_add_thread(profile, 0, 999, 1, "never sampled");
 	view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	thread_table_make(view, &threads);
 	assert_int_equal(threads.count, ARRAY_SIZE(expected));
@@ -657,8 +657,8 @@ static void
 test_ties(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t later = profile_add_thread(profile, 20, 1, "b");
-	const uint32_t earlier = profile_add_thread(profile, 10, 1, "a");
+	const uint32_t later = profile_add_thread(profile, 0, 20, 1, "b");
+	const uint32_t earlier = profile_add_thread(profile, 0, 10, 1, "a");
 	struct thread_table threads;
 	struct top_table top;
 	struct view *view;

@@ -118,7 +118,7 @@ static void
 add(struct profile *profile, int64_t ms, const struct at *at, size_t count)
 {
 	struct profile_entry sample = {
-		.thread = profile_add_thread(profile, 1, 1, "main"),
+		.thread = profile_add_thread(profile, 0, 1, 1, "main"),
 		.stack = STACK_NONE,
 		.syscall = -1,
 		.samples = ms,

@@ -14,6 +14,7 @@
 #include "wallsample/base/base.h"
 #include "wallsample/process/module.h"
 #include "wallsample/runtime/language.h"
+#include "wallsample/analysis/own_code.h"
 #include "wallsample/analysis/tree.h"
 #include "wallsample/analysis/view.h"
 #include "wallsample/analysis/waiting.h"
@@ -456,6 +457,45 @@ test_wait_kinds(void **state)
 	profile_free(profile);
 }
 
+/* The place of a stack: the function of the program. A script in a directory "bin" that starts an
+ * installed package is as the package; its other functions are the program's. */
+static void
+test_place(void **state)
+{
+	static const struct {
+		const char *stack, *place;
+	} stacks[] = {
+		{ "<module>@/srv/app.py:9;run@/usr/lib/python3/dist-packages/web/run.py:1",
+		  "<module>" },
+		{ "<module>@/usr/bin/web:9;run@/usr/lib/python3/dist-packages/web/run.py:1",
+		  "run" },
+		{ "<module>@/usr/bin/web:9;f@/usr/lib/python3.11/socket.py:1", "<module>" },
+		{ "<module>@/srv/bin/web:9;f@/srv/bin/web:2;run@/x/site-packages/web/run.py:1",
+		  "f" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(stacks); i++) {
+		struct profile *profile = profile_create();
+		const uint32_t *function;
+		struct view *view;
+		struct own own;
+		size_t depth;
+
+		script_scene_add(profile, stacks[i].stack, 1);
+		view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
+		own_make(view, NULL, &own);
+		view_stack(view, profile_entry(profile, 0)->stack, &function, &depth);
+		assert_true(depth > 0);
+		assert_string_equal(
+			view_function(view, function[own_place(&own, function, depth)])->name,
+			stacks[i].place);
+		own_release(&own);
+		view_free(view);
+		profile_free(profile);
+	}
+}
+
 int
 main(void)
 {
@@ -477,6 +517,7 @@ main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_waiting_place),
 		cmocka_unit_test(test_wait_kinds),
+		cmocka_unit_test(test_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

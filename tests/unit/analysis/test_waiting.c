@@ -63,10 +63,10 @@ scene_begin(struct scene *scene, struct profile *profile)
 	struct profile_wait wait = { .kind = WAIT_MUTEX, .most = 1 };
 
 	scene->profile = profile;
-	profile_add_thread(profile, 10, 1, "holder");
-	profile_add_thread(profile, 11, 1, "first");
-	profile_add_thread(profile, 12, 1, "second");
-	profile_add_thread(profile, 13, 1, "reader");
+	profile_add_thread(profile, 0, 10, 1, "holder");
+	profile_add_thread(profile, 0, 11, 1, "first");
+	profile_add_thread(profile, 0, 12, 1, "second");
+	profile_add_thread(profile, 0, 13, 1, "reader");
 	wait.object = profile_intern_named(profile, "table");
 	scene->mutex = profile_add_wait(profile, &wait);
 	wait.timed = true;

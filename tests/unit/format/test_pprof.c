@@ -124,7 +124,7 @@ make(void **state)
 	char command[] = "a\xff\n";
 	struct process process = { .pid = 7, .cmdline = command };
 	struct export_input input = { .process = &process, .stats = stats, .filtered = true,
-				      .sort = WEIGHT_OVERHEAD };
+				      .sort = WEIGHT_CPU };
 	struct made_object object;
 	struct image *image;
 	uint32_t thread, other;
@@ -144,8 +144,8 @@ make(void **state)
 	assert_int_equal(modules_add_recorded(written->modules, &(struct recorded_module){
 		.path = "/usr/lib/libz.so.1.2.13", .build_id = "1234" }), STRIPPED);
 	written->profile = profile_create();
-	thread = profile_add_thread(written->profile, 7, 1, "main\x1b\xff");
-	other = profile_add_thread(written->profile, 8, 1, "");
+	thread = profile_add_thread(written->profile, 0, 7, 1, "main\x1b\xff");
+	other = profile_add_thread(written->profile, 0, 8, 1, "");
 	/* recursion through one address: two locations, of three lines each */
 	add(written->profile, thread,
 	    stack_of(written->profile, (const uint64_t[]){ 0x20, 0x10, 0x10 }, 3), RUN_SLEEPING, 8);
@@ -227,10 +227,10 @@ test_head(void **state)
 	assert_string_equal(text(written, 0), "");
 	assert_int_equal(message->n_sample_type, 3);
 	assert_string_equal(text(written, message->sample_type[0]->type), "wall");
-	assert_string_equal(text(written, message->sample_type[1]->type), "overhead");
+	assert_string_equal(text(written, message->sample_type[1]->type), "cpu");
 	assert_string_equal(text(written, message->sample_type[2]->type), "latency");
 	assert_string_equal(text(written, message->sample_type[2]->unit), "nanoseconds");
-	assert_string_equal(text(written, message->default_sample_type), "overhead");
+	assert_string_equal(text(written, message->default_sample_type), "cpu");
 	assert_int_equal(message->period, 10 * MS);
 	assert_int_equal(message->duration_nanos, 3 * NS_PER_SEC);
 	assert_int_equal(message->n_comment, 3);

@@ -96,7 +96,7 @@ static void
 test_hostile(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 7, 1, "<&\"'>");
+	const uint32_t thread = profile_add_thread(profile, 0, 7, 1, "<&\"'>");
 	size_t size = 0;
 	char *text;
 
@@ -123,7 +123,7 @@ static void
 test_bounded(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 7, 1, "deep");
+	const uint32_t thread = profile_add_thread(profile, 0, 7, 1, "deep");
 	int deep[1500];
 	size_t size = 0;
 	char *text;
@@ -134,7 +134,7 @@ test_bounded(void **state)
 	add(profile, thread, 100000, deep, ARRAY_SIZE(deep));
 	add(profile, thread, 10, STACK(SCRIPT, MARKUP));
 	text = draw(profile, &size);
-	assert_non_null(strstr(text, "2 frames are left out, narrower than 0.1 % of the width; "
+	assert_non_null(strstr(text, "2 frames are left out, narrower than 0.02 % of the width; "
 				     "1,002 frames are left out, above level 500"));
 	assert_true(size < 100000);
 	free(text);
@@ -146,7 +146,7 @@ static void
 test_tower(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 7, 1, "tower");
+	const uint32_t thread = profile_add_thread(profile, 0, 7, 1, "tower");
 	int deep[200];
 	size_t size = 0;
 	char *text;
@@ -167,7 +167,7 @@ static void
 test_long_name(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 7, 1, "long");
+	const uint32_t thread = profile_add_thread(profile, 0, 7, 1, "long");
 	int deep[400];
 	size_t size = 0;
 	char *text;
@@ -189,7 +189,7 @@ static void
 test_many(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 7, 1, "wide");
+	const uint32_t thread = profile_add_thread(profile, 0, 7, 1, "wide");
 	size_t size = 0;
 	char *text;
 

@@ -414,7 +414,7 @@ test_dump_flipped(void **state)
 			scene->mapped = NULL;
 			write_dump(scene, &damaged);
 			jit_free(scene->jit);
-			scene->jit = jit_create(scene->process, scene->maps, NULL);
+			scene->jit = jit_create(scene->process, scene->maps, NULL, NULL);
 			jit_refresh(scene->jit);
 			name_of(scene, 0x1010);
 			assert_true(jit_count(scene->jit) <= 2);

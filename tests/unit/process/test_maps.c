@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/maps_source_internal.h"
 #include "process/process_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/maps.h"

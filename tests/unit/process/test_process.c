@@ -26,7 +26,7 @@
 
 /* Fields 4 to 52 behind the state; the last ones as a kernel prints them. */
 #define NUMBERS                                                                                    \
-	" 77 4242 4242 34816 4242 4194560 1 2 3 4 5 6 7 8 20 0 9 0 123456 1000 "                   \
+	" 77 4242 4243 34816 4242 4194560 1 2 3 4 5 6 7 8 20 0 9 0 123456 1000 "                   \
 	"200 18446744073709551615 1 1 140737488347000 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 1 "         \
 	"2 3 140737488348000 4 5 6 0"
 
@@ -36,6 +36,10 @@ check_numbers(const struct task_stat *stat)
 	assert_int_equal(stat->tid, 4242);
 	assert_int_equal(stat->state, 'S');
 	assert_int_equal(stat->ppid, 77);
+	assert_int_equal(stat->group, 4242);
+	assert_int_equal(stat->session, 4243);
+	assert_int_equal(stat->children_user_ticks, 7);
+	assert_int_equal(stat->children_system_ticks, 8);
 	assert_int_equal(stat->flags, 4194560);
 	assert_int_equal(stat->num_threads, 9);
 	assert_int_equal(stat->start_time, 123456);
@@ -338,6 +342,37 @@ test_cpu_time_of_another(void **state)
 	process_free(process);
 }
 
+/* Of the CPU time of children, that of those for which the process has waited counts. */
+static void
+test_cpu_time_of_children(void **state)
+{
+	struct process *process;
+	uint64_t before_ns, after_ns;
+	siginfo_t info;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(process_open(getpid(), &process, NULL), 0);
+	assert_true(process_read_children_cpu_ns(process, &before_ns));
+	child = fork();
+	if (child == 0) {
+		const uint64_t end_ns = clock_own_cpu_ns() + 200 * NS_PER_MS;
+
+		while (clock_own_cpu_ns() < end_ns)
+			continue;
+		_exit(0);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_true(process_read_children_cpu_ns(process, &after_ns));
+	assert_int_equal(after_ns, before_ns);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(process_read_children_cpu_ns(process, &after_ns));
+	/* Each of two numbers is truncated to 10 ms. */
+	assert_true(after_ns >= before_ns + 170 * NS_PER_MS);
+	process_free(process);
+}
+
 static void
 test_allowed_cpus(void **state)
 {
@@ -502,6 +537,7 @@ main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_find_not_own_family),
 		cmocka_unit_test(test_cpu_time_of_another),
+		cmocka_unit_test(test_cpu_time_of_children),
 		cmocka_unit_test(test_allowed_cpus),
 	};
 

@@ -149,12 +149,12 @@ static void
 test_threads(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t a = profile_add_thread(profile, 100, 5, "first");
-	const uint32_t b = profile_add_thread(profile, 100, 6, "second life");
+	const uint32_t a = profile_add_thread(profile, 0, 100, 5, "first");
+	const uint32_t b = profile_add_thread(profile, 0, 100, 6, "second life");
 
 	(void)state;
 	assert_int_not_equal(a, b);
-	assert_int_equal(profile_add_thread(profile, 100, 5, "renamed"), a);
+	assert_int_equal(profile_add_thread(profile, 0, 100, 5, "renamed"), a);
 	assert_int_equal(profile_thread_count(profile), 2);
 	assert_string_equal(profile_text(profile, profile_thread(profile, a)->name), "renamed");
 	profile_rename_thread(profile, b, "worker");
@@ -292,7 +292,7 @@ test_charge(void **state)
 	assert_int_equal(profile_add(profile, &sample), entry);
 	profile_charge(profile, entry, 3);
 	assert_int_equal(profile_entry(profile, entry)->ns[WEIGHT_WALL], 20);
-	assert_int_equal(profile_entry(profile, entry)->ns[WEIGHT_OVERHEAD], 20);
+	assert_int_equal(profile_entry(profile, entry)->ns[WEIGHT_CPU], 20);
 	assert_int_equal(profile_entry(profile, entry)->ns[WEIGHT_LATENCY], 8);
 	profile_free(profile);
 }

@@ -49,7 +49,7 @@ named_profile(void)
 
 	for (int i = 0; i < THREADS; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		profile_add_thread(profile, 10 + i, 1, name);
+		profile_add_thread(profile, 0, 10 + i, 1, name);
 	}
 	for (int i = 0; i < STACKS; i++) {
 		snprintf(name, sizeof(name), "f%d", i);
@@ -111,7 +111,7 @@ apply(struct profile *profile, struct operation *operation)
 	case CHARGE:
 		sample->samples = operation->kind == CHARGE ? 0 : sample->samples;
 		sample->ns[WEIGHT_WALL] = operation->kind == CHARGE ? 0 : sample->ns[WEIGHT_WALL];
-		sample->ns[WEIGHT_OVERHEAD] = 0;
+		sample->ns[WEIGHT_CPU] = 0;
 		sample->ns[WEIGHT_LATENCY] *= operation->kind == CHARGE;
 		key.samples = 0;
 		for (int w = 0; w < WEIGHT_COUNT; w++)
@@ -300,7 +300,7 @@ test_names(void **state)
 	struct profile *window;
 
 	(void)state;
-	sample.thread = profile_add_thread(profile, 99, 1, "late");
+	sample.thread = profile_add_thread(profile, 0, 99, 1, "late");
 	profile_add(profile, &sample);
 	window = profile_since(mark, NULL);
 	profile_mark_free(mark);

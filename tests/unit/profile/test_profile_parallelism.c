@@ -22,10 +22,10 @@ make(const uint32_t *parallel, size_t ticks, double cpu_s)
 {
 	struct profile *profile = profile_create();
 	const struct profile_entry entry = {
-		.thread = profile_add_thread(profile, 1, 1, "t"),
+		.thread = profile_add_thread(profile, 0, 1, 1, "t"),
 		.stack = STACK_NONE,
 		.samples = 1,
-		.ns[WEIGHT_OVERHEAD] = (int64_t)(cpu_s * 1e9),
+		.ns[WEIGHT_CPU] = (int64_t)(cpu_s * 1e9),
 	};
 
 	profile_add(profile, &entry);

@@ -49,7 +49,7 @@ add_gap(struct profile *profile, uint32_t thread, int64_t ticks)
 static void
 sample(struct profile *profile, const char *ticks)
 {
-	const uint32_t thread = profile_add_thread(profile, 78, 5, "worker");
+	const uint32_t thread = profile_add_thread(profile, 0, 78, 5, "worker");
 	int64_t gap = 0;
 
 	for (; *ticks != '\0'; ticks++) {
@@ -177,9 +177,9 @@ same_seconds_are_counted_once(void **state)
 	assert_time_at(&scene, 0, 4);
 	assert_time_at(&scene, 1, 8);
 	assert_time_at(&scene, 2, 4);
-	/* Wall and Overhead are sums over threads, Latency is the elapsed time. */
+	/* Wall and CPU are sums over threads, Latency is the elapsed time. */
 	assert_int_equal(sum_of(scene.profile, WEIGHT_WALL), 16 * TICK);
-	assert_int_equal(sum_of(scene.profile, WEIGHT_OVERHEAD), 8 * TICK);
+	assert_int_equal(sum_of(scene.profile, WEIGHT_CPU), 8 * TICK);
 	assert_int_equal(sum_of(scene.profile, WEIGHT_LATENCY), 8 * TICK);
 	assert_int_equal(latency_of(&scene, 0, "r"), 12);
 	assert_int_equal(latency_of(&scene, 1, "r"), 12);
@@ -307,14 +307,14 @@ a_part_is_of_the_common_time(void **state)
 	begin(&scene, one, 3, &second);
 	assert_int_equal(scene.load[0].selected_ns, 4 * TICK);
 	assert_int_equal(scene.load[1].selected_ns, 0);
-	assert_int_equal(sum_of(scene.profile, WEIGHT_OVERHEAD), 4 * TICK);
+	assert_int_equal(sum_of(scene.profile, WEIGHT_CPU), 4 * TICK);
 	assert_int_equal(sum_of(scene.profile, WEIGHT_LATENCY), 4 * TICK);
 	assert_false(recording_tick_wanted(scene.recording[0], 3));
 	assert_true(recording_tick_wanted(scene.recording[2], 0));
 	end(&scene);
 	begin(&scene, one, 3, &both);
 	assert_int_equal(scene.load[0].selected_ns, TICK);
-	assert_int_equal(sum_of(scene.profile, WEIGHT_OVERHEAD), 2 * TICK);
+	assert_int_equal(sum_of(scene.profile, WEIGHT_CPU), 2 * TICK);
 	assert_int_equal(sum_of(scene.profile, WEIGHT_LATENCY), TICK);
 	assert_int_equal(recording_joint_tick(scene.recording[2], 0)->parallelism, 2);
 	assert_int_equal(recording_tick(scene.recording[2], 0)->parallelism, 1);

@@ -159,7 +159,7 @@ static void
 test_one_row(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 5, 5, "t");
+	const uint32_t thread = profile_add_thread(profile, 0, 5, 5, "t");
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
 	struct place place;
@@ -225,7 +225,7 @@ test_carried(void **state)
 	const struct profile_thread goroutine = {
 		.is_green = true, .green_id = 7, .entry = FRAME_NONE, .created_at = FRAME_NONE };
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 5, 1, "worker");
+	const uint32_t thread = profile_add_thread(profile, 0, 5, 1, "worker");
 	const uint32_t task = profile_add_green(profile, &goroutine, 64);
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
@@ -261,7 +261,7 @@ test_shared(void **state)
 		.is_green = true, .entry = FRAME_NONE, .created_at = FRAME_NONE };
 	struct profile *profile = profile_create(), *back;
 	const uint32_t crowd[] = {
-		profile_add_green(profile, &tasks, 0), profile_add_thread(profile, 0, 0, "pool"),
+		profile_add_green(profile, &tasks, 0), profile_add_thread(profile, 0, 0, 0, "pool"),
 	};
 	struct modules *modules = modules_create();
 	struct recorder *recorder;
@@ -446,7 +446,7 @@ test_parts(void **state)
 	make_recording(&place, 100, true);
 	part = load(place.path, &alone, NULL);
 	assert_int_equal(profile_tick_count(part), 50);
-	assert_int_equal(sum_of(part, WEIGHT_OVERHEAD), 50 * TICK);
+	assert_int_equal(sum_of(part, WEIGHT_CPU), 50 * TICK);
 	assert_int_equal(sum_of(part, WEIGHT_LATENCY), 50 * TICK);
 	/* the correction is of ticks nearby */
 	assert_in_range(sum_of(part, WEIGHT_WALL), 98 * TICK, 102 * TICK);
@@ -458,7 +458,7 @@ test_parts(void **state)
 	profile_free(part);
 	part = load(place.path, &last, NULL);
 	assert_int_equal(profile_wall_ns(part), 10 * TICK);
-	assert_int_equal(sum_of(part, WEIGHT_OVERHEAD), 5 * TICK);
+	assert_int_equal(sum_of(part, WEIGHT_CPU), 5 * TICK);
 	profile_free(part);
 	place_remove(&place);
 }
@@ -582,7 +582,7 @@ test_turns(void **state)
 	place_make(&place);
 	other.green_id = 2;
 	task[0] = profile_add_green(profile, &of, 0x1000);
-	thread = profile_add_thread(profile, 78, 5, "worker");
+	thread = profile_add_thread(profile, 0, 78, 5, "worker");
 	task[1] = profile_add_green(profile, &other, 0x2000);
 	recorder = record_in(&place, profile, modules);
 	sample_turns(profile, thread, task);
@@ -614,7 +614,7 @@ test_seldom(void **state)
 	const struct profile_thread of = { .is_green = true, .entry = FRAME_NONE,
 					   .created_at = FRAME_NONE, .green_id = 1 };
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 78, 5, "worker");
+	const uint32_t thread = profile_add_thread(profile, 0, 78, 5, "worker");
 	struct profile_entry entry = {
 		.thread = profile_add_green(profile, &of, 0x1000), .carrier = thread + 1,
 		.stack = stack_of(profile, "s"), .state = RUN_SLEEPING, .samples = 1,

@@ -400,7 +400,7 @@ test_old_one_stays(void **state)
 	assert_int_equal(info.ticks, 100);
 	/* no room for the first samples */
 	recorder = record_in(&place, profile, modules);
-	thread = profile_add_thread(profile, 5, 5, "t");
+	thread = profile_add_thread(profile, 0, 5, 5, "t");
 	add(profile, thread, "m", RUN_RUNNING, 1);
 	profile_add_tick(profile, TICK, 1, 1);
 	setrlimit(RLIMIT_FSIZE, &nothing);
@@ -523,14 +523,16 @@ static const struct {
 	{ "INSERT INTO deadlocks VALUES(0, 0, 0, 0, 0, 0), (0, 1, 1, 0, 0, 0)",
 	  "its table 'deadlocks' cannot be right" },
 	{ "DROP TABLE processes", "its table 'processes' is not there" },
-	{ "REPLACE INTO processes VALUES(5, 1, 1, '', '')", "table 'processes' cannot be right" },
-	{ "REPLACE INTO processes VALUES(0, -1, 1, '', '')", "table 'processes' cannot be right" },
+	{ "REPLACE INTO processes VALUES(5, 1, 1, '', '', 0)",
+	  "table 'processes' cannot be right" },
+	{ "REPLACE INTO processes VALUES(0, -1, 1, '', '', 0)",
+	  "table 'processes' cannot be right" },
 	{ "UPDATE processes SET pid = pid + 1", "its table 'processes' cannot be right" },
 	{ "INSERT INTO syscalls VALUES(1 << 31, 'read')", "its table 'syscalls' cannot be right" },
 	{ "UPDATE threads SET task = 7", "its threads cannot be right" },
 	{ "UPDATE threads SET process = 1", "its threads cannot be right" },
 	{ "INSERT INTO modules VALUES(0, '/', 'file', 0, '', '', 1)", "modules cannot be right" },
-	{ "PRAGMA user_version = 8", "made by a newer wallsample" },
+	{ "PRAGMA user_version = 9", "made by a newer wallsample" },
 	/* tables that are not those of the version */
 	{ "PRAGMA user_version = 5", "its table 'modules' is not there" },
 	{ "PRAGMA user_version = 4", "made by an older wallsample" },

@@ -180,7 +180,7 @@ test_report_many_threads(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 13; i++)
-		scene_add(profile, profile_add_thread(profile, 100 + (pid_t)i, 1, "worker"),
+		scene_add(profile, profile_add_thread(profile, 0, 100 + (pid_t)i, 1, "worker"),
 			   RUN_RUNNING, -1, 1000 - 10 * (int64_t)i, STACK(START, MAIN, LOOP));
 	input.view = view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	input.by_thread = true;
@@ -199,7 +199,7 @@ write_alone(uint32_t alone, enum run_state run)
 	struct scene scene = scene_make(&all);
 	struct export_input input = scene_input(&scene);
 	struct profile *profile = profile_create();
-	const uint32_t one = profile_add_thread(profile, 100, 1, "one");
+	const uint32_t one = profile_add_thread(profile, 0, 100, 1, "one");
 	const struct profile_entry serial = {
 		.thread = one, .state = run, .syscall = (int32_t)SYSCALL_NONE,
 		.stack = profile_intern_stack(profile, profile_intern_named(profile, "alone"),
@@ -422,7 +422,7 @@ test_documents(void **state)
 {
 	struct scene scene = scene_make(&all);
 	struct export_input input = scene_input(&scene);
-	const uint32_t thread = profile_add_thread(scene.profile, 4252, 3, "<b>&amp;|*");
+	const uint32_t thread = profile_add_thread(scene.profile, 0, 4252, 3, "<b>&amp;|*");
 	struct view *view;
 
 	(void)state;
@@ -468,7 +468,7 @@ test_document_escapes(void **state)
 {
 	struct scene scene = scene_make(&all);
 	struct export_input input = scene_input(&scene);
-	const uint32_t thread = profile_add_thread(scene.profile, 4252, 3, "<i>");
+	const uint32_t thread = profile_add_thread(scene.profile, 0, 4252, 3, "<i>");
 	struct view *view;
 	char *text, *data;
 
@@ -512,11 +512,11 @@ test_assets_are_embedded(void **state)
 	char *text = scene_text("svg", &input);
 
 	(void)state;
-	assert_int_equal(golden_count_assets(text), 2);
+	assert_int_equal(golden_count_assets(text), 4);
 	free(text);
 	if (exporter_by_name("html")->absent == NULL) {
 		text = scene_text("html", &input);
-		assert_int_equal(golden_count_assets(text), 4);
+		assert_int_equal(golden_count_assets(text), 6);
 		free(text);
 	}
 	scene_release(&scene);
@@ -562,7 +562,7 @@ test_deceptive_names(void **state)
 	char *text;
 
 	(void)state;
-	scene_add(profile, profile_add_thread(profile, 100, 1, "t\xe2\x80\x8b"), RUN_RUNNING, -1,
+	scene_add(profile, profile_add_thread(profile, 0, 100, 1, "t\xe2\x80\x8b"), RUN_RUNNING, -1,
 		   1000, STACK(MAIN, TURNED));
 	input.view = view = view_create(profile, NULL, &all, VIEW_BY_FUNCTION);
 	input.by_thread = true;
@@ -634,6 +634,13 @@ test_registry(void **state)
 	assert_string_equal(exporter_by_file("a.speedscope.json")->name, "speedscope");
 	assert_string_equal(exporter_by_file("a.perf")->name, "perf");
 	assert_string_equal(exporter_by_file("a.perf.txt")->name, "perf");
+	assert_string_equal(exporter_by_file("a.firefox.json")->name, "firefox");
+	assert_string_equal(exporter_by_file("a.profile.json")->name, "firefox");
+	assert_string_equal(exporter_by_file("perf.data")->name, "perf-data");
+	assert_string_equal(exporter_by_file("a.perf.data")->name, "perf-data");
+	assert_string_equal(exporter_by_file("a.data.perf")->name, "perf-data");
+	assert_string_equal(exporter_by_file("a.hotspot")->name, "hotspot");
+	assert_string_equal(exporter_by_file("a.hotspot.data")->name, "hotspot");
 	assert_null(exporter_by_file("folded"));
 	assert_null(exporter_by_file("a.folded/b"));
 	assert_null(exporter_by_file("a.fold"));

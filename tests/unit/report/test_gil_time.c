@@ -20,6 +20,7 @@
 
 #define TICKS 30
 #define PIDS 4194304 /* more than there can be */
+#define STATES (1 << 30) /* from the track of a thread to that with its states */
 
 static const struct filter all;
 
@@ -195,13 +196,17 @@ test_chrome(void **state)
 		{ PIDS, "GIL: idle-79", 100, 210 },
 		{ PIDS, "GIL: worker-78", 210, 300 },
 	}, states[] = {
-		{ 78, "running", 0, 100 },
-		{ 78, "waiting for a CPU (GIL handover)", 100, 110 },
-		{ 78, "sleeping in futex (GIL wait)", 110, 200 },
-		{ 78, "running", 200, 300 },
-		{ 79, "sleeping in futex (GIL wait)", 0, 100 },
-		{ 79, "running", 100, 210 },
-		{ 79, "sleeping in futex", 210, 300 },
+		{ STATES + 78, "running", 0, 100 },
+		{ STATES + 78, "waiting for a CPU (GIL handover)", 100, 110 },
+		{ STATES + 78, "sleeping in futex (GIL wait)", 110, 200 },
+		{ STATES + 78, "running", 200, 300 },
+		{ STATES + 79, "sleeping in futex (GIL wait)", 0, 100 },
+		{ STATES + 79, "running", 100, 210 },
+		{ STATES + 79, "sleeping in futex", 210, 300 },
+	}, stacks[] = {
+		/* a function is whole, whatever the states are */
+		{ 78, "f", 0, 300 },
+		{ 79, "f", 0, 300 },
 	};
 	const struct scene *scene = *state;
 	const uint64_t base_ns = timeline_base(&scene->input, 0);
@@ -216,6 +221,10 @@ test_chrome(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
 		check_slice(events, "state", &states[i], base_ns);
 	assert_int_equal(count_slices(events, "state"), ARRAY_SIZE(states));
+	for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
+		check_slice(events, "stack", &stacks[i], base_ns);
+	assert_int_equal(count_slices(events, "stack"), ARRAY_SIZE(stacks));
+	assert_non_null(strstr(text, "\"worker-78: state\""));
 	assert_non_null(strstr(text, "\"server 77, sampled\""));
 	/* the clock of the recording, which is CLOCK_MONOTONIC */
 	assert_int_equal(base_ns, recording_info(scene->recording)->clock_ns);

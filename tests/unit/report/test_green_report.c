@@ -150,7 +150,7 @@ scene_make(void)
 	struct profile *profile = scene.profile;
 
 	for (int i = 0; i < 3; i++)
-		scene.thread[i] = profile_add_thread(profile, 500 + i, 1, "app");
+		scene.thread[i] = profile_add_thread(profile, 0, 500 + i, 1, "app");
 	scene.boss = task(profile, 1, RUNTIME_MAIN, -1, 0);
 	for (int i = 0; i < 3; i++)
 		scene.system[i] = task(profile, 2 + (uint64_t)i, SWEEP, RUNTIME_MAIN, 1);
@@ -176,7 +176,7 @@ sample(struct scene *scene, struct profile_entry entry)
 	entry.samples = entry.samples > 0 ? entry.samples : 1;
 	entry.ns[WEIGHT_WALL] = entry.samples * SPAN;
 	if (entry.state == RUN_RUNNING)
-		entry.ns[WEIGHT_OVERHEAD] = entry.ns[WEIGHT_LATENCY] = SPAN;
+		entry.ns[WEIGHT_CPU] = entry.ns[WEIGHT_LATENCY] = SPAN;
 	profile_add(scene->profile, &entry);
 }
 
@@ -560,7 +560,7 @@ test_units(void **state)
 	size_t tasks = 0;
 
 	(void)state;
-	thread_table_make_units(view, &table);
+	thread_table_make_units(view, NULL, &table);
 	assert_int_equal(table.count, 3 + 4);
 	for (size_t i = 0; i < table.count; i++)
 		tasks += table.row[i].green_count;

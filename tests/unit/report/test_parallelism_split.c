@@ -38,7 +38,7 @@ add(struct profile *profile, uint32_t thread, const char *name, enum run_state s
 		.syscall = state == RUN_SLEEPING ? 0 : (int32_t)SYSCALL_NONE,
 		.samples = 1,
 		.ns[WEIGHT_WALL] = TICK,
-		.ns[WEIGHT_OVERHEAD] = state == RUN_RUNNING ? TICK : 0,
+		.ns[WEIGHT_CPU] = state == RUN_RUNNING ? TICK : 0,
 	};
 	const uint32_t id = profile_add(profile, &entry);
 
@@ -68,8 +68,8 @@ add_waiting(struct profile *profile, uint32_t thread)
 static void
 sample(struct profile *profile, int rounds)
 {
-	const uint32_t first = profile_add_thread(profile, 78, 5, "first");
-	const uint32_t second = profile_add_thread(profile, 79, 6, "second");
+	const uint32_t first = profile_add_thread(profile, 0, 78, 5, "first");
+	const uint32_t second = profile_add_thread(profile, 0, 79, 6, "second");
 
 	for (int i = 0; i < 4 * rounds; i++) {
 		const uint32_t running = (i % 4 != 3) + (i % 4 == 1);
@@ -158,7 +158,7 @@ assert_part(const struct parallelism_part *part, uint32_t parallelism, int64_t w
 {
 	assert_int_equal(part->parallelism, parallelism);
 	assert_int_equal(part->ns[WEIGHT_WALL], wall_ms * MS);
-	assert_int_equal(part->ns[WEIGHT_OVERHEAD], overhead_ms * MS);
+	assert_int_equal(part->ns[WEIGHT_CPU], overhead_ms * MS);
 	assert_int_equal(part->ns[WEIGHT_LATENCY], latency_ms * MS);
 }
 

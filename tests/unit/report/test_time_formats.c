@@ -4,7 +4,7 @@
  *
  * The recording is made here, of threads whose names and functions are meant to confuse who reads
  * the formats. What readers find in the golden files, and that all add up to the same, is tested
- * by tests/replay/perf.sh and speedscope.sh.
+ * by tests/replay/perf.sh, speedscope.sh and firefox.sh.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -124,7 +124,7 @@ add(const struct made *made, uint32_t thread, enum run_state state, const char *
 	for (int i = 0; i < ticks; i++)
 		entry.ns[WEIGHT_WALL] += span_of(made->tick - i);
 	if (state == RUN_RUNNING)
-		entry.ns[WEIGHT_OVERHEAD] = entry.ns[WEIGHT_WALL];
+		entry.ns[WEIGHT_CPU] = entry.ns[WEIGHT_WALL];
 	id = profile_add(made->profile, &entry);
 	if (run_state_runnable(state))
 		profile_charge(made->profile, id, made->latency_ns);
@@ -159,6 +159,26 @@ sample_tick(struct profile *profile, const uint32_t *thread, int tick)
 	profile_add_tick(profile, (uint64_t)span_of(tick), third && !queued ? 2 : 1, runnable);
 }
 
+/* A recursion as deep as a stack can be. */
+static void
+sample_deep(struct profile *profile, const uint32_t *thread, int tick)
+{
+	const struct made made = { profile, tick, span_of(tick) };
+	uint32_t stack = STACK_NONE;
+
+	for (int i = 0; i < CHAIN_MAX_DEPTH; i++) {
+		const struct profile_frame frame = {
+			.address = i == 0 ? START : i % 2 == 0 ? HELPER : MAIN,
+			.origin = FRAME_CFI,
+		};
+
+		stack = profile_intern_stack(profile, profile_intern_frame(profile, &frame),
+					     stack);
+	}
+	add(&made, thread[0], RUN_RUNNING, NULL, 1, stack);
+	profile_add_tick(profile, (uint64_t)span_of(tick), 1, 1);
+}
+
 /* --- a recording, and its report ----------------------------------------------------------- */
 
 static struct process process = {
@@ -172,10 +192,15 @@ struct place {
 	int dirfd;
 };
 
-/* As if it had been made then, and that long after the start of the machine. */
+/* Changes a recording as if it had begun `seconds` after the machine was started, on a machine with
+ * the values below. */
 static void
 set_beginning(const char *path, int seconds)
 {
+	static const char machine[] =
+		"UPDATE meta SET value = CASE key WHEN 'host' THEN 'build' "
+		"WHEN 'kernel' THEN '6.1.0' WHEN 'machine' THEN 'x86_64' ELSE 2 END "
+		"WHERE key IN ('host', 'kernel', 'machine', 'cpus')";
 	char sql[200];
 	sqlite3 *db;
 
@@ -186,6 +211,8 @@ set_beginning(const char *path, int seconds)
 	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_changes(db), 2);
+	assert_int_equal(sqlite3_exec(db, machine, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_changes(db), 4);
 	sqlite3_close(db);
 }
 
@@ -202,7 +229,8 @@ make_modules(void)
 }
 
 static void
-place_make(struct place *place, int seconds)
+place_make_of(struct place *place, int seconds,
+	      void (*sample)(struct profile *profile, const uint32_t *thread, int tick))
 {
 	static const char *const names[] = { "server", "pool 3/4;x", "#\n", "" };
 	struct profile *profile = profile_create();
@@ -220,14 +248,20 @@ place_make(struct place *place, int seconds)
 	assert_int_equal(recorder_create(&config, profile, &recorder, &err), 0);
 	recorder_set_process(recorder, &process);
 	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++)
-		thread[i] = profile_add_thread(profile, 4242 + (pid_t)i, i + 1, names[i]);
+		thread[i] = profile_add_thread(profile, 0, 4242 + (pid_t)i, i + 1, names[i]);
 	for (int tick = 0; tick < TICKS; tick++)
-		sample_tick(profile, thread, tick);
+		sample(profile, thread, tick);
 	assert_int_equal(recorder_finish(recorder, &no_stats, RUN_END_DURATION, NULL, &err), 0);
 	recorder_free(recorder);
 	profile_free(profile);
 	modules_free(modules);
 	set_beginning(place->path, seconds);
+}
+
+static void
+place_make(struct place *place, int seconds)
+{
+	place_make_of(place, seconds, sample_tick);
 }
 
 static void
@@ -326,7 +360,10 @@ test_whole(void **state)
 	place_make(&place, 50);
 	report_make(&report, &place, 1, NULL);
 	check(&report, "time.perf", "perf", VIEW_BY_FUNCTION);
+	check(&report, "time.perf-data", "perf-data", VIEW_BY_FUNCTION);
+	check(&report, "time.hotspot", "hotspot", VIEW_BY_FUNCTION);
 	check(&report, "time.speedscope.json", "speedscope", VIEW_BY_FUNCTION);
+	check(&report, "time.firefox.json", "firefox", VIEW_BY_FUNCTION);
 	report.input.by_thread = true;
 	check(&report, "time.folded", "folded", VIEW_BY_FUNCTION);
 	report.input.sort = WEIGHT_LATENCY;
@@ -353,6 +390,7 @@ test_part(void **state)
 	report.filter.states = ~(1u << RUN_UNINTERRUPTIBLE);
 	check(&report, "time-part.perf", "perf", VIEW_BY_FUNCTION);
 	check(&report, "time-part.speedscope.json", "speedscope", VIEW_BY_FUNCTION);
+	check(&report, "time-part.firefox.json", "firefox", VIEW_BY_FUNCTION);
 	report.input.by_thread = true;
 	check(&report, "time-part.folded", "folded", VIEW_BY_FUNCTION);
 	report_release(&report);
@@ -397,11 +435,66 @@ test_two(void **state)
 	place_remove(&place[1]);
 }
 
+static uint64_t
+number_at(const char *bytes, size_t size)
+{
+	uint64_t number = 0;
+
+	memcpy(&number, bytes, size);
+	return number;
+}
+
+/*
+ * The size of a record of perf.data is a 16-bit number: a call chain that does not fit is cut at
+ * its outer end, and its last frame says so.
+ */
+static void
+test_deep(void **state)
+{
+	static const char cut[] = "[truncated: ";
+	struct place place;
+	struct report report;
+	size_t size, samples = 0, cuts = 0, at, end, length;
+	uint64_t address = 0;
+	char *file;
+
+	(void)state;
+	place_make_of(&place, 50, sample_deep);
+	report_make(&report, &place, 1, NULL);
+	file = write_format(&report, "perf-data", VIEW_BY_FUNCTION, &size);
+	at = (size_t)number_at(file + 40, 8);
+	end = at + (size_t)number_at(file + 48, 8);
+	assert_true(end < size);
+	for (; at < end; at += length) {
+		length = (size_t)number_at(file + at + 6, 2);
+		assert_true(length >= 8 && length % 8 == 0 && length <= end - at);
+		if (number_at(file + at, 4) == 17 &&
+		    strncmp(file + at + 24, cut, strlen(cut)) == 0) {
+			address = number_at(file + at + 8, 8);
+			cuts++;
+		}
+		if (number_at(file + at, 4) != 9)
+			continue;
+		/* the words after the 56 bytes of other members, the last one the cut */
+		assert_true(length > 65000);
+		assert_int_equal(number_at(file + at + 48, 8), (length - 56) / 8);
+		assert_int_equal(number_at(file + at + length - 8, 8), address);
+		samples++;
+	}
+	assert_int_equal(at, end);
+	assert_int_equal(samples, TICKS);
+	assert_int_equal(cuts, 1);
+	free(file);
+	report_release(&report);
+	place_remove(&place);
+}
+
 /* A writer that cannot write any more does not go on for long. */
 static void
 test_no_room(void **state)
 {
-	static const char *const formats[] = { "perf", "speedscope" };
+	static const char *const formats[] = { "perf", "perf-data", "hotspot", "speedscope",
+						"firefox" };
 	struct place place;
 	struct report report;
 
@@ -432,6 +525,7 @@ main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_no_room),
 	};
 

@@ -43,7 +43,7 @@ add(struct profile *profile, uint32_t thread, const char *function, enum run_sta
 		.syscall = (int32_t)SYSCALL_NONE,
 		.samples = ticks,
 		.ns = { [WEIGHT_WALL] = ticks * (int64_t)TICK,
-			[WEIGHT_OVERHEAD] = state == RUN_RUNNING ? ticks * (int64_t)TICK : 0 },
+			[WEIGHT_CPU] = state == RUN_RUNNING ? ticks * (int64_t)TICK : 0 },
 	};
 
 	profile_add(profile, &entry);
@@ -57,8 +57,8 @@ add(struct profile *profile, uint32_t thread, const char *function, enum run_sta
 static void
 sample(struct profile *profile)
 {
-	const uint32_t main = profile_add_thread(profile, 77, 5, "main");
-	const uint32_t rare = profile_add_thread(profile, 80, 6, "\xe6\x97\xa5\xe6\x9c\xac");
+	const uint32_t main = profile_add_thread(profile, 0, 77, 5, "main");
+	const uint32_t rare = profile_add_thread(profile, 0, 80, 6, "\xe6\x97\xa5\xe6\x9c\xac");
 	uint32_t late = 0;
 
 	for (int tick = 0; tick < 100; tick++) {
@@ -70,7 +70,7 @@ sample(struct profile *profile)
 		else if (tick == 99)
 			add(profile, main, "g", RUN_SLEEPING, 75);
 		if (tick == 35)
-			late = profile_add_thread(profile, 79, 7,
+			late = profile_add_thread(profile, 0, 79, 7,
 						  "</script><script>alert(1)</script><!--");
 		if (tick >= 35 && tick < 70)
 			add(profile, late, "h",
@@ -92,7 +92,7 @@ sample(struct profile *profile)
 static void
 sample_late(struct profile *profile)
 {
-	const uint32_t thread = profile_add_thread(profile, 77, 5, "main");
+	const uint32_t thread = profile_add_thread(profile, 0, 77, 5, "main");
 
 	for (int tick = 0; tick < 12; tick++) {
 		if (tick == 6 || tick > 7)

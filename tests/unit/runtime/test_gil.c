@@ -60,7 +60,7 @@ add(struct profile *profile, uint32_t thread, const char *functions, enum run_st
 		.gil = gil,
 		.samples = ms / 10,
 		.ns[WEIGHT_WALL] = ms * MS,
-		.ns[WEIGHT_OVERHEAD] = state == RUN_RUNNING ? ms * MS : 0,
+		.ns[WEIGHT_CPU] = state == RUN_RUNNING ? ms * MS : 0,
 	};
 
 	profile_add(profile, &entry);
@@ -82,12 +82,12 @@ static struct profile *
 make_profile(void)
 {
 	struct profile *profile = profile_create();
-	const uint32_t loop = profile_add_thread(profile, 30, 1, "loop");
-	const uint32_t mixed = profile_add_thread(profile, 31, 1, "mixed");
-	const uint32_t giver = profile_add_thread(profile, 32, 1, "giver");
-	const uint32_t idle = profile_add_thread(profile, 33, 1, "idle");
-	const uint32_t asleep = profile_add_thread(profile, 34, 1, "asleep");
-	const uint32_t native = profile_add_thread(profile, 35, 1, "native");
+	const uint32_t loop = profile_add_thread(profile, 0, 30, 1, "loop");
+	const uint32_t mixed = profile_add_thread(profile, 0, 31, 1, "mixed");
+	const uint32_t giver = profile_add_thread(profile, 0, 32, 1, "giver");
+	const uint32_t idle = profile_add_thread(profile, 0, 33, 1, "idle");
+	const uint32_t asleep = profile_add_thread(profile, 0, 34, 1, "asleep");
+	const uint32_t native = profile_add_thread(profile, 0, 35, 1, "native");
 
 	add(profile, loop, "mLx", RUN_RUNNING, GIL_HAS, 6000);
 	add(profile, loop, "mLx", RUN_SLEEPING, GIL_WAIT, 4000);
@@ -152,7 +152,7 @@ static void
 test_none(void **state)
 {
 	struct profile *profile = profile_create();
-	const uint32_t thread = profile_add_thread(profile, 30, 1, "t");
+	const uint32_t thread = profile_add_thread(profile, 0, 30, 1, "t");
 	struct gil_table gil;
 	struct view *view;
 
@@ -303,7 +303,7 @@ make_convoy(int64_t waited_ms)
 	struct profile *profile = profile_create();
 
 	for (uint32_t i = 0; i < 3; i++)
-		profile_add_thread(profile, (pid_t)(40 + i), 1, "w");
+		profile_add_thread(profile, 0, (pid_t)(40 + i), 1, "w");
 	add(profile, 0, "mLx", RUN_RUNNING, GIL_HAS, 9800);
 	add(profile, 0, "mLx", RUN_RUNNING, GIL_NONE, 200);
 	add(profile, 1, "mLt", RUN_SLEEPING, GIL_WAIT, waited_ms);
@@ -465,8 +465,8 @@ test_text(void **state)
 
 	/* nobody but others */
 	profile = profile_create();
-	profile_add_thread(profile, 33, 3, "idle");
-	profile_add_thread(profile, 34, 3, "idle");
+	profile_add_thread(profile, 0, 33, 3, "idle");
+	profile_add_thread(profile, 0, 34, 3, "idle");
 	add(profile, 0, "m", RUN_SLEEPING, GIL_NONE, 500);
 	add(profile, 1, "m", RUN_SLEEPING, GIL_NONE, 500);
 	text = write_format("text", profile, 20);
@@ -517,7 +517,7 @@ test_json(void **state)
 	free(text);
 	profile_free(profile);
 	profile = profile_create();
-	add(profile, profile_add_thread(profile, 30, 1, "t"), "m", RUN_RUNNING, GIL_UNKNOWN, 10);
+	add(profile, profile_add_thread(profile, 0, 30, 1, "t"), "m", RUN_RUNNING, GIL_UNKNOWN, 10);
 	text = write_format("json", profile, 20);
 	assert_null(strstr(text, "gil"));
 	free(text);

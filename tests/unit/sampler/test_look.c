@@ -98,7 +98,7 @@ scene_begin(struct scene *scene)
 		watch_init(&scene->thread[i].watch, scene->pid[i], SCHED_FROM_SCHEDSTAT, true);
 		scene->list[i] = &scene->thread[i];
 	}
-	scene->run.occupy = occupy_create(getpid(), &scene->priority,
+	scene->run.occupy = occupy_create(&own, &scene->priority,
 					       (double)CPU_COUNT(&own), false);
 	assert_non_null(scene->run.occupy);
 }

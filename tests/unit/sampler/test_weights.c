@@ -35,7 +35,7 @@ assert_near(int64_t got, int64_t wanted)
 static int64_t
 cpu_of(struct weights_scene *scene, int thread)
 {
-	const int64_t cpu = weights_scene_sum(scene, thread, ANY, NULL, WEIGHT_OVERHEAD);
+	const int64_t cpu = weights_scene_sum(scene, thread, ANY, NULL, WEIGHT_CPU);
 
 	assert_near(weights_scene_sum(scene, thread, RUN_RUNNING, NULL, WEIGHT_WALL), cpu);
 	return cpu;
@@ -388,7 +388,7 @@ test_brief_thread(void **state)
 		weights_scene_remove(&scene);
 		assert_near(cpu_of(&scene, 1), n == 7 ? 40 * MS : 10 * MS);
 		assert_near(wall_of(&scene, 1, ANY, NULL), n * 10 * MS);
-		assert_int_equal(scene.calibration.known_ns, n == 7 ? 40 * MS : 10 * MS);
+		assert_int_equal(scene.process.weights.known_ns, n == 7 ? 40 * MS : 10 * MS);
 		weights_scene_end(&scene);
 	}
 }
@@ -448,13 +448,15 @@ test_ended_threads(void **state)
 	weights_scene_begin(&scene, 1, NULL);
 	assert_int_equal(process_open(getpid(), &process, &err), 0);
 	sampled.process = process;
-	scene.run.processes = (struct process_list){ &list, 1 };
+	scene.run.processes = (struct process_list){ .item = &list, .count = 1 };
+	sampled.weights.record = THREAD_NONE;
+	scene.thread[0].process = &sampled;
 	before = own_cpu_ns();
 	scene.run.threads.count = 0; /* the counters of the listed thread begin at 0 */
 	weights_start(&scene.calibration);
 	scene.run.threads.count = 1;
 	/* Excluded threads have used 10 ms, and the listed one 5 ms. */
-	scene.run.stats.excluded.cpu_ns = (uint64_t)(10 * MS);
+	sampled.weights.known_ns += 10 * MS;
 	weights_scene_count(&scene, 0, 5, 0);
 	use_cpu(15 * NS_PER_MS);
 	for (int i = 0; i < 200 && placed == 0; i++) {
@@ -462,16 +464,16 @@ test_ended_threads(void **state)
 		weights_scene_window(&scene, samples, false);
 		after = own_cpu_ns();
 		placed = weights_scene_sum(&scene, -1, RUN_RUNNING, PROFILE_UNSAMPLED_CPU,
-					   WEIGHT_OVERHEAD);
+					   WEIGHT_CPU);
 	}
 	assert_true(placed > 0);
 	assert_string_equal(profile_text(scene.run.profile,
 					 profile_thread(scene.run.profile,
-							scene.calibration.ended_record)
+							sampled.weights.record)
 						 ->name),
 			    PROFILE_ENDED_THREADS);
 	/* What is not in the profile yet is kept: the process may be ahead of its threads. */
-	placed += scene.calibration.unknown_ns + 15 * MS;
+	placed += sampled.weights.unknown_ns + 15 * MS;
 	assert_true(placed <= (int64_t)(after - before));
 	assert_true(placed >= 35 * MS);
 	process_free(process);

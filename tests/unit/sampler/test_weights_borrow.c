@@ -45,7 +45,7 @@ assert_times(struct weights_scene *scene, int thread, int64_t cpu_ms, int64_t qu
 	     int64_t all_ms)
 {
 	assert_within(wall_of(scene, thread, RUN_RUNNING, NULL), cpu_ms * MS, 100);
-	assert_within(weights_scene_sum(scene, thread, ANY, NULL, WEIGHT_OVERHEAD), cpu_ms * MS,
+	assert_within(weights_scene_sum(scene, thread, ANY, NULL, WEIGHT_CPU), cpu_ms * MS,
 		      100);
 	assert_within(wall_of(scene, thread, RUN_QUEUED, NULL), queue_ms * MS, 100);
 	assert_within(wall_of(scene, thread, ANY, NULL), all_ms * MS, 100);

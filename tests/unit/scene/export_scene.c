@@ -77,10 +77,10 @@ scene_add(struct profile *profile, uint32_t thread, enum run_state run, long sys
 	/* Weights as in a program with two runnable threads on two CPUs (running), or with three
 	 * (queued). */
 	if (run == RUN_RUNNING) {
-		sample.ns[WEIGHT_OVERHEAD] = ms * MS;
+		sample.ns[WEIGHT_CPU] = ms * MS;
 		sample.ns[WEIGHT_LATENCY] = ms * MS / 2;
 	} else if (run == RUN_QUEUED) {
-		sample.ns[WEIGHT_OVERHEAD] = ms * MS * 2 / 3;
+		sample.ns[WEIGHT_CPU] = ms * MS * 2 / 3;
 		sample.ns[WEIGHT_LATENCY] = ms * MS / 3;
 	}
 	for (; *functions >= 0; functions++) {
@@ -141,9 +141,9 @@ static struct profile *
 make_profile(void)
 {
 	struct profile *profile = profile_create();
-	const uint32_t boss = profile_add_thread(profile, 4242, 1, "server");
-	const uint32_t worker = profile_add_thread(profile, 4250, 2, "pool;\x1b]0;x\x07");
-	const uint32_t other = profile_add_thread(profile, 4251, 2, "\xe6\x97\xa5\xe6\x9c\xac");
+	const uint32_t boss = profile_add_thread(profile, 0, 4242, 1, "server");
+	const uint32_t worker = profile_add_thread(profile, 0, 4250, 2, "pool;\x1b]0;x\x07");
+	const uint32_t other = profile_add_thread(profile, 0, 4251, 2, "\xe6\x97\xa5\xe6\x9c\xac");
 	const uint32_t failed = profile_intern_named(profile, "[failed: not stopped in 20 ms]");
 	const uint32_t cut = profile_intern_named(profile, "[truncated: no unwind information]");
 	const struct profile_entry failure = {

@@ -17,8 +17,9 @@
 
 /* The files that exporters embed in their output. */
 static const char *const assets[] = {
-	"src/web/report.css", "src/web/timeline.css", "src/web/report.js", "src/web/timeline.js",
-	"src/format/flame.css", "src/format/flame.js", "src/format/causal.css",
+	"src/web/palette.css", "src/web/report.css", "src/web/timeline.css", "src/web/labels.js",
+	"src/web/report.js", "src/web/timeline.js", "src/format/flame.css",
+	"src/format/flame.js", "src/format/causal.css",
 };
 
 /* Stores the path of a file of the source tree. */

@@ -27,7 +27,7 @@ jit_scene_start(void **state)
 	scene->maps = maps_create(scene->process, scene->modules);
 	scene->log.level = LOG_NORMAL;
 	scene->log.stream = open_memstream(&scene->said, &scene->said_size);
-	scene->jit = jit_create(scene->process, scene->maps, &scene->log);
+	scene->jit = jit_create(scene->process, scene->maps, &scene->log, NULL);
 	scene->now_ns = NS_PER_SEC;
 	*state = scene;
 	return 0;

@@ -89,7 +89,7 @@ add(struct profile *profile, uint32_t thread, const char *functions, enum run_st
 		.syscall = state == RUN_SLEEPING ? 0 : (int32_t)SYSCALL_NONE,
 		.samples = samples,
 		.ns[WEIGHT_WALL] = samples * TICK,
-		.ns[WEIGHT_OVERHEAD] = state == RUN_RUNNING ? samples * TICK : 0,
+		.ns[WEIGHT_CPU] = state == RUN_RUNNING ? samples * TICK : 0,
 	};
 
 	return profile_add(profile, &entry);
@@ -120,8 +120,8 @@ make_profile(uint32_t *worker, uint32_t *idle)
 {
 	struct profile *profile = profile_create();
 
-	*worker = profile_add_thread(profile, 78, 5, "worker");
-	*idle = profile_add_thread(profile, 79, 6, "idle");
+	*worker = profile_add_thread(profile, 0, 78, 5, "worker");
+	*idle = profile_add_thread(profile, 0, 79, 6, "idle");
 	return profile;
 }
 

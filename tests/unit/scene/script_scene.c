@@ -116,7 +116,7 @@ void
 script_scene_add_wait(struct profile *profile, const char *stack, int64_t ms, uint32_t wait)
 {
 	struct profile_entry sample = {
-		.thread = profile_add_thread(profile, 1, 1, "main"),
+		.thread = profile_add_thread(profile, 0, 1, 1, "main"),
 		.stack = STACK_NONE,
 		.state = wait != 0 ? RUN_SLEEPING : RUN_RUNNING,
 		.syscall = -1,

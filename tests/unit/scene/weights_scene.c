@@ -27,6 +27,9 @@ weights_scene_machine(struct machine_time *out)
 	return true;
 }
 
+/* None of the threads is its first one. */
+static const struct process process = { .pid = 1 };
+
 void
 weights_scene_begin(struct weights_scene *scene, size_t threads, void (*change)(struct run *run))
 {
@@ -49,6 +52,8 @@ weights_scene_begin(struct weights_scene *scene, size_t threads, void (*change)(
 		struct sampled_thread *thread = &scene->thread[i];
 
 		scene->list[i] = thread;
+		scene->process.process = &process;
+		thread->process = &scene->process;
 		thread->watch.tid = (pid_t)(100 + i);
 		thread->record = thread->green_task = THREAD_NONE;
 		thread->stack = STACK_NONE;
@@ -113,7 +118,7 @@ add_sample(struct weights_scene *scene, struct sampled_thread *thread, char lett
 	entry.state = thread->state;
 	entry.gil = thread->gil;
 	entry.ns[WEIGHT_WALL] = WEIGHTS_SPAN_NS;
-	entry.ns[WEIGHT_OVERHEAD] = thread->state == RUN_RUNNING ? WEIGHTS_SPAN_NS : 0;
+	entry.ns[WEIGHT_CPU] = thread->state == RUN_RUNNING ? WEIGHTS_SPAN_NS : 0;
 	id = profile_add(run->profile, &entry);
 	window_add(&thread->window, id, entry.state, 1, WEIGHTS_SPAN_NS);
 	if (woken)

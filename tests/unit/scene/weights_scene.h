@@ -28,6 +28,7 @@ struct weights_scene {
 	struct run run;
 	struct charging charging;
 	struct calibration calibration;
+	struct sampled_process process;
 	struct sampled_thread thread[WEIGHTS_THREADS]; /* all of the name "worker" */
 	struct sampled_thread *list[WEIGHTS_THREADS];
 };

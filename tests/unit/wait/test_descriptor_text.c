@@ -476,6 +476,21 @@ test_sides(void **state)
 	assert_false(wait_object_is_made("tcp 10.0.0.1:80 from 10.0.0.2"));
 	assert_false(wait_object_is_made("tcp port 80"));
 	assert_false(wait_object_is_made(""));
+	assert_true(wait_object_leads_with_made("epoll of 3: tcp to 10.0.0.7:443, eventfd"));
+	assert_false(wait_object_leads_with_made("epoll of 3: eventfd, tcp to 10.0.0.7:443"));
+	assert_false(wait_object_leads_with_made("epoll of 3: tcp to 127.0.0.1:80, itself"));
+	assert_false(wait_object_leads_with_made("tcp to 10.0.0.7:443"));
+	assert_false(wait_object_leads_with_made("epoll of 2: unix to nginx (7), tcp port 80"));
+	assert_true(wait_object_leads_with_made("epoll of 2: unix to /run/a, tcp port 80"));
+	assert_true(wait_object_is_pair("unix to nginx (7)"));
+	assert_false(wait_object_is_pair("unix to @abstract"));
+	assert_false(wait_object_is_pair("tcp to 10.0.0.7:443"));
+	assert_int_equal(wait_object_process("tcp to 10.0.0.7:443"), 0);
+	assert_int_equal(wait_object_process("unix to /run/a (7), db (12)"), 7);
+	assert_int_equal(wait_object_process("epoll of 3: tcp to 127.0.0.1:80, a b (13588), x (4)"),
+			 13588);
+	assert_int_equal(wait_object_process("tcp to 10.0.0.7:443, nginx (4 processes)"), 0);
+	assert_int_equal(wait_object_process("x (99999999), y (-3), (), (5"), 0);
 	assert_true(wait_object_is_bare(""));
 	assert_true(wait_object_is_bare("socket:[17]"));
 	assert_true(wait_object_is_bare("tcp socket"));

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <linux/futex.h>
+#include <string.h>
 
 #include "../scene/wait_scene.h"
 #include "wallsample/base/base.h"
@@ -44,13 +45,17 @@ struct lock_row {
 	enum wait_kind kind;
 	int object; /* relative to where the structure begins; -1: none */
 	enum wait_layout layout;
+	bool shared;
 	enum wait_holder holder;
 	uint32_t who; /* a tid, or how many readers */
 };
 
-#define GLIBC LAYOUT_GLIBC
-#define MUSL LAYOUT_MUSL
-#define NONE LAYOUT_NONE
+#define GLIBC LAYOUT_GLIBC, false
+#define MUSL LAYOUT_MUSL, false
+#define NONE LAYOUT_NONE, false
+#define GLIBC_SHARED LAYOUT_GLIBC, true
+#define MUSL_SHARED LAYOUT_MUSL, true
+#define NONE_SHARED LAYOUT_NONE, true
 #define THREAD HOLDER_THREAD, LIVING
 #define GONE(tid) HOLDER_GONE, (tid)
 #define READERS(n) HOLDER_READERS, (n)
@@ -90,9 +95,12 @@ static const struct lock_row lock_rows[] = {
 	  THREAD },
 	{ "clock", MUTEX(2, 0, INNER, 1, 0), 0, UNTIL_TIME | P, 2, 1, WAIT_MUTEX, 0, GLIBC,
 	  THREAD },
-	{ "shared", MUTEX(2, 0, INNER, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0, GLIBC, THREAD },
-	{ "shared, another's", MUTEX(2, 0, DEAD, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0, GLIBC,
-	  FOREIGN },
+	{ "shared", MUTEX(2, 0, INNER, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0, GLIBC_SHARED,
+	  THREAD },
+	{ "shared, another's", MUTEX(2, 0, DEAD, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0,
+	  GLIBC_SHARED, FOREIGN },
+	{ "shared robust", MUTEX(INNER | WAITERS, 0, INNER, 1, 128 + 16), 0, WAIT,
+	  INNER | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, GLIBC_SHARED, THREAD },
 	{ "left", MUTEX(2, 0, DEAD, 1, 0), 0, WAIT | P, 2, 0, WAIT_MUTEX, 0, GLIBC, GONE(DEAD) },
 	{ "barged in", MUTEX(1, 0, INNER, 1, 0), 0, WAIT | P, 2, 0, WAIT_MUTEX, 0, GLIBC, THREAD },
 	{ "nobody's now", MUTEX(0, 0, 0, 1, 0), 0, WAIT | P, 2, 0, WAIT_MUTEX, 0, GLIBC, NOBODY },
@@ -108,6 +116,10 @@ static const struct lock_row lock_rows[] = {
 	  0, GLIBC, THREAD },
 	{ "pi until", MUTEX(INNER | WAITERS, 0, INNER, 1, 34), 0, 13 | P, 0, 1, WAIT_MUTEX_PI, 0,
 	  GLIBC, THREAD },
+	{ "pi robust", MUTEX(INNER | WAITERS, 0, INNER, 1, 32 + 16), 0, FUTEX_LOCK_PI, 0, 0,
+	  WAIT_MUTEX_PI, 0, GLIBC, THREAD },
+	{ "pi shared", MUTEX(INNER | WAITERS, 0, INNER, 1, 128 + 32), 0, FUTEX_LOCK_PI, 0, 0,
+	  WAIT_MUTEX_PI, 0, GLIBC_SHARED, THREAD },
 	{ "pi, bare", { { 0, INNER | WAITERS } }, 0, FUTEX_LOCK_PI | P, 0, 0, WAIT_MUTEX_PI, 0,
 	  GLIBC, THREAD },
 	{ "read", RWLOCK(11, 1, 3, 1, INNER, 0, 0), 8, FOR_EVER | P, 3, 0, WAIT_RWLOCK_READ, 0,
@@ -119,7 +131,7 @@ static const struct lock_row lock_rows[] = {
 	{ "write behind", RWLOCK(3, 2, 1, 3, INNER, 0, 0), 12, FOR_EVER | P, 3, 0,
 	  WAIT_RWLOCK_WRITE, 0, GLIBC, THREAD },
 	{ "write, shared", RWLOCK(3, 2, 1, 3, DEAD, 1, 0), 12, FOR_EVER, 3, 0, WAIT_RWLOCK_WRITE,
-	  0, GLIBC, FOREIGN },
+	  0, GLIBC_SHARED, FOREIGN },
 	{ "read fair", RWLOCK(22, 1, 2, 1, 0, 0, 2), 0, FOR_EVER | P, 22, 0, WAIT_RWLOCK_READ, 0,
 	  GLIBC, READERS(2) },
 	{ "condition", CONDITION(4, 0, 4, 0, 0, 16), 40, FOR_EVER | P, 0, 0, WAIT_CONDITION, 0,
@@ -129,7 +141,7 @@ static const struct lock_row lock_rows[] = {
 	{ "condition, second", CONDITION(7, 1, 2, 2, 8, 16), 44, FOR_EVER | P, 0, 0,
 	  WAIT_CONDITION, 0, GLIBC, NOBODY },
 	{ "condition, shared", CONDITION(2, 0, 2, 0, 0, 9), 40, FOR_EVER, 0, 0, WAIT_CONDITION, 0,
-	  GLIBC, NOBODY },
+	  GLIBC_SHARED, NOBODY },
 	{ "condition until", CONDITION(2, 0, 2, 0, 0, 10), 40, UNTIL_TIME | P, 0, 1,
 	  WAIT_CONDITION, 0, GLIBC, NOBODY },
 	{ "condition 2.41", CONDITION_241(2, 0, 0, 8, 0, 0), 32, FOR_EVER | P, 0, 0,
@@ -140,11 +152,11 @@ static const struct lock_row lock_rows[] = {
 	{ "semaphore until", { { 4, 1 } }, 0, UNTIL_TIME | P, 0, 1, WAIT_SEMAPHORE, 0, GLIBC,
 	  NOBODY },
 	{ "semaphore, shared", { { 4, 1 }, { 8, 128 } }, 0, FOR_EVER, 0, 0, WAIT_SEMAPHORE, 0,
-	  GLIBC, NOBODY },
+	  GLIBC_SHARED, NOBODY },
 	{ "join", { { 0, INNER } }, 0, FOR_EVER, INNER, 0, WAIT_JOIN, 0, GLIBC, THREAD },
 	{ "join 2.31", { { 0, INNER } }, 0, WAIT, INNER, 0, WAIT_JOIN, 0, GLIBC, THREAD },
 	{ "barrier", BARRIER(2, 0, 3, 0, 0), 4, WAIT | P, 0, 0, WAIT_BARRIER, 0, GLIBC, NOBODY },
-	{ "barrier, later", BARRIER(7, 6, 3, 128, 6), 4, WAIT, 6, 0, WAIT_BARRIER, 0, GLIBC,
+	{ "barrier, later", BARRIER(7, 6, 3, 128, 6), 4, WAIT, 6, 0, WAIT_BARRIER, 0, GLIBC_SHARED,
 	  NOBODY },
 	{ "guard", { { 0, 0x10100 } }, 0, WAIT, 0x10100, 0, WAIT_ONCE, 0, GLIBC, NOBODY },
 	{ "low-level", { { 0, 2 } }, 0, WAIT | P, 2, 0, WAIT_LOCK, 0, NONE, NOBODY },
@@ -162,9 +174,11 @@ static const struct lock_row lock_rows[] = {
 	{ "musl left", { { 0, 1 }, { 4, 0xc0000000 }, { 8, 1 }, LINKED }, 4, WAIT | P,
 	  0xc0000000, 0, WAIT_MUTEX_RECURSIVE, 0, MUSL, GONE(0) },
 	{ "musl robust, shared", { { 0, 132 }, { 4, INNER | WAITERS }, { 8, 1 }, LINKED }, 4, WAIT,
-	  INNER | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, MUSL, THREAD },
+	  INNER | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, MUSL_SHARED, THREAD },
 	{ "musl pi", { { 0, 9 }, { 4, INNER | WAITERS } }, 4, FUTEX_LOCK_PI | P, 0, 0,
 	  WAIT_MUTEX_PI, 0, MUSL, THREAD },
+	{ "musl pi, shared", { { 0, 128 + 9 }, { 4, INNER | WAITERS } }, 4, FUTEX_LOCK_PI, 0, 0,
+	  WAIT_MUTEX_PI, 0, MUSL_SHARED, THREAD },
 	{ "musl behind a writer", { { 0, UINT32_MAX }, { 4, 2 } }, 0, WAIT | P, UINT32_MAX, 0,
 	  WAIT_FUTEX, 0, MUSL, NOBODY },
 	{ "musl behind readers", { { 0, 5 | WAITERS }, { 4, 1 } }, 0, WAIT | P, 5 | WAITERS, 0,
@@ -172,11 +186,11 @@ static const struct lock_row lock_rows[] = {
 	{ "musl semaphore 1.2.3", { { 0, UINT32_MAX }, { 4, 1 }, { 8, 128 } }, 0, WAIT | P,
 	  UINT32_MAX, 0, WAIT_SEMAPHORE, 0, MUSL, NOBODY },
 	{ "musl semaphore 1.2.4", { { 0, WAITERS }, { 4, 1 } }, 0, WAIT, WAITERS, 0,
-	  WAIT_SEMAPHORE, 0, MUSL, NOBODY },
+	  WAIT_SEMAPHORE, 0, MUSL_SHARED, NOBODY },
 	{ "musl stdio", { { 4, INNER | 0x40000000 }, { 8, '\n' } }, 4, WAIT | P,
 	  INNER | 0x40000000, 0, WAIT_STDIO, 4, MUSL, THREAD },
 	{ "musl shared condition", { { 0, UINT32_MAX }, { 4, UINT32_MAX }, { 8, 5 }, { 12, 1 } },
-	  8, WAIT, 5, 0, WAIT_CONDITION, 0, MUSL, NOBODY },
+	  8, WAIT, 5, 0, WAIT_CONDITION, 0, MUSL_SHARED, NOBODY },
 
 	/* what is none */
 	{ "unknown kind", MUTEX(2, 0, INNER, 1, 0x404), 0, WAIT | P, 2, 0, WAIT_LOCK, 0, NONE,
@@ -198,7 +212,8 @@ static const struct lock_row lock_rows[] = {
 	  NONE, NOBODY },
 	{ "not shared", { { 4, 1 }, { 8, 128 } }, 0, FOR_EVER | P, 0, 0, WAIT_FUTEX, 0, NONE,
 	  NOBODY },
-	{ "join of nobody", { { 0, DEAD } }, 0, FOR_EVER, DEAD, 0, WAIT_FUTEX, 0, NONE, NOBODY },
+	{ "join of nobody", { { 0, DEAD } }, 0, FOR_EVER, DEAD, 0, WAIT_FUTEX, 0, NONE_SHARED,
+	  NOBODY },
 	{ "full barrier", BARRIER(3, 0, 3, 0, 0), 4, WAIT | P, 0, 0, WAIT_FUTEX, 4, NONE, NOBODY },
 	{ "left a barrier", BARRIER(1, 0, 3, 0, 1), 4, WAIT | P, 0, 0, WAIT_FUTEX, 4, NONE,
 	  NOBODY },
@@ -214,7 +229,7 @@ static const struct lock_row lock_rows[] = {
 	{ "musl errorcheck, no owner", { { 0, 2 }, { 4, DEAD | WAITERS }, { 8, 2 }, LINKED }, 4,
 	  WAIT | P, DEAD | WAITERS, 0, WAIT_FUTEX, 4, NONE, NOBODY },
 	{ "robust, no owner", MUTEX(DEAD | WAITERS, 0, DEAD, 1, 16), 0, WAIT, DEAD | WAITERS, 0,
-	  WAIT_FUTEX, 0, NONE, NOBODY },
+	  WAIT_FUTEX, 0, NONE_SHARED, NOBODY },
 	{ "musl, no file", { { 0, 9 }, { 4, INNER | 0x40000000 }, { 8, '\n' } }, 4, WAIT | P,
 	  INNER | 0x40000000, 0, WAIT_FUTEX, 4, NONE, NOBODY },
 };
@@ -244,6 +259,8 @@ row_check(const struct lock_row *row, uint64_t at)
 	assert_true(wait.object == at + (unsigned)row->object);
 	assert_true(wait.timed == row->timed);
 	assert_int_equal(wait.fd, -1);
+	if (wait.shared != row->shared)
+		fail_msg("%s: shared %d", row->name, wait.shared);
 	wait_owner(&scene_source, &wait, &owner);
 	if (owner.holder != row->holder)
 		fail_msg("%s: holder %d", row->name, (int)owner.holder);
@@ -293,6 +310,95 @@ test_cut(void **state)
 			if (cut < row->word + 4 && row->kind != WAIT_FUTEX)
 				assert_true(wait.kind == WAIT_FUTEX || wait.kind == WAIT_MUTEX_PI);
 		}
+}
+
+/* --- locks that processes share ---------------------------------------------------------- */
+
+#define ELSEWHERE 78 /* in the target's namespace, a thread of another process */
+#define STRANGER 8765 /* its id in wallsample's */
+#define UNKNOWN 79
+
+static pid_t
+find_foreign(void *context, pid_t inner)
+{
+	(void)context;
+	/* Threads of the target are not asked for. */
+	assert_int_not_equal(inner, INNER);
+	return inner == ELSEWHERE ? STRANGER : inner == UNKNOWN ? -1 : 0;
+}
+
+static const struct lock_row shared_rows[] = {
+	{ "mutex", MUTEX(2, 0, ELSEWHERE, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0,
+	  GLIBC_SHARED, HOLDER_FOREIGN, STRANGER },
+	{ "mutex, ended", MUTEX(2, 0, DEAD, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0,
+	  GLIBC_SHARED, GONE(DEAD) },
+	{ "mutex, unknown", MUTEX(2, 0, UNKNOWN, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0,
+	  GLIBC_SHARED, FOREIGN },
+	{ "own", MUTEX(2, 0, INNER, 1, 128), 0, WAIT, 2, 0, WAIT_MUTEX, 0, GLIBC_SHARED,
+	  THREAD },
+	{ "not shared", MUTEX(2, 0, ELSEWHERE, 1, 0), 0, WAIT | P, 2, 0, WAIT_MUTEX, 0,
+	  GLIBC, GONE(ELSEWHERE) },
+	{ "robust", MUTEX(ELSEWHERE | WAITERS, 0, ELSEWHERE, 1, 128 + 16), 0, WAIT,
+	  ELSEWHERE | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, GLIBC_SHARED, HOLDER_FOREIGN,
+	  STRANGER },
+	{ "robust, died", MUTEX(WAITERS | FUTEX_OWNER_DIED, 0, ELSEWHERE, 1, 128 + 16), 0,
+	  WAIT, ELSEWHERE | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, GLIBC_SHARED, GONE(0) },
+	{ "robust, not shared", MUTEX(ELSEWHERE | WAITERS, 0, ELSEWHERE, 1, 16), 0, WAIT,
+	  INNER | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, GLIBC, GONE(ELSEWHERE) },
+	{ "pi", MUTEX(ELSEWHERE | WAITERS, 0, ELSEWHERE, 1, 128 + 32), 0, FUTEX_LOCK_PI, 0,
+	  0, WAIT_MUTEX_PI, 0, GLIBC_SHARED, HOLDER_FOREIGN, STRANGER },
+	{ "pi, not shared", MUTEX(ELSEWHERE | WAITERS, 0, ELSEWHERE, 1, 32 + 16), 0,
+	  FUTEX_LOCK_PI, 0, 0, WAIT_MUTEX_PI, 0, GLIBC, GONE(ELSEWHERE) },
+	{ "rwlock", RWLOCK(3, 2, 1, 3, ELSEWHERE, 1, 0), 12, FOR_EVER, 3, 0,
+	  WAIT_RWLOCK_WRITE, 0, GLIBC_SHARED, HOLDER_FOREIGN, STRANGER },
+	{ "rwlock, ended", RWLOCK(3, 2, 1, 3, DEAD, 1, 0), 12, FOR_EVER, 3, 0,
+	  WAIT_RWLOCK_WRITE, 0, GLIBC_SHARED, GONE(DEAD) },
+	{ "rwlock, not shared", RWLOCK(3, 2, 1, 3, ELSEWHERE, 0, 0), 12, FOR_EVER | P, 3, 0,
+	  WAIT_RWLOCK_WRITE, 0, GLIBC, GONE(ELSEWHERE) },
+	{ "musl", { { 0, 128 + 2 }, { 4, ELSEWHERE | WAITERS }, { 8, 1 }, LINKED }, 4, WAIT,
+	  ELSEWHERE | WAITERS, 0, WAIT_MUTEX_ERRORCHECK, 0, MUSL_SHARED, HOLDER_FOREIGN,
+	  STRANGER },
+	{ "musl, ended", { { 0, 128 + 1 }, { 4, DEAD | WAITERS }, { 8, 1 }, LINKED }, 4,
+	  WAIT, DEAD | WAITERS, 0, WAIT_MUTEX_RECURSIVE, 0, MUSL_SHARED, GONE(DEAD) },
+	{ "musl robust", { { 0, 128 + 4 }, { 4, ELSEWHERE | WAITERS }, { 8, 1 }, LINKED },
+	  4, WAIT, ELSEWHERE | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, MUSL_SHARED,
+	  HOLDER_FOREIGN, STRANGER },
+	{ "musl robust, died", { { 0, 128 + 4 },
+	  { 4, ELSEWHERE | WAITERS | FUTEX_OWNER_DIED }, { 8, 1 }, LINKED }, 4, WAIT,
+	  ELSEWHERE | WAITERS, 0, WAIT_MUTEX_ROBUST, 0, MUSL_SHARED, GONE(ELSEWHERE) },
+	{ "musl pi", { { 0, 128 + 9 }, { 4, ELSEWHERE | WAITERS } }, 4, FUTEX_LOCK_PI, 0, 0,
+	  WAIT_MUTEX_PI, 0, MUSL_SHARED, HOLDER_FOREIGN, STRANGER },
+	{ "musl normal", { { 0, 128 }, { 4, 16 | WAITERS }, { 8, 1 } }, 4, WAIT,
+	  16 | WAITERS, 0, WAIT_MUTEX, 0, MUSL_SHARED, UNTOLD },
+};
+
+/* A thread of another process is the owner only if the lock's own flag says that processes share
+ * it. */
+static void
+test_foreign(void **state)
+{
+	struct wait_source source = scene_source;
+	struct wait_owner owner;
+	struct wait wait;
+
+	(void)state;
+	source.foreign = find_foreign;
+	for (size_t i = 0; i < ARRAY_SIZE(shared_rows); i++) {
+		const struct lock_row *row = &shared_rows[i];
+
+		scene_clear();
+		const struct wait_call call = row_place(row, MEMORY + PAGE);
+		wait_classify(&source, &call, &wait);
+		wait_owner(&source, &wait, &owner);
+		if (wait.kind != row->kind || wait.layout != row->layout ||
+		    wait.shared != row->shared)
+			fail_msg("%s: %s, layout %d, shared %d", row->name,
+				 wait_kind_text(wait.kind), (int)wait.layout, wait.shared);
+		if (owner.holder != row->holder || owner.tid != (pid_t)row->who)
+			fail_msg("%s: holder %d, tid %d", row->name, (int)owner.holder,
+				 (int)owner.tid);
+		assert_true(owner.shared == (row->shared && row->holder != HOLDER_UNRECORDED));
+	}
 }
 
 /* --- locks whose holder is found through a pointer ----------------------------------- */
@@ -517,6 +623,35 @@ test_names(void **state)
 	assert_int_equal(wait_kind_by_name(WAIT_SEMAPHORE, future, 2), WAIT_FUTEX);
 }
 
+/* Waits of PostgreSQL and MariaDB, and of a program that has a function of the same name. */
+static void
+test_database_locks(void **state)
+{
+	static const char *const postgres[] = { "epoll_wait", "WaitEventSetWait", "WaitLatch",
+						"ProcSleep", NULL, "LockAcquireExtended" };
+	static const char *const mariadb[] = { "__pthread_cond_wait_common",
+					       "pthread_cond_timedwait", "lock_wait",
+					       "row_mysql_handle_errors" };
+	static const char *const program[] = { "pthread_cond_wait", "lock_wait", "work" };
+	static const char *const parts[] = { "ProcSleep.isra.0" };
+	static const char *const tables[] = { "MDL_wait::timed_wait" };
+	static const char *const others[] = { "ProcSleepy", "MyProcSleep" };
+
+	(void)state;
+	assert_int_equal(wait_kind_by_name(WAIT_EPOLL, postgres, 6), WAIT_DATABASE);
+	assert_int_equal(wait_kind_by_name(WAIT_EPOLL, postgres, 3), WAIT_EPOLL);
+	assert_int_equal(wait_kind_by_name(WAIT_FILE, postgres, 6), WAIT_FILE);
+	assert_int_equal(wait_kind_by_name(WAIT_CONDITION, mariadb, 4), WAIT_DATABASE);
+	assert_int_equal(wait_kind_by_name(WAIT_CONDITION, mariadb, 3), WAIT_CONDITION);
+	assert_int_equal(wait_kind_by_name(WAIT_CONDITION, program, 3), WAIT_CONDITION);
+	assert_non_null(strstr(database_lock_find(postgres, 6)->query, "pg_blocking_pids(pid)"));
+	assert_true(database_lock_find(postgres, 6)->has_holder);
+	assert_ptr_equal(database_lock_find(parts, 1), database_lock_find(postgres, 6));
+	assert_false(database_lock_find(tables, 1)->has_holder);
+	assert_null(database_lock_find(others, 2));
+	assert_null(database_lock_find(program, 3));
+}
+
 /* --- garbage ------------------------------------------------------------------------- */
 
 /* Such as stands in locks, so that some checks are passed, and some of it is not. */
@@ -598,11 +733,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_stdio),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_musl_condition),
 		cmocka_unit_test(test_condition_or_semaphore),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_database_locks),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_ends),

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <linux/futex.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -223,11 +224,18 @@ test_commands(void **state)
 	assert_true(wait.fd == 5 && wait.timed && wait.left_ns == 100 * NS_PER_SEC);
 	assert_false(classify("io_uring_enter", RUN_SLEEPING, 5, 0, 1, 0, MEMORY).timed);
 	assert_int_equal(classify("io_uring_enter", RUN_SLEEPING, 5, 0, 1, 1 << 4, 0).fd, -1);
-	/* struct futex_waitv: value, address */
+	/* struct futex_waitv: value, address, flags */
 	put64(MEMORY + 8, 0x1234);
 	wait = classify("futex_waitv", RUN_SLEEPING, MEMORY, 1, 0, TIMES, CLOCK_MONOTONIC);
 	assert_true(wait.object == 0x1234 && wait.timed && wait.left_ns != UINT64_MAX);
+	assert_true(wait.shared);
+	put32(MEMORY + 16, 2 | FUTEX_PRIVATE_FLAG); /* 2: a word of 32 bits */
+	assert_false(classify("futex_waitv", RUN_SLEEPING, MEMORY, 1, 0, 0, 0).shared);
 	assert_true(classify("futex_waitv", RUN_SLEEPING, MEMORY, 2, 0, 0, 0).object == 0);
+	wait = classify("futex_wait", RUN_SLEEPING, 0x1234, 7, 1, 2, TIMES);
+	assert_true(wait.object == 0x1234 && wait.shared && wait.timed);
+	assert_false(classify("futex_wait", RUN_SLEEPING, 0x1234, 7, 1, 2 | FUTEX_PRIVATE_FLAG, 0)
+			     .shared);
 	wait = classify("mq_timedreceive", RUN_SLEEPING, 5, 0, 0, 0, TIMES);
 	assert_true(wait.timed && wait.left_ns == 0);
 }

@@ -5,11 +5,64 @@
  */
 "use strict";
 const assert = require("node:assert").strict;
+const fs = require("node:fs");
 const path = require("node:path");
 const load = (name) => require(path.resolve(process.argv[2], name));
 const report = load("src/web/report.js");
 const timeline = load("src/web/timeline.js");
 const flame = load("src/format/flame.js");
+const labels = load("src/web/labels.js");
+const palette = fs.readFileSync(path.resolve(process.argv[2], "src/web/palette.css"), "utf8");
+
+/* Returns the colours of frames and of the text in them, by class: of light (0) or dark (1). */
+function colours(theme) {
+	const found = {};
+	for (const line of palette.split("\n")) {
+		const parts = /light-dark\((#\w{6}), (#\w{6})\)/.exec(line);
+		const classes = /^((\.[a-z]|\.match)(, \.[a-z])*) \{/.exec(line);
+		if (parts && classes)
+			for (const name of classes[1].split(", "))
+				found[name.slice(1)] = parts[1 + theme];
+		else if (parts && found.ink === undefined)
+			found.ink = parts[1 + theme];
+	}
+	assert.equal(Object.keys(found).length, 12);
+	return found;
+}
+
+const isWait = (kind) => "wqn".includes(kind);
+
+const linear = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+	.map((x) => x <= 0.04045 ? x / 12.92 : Math.pow((x + 0.055) / 1.055, 2.4));
+
+const luminance = (rgb) => 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+
+/* What readers without one kind of cone see, in linear RGB: Machado, Oliveira and Fernandes, "A
+ * Physiologically-based Model for Simulation of Color Vision Deficiency" (2009), severity 1. */
+const VISIONS = {
+	normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+	protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+		[-0.003882, -0.048116, 1.051998]],
+	deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+		[-0.01182, 0.04294, 0.968881]],
+	tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+		[0.004733, 0.691367, 0.3039]],
+};
+
+const seen = (colour, matrix) => matrix.map((row) =>
+	Math.min(1, Math.max(0, row.reduce((sum, x, i) => sum + x * linear(colour)[i], 0))));
+
+/* Returns the distance of two colours in CIELAB (1976). */
+function distance(first, second) {
+	const lab = ([r, g, b]) => {
+		const [x, y, z] = [(0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+			luminance([r, g, b]), (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089]
+			.map((t) => t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
+		return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+	};
+	const one = lab(first), other = lab(second);
+	return Math.hypot(...one.map((x, i) => x - other[i]));
+}
 
 const tests = {
 	"cells of tables are numbers where they can be"() {
@@ -35,14 +88,17 @@ const tests = {
 	"a tree is laid out by its weights"() {
 		const tree = report.readTree({
 			depth: [0, 1, 1, 0], name: [0, 1, 2, 3], value: [60, 40, 20, 40],
-			cpu: [10, 10, 0, 0], total: 100, title: "Wall", hidden: 0,
-		}, ["main", "work", "wait", "idle"], new Set([1]));
+			total: 100, title: "Wall", hidden: 0,
+		}, {
+			names: ["main", "work", "wait", "idle"], kinds: "cpwn", modules: ["server"],
+			module: [0, -1, -1, -1],
+		});
 		const [, main, work, wait, idle] = tree.nodes;
 
 		assert.deepEqual([main.from, work.from, wait.from, idle.from], [0, 0, 40, 60]);
 		assert.deepEqual([main.depth, work.depth], [1, 2]);
 		assert.equal(work.parent, main);
-		assert.ok(work.script && !main.script);
+		assert.deepEqual([main.kind, work.kind, main.module, work.module], ["c", "p", "server", ""]);
 		const places = report.layOut(main, 1000);
 		assert.deepEqual(places.map((place) => place.node.name).sort(), ["main", "wait", "work"]);
 		const placed = places.find((place) => place.node === wait);
@@ -56,18 +112,35 @@ const tests = {
 		assert.equal(report.sumOfMatches(tree.root, "a"), 100);
 		assert.equal(report.sumOfMatches(tree.root, "main"), 60);
 		assert.equal(report.sumOfMatches(tree.root, ""), 0);
+		assert.equal(report.sumOfMatches(tree.root, "(server)"), 60);
 	},
 
-	"colours tell what ran from what waited"() {
-		const hue = (node) => Number(/^hsl\((\d+) /.exec(report.colour(node))[1]);
-		const node = (cpu, script) => ({ name: "f", depth: 1, cpu: cpu, script: script });
+	/* As the Web Content Accessibility Guidelines define contrast. */
+	"names can be read on each colour"() {
+		for (const theme of [0, 1]) {
+			const ink = luminance(linear(colours(theme).ink));
+			for (const [kind, colour] of Object.entries(colours(theme))) {
+				const pair = [luminance(linear(colour)), ink].sort((a, b) => b - a);
+				const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
+				assert.ok(kind === "ink" || contrast >= 4.5, `${kind}: ${contrast}`);
+			}
+		}
+	},
 
-		assert.ok(hue(node(10)) >= 22 && hue(node(10)) < 48);
-		assert.ok(hue(node(1)) >= 75 && hue(node(1)) < 95);
-		assert.ok(hue(node(0)) >= 200 && hue(node(0)) < 226);
-		assert.ok(hue(node(10, true)) >= 52 && hue(node(10, true)) < 62);
-		assert.equal(report.colour(node(3)), report.colour(node(3)));
-		assert.equal(report.colour({ name: "all", depth: 0, cpu: 5 }), "hsl(0 0% 78%)");
+	/* Distances in CIELAB. Threads and the root have their places at the edge of the graph. */
+	"colours of frames differ for all readers"() {
+		for (const theme of [0, 1]) {
+			const kinds = Object.entries(colours(theme)).filter(
+				([kind]) => !"ink r t".split(" ").includes(kind));
+			for (const [vision, matrix] of Object.entries(VISIONS))
+				for (const [a, first] of kinds)
+					for (const [b, second] of kinds) {
+						const far = distance(seen(first, matrix), seen(second, matrix));
+						const least = isWait(a) === isWait(b) ? 11 : 15;
+						assert.ok(a === b || far >= least,
+							`${a} and ${b}, ${vision}: ${far}`);
+					}
+		}
 	},
 
 	/* 4 bins from 0 to 35 us, a gap, 2 bins from 100 us on */
@@ -99,16 +172,25 @@ const tests = {
 		assert.deepEqual([0.8, 1, 1.2, 3, 6, 20, 21].map(timeline.roundUp), [1, 1, 2, 5, 10, 20, 50]);
 	},
 
-	"names of the picture are cut in the middle"() {
+	"names of frames are cut in the middle"() {
 		const room = (characters) => characters * 7.3 + 6.5;
 
-		assert.equal(flame.fit("event_loop", room(10)), "event_loop");
-		assert.equal(flame.fit("event_loop", room(9)), "even…loop");
-		assert.equal(flame.fit("event_loop", room(6)), "eve…op");
-		assert.equal(flame.fit("event_loop", room(4)), "");
+		assert.equal(labels.fit("event_loop", room(10)), "event_loop");
+		assert.equal(labels.fit("event_loop", room(9)), "even…loop");
+		assert.equal(labels.fit("event_loop", room(6)), "eve…op");
+		assert.equal(labels.fit("event_loop", room(4)), "");
 		/* two cells each */
-		assert.deepEqual(flame.head([..."日本語"], 5), ["日", "本"]);
-		assert.equal(flame.fit("日本語日本語", room(7)), "日…語");
+		assert.deepEqual(labels.head([..."日本語"], 5), ["日", "本"]);
+		assert.equal(labels.fit("日本語日本語", room(7)), "日…語");
+	},
+
+	"a module takes no room from a name"() {
+		const room = (characters) => characters * 7.3 + 6.5;
+
+		assert.equal(labels.label("main", "server", room(13)), "main (server)");
+		assert.equal(labels.label("main", "server", room(12)), "main");
+		assert.equal(labels.label("event_loop", "libvery_long_name.so.6", room(9)), "even…loop");
+		assert.equal(labels.label("[sleeping]", "", room(10)), "[sleeping]");
 	},
 
 	"a frame holds what is below it"() {

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Several processes on the command line: lists, a name, descendants, control groups, and what cannot
+# be sampled.
+. "${SOURCE:?}/tests/cli/common.sh"
+needs_ptrace
+
+start_actor park
+one=$actor
+start_actor park
+two=$actor
+
+run -q -p "$one,$two" -d 200ms --by process
+expect_status 0
+expect_in "$out" "2 processes: actor ($one, $two)"
+expect_in "$out" "($one)"
+expect_in "$out" "($two)"
+run -q -p "$one" -p "$two,$one" -d 100ms -f json -o "$dir/x.json"
+expect_status 0
+expect_in "$dir/x.json" "\"pid\":$two,"
+
+# One that is not there is named, and the others are sampled.
+run -p "$one,4194304" -d 100ms
+expect_status 1
+expect_in "$err" 'left out: there is no process 4194304'
+expect_in "$out" "actor ($one)"
+run -p "4194304,4194303" -d 100ms
+expect_status 2
+expect_in "$err" 'left out: there is no process 4194303'
+expect_in "$err" 'wallsample: there is no process 4194304'
+
+# A name.
+run -q --name actor -d 100ms
+[ "$status" -ne 0 ] || complain 'two processes have the name, and one was sampled'
+run -q --name actor --all -d 100ms
+expect_status 0
+expect_in "$out" "processes: "
+run --all -p "$one" -d 100ms
+expect_status 64
+expect_in "$err" '--all goes with --name GLOB'
+run --name no-such-name --all -d 100ms
+expect_status 2
+expect_in "$err" "no process matches the name 'no-such-name'"
+
+# Groups and containers that are not there.
+run --cgroup /no/such/group -d 100ms
+expect_in "$err" "there is no cgroup '/no/such/group'"
+run --container 12 -d 100ms
+expect_status 64
+run --container 0123456789abcdef -d 100ms
+[ "$status" -ne 0 ] || complain 'there is no such container'
+run causal -p "$one,$two"
+expect_status 64
+expect_in "$err" 'experiments are made with one process'
+
+# Descendants of a command. Its exit status is said as without them.
+run -q --children -f json -o "$dir/x.json" -- sh -c 'sleep 0.3 & sleep 0.3 & wait; exit 7'
+expect_status 0
+[ "$(grep -c '"name":"sleep","command_line"' "$dir/x.json")" -ge 2 ] || complain "the children are not there"
+finish
