@@ -19,6 +19,8 @@
 #define DATABASE_CALLERS 5
 /* Maximum number of queries about database locks. */
 #define DATABASE_QUERIES 2
+/* Maximum number of processes that are listed as possible holders. */
+#define SUSPECTS_MOST 3
 
 /* Returns the time of all threads that waited for the object. */
 static int64_t
@@ -173,10 +175,40 @@ add_waiter(const struct first *first, const struct waiting_row *row, struct caus
 	cause_add_detail(cause, "waits in", &text);
 }
 
-/* Adds the queries that describe database locks: for the longest wait, and for the longest one of
- * another kind. */
+/* Adds the processes of the waiter's program whose titles have the text of suspects. */
 static void
-add_queries(const struct first *first, const struct waiting_row *row, struct cause *cause)
+add_suspects(const struct first *first, const struct database_lock *lock, uint32_t waiter,
+	     struct cause *cause)
+{
+	const struct profile *profile = view_profile(first->view);
+	const struct profile_process
+		*waits = profile_process(profile, profile_thread(profile, waiter)->process);
+	struct strbuf text = STRBUF_INIT;
+	size_t suspects = 0;
+
+	for (uint32_t i = 0; lock->suspect != NULL && i < profile_process_count(profile); i++) {
+		const struct profile_process *process = profile_process(profile, i);
+
+		if (process->name != waits->name ||
+		    strstr(profile_text(profile, process->cmdline), lock->suspect) == NULL)
+			continue;
+		if (suspects++ < SUSPECTS_MOST) {
+			process_add_label(profile, i, &text);
+			cause_add_detail(cause, "suspect", &text);
+		}
+	}
+	if (suspects > SUSPECTS_MOST) {
+		strbuf_add_format(&text, "and %s",
+				  quantity_things(suspects - SUSPECTS_MOST, "other", "others")
+					  .text);
+		cause_add_detail(cause, "suspect", &text);
+	}
+}
+
+/* Adds what is known of database locks: for the longest wait, and for the longest one of another
+ * kind. */
+static void
+add_database_lock(const struct first *first, const struct waiting_row *row, struct cause *cause)
 {
 	const struct database_lock *before = NULL;
 	struct strbuf text = STRBUF_INIT;
@@ -195,6 +227,7 @@ add_queries(const struct first *first, const struct waiting_row *row, struct cau
 		strbuf_add_format(&text, "%s%s", lock->query,
 				  lock->has_holder ? " (returns the holder)" : "");
 		cause_add_detail(cause, "query", &text);
+		add_suspects(first, lock, stack->thread, cause);
 	}
 }
 
@@ -237,10 +270,10 @@ first_say_lock(const struct first *first, const struct finding *found, struct ca
 	if (row->holders > 0)
 		cause->next = (struct suggestion){ .options = "--blame --tree",
 						   .why = "the lock holders" };
-	several = row->kind == WAIT_DATABASE && row->threads > 1;
+	several = row->kind == WAIT_DATABASE && row->object[0] == '\0' && row->threads > 1;
 	whole = time_of_waiters(first, row);
 	wait_kind_add(row->kind, row->kind_text, row->object, &text);
-	/* The row has all database locks. */
+	/* A row without a name has all database locks. */
 	strbuf_add_format(&text, "%s: %s waited %s of %s time for %s", several ? "s" : "",
 			  quantity_things(row->threads, "thread", "threads").text,
 			  quantity_percent(whole > 0 ? (double)row->ns / (double)whole : 0).text,
@@ -249,5 +282,5 @@ first_say_lock(const struct first *first, const struct finding *found, struct ca
 	add_waiter(first, row, cause);
 	describe_holder(first, row, cause);
 	if (row->kind == WAIT_DATABASE)
-		add_queries(first, row, cause);
+		add_database_lock(first, row, cause);
 }

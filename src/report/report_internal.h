@@ -60,7 +60,7 @@ void report_write_gil(const struct export_input *input, struct page *page);
 void report_write_threads(const struct export_input *input, struct page *page);
 /* Writes the time of each process, if there are several. */
 void report_write_processes(const struct export_input *input, struct page *page);
-/* Adds the processes of the profile in words: "5 processes: nginx (812, 813, 814, …)", or of a
+/* Adds the processes of the profile in words: "5 processes: nginx (812 and 4 others)", or of a
  * single process its name and pid. */
 void report_add_processes(const struct export_input *input, struct strbuf *out);
 /* Writes the cost of sampling, and missed samples. */

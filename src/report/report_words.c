@@ -30,7 +30,7 @@ const struct report_weight_words report_weight_words[] = {
 };
 
 /* Most process ids, and most names, in a list of processes. */
-#define PIDS_MOST 5
+#define PIDS_MOST 3
 #define NAMES_MOST 4
 
 void
@@ -43,16 +43,19 @@ report_add_others(const struct export_input *input, struct strbuf *out)
 				  quantity_things(count - 1, "other", "others").text);
 }
 
-/* Adds ids of the processes with the name of the first one, at most PIDS_MOST. */
+/* Adds the ids of the processes; of more than PIDS_MOST the first, and the number of others. */
 static void
 add_pids(const struct profile *profile, struct strbuf *out)
 {
 	const size_t count = profile_process_count(profile);
+	const size_t shown = count <= PIDS_MOST ? count : 1;
 
-	for (uint32_t i = 0; i < count && i < PIDS_MOST; i++)
+	for (uint32_t i = 0; i < shown; i++)
 		strbuf_add_format(out, "%s%jd", i > 0 ? ", " : "",
 				  (intmax_t)profile_process(profile, i)->pid);
-	strbuf_add_text(out, count > PIDS_MOST ? ", …" : "");
+	if (shown < count)
+		strbuf_add_format(out, " and %s",
+				  quantity_things(count - shown, "other", "others").text);
 }
 
 /* Adds the names of processes, each with its number of processes, or with the pid of the only one:

@@ -6,6 +6,9 @@
 
 #include "wallsample/base/base.h"
 
+#define LWLOCK_QUERY                                                                               \
+	"SELECT pid, wait_event, query FROM pg_stat_activity WHERE wait_event_type = 'LWLock'"
+
 struct row {
 	const char *function;
 	const char *caller; /* the function that has called it; NULL: any */
@@ -20,16 +23,15 @@ static const struct row rows[] = {
 	  NULL,
 	  { "SELECT pid, pg_blocking_pids(pid) FROM pg_stat_activity "
 	    "WHERE wait_event_type = 'Lock'",
-	    true } },
-	{ "LWLockAcquire",
-	  NULL,
-	  { "SELECT pid, wait_event, query FROM pg_stat_activity WHERE wait_event_type = 'LWLock'",
-	    false } },
+	    true, "idle in transaction" } },
+	{ "LWLockAcquire", NULL, { LWLOCK_QUERY, false, NULL } },
+	{ "LWLockAcquireOrWait", NULL, { LWLOCK_QUERY, false, NULL } },
+	{ "LWLockWaitForVar", NULL, { LWLOCK_QUERY, false, NULL } },
 	{ "lock_wait",
 	  "row_mysql_handle_errors",
-	  { "SELECT * FROM information_schema.INNODB_LOCK_WAITS", true } },
-	{ "lock_wait_suspend_thread", NULL, { "SHOW ENGINE INNODB STATUS", true } },
-	{ "MDL_wait::timed_wait", NULL, { "SHOW FULL PROCESSLIST", false } },
+	  { "SELECT * FROM information_schema.INNODB_LOCK_WAITS", true, NULL } },
+	{ "lock_wait_suspend_thread", NULL, { "SHOW ENGINE INNODB STATUS", true, NULL } },
+	{ "MDL_wait::timed_wait", NULL, { "SHOW FULL PROCESSLIST", false, NULL } },
 };
 
 /* True for the name of the function; suffixes do not belong to it: ".isra.0", "(int)". */

@@ -1,5 +1,6 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/wait/descriptor.h \
+	include/wallsample/wait/server_event.h \
 	include/wallsample/wait/wait.h \
 	include/wallsample/wait/wait_kind.h \
 	src/wait/database_lock.c \
@@ -9,6 +10,7 @@ libwallsample_a_SOURCES += \
 	src/wait/fdinfo.c \
 	src/wait/holders.c \
 	src/wait/net_tables.c \
+	src/wait/server_event.c \
 	src/wait/servers.c \
 	src/wait/servers_internal.h \
 	src/wait/socket_text.c \

@@ -15,7 +15,7 @@ process    base elf
 thread     base process
 jit        base elf process
 tracer     base process thread
-wait       base process thread
+wait       base elf process thread
 unwind     base elf process tracer
 dwarf      base elf process
 symbol     base elf process jit dwarf

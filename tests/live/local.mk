@@ -66,13 +66,13 @@ check_PROGRAMS += tests/bench/bench_calls
 tests_bench_bench_calls_SOURCES = tests/bench/bench_calls.c
 tests_bench_bench_calls_LDADD =
 TESTS += tests/live/exact.sh
-TESTS += tests/live/fifty_thousand.sh tests/live/first_screen.sh tests/live/servers.sh tests/live/hostile_memory.sh \
+TESTS += tests/live/fifty_thousand.sh tests/live/first_screen.sh tests/live/servers.sh tests/live/database.sh tests/live/hostile_memory.sh \
 	tests/live/hostile_sizes.sh tests/live/hostile_tables.sh tests/live/kills.sh \
 	tests/live/quota.sh tests/live/realtime.sh tests/live/slow_files.sh \
 	tests/live/together.sh tests/live/traces_children.sh tests/live/unwinders.sh
 EXTRA_DIST += tests/live/exact.sh
 EXTRA_DIST += tests/live/fifty_thousand.sh tests/live/traces_children.sh \
-	tests/live/first_screen.py tests/live/first_screen.sh tests/live/servers.sh \
+	tests/live/first_screen.py tests/live/first_screen.sh tests/live/servers.sh tests/live/database.sh \
 	tests/live/targets/contend.py \
 	tests/live/assembled.py tests/live/fuse.py \
 	tests/live/hostile_memory.py tests/live/hostile_memory.sh \
@@ -118,7 +118,7 @@ live_plain_targets = \
 	tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
-	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/recurse \
+	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/postgres tests/live/bin/recurse \
 	tests/live/bin/ring tests/live/bin/shared tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
@@ -143,7 +143,7 @@ live_sources = \
 	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
 	tests/live/targets/mangled.c tests/live/targets/many_files.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c \
-	tests/live/targets/shared.c tests/live/targets/shares.c \
+	tests/live/targets/postgres.c tests/live/targets/shared.c tests/live/targets/shares.c \
 	tests/live/targets/writable_tables.s \
 	tests/live/targets/stuck.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
@@ -203,6 +203,8 @@ tests/live/bin/many_files: tests/live/targets/many_files.c $(live_headers)
 	$(live_one)
 tests/live/bin/mangled: tests/live/targets/mangled.c $(live_headers)
 	$(live_one)
+tests/live/bin/postgres: tests/live/targets/postgres.c $(live_headers)
+	$(live_one) -rdynamic -pthread
 tests/live/bin/recurse: tests/live/targets/recurse.c $(live_headers)
 	$(live_one)
 tests/live/bin/ring: tests/live/targets/ring.c $(live_headers)

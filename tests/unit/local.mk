@@ -132,7 +132,7 @@ unit_tests = \
 	tests/unit/wait/test_holders \
 	tests/unit/wait/test_wait \
 	tests/unit/wait/test_wait_calls \
-	tests/unit/wait/test_wait_shared
+	tests/unit/wait/test_server_event tests/unit/wait/test_wait_shared
 if ARCH_X86_64
 unit_tests += tests/unit/core/test_core tests/unit/core/test_core_sample \
 	tests/unit/tracer/test_repair_x86_64

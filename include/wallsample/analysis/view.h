@@ -152,13 +152,13 @@ const struct view_function *view_function(const struct view *view, uint32_t id);
  * divided by Latency is then not the parallelism.
  */
 bool view_splits_runnable(const struct view *view);
-/*
- * Return the kind of a wait, and the name of the awaited object ("" if it has none). `function` is
- * the stack of the waiter, innermost first; the kind of some waits depends on it.
- */
+/* Return the kind of a wait, and the name of the awaited object ("" if it has none). `function` is
+ * the stack of the waiter, innermost first; the kind of some waits depends on it. */
 enum wait_kind view_wait_kind(const struct view *view, uint32_t wait, const uint32_t *function,
 			      size_t depth);
 const char *view_wait_object(const struct view *view, uint32_t wait);
+/* The frame of that name; FRAME_NONE: none, as for a database lock that only the stack shows. */
+uint32_t view_wait_frame(const struct view *view, uint32_t wait, enum wait_kind kind);
 /* Adds the kind and the name of the awaited object: "mutex table_lock". */
 void view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, size_t depth,
 		   struct strbuf *out);

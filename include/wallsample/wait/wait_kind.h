@@ -61,7 +61,7 @@
 	X(STOPPED, "continuation") /* stopped by a job-control signal or a tracer */               \
 	/* a green task waits; the object is the reason as text */                                 \
 	X(GREEN, "task")                                                                           \
-	X(DATABASE, "database lock") /* of a server's own table of locks; there is no object */    \
+	X(DATABASE, "database lock") /* of a server's own; the object: see server_event.h */       \
 	X(OTHER, "system call")
 
 enum wait_kind {
@@ -124,6 +124,9 @@ bool wait_kind_is_lock(enum wait_kind kind);
 struct database_lock {
 	const char *query; /* for the server: lists the waits */
 	bool has_holder;   /* the holder is in the result */
+	/* text in the titles of processes that may hold the lock while they do nothing, because
+	 * their transaction is open; NULL: none */
+	const char *suspect;
 };
 
 /*

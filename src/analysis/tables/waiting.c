@@ -38,8 +38,7 @@ text_of_row(enum wait_kind kind)
 static uint32_t
 waiting_name_of(const struct view *view, enum wait_kind kind, uint32_t object)
 {
-	/* What is waited for in the system call is not the lock. */
-	if (object == FRAME_NONE || kind == WAIT_DATABASE)
+	if (object == FRAME_NONE)
 		return UINT32_MAX;
 	if (wait_kind_is_socket(kind) &&
 	    wait_object_is_bare(view->function[view->of_frame[object]].name))
@@ -101,13 +100,13 @@ add_waiter(struct summing *summing, const struct profile_entry *entry)
 		.ns = entry->ns[WEIGHT_WALL],
 	};
 	struct waiting_row *row;
+	enum wait_kind kind;
 	bool added;
 
 	if (!view_sample(view, entry, &stack.function, &stack.depth))
 		return;
-	stack.row = find_row(summing,
-			     view_wait_kind(view, entry->wait, stack.function, stack.depth),
-			     wait->object);
+	kind = view_wait_kind(view, entry->wait, stack.function, stack.depth);
+	stack.row = find_row(summing, kind, view_wait_frame(view, entry->wait, kind));
 	row = &summing->out->row[stack.row];
 	row->ns += entry->ns[WEIGHT_WALL];
 	row->samples += entry->samples;
@@ -253,13 +252,12 @@ size_t
 waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wait,
 	     const uint32_t *function, size_t depth)
 {
-	const enum wait_kind kind = wait_kind_of_row(view_wait_kind(view, wait, function, depth));
-	const uint32_t object = profile_wait(view_profile(view), wait)->object;
+	const enum wait_kind kind = view_wait_kind(view, wait, function, depth);
+	const uint32_t name = waiting_name_of(view, kind, view_wait_frame(view, wait, kind));
 	uint32_t row;
 
-	return table_find(&waiting->rows, kind, waiting_name_of(view, kind, object), &row) ?
-		       row :
-		       waiting->count;
+	return table_find(&waiting->rows, wait_kind_of_row(kind), name, &row) ? row :
+										waiting->count;
 }
 
 /* --- the function that waits ---------------------------------------------------------- */

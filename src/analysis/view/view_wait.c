@@ -88,6 +88,14 @@ view_wait_kind(const struct view *view, uint32_t wait, const uint32_t *function,
 	return kind_by_names(kind, name, count);
 }
 
+uint32_t
+view_wait_frame(const struct view *view, uint32_t wait, enum wait_kind kind)
+{
+	const struct profile_wait *of = profile_wait(view->profile, wait);
+
+	return kind == WAIT_DATABASE && of->kind != kind ? FRAME_NONE : of->object;
+}
+
 const char *
 view_wait_object(const struct view *view, uint32_t wait)
 {
@@ -102,6 +110,8 @@ view_add_wait(const struct view *view, uint32_t wait, const uint32_t *function, 
 {
 	const enum wait_kind kind = view_wait_kind(view, wait, function, depth);
 
+	const uint32_t frame = view_wait_frame(view, wait, kind);
+
 	wait_kind_add(kind, wait_kind_text(kind),
-		      kind == WAIT_DATABASE ? "" : view_wait_object(view, wait), out);
+		      frame != FRAME_NONE ? view->function[view->of_frame[frame]].name : "", out);
 }

@@ -9,6 +9,7 @@
 #include "wallsample/base/table.h"
 #include "wallsample/process/process.h"
 #include "wallsample/process/shared_memory.h"
+#include "wallsample/wait/server_event.h"
 #include "wallsample/wait/wait.h"
 
 struct run;
@@ -25,6 +26,7 @@ struct holder_thread {
 /* What the waits of all processes of a run have in common. A struct whose bytes are all zero is
  * empty. */
 struct shared_waits {
+	struct server_programs *programs; /* owned; NULL: none was sought yet */
 	struct shared_names *names; /* owned; NULL: no object in shared memory was named yet */
 	/* (process id, hash of an object in shared memory) -> second of CLOCK_MONOTONIC up to which
 	 * the answer is used, times 2, plus 1 if the process may have mapped the object */

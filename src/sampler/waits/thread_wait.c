@@ -142,6 +142,9 @@ waits_create(struct run *run, struct sampled_process *process)
 		.context = waits,
 	};
 	waits->descriptors = descriptors_create(process->process);
+	if (run->shared.programs == NULL)
+		run->shared.programs = server_programs_create();
+	server_process_find(run->shared.programs, process->maps, &waits->server);
 	return waits;
 }
 

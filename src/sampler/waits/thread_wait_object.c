@@ -223,12 +223,30 @@ waits_descriptor(struct waits *waits, struct wait *wait)
 	return frame_of_descriptor(waits, wait, id);
 }
 
+/* Returns a frame with the name of the lock for which the process of a database server waits in
+ * this call; FRAME_NONE if there is none. */
+static uint32_t
+frame_of_database(struct waits *waits, const struct wait *wait)
+{
+	struct strbuf name = STRBUF_INIT;
+	uint32_t frame = FRAME_NONE;
+
+	if (server_process_add_lock(&waits->server, &waits->source.memory, wait->kind, &name))
+		frame = frame_of_text(waits, name.data);
+	strbuf_release(&name);
+	return frame;
+}
+
 uint32_t
 waits_object(struct waits *waits, const struct sampled_thread *thread, const struct wait_call *call,
 	     struct wait *wait)
 {
-	uint32_t frame = FRAME_NONE;
+	uint32_t frame = frame_of_database(waits, wait);
 
+	if (frame != FRAME_NONE) {
+		wait->kind = WAIT_DATABASE;
+		return frame;
+	}
 	if (wait->kind == WAIT_JOIN)
 		return frame_of_thread(waits, wait);
 	if (wait->kind == WAIT_FAULT ||

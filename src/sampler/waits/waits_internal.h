@@ -66,6 +66,7 @@ struct waits {
 	struct table words; /* futex word -> number of threads last observed waiting for it */
 	struct shared_memory *memory; /* owned; NULL: no object was looked up yet */
 	uint64_t pid_namespace;       /* of the target, if it is not wallsample's; 0: not read */
+	struct server_process server; /* the locks that a database server names */
 	struct descriptors *descriptors;
 	struct object *object; /* descriptors that waits_describe has to name */
 	size_t object_count, object_capacity;
@@ -74,8 +75,7 @@ struct waits {
 	struct table known;
 	/* earliest moment of the next waits_describe, CLOCK_MONOTONIC */
 	uint64_t describe_ns;
-	/* For the present tick. */
-	struct blamed *blamed;
+	struct blamed *blamed; /* for the present tick */
 	size_t blamed_count, blamed_capacity;
 	/* (address of the object, kind of wait) -> index in owner[] */
 	struct table owners;
