@@ -130,6 +130,9 @@ say_numbers(const struct run *run)
 		(unsigned long long)stats->ticks, (unsigned long long)stats->looks,
 		(unsigned long long)stats->reused, (unsigned long long)stats->read,
 		(unsigned long long)stats->stopped);
+	log_say(&run->request.log, LOG_VERBOSE, "threads were stopped for %llu us, longest %llu us",
+		(unsigned long long)stats->stop_ns.sum / NS_PER_US,
+		(unsigned long long)stats->stop_ns.max / NS_PER_US);
 	say_origins(run);
 	log_say(&run->request.log, LOG_VERBOSE,
 		"saved %llu system calls from EINTR, passed on %llu signals",

@@ -105,6 +105,24 @@ add_loop(const struct first *first, uint32_t thread, int64_t ran_ns, struct strb
 				  quantity_time(turn_ns).text);
 }
 
+/* Adds the name of the thread; if there are several processes also the process. */
+static void
+add_thread(const struct first *first, uint32_t thread, struct strbuf *out)
+{
+	const struct profile *profile = view_profile(first->view);
+	const struct profile_thread *of = profile_thread(profile, thread);
+
+	if (first->processes.processes < 2) {
+		view_add_name(first->view, thread, out);
+		return;
+	}
+	if (of->is_green || of->tid != profile_process(profile, of->process)->pid) {
+		view_add_name(first->view, thread, out);
+		strbuf_add_text(out, " of ");
+	}
+	process_add_label(profile, of->process, out);
+}
+
 static void
 say_serial(const struct first *first, const struct finding *found, struct cause *cause)
 {
@@ -123,7 +141,7 @@ say_serial(const struct first *first, const struct finding *found, struct cause 
 		return;
 	if (is_loop)
 		cause->title = "Event loop";
-	view_add_name(first->view, thread, &text);
+	add_thread(first, thread, &text);
 	if (is_loop)
 		add_loop(first, thread, ran_ns, &text);
 	cause_add_detail(cause, "thread", &text);

@@ -47,7 +47,7 @@ first_make(const struct export_input *input, struct first *out)
 	own_make(out->view, input->modules, &out->own);
 	waiting_make(out->view, &out->waiting);
 	places_make(out->view, input->lines, &out->own, &out->waiting, &out->places);
-	process_table_make(out->view, &out->own, &out->processes);
+	process_table_make(out->view, &out->own, out->places.is_idle, &out->processes);
 	if (input->filtered)
 		return;
 	findings_make(out->view, &out->own, &out->stats, &out->findings);

@@ -77,7 +77,7 @@ report_write_processes(const struct export_input *input, struct page *page)
 
 	if (code)
 		own_make(input->view, input->modules, &own);
-	process_table_make(input->view, code ? &own : NULL, &table);
+	process_table_make(input->view, code ? &own : NULL, NULL, &table);
 	if (table.processes > 1) {
 		page->ops->heading(page, "Processes, those that do the same work together");
 		report_table_write(&REPORT_TABLE(column, table.row, table.count,

@@ -27,6 +27,7 @@ struct folded {
 	/* of the run that wrote it */
 	uint64_t ticks;
 	uint64_t run_us;  /* from its start to its end: no thread can have more */
+	uint64_t stopped_us; /* sum of the times for which it had threads stopped */
 };
 
 /*
@@ -52,7 +53,8 @@ void folded_of_run(struct folded *folded, struct run *run);
 /* A sample that failed because the thread got no CPU in time, which a busy machine does. */
 bool folded_line_is_late(const struct folded_line *line);
 /* The line is of blocked time without a sample, below 3 % of the thread's time: of a hundred
- * samples none may be of such sleeps. */
+ * samples none may be of such sleeps. A thread that runs is also blocked while it is stopped, which
+ * takes long if wallsample has no CPU meanwhile. */
 bool folded_is_short_sleep(const struct folded *folded, const struct folded_line *line);
 /* The thread has samples, and all are late: nothing can be said of its stacks. */
 bool folded_all_late(const struct folded *folded, pid_t tid);

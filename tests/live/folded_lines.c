@@ -232,6 +232,16 @@ ticks_said(const char *err)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
+/* "wallsample: threads were stopped for 123 us, ..." */
+static uint64_t
+stopped_said(const char *err)
+{
+	static const char words[] = "threads were stopped for ";
+	const char *at = strstr(err, words);
+
+	return at != NULL ? strtoull(at + strlen(words), NULL, 10) : 0;
+}
+
 void
 folded_of_run(struct folded *folded, struct run *run)
 {
@@ -244,6 +254,7 @@ folded_of_run(struct folded *folded, struct run *run)
 	if (folded->count == 0)
 		CHECK(false, "nothing was sampled; wallsample said: %s", run->err);
 	folded->ticks = ticks_said(run->err);
+	folded->stopped_us = stopped_said(run->err);
 	folded->run_us = (run->ended_ns - run->began_ns) / 1000;
 	run_release(run);
 }
@@ -272,7 +283,8 @@ bool
 folded_is_short_sleep(const struct folded *folded, const struct folded_line *line)
 {
 	return strcmp(line->frame[0], "[blocked time without a sample]") == 0 &&
-	       (double)line->weight_us < 0.03 * (double)folded_weight(folded, line->tid, NULL);
+	       (double)line->weight_us < 0.03 * (double)folded_weight(folded, line->tid, NULL) +
+						 (double)folded->stopped_us;
 }
 
 bool

@@ -78,6 +78,7 @@ struct places {
 	struct idle_row *idle; /* ordered by the number of threads, descending */
 	size_t idle_count;
 	size_t threads, idle_threads; /* numbers of all threads and of idle ones */
+	bool *is_idle;                /* indexed by thread of the profile */
 	int64_t wall_ns;              /* of all threads that are not idle */
 	int64_t ns[PLACE_DOING_COUNT];
 };

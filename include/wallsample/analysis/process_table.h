@@ -20,6 +20,7 @@ struct process_row {
 	uint32_t count;   /* number of processes, at least 1 */
 	uint32_t threads; /* number of threads and green tasks with samples */
 	int64_t wall_ns, cpu_ns;
+	int64_t busy_ns; /* wall time of threads that are not idle (code_places.h) */
 	int64_t ns[PLACE_DOING_COUNT]; /* parts of wall_ns */
 	/* the least and the most CPU time of one of the processes */
 	int64_t cpu_least_ns, cpu_most_ns;
@@ -30,15 +31,18 @@ struct process_row {
 };
 
 struct process_table {
-	/* by descending running time, then time of waits for a CPU, then wall time, then id */
+	/* Those without a thread that is not idle are last; else by descending running time, then
+	 * time of waits for a CPU, then wall time, then id. */
 	struct process_row *row;
 	size_t count;
 	uint32_t processes; /* number of processes with samples */
 };
 
 /* Fills `out`, which process_table_release() releases. `own` has the ranks of the functions of the
- * view; NULL: `top` is the innermost function. */
-void process_table_make(const struct view *view, const struct own *own, struct process_table *out);
+ * view; NULL: `top` is the innermost function. `is_idle`: by thread of the profile; NULL: no thread
+ * is idle. */
+void process_table_make(const struct view *view, const struct own *own, const bool *is_idle,
+			struct process_table *out);
 void process_table_release(struct process_table *table);
 
 #endif

@@ -133,6 +133,7 @@ add_idle(struct placing *placing, uint32_t thread)
 	row->threads++;
 	out->idle_count = placing->idle.count;
 	out->idle_threads++;
+	out->is_idle[thread] = true;
 }
 
 /* --- places --------------------------------------------------------------------------------- */
@@ -335,7 +336,9 @@ places_make(const struct view *view, const struct view *lines, const struct own 
 		.view = view, .lines = lines, .own = own, .waiting = waiting, .out = out
 	};
 
-	*out = (struct places){ .count = 0 };
+	const size_t threads = profile_thread_count(view_profile(view));
+
+	*out = (struct places){ .is_idle = xcalloc(threads + 1, sizeof(*out->is_idle)) };
 	idle_threads_make(view, own, waiting, &placing.threads);
 	count_threads(&placing);
 	add_samples(&placing);
@@ -343,6 +346,7 @@ places_make(const struct view *view, const struct view *lines, const struct own 
 		/* The other threads only wait for tasks. */
 		placing.leave_out = false;
 		out->idle_count = out->idle_threads = 0;
+		memset(out->is_idle, 0, threads * sizeof(*out->is_idle));
 		add_samples(&placing);
 	}
 	out->count = placing.rows.count;
@@ -361,5 +365,6 @@ places_release(struct places *places)
 {
 	free(places->row);
 	free(places->idle);
+	free(places->is_idle);
 	*places = (struct places){ .count = 0 };
 }

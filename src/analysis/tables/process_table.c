@@ -242,7 +242,7 @@ add_state_time(struct process_row *row, const struct view_row *sample)
 }
 
 static void
-sum_times(struct making *making, const struct own *own)
+sum_times(struct making *making, const struct own *own, const bool *is_idle)
 {
 	bool *seen = xcalloc(profile_thread_count(making->profile) + 1, sizeof(*seen));
 	struct own_time *time = NULL;
@@ -255,6 +255,8 @@ sum_times(struct making *making, const struct own *own)
 		uint32_t function, at;
 
 		add_state_time(&making->out->row[row], sample);
+		if (is_idle == NULL || !is_idle[sample->thread])
+			making->out->row[row].busy_ns += sample->ns[WEIGHT_WALL];
 		making->out->row[row].threads += !seen[sample->thread];
 		seen[sample->thread] = true;
 		if (sample->depth == 0)
@@ -286,6 +288,8 @@ compare_rows(const void *left, const void *right)
 {
 	const struct process_row *a = left, *b = right;
 
+	if ((a->busy_ns > 0) != (b->busy_ns > 0))
+		return a->busy_ns > 0 ? -1 : 1;
 	for (int doing = PLACE_RUNS; doing <= PLACE_QUEUED; doing++)
 		if (a->ns[doing] != b->ns[doing])
 			return a->ns[doing] < b->ns[doing] ? 1 : -1;
@@ -295,7 +299,8 @@ compare_rows(const void *left, const void *right)
 }
 
 void
-process_table_make(const struct view *view, const struct own *own, struct process_table *out)
+process_table_make(const struct view *view, const struct own *own, const bool *is_idle,
+		   struct process_table *out)
 {
 	struct making making = {
 		.view = view,
@@ -315,7 +320,7 @@ process_table_make(const struct view *view, const struct own *own, struct proces
 	find_parents(&making);
 	join_many(&making);
 	make_rows(&making);
-	sum_times(&making, own);
+	sum_times(&making, own, is_idle);
 	if (out->count > 1)
 		qsort(out->row, out->count, sizeof(*out->row), compare_rows);
 	free(making.one);
