@@ -55,6 +55,15 @@
  * limit: with fewer ticks a profile is meaningless. The user may choose a lower rate. */
 #define LOWEST_HZ 1.0
 
+/*
+ * Descriptors are named once in half a second, which may take 10 ms. Ticks pay for such work at the
+ * rate of its running mean over BETWEEN_S seconds, and at least so fast that the last work is paid
+ * in BETWEEN_PAID_S. They keep this share of what is allowed, however much that work uses.
+ */
+#define BETWEEN_S 2.0
+#define BETWEEN_PAID_S 0.5
+#define BETWEEN_LEAVES 0.25
+
 /* Number of ticks over which the running mean of the cost of a tick extends; in the first
  * COST_TICKS ticks of a run it extends over two. */
 #define COST_TICKS 16
@@ -152,7 +161,8 @@ pace_start(struct pace *pace, const struct sampler_config *config,
 static void
 adjust(struct pace *pace, double per_tick, double reads)
 {
-	const double allowed = AIM * pace->max_share;
+	const double all = AIM * pace->max_share;
+	const double allowed = fmax(all - pace->between_share, BETWEEN_LEAVES * all);
 	double share = per_tick * pace->config->rate_hz;
 
 	pace->now_hz = pace->config->rate_hz;
@@ -161,7 +171,7 @@ adjust(struct pace *pace, double per_tick, double reads)
 			pace->thin *= 2;
 	} else if (share > allowed) {
 		pace->now_hz = fmin(pace->now_hz, fmax(LOWERED * allowed / per_tick, LOWEST_HZ));
-	} else if (pace->thin > 1 && share < THICKEN * pace->max_share) {
+	} else if (pace->thin > 1 && share < THICKEN / AIM * allowed) {
 		pace->thin /= 2;
 	}
 	if (pace->now_hz < pace->lowest_hz)
@@ -178,20 +188,25 @@ limit_cost(struct pace *pace, uint64_t now, const struct run_stats *stats)
 {
 	const uint64_t reads = stats->looks + stats->green_looks;
 	const double ticks = (double)(stats->ticks - pace->window_ticks);
+	const double length = (double)(now - pace->window_ns) / (double)NS_PER_SEC;
 
 	if (pace->window_ns != 0 && now - pace->window_ns < WINDOW_NS)
 		return;
+	if (pace->window_ns != 0)
+		pace->between_share += (pace->window_between_s / length - pace->between_share) *
+				       fmin(length / BETWEEN_S, 1);
 	if (pace->window_ns != 0 && ticks > 0)
 		adjust(pace, pace->window_used_s / ticks,
 		       (double)(reads - pace->window_reads) / ticks);
 	pace->window_ns = now;
-	pace->window_used_s = 0;
+	pace->window_used_s = pace->window_between_s = 0;
 	pace->window_ticks = stats->ticks;
 	pace->window_reads = reads;
 }
 
 /*
- * Books what the last tick has cost, `used_ns` of CPU time and its stops. Returns the earliest
+ * Books what the last tick has cost, `used_ns` of CPU time and its stops, and the work before it.
+ * Returns the earliest
  * time at which the next tick may begin so that the limit holds, which is the time when the CPU
  * time of a mean tick is saved; at most 1 / LOWEST_HZ after `now`.
  */
@@ -202,11 +217,18 @@ pay_tick(struct pace *pace, uint64_t now, uint64_t used_ns, const struct run_sta
 	const double elapsed = (double)(now - pace->ended_ns) / (double)NS_PER_SEC;
 	const double used = (double)used_ns / (double)NS_PER_SEC +
 			    (double)(stats->stopped - pace->stops) * STOP_COST_S;
-	double wait;
+	const double between = (double)pace->between_ns / (double)NS_PER_SEC;
+	double paid, wait;
 
-	pace->saved_s = fmin(pace->saved_s + rate * elapsed, most) - used;
+	pace->unpaid_s = fmin(pace->unpaid_s + between, DEBT_S * rate);
+	paid = fmax(pace->between_share, pace->unpaid_s / BETWEEN_PAID_S);
+	paid = fmin(paid, (1 - BETWEEN_LEAVES) * rate) * elapsed;
+	paid = fmin(paid, pace->unpaid_s);
+	pace->unpaid_s -= paid;
+	pace->saved_s = fmin(pace->saved_s + rate * elapsed - paid, most) - used;
 	pace->saved_s = fmax(pace->saved_s, -DEBT_S * rate);
 	pace->window_used_s += used;
+	pace->window_between_s += between;
 	/* the first tick costs more than later ones */
 	if (stats->ticks > 1)
 		pace->tick_s += (used - pace->tick_s) /
@@ -267,9 +289,10 @@ delay_tick(struct pace *pace, uint64_t allowed_ns, uint64_t *delayed)
 }
 
 void
-pace_begin(struct pace *pace, uint64_t now)
+pace_begin(struct pace *pace, const struct pace_clock *clock)
 {
-	pace->began_ns = now;
+	pace->began_ns = clock->now_ns;
+	pace->between_ns = clock->cpu_ns - pace->tick_cpu_ns;
 	pace->due_ns += draw_interval(pace);
 }
 
@@ -288,8 +311,7 @@ void
 pace_end(struct pace *pace, const struct run_stats *stats, const struct pace_clock *clock)
 {
 	const uint64_t now = clock->now_ns;
-	/* CPU time since the last tick ended. Nearly all of it was used in this tick. */
-	const uint64_t used = clock->cpu_ns - pace->tick_cpu_ns;
+	const uint64_t used = clock->cpu_ns - pace->tick_cpu_ns - pace->between_ns;
 	/* After a tick the next one may begin when as much time has passed as the tick used CPU
 	 * time. The first tick, which copies every stack, is an exception. */
 	const uint64_t earliest = stats->ticks > 1 ? now + used : now;
@@ -306,6 +328,7 @@ pace_end(struct pace *pace, const struct run_stats *stats, const struct pace_clo
 		delay_tick(pace, pay_stops(pace, now, stats), &pace->stop_delays);
 	pace->ended_ns = now;
 	pace->tick_cpu_ns = clock->cpu_ns;
+	pace->between_ns = 0;
 	pace->stops = stats->stopped;
 }
 

@@ -46,6 +46,10 @@ struct pace {
 	uint64_t stop_count, stop_sum;
 	/* running mean of the CPU time of a tick in seconds, the first tick excepted */
 	double tick_s;
+	/* CPU time used between the last tick and the present one; the part of such work that ticks
+	 * have not paid for; and its running mean per second */
+	uint64_t between_ns;
+	double unpaid_s, between_share;
 	/* number of ticks that are missing to reach now_hz; negative: there were too many. The rate
 	 * at times lowered by the limit counts as reached. */
 	double behind;
@@ -62,10 +66,10 @@ struct pace {
 	/*
 	 * The present window, a period of 250 ms at whose end now_hz and thin are adapted to the
 	 * cost of sampling: when it began (0: no window has begun), the run's numbers of ticks and
-	 * observations at that moment, and the CPU time in seconds of its ticks.
+	 * observations at that moment, and the CPU time in seconds of its ticks, and between them.
 	 */
 	uint64_t window_ns, window_ticks, window_reads;
-	double window_used_s;
+	double window_used_s, window_between_s;
 };
 
 /* Initialises *pace. The time for which ticks account begins at clock->now_ns. `config`, `control`
@@ -75,18 +79,18 @@ void pace_start(struct pace *pace, const struct sampler_config *config,
 		const struct pace_clock *clock);
 
 /*
- * Begins a tick at the time `now`: sets due_ns to the moment at which the next tick is due. The
+ * Begins a tick at the time `clock`: sets due_ns to the moment at which the next tick is due. The
  * interval is chosen before any thread is observed, so that it depends neither on what threads do
  * nor on how long the tick waits for stops.
  */
-void pace_begin(struct pace *pace, uint64_t now);
+void pace_begin(struct pace *pace, const struct pace_clock *clock);
 /* Returns the time for which this tick accounts: about the mean interval, at most open_ns, which is
  * the time for which no tick has accounted yet. With `last` it is all of open_ns. */
 uint64_t pace_weigh(const struct pace *pace, uint64_t open_ns, bool last);
 /*
  * Ends a tick at the time `clock`. The next tick will not begin before that time plus the CPU time
- * that wallsample used since the previous call; after the first tick, which copies every stack,
- * that CPU time is not added. If the limit of --max-overhead or --max-stopped requires it, the next
+ * that wallsample used in the tick; after the first tick, which copies every stack, that CPU time
+ * is not added. If the limit of --max-overhead or --max-stopped requires it, the next
  * tick is delayed further, by at most one second; at the end of a window, now_hz and thin are
  * adapted. `stats` has the numbers of ticks, observations and stops of the run up to now.
  */

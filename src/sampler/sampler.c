@@ -238,11 +238,10 @@ call_progress(struct sampler *sampler, const struct sampler_hooks *hooks, uint64
 }
 
 /* Runs a tick that is not the last one. After it, if no thread is stopped, gives some descriptors
- * of each process readable names (waits_describe). Returns false if the target has exited. */
+ * readable names (waits_describe). Returns false if the target has exited. */
 static bool
 run_tick(struct sampler *sampler)
 {
-	const struct process_list *processes = &sampler->run.processes;
 	struct pace_clock clock;
 
 	if (!tick_run(sampler, false))
@@ -251,8 +250,8 @@ run_tick(struct sampler *sampler)
 	pace_end(&sampler->run.pace, &sampler->run.stats, &clock);
 	if (sampler->run.occupy != NULL)
 		occupy_plan(sampler->run.occupy, sampler->run.pace.due_ns);
-	for (size_t i = 0; i < processes->count && nothing_stopped(sampler); i++)
-		waits_describe(processes->item[i]->waits, false);
+	if (nothing_stopped(sampler))
+		waits_describe(&sampler->run, false);
 	return true;
 }
 
@@ -422,8 +421,7 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 				"the usual");
 	sampler_pause(sampler);
 	deadlocks_last(&sampler->deadlocks);
-	for (size_t i = 0; i < sampler->run.processes.count; i++)
-		waits_describe(sampler->run.processes.item[i]->waits, true);
+	waits_describe(&sampler->run, true);
 	if (nothing_stopped(sampler))
 		thread_records_set_sleeps(&sampler->run);
 	sampler_resume(sampler);

@@ -299,9 +299,11 @@ finish_last(struct sampler *sampler)
 static void
 begin_tick(struct run *run, uint64_t now, bool last)
 {
+	struct pace_clock clock = pace_read_clock(run->holds);
 	struct tick *tick = &run->tick;
 
-	pace_begin(&run->pace, now);
+	clock.now_ns = now;
+	pace_begin(&run->pace, &clock);
 	tick->number++;
 	tick->began_ns = now;
 	tick->skipped = tick->excluded = 0;

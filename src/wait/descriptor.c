@@ -64,7 +64,8 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 		return false;
 	if (!reads || !writes)
 		wanted = reads ? HOLDER_WRITES : HOLDER_READS;
-	descriptors_find_holders(descriptors, id, wanted, &found);
+	endpoints_find_holders(descriptors->endpoints, descriptors->process->pid, id, wanted,
+			       &found);
 	/* Any process can open a fifo at any time: if no process has the other end open, the text
 	 * of a fifo is only "fifo" and its path. */
 	if (found.count == 0 && (named || !found.sure)) {
@@ -408,6 +409,6 @@ add_descriptor(struct descriptors *descriptors, int fd, const char *id, bool nes
 bool
 descriptor_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out)
 {
-	descriptors_expire(descriptors);
+	endpoints_expire(descriptors->endpoints);
 	return add_descriptor(descriptors, fd, id, false, out);
 }

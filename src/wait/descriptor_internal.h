@@ -39,12 +39,10 @@ void fdinfo_add_signals(const struct fdinfo *info, struct strbuf *out);
 
 struct holders;
 
-/*
- * Lists the open pipes, sockets and files of all processes whose descriptors wallsample may read.
- * `own`: the process whose connections are searched. Takes about 5 us per descriptor, mostly in the
- * kernel. With 200,000 descriptors or more, after 1 s, the list is empty. The caller frees it.
- */
-struct holders *holders_scan(pid_t own);
+/* Lists the open pipes, sockets and files of all processes whose descriptors wallsample may read.
+ * Takes about 5 us per descriptor, mostly in the kernel. With 200,000 descriptors or more, after
+ * 1 s, the list is empty. The caller frees it. */
+struct holders *holders_scan(void);
 void holders_free(struct holders *holders);
 
 enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
@@ -54,7 +52,7 @@ enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
 
 struct holders_found {
 	size_t count; /* number of processes that have the link open, `own` included */
-	bool own;     /* `own` of holders_scan has the link open; pid[] does not contain it */
+	bool own;     /* `own` of holders_find has the link open; pid[] does not contain it */
 	pid_t pid[HOLDERS_NAMED];
 	size_t named; /* number of elements of pid[] */
 	bool sure;    /* all processes were read while `own` had the link open: no others have it */
@@ -62,11 +60,12 @@ struct holders_found {
 
 /*
  * Finds the processes that have `link`, the text of a link /proc/PID/fd/N, open with this access.
+ * `own`: the process that has the other end.
  * Descriptors that were closed or reused since holders_scan are not reported. A path is found only
  * if `own` has it open: in another mount namespace it may name another file.
  */
-void holders_find(const struct holders *holders, const char *link, enum holder_access access,
-		  struct holders_found *found);
+void holders_find(const struct holders *holders, pid_t own, const char *link,
+		  enum holder_access access, struct holders_found *found);
 /* Adds "sort (1234)", "a (1), b (2) and 3 more", "itself", "a (1) and itself", "no process". */
 void holders_add_text(const struct holders_found *found, struct strbuf *out);
 /* Adds "sort (1234)"; the bytes of the name are not escaped. */
@@ -144,6 +143,23 @@ bool unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket);
 /* Parses the kernel's answer. False: the answer does not describe the socket. */
 bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_socket *socket);
 
+/* --- endpoints.c: what is read once for all processes ----------------------------------------- */
+
+/*
+ * Read the holders, or the socket tables of the process's network namespace, on first use. The
+ * first two functions read them again if the link or inode (then NULL is returned) is not found,
+ * unless found->sure, and the last reading began at least 20 times its duration ago.
+ */
+void endpoints_find_holders(struct endpoints *endpoints, pid_t own, const char *link,
+			    enum holder_access access, struct holders_found *found);
+const struct net_socket *endpoints_find_socket(struct endpoints *endpoints,
+					       const struct process *process,
+					       enum net_protocol protocol, uint64_t inode);
+const struct net_tables *endpoints_tables(struct endpoints *endpoints,
+					  const struct process *process);
+/* Frees holders and socket tables that are older than a second. */
+void endpoints_expire(struct endpoints *endpoints);
+
 /* --- descriptor_set.c: the descriptors of one target ----------------------------------------- */
 
 /* Size of the text of a link in /proc/PID/fd, with its terminating zero. */
@@ -158,20 +174,13 @@ struct described {
 	} end[2]; /* [1]: text of a descriptor open only for writing; [0]: of any other */
 };
 
-/* When the holders or the socket tables were last read, and how long that took. */
-struct reading {
-	uint64_t at_ns, took_ns;
-};
-
 struct descriptors {
-	const struct process *process;
-	int fd_dir, info_dir;      /* directories /proc/PID/fd and fdinfo; -1: not readable */
-	int diag;                  /* descriptor of unix_diag_open; -1: not open */
-	bool same_network;         /* the target is in wallsample's network namespace */
-	char id[LINK_SIZE];        /* the id that the last descriptor_look returned */
-	struct holders *holders;   /* NULL: not read */
-	struct net_tables *tables; /* NULL: not read */
-	struct reading holders_read, tables_read;
+	const struct process *process; /* borrowed, as `endpoints` */
+	struct endpoints *endpoints;
+	int fd_dir, info_dir; /* directories /proc/PID/fd and fdinfo; -1: not readable */
+	int diag;             /* descriptor of unix_diag_open; -1: not open */
+	bool same_network;    /* the target is in wallsample's network namespace */
+	char id[LINK_SIZE];   /* the id that the last descriptor_look returned */
 	struct servers servers;
 	/* ids whose texts were requested; the number of an id is its index in known[] */
 	struct strings *ids;
@@ -179,16 +188,6 @@ struct descriptors {
 	size_t known_capacity;
 };
 
-/* Read the holders or the socket tables on first use. The first two functions read them again if
- * the link or inode (then NULL is returned) is not found, unless found->sure, and the last reading
- * began at least 20 times its duration ago. */
-void descriptors_find_holders(struct descriptors *descriptors, const char *link,
-			      enum holder_access access, struct holders_found *found);
-const struct net_socket *descriptors_find_socket(struct descriptors *descriptors,
-						 enum net_protocol protocol, uint64_t inode);
-const struct net_tables *descriptors_tables(struct descriptors *descriptors);
-/* Frees holders and socket tables that are older than a second. */
-void descriptors_expire(struct descriptors *descriptors);
 void descriptors_forget_known(struct descriptors *descriptors); /* ids, texts; `ids` is then NULL */
 /* Stores the text of the link /proc/PID/fd/FD in `link`, an array of LINK_SIZE bytes, and returns
  * the descriptor's kind; "" and DESCRIPTOR_GONE if it is not open or the link not readable. */

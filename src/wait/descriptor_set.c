@@ -33,11 +33,12 @@ shares_network(const struct process *process)
 }
 
 struct descriptors *
-descriptors_create(const struct process *process)
+descriptors_create(const struct process *process, struct endpoints *endpoints)
 {
 	struct descriptors *descriptors = xcalloc(1, sizeof(*descriptors));
 
 	descriptors->process = process;
+	descriptors->endpoints = endpoints;
 	descriptors->fd_dir = -1;
 	descriptors->info_dir = -1;
 	descriptors->diag = -1;
@@ -58,28 +59,12 @@ descriptors_forget_known(struct descriptors *descriptors)
 	descriptors->ids = NULL;
 }
 
-static void
-forget_holders(struct descriptors *descriptors)
-{
-	holders_free(descriptors->holders);
-	descriptors->holders = NULL;
-}
-
-static void
-forget_tables(struct descriptors *descriptors)
-{
-	net_tables_free(descriptors->tables);
-	descriptors->tables = NULL;
-}
-
 void
 descriptors_free(struct descriptors *descriptors)
 {
 	if (descriptors == NULL)
 		return;
 	descriptors_forget_known(descriptors);
-	forget_holders(descriptors);
-	forget_tables(descriptors);
 	servers_release(&descriptors->servers);
 	free(descriptors->known);
 	if (descriptors->fd_dir >= 0)
@@ -89,72 +74,6 @@ descriptors_free(struct descriptors *descriptors)
 	if (descriptors->diag >= 0)
 		close(descriptors->diag);
 	free(descriptors);
-}
-
-/* --- what is read for all descriptors ------------------------------------------------- */
-
-/* Returns true when the last reading was at least 20 times its duration ago, so that readings
- * take at most a twentieth of the time. */
-static bool
-may_read_again(const struct reading *reading)
-{
-	return clock_now_ns() - reading->at_ns >= 20 * reading->took_ns;
-}
-
-void
-descriptors_find_holders(struct descriptors *descriptors, const char *link,
-			 enum holder_access access, struct holders_found *found)
-{
-	struct reading *reading = &descriptors->holders_read;
-
-	for (int attempt = 0; attempt < 2; attempt++) {
-		if (descriptors->holders == NULL) {
-			reading->at_ns = clock_now_ns();
-			descriptors->holders = holders_scan(descriptors->process->pid);
-			reading->took_ns = clock_now_ns() - reading->at_ns;
-		}
-		holders_find(descriptors->holders, link, access, found);
-		if (found->count > 0 || found->sure || attempt > 0 || !may_read_again(reading))
-			return;
-		forget_holders(descriptors);
-	}
-}
-
-const struct net_tables *
-descriptors_tables(struct descriptors *descriptors)
-{
-	struct reading *reading = &descriptors->tables_read;
-
-	if (descriptors->tables == NULL) {
-		reading->at_ns = clock_now_ns();
-		descriptors->tables = net_tables_create();
-		net_tables_read(descriptors->tables, descriptors->process);
-		reading->took_ns = clock_now_ns() - reading->at_ns;
-	}
-	return descriptors->tables;
-}
-
-const struct net_socket *
-descriptors_find_socket(struct descriptors *descriptors, enum net_protocol protocol, uint64_t inode)
-{
-	const struct net_socket *socket;
-
-	socket = net_tables_find(descriptors_tables(descriptors), protocol, inode);
-	if (socket != NULL || !may_read_again(&descriptors->tables_read))
-		return socket;
-	forget_tables(descriptors);
-	return net_tables_find(descriptors_tables(descriptors), protocol, inode);
-}
-
-void
-descriptors_expire(struct descriptors *descriptors)
-{
-	const uint64_t now_ns = clock_now_ns();
-
-	if (now_ns - descriptors->holders_read.at_ns >= NS_PER_SEC)
-		forget_holders(descriptors);
-	if (now_ns - descriptors->tables_read.at_ns >= NS_PER_SEC)
-		forget_tables(descriptors);
 }
 
 /* --- kinds --------------------------------------------------------------------------- */

@@ -30,7 +30,6 @@ struct holder {
 };
 
 struct holders {
-	pid_t own;
 	struct holder *list; /* ordered by key, then by pid */
 	size_t count, capacity;
 	size_t walked; /* number of descriptors that were read */
@@ -194,14 +193,13 @@ sees_all_processes(void)
 }
 
 struct holders *
-holders_scan(pid_t own)
+holders_scan(void)
 {
 	struct holders *holders = xcalloc(1, sizeof(*holders));
 	struct dirent *entry;
 	bool first = false;
 	DIR *dir;
 
-	holders->own = own;
 	holders->all = sees_all_processes();
 	dir = opendir("/proc");
 	while (dir != NULL && holders->walked < WALK_MOST && (entry = readdir(dir)) != NULL) {
@@ -285,35 +283,35 @@ holder_is_current(const struct holder *holder, const char *link, enum holder_acc
  * `own` had an end of the pipe open: an end that no process has open cannot be opened again.
  */
 void
-holders_find(const struct holders *holders, const char *link, enum holder_access access,
+holders_find(const struct holders *holders, pid_t own, const char *link, enum holder_access access,
 	     struct holders_found *found)
 {
 	const uint64_t key = link_key(link, strlen(link));
-	const struct holder *own = NULL;
+	const struct holder *end_of_own = NULL;
 	size_t first, end;
 	pid_t last = 0;
 
 	memset(found, 0, sizeof(*found));
 	SEARCH_FIRST_NOT(first, holders->count, holders->list[first].key < key);
 	for (end = first; end < holders->count && holders->list[end].key == key; end++)
-		if (holders->list[end].pid == holders->own)
-			own = &holders->list[end];
-	if (link[0] == '/' && own == NULL)
+		if (holders->list[end].pid == own)
+			end_of_own = &holders->list[end];
+	if (link[0] == '/' && end_of_own == NULL)
 		return;
 	for (size_t i = first; i < end; i++) {
 		const struct holder *holder = &holders->list[i];
 
 		if (holder->pid == last || !holder_is_current(holder, link, access) ||
-		    (link[0] == '/' && !is_same_holder_file(holder, own)))
+		    (link[0] == '/' && !is_same_holder_file(holder, end_of_own)))
 			continue;
 		last = holder->pid;
 		found->count++;
-		if (holder->pid == holders->own)
+		if (holder->pid == own)
 			found->own = true;
 		else if (found->named < HOLDERS_NAMED)
 			found->pid[found->named++] = holder->pid;
 	}
-	found->sure = holders->all && own != NULL;
+	found->sure = holders->all && end_of_own != NULL;
 }
 
 void

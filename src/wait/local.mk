@@ -7,6 +7,7 @@ libwallsample_a_SOURCES += \
 	src/wait/descriptor.c \
 	src/wait/descriptor_internal.h \
 	src/wait/descriptor_set.c \
+	src/wait/endpoints.c \
 	src/wait/fdinfo.c \
 	src/wait/holders.c \
 	src/wait/net_tables.c \

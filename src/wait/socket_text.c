@@ -71,8 +71,15 @@ find_peer(struct descriptors *descriptors, uint64_t inode, struct holders_found 
 	char link[48];
 
 	snprintf(link, sizeof(link), "socket:[%llu]", (unsigned long long)inode);
-	descriptors_find_holders(descriptors, link, HOLDER_ANY, found);
+	endpoints_find_holders(descriptors->endpoints, descriptors->process->pid, link, HOLDER_ANY,
+			       found);
 	return found->count > 0;
+}
+
+static const struct net_tables *
+tables_of(const struct descriptors *descriptors)
+{
+	return endpoints_tables(descriptors->endpoints, descriptors->process);
 }
 
 /* --- internet ------------------------------------------------------------------------ */
@@ -108,7 +115,7 @@ static bool
 is_only_server(struct descriptors *descriptors, const struct net_socket *socket,
 	       const struct holders_found *found)
 {
-	const struct net_socket *listener = net_tables_listener(descriptors_tables(descriptors),
+	const struct net_socket *listener = net_tables_listener(tables_of(descriptors),
 								socket->protocol,
 								socket->remote.port);
 	struct holders_found listening;
@@ -150,7 +157,7 @@ static void
 describe_internet(struct descriptors *descriptors, const struct net_socket *socket,
 		  struct strbuf *out)
 {
-	const struct net_tables *tables = descriptors_tables(descriptors);
+	const struct net_tables *tables = tables_of(descriptors);
 	const char *name = socket->protocol == NET_TCP ? "tcp" : "udp";
 	struct holders_found found;
 	const struct net_socket *peer;
@@ -198,7 +205,7 @@ read_unix_socket(struct descriptors *descriptors, uint64_t inode, struct unix_so
 		if (descriptors->diag >= 0 && unix_diag_ask(descriptors->diag, inode, socket))
 			return true;
 	}
-	tables = descriptors_tables(descriptors);
+	tables = tables_of(descriptors);
 	listed = net_tables_find(tables, NET_UNIX, inode);
 	if (listed == NULL)
 		return false;
@@ -273,7 +280,8 @@ describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uin
 
 	if (protocol == NET_UNIX)
 		return describe_unix(descriptors, inode, out);
-	socket = descriptors_find_socket(descriptors, protocol, inode);
+	socket = endpoints_find_socket(descriptors->endpoints, descriptors->process, protocol,
+				       inode);
 	if (socket == NULL)
 		return false;
 	if (protocol == NET_NETLINK)

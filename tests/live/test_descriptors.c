@@ -108,6 +108,8 @@ knows_unix_peers(void)
 
 /* --- looks ----------------------------------------------------------------------------- */
 
+static struct endpoints *endpoints; /* of the open descriptors */
+
 static struct descriptors *
 open_descriptors(pid_t pid, struct process **process)
 {
@@ -115,13 +117,15 @@ open_descriptors(pid_t pid, struct process **process)
 
 	if (process_open(pid, process, &err) != 0)
 		harness_die("%s", err.text);
-	return descriptors_create(*process);
+	endpoints = endpoints_create();
+	return descriptors_create(*process, endpoints);
 }
 
 static void
 close_descriptors(struct descriptors *descriptors, struct process *process)
 {
 	descriptors_free(descriptors);
+	endpoints_free(endpoints);
 	process_free(process);
 }
 
@@ -286,7 +290,8 @@ another_user(void)
 		strbuf_init(&out);
 		if (process_open(root, &process, &err) != 0)
 			_exit(0); /* hidepid */
-		descriptors = descriptors_create(process);
+		endpoints = endpoints_create();
+		descriptors = descriptors_create(process, endpoints);
 		failed |= descriptor_look(descriptors, ends[0], &id) != DESCRIPTOR_GONE;
 		failed |= id[0] != '\0';
 		failed |= descriptor_describe(descriptors, ends[0], id, &out);

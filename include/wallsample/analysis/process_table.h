@@ -20,7 +20,7 @@ struct process_row {
 	uint32_t count;   /* number of processes, at least 1 */
 	uint32_t threads; /* number of threads and green tasks with samples */
 	int64_t wall_ns, cpu_ns;
-	int64_t busy_ns; /* wall time of threads that are not idle (code_places.h) */
+	int64_t busy_ns;               /* wall time of threads that are not idle (code_places.h) */
 	int64_t ns[PLACE_DOING_COUNT]; /* parts of wall_ns */
 	/* the least and the most CPU time of one of the processes */
 	int64_t cpu_least_ns, cpu_most_ns;

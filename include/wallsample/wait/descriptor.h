@@ -30,10 +30,16 @@ enum descriptor_kind {
 };
 
 struct descriptors;
+/* What is read once for the descriptors of several processes: the tables of sockets of each network
+ * namespace, and which processes have pipes and sockets open. */
+struct endpoints;
 
-/* Opens the /proc directories of the process's descriptors. `process` is borrowed. The caller frees
- * the result. */
-struct descriptors *descriptors_create(const struct process *process);
+struct endpoints *endpoints_create(void);
+void endpoints_free(struct endpoints *endpoints);
+
+/* Opens the /proc directories of the process's descriptors. Both arguments are borrowed. The caller
+ * frees the result. */
+struct descriptors *descriptors_create(const struct process *process, struct endpoints *endpoints);
 void descriptors_free(struct descriptors *descriptors);
 
 /*

@@ -24,6 +24,7 @@
 void
 shared_waits_release(struct shared_waits *shared)
 {
+	endpoints_free(shared->endpoints);
 	server_programs_free(shared->programs);
 	shared_names_free(shared->names);
 	table_release(&shared->mapped);

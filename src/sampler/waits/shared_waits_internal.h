@@ -26,6 +26,10 @@ struct holder_thread {
 /* What the waits of all processes of a run have in common. A struct whose bytes are all zero is
  * empty. */
 struct shared_waits {
+	struct endpoints *endpoints; /* owned; NULL: there is no process yet */
+	/* earliest moment of the next waits_describe, CLOCK_MONOTONIC */
+	uint64_t describe_ns;
+	size_t describe_turn;             /* index of the process that is next then */
 	struct server_programs *programs; /* owned; NULL: none was sought yet */
 	struct shared_names *names; /* owned; NULL: no object in shared memory was named yet */
 	/* (process id, hash of an object in shared memory) -> second of CLOCK_MONOTONIC up to which

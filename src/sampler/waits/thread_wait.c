@@ -141,9 +141,11 @@ waits_create(struct run *run, struct sampled_process *process)
 		.parked_owner = find_parked_owner,
 		.context = waits,
 	};
-	waits->descriptors = descriptors_create(process->process);
 	if (run->shared.programs == NULL)
 		run->shared.programs = server_programs_create();
+	if (run->shared.endpoints == NULL)
+		run->shared.endpoints = endpoints_create();
+	waits->descriptors = descriptors_create(process->process, run->shared.endpoints);
 	server_process_find(run->shared.programs, process->maps, &waits->server);
 	return waits;
 }
@@ -280,16 +282,14 @@ waits_tick(struct waits *waits)
 
 /* --- names of descriptors --------------------------------------------------------------- */
 
-void
-waits_describe(struct waits *waits, bool all)
+/* Names descriptors of one process until `until`. Returns the time after that. */
+static uint64_t
+describe_some(struct waits *waits, bool all, uint64_t *until)
 {
-	const uint64_t began = clock_now_ns();
-	uint64_t now = began, until = began + DESCRIBE_LAST_NS;
+	uint64_t now = clock_now_ns();
 	struct strbuf text = STRBUF_INIT;
 
-	if (!all && now < waits->describe_ns)
-		return;
-	while (waits->object_count > 0 && now < until) {
+	while (waits->object_count > 0 && now < *until) {
 		struct object *object = &waits->object[--waits->object_count];
 
 		strbuf_clear(&text);
@@ -298,11 +298,26 @@ waits_describe(struct waits *waits, bool all)
 		free(object->id);
 		now = clock_now_ns();
 		/* What the first one took to read serves the others, too. */
-		if (!all) {
-			until = now + DESCRIBE_MORE_NS;
-			all = true;
-		}
+		if (!all && *until > now + DESCRIBE_MORE_NS)
+			*until = now + DESCRIBE_MORE_NS;
 	}
 	strbuf_release(&text);
-	waits->describe_ns = now + (now - began) * DESCRIBE_SHARE;
+	return now;
+}
+
+void
+waits_describe(struct run *run, bool all)
+{
+	struct shared_waits *shared = &run->shared;
+	const struct process_list *processes = &run->processes;
+	const uint64_t began = clock_now_ns();
+	uint64_t now = began, until = began + DESCRIBE_LAST_NS;
+
+	if (!all && now < shared->describe_ns)
+		return;
+	for (size_t i = 0; i < processes->count && now < until; i++) {
+		shared->describe_turn = (shared->describe_turn + 1) % processes->count;
+		now = describe_some(processes->item[shared->describe_turn]->waits, all, &until);
+	}
+	shared->describe_ns = now + (now - began) * DESCRIBE_SHARE;
 }

@@ -73,8 +73,6 @@ struct waits {
 	/* Set of the objects that have a frame of their own. Keys: (address, WAIT_LOCK) for an
 	 * object in memory, (hash of the name, WAIT_KIND_COUNT) for any other object. */
 	struct table known;
-	/* earliest moment of the next waits_describe, CLOCK_MONOTONIC */
-	uint64_t describe_ns;
 	struct blamed *blamed; /* for the present tick */
 	size_t blamed_count, blamed_capacity;
 	/* (address of the object, kind of wait) -> index in owner[] */
@@ -132,10 +130,10 @@ void waits_blame_holders(struct waits *waits);
 /* Attributes the time of waiters at this tick to lock holders. To be called when all threads of the
  * tick are observed. */
 void waits_tick(struct waits *waits);
-/* Gives frames of descriptors readable names. With `all`: as many as half a second allows.
- * Otherwise for a millisecond beyond the first one, and none before waits->describe_ns. Must not be
- * called while a thread is stopped. */
-void waits_describe(struct waits *waits, bool all);
+/* Gives frames of descriptors of all processes readable names. With `all`: as many as half a second
+ * allows. Otherwise for a millisecond beyond the first one, and none before shared->describe_ns.
+ * Must not be called while a thread is stopped. */
+void waits_describe(struct run *run, bool all);
 
 /* --- crowds.c -------------------------------------------------------------------------------- */
 

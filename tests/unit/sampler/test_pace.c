@@ -22,11 +22,12 @@ struct simulation {
 	/* observations of a tick without thinning; the CPU time of a tick is divided by `thin` if
 	 * this is not 0 */
 	uint64_t reads;
+	double between_s; /* CPU time of work between two ticks, twice a second */
 };
 
 struct outcome {
 	uint64_t ticks;
-	double used_s, lowest_hz;
+	double used_s, lowest_hz; /* CPU time, that between ticks included */
 	double worst_s; /* most CPU time in any second, of ticks that began in it */
 	uint32_t thinnest;
 };
@@ -59,6 +60,7 @@ simulate(const struct simulation *sim, double seconds, uint64_t seed, size_t ski
 	const uint64_t end_ns = clock.now_ns + (uint64_t)(seconds * 1e9);
 	struct run_stats stats = { .ticks = 0 };
 	struct outcome outcome = { .ticks = 0 };
+	uint64_t between_ns = clock.now_ns;
 	struct pace pace;
 	struct rng rng;
 
@@ -75,11 +77,17 @@ simulate(const struct simulation *sim, double seconds, uint64_t seed, size_t ski
 		assert_true(stats.ticks < sizeof(began_s) / sizeof(*began_s));
 		began_s[stats.ticks] = (double)clock.now_ns / 1e9;
 		cost_s[stats.ticks++] = cost;
-		pace_begin(&pace, clock.now_ns);
+		pace_begin(&pace, &clock);
 		clock.now_ns += (uint64_t)(cost * fmax(sim->slowness, 1.0) * 1e9);
 		clock.cpu_ns += (uint64_t)(cost * 1e9);
 		outcome.used_s += cost;
 		pace_end(&pace, &stats, &clock);
+		if (clock.now_ns >= between_ns) {
+			between_ns = clock.now_ns + NS_PER_SEC / 2;
+			clock.now_ns += (uint64_t)(sim->between_s * 1e9);
+			clock.cpu_ns += (uint64_t)(sim->between_s * 1e9);
+			outcome.used_s += sim->between_s;
+		}
 	}
 	outcome.ticks = stats.ticks;
 	outcome.lowest_hz = pace.lowest_hz;
@@ -220,6 +228,27 @@ test_thin(void **state)
 	assert_true(outcome.ticks > 1800);
 }
 
+/* Work between ticks takes its part of the limit, and is not taken for the cost of ticks, which
+ * would lower their rate further the fewer there are. */
+static void
+test_between(void **state)
+{
+	/* 2 % of the limit are for that work, and 2.65 % for 88 ticks per second. */
+	const struct simulation sim = { .rate_hz = 100,
+					.max_overhead = 5,
+					.tick_s = 300e-6,
+					.first_s = 300e-6,
+					.between_s = 10e-3 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		const struct outcome outcome = simulate(&sim, 20, seed, 0);
+
+		assert_true(outcome.used_s <= 0.05 * 20 + sim.between_s);
+		assert_true((double)outcome.ticks >= 0.85 * 88 * 20);
+	}
+}
+
 /* Later ticks pay for the first one, for a second at most; nothing lowers the rate below 1 Hz. */
 static void
 test_first_tick(void **state)
@@ -265,7 +294,7 @@ worst_ten_seconds(double stop_s, double seconds)
 		assert_true(ticks < sizeof(began_s) / sizeof(*began_s));
 		began_s[ticks] = (double)clock.now_ns / 1e9;
 		cost_s[ticks] = 0;
-		pace_begin(&pace, clock.now_ns);
+		pace_begin(&pace, &clock);
 		if (pace_may_stop(&pace, clock.now_ns)) {
 			/* two threads */
 			histogram_add(&stats.stop_ns, (uint64_t)(stop_s * 1e9));
@@ -304,8 +333,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rate),      cmocka_unit_test(test_rate_reached),
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_thin),      cmocka_unit_test(test_first_tick),
-		cmocka_unit_test(test_max_stopped),
+		cmocka_unit_test(test_thin),      cmocka_unit_test(test_between),
+		cmocka_unit_test(test_first_tick), cmocka_unit_test(test_max_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

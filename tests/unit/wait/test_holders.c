@@ -78,8 +78,8 @@ test_last_thread(void **state)
 	length = readlink(name, link, sizeof(link) - 1);
 	assert_true(length > 0);
 	link[length] = '\0';
-	holders = holders_scan(getpid());
-	holders_find(holders, link, HOLDER_WRITES, &found);
+	holders = holders_scan();
+	holders_find(holders, getpid(), link, HOLDER_WRITES, &found);
 	assert_int_equal(found.named, 1);
 	assert_int_equal(found.pid[0], child.pid);
 	holders_free(holders);
