@@ -27,7 +27,9 @@ handle(int signal_number, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler };
 
+	/* SIGTSTP and SIGCONT take effect in the order in which they arrive. */
 	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGCONT);
 	(void)sigaction(signal_number, &action, NULL);
 }
 
@@ -129,6 +131,7 @@ signals_install(void)
 	 * would then keep no exit status of a child. */
 	handle(SIGCHLD, SIG_DFL);
 	sigemptyset(&resumed.sa_mask);
+	sigaddset(&resumed.sa_mask, SIGTSTP);
 	(void)sigaction(SIGCONT, &resumed, NULL);
 
 	sigemptyset(&ours);

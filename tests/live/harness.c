@@ -42,6 +42,8 @@ on_alarm(int number)
 	(void)number;
 	if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0 ||
 	    write(STDOUT_FILENO, state.name, strlen(state.name)) < 0 ||
+	    write(STDOUT_FILENO, "; ", 2) < 0 ||
+	    write(STDOUT_FILENO, state.note, strlen(state.note)) < 0 ||
 	    write(STDOUT_FILENO, "\n", 1) < 0)
 		_exit(2);
 	_exit(1);
@@ -350,8 +352,14 @@ target_wait_progress(const struct target *target, unsigned counter)
 {
 	const uint64_t before = target->counter[counter];
 
-	while (target->counter[counter] == before)
+	while (target->counter[counter] == before) {
+		siginfo_t info = {.si_pid = 0};
+
+		if (waitid(P_PID, (id_t)target->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		    info.si_pid != 0)
+			harness_die("the target has ended");
 		sched_yield();
+	}
 }
 
 uint64_t

@@ -138,7 +138,6 @@ suspended(void)
 	int status;
 
 	harness_case("Ctrl-Z %d times", times);
-	harness_note("seed %u", begin);
 	start_target(&target);
 	snprintf(pid, sizeof(pid), "%d", (int)target.pid);
 	run_start_words(&run, words, own_group);
@@ -146,14 +145,17 @@ suspended(void)
 		harness_die("wallsample has ended by itself: %s", run.err);
 	for (int i = 0; i < times; i++) {
 		random_moment(&seed);
+		harness_note("seed %u, stop %d", begin, i);
 		kill(-run.pid, SIGTSTP);
 		if (waitpid(run.pid, &status, WUNTRACED) != run.pid || !WIFSTOPPED(status))
 			harness_die("wallsample has ended by itself");
 		CHECK(WSTOPSIG(status) == SIGTSTP, "stopped by signal %d", WSTOPSIG(status));
 		CHECK(inspect_is_free(target.pid), "after Ctrl-Z");
+		harness_note("seed %u, progress after stop %d", begin, i);
 		wait_all_run(&target, harness_now_ns());
 		kill(-run.pid, SIGCONT);
 	}
+	harness_note("seed %u, end", begin);
 	kill(run.pid, SIGINT);
 	run_finish(&run);
 	run_succeeded(&run);
