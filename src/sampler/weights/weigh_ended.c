@@ -81,8 +81,12 @@ weigh_ended(struct calibration *calibration, bool last)
 	const int64_t behind = (int64_t)(run->stats.cpus *
 					 ((uint64_t)SCHED_TICK_NS + now - run->tick.began_ns));
 
-	for (size_t i = 0; run->context.selected == NULL && i < run->processes.count; i++)
-		weigh_process(calibration, run->processes.item[i], behind);
+	for (size_t i = 0; run->context.selected == NULL && i < run->processes.count; i++) {
+		struct sampled_process *process = run->processes.item[i];
+
+		/* The counters of a process that has ended lag behind nothing. */
+		weigh_process(calibration, process, process->gone ? 0 : behind);
+	}
 	if (last && run->context.next_process != NULL && run->context.selected == NULL)
 		weigh_unsampled(calibration);
 }
