@@ -25,6 +25,8 @@ add_pid(const struct report_cell *cell, struct strbuf *out)
 {
 	const struct process_row *row = cell->row;
 
+	if (row->is_unsampled)
+		return;
 	if (row->count == 1)
 		strbuf_add_format(out, "%jd",
 				  (intmax_t)profile_process(view_profile(cell->table->view),

@@ -16,6 +16,8 @@
 
 struct process_row {
 	uint32_t process; /* id in the profile of one of the processes, the one with the lowest */
+	/* the CPU time of children that were not sampled; `process` is no id then, and `count` 1 */
+	bool is_unsampled;
 	char *title;      /* what is common to their titles; "…" stands for numbers that differ */
 	uint32_t count;   /* number of processes, at least 1 */
 	uint32_t threads; /* number of threads and green tasks with samples */

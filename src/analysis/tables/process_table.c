@@ -25,7 +25,9 @@ struct making {
 	const struct view *view;
 	const struct profile *profile;
 	struct strings *titles;
-	struct one *one; /* by process of the profile */
+	/* By process of the profile; the last one, with the index `count`, is the CPU time of
+	 * children that were not sampled. */
+	struct one *one;
 	size_t count;
 	struct process_table *out;
 	size_t capacity;
@@ -49,19 +51,27 @@ add_plain(const char *title, struct strbuf *out)
 }
 
 static char *
-title_of(const struct profile *profile, uint32_t process)
+title_of(const struct making *making, uint32_t process)
 {
 	struct strbuf title = STRBUF_INIT;
 
-	strbuf_add_text(&title, "");
-	process_add_title(profile, process, &title);
+	strbuf_add_text(&title, process == making->count ? PROFILE_UNSAMPLED_CHILDREN : "");
+	process_add_title(making->profile, process, &title);
 	return title.data;
+}
+
+/* Returns the number of the name of the process in the profile. */
+static uint32_t
+name_of(const struct making *making, uint32_t process)
+{
+	return process == making->count ? UINT32_MAX :
+					  profile_process(making->profile, process)->name;
 }
 
 static uint32_t
 plain_title(struct making *making, uint32_t process)
 {
-	char *title = title_of(making->profile, process);
+	char *title = title_of(making, process);
 	struct strbuf plain = STRBUF_INIT;
 	uint32_t number;
 
@@ -131,7 +141,7 @@ join_many(struct making *making)
 	struct table seen = { 0 }, counts = { 0 };
 
 	for (uint32_t i = 0; i < making->count; i++) {
-		const uint32_t name = profile_process(making->profile, i)->name;
+		const uint32_t name = name_of(making, i);
 		bool added;
 
 		if (!making->one[i].sampled || making->one[i].is_parent)
@@ -141,7 +151,7 @@ join_many(struct making *making)
 			(*table_insert(&counts, name, 0, 0, NULL))++;
 	}
 	for (uint32_t i = 0; i < making->count; i++) {
-		const uint32_t name = profile_process(making->profile, i)->name;
+		const uint32_t name = name_of(making, i);
 		uint32_t count = 0;
 
 		if (table_find(&counts, name, 0, &count) && count > MANY_TITLES &&
@@ -157,13 +167,14 @@ add_to_row(struct making *making, uint32_t process, bool is_new)
 {
 	const struct one *one = &making->one[process];
 	struct process_row *row = &making->out->row[one->row];
-	const uint32_t name = profile_process(making->profile, process)->name;
-	char *title = one->title == UINT32_MAX ? xstrdup(profile_text(making->profile, name)) :
-						 title_of(making->profile, process);
+	char *title = one->title == UINT32_MAX ?
+			      xstrdup(profile_text(making->profile, name_of(making, process))) :
+			      title_of(making, process);
 
 	if (is_new) {
 		*row = (struct process_row){
 			.process = process,
+			.is_unsampled = process == making->count,
 			.title = title,
 			.cpu_least_ns = one->cpu_ns,
 			.top = (uint32_t)view_function_count(making->view),
@@ -189,15 +200,15 @@ make_rows(struct making *making)
 	struct process_table *out = making->out;
 	struct table known = { 0 };
 
-	for (uint32_t i = 0; i < making->count; i++) {
+	for (uint32_t i = 0; i <= making->count; i++) {
 		struct one *one = &making->one[i];
-		const uint64_t name = profile_process(making->profile, i)->name;
+		const uint64_t name = name_of(making, i);
 		bool added;
 
 		one->row = UINT32_MAX;
 		if (!one->sampled)
 			continue;
-		out->processes++;
+		out->processes += i < making->count;
 		one->row = *table_insert(&known, name << 1 | one->is_parent, one->title,
 					 (uint32_t)out->count, &added);
 		if (added) {
@@ -215,7 +226,9 @@ make_rows(struct making *making)
 static uint32_t
 process_of(const struct making *making, const struct view_row *sample)
 {
-	return profile_thread(making->profile, sample->thread)->process;
+	return process_is_unsampled(making->profile, sample->thread) ?
+		       (uint32_t)making->count :
+		       profile_thread(making->profile, sample->thread)->process;
 }
 
 static void
@@ -313,9 +326,9 @@ process_table_make(const struct view *view, const struct own *own, const bool *i
 	if (making.count == 0)
 		return;
 	making.titles = strings_create();
-	making.one = xcalloc(making.count, sizeof(*making.one));
+	making.one = xcalloc(making.count + 1, sizeof(*making.one));
 	sum_cpu(&making);
-	for (uint32_t i = 0; i < making.count; i++)
+	for (uint32_t i = 0; i <= making.count; i++)
 		making.one[i].title = plain_title(&making, i);
 	find_parents(&making);
 	join_many(&making);

@@ -34,3 +34,21 @@ process_add_label(const struct profile *profile, uint32_t process, struct strbuf
 	strbuf_add_format(out, "%s(%jd)", out->length > 0 ? " " : "",
 			  (intmax_t)profile_process(profile, process)->pid);
 }
+
+bool
+process_is_unsampled(const struct profile *profile, uint32_t thread)
+{
+	const struct profile_thread *of = profile_thread(profile, thread);
+
+	return of->tid == 0 && !of->is_green &&
+	       strcmp(profile_text(profile, of->name), PROFILE_UNSAMPLED_CHILDREN) == 0;
+}
+
+void
+process_add_label_of_thread(const struct profile *profile, uint32_t thread, struct strbuf *out)
+{
+	if (process_is_unsampled(profile, thread))
+		strbuf_add_text(out, PROFILE_UNSAMPLED_CHILDREN);
+	else
+		process_add_label(profile, profile_thread(profile, thread)->process, out);
+}

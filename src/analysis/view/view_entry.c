@@ -39,9 +39,7 @@ function_of(struct naming *naming, const struct profile_entry *entry, uint32_t f
 	if (naming->key == VIEW_BY_THREAD) {
 		view_add_unit(naming->view, view_unit(naming->view, entry->thread), text);
 	} else if (naming->key == VIEW_BY_PROCESS) {
-		process_add_label(naming->view->profile,
-				  profile_thread(naming->view->profile, entry->thread)->process,
-				  text);
+		process_add_label_of_thread(naming->view->profile, entry->thread, text);
 	} else if (naming->key == VIEW_BY_GIL) {
 		strbuf_add_format(text, "[%s]",
 				  entry->gil != GIL_UNKNOWN ? gil_text(entry->gil) :
