@@ -185,7 +185,9 @@ blame(const struct core_waits *waits, struct profile *profile, struct rings *rin
 	struct wait_owner owner;
 	uint32_t at;
 
-	if (waiter->wait == 0 || !wait_kind_has_owner(waiter->what.kind))
+	/* The kernel knows the holder of a lock of a file; a core file does not. */
+	if (waiter->wait == 0 || !wait_kind_has_owner(waiter->what.kind) ||
+	    waiter->what.kind == WAIT_FILE_LOCK)
 		return;
 	wait_owner(&waits->source, &waiter->what, &owner);
 	at = owner.holder == HOLDER_THREAD ? index_of(waits, owner.tid) : RINGS_NONE;

@@ -157,3 +157,10 @@ shared_names_add(struct shared_names *names, const struct shared_place *place, s
 		strbuf_add_format(out, "0x%" PRIx64 " in %s", place->offset, name.data);
 	strbuf_release(&name);
 }
+
+void
+shared_names_add_object(struct shared_names *names, const struct shared_object *object,
+			const char *path, struct strbuf *out)
+{
+	add_name(names, &(struct shared_place){ .object = *object, .path = path }, out);
+}

@@ -60,13 +60,14 @@ add_line(const struct view_function *function, struct page *page)
 }
 
 /* Adds the named frame that says which process the holder belongs to, or why it is not known:
- * ", held by jobs (812)" or ", held by [another process]". */
+ * ", held by jobs (812)", ", last operated by jobs (812)" or ", held by [another process]". */
 static void
 add_named_holder(const char *name, struct page *page)
 {
 	const size_t length = strlen(name);
 
-	if (strncmp(name, PROFILE_HELD_BY, strlen(PROFILE_HELD_BY)) == 0)
+	if (strncmp(name, PROFILE_HELD_BY, strlen(PROFILE_HELD_BY)) == 0 ||
+	    strncmp(name, PROFILE_OPERATED_BY, strlen(PROFILE_OPERATED_BY)) == 0)
 		page_add(page, ", %.*s", (int)(length - 2), name + 1);
 	else
 		page_add(page, ", held by %s", name);

@@ -111,12 +111,14 @@ static void
 add_named_holder(const char *named, struct strbuf *out)
 {
 	const size_t prefix = strlen(PROFILE_HELD_BY), length = strlen(named);
+	const bool sampled = strncmp(named, PROFILE_HELD_BY_THREAD_OF,
+				     strlen(PROFILE_HELD_BY_THREAD_OF)) == 0;
 
 	if (strcmp(named, PROFILE_UNRECORDED_HOLDER) == 0)
 		strbuf_add_text(out, "a thread that the lock does not record");
 	else if (strncmp(named, PROFILE_HELD_BY, prefix) == 0)
-		strbuf_add_format(out, "%.*s, a process that is not sampled",
-				  (int)(length - prefix - 1), named + prefix);
+		strbuf_add_format(out, "%.*s%s", (int)(length - prefix - 1), named + prefix,
+				  sampled ? "" : ", a process that is not sampled");
 	else if (length > 2 && named[0] == '[' && named[length - 1] == ']')
 		strbuf_add(out, named + 1, length - 2);
 	else

@@ -63,6 +63,9 @@ libwallsample_a_SOURCES += \
 	src/sampler/weights/window.c \
 	src/sampler/waits/crowds.c \
 	src/sampler/waits/deadlock.c \
+	src/sampler/waits/deadlock_internal.h \
+	src/sampler/waits/file_lock_waits.c \
+	src/sampler/waits/file_lock_waits_internal.h \
 	src/sampler/waits/waits_internal.h \
 	src/sampler/waits/rings.c \
 	src/sampler/waits/lock_blame.c \

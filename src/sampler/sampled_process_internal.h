@@ -84,6 +84,10 @@ struct sampled_process {
 	struct memory reader;                 /* sampled_process_read_memory with this process */
 	struct runtime_capture *lock_capture; /* buffer of observe_lock (observe.c) */
 	struct waits *waits;
+	/* Scratch of file_lock_waits.c: number of threads that do not wait for the lock that is
+	 * looked at, and the id of one of them. */
+	uint32_t lock_free;
+	pid_t lock_free_tid;
 	struct green_tasks *green;
 	struct capture_pool captures;
 	/* From the stat file of the first thread. */

@@ -420,6 +420,9 @@ sampler_run(struct sampler *sampler, const struct sampler_hooks *hooks)
 				"a real-time" :
 				"the usual");
 	sampler_pause(sampler);
+	file_locks_finish(&sampler->run, !nothing_stopped(sampler));
+	for (size_t i = 0; i < sampler->run.processes.count; i++)
+		waits_blame_holders(sampler->run.processes.item[i]->waits);
 	deadlocks_last(&sampler->deadlocks);
 	waits_describe(&sampler->run, true);
 	if (nothing_stopped(sampler))

@@ -10,6 +10,7 @@
 #include "sampler/hold/hold_internal.h"
 #include "sampler/pipeline_internal.h"
 #include "sampler/priority_internal.h"
+#include "sampler/waits/deadlock_internal.h"
 
 /* Part of an absence in which a thread was runnable, and the entry of the profile that has it. */
 struct absent_part {

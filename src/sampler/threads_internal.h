@@ -69,6 +69,7 @@ struct run {
 	struct run_stats stats;
 	struct crowds crowds;
 	struct shared_waits shared;
+	struct file_lock_waits file_locks;
 	struct occupy *occupy; /* owned; NULL: CPUs are not occupied */
 	/* Owned; occupies CPUs in runs that hold threads, or NULL. */
 	struct hold_occupy *hold_occupy;

@@ -250,6 +250,7 @@ run_consumers(struct sampler *sampler)
 
 	for (size_t i = 0; i < processes->count; i++)
 		green_tick(processes->item[i]->green);
+	file_locks_tick(&sampler->run);
 	for (size_t i = 0; i < processes->count; i++)
 		waits_tick(processes->item[i]->waits);
 	crowds_tick(&sampler->run);

@@ -40,6 +40,9 @@
  * call is not for sockets and pipes. */
 #define FILE_ANY (32 | FILE_D)
 
+/* FILE_LOCK: an interruptible sleep in the call is for a lock of a file. */
+#define FILE_LOCK 64
+
 /* The calls that all architectures have and that have attributes, as X(NR_name, attributes). */
 /* clang-format off */
 #define SYSCALL_ATTRIBUTES(X) \
@@ -49,7 +52,8 @@
 	X(NR_sendto, BREAKS | SLEEPS | WORKS) X(NR_recvfrom, BREAKS | SLEEPS) \
 	X(NR_sendmsg, BREAKS | SLEEPS | WORKS) X(NR_recvmsg, BREAKS | SLEEPS) \
 	X(NR_wait4, SLEEPS) X(NR_semop, BREAKS | TIMED | SLEEPS) X(NR_msgrcv, SLEEPS) \
-	X(NR_flock, SLEEPS | FILE_ANY) X(NR_rt_sigtimedwait, BREAKS | TIMED | SLEEPS) \
+	X(NR_flock, SLEEPS | FILE_D | FILE_LOCK) X(NR_fcntl, FILE_LOCK) \
+	X(NR_rt_sigtimedwait, BREAKS | TIMED | SLEEPS) \
 	X(NR_rt_sigsuspend, SLEEPS) X(NR_futex, SLEEPS) \
 	X(NR_io_getevents, BREAKS | TIMED | SLEEPS | FILE_ANY) X(NR_restart_syscall, SLEEPS) \
 	X(NR_semtimedop, BREAKS | TIMED | SLEEPS) X(NR_clock_nanosleep, SLEEPS) \

@@ -65,6 +65,12 @@ syscall_only_waits(long number)
 }
 
 bool
+syscall_waits_for_file_lock(long number, enum run_state state)
+{
+	return state == RUN_SLEEPING && (attributes_of(number) & FILE_LOCK) != 0;
+}
+
+bool
 syscall_waits_for_file(long number, enum run_state state)
 {
 	const unsigned wanted = state == RUN_UNINTERRUPTIBLE ? FILE_D :

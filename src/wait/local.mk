@@ -1,6 +1,8 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/wait/descriptor.h \
+	include/wallsample/wait/file_lock.h \
 	include/wallsample/wait/server_event.h \
+	include/wallsample/wait/system_v.h \
 	include/wallsample/wait/wait.h \
 	include/wallsample/wait/wait_kind.h \
 	src/wait/database_lock.c \
@@ -9,12 +11,16 @@ libwallsample_a_SOURCES += \
 	src/wait/descriptor_set.c \
 	src/wait/endpoints.c \
 	src/wait/fdinfo.c \
+	src/wait/file_lock.c \
+	src/wait/file_lock_find.c \
+	src/wait/file_lock_finder.c \
 	src/wait/holders.c \
 	src/wait/net_tables.c \
 	src/wait/server_event.c \
 	src/wait/servers.c \
 	src/wait/servers_internal.h \
 	src/wait/socket_text.c \
+	src/wait/system_v.c \
 	src/wait/unix_diag.c \
 	src/wait/wait_call.c \
 	src/wait/wait_futex.c \

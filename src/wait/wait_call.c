@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_call.c - classifies a wait by its system call. */
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
@@ -50,12 +49,6 @@ struct call_row {
 	unsigned limit_at;   /* index of the argument with the time-out */
 	details_fn *details; /* NULL when the row describes the call fully */
 };
-
-static int
-argument_int(const struct wait_call *call, unsigned i)
-{
-	return (int)(int32_t)(uint32_t)call->args[i];
-}
 
 /* --- time ----------------------------------------------------------------------------- */
 
@@ -245,16 +238,6 @@ of_clone3(const struct wait_source *source, const struct wait_call *call, struct
 /* --- others ----------------------------------------------------------------------------- */
 
 static void
-of_fcntl(const struct wait_source *source, const struct wait_call *call, struct wait *out)
-{
-	const int command = argument_int(call, 1);
-
-	(void)source;
-	if (command == F_SETLKW || command == F_OFD_SETLKW)
-		out->kind = WAIT_FILE;
-}
-
-static void
 of_futex_waitv(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
 	struct {
@@ -311,11 +294,11 @@ static const struct call_row rows[] = {
 	{ "fchmodat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "fchown", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "fchownat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
-	{ "fcntl", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, of_fcntl },
+	{ "fcntl", WAIT_DESCRIPTOR, READS_FD, NO_LIMIT, 0, wait_of_fcntl },
 	{ "fdatasync", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "fgetxattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "flistxattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
-	{ "flock", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
+	{ "flock", WAIT_FILE, READS_FD, NO_LIMIT, 0, wait_of_flock },
 	{ "fremovexattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "fsetxattr", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
 	{ "fstat", WAIT_FILE, READS_FD, NO_LIMIT, 0, NULL },
@@ -348,6 +331,8 @@ static const struct call_row rows[] = {
 	{ "mknodat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "mq_timedreceive", WAIT_DESCRIPTOR, READS_FD, DATE, 4, NULL },
 	{ "mq_timedsend", WAIT_DESCRIPTOR, WRITES_FD, DATE, 4, NULL },
+	{ "msgrcv", WAIT_MESSAGE_RECEIVE, NO_FD, NO_LIMIT, 0, wait_of_message },
+	{ "msgsnd", WAIT_MESSAGE_SEND, NO_FD, NO_LIMIT, 0, wait_of_message },
 	{ "nanosleep", WAIT_SLEEP, NO_FD, TIMESPEC, 0, NULL },
 	{ "newfstatat", WAIT_OTHER, PATH_AT, NO_LIMIT, 0, NULL },
 	{ "open", WAIT_OTHER, PATH, NO_LIMIT, 0, NULL },
@@ -379,8 +364,8 @@ static const struct call_row rows[] = {
 	{ "rt_sigsuspend", WAIT_SIGNAL, NO_FD, NO_LIMIT, 0, NULL },
 	{ "rt_sigtimedwait", WAIT_SIGNAL, NO_FD, TIMESPEC, 2, NULL },
 	{ "select", WAIT_SELECT, NO_FD, TIMEVAL, 4, of_select },
-	{ "semop", WAIT_OTHER, NO_FD, NO_LIMIT, 0, NULL },
-	{ "semtimedop", WAIT_OTHER, NO_FD, TIMESPEC, 3, NULL },
+	{ "semop", WAIT_SYSTEM_SEMAPHORE, NO_FD, NO_LIMIT, 0, wait_of_semop },
+	{ "semtimedop", WAIT_SYSTEM_SEMAPHORE, NO_FD, TIMESPEC, 3, wait_of_semop },
 	{ "sendfile", WAIT_DESCRIPTOR, WRITES_FD, NO_LIMIT, 0, NULL },
 	{ "sendmmsg", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
 	{ "sendmsg", WAIT_SOCKET_WRITE, WRITES_FD, NO_LIMIT, 0, NULL },
@@ -457,7 +442,9 @@ keeps_kind_uninterruptible(const struct wait *wait)
 void
 wait_classify(const struct wait_source *source, const struct wait_call *call, struct wait *out)
 {
-	const struct wait unknown = { .kind = WAIT_NONE, .fd = -1, .left_ns = UINT64_MAX };
+	const struct wait unknown = {
+		.kind = WAIT_NONE, .fd = -1, .semaphore = -1, .left_ns = UINT64_MAX
+	};
 
 	*out = unknown;
 	if (call->state == RUN_STOPPED)

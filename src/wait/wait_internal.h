@@ -22,6 +22,27 @@ is_count(uint32_t n)
 	return n >= 1 && n <= TID_LIMIT;
 }
 
+/* Returns argument `i` of the call, of type int. */
+static inline int
+argument_int(const struct wait_call *call, unsigned i)
+{
+	return (int)(int32_t)(uint32_t)call->args[i];
+}
+
+/* --- calls that wait for objects of the kernel: file_lock.c, system_v.c ----------------------- */
+
+/* Set kind and request of a wait in flock(2) or fcntl(2) for a lock of a file. An uninterruptible
+ * sleep in such a call is for the file or its server: it has the kind FILE. */
+void wait_of_flock(const struct wait_source *source, const struct wait_call *call,
+		   struct wait *out);
+void wait_of_fcntl(const struct wait_source *source, const struct wait_call *call,
+		   struct wait *out);
+/* Set the object of a wait in semop(2), semtimedop(2), msgrcv(2) or msgsnd(2). */
+void wait_of_semop(const struct wait_source *source, const struct wait_call *call,
+		   struct wait *out);
+void wait_of_message(const struct wait_source *source, const struct wait_call *call,
+		     struct wait *out);
+
 /* --- time ----------------------------------------------------------------------------- */
 
 /* In place of a clock: the time-out is relative to the beginning of the call. */

@@ -144,13 +144,21 @@ wait_kind_in_memory(enum wait_kind kind)
 bool
 wait_kind_has_owner(enum wait_kind kind)
 {
-	return (kind >= WAIT_MUTEX && kind <= WAIT_STDIO) || kind == WAIT_GIL || kind == WAIT_JOIN;
+	return (kind >= WAIT_MUTEX && kind <= WAIT_STDIO) || kind == WAIT_GIL ||
+	       kind == WAIT_JOIN || kind == WAIT_FILE_LOCK;
+}
+
+bool
+wait_kind_is_blamed(enum wait_kind kind)
+{
+	return wait_kind_has_owner(kind) || kind == WAIT_SYSTEM_SEMAPHORE;
 }
 
 bool
 wait_kind_is_lock(enum wait_kind kind)
 {
 	return kind == WAIT_LOCK || kind == WAIT_ALLOCATOR || kind == WAIT_DATABASE ||
+	       kind == WAIT_FILE_LOCK ||
 	       (wait_kind_in_memory(kind) && wait_kind_has_owner(kind) && kind != WAIT_JOIN &&
 		kind != WAIT_GIL);
 }

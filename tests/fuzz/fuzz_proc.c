@@ -18,6 +18,7 @@
 #include "wallsample/process/loadavg.h"
 #include "wallsample/thread/state.h"
 #include "wallsample/thread/stolen.h"
+#include "wallsample/wait/file_lock.h"
 
 static void
 check_line(const char *text, const struct maps_line *line)
@@ -57,6 +58,24 @@ parse_fdinfo(const char *text)
 	fdinfo_add_timer(&info, &out);
 	fdinfo_add_signals(&info, &out);
 	strbuf_release(&out);
+}
+
+/* The first line, and all lines as those of /proc/locks. */
+static void
+parse_locks(const char *text)
+{
+	const struct file_lock_query query = {
+		.wanted = { .exclusive = true, .inode = 837793, .last = FILE_LOCK_END },
+	};
+	struct file_lock_answer answer;
+	struct file_lock lock;
+
+	if (file_lock_parse(text, &lock) &&
+	    (lock.pid < 0 || lock.first > lock.last || lock.last > FILE_LOCK_END))
+		abort();
+	file_lock_answer_from(text, &query, &answer);
+	if (answer.known > FILE_LOCK_HOLDERS || answer.known > answer.count)
+		abort();
 }
 
 /* The kernel's answer about a socket, which is aligned. */
@@ -116,6 +135,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	parse_maps(text);
 	parse_stat(text);
 	parse_fdinfo(text);
+	parse_locks(text);
 	parse_socket(bytes, size);
 	parse_cgroup(bytes, size);
 	task_parse_status(text, &status);

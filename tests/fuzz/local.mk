@@ -46,6 +46,7 @@ tests_fuzz_fuzz_proc_LDADD = $(WALLSAMPLE_LIBS)
 TESTS += tests/fuzz/proc.sh
 EXTRA_DIST += tests/fuzz/proc.sh \
 	tests/fuzz/corpus/proc/cgroup tests/fuzz/corpus/proc/epoll tests/fuzz/corpus/proc/inotify tests/fuzz/corpus/proc/loadavg \
+	tests/fuzz/corpus/proc/locks \
 	tests/fuzz/corpus/proc/machine tests/fuzz/corpus/proc/maps tests/fuzz/corpus/proc/maps-odd \
 	tests/fuzz/corpus/proc/sched tests/fuzz/corpus/proc/schedstat tests/fuzz/corpus/proc/signalfd \
 	tests/fuzz/corpus/proc/stat tests/fuzz/corpus/proc/stat-odd tests/fuzz/corpus/proc/status \

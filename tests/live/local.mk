@@ -118,7 +118,7 @@ live_plain_targets = \
 	tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
-	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/postgres tests/live/bin/recurse \
+	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/locker tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/postgres tests/live/bin/recurse \
 	tests/live/bin/ring tests/live/bin/shared tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
@@ -141,6 +141,7 @@ live_sources = \
 	tests/live/targets/gdbjit.c \
 	tests/live/targets/gdbjit.h tests/live/targets/gdbjit_code.c \
 	tests/live/targets/interrupts.c tests/live/targets/jitter.c tests/live/targets/leaves.c \
+	tests/live/targets/locker.c \
 	tests/live/targets/mangled.c tests/live/targets/many_files.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c \
 	tests/live/targets/postgres.c tests/live/targets/shared.c tests/live/targets/shares.c \
@@ -208,6 +209,8 @@ tests/live/bin/postgres: tests/live/targets/postgres.c $(live_headers)
 tests/live/bin/recurse: tests/live/targets/recurse.c $(live_headers)
 	$(live_one)
 tests/live/bin/ring: tests/live/targets/ring.c $(live_headers)
+	$(live_one)
+tests/live/bin/locker: tests/live/targets/locker.c
 	$(live_one)
 tests/live/bin/shared: tests/live/targets/shared.c $(live_headers)
 	$(live_one)
@@ -369,6 +372,10 @@ tests/live/bin/swap_b.so: tests/live/targets/swap_lib.c
 TESTS += tests/live/accounting.sh tests/live/processes.sh
 EXTRA_DIST += tests/live/accounting.sh tests/live/accounting.py tests/live/processes.sh \
 	tests/live/processes.py tests/live/targets/family.py
+
+# Locks of files, and semaphores and queues of System V.
+TESTS += tests/live/file_locks.sh
+EXTRA_DIST += tests/live/file_locks.sh tests/live/file_locks.py
 
 # Programs in Python, with every interpreter that the machine has.
 live_python_tests = tests/live/python.sh tests/live/python_brink.sh tests/live/python_deadlock.sh \

@@ -129,6 +129,7 @@ unit_tests = \
 	tests/unit/unwind/test_unwind \
 	tests/unit/unwind/test_unwind_damage \
 	tests/unit/wait/test_descriptor_text \
+	tests/unit/wait/test_file_lock \
 	tests/unit/wait/test_holders \
 	tests/unit/wait/test_wait \
 	tests/unit/wait/test_wait_calls \

@@ -107,5 +107,9 @@ void shared_names_free(struct shared_names *names); /* accepts NULL */
  */
 void shared_names_add(struct shared_names *names, const struct shared_place *place,
 		      struct strbuf *out);
+/* As shared_names_add, but adds the name of the object alone: "/dev/shm/jobs". For a file, also one
+ * that is not mapped: `object` has its device and inode, `path` is a link in /proc/PID/fd. */
+void shared_names_add_object(struct shared_names *names, const struct shared_object *object,
+			     const char *path, struct strbuf *out);
 
 #endif

@@ -22,6 +22,13 @@
  * a holder in a process that is not sampled. */
 #define PROFILE_FREE_LOCK "[free or being handed over]"
 #define PROFILE_HELD_BY "[held by "
+/* The same for objects of the kernel, which records processes and not threads: the beginnings of
+ * "[held by a thread of NAME (PID)]" for a sampled process of which several threads may hold the
+ * lock of a file, and of "[last operated by NAME (PID)]" for a semaphore of System V; and the text
+ * if the process is not known. "[2 readers: NAME (PID), NAME (PID)]" stands for several holders. */
+#define PROFILE_HELD_BY_THREAD_OF PROFILE_HELD_BY "a thread of "
+#define PROFILE_OPERATED_BY "[last operated by "
+#define PROFILE_NO_HOLDER "[unknown: no holder is recorded]"
 
 /*
  * Texts of the only frame of a thread's time that the kernel has counted and for which there is no

@@ -172,6 +172,9 @@ bool syscall_only_waits(long number);
  * pipes, such as read(2), do not count. False for other states and for SYSCALL_NONE.
  */
 bool syscall_waits_for_file(long number, enum run_state state);
+/* True when a thread that sleeps in this call, in the state SLEEPING, waits for a lock of a file:
+ * in flock(2), or in fcntl(2), which does not sleep otherwise. */
+bool syscall_waits_for_file_lock(long number, enum run_state state);
 /* True for restart_syscall(2), which hides the number of the call that is being restarted. */
 bool syscall_is_restart(long number);
 /*

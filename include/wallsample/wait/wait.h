@@ -19,6 +19,7 @@
 #include "wallsample/wait/descriptor.h"
 #include "wallsample/base/memory.h"
 #include "wallsample/thread/state.h"
+#include "wallsample/wait/file_lock.h"
 #include "wallsample/wait/wait_kind.h"
 
 /* Kinds of owners of an object. */
@@ -30,13 +31,17 @@ enum wait_holder {
 	/* probably a thread of another process: by its own flag, processes share the lock */
 	HOLDER_FOREIGN,
 	HOLDER_UNRECORDED, /* unknown: this type of lock does not record its owner */
+	/* The holders below are set by the sampler, and not by wait_owner. */
+	HOLDER_PROCESSES, /* FILE_LOCK: one or more processes, or unknown (file_locks_stack) */
+	HOLDER_UNREAD,    /* FILE_LOCK: the holders are not read yet */
+	HOLDER_OPERATED,  /* SYSTEM_SEMAPHORE: the process that operated on it last, or unknown */
 };
 
 struct wait_owner {
 	enum wait_holder holder;
 	/*
 	 * THREAD and FOREIGN: id in wallsample's pid namespace; FOREIGN: 0 if it is not known.
-	 * GONE: id in the lock, or 0. Else 0.
+	 * GONE: id in the lock, or 0. OPERATED: id of the process, or 0: not known. Else 0.
 	 *
 	 * A lock has the id that its owner has in the owner's pid namespace. It is taken for one in
 	 * the pid namespace of the waiting process: if processes of several namespaces share the
@@ -79,7 +84,8 @@ struct wait {
 	/*
 	 * Address of the lock, condition variable, semaphore or barrier; JOIN: address of the
 	 * thread's tid; FUTEX: address of the futex word. 0: the wait has no object in memory, or
-	 * its address is unknown (condition variables of musl).
+	 * its address is unknown (condition variables of musl). FILE_LOCK, SYSTEM_SEMAPHORE: 0;
+	 * the sampler sets a number of its own for the object.
 	 */
 	uint64_t object;
 	/* LAYOUT_PARKED: address of the word that names the owner; 0: the lock has no such word. */
@@ -94,6 +100,10 @@ struct wait {
 	 * the file behind `fd`. */
 	uint64_t path;
 	pid_t child; /* CHILD: pid in the target's namespace; <= 0: see waitpid(2) */
+	struct file_lock_request lock; /* FILE_LOCK */
+	/* SYSTEM_SEMAPHORE, MESSAGE_*: id of the set or queue. SYSTEM_SEMAPHORE: number in the set;
+	 * -1: of several, or not known. */
+	int system_id, semaphore;
 	/* Nanoseconds until the time-out; UINT64_MAX: no time-out, or not known. For a relative
 	 * time-out this is its full length, an upper bound of the time left. */
 	uint64_t left_ns;

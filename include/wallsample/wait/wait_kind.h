@@ -62,6 +62,11 @@
 	/* a green task waits; the object is the reason as text */                                 \
 	X(GREEN, "task")                                                                           \
 	X(DATABASE, "database lock") /* of a server's own; the object: see server_event.h */       \
+	/* objects of the kernel */                                                                \
+	X(FILE_LOCK, "file lock") /* of flock(2) or fcntl(2) */                                    \
+	X(SYSTEM_SEMAPHORE, "System V semaphore")                                                  \
+	X(MESSAGE_RECEIVE, "message queue, to receive") /* of System V */                          \
+	X(MESSAGE_SEND, "message queue, to send")                                                  \
 	X(OTHER, "system call")
 
 enum wait_kind {
@@ -109,11 +114,14 @@ enum wait_kind wait_kind_of_row(enum wait_kind kind);
 void wait_kind_add(enum wait_kind kind, const char *text, const char *object, struct strbuf *out);
 /* Returns true when the object of the kind is an address in the target's memory. */
 bool wait_kind_in_memory(enum wait_kind kind);
-/* Returns true when the object of the kind can have an owner: a thread that ends the wait by
- * releasing the lock or, for JOIN, by exiting. */
+/* Returns true when the object of the kind can have an owner: a thread or process that ends the
+ * wait by releasing the lock or, for JOIN, by exiting. */
 bool wait_kind_has_owner(enum wait_kind kind);
-/* Returns true for a lock of the program or of its C library, or a database lock; false for an
- * interpreter's lock. */
+/* Returns true if the waiting time is attributed to a holder: the owner, or for SYSTEM_SEMAPHORE
+ * the process that has operated on it last, which need not be the one that ends the wait. */
+bool wait_kind_is_blamed(enum wait_kind kind);
+/* Returns true for a lock of the program or of its C library, a lock of a file, or a database lock;
+ * false for an interpreter's lock. */
 bool wait_kind_is_lock(enum wait_kind kind);
 
 /* --- database locks, in database_lock.c ------------------------------------------------------- */

@@ -122,7 +122,8 @@ waits_for_lock(const struct view *view, const struct view_row *row)
 {
 	if (run_state_runnable(row->state) || row->state == RUN_READY)
 		return false;
-	return row->gil == GIL_WAIT || finding_is_in_lock(view, row->function, row->depth);
+	return row->gil == GIL_WAIT || syscall_waits_for_file_lock(row->syscall, row->state) ||
+	       finding_is_in_lock(view, row->function, row->depth);
 }
 
 bool

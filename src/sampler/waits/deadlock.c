@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "sampler/threads_internal.h"
+#include "sampler/waits/deadlock_internal.h"
 #include "wallsample/runtime/locks.h"
 #include "wallsample/sampler/rings.h"
 
@@ -28,7 +29,8 @@
 static bool
 can_be_stuck(const struct sampled_thread *thread)
 {
-	return thread->wait.id != 0 && thread->wait.word != 0 && !thread->wait.what.timed &&
+	return thread->wait.id != 0 && !thread->wait.what.timed &&
+	       (thread->wait.word != 0 || thread->wait.what.kind == WAIT_FILE_LOCK) &&
 	       wait_kind_has_owner(thread->wait.what.kind);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sampler/threads_internal.h"
+#include "wallsample/wait/system_v.h"
 
 /* Most objects with waiters at a tick for their holders to be observed at every tick. If there are
  * more, holders are observed as often as other threads. */
@@ -15,12 +16,16 @@
  * one takes some microseconds. */
 #define BLAMES_UNSERVED 32
 
+/* Most times of waiters that are kept until the holders of the lock are read (HOLDER_UNREAD), which
+ * takes up to a quarter of a second. */
+#define UNREAD_MOST 4096
+
 void
 waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples, int64_t ns)
 {
 	const struct thread_wait *wait = &thread->wait;
 
-	if (wait->id == 0 || !wait_kind_has_owner(wait->what.kind))
+	if (wait->id == 0 || !wait_kind_is_blamed(wait->what.kind))
 		return;
 	waits->blamed = xgrow(waits->blamed, &waits->blamed_capacity, waits->blamed_count + 1,
 			      sizeof(*waits->blamed));
@@ -61,6 +66,22 @@ waits_forget_owners(struct waits *waits)
 	waits->owner_count = 0;
 }
 
+/* Reads the owner of the object of a wait. */
+static void
+read_owner(struct waits *waits, const struct wait *wait, struct wait_owner *out)
+{
+	if (wait->kind == WAIT_FILE_LOCK) {
+		file_locks_owner(waits, wait, out);
+	} else if (wait->kind == WAIT_SYSTEM_SEMAPHORE) {
+		*out = (struct wait_owner){ .holder = HOLDER_OPERATED };
+		if (waits->ipc_namespace == 0)
+			out->tid = system_v_last_pid(wait->system_id, wait->semaphore);
+	} else {
+		wait_owner(&waits->source, wait, out);
+		shared_check_owner(waits, wait, out);
+	}
+}
+
 const struct wait_owner *
 waits_owner(struct waits *waits, const struct wait *wait)
 {
@@ -71,8 +92,7 @@ waits_owner(struct waits *waits, const struct wait *wait)
 	if (added) {
 		waits->owner = xgrow(waits->owner, &waits->owner_capacity, waits->owner_count + 1,
 				     sizeof(*waits->owner));
-		wait_owner(&waits->source, wait, &waits->owner[at]);
-		shared_check_owner(waits, wait, &waits->owner[at]);
+		read_owner(waits, wait, &waits->owner[at]);
 		waits->owner_count++;
 	}
 	return &waits->owner[at];
@@ -102,6 +122,11 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 		break;
 	case HOLDER_UNRECORDED:
 		snprintf(text, sizeof(text), PROFILE_UNRECORDED_HOLDER);
+		break;
+	case HOLDER_PROCESSES:
+	case HOLDER_UNREAD:
+	case HOLDER_OPERATED:
+		snprintf(text, sizeof(text), PROFILE_NO_HOLDER);
 		break;
 	case HOLDER_NONE:
 		snprintf(text, sizeof(text), PROFILE_FREE_LOCK);
@@ -160,13 +185,19 @@ blame_set_stack(struct waits *waits, struct sampled_thread *holder, bool held_be
 /* Returns the stack of a holder that is not sampled, or not known. `listed`: it is a thread of a
  * sampled process. */
 static uint32_t
-stack_without_thread(struct run *run, const struct wait_owner *owner, bool listed)
+stack_without_thread(struct waits *waits, const struct wait *wait, const struct wait_owner *owner,
+		     bool listed)
 {
 	const struct wait_owner thread = { .holder = HOLDER_THREAD, .tid = owner->tid };
+	struct run *run = waits->run;
 	uint32_t stack = STACK_NONE;
 
+	if (owner->holder == HOLDER_PROCESSES || owner->holder == HOLDER_UNREAD)
+		return file_locks_stack(waits, wait);
+	if (owner->holder == HOLDER_OPERATED && owner->tid > 0)
+		stack = shared_stack_of_process(run, owner->tid, PROFILE_OPERATED_BY);
 	if (!listed && owner->holder == HOLDER_FOREIGN && owner->tid > 0)
-		stack = shared_stack_of_holder(run, owner->tid);
+		stack = shared_stack_of_process(run, owner->tid, PROFILE_HELD_BY);
 	if (stack != STACK_NONE)
 		return stack;
 	return stack_of_unknown_holder(run->profile, listed ? &thread : owner);
@@ -196,7 +227,7 @@ blame_holder(struct waits *waits, const struct blamed *blamed)
 		blame_set_stack(waits, holder, held_since_last_tick(waits, waiter, holder), &to);
 	} else {
 		to.thread = profile_no_thread(waits->run->profile);
-		to.stack = stack_without_thread(waits->run, owner, holder != NULL);
+		to.stack = stack_without_thread(waits, &blamed->what, owner, holder != NULL);
 	}
 	profile_add_blame(waits->run->profile, &to);
 	if (waiter != NULL && waiter->wait.id == blamed->wait) {
@@ -209,11 +240,18 @@ blame_holder(struct waits *waits, const struct blamed *blamed)
 void
 waits_blame_holders(struct waits *waits)
 {
+	size_t kept = 0;
+
 	waits_forget_owners(waits);
 	for (size_t i = 0; i < waits->blamed_count; i++) {
+		const struct blamed blamed = waits->blamed[i];
+
 		if (i % BLAMES_UNSERVED == 0)
 			late_serve(waits->run);
-		blame_holder(waits, &waits->blamed[i]);
+		if (kept < UNREAD_MOST && waits_owner(waits, &blamed.what)->holder == HOLDER_UNREAD)
+			waits->blamed[kept++] = blamed;
+		else
+			blame_holder(waits, &blamed);
 	}
-	waits->blamed_count = 0;
+	waits->blamed_count = kept;
 }

@@ -18,7 +18,7 @@
 #define THREAD_NS NS_PER_SEC
 #define THREADS_MOST 4096
 
-/* Most processes, by name and id, that have a frame of their own as holders of locks. */
+/* Most texts of holders, which have names and ids of processes, that have a frame of their own. */
 #define NAMED_MOST 1024
 
 void
@@ -177,19 +177,40 @@ shared_check_owner(struct waits *waits, const struct wait *wait, struct wait_own
 		owner->tid = 0;
 }
 
-uint32_t
-shared_stack_of_holder(struct run *run, pid_t tid)
+bool
+shared_add_process(struct run *run, pid_t tid, struct strbuf *out)
 {
 	const struct holder_thread *holder = thread_of_id(run, NULL, tid);
+
+	if (holder->pid > 0)
+		strbuf_add_format(out, "%s (%d)", holder->comm, (int)holder->pid);
+	return holder->pid > 0;
+}
+
+uint32_t
+shared_stack_of_text(struct run *run, const char *text)
+{
 	struct table *named = &run->shared.named;
-	char text[PROCESS_COMM_SIZE + 32];
-	uint64_t hash;
+	const uint64_t hash = hash_bytes(text, strlen(text));
 	uint32_t value;
 
-	snprintf(text, sizeof(text), PROFILE_HELD_BY "%s (%d)]", holder->comm, (int)holder->pid);
-	hash = hash_bytes(text, strlen(text));
-	if (holder->pid <= 0 || (named->count >= NAMED_MOST && !table_find(named, hash, 0, &value)))
+	if (named->count >= NAMED_MOST && !table_find(named, hash, 0, &value))
 		return STACK_NONE;
 	table_insert(named, hash, 0, 0, NULL);
 	return stack_of_text(run->profile, text, STACK_NONE);
+}
+
+uint32_t
+shared_stack_of_process(struct run *run, pid_t tid, const char *before)
+{
+	struct strbuf text = STRBUF_INIT;
+	uint32_t stack = STACK_NONE;
+
+	strbuf_add_text(&text, before);
+	if (shared_add_process(run, tid, &text)) {
+		strbuf_add_text(&text, "]");
+		stack = shared_stack_of_text(run, text.data);
+	}
+	strbuf_release(&text);
+	return stack;
 }

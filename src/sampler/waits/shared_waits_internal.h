@@ -35,7 +35,7 @@ struct shared_waits {
 	/* (process id, hash of an object in shared memory) -> second of CLOCK_MONOTONIC up to which
 	 * the answer is used, times 2, plus 1 if the process may have mapped the object */
 	struct table mapped;
-	struct table named; /* set of the hashes of "[held by NAME (PID)]" that are frames */
+	struct table named; /* set of the hashes of texts such as "[held by NAME (PID)]" */
 	/* (thread id, number of its pid namespace; 0: wallsample's) -> index in thread[] */
 	struct table threads;
 	struct holder_thread *thread;
@@ -68,8 +68,14 @@ owner_is_thread(const struct wait_owner *owner)
 	       (owner->holder == HOLDER_FOREIGN && owner->tid > 0);
 }
 
-/* Returns the stack of a lock holder in a process that is not sampled, the one frame "[held by NAME
- * (PID)]"; STACK_NONE if it has ended, or 1,024 processes have such a frame. */
-uint32_t shared_stack_of_holder(struct run *run, pid_t tid);
+/* Adds "NAME (PID)", the process of a thread of any process. Returns false, and adds nothing, if
+ * the thread has ended. The answer may be a second old. */
+bool shared_add_process(struct run *run, pid_t tid, struct strbuf *out);
+/* Returns the stack of one frame with this text, which names holders of locks; STACK_NONE if 1,024
+ * texts have such a frame. */
+uint32_t shared_stack_of_text(struct run *run, const char *text);
+/* Returns the stack of one frame with the text `before` and the name of the thread's process, such
+ * as "[held by NAME (PID)]" for PROFILE_HELD_BY; STACK_NONE as above, or if it has ended. */
+uint32_t shared_stack_of_process(struct run *run, pid_t tid, const char *before);
 
 #endif

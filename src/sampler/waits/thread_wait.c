@@ -171,6 +171,7 @@ waits_release_common(struct run *run)
 {
 	crowds_release(&run->crowds);
 	shared_waits_release(&run->shared);
+	file_locks_release(&run->file_locks);
 }
 
 /* --- calls and waits of threads ------------------------------------------------------ */

@@ -7,6 +7,7 @@
 
 #include "sampler/threads_internal.h"
 #include "wallsample/runtime/locks.h"
+#include "wallsample/wait/system_v.h"
 
 /* Most objects, such as locks and sockets, that have a frame of their own. Further objects share
  * one frame, because programs may create objects without end. */
@@ -197,6 +198,37 @@ frame_of_path(struct waits *waits, uint64_t address)
 	return FRAME_NONE;
 }
 
+static uint32_t
+frame_of_file_lock(struct waits *waits, struct wait *wait)
+{
+	struct strbuf text = STRBUF_INIT;
+	uint32_t frame = FRAME_NONE;
+
+	if (file_locks_add_object(waits, wait, &text))
+		frame = frame_of_text(waits, text.data);
+	strbuf_release(&text);
+	return frame;
+}
+
+/* Returns a frame with the name of a semaphore or message queue of System V. Numbers a semaphore:
+ * the ids of sets are below 2^31, those of semaphores below 2^16 (struct sembuf). */
+static uint32_t
+frame_of_system_v(struct waits *waits, struct wait *wait)
+{
+	struct strbuf text = STRBUF_INIT;
+	uint32_t frame;
+
+	if (!waits->ipc_read)
+		waits->ipc_namespace = system_v_namespace(waits->process->process);
+	waits->ipc_read = true;
+	system_v_add_object(wait, waits->ipc_namespace, &text);
+	frame = frame_of_text(waits, text.data);
+	strbuf_release(&text);
+	wait->object = (uint64_t)(uint32_t)wait->system_id << 32 |
+		       (uint64_t)(wait->semaphore + 1) << 1 | 1;
+	return frame;
+}
+
 /* Returns a frame with the name of the interpreter lock that the thread waits for, such as "of
  * interpreter 2"; FRAME_NONE if the process has only one such lock. */
 static uint32_t
@@ -256,6 +288,10 @@ waits_object(struct waits *waits, const struct sampled_thread *thread, const str
 		return frame_of_child(waits, wait->child);
 	if (wait->kind == WAIT_GIL)
 		return frame_of_runtime(waits, wait);
+	if (wait->kind == WAIT_FILE_LOCK)
+		return frame_of_file_lock(waits, wait);
+	if (wait->kind >= WAIT_SYSTEM_SEMAPHORE && wait->kind <= WAIT_MESSAGE_SEND)
+		return frame_of_system_v(waits, wait);
 	if (wait->object != 0)
 		return frame_of_memory(waits, wait);
 	if (wait->path != 0)

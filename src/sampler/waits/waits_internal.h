@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * waits_internal.h - what sleeping threads wait for, which threads hold the awaited objects, how
- * many threads wait at once, and deadlocks.
+ * many threads wait at once.
  */
 #ifndef WALLSAMPLE_SAMPLER_WAITS_WAITS_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_WAITS_WAITS_INTERNAL_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "sampler/waits/file_lock_waits_internal.h"
 #include "sampler/waits/shared_waits_internal.h"
 #include "wallsample/base/table.h"
 #include "wallsample/process/process.h"
@@ -67,6 +68,8 @@ struct waits {
 	struct shared_memory *memory; /* owned; NULL: no object was looked up yet */
 	uint64_t pid_namespace;       /* of the target, if it is not wallsample's; 0: not read */
 	struct server_process server; /* the locks that a database server names */
+	bool ipc_read;                /* ipc_namespace is set */
+	uint64_t ipc_namespace;       /* system_v_namespace of the process */
 	struct descriptors *descriptors;
 	struct object *object; /* descriptors that waits_describe has to name */
 	size_t object_count, object_capacity;
@@ -84,7 +87,7 @@ struct waits {
 /* Creates the waits of a process; to be freed with waits_free. Both arguments are borrowed. */
 struct waits *waits_create(struct run *run, struct sampled_process *process);
 void waits_free(struct waits *waits);
-/* Frees what the waits of all processes have in common: run->crowds and run->shared. */
+/* Frees what the waits of all processes have in common: run->crowds, shared and file_locks. */
 void waits_release_common(struct run *run);
 
 /* Returns the futex word that a thread in this call sleeps on; 0: none. */
@@ -157,42 +160,5 @@ struct crowds {
  */
 void crowds_tick(struct run *run);
 void crowds_release(struct crowds *crowds);
-
-/* --- deadlock.c ------------------------------------------------------------------------------ */
-
-/* A thread in a ring of waiters (rings.h), as a search found it. */
-struct ring_thread {
-	pid_t tid;
-	uint64_t object; /* address of the lock */
-	/* Times scheduled in. 0 if not compared: the thread waits for an interpreter's lock, and so
-	 * wakes regularly to request it, and the thread that holds that lock waits for a lock of
-	 * another kind. */
-	uint64_t switches;
-};
-
-/* Deadlocks among the threads of all processes. */
-struct deadlocks {
-	struct run *run; /* borrowed */
-
-	uint64_t next_ns; /* the next search is not before tick.time_ns reaches this moment */
-	/* The threads of all rings that the last search found, in ascending order of their ids;
-	 * owned. */
-	struct ring_thread *seen;
-	size_t seen_count, seen_capacity;
-	uint32_t unsure; /* number of rings of the last search that were not certain */
-	/* Number of lock holders found by the last search that were awake and may be about to wait
-	 * for an interpreter's lock. */
-	uint32_t awake;
-};
-
-/* Searches for deadlocks if the time of the tick has reached next_ns. To be called when all threads
- * of the tick are observed. A ring that two successive searches found, and whose threads have not
- * run between the two (except to request an interpreter's lock again), is added to the profile. */
-void deadlocks_tick(struct deadlocks *deadlocks);
-/* At the end of the run, searches for deadlocks up to 5 times, 20 ms apart, until all rings are
- * certain: two successive searches found them, as in deadlocks_tick. Makes at least two searches if
- * a lock holder may be about to wait for an interpreter's lock. Adds the certain rings to the
- * profile. */
-void deadlocks_last(struct deadlocks *deadlocks);
 
 #endif

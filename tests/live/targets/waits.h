@@ -219,7 +219,7 @@ static const struct descriptor_wait {
 	{ "sigtimedwait", "SIGNAL", false, true, do_sigtimedwait },
 	{ "waitpid", "CHILD", false, false, do_waitpid },
 	{ "waitid", "CHILD", false, false, do_waitid },
-	{ "flock", "FILE", true, false, do_flock },
+	{ "flock", "FILE_LOCK", true, false, do_flock },
 };
 
 static inline int

@@ -21,6 +21,7 @@
 
 #include "../scene/sleeping_child.h"
 #include "sampler/threads_internal.h"
+#include "sampler/waits/deadlock_internal.h"
 #include "wallsample/process/maps.h"
 
 #define SIZE 8192

@@ -391,6 +391,12 @@ test_calls_for_files(void **state)
 		if (syscall_waits_for_file(syscall_number(others[i]), RUN_UNINTERRUPTIBLE))
 			fail_msg("%s", others[i]);
 	assert_true(syscall_waits_for_file(syscall_number("fsync"), RUN_SLEEPING));
+	assert_false(syscall_waits_for_file(syscall_number("flock"), RUN_SLEEPING));
+	assert_true(syscall_waits_for_file_lock(syscall_number("flock"), RUN_SLEEPING));
+	assert_true(syscall_waits_for_file_lock(syscall_number("fcntl"), RUN_SLEEPING));
+	assert_false(syscall_waits_for_file_lock(syscall_number("fcntl"), RUN_UNINTERRUPTIBLE));
+	assert_false(syscall_waits_for_file_lock(syscall_number("read"), RUN_SLEEPING));
+	assert_false(syscall_waits_for_file_lock(SYSCALL_NONE, RUN_SLEEPING));
 	assert_false(syscall_waits_for_file(syscall_number("read"), RUN_SLEEPING));
 	assert_false(syscall_waits_for_file(syscall_number("fsync"), RUN_RUNNING));
 	assert_false(syscall_waits_for_file(SYSCALL_NONE, RUN_UNINTERRUPTIBLE));

@@ -571,6 +571,9 @@ test_words(void **state)
 		{ WAIT_RWLOCK_WRITE, "", "rwlock, to write" },
 		{ WAIT_EPOLL, "epoll of 2: eventfd", "epoll of 2: eventfd" },
 		{ WAIT_FILE, "/x", "file: /x" },
+		{ WAIT_FILE_LOCK, "/x, bytes 1-9", "file lock /x, bytes 1-9" },
+		{ WAIT_SYSTEM_SEMAPHORE, "2 of set 5", "System V semaphore 2 of set 5" },
+		{ WAIT_MESSAGE_RECEIVE, "5, key 0x4", "message queue 5, key 0x4 (to receive)" },
 		{ WAIT_SLEEP, "", "time to pass" },
 	};
 

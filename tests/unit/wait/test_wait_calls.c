@@ -12,11 +12,16 @@
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../scene/wait_scene.h"
 #include "wallsample/base/base.h"
+#include "wallsample/wait/system_v.h"
 
 static void
 test_calls(void **state)
@@ -32,7 +37,7 @@ test_calls(void **state)
 		{ "preadv2", WAIT_DESCRIPTOR, 5, false }, { "pwritev2", WAIT_DESCRIPTOR, 5, true },
 		{ "ioctl", WAIT_DESCRIPTOR, 5, false }, { "splice", WAIT_DESCRIPTOR, 5, false },
 		{ "sendfile", WAIT_DESCRIPTOR, 5, true }, { "fsync", WAIT_FILE, 5, false },
-		{ "fdatasync", WAIT_FILE, 5, false }, { "flock", WAIT_FILE, 5, false },
+		{ "fdatasync", WAIT_FILE, 5, false }, { "flock", WAIT_FILE_LOCK, 5, false },
 		{ "copy_file_range", WAIT_FILE, 5, false }, { "getdents64", WAIT_FILE, 5, false },
 		{ "recvfrom", WAIT_SOCKET_READ, 5, false },
 		{ "recvmsg", WAIT_SOCKET_READ, 5, false },
@@ -45,8 +50,12 @@ test_calls(void **state)
 		{ "epoll_pwait2", WAIT_EPOLL, 5, false }, { "epoll_wait", WAIT_EPOLL, 5, false },
 		{ "io_uring_enter", WAIT_IO_URING, 5, false }, { "pause", WAIT_SIGNAL, -1, false },
 		{ "rt_sigsuspend", WAIT_SIGNAL, -1, false }, { "wait4", WAIT_CHILD, -1, false },
-		{ "rt_sigtimedwait", WAIT_SIGNAL, -1, false }, { "semop", WAIT_OTHER, -1, false },
-		{ "msgrcv", WAIT_OTHER, -1, false }, { "io_getevents", WAIT_OTHER, -1, false },
+		{ "rt_sigtimedwait", WAIT_SIGNAL, -1, false },
+		{ "semop", WAIT_SYSTEM_SEMAPHORE, -1, false },
+		{ "semtimedop", WAIT_SYSTEM_SEMAPHORE, -1, false },
+		{ "msgsnd", WAIT_MESSAGE_SEND, -1, false },
+		{ "msgrcv", WAIT_MESSAGE_RECEIVE, -1, false },
+		{ "io_getevents", WAIT_OTHER, -1, false },
 		{ "mq_timedreceive", WAIT_DESCRIPTOR, 5, false },
 		{ "vfork", WAIT_VFORK, -1, false },
 		{ "mq_timedsend", WAIT_DESCRIPTOR, 5, true }, { "openat", WAIT_OTHER, -1, false },
@@ -206,6 +215,120 @@ test_times(void **state)
 	assert_false(classify("epoll_pwait", RUN_SLEEPING, 3, 0, 0, 0xffffffff, 0).timed);
 }
 
+static void
+put_flock(short type, short whence, int64_t start, int64_t length)
+{
+	const struct flock wanted = {
+		.l_type = type, .l_whence = whence, .l_start = start, .l_len = length
+	};
+	uint64_t words[sizeof(wanted) / 8];
+
+	memcpy(words, &wanted, sizeof(wanted));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		put64(MEMORY + 8 * i, words[i]);
+}
+
+static void
+test_file_locks(void **state)
+{
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	wait = classify("flock", RUN_SLEEPING, 5, LOCK_SH, 0, 0, 0);
+	assert_int_equal(wait.kind, WAIT_FILE_LOCK);
+	assert_int_equal(wait.lock.type, FILE_LOCK_FLOCK);
+	assert_false(wait.lock.exclusive);
+	assert_true(classify("flock", RUN_SLEEPING, 5, LOCK_EX, 0, 0, 0).lock.exclusive);
+	put_flock(F_RDLCK, SEEK_END, -5, 3);
+	wait = classify("fcntl", RUN_SLEEPING, 5, F_SETLKW, MEMORY, 0, 0);
+	assert_int_equal(wait.kind, WAIT_FILE_LOCK);
+	assert_int_equal(wait.fd, 5);
+	assert_int_equal(wait.lock.type, FILE_LOCK_POSIX);
+	assert_true(wait.lock.has_range && !wait.lock.exclusive);
+	assert_int_equal(wait.lock.whence, SEEK_END);
+	assert_int_equal(wait.lock.start, -5);
+	assert_int_equal(wait.lock.length, 3);
+	put_flock(F_WRLCK, SEEK_SET, 0, 0);
+	wait = classify("fcntl", RUN_SLEEPING, 5, F_OFD_SETLKW, MEMORY, 0, 0);
+	assert_int_equal(wait.lock.type, FILE_LOCK_OFD);
+	assert_true(wait.lock.has_range && wait.lock.exclusive);
+	/* memory that cannot be read */
+	wait = classify("fcntl", RUN_SLEEPING, 5, F_SETLKW, 8, 0, 0);
+	assert_int_equal(wait.kind, WAIT_FILE_LOCK);
+	assert_false(wait.lock.has_range);
+	/* The file or its server does not answer. */
+	wait = classify("fcntl", RUN_UNINTERRUPTIBLE, 5, F_SETLKW, MEMORY, 0, 0);
+	assert_int_equal(wait.kind, WAIT_FILE);
+	assert_int_equal(classify("flock", RUN_UNINTERRUPTIBLE, 5, LOCK_EX, 0, 0, 0).kind,
+			 WAIT_FILE);
+}
+
+static void
+put_operation(unsigned index, unsigned short number, short value)
+{
+	const struct sembuf operation = { .sem_num = number, .sem_op = value };
+	unsigned char bytes[sizeof(operation)];
+
+	memcpy(bytes, &operation, sizeof(bytes));
+	memcpy(scene.bytes + index * sizeof(bytes), bytes, sizeof(bytes));
+}
+
+/* Which semaphore a thread waits for: operations that add to one do not block. */
+static void
+test_semaphores(void **state)
+{
+	struct wait wait;
+
+	(void)state;
+	scene_clear();
+	put_operation(0, 2, -1);
+	put_operation(1, 3, 1);
+	wait = classify("semop", RUN_SLEEPING, 9, MEMORY, 2, 0, 0);
+	assert_int_equal(wait.system_id, 9);
+	assert_int_equal(wait.semaphore, 2);
+	put_operation(1, 2, 0);
+	assert_int_equal(classify("semop", RUN_SLEEPING, 9, MEMORY, 2, 0, 0).semaphore, 2);
+	put_operation(1, 4, -1);
+	assert_int_equal(classify("semop", RUN_SLEEPING, 9, MEMORY, 2, 0, 0).semaphore, -1);
+	assert_int_equal(classify("semop", RUN_SLEEPING, 9, MEMORY, 501, 0, 0).semaphore, -1);
+	assert_int_equal(classify("semop", RUN_SLEEPING, 9, 8, 1, 0, 0).semaphore, -1);
+	assert_int_equal(classify("semop", RUN_SLEEPING, 9, MEMORY, 0, 0, 0).semaphore, -1);
+	assert_true(classify("semtimedop", RUN_SLEEPING, 9, MEMORY, 1, TIMES, 0).timed);
+	assert_int_equal(classify("msgrcv", RUN_SLEEPING, 11, 0, 0, 0, 0).system_id, 11);
+}
+
+static void
+test_system_v_objects(void **state)
+{
+	/* an id that no set has */
+	struct wait wait = { .kind = WAIT_SYSTEM_SEMAPHORE, .system_id = -1, .semaphore = 2 };
+	const int set = semget(IPC_PRIVATE, 3, 0600);
+	struct sembuf add = { .sem_num = 1, .sem_op = 1 };
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	system_v_add_object(&wait, 0, &text);
+	assert_string_equal(text.data, "2 of set -1");
+	assert_int_equal(system_v_last_pid(-1, 2), 0);
+	strbuf_clear(&text);
+	wait.semaphore = -1;
+	system_v_add_object(&wait, 4026531999, &text);
+	assert_string_equal(text.data, "of set -1 of IPC namespace 4026531999");
+	strbuf_clear(&text);
+	wait.kind = WAIT_MESSAGE_SEND;
+	system_v_add_object(&wait, 0, &text);
+	assert_string_equal(text.data, "-1");
+	strbuf_release(&text);
+	if (set < 0) /* the kernel has no semaphores of System V */
+		return;
+	assert_int_equal(system_v_last_pid(set, 1), 0);
+	assert_int_equal(semop(set, &add, 1), 0);
+	assert_int_equal(system_v_last_pid(set, 1), getpid());
+	assert_int_equal(system_v_last_pid(set, -1), 0);
+	assert_int_equal(semctl(set, 0, IPC_RMID), 0);
+}
+
 /* Calls of which an argument says what they are. */
 static void
 test_commands(void **state)
@@ -214,8 +337,6 @@ test_commands(void **state)
 
 	(void)state;
 	scene_clear();
-	assert_int_equal(classify("fcntl", RUN_SLEEPING, 5, F_SETLKW, 0, 0, 0).kind, WAIT_FILE);
-	assert_int_equal(classify("fcntl", RUN_SLEEPING, 5, F_OFD_SETLKW, 0, 0, 0).kind, WAIT_FILE);
 	assert_int_equal(classify("fcntl", RUN_SLEEPING, 5, F_GETFL, 0, 0, 0).kind,
 			 WAIT_DESCRIPTOR);
 	/* struct io_uring_getevents_arg has its time-out at 16 */
@@ -307,6 +428,9 @@ main(void)
 		cmocka_unit_test(test_children),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_file_locks),
+		cmocka_unit_test(test_semaphores),
+		cmocka_unit_test(test_system_v_objects),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_descriptors),
 	};
