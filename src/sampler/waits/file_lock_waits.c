@@ -18,6 +18,10 @@
  * its readings. */
 #define FINISH_NS (300 * NS_PER_MS)
 
+/* Most threads of a process that are looked at to find the one that has just got a lock: 2 us
+ * each. */
+#define THREADS_MOST 64
+
 /* Most readers that are named. */
 #define READERS_NAMED 3
 
@@ -225,6 +229,29 @@ only_holder(const struct awaited_lock *lock, pid_t waiter)
 	return others == 1 && count == 1 ? only : -1;
 }
 
+/*
+ * Sets the owner of a lock that a process holds all of whose threads waited for it when they were
+ * observed last. One of them has got it since: the one that has run. If none has run, the lock is
+ * being handed over.
+ */
+static void
+set_woken_owner(struct run *run, const struct sampled_process *process, struct wait_owner *out)
+{
+	uint32_t moved = 0;
+
+	if (process->listed > THREADS_MOST)
+		return;
+	for (size_t i = 0; i < run->threads.count; i++) {
+		struct sampled_thread *thread = run->threads.thread[i];
+
+		if (thread->process != process || thread->gone || thread_is_unmoved(thread))
+			continue;
+		moved++;
+		out->tid = thread->watch.tid;
+	}
+	out->holder = moved == 0 ? HOLDER_NONE : moved == 1 ? HOLDER_FOREIGN : HOLDER_PROCESSES;
+}
+
 void
 file_locks_owner(struct waits *waits, const struct wait *wait, struct wait_owner *out)
 {
@@ -249,6 +276,8 @@ file_locks_owner(struct waits *waits, const struct wait *wait, struct wait_owner
 	if (process == NULL)
 		return;
 	count_free_threads(run, lock);
+	if (process->lock_free == 0)
+		set_woken_owner(run, process, out);
 	if (process->lock_free != 1)
 		return;
 	out->holder = HOLDER_FOREIGN;
