@@ -457,5 +457,8 @@ file_locks_finish(struct run *run, bool stopped)
 	while (!stopped && !locks->fails && any_unread(locks) && (now = clock_now_ns()) < until)
 		if (!take_answers(run, until - now))
 			break;
-	locks->fails = true; /* what is not read now will not be */
+	/* The thread has the capabilities for sampling. What is not read now will not be. */
+	file_lock_finder_free(locks->finder);
+	locks->finder = NULL;
+	locks->fails = true;
 }

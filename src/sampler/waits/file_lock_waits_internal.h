@@ -54,7 +54,7 @@ struct awaited_lock {
 
 /* A struct whose bytes are all zero is empty. */
 struct file_lock_waits {
-	struct file_lock_finder *finder; /* owned; NULL: no thread has waited for a file lock yet */
+	struct file_lock_finder *finder; /* owned; NULL: nothing was asked yet */
 	struct table ids;                /* (hash of a lock, inode) -> index in lock[] */
 	struct awaited_lock *lock;       /* owned */
 	size_t count, capacity;
@@ -81,8 +81,8 @@ uint32_t file_locks_stack(struct waits *waits, const struct wait *wait);
  * before the owners are read; takes no time in a run without file locks. */
 void file_locks_tick(struct run *run);
 
-/* At the end of the run: waits up to 0.3 s for the holders that are not read yet, unless `stopped`.
- * No owner is UNREAD afterwards. */
+/* At the end of the run: waits up to 0.3 s for the holders that are not read yet, unless `stopped`,
+ * and ends the thread that reads /proc/locks. No owner is UNREAD afterwards. */
 void file_locks_finish(struct run *run, bool stopped);
 
 #endif
