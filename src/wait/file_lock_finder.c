@@ -307,19 +307,28 @@ file_lock_finder_free(struct file_lock_finder *finder)
 	free(finder);
 }
 
+/* Starts the thread unless it runs. Returns false if it cannot be started. */
+static bool
+finder_start(struct file_lock_finder *finder)
+{
+	if (!finder->started && !finder->failed)
+		finder->started = thread_start(&finder->thread, STACK_SIZE, true, finder_run,
+					       finder) == 0;
+	finder->failed = !finder->started;
+	return finder->started;
+}
+
 bool
-file_lock_finder_ask(struct file_lock_finder *finder, const struct file_lock_query *query,
-		     size_t count, const pid_t *process, size_t processes)
+file_lock_finder_ask(struct file_lock_finder *finder, bool waits,
+		     const struct file_lock_query *query, size_t count, const pid_t *process,
+		     size_t processes)
 {
 	struct asked *asked = &finder->asked;
 
-	if (!finder->started && !finder->failed && count > 0) {
-		finder->started = thread_start(&finder->thread, STACK_SIZE, true, finder_run,
-					       finder) == 0;
-		finder->failed = !finder->started;
-	}
-	if (!finder->started || pthread_mutex_trylock(&finder->mutex) != 0)
-		return !finder->failed;
+	if (waits)
+		pthread_mutex_lock(&finder->mutex);
+	else if (pthread_mutex_trylock(&finder->mutex) != 0)
+		return true;
 	asked->count = count < FILE_LOCK_QUERIES ? count : FILE_LOCK_QUERIES;
 	asked->processes = processes < FILE_LOCK_PROCESSES ? processes : FILE_LOCK_PROCESSES;
 	if (asked->count > 0)
@@ -328,7 +337,7 @@ file_lock_finder_ask(struct file_lock_finder *finder, const struct file_lock_que
 		memcpy(asked->process, process, asked->processes * sizeof(*process));
 	pthread_cond_signal(&finder->asks);
 	pthread_mutex_unlock(&finder->mutex);
-	return true;
+	return count == 0 || finder_start(finder);
 }
 
 /* Waits for answers until `until_ns`. The mutex is locked. */

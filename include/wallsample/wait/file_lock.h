@@ -143,12 +143,13 @@ void file_lock_finder_free(struct file_lock_finder *finder); /* accepts NULL */
 
 /*
  * Asks for the holders of these locks, in place of those of the last call, until the next call.
- * Copies at most FILE_LOCK_QUERIES queries and FILE_LOCK_PROCESSES ids. Does not wait: has no
- * effect while the thread copies its own data. Returns false if there will be no answer, because
- * the thread cannot be started.
+ * Copies at most FILE_LOCK_QUERIES queries and FILE_LOCK_PROCESSES ids. Has no effect while the
+ * thread copies its own data, unless the call `waits` for that, usually for some microseconds.
+ * Returns false if there will be no answer, because the thread cannot be started.
  */
-bool file_lock_finder_ask(struct file_lock_finder *finder, const struct file_lock_query *query,
-			  size_t count, const pid_t *process, size_t processes);
+bool file_lock_finder_ask(struct file_lock_finder *finder, bool waits,
+			  const struct file_lock_query *query, size_t count, const pid_t *process,
+			  size_t processes);
 /*
  * Stores the answers of the thread's last reading in `answer`, of FILE_LOCK_QUERIES elements, if
  * there was one since the last call that returned true. Sets *count. Returns false, and stores

@@ -13,14 +13,14 @@
 /* Time from one question to the thread that reads /proc/locks to the next. */
 #define ASK_NS (50 * NS_PER_MS)
 /* Checks of holders take at most 1/CHECK_SHARE of the time. */
-#define CHECK_SHARE 200
+#define CHECK_SHARE 100
 /* Longest wait for the thread at the end of the run: a little longer than the time between two of
  * its readings. */
 #define FINISH_NS (300 * NS_PER_MS)
 
-/* Most threads of a process that are looked at to find the one that has just got a lock: 2 us
- * each. */
-#define THREADS_MOST 64
+/* Number of threads whose counters are read, 2 us each, between two calls of late_serve, which
+ * releases late threads. */
+#define READS_UNSERVED 32
 
 /* Most readers that are named. */
 #define READERS_NAMED 3
@@ -128,16 +128,25 @@ thread_awaits(const struct sampled_thread *thread, const struct awaited_lock *lo
 	       thread->wait.what.object == (uint64_t)lock->query.id + 1;
 }
 
-/* Counts for each process the threads that do not wait for the lock. */
+/* Counts for each process, or for `only` unless that is NULL, the threads that do not wait for the
+ * lock, or have run since they were observed to do so. */
 static void
-count_free_threads(struct run *run, const struct awaited_lock *lock)
+count_free_threads(struct run *run, const struct awaited_lock *lock,
+		   const struct sampled_process *only)
 {
+	uint32_t reads = 0;
+
 	for (size_t i = 0; i < run->processes.count; i++)
 		run->processes.item[i]->lock_free = 0;
 	for (size_t i = 0; i < run->threads.count; i++) {
-		const struct sampled_thread *thread = run->threads.thread[i];
+		struct sampled_thread *thread = run->threads.thread[i];
+		const bool awaits = thread_awaits(thread, lock);
 
-		if (thread->gone || thread_awaits(thread, lock))
+		if (thread->gone || (only != NULL && thread->process != only))
+			continue;
+		if (awaits && reads++ % READS_UNSERVED == 0)
+			late_serve(run);
+		if (awaits && thread_is_unmoved(thread))
 			continue;
 		thread->process->lock_free++;
 		thread->process->lock_free_tid = thread->watch.tid;
@@ -168,7 +177,7 @@ set_single(struct awaited_lock *lock, struct file_lock_holder holder)
 static bool
 find_candidate(struct run *run, struct awaited_lock *lock)
 {
-	count_free_threads(run, lock);
+	count_free_threads(run, lock, NULL);
 	for (uint32_t i = 0; i < lock->candidates; i++) {
 		const struct sampled_process *process = process_of_pid(run, lock->candidate[i].pid);
 
@@ -202,12 +211,14 @@ refresh(struct run *run, struct awaited_lock *lock)
 {
 	struct file_lock_waits *locks = &run->file_locks;
 	const uint64_t now = clock_now_ns();
+	uint64_t began;
 
 	if (lock->checked_tick == run->tick.number || now < locks->next_check_ns)
 		return;
 	lock->checked_tick = run->tick.number;
+	began = clock_thread_cpu_ns();
 	check_holder(run, lock);
-	locks->next_check_ns = now + (clock_now_ns() - now) * CHECK_SHARE;
+	locks->next_check_ns = now + (clock_thread_cpu_ns() - began) * CHECK_SHARE;
 }
 
 /* Returns the index in lock->holder of the only holder that keeps this process waiting; -1: there
@@ -229,27 +240,23 @@ only_holder(const struct awaited_lock *lock, pid_t waiter)
 	return others == 1 && count == 1 ? only : -1;
 }
 
-/*
- * Sets the owner of a lock that a process holds all of whose threads waited for it when they were
- * observed last. One of them has got it since: the one that has run. If none has run, the lock is
- * being handed over.
- */
+/* Sets the owner of a lock that the process with this id holds. If all threads of the process still
+ * sleep and wait for the lock, one of them has just got it, and is being woken. */
 static void
-set_woken_owner(struct run *run, const struct sampled_process *process, struct wait_owner *out)
+find_thread(struct run *run, const struct awaited_lock *lock, pid_t pid, struct wait_owner *out)
 {
-	uint32_t moved = 0;
+	const struct sampled_process *process = process_of_pid(run, pid);
 
-	if (process->listed > THREADS_MOST)
+	*out = (struct wait_owner){ .holder = HOLDER_PROCESSES };
+	if (process == NULL)
 		return;
-	for (size_t i = 0; i < run->threads.count; i++) {
-		struct sampled_thread *thread = run->threads.thread[i];
-
-		if (thread->process != process || thread->gone || thread_is_unmoved(thread))
-			continue;
-		moved++;
-		out->tid = thread->watch.tid;
+	count_free_threads(run, lock, process);
+	if (process->lock_free == 0) {
+		out->holder = HOLDER_NONE;
+	} else if (process->lock_free == 1) {
+		out->holder = HOLDER_FOREIGN;
+		out->tid = process->lock_free_tid;
 	}
-	out->holder = moved == 0 ? HOLDER_NONE : moved == 1 ? HOLDER_FOREIGN : HOLDER_PROCESSES;
 }
 
 void
@@ -257,7 +264,6 @@ file_locks_owner(struct waits *waits, const struct wait *wait, struct wait_owner
 {
 	struct run *run = waits->run;
 	struct awaited_lock *lock = awaited_lock(run, wait);
-	const struct sampled_process *process = NULL;
 	int only;
 
 	*out = (struct wait_owner){ .holder = HOLDER_PROCESSES };
@@ -268,20 +274,20 @@ file_locks_owner(struct waits *waits, const struct wait *wait, struct wait_owner
 		out->holder = HOLDER_UNREAD;
 	if (lock->state == AWAITED_FREE)
 		out->holder = HOLDER_NONE;
-	if (lock->state != AWAITED_HELD)
-		return;
 	only = only_holder(lock, waits->process->process->pid);
-	if (only >= 0)
-		process = process_of_pid(run, lock->holder[only].pid);
-	if (process == NULL)
+	if (lock->state != AWAITED_HELD || only < 0)
 		return;
-	count_free_threads(run, lock);
-	if (process->lock_free == 0)
-		set_woken_owner(run, process, out);
-	if (process->lock_free != 1)
-		return;
-	out->holder = HOLDER_FOREIGN;
-	out->tid = process->lock_free_tid;
+	if (lock->owner_tick != run->tick.number || lock->owner_pid != lock->holder[only].pid) {
+		lock->owner_tick = run->tick.number;
+		lock->owner_pid = lock->holder[only].pid;
+		find_thread(run, lock, lock->owner_pid, &lock->owner);
+	}
+	*out = lock->owner;
+	/* The process waits for the lock again, or still: it held it at an earlier tick only. */
+	if (out->holder == HOLDER_NONE && lock->checked_tick != run->tick.number) {
+		lock->state = AWAITED_UNKNOWN;
+		out->holder = HOLDER_PROCESSES;
+	}
 }
 
 /* --- stacks of holders that are no threads ---------------------------------------------------- */
@@ -400,7 +406,7 @@ mark_awaited(struct run *run)
 }
 
 static void
-ask(struct run *run)
+ask(struct run *run, bool waits)
 {
 	struct file_lock_waits *locks = &run->file_locks;
 	struct file_lock_query query[FILE_LOCK_QUERIES];
@@ -415,7 +421,8 @@ ask(struct run *run)
 		process[processes++] = run->processes.item[i]->process->pid;
 	if (locks->finder == NULL)
 		locks->finder = file_lock_finder_create();
-	locks->fails = !file_lock_finder_ask(locks->finder, query, count, process, processes);
+	locks->fails = !file_lock_finder_ask(locks->finder, waits, query, count, process,
+					     processes);
 }
 
 void
@@ -427,7 +434,7 @@ file_locks_tick(struct run *run)
 	if (locks->count == 0)
 		return;
 	if (now >= locks->next_ask_ns) {
-		ask(run);
+		ask(run, false);
 		locks->next_ask_ns = now + ASK_NS;
 	}
 	take_answers(run, 0);
@@ -453,7 +460,7 @@ file_locks_finish(struct run *run, bool stopped)
 
 	if (locks->count == 0)
 		return;
-	ask(run);
+	ask(run, !stopped);
 	while (!stopped && !locks->fails && any_unread(locks) && (now = clock_now_ns()) < until)
 		if (!take_answers(run, until - now))
 			break;

@@ -337,7 +337,7 @@ test_inherited_lock(void **state)
 	assert_true(file_lock_query_of(getpid(), waits, &whole_file, &query));
 	query.id = 5;
 	assert_false(file_lock_finder_take(finder, 0, answer, &count));
-	assert_true(file_lock_finder_ask(finder, &query, 1, &child, 1));
+	assert_true(file_lock_finder_ask(finder, true, &query, 1, &child, 1));
 	assert_true(file_lock_finder_take(finder, 60 * NS_PER_SEC, answer, &count));
 	assert_int_equal(count, 1);
 	assert_int_equal(answer[0].query.id, 5);
