@@ -8,6 +8,7 @@ kernel shows its system call. What a recording has of its wait is compared with 
 holds the lock, which is known.
 """
 import ctypes
+import json
 import os
 import signal
 import sqlite3
@@ -109,13 +110,22 @@ class Recording:
             assert line, self.said
             self.said += line
 
-    def reports(self, text):
-        """True if the report of the recording, which is still being written, has the text."""
+    def names(self, holders):
+        """True if the report of the recording, which is still being written, has these holders:
+        what is waited for -> thread id or frame."""
         self.wallsample.send_signal(signal.SIGUSR1)
         self.read_until("so far")
-        report = subprocess.run([WALLSAMPLE, "report", "--blame", "--full", self.path], text=True,
+        report = subprocess.run([WALLSAMPLE, "report", "-f", "json", self.path],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-        return text in report.stdout
+        if report.returncode != 0:  # there is no sample yet
+            return False
+        found = {(f"{wait['kind']} {wait['object']}", name)
+                 for wait in json.loads(report.stdout)["waits"] for holder in wait["holders"]
+                 for name in (holder["tid"], holder["functions"][0])}
+        return set(holders.items()) <= found
+
+    def until(self, holders):
+        until(f"the report names {holders}", lambda: self.names(holders))
 
     def end(self):
         """Ends the run. Sets `holders`: what is waited for -> {holder: seconds}, and `waits`: all
@@ -136,19 +146,19 @@ class Recording:
         os.unlink(self.path)
 
 
-def record(folder, holder, *lockers):
-    """Records until the report has named the holder."""
+def check_holders(folder, holders, *lockers, searched=()):
+    """Records until the report has named these holders, and checks that it has named no others.
+    The holders of locks that are `searched` among the descriptors of all processes are found in
+    steps: for some time it may be that none is known."""
     recording = Recording(folder, *lockers)
-    until(f"the report names {holder}", lambda: recording.reports(holder))
+    recording.until(holders)
     recording.end()
-    return recording.holders
-
-
-def check_only(holders, what, holder):
-    of = holders.get(what, {})
-    total = sum(of.values())
-    # The lock has one holder all the time: none of it is another's.
-    check(f"{what} is held by {holder}: {holders}", total > 0 and of.get(holder, 0) == total)
+    for what, holder in holders.items():
+        of = set(recording.holders.get(what, {}))
+        if what in searched:
+            of.discard("[unknown: no holder is recorded]")
+        check(f"{what} is held by {holder}: {recording.holders}", of == {holder})
+    return recording
 
 
 def case(*lockers):
@@ -165,9 +175,9 @@ def test_outside(folder):
     waiters[1].wait_in(f"posix w {path} 125 10")
     waiters[2].wait_in(f"ofd r {path} 300 1")
     waiters[3].wait_in(f"lockf {path} 110 20")
-    holders = record(folder, f"[held by {holder.name}]", *waiters)
-    for what in ("", ", bytes 125-134", ", bytes 300-300", ", bytes 110-129"):
-        check_only(holders, f"file lock {path}{what}", f"[held by {holder.name}]")
+    parts = ("", ", bytes 125-134", ", bytes 300-300", ", bytes 110-129")
+    check_holders(folder, {f"file lock {path}{part}": f"[held by {holder.name}]" for part in parts},
+                  *waiters, searched=[f"file lock {path}, bytes 300-300"])
     case(holder, *waiters)
 
 
@@ -180,26 +190,21 @@ def test_inside(folder):
     waiters = [Locker(), Locker()]
     waiters[0].wait_in(f"flock r {path}-1")
     waiters[1].wait_in(f"posix w {path}-2 5 5")
-    of_two = f"[held by a thread of {two.name}]"
-    holders = record(folder, of_two, one, two, *waiters)
-    check_only(holders, f"file lock {path}-1", one.pid)
-    check_only(holders, f"file lock {path}-2, bytes 5-9", of_two)
+    check_holders(folder, {f"file lock {path}-1": one.pid,
+                           f"file lock {path}-2, bytes 5-9": f"[held by a thread of {two.name}]"},
+                  one, two, *waiters)
     case(one, two, *waiters)
 
 
 def test_readers(folder):
+    """Two processes have a shared lock. They are named in the order of their ids."""
     path = folder + "/readers"
-    readers = [Locker(f"posix r {path} 0 0"), Locker(f"posix r {path} 0 0")]
+    readers = [Locker(f"posix r {path} 0 0"), Locker(f"posix r {path} 10 20")]
+    readers.sort(key=lambda reader: reader.pid)
     waiter = Locker()
     waiter.wait_in(f"posix w {path} 0 0")
-    text = f"[2 readers: {readers[0].name}, {readers[1].name}]"
-    other = f"[2 readers: {readers[1].name}, {readers[0].name}]"
-    recording = Recording(folder, waiter)
-    until("the report names the readers",
-          lambda: recording.reports(text) or recording.reports(other))
-    recording.end()
-    check(f"two readers: {recording.holders}",
-          set(recording.holders[f"file lock {path}"]) <= {text, other})
+    check_holders(folder, {f"file lock {path}":
+                           f"[2 readers: {readers[0].name}, {readers[1].name}]"}, waiter)
     case(waiter, *readers)
 
 
@@ -211,8 +216,8 @@ def test_heir(folder):
     parent.process.wait()
     waiter = Locker()
     waiter.wait_in(f"flock w {path}")
-    holders = record(folder, f"[held by locker ({child})]", waiter)
-    check_only(holders, f"file lock {path}", f"[held by locker ({child})]")
+    check_holders(folder, {f"file lock {path}": f"[held by locker ({child})]"}, waiter,
+                  searched=[f"file lock {path}"])
     os.kill(child, signal.SIGKILL)
     case(parent, waiter)
 
@@ -224,18 +229,18 @@ def test_end(folder):
     second.wait_in(f"flock w {path}")
     waiter.wait_in(f"flock w {path}")
     recording = Recording(folder, waiter)
-    until("the first holder", lambda: recording.reports(f"[held by {first.name}]"))
+    recording.until({f"file lock {path}": f"[held by {first.name}]"})
     first.end()
     check("the second holder", second.answer() == "got")
-    until("the second holder", lambda: recording.reports(f"[held by {second.name}]"))
+    recording.until({f"file lock {path}": f"[held by {second.name}]"})
     second.end()
     check("the waiter", waiter.answer() == "got")
     recording.end()
     of = recording.holders[f"file lock {path}"]
-    # Between the two readings it is not known which process has the lock.
-    check(f"the holders: {of}", {f"[held by {first.name}]", f"[held by {second.name}]"} <= set(of)
-          and set(of) <= {f"[held by {first.name}]", f"[held by {second.name}]",
-                          "[free or being handed over]", "[unknown: no holder is recorded]"})
+    # From one reading to the next it is not known which process has the lock.
+    check(f"the holders: {of}",
+          set(of) <= {f"[held by {first.name}]", f"[held by {second.name}]",
+                      "[free or being handed over]", "[unknown: no holder is recorded]"})
     case(waiter)
 
 
@@ -259,7 +264,7 @@ def test_first_screen(folder):
     for waiter in waiters:
         waiter.wait_in(f"flock w {path}")
     recording = Recording(folder, *waiters)
-    until("the holder", lambda: recording.reports(f"[held by {holder.name}]"))
+    recording.until({f"file lock {path}": f"[held by {holder.name}]"})
     recording.wallsample.send_signal(signal.SIGINT)
     recording.wallsample.communicate()
     screen = subprocess.run([WALLSAMPLE, "report", recording.path], text=True,
@@ -285,14 +290,10 @@ def test_system_v(folder):
         waiters = [Locker(), Locker()]
         waiters[0].wait_in(f"semop {semaphores} 1 -1")
         waiters[1].wait_in(f"msgrcv {queue}")
-        recording = Recording(folder, *waiters)
-        text = f"[last operated by {holder.name}]"
-        until("the holder", lambda: recording.reports(text))
-        recording.end()
+        what = f"System V semaphore 1 of set {semaphores}, key 0x{key:x}"
+        recording = check_holders(folder, {what: f"[last operated by {holder.name}]"}, *waiters)
         check(f"the message queue: {recording.waits}",
               f"message queue {queue}, key 0x{key:x} (to receive)" in recording.waits)
-        check_only(recording.holders,
-                   f"System V semaphore 1 of set {semaphores}, key 0x{key:x}", text)
         case(holder, *waiters)
     finally:
         LIBC.semctl(semaphores, 0, IPC_RMID)

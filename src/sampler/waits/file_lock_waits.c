@@ -292,13 +292,23 @@ file_locks_owner(struct waits *waits, const struct wait *wait, struct wait_owner
 
 /* --- stacks of holders that are no threads ---------------------------------------------------- */
 
+static int
+compare_pids(const void *left, const void *right)
+{
+	const struct file_lock_holder *a = left, *b = right;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* The order of the processes in /proc/locks changes: they are named in the order of their ids. */
 static uint32_t
-stack_of_readers(struct run *run, const struct awaited_lock *lock)
+stack_of_readers(struct run *run, struct awaited_lock *lock)
 {
 	struct strbuf text = STRBUF_INIT;
 	const uint32_t count = lock->count > lock->known ? lock->count : lock->known;
 	uint32_t stack, named = 0;
 
+	qsort(lock->holder, lock->known, sizeof(lock->holder[0]), compare_pids);
 	strbuf_add_format(&text, "[%" PRIu32 " %s: ", count, lock->shared ? "readers" : "holders");
 	for (uint32_t i = 0; i < lock->known && named < READERS_NAMED; i++) {
 		if (named > 0)
@@ -315,7 +325,7 @@ uint32_t
 file_locks_stack(struct waits *waits, const struct wait *wait)
 {
 	struct run *run = waits->run;
-	const struct awaited_lock *lock = awaited_lock(run, wait);
+	struct awaited_lock *lock = awaited_lock(run, wait);
 	uint32_t stack = STACK_NONE;
 	int only;
 
