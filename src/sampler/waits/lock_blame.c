@@ -136,15 +136,16 @@ stack_of_unknown_holder(struct profile *profile, const struct wait_owner *owner)
 }
 
 /* Returns the owner of the lock that a thread waited for. Owners are read at the end of a tick. If
- * the waiter itself owns an interpreter's lock by then, the owner during the wait is not known, and
- * an unknown owner is returned. */
+ * the waiter itself owns the interpreter's lock or the lock of a file by then, the owner during the
+ * wait is not known, and an unknown owner is returned. */
 static const struct wait_owner *
 owner_of(struct waits *waits, const struct blamed *blamed)
 {
 	static const struct wait_owner unknown = { .holder = HOLDER_NONE };
 	const struct wait_owner *owner = waits_owner(waits, &blamed->what);
+	const enum wait_kind kind = blamed->what.kind;
 
-	return blamed->what.kind == WAIT_GIL && owner->holder == HOLDER_THREAD &&
+	return (kind == WAIT_GIL || kind == WAIT_FILE_LOCK) && owner_is_thread(owner) &&
 			       owner->tid == blamed->tid ?
 		       &unknown :
 		       owner;
