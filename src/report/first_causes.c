@@ -116,11 +116,12 @@ add_thread(const struct first *first, uint32_t thread, struct strbuf *out)
 		view_add_name(first->view, thread, out);
 		return;
 	}
-	if (of->is_green || of->tid != profile_process(profile, of->process)->pid) {
+	if (!process_is_unsampled(profile, thread) &&
+	    (of->is_green || of->tid != profile_process(profile, of->process)->pid)) {
 		view_add_name(first->view, thread, out);
 		strbuf_add_text(out, " of ");
 	}
-	process_add_label(profile, of->process, out);
+	process_add_label_of_thread(profile, thread, out);
 }
 
 static void

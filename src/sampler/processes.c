@@ -161,11 +161,23 @@ process_cpu(struct sampled_process *process)
 static void
 process_read_children(struct sampled_process *process)
 {
-	uint64_t cpu_ns;
+	const struct tracer *tracer = process->run->tracer;
+	uint64_t cpu_ns = 0;
 
-	if (process_read_children_cpu_ns(process->process, &cpu_ns) &&
-	    cpu_ns > process->children.last_ns)
+	/* A command that wallsample has started may have been reaped by the tracer. */
+	if (!process_read_children_cpu_ns(process->process, &cpu_ns) && tracer != NULL &&
+	    process->id == PROCESS_FIRST)
+		cpu_ns = tracer_exit_children_ns(tracer);
+	if (cpu_ns > process->children.last_ns)
 		process->children.last_ns = cpu_ns;
+}
+
+void
+process_end(struct sampled_process *process)
+{
+	(void)process_cpu(process);
+	process_read_children(process);
+	process->gone = true;
 }
 
 uint64_t

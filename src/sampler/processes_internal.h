@@ -47,6 +47,9 @@ void processes_begin_cpu(struct process_list *processes);
 /* Returns the CPU time that the process has used while it was sampled; of a process that has
  * exited, as it was read last. */
 uint64_t process_cpu(struct sampled_process *process);
+/* Sets `gone` of a process that has exited, after a last reading of its CPU time and that of its
+ * children, which is possible until its parent has waited for it. */
+void process_end(struct sampled_process *process);
 /* Returns the sum of process_cpu() over all processes, those included that were removed. It never
  * falls. */
 uint64_t processes_cpu(struct process_list *processes);

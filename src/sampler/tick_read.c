@@ -81,8 +81,7 @@ tick_read_processes(struct sampler *sampler)
 			alive++;
 			continue;
 		}
-		(void)process_cpu(process); /* while its parent has not reaped it */
-		process->gone = true;
+		process_end(process);
 	}
 	if (alive == 0 && !may_grow(run)) {
 		/* The last tick attributes the time of all threads. */
@@ -290,7 +289,7 @@ tick_read_stirred(struct sampler *sampler, struct observation *observation, size
 
 		if (one->changed && !process->gone && !is_read(run, process)) {
 			if (!read_process(run, process)) {
-				process->gone = true;
+				process_end(process);
 				continue;
 			}
 			(void)read_code(run, process, run->tick.began_ns);

@@ -41,7 +41,7 @@ stop_signal(int status)
 }
 
 pid_t
-stop_wait(int *status, int options)
+stop_wait(int *status, int options, void (*ended)(void *context, pid_t pid), void *context)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -49,6 +49,8 @@ stop_wait(int *status, int options)
 		return -1;
 	if (info.si_pid == 0)
 		return 0;
+	if (info.si_code != CLD_TRAPPED && ended != NULL)
+		ended(context, info.si_pid);
 	if (info.si_code != CLD_TRAPPED)
 		return waitpid(info.si_pid, status, __WALL);
 	*status = (int)((unsigned)info.si_status << 8 | 0x7f);

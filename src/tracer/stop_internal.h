@@ -48,9 +48,10 @@ int stop_signal(int status);
  * for, and the signal is lost if wallsample is killed before it releases the thread (measured:
  * waitpid lost 20 of 20 signals, stop_wait none). Children that other threads of wallsample have
  * forked are not reported. Of a child that is not a tracee only the exit is reported. `options`: 0
- * or WNOHANG.
+ * or WNOHANG. `ended` is called with a thread or child that has ended, while its files in /proc can
+ * still be read; NULL: not wanted.
  */
-pid_t stop_wait(int *status, int options);
+pid_t stop_wait(int *status, int options, void (*ended)(void *context, pid_t pid), void *context);
 
 /* Consumes the stop of a thread that is to stay stopped: stop_wait does not report the thread again
  * until it is killed. Returns false when the thread has been killed. */

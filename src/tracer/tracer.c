@@ -223,7 +223,7 @@ has_tracees(struct tracer *tracer)
 	while (!tracer->quiet) {
 		struct wait_end end = { .at_ns = clock_now_ns() };
 
-		end.tid = stop_wait(&end.status, WNOHANG);
+		end.tid = stop_wait(&end.status, WNOHANG, tracer_before_reap, tracer);
 		if (end.tid < 0) { /* ECHILD */
 			tracer->quiet = tracer->seized.count == 0;
 			return false;
@@ -292,6 +292,12 @@ tracer_exit_status(struct tracer *tracer, int *status)
 		tracer_serve(tracer, &end, &waiting);
 	*status = tracer->exit_status;
 	return tracer->exited;
+}
+
+uint64_t
+tracer_exit_children_ns(const struct tracer *tracer)
+{
+	return tracer->exit_children_ns;
 }
 
 size_t

@@ -97,6 +97,7 @@ struct tracer {
 	bool is_parent; /* the first process is a child of wallsample */
 	bool exited;    /* it has exited, with exit_status as wait status */
 	int exit_status;
+	uint64_t exit_children_ns; /* CPU time of children for which it has waited */
 	uint64_t waited_ns;    /* last time at which no stopped tracee waited for tracer_serve() */
 	struct own_thread own; /* wallsample's thread */
 	/* Total time that wallsample had waited for a CPU (schedstat) when its last blocking wait
@@ -111,6 +112,9 @@ struct tracer {
 };
 
 /* --- tracer_wait.c -------------------------------------------------------------------------- */
+
+/* For stop_wait(); `context` is a struct tracer. */
+void tracer_before_reap(void *context, pid_t pid);
 
 /* Result of a wait. */
 struct wait_end {

@@ -23,6 +23,15 @@
  */
 #define SPIN_QUEUED_NS (6 * NS_PER_US)
 
+void
+tracer_before_reap(void *context, pid_t pid)
+{
+	struct tracer *tracer = context;
+
+	if (pid == tracer->process->pid)
+		(void)process_read_children_cpu_ns(tracer->process, &tracer->exit_children_ns);
+}
+
 /* Records the exit of the process, which is reported to its parent only; that may be wallsample. */
 static void
 record_exit(struct tracer *tracer, pid_t pid, int status)
@@ -85,7 +94,7 @@ sleep_for_any(struct tracer *tracer, uint64_t deadline_ns)
 	 * threads may be stopped during that time. */
 	if (!tracer->watchdog.armed)
 		watchdog_set(&tracer->watchdog, deadline_ns);
-	end.tid = stop_wait(&end.status, 0);
+	end.tid = stop_wait(&end.status, 0, tracer_before_reap, tracer);
 	return end;
 }
 
@@ -98,7 +107,7 @@ wait_any(struct tracer *tracer, uint64_t spin_until, uint64_t deadline_ns)
 	uint64_t now = clock_now_ns();
 
 	do {
-		end.tid = stop_wait(&end.status, WNOHANG);
+		end.tid = stop_wait(&end.status, WNOHANG, tracer_before_reap, tracer);
 		if (end.tid != 0)
 			break;
 		tracer->waited_ns = now;

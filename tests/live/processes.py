@@ -53,7 +53,23 @@ class Family:
         self.process.wait()
 
 
-class Recording:
+class Recorded:
+    """What a recording has: CPU time by process id, and that of children that were not sampled,
+    which is part of that of the first process."""
+    def __init__(self, path):
+        database = sqlite3.connect(path)
+        self.first = database.execute("SELECT pid FROM processes ORDER BY id LIMIT 1").fetchone()[0]
+        self.cpu = dict(database.execute(
+            "SELECT p.pid, sum(s.overhead_ns) FROM spans s JOIN threads t ON t.id = s.thread "
+            "JOIN processes p ON p.id = t.process GROUP BY p.id"))
+        self.parents = dict(database.execute("SELECT pid, parent FROM processes"))
+        self.unseen = database.execute(
+            "SELECT coalesce(sum(s.overhead_ns), 0) FROM spans s JOIN threads t ON t.id = s.thread "
+            "WHERE t.name = '[children not sampled]'").fetchone()[0]
+        database.close()
+
+
+class Recording(Recorded):
     def __init__(self, folder, *options):
         self.path = os.path.join(folder, "x.wsdb")
         self.wallsample = subprocess.Popen(
@@ -80,15 +96,7 @@ class Recording:
         self.wallsample.send_signal(signal.SIGINT)
         self.said += self.wallsample.stderr.read()
         self.status = self.wallsample.wait()
-        database = sqlite3.connect(self.path)
-        self.cpu = dict(database.execute(
-            "SELECT p.pid, sum(s.overhead_ns) FROM spans s JOIN threads t ON t.id = s.thread "
-            "JOIN processes p ON p.id = t.process GROUP BY p.id"))
-        self.parents = dict(database.execute("SELECT pid, parent FROM processes"))
-        self.unseen = database.execute(
-            "SELECT coalesce(sum(s.overhead_ns), 0) FROM spans s JOIN threads t ON t.id = s.thread "
-            "WHERE t.name = '[children not sampled]'").fetchone()[0]
-        database.close()
+        Recorded.__init__(self, self.path)
         os.unlink(self.path)
 
 
@@ -157,11 +165,32 @@ def test_many(folder):
     print(f"{len(recording.cpu) - 1} of 1000 children have samples")
 
 
+def test_command(folder):
+    """A command that ends at once when its last child has ended: nobody can read its counters
+    afterwards, and wallsample has to count what it has waited for."""
+    path = os.path.join(folder, "command.wsdb")
+    truth = os.path.join(folder, "truth")
+    program = ("import sys; sys.path.insert(0, sys.argv[1]); sys.stdin = []; import family; "
+               "open(sys.argv[2], 'w').write(str(family.many(40, 10)))")
+    status = subprocess.run(
+        [WALLSAMPLE, "record", "-o", path, "--children", "--", sys.executable, "-c", program,
+         f"{SOURCE}/tests/live/targets", truth], stderr=subprocess.PIPE, text=True)
+    with open(truth) as text:
+        used = int(text.read())
+    recording = Recorded(path)
+    check(f"status {status.returncode}: {status.stderr}", status.returncode in (0, 1))
+    children = sum(cpu for pid, cpu in recording.cpu.items() if pid != recording.first)
+    seen = children + recording.unseen
+    check(f"CPU time of the children of a command: {children} and {recording.unseen} unseen, of "
+          f"{used}", abs(seen - used) <= 0.05 * used + 5 * CLOCK_TICK_NS)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         test_given(folder)
         test_children(folder)
         test_many(folder)
+        test_command(folder)
     sys.exit(1 if failed else 0)
 
 

@@ -186,6 +186,9 @@ size_t tracer_outstanding(const struct tracer *tracer);
 /* Sets *status to the wait status and returns true when the process is a child of wallsample and
  * has exited. */
 bool tracer_exit_status(struct tracer *tracer, int *status);
+/* Returns the CPU time in ns of the children for which that process had waited; 0: not known, or it
+ * has not exited. */
+uint64_t tracer_exit_children_ns(const struct tracer *tracer);
 
 const struct tracer_stats *tracer_stats(const struct tracer *tracer);
 

@@ -430,6 +430,9 @@ weights_end_thread(struct calibration *calibration, struct sampled_thread *threa
 		weights_lend(calibration, thread);
 		if (!keep_brief(calibration, thread)) {
 			weigh_thread(calibration, thread, true);
+			/* What the thread used after its last observation has no time in its row:
+			 * it is left to the process (weigh_ended.c). */
+			thread->process->weights.known_ns -= thread->window.carried[CLASS_CPU];
 			weights_carry_out(calibration, false);
 		}
 	}

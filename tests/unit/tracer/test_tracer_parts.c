@@ -435,7 +435,7 @@ be_killed_with_a_signal_in_hand(pid_t target)
 	if (stop_seize(target, 0) != 0)
 		_exit(77);
 	kill(target, SIGUSR1);
-	while (stop_wait(&status, 0) != target || stop_classify(status) != KIND_SIGNAL)
+	while (stop_wait(&status, 0, NULL, NULL) != target || stop_classify(status) != KIND_SIGNAL)
 		;
 	kill(getpid(), SIGKILL);
 	_exit(1);
