@@ -101,6 +101,26 @@ add_holder(const struct view *view, const struct profile_blame *holder, struct p
 	}
 }
 
+/* Adds "; thread 14 (child) is in copy_rows (table.c:42)", for a thread that waits for another
+ * process: that one's thread, or the last one of a chain of waits. */
+static void
+add_awaited(const struct view *view, const struct profile_blame *awaited, struct page *page)
+{
+	const struct profile *profile = view_profile(view);
+	const struct view_function *at;
+	const uint32_t *function;
+	size_t depth;
+
+	view_stack(view, awaited->stack, &function, &depth);
+	if (profile_thread(profile, awaited->thread)->tid <= 0 || depth == 0)
+		return;
+	at = view_function(view, function[waiting_place(view, function, depth)]);
+	page_add(page, "; thread ");
+	dump_add_thread(profile, awaited->thread, page);
+	page_add(page, " is in %s", at->name);
+	add_line(at, page);
+}
+
 void
 dump_add_wait(const struct view *view, const struct dump_thread *thread, const uint32_t *function,
 	      size_t depth, struct page *page)
@@ -111,7 +131,9 @@ dump_add_wait(const struct view *view, const struct dump_thread *thread, const u
 	if (wait->timed && wait_kind_in_memory(wait->kind))
 		page_add(page, ", with a time-out");
 	/* The text of a WAIT_JOIN has named the awaited thread already. */
-	if (thread->holder != NULL && wait->kind != WAIT_JOIN)
+	if (thread->holder != NULL && !wait_kind_is_blamed(wait->kind))
+		add_awaited(view, thread->holder, page);
+	else if (thread->holder != NULL && wait->kind != WAIT_JOIN)
 		add_holder(view, thread->holder, page);
 }
 

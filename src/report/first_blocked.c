@@ -308,7 +308,11 @@ say_peer(const struct first *first, const struct finding *found, const struct pl
 	cause_set_text(cause, &text);
 	add_blocked_in(first, asker, cause);
 	add_pool(first, cause);
-	suggest_peer(first, row, cause);
+	if (first_add_peer(first, row, cause))
+		cause->next = (struct suggestion){ .options = "--blame --tree",
+						   .why = "what the other end did" };
+	else
+		suggest_peer(first, row, cause);
 	return true;
 }
 

@@ -100,6 +100,22 @@ void first_say_spin(const struct first *first, const struct finding *found, stru
 /* Returns the lock for which threads waited longest; NULL if there is none, or if it does not have
  * most of the waits for locks. */
 const struct waiting_row *first_main_lock(const struct first *first);
+/* The holders of a lock, or the threads of awaited processes, with one place. */
+struct holding {
+	const struct waiting_stack *stack; /* one of them; NULL: unknown */
+	/* text of the named frame in place of the holder's function; NULL: the holder is known */
+	const char *named;
+	int64_t ns, in_state[RUN_STATE_COUNT];
+};
+
+/* Returns the place that held the object, or in which the awaited process was, for most of the time
+ * that others waited. */
+struct holding first_main_holder(const struct first *first, const struct waiting_row *row);
+/* Adds ", waiting for a CPU 76%": the state that the holder was in for most of the time. */
+void first_add_holder_state(const struct holding *holding, struct strbuf *out);
+/* Adds what the process at the other end of what the place waits for, or the child, did meanwhile.
+ * Returns false if that process was not sampled. In first_peers.c. */
+bool first_add_peer(const struct first *first, const struct place_row *row, struct cause *cause);
 /* True if the waits for locks are mostly for the lock of an interpreter. */
 bool first_lock_is_gil(const struct first *first);
 

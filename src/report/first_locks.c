@@ -51,17 +51,8 @@ time_of_waiters(const struct first *first, const struct waiting_row *row)
 	return ns;
 }
 
-/* The holders of a lock with one place. */
-struct holding {
-	const struct waiting_stack *stack; /* one of them; NULL: unknown */
-	/* text of the named frame in place of the holder's function; NULL: the holder is known */
-	const char *named;
-	int64_t ns, in_state[RUN_STATE_COUNT];
-};
-
-/* Returns the place that held the lock for most of the time that others waited. */
-static struct holding
-main_holder(const struct first *first, const struct waiting_row *row)
+struct holding
+first_main_holder(const struct first *first, const struct waiting_row *row)
 {
 	struct holding *holding = NULL, best = { .stack = NULL };
 	struct table of_function = { 0 }; /* (function; 0) -> holding */
@@ -92,9 +83,8 @@ main_holder(const struct first *first, const struct waiting_row *row)
 	return best;
 }
 
-/* Adds "waiting for a CPU 76%": the state that the holder was in for most of the time. */
-static void
-add_holder_state(const struct holding *holding, struct strbuf *out)
+void
+first_add_holder_state(const struct holding *holding, struct strbuf *out)
 {
 	enum run_state most = RUN_RUNNING;
 
@@ -128,7 +118,7 @@ add_named_holder(const char *named, struct strbuf *out)
 static void
 describe_holder(const struct first *first, const struct waiting_row *row, struct cause *cause)
 {
-	const struct holding holding = main_holder(first, row);
+	const struct holding holding = first_main_holder(first, row);
 	struct strbuf text = STRBUF_INIT;
 
 	if (row->holders == 0 || holding.ns <= 0)
@@ -143,7 +133,7 @@ describe_holder(const struct first *first, const struct waiting_row *row, struct
 			quantity_percent((double)holding.ns / (double)row->ns).text);
 	} else if (holding.stack != NULL) {
 		first_add_stack(first, holding.stack->stack, 1, &text);
-		add_holder_state(&holding, &text);
+		first_add_holder_state(&holding, &text);
 	}
 	cause_add_detail(cause, "held by", &text);
 }

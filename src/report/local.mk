@@ -18,6 +18,7 @@ libwallsample_a_SOURCES += \
 	src/report/first_causes.c \
 	src/report/first_json.c \
 	src/report/first_locks.c \
+	src/report/first_peers.c \
 	src/report/first_quality.c \
 	src/report/first_words.c \
 	src/report/first_work.c \

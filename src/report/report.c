@@ -76,8 +76,8 @@ write_unit(const struct export_input *input, struct page *page)
 
 	if (view_is_blame(input->view)) {
 		page_write(page, page->ops->paragraph,
-			   "%s of lock holders, weighted by the time others waited. 100%% is %s of "
-			   "all waiters together.",
+			   "%s of lock holders and awaited processes, weighted by the time others "
+			   "waited. 100%% is %s of all waiters together.",
 			   plural, quantity_time(view_total_ns(input->view, WEIGHT_WALL)).text);
 		return;
 	}

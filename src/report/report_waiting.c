@@ -312,22 +312,74 @@ static const struct report_column holder_columns[] = {
 	{ "in", NULL, COLUMN_FUNCTION, .at = AT(function), .left = true },
 };
 
+/* Adds the processes between the waiter and the last process of a chain: "middle (812)". */
+static void
+add_through(const struct report_cell *cell, struct strbuf *out)
+{
+	const struct waiting_stack *stack = ((const struct line *)cell->row)->stack;
+
+	waiting_add_through(cell->table->view, stack, out);
+}
+
+/* Columns of what awaited processes did; `through`: a chain was followed. */
+#define PEER_COLUMNS(through)                                                                      \
+	{ "wall", NULL, COLUMN_TIME, .at = AT(ns) },                                               \
+		{ "waited for", NULL, COLUMN_TEXT, .text = add_what, .left = true, .most = 30 },   \
+		{ through, NULL, COLUMN_TEXT, .text = add_through, .left = true, .most = 20 },     \
+		{ "thread", NULL, COLUMN_TEXT, .text = add_holder, .left = true, .most = 20 },     \
+		{ "state",           NULL, COLUMN_TEXT, .text = add_holder_state, .left = true,    \
+		  .from_width = WIDE },                                                            \
+		{ "in", NULL, COLUMN_FUNCTION, .at = AT(function), .left = true },
+
+static const struct report_column peer_columns[] = { PEER_COLUMNS(NULL) };
+static const struct report_column chain_columns[] = { PEER_COLUMNS("through") };
+
+/* Returns the lines of lock holders, or with `peers` of awaited processes, and stores their number
+ * in *holders; the caller frees the array. */
+static struct line *
+holder_lines(const struct view *view, const struct own *own, const struct line *line, size_t count,
+	     bool peers, size_t *holders)
+{
+	struct line *holder = xcalloc(count * HOLDERS_MOST + 1, sizeof(*holder));
+
+	*holders = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct waiting_row *row = line[i].row;
+
+		for (size_t h = 0; wait_kind_is_blamed(row->kind) != peers && h < row->holders &&
+				   h < HOLDERS_MOST;
+		     h++)
+			holder[(*holders)++] = make_line(view, own, row, &row->holder[h]);
+	}
+	return holder;
+}
+
 static void
 write_holders(const struct view *view, const struct own *own, const struct line *line, size_t count,
 	      struct page *page)
 {
-	struct line *holder = xcalloc(count * HOLDERS_MOST + 1, sizeof(*holder));
-	size_t holders = 0;
+	struct strbuf through = STRBUF_INIT;
+	size_t holders;
+	struct line *holder = holder_lines(view, own, line, count, false, &holders);
 
-	for (size_t i = 0; i < count; i++)
-		for (size_t h = 0; h < line[i].row->holders && h < HOLDERS_MOST; h++)
-			holder[holders++] = make_line(view, own, line[i].row,
-						      &line[i].row->holder[h]);
 	if (holders > 0) {
 		page->ops->heading(page, "Lock holders, weighted by the time others waited");
 		report_table_write(&REPORT_TABLE(holder_columns, holder, holders, .view = view),
 				   page);
 	}
+	free(holder);
+	holder = holder_lines(view, own, line, count, true, &holders);
+	if (holders > 0)
+		page->ops->heading(page, "What the other end did meanwhile");
+	for (size_t i = 0; i < holders && through.length == 0; i++)
+		waiting_add_through(view, holder[i].stack, &through);
+	if (holders > 0 && through.length > 0)
+		report_table_write(&REPORT_TABLE(chain_columns, holder, holders, .view = view),
+				   page);
+	else if (holders > 0)
+		report_table_write(&REPORT_TABLE(peer_columns, holder, holders, .view = view),
+				   page);
+	strbuf_release(&through);
 	free(holder);
 }
 

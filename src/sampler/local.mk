@@ -67,6 +67,10 @@ libwallsample_a_SOURCES += \
 	src/sampler/waits/file_lock_waits.c \
 	src/sampler/waits/file_lock_waits_internal.h \
 	src/sampler/waits/waits_internal.h \
+	src/sampler/waits/peer_choice.c \
+	src/sampler/waits/peer_blame.c \
+	src/sampler/waits/peer_ends.c \
+	src/sampler/waits/peers_internal.h \
 	src/sampler/waits/rings.c \
 	src/sampler/waits/lock_blame.c \
 	src/sampler/waits/shared_waits.c \

@@ -28,13 +28,9 @@
 
 /* --- pipes ----------------------------------------------------------------------------- */
 
-/*
- * Stores whether the descriptor is open for reading and for writing, from the permission bits of
- * its link (see holder_is_current in holders.c). Returns false when the link cannot be read, or
- * shows neither.
- */
-static bool
-read_access(const struct descriptors *descriptors, int fd, bool *reads, bool *writes)
+/* Reads the permission bits of the descriptor's link (see holder_is_current in holders.c). */
+bool
+descriptor_access(const struct descriptors *descriptors, int fd, bool *reads, bool *writes)
 {
 	struct stat st;
 	char name[16];
@@ -60,7 +56,7 @@ describe_pipe(struct descriptors *descriptors, int fd, const char *id, struct st
 	struct holders_found found;
 	bool reads, writes;
 
-	if (!read_access(descriptors, fd, &reads, &writes))
+	if (!descriptor_access(descriptors, fd, &reads, &writes))
 		return false;
 	if (!reads || !writes)
 		wanted = reads ? HOLDER_WRITES : HOLDER_READS;
@@ -368,7 +364,7 @@ add_remembered(struct descriptors *descriptors, int fd, const char *id, enum des
 
 	if (kind == DESCRIPTOR_GONE)
 		return add_gone(known, fd, out);
-	end = read_access(descriptors, fd, &reads, &writes) && writes && !reads;
+	end = descriptor_access(descriptors, fd, &reads, &writes) && writes && !reads;
 	if (known->end[end].text != NULL && now_ns - known->end[end].at_ns < NS_PER_SEC) {
 		strbuf_add_text(out, known->end[end].text);
 		return true;

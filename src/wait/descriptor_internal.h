@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "wait/servers_internal.h"
+#include "wait/unix_diag_internal.h"
 #include "wallsample/base/table.h"
 #include "wallsample/wait/descriptor.h"
 
@@ -47,14 +48,15 @@ void holders_free(struct holders *holders);
 
 enum holder_access { HOLDER_ANY, HOLDER_READS, HOLDER_WRITES };
 
-/* Most processes that a text names; further ones are only counted. */
-#define HOLDERS_NAMED 2
+#define HOLDERS_NAMED 2 /* most processes that a text names; further ones are only counted */
+#define HOLDERS_KEPT 8  /* most processes of struct holders_found */
 
 struct holders_found {
 	size_t count; /* number of processes that have the link open, `own` included */
 	bool own;     /* `own` of holders_find has the link open; pid[] does not contain it */
-	pid_t pid[HOLDERS_NAMED];
-	size_t named; /* number of elements of pid[] */
+	pid_t pid[HOLDERS_KEPT];
+	size_t kept;  /* number of elements of pid[] */
+	size_t named; /* number of the first elements of pid[] that a text names */
 	bool sure;    /* all processes were read while `own` had the link open: no others have it */
 };
 
@@ -128,21 +130,6 @@ bool net_address_is_any(const struct net_address *address);
 /* Adds "127.0.0.1" or "::1"; with the port "127.0.0.1:80" or "[::1]:80". */
 void net_address_add(const struct net_address *address, bool port, struct strbuf *out);
 
-/* --- unix_diag.c: sock_diag(7), the only source of the peer of a UNIX socket ----------------- */
-
-struct unix_socket {
-	bool listens;
-	uint32_t peer;  /* inode of the other end; 0: not known */
-	char name[128]; /* "/run/x", "@abstract", or "" */
-};
-
-/* Opens a descriptor for unix_diag_ask, which the caller closes. Returns -1 on failure. */
-int unix_diag_open(void);
-/* Looks up a UNIX socket of wallsample's network namespace. False: not found, or no answer. */
-bool unix_diag_ask(int fd, uint64_t inode, struct unix_socket *socket);
-/* Parses the kernel's answer. False: the answer does not describe the socket. */
-bool unix_diag_parse(const void *answer, size_t size, uint64_t inode, struct unix_socket *socket);
-
 /* --- endpoints.c: what is read once for all processes ----------------------------------------- */
 
 /*
@@ -192,8 +179,14 @@ void descriptors_forget_known(struct descriptors *descriptors); /* ids, texts; `
 /* Stores the text of the link /proc/PID/fd/FD in `link`, an array of LINK_SIZE bytes, and returns
  * the descriptor's kind; "" and DESCRIPTOR_GONE if it is not open or the link not readable. */
 enum descriptor_kind descriptor_read(struct descriptors *descriptors, int fd, char *link);
+/* Stores whether the descriptor is open for reading and for writing. False: neither, or its link is
+ * not readable. */
+bool descriptor_access(const struct descriptors *descriptors, int fd, bool *reads, bool *writes);
 bool text_begins(const char *text, const char *beginning);
 /* socket_text.c: adds the text of the socket `fd`, whose link is `id`. False: not readable. */
 bool socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out);
+/* Returns the inode of the other end of the UNIX or TCP socket `fd`, whose link is `id`; 0: it is
+ * not connected, or not known. The other end is on this machine. */
+uint64_t socket_find_peer(struct descriptors *descriptors, int fd, const char *id);
 
 #endif

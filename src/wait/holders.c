@@ -308,9 +308,10 @@ holders_find(const struct holders *holders, pid_t own, const char *link, enum ho
 		found->count++;
 		if (holder->pid == own)
 			found->own = true;
-		else if (found->named < HOLDERS_NAMED)
-			found->pid[found->named++] = holder->pid;
+		else if (found->kept < HOLDERS_KEPT)
+			found->pid[found->kept++] = holder->pid;
 	}
+	found->named = found->kept < HOLDERS_NAMED ? found->kept : HOLDERS_NAMED;
 	found->sure = holders->all && end_of_own != NULL;
 }
 

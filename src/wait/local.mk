@@ -1,6 +1,7 @@
 libwallsample_a_SOURCES += \
 	include/wallsample/wait/descriptor.h \
 	include/wallsample/wait/file_lock.h \
+	include/wallsample/wait/peer.h \
 	include/wallsample/wait/server_event.h \
 	include/wallsample/wait/system_v.h \
 	include/wallsample/wait/wait.h \
@@ -16,12 +17,14 @@ libwallsample_a_SOURCES += \
 	src/wait/file_lock_finder.c \
 	src/wait/holders.c \
 	src/wait/net_tables.c \
+	src/wait/peer.c \
 	src/wait/server_event.c \
 	src/wait/servers.c \
 	src/wait/servers_internal.h \
 	src/wait/socket_text.c \
 	src/wait/system_v.c \
 	src/wait/unix_diag.c \
+	src/wait/unix_diag_internal.h \
 	src/wait/wait_call.c \
 	src/wait/wait_futex.c \
 	src/wait/wait_word.c \

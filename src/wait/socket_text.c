@@ -291,17 +291,42 @@ describe_listed(struct descriptors *descriptors, enum net_protocol protocol, uin
 	return true;
 }
 
+/* Protocols whose sockets the tables list, by the names that read_protocol returns. */
+static const struct {
+	const char *name;
+	enum net_protocol protocol;
+} listed[] = {
+	{ "TCP", NET_TCP },         { "TCPv6", NET_TCP }, { "UDP", NET_UDP },
+	{ "UDPv6", NET_UDP },       { "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
+	{ "NETLINK", NET_NETLINK }, { "MPTCP", NET_TCP }, { "MPTCPv6", NET_TCP },
+};
+
+uint64_t
+socket_find_peer(struct descriptors *descriptors, int fd, const char *id)
+{
+	const char *number = id + strlen("socket:[");
+	const struct net_socket *socket = NULL, *peer;
+	struct unix_socket local;
+	char name[PROTOCOL_SIZE];
+	uint64_t inode;
+
+	if (!parse_u64(&number, 10, &inode) || !read_protocol(descriptors, fd, inode, name))
+		return 0;
+	if (text_begins(name, "UNIX"))
+		return read_unix_socket(descriptors, inode, &local) ? local.peer : 0;
+	if (strcmp(name, "TCP") == 0 || strcmp(name, "TCPv6") == 0)
+		socket = endpoints_find_socket(descriptors->endpoints, descriptors->process,
+					       NET_TCP, inode);
+	if (socket == NULL)
+		return 0;
+	peer = net_tables_peer(endpoints_tables(descriptors->endpoints, descriptors->process),
+			       socket);
+	return peer != NULL ? peer->inode : 0;
+}
+
 bool
 socket_describe(struct descriptors *descriptors, int fd, const char *id, struct strbuf *out)
 {
-	static const struct {
-		const char *name;
-		enum net_protocol protocol;
-	} listed[] = {
-		{ "TCP", NET_TCP },         { "TCPv6", NET_TCP }, { "UDP", NET_UDP },
-		{ "UDPv6", NET_UDP },       { "UNIX", NET_UNIX }, { "UNIX-STREAM", NET_UNIX },
-		{ "NETLINK", NET_NETLINK }, { "MPTCP", NET_TCP }, { "MPTCPv6", NET_TCP },
-	};
 	const char *number = id + strlen("socket:[");
 	char name[PROTOCOL_SIZE];
 	uint64_t inode;

@@ -118,7 +118,7 @@ live_plain_targets = \
 	tests/live/bin/exec_after \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
-	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/locker tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/postgres tests/live/bin/recurse \
+	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/locker tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/peers tests/live/bin/postgres tests/live/bin/recurse \
 	tests/live/bin/ring tests/live/bin/shared tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
@@ -144,7 +144,7 @@ live_sources = \
 	tests/live/targets/locker.c \
 	tests/live/targets/mangled.c tests/live/targets/many_files.c tests/live/targets/plusplus.cc \
 	tests/live/targets/recurse.c tests/live/targets/ring.c tests/live/targets/shape.c \
-	tests/live/targets/postgres.c tests/live/targets/shared.c tests/live/targets/shares.c \
+	tests/live/targets/peers.c tests/live/targets/postgres.c tests/live/targets/shared.c tests/live/targets/shares.c \
 	tests/live/targets/writable_tables.s \
 	tests/live/targets/stuck.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
@@ -201,6 +201,8 @@ tests/live/bin/interrupts: tests/live/targets/interrupts.c $(live_headers)
 tests/live/bin/leaves: tests/live/targets/leaves.c $(live_headers)
 	$(live_one)
 tests/live/bin/many_files: tests/live/targets/many_files.c $(live_headers)
+	$(live_one)
+tests/live/bin/peers: tests/live/targets/peers.c $(live_headers)
 	$(live_one)
 tests/live/bin/mangled: tests/live/targets/mangled.c $(live_headers)
 	$(live_one)
@@ -369,7 +371,8 @@ tests/live/bin/swap_b.so: tests/live/targets/swap_lib.c
 	$(live_swap) -DLIBRARY=swap_b
 
 # The sums of a recording beside the kernel's accounting.
-TESTS += tests/live/accounting.sh tests/live/processes.sh
+TESTS += tests/live/accounting.sh tests/live/processes.sh tests/live/peers.sh
+EXTRA_DIST += tests/live/peers.sh tests/live/peers.py
 EXTRA_DIST += tests/live/accounting.sh tests/live/accounting.py tests/live/processes.sh \
 	tests/live/processes.py tests/live/targets/family.py
 

@@ -104,6 +104,7 @@ unit_tests = \
 	tests/unit/sampler/test_observe \
 	tests/unit/sampler/test_pace \
 	tests/unit/sampler/test_priority \
+	tests/unit/sampler/test_peer_choice \
 	tests/unit/sampler/test_rings \
 	tests/unit/sampler/test_waits_shared \
 	tests/unit/sampler/test_weights \

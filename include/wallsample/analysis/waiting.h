@@ -85,6 +85,11 @@ void deadlock_add_thread(const struct profile *profile, const struct profile_dea
 void deadlock_add_others(const struct profile *profile, const struct profile_deadlock *deadlock,
 			 struct strbuf *out);
 
+/* Adds "nginx (812)", the processes between the waiter and the last process of a chain of waits
+ * (PROFILE_THROUGH); nothing if the waiter waits for that process itself. Not escaped. */
+void waiting_add_through(const struct view *view, const struct waiting_stack *stack,
+			 struct strbuf *out);
+
 /*
  * Returns the index in `function` of the function that waits: the innermost function that is not of
  * the C or C++ library, the dynamic linker, the vDSO or a language runtime. 0 if there is none.

@@ -29,6 +29,9 @@
 #define PROFILE_HELD_BY_THREAD_OF PROFILE_HELD_BY "a thread of "
 #define PROFILE_OPERATED_BY "[last operated by "
 #define PROFILE_NO_HOLDER "[unknown: no holder is recorded]"
+/* Beginning of the outermost frame of what the last process of a chain does: the processes between
+ * it and the waiter, as in "[through nginx (812)]". */
+#define PROFILE_THROUGH "[through "
 
 /*
  * Texts of the only frame of a thread's time that the kernel has counted and for which there is no

@@ -93,7 +93,14 @@ struct wait {
 	/* Descriptor, or -1 if the wait has none. POLL, SELECT: the descriptor if there is only
 	 * one. CHILD: the pidfd of waitid(2), or -1. */
 	int fd;
-	bool writes;  /* the thread waits to write to `fd`, and not to read from it; else false */
+	bool writes; /* the thread waits to write to `fd`, and not to read from it; else false */
+	/*
+	 * The end of the pipe or socket that `fd` is (peer_key); 0: it is no pipe or socket. And
+	 * CHILD: the process that is waited for, in wallsample's pid namespace; 0: any of several,
+	 * or not known. wait_classify sets both to 0; the caller may set them.
+	 */
+	uint64_t end;
+	pid_t child_pid;
 	uint32_t fds; /* POLL, SELECT: number of descriptors; 0: unknown, or above 1024 */
 	/* FILE: address of the path that the system call was given; 0: the call has no path, or is
 	 * not in uninterruptible sleep. An empty path, and a path that is not readable, stand for

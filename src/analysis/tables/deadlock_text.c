@@ -42,6 +42,11 @@ deadlock_add_thread(const struct profile *profile, const struct profile_deadlock
 	wait_kind_add(kind, wait_kind_text(kind), object, &what);
 	strbuf_add_escaped(out, what.data);
 	strbuf_release(&what);
+	if (kind == WAIT_PIPE_READ || kind == WAIT_PIPE_WRITE || kind == WAIT_CHILD) {
+		strbuf_add_text(out, kind == WAIT_CHILD ? ", that is " : ", whose other end has ");
+		deadlock_add_name(profile, holder->thread, out);
+		return;
+	}
 	if (holder->thread == stuck->thread) {
 		strbuf_add_text(out, ", which it holds itself");
 		return;

@@ -260,6 +260,20 @@ waiting_find(const struct waiting *waiting, const struct view *view, uint32_t wa
 										waiting->count;
 }
 
+void
+waiting_add_through(const struct view *view, const struct waiting_stack *stack, struct strbuf *out)
+{
+	const size_t prefix = strlen(PROFILE_THROUGH);
+	const struct view_function *outermost;
+
+	/* The stack of the last process has a frame of its own in addition. */
+	if (!stack->holds || stack->depth < 2)
+		return;
+	outermost = view_function(view, stack->function[stack->depth - 1]);
+	if (view_is_named(outermost) && strncmp(outermost->name, PROFILE_THROUGH, prefix) == 0)
+		strbuf_add(out, outermost->name + prefix, strlen(outermost->name) - prefix - 1);
+}
+
 /* --- the function that waits ---------------------------------------------------------- */
 
 /* True for functions of the C or C++ library, the dynamic linker, the vDSO or a runtime. */

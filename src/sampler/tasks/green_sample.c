@@ -58,7 +58,7 @@ wait_for_descriptor(struct green_tasks *green, const struct green_reading *readi
 						 reading->bytes, reading->size, &what.writes);
 	if (what.fd < 0 || green->process->waits == NULL)
 		return 0;
-	wait.object = waits_descriptor(green->process->waits, &what);
+	wait.object = waits_descriptor(green->process->waits, NULL, &what);
 	wait.kind = what.kind;
 	return wait.object != FRAME_NONE ? profile_add_wait(green->run->profile, &wait) : 0;
 }

@@ -24,6 +24,9 @@
  * its registers may not be asleep again at the first search. */
 #define PAUSE_NS 20000000L
 #define LAST_SEARCHES 5
+/* See find_sole. */
+#define WHOLE_RUN 0.9
+#define WHOLE_LEAST_NS NS_PER_SEC
 
 /* True if the thread may wait for ever: it waits for a lock, without a time-out. */
 static bool
@@ -32,6 +35,23 @@ can_be_stuck(const struct sampled_thread *thread)
 	return thread->wait.id != 0 && !thread->wait.what.timed &&
 	       (thread->wait.word != 0 || thread->wait.what.kind == WAIT_FILE_LOCK) &&
 	       wait_kind_has_owner(thread->wait.what.kind);
+}
+
+/*
+ * Returns the thread without which a thread that waits for another process can never continue;
+ * NULL: there is none. A signal may end the wait, and a program may have set a timer: the waiter
+ * must have slept for at least WHOLE_RUN of the run, and the run lasts WHOLE_LEAST_NS or longer.
+ */
+static struct sampled_thread *
+find_sole(const struct deadlocks *deadlocks, const struct sampled_thread *thread)
+{
+	const struct tick *tick = &deadlocks->run->tick;
+
+	if (!deadlocks->ended || !thread->asleep ||
+	    tick->time_ns - deadlocks->run->pace.start_ns < WHOLE_LEAST_NS ||
+	    (double)thread->since_tick > (1 - WHOLE_RUN) * (double)tick->number)
+		return NULL;
+	return peers_find_sole(thread->process->waits, thread);
 }
 
 /*
@@ -57,8 +77,13 @@ find_holders(struct deadlocks *deadlocks, struct rings *rings)
 
 		if (i % OWNERS_UNSERVED == 0)
 			late_serve(deadlocks->run);
-		if (!can_be_stuck(thread))
+		if (!can_be_stuck(thread)) {
+			const struct sampled_thread *sole = find_sole(deadlocks, thread);
+
+			if (sole != NULL)
+				rings->next[i] = threads_index(threads, sole->watch.tid);
 			continue;
+		}
 		owner = waits_owner(thread->process->waits, &thread->wait.what);
 		if (owner_is_thread(owner))
 			rings->next[i] = threads_index(threads, owner->tid);
@@ -277,6 +302,7 @@ deadlocks_last(struct deadlocks *deadlocks)
 	/* Two of the searches made here have to find a ring: searches of earlier ticks do not
 	 * count. */
 	deadlocks->seen_count = 0;
+	deadlocks->ended = true;
 	search_last(deadlocks);
 	/* A lock holder that is awake probably does not wait for a lock. Because of such holders
 	 * only one further search is made. */

@@ -3,6 +3,7 @@
 #ifndef WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_WAITS_DEADLOCK_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,7 @@ struct ring_thread {
 /* Deadlocks among the threads of all processes. */
 struct deadlocks {
 	struct run *run; /* borrowed */
+	bool ended;      /* the last tick was made: processes that wait for each other count */
 
 	uint64_t next_ns; /* the next search is not before tick.time_ns reaches this moment */
 	/* The threads of all rings that the last search found, in ascending order of their ids;
@@ -40,8 +42,8 @@ struct deadlocks {
 void deadlocks_tick(struct deadlocks *deadlocks);
 /* At the end of the run, searches for deadlocks up to 5 times, 20 ms apart, until all rings are
  * certain: two successive searches found them, as in deadlocks_tick. Makes at least two searches if
- * a lock holder may be about to wait for an interpreter's lock. Adds the certain rings to the
- * profile. */
+ * a lock holder may be about to wait for an interpreter's lock. Also finds rings of processes that
+ * wait for each other (peers_find_sole). Adds the certain rings to the profile. */
 void deadlocks_last(struct deadlocks *deadlocks);
 
 #endif

@@ -25,7 +25,8 @@ waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t sa
 {
 	const struct thread_wait *wait = &thread->wait;
 
-	if (wait->id == 0 || !wait_kind_is_blamed(wait->what.kind))
+	if (wait->id == 0 ||
+	    (!wait_kind_is_blamed(wait->what.kind) && !wait_may_have_peer(&wait->what)))
 		return;
 	waits->blamed = xgrow(waits->blamed, &waits->blamed_capacity, waits->blamed_count + 1,
 			      sizeof(*waits->blamed));

@@ -6,6 +6,7 @@
 #ifndef WALLSAMPLE_SAMPLER_WAITS_SHARED_WAITS_INTERNAL_H
 #define WALLSAMPLE_SAMPLER_WAITS_SHARED_WAITS_INTERNAL_H
 
+#include "sampler/waits/peers_internal.h"
 #include "wallsample/base/table.h"
 #include "wallsample/process/process.h"
 #include "wallsample/process/shared_memory.h"
@@ -30,6 +31,7 @@ struct shared_waits {
 	/* earliest moment of the next waits_describe, CLOCK_MONOTONIC */
 	uint64_t describe_ns;
 	size_t describe_turn;             /* index of the process that is next then */
+	struct peers peers;               /* released by waits_release_common */
 	struct server_programs *programs; /* owned; NULL: none was sought yet */
 	struct shared_names *names; /* owned; NULL: no object in shared memory was named yet */
 	/* (process id, hash of an object in shared memory) -> second of CLOCK_MONOTONIC up to which

@@ -154,6 +154,7 @@ void
 waits_free(struct waits *waits)
 {
 	descriptors_free(waits->descriptors);
+	peer_ends_release(&waits->peers);
 	shared_memory_free(waits->memory);
 	table_release(&waits->known);
 	table_release(&waits->words);
@@ -170,6 +171,7 @@ void
 waits_release_common(struct run *run)
 {
 	crowds_release(&run->crowds);
+	peers_release(&run->shared.peers);
 	shared_waits_release(&run->shared);
 	file_locks_release(&run->file_locks);
 }
@@ -277,6 +279,8 @@ waits_try_again(struct waits *waits, struct sampled_thread *thread)
 void
 waits_tick(struct waits *waits)
 {
+	waits_forget_owners(waits);
+	peers_blame(waits);
 	waits_blame_holders(waits);
 	forget_words(waits);
 }
@@ -319,6 +323,8 @@ waits_describe(struct run *run, bool all)
 	for (size_t i = 0; i < processes->count && now < until; i++) {
 		shared->describe_turn = (shared->describe_turn + 1) % processes->count;
 		now = describe_some(processes->item[shared->describe_turn]->waits, all, &until);
+		if (!all)
+			now = peers_search(processes->item[shared->describe_turn]->waits, until);
 	}
 	shared->describe_ns = now + (now - began) * DESCRIBE_SHARE;
 }

@@ -14,6 +14,10 @@
 #define OBJECTS_MOST 16384
 #define ONE_OF_MANY "[one of many]"
 
+/* Most bytes that are read of a list of children; those behind are not counted. */
+#define CHILDREN_SIZE ((size_t)4096)
+#define CHILDREN_UNKNOWN SIZE_MAX
+
 #define WCHAN_SIZE 124 /* longest text that is read from /proc/PID/wchan, in bytes */
 /* Characters of the names of kernel functions in /proc/PID/wchan. */
 #define WCHAN_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
@@ -123,21 +127,60 @@ frame_of_thread(struct waits *waits, const struct wait *wait)
 	return frame_of_text(waits, name);
 }
 
-/* Returns a frame such as "process 12 (sleep)" for the child that is waited for; FRAME_NONE if the
- * call names no child. */
+/* Returns the number of children of the thread, and stores the first one in *child: 0, and
+ * CHILDREN_UNKNOWN, if they cannot be read (proc_pid_children(5) needs CONFIG_PROC_CHILDREN). A
+ * child that begins or ends meanwhile may be missed. */
+static size_t
+count_children(const struct sampled_thread *thread, pid_t *child)
+{
+	size_t count = 0;
+	uint64_t pid;
+	char name[40];
+	const char *at;
+	char *list;
+
+	*child = 0;
+	snprintf(name, sizeof(name), "%d/children", (int)thread->watch.tid);
+	list = file_read_text(thread->process->process->taskfd, name, CHILDREN_SIZE, NULL);
+	if (list == NULL)
+		return CHILDREN_UNKNOWN;
+	at = list;
+	while (parse_u64(&at, 10, &pid) && pid > 0 && pid <= INT_MAX) {
+		if (count++ == 0)
+			*child = (pid_t)pid;
+		at += *at == ' ';
+	}
+	free(list);
+	return count;
+}
+
+/*
+ * Returns a frame such as "sleep (12)" for the child that is waited for, or "any of 3 children";
+ * FRAME_NONE if it is not known. Sets wait->child_pid if it is one process. Of a thread that waits
+ * for any child, children that other threads have started are not counted.
+ */
 static uint32_t
-frame_of_child(struct waits *waits, pid_t child)
+frame_of_child(struct waits *waits, const struct sampled_thread *thread, struct wait *wait)
 {
 	struct process *process;
 	char name[ARRAY_SIZE(process->comm) + 40];
-	int length;
+	size_t count = 1;
+	pid_t child = wait->child;
 
-	if (child <= 0)
+	if (child <= 0 || !waits->process->own_namespace)
+		count = wait->fd < 0 ? count_children(thread, &child) : CHILDREN_UNKNOWN;
+	if (count == CHILDREN_UNKNOWN || count == 0)
 		return FRAME_NONE;
-	length = snprintf(name, sizeof(name), "process %jd", (intmax_t)child);
-	if (waits->process->own_namespace && process_open(child, &process, NULL) == 0) {
-		snprintf(name + length, sizeof(name) - (size_t)length, " (%s)", process->comm);
+	if (count > 1) {
+		snprintf(name, sizeof(name), "any of %zu children", count);
+		return wait->child == -1 ? frame_of_text(waits, name) : FRAME_NONE;
+	}
+	if (process_open(child, &process, NULL) == 0) {
+		snprintf(name, sizeof(name), "%s (%jd)", process->comm, (intmax_t)child);
 		process_free(process);
+		wait->child_pid = child;
+	} else {
+		snprintf(name, sizeof(name), "process %jd", (intmax_t)child);
 	}
 	return frame_of_text(waits, name);
 }
@@ -244,7 +287,7 @@ frame_of_runtime(struct waits *waits, const struct wait *wait)
 }
 
 uint32_t
-waits_descriptor(struct waits *waits, struct wait *wait)
+waits_descriptor(struct waits *waits, const struct sampled_thread *thread, struct wait *wait)
 {
 	const char *id;
 	const enum descriptor_kind kind = descriptor_look(waits->descriptors, wait->fd, &id);
@@ -252,6 +295,9 @@ waits_descriptor(struct waits *waits, struct wait *wait)
 	if (kind == DESCRIPTOR_GONE)
 		return FRAME_NONE;
 	wait->kind = wait_kind_of_descriptor(wait, kind);
+	if (thread != NULL && (kind == DESCRIPTOR_PIPE || kind == DESCRIPTOR_SOCKET) &&
+	    wait->kind != WAIT_ACCEPT)
+		peers_note(waits, thread, wait, id);
 	return frame_of_descriptor(waits, wait, id);
 }
 
@@ -285,7 +331,7 @@ waits_object(struct waits *waits, const struct sampled_thread *thread, const str
 	    (wait->kind == WAIT_OTHER && call->state == RUN_UNINTERRUPTIBLE))
 		return frame_of_kernel(waits, thread, call->number);
 	if (wait->kind == WAIT_CHILD)
-		return frame_of_child(waits, wait->child);
+		return frame_of_child(waits, thread, wait);
 	if (wait->kind == WAIT_GIL)
 		return frame_of_runtime(waits, wait);
 	if (wait->kind == WAIT_FILE_LOCK)
@@ -298,5 +344,5 @@ waits_object(struct waits *waits, const struct sampled_thread *thread, const str
 		frame = frame_of_path(waits, wait->path);
 	if (frame != FRAME_NONE || wait->fd < 0)
 		return frame;
-	return waits_descriptor(waits, wait);
+	return waits_descriptor(waits, thread, wait);
 }

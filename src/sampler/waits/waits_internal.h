@@ -71,7 +71,8 @@ struct waits {
 	bool ipc_read;                /* ipc_namespace is set */
 	uint64_t ipc_namespace;       /* system_v_namespace of the process */
 	struct descriptors *descriptors;
-	struct object *object; /* descriptors that waits_describe has to name */
+	struct peer_ends peers; /* other ends of its pipes and connections */
+	struct object *object;  /* descriptors that waits_describe has to name */
 	size_t object_count, object_capacity;
 	/* Set of the objects that have a frame of their own. Keys: (address, WAIT_LOCK) for an
 	 * object in memory, (hash of the name, WAIT_KIND_COUNT) for any other object. */
@@ -99,8 +100,10 @@ uint64_t waits_word(const struct syscall_info *info);
  */
 uint32_t waits_object(struct waits *waits, const struct sampled_thread *thread,
 		      const struct wait_call *call, struct wait *wait);
-/* Returns the frame that names wait->fd; FRAME_NONE: it is closed. Refines the kind DESCRIPTOR. */
-uint32_t waits_descriptor(struct waits *waits, struct wait *wait);
+/* Returns the frame that names wait->fd; FRAME_NONE: it is closed. Refines the kind DESCRIPTOR.
+ * `thread`: the waiting thread, or NULL. */
+uint32_t waits_descriptor(struct waits *waits, const struct sampled_thread *thread,
+			  struct wait *wait);
 /* Records that the thread was observed in this system call: the futex word for which it waits. */
 void waits_enter(struct waits *waits, struct sampled_thread *thread,
 		 const struct syscall_info *info);
@@ -113,7 +116,7 @@ void waits_classify(struct waits *waits, struct sampled_thread *thread, enum run
  * or a lock of unknown kind, was recognised. */
 void waits_try_again(struct waits *waits, struct sampled_thread *thread);
 /* Stores this time of the thread's wait; waits_tick will attribute it to the holder of the object.
- * No effect on waits whose object has no owner. */
+ * No effect on waits whose object has no owner, unless they may be for another process. */
 void waits_blame(struct waits *waits, const struct sampled_thread *thread, int64_t samples,
 		 int64_t ns);
 /* Attributes time of a sleep that has ended to the holder that was read last during the sleep,
@@ -127,11 +130,10 @@ bool waits_has_few_holders(const struct waits *waits);
  * until waits_forget_owners is called. */
 const struct wait_owner *waits_owner(struct waits *waits, const struct wait *wait);
 void waits_forget_owners(struct waits *waits);
-/* Reads the holders of the locks again, and attributes to them the time that waits_blame has
- * stored. */
+/* Reads the holders of the locks again, and attributes stored time of waits_blame to them. */
 void waits_blame_holders(struct waits *waits);
-/* Attributes the time of waiters at this tick to lock holders. To be called when all threads of the
- * tick are observed. */
+/* Attributes the time of waiters at this tick to lock holders and awaited processes, and empties
+ * `blamed`. To be called when all threads of the tick are observed. */
 void waits_tick(struct waits *waits);
 /* Gives frames of descriptors of all processes readable names. With `all`: as many as half a second
  * allows. Otherwise for a millisecond beyond the first one, and none before shared->describe_ns.
