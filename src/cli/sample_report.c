@@ -24,11 +24,11 @@ add_one(const struct process *process, struct strbuf *out)
 		strbuf_add_format(out, " of user %s", user_name(uid, name));
 }
 
-/* Adds "3 processes (nginx 812, 813, php-fpm 900)". */
+/* Adds "3 processes (nginx 812, 813, php-fpm 900)", "1 process (container 4f1b1c0e2d3a)". */
 static void
 add_several(const struct target *target, struct strbuf *out)
 {
-	strbuf_add_format(out, "%zu processes ", target->count);
+	strbuf_add_format(out, "%zu process%s ", target->count, target->count == 1 ? "" : "es");
 	if (target->set != NULL) {
 		strbuf_add_text(out, "(");
 		process_set_describe(target->set, out);

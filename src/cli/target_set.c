@@ -84,6 +84,7 @@ target_open_set(struct target *target, const struct options *options, const stru
 	const struct process_set_config config = {
 		.pids = pid,
 		.pid_count = target->count,
+		.command = target->is_command ? options->command[0] : NULL,
 		.names = { &options->name, options->all ? 1 : 0 },
 		.cgroups = { options->cgroups.text, options->cgroups.count },
 		.containers = { options->containers.text, options->containers.count },

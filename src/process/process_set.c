@@ -66,6 +66,14 @@ set_add_all_given(struct process_set *set, const struct process_set_config *conf
 	set->given_pids = xcalloc(config->pid_count + 1, sizeof(*set->given_pids));
 	for (size_t i = 0; i < config->pid_count && rc == 0; i++)
 		rc = set_add_given(set, config->pids[i], now_ns, err);
+	if (config->command != NULL && set->given_count > 0) {
+		const char *slash = strrchr(config->command, '/');
+		struct strbuf name = STRBUF_INIT;
+
+		strbuf_add_escaped(&name, slash != NULL ? slash + 1 : config->command);
+		free(set->given[0]);
+		set->given[0] = name.data;
+	}
 	return rc;
 }
 

@@ -57,4 +57,8 @@ expect_in "$err" 'experiments are made with one process'
 run -q --children -f json -o "$dir/x.json" -- sh -c 'sleep 0.3 & sleep 0.3 & wait; exit 7'
 expect_status 0
 [ "$(grep -c '"name":"sleep","command_line"' "$dir/x.json")" -ge 2 ] || complain "the children are not there"
+# Before the command is executed its process has the name of wallsample.
+run --children -f folded -o "$dir/x.folded" -- /bin/sh -c 'sleep 0.2; exit 0'
+expect_err 'sampling 1 process (sh ('
+expect_err ' and its descendants)'
 finish

@@ -69,6 +69,8 @@ struct process_set_texts {
 struct process_set_config {
 	const pid_t *pids; /* ids of processes, each of which must exist */
 	size_t pid_count;
+	/* path of the program that the first of them will execute; NULL: it executes one already */
+	const char *command;
 	struct process_set_texts names; /* globs (fnmatch(3)): all processes with such names */
 	/*
 	 * Control groups, with the groups below them. A path of /proc/PID/cgroup, such as
