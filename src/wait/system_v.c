@@ -70,8 +70,8 @@ system_v_namespace(const struct process *process)
 static bool
 read_key(const struct wait *wait, key_t *key)
 {
-	struct msqid_ds queue;
-	struct semid_ds set;
+	struct msqid_ds queue = { .msg_qnum = 0 };
+	struct semid_ds set = { .sem_nsems = 0 };
 
 	if (wait->kind == WAIT_SYSTEM_SEMAPHORE) {
 		if (semctl(wait->system_id, 0, IPC_STAT, (union semun){ .set = &set }) < 0)

@@ -74,6 +74,13 @@ peers_find_end(struct waits *waits, uint64_t end)
 									 NULL;
 }
 
+static bool
+is_same_peer(const struct peer *a, const struct peer *b)
+{
+	return a->end == b->end && a->count == b->count && a->own == b->own &&
+	       a->whole == b->whole && memcmp(a->pid, b->pid, a->count * sizeof(a->pid[0])) == 0;
+}
+
 static void
 search_end(struct waits *waits, struct peer_end *end)
 {
@@ -82,7 +89,7 @@ search_end(struct waits *waits, struct peer_end *end)
 
 	if (!peer_find(waits->descriptors, end->fd, end->id, &found))
 		found = end->peer; /* closed meanwhile: the last result remains */
-	same = memcmp(&found, &end->peer, sizeof(found)) == 0 && end->next_ns != 0;
+	same = is_same_peer(&found, &end->peer) && end->next_ns != 0;
 	end->pause_ns = !same                         ? PAUSE_NS :
 			end->pause_ns < PAUSE_MOST_NS ? end->pause_ns * 2 :
 							PAUSE_MOST_NS;
