@@ -178,6 +178,7 @@ next_process(void *context, uint64_t now_ns, struct sampler_process *out)
 
 	if (member == NULL)
 		return false;
+	record_protect(run, member->process);
 	privacy_hide_words(run->request.options, member->process);
 	target_open_code(member, run->source.modules, run->epochs, &run->request.log);
 	*out = sampler_process_of(member, created);

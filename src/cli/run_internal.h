@@ -186,6 +186,8 @@ int record_check_words(struct run *run, struct error *err);
 int record_check_name(const char *pattern, struct error *err);
 /* Creates the recording. The source must have its profile and modules; it may lack the process. */
 int record_begin(struct run *run, struct error *err);
+/* Lets only the owner read the outputs from now on if a process that comes is another user's. */
+void record_protect(struct run *run, const struct process *process);
 /* Writes new samples to the recording if that is due. `held` is as in sampler_hooks.on_tick. */
 void record_tick(struct run *run, bool held);
 /* Writes new samples to the recording, and prints the size of the file. */

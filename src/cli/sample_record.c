@@ -115,6 +115,19 @@ commit(struct run *run)
 }
 
 void
+record_protect(struct run *run, const struct process *process)
+{
+	uid_t uid;
+
+	/* The user of a process that has ended is not known; most are those of the others. */
+	if (!process_read_uid(process, &uid) || user_is_own(uid))
+		return;
+	run->is_private = run->request.output.is_private = true;
+	if (run->recorder != NULL)
+		recorder_make_private(run->recorder);
+}
+
+void
 record_tick(struct run *run, bool held)
 {
 	if (run->recorder == NULL || run->record_error.kind != ERROR_NONE)

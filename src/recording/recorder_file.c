@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recording/recorder_internal.h"
@@ -87,6 +88,31 @@ create_temporary(struct recorder *recorder, char *name, size_t size)
 			return recorder->fd;
 	}
 	return -1;
+}
+
+void
+recorder_make_private(struct recorder *recorder)
+{
+	struct stat info;
+	struct strbuf log;
+	int fd;
+
+	if (recorder->base == NULL || recorder->config.is_private)
+		return;
+	recorder->config.is_private = true;
+	(void)fchmod(recorder->fd, 0600);
+	/* A log that is created later gets the mode of the file (place_vfs.c). */
+	strbuf_init(&log);
+	strbuf_add_format(&log, "%s%s", recorder->base, RECORDING_LOG);
+	fd = openat(recorder->config.dirfd, log.data,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	strbuf_release(&log);
+	if (fd < 0)
+		return;
+	/* Another link may be the name of another file of this user. */
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1)
+		(void)fchmod(fd, 0600);
+	close(fd);
 }
 
 /* Files that a killed writer may have left beside a recording. */

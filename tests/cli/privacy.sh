@@ -56,6 +56,25 @@ run -q -p "$other" -d 100ms -o "$dir/other.txt"
 expect_mode 600 "$dir/other.txt"
 run record -q -p "$other" -d 100ms -o "$dir/other.wsdb"
 expect_mode 600 "$dir/other.wsdb"
+# Such a process comes during the run: each sleep is one. The log of a recording is beside it until
+# the end.
+forks='while sleep 0.1; do :; done'
+as_other="exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c \"$forks\""
+run -q --children -d 2s -o "$dir/child.txt" -- \
+	sh -c "sh -c '$as_other' & echo \$! >'$dir/pid'; wait"
+kill "$(cat "$dir/pid")"
+expect_mode 600 "$dir/child.txt"
+run record -q --children -o "$dir/child.wsdb" -- sh -c "sh -c '$as_other' &
+	i=0
+	while [ \$((i += 1)) -le 300 ] && [ \$(stat -c %a '$dir/child.wsdb') != 600 ]; do
+		sleep 0.1
+	done
+	stat -c %a '$dir/child.wsdb-wal'
+	kill \$!"
+expect_mode 600 "$dir/child.wsdb"
+expect_in "$out" 600
+run -q --children -o "$dir/own.txt" -- sh -c 'sleep 0.1; :'
+expect_mode 644 "$dir/own.txt"
 SUDO_UID=65534
 export SUDO_UID
 run -q -p "$other" -d 100ms -o "$dir/sudo.txt"

@@ -70,6 +70,10 @@ struct recorder;
 int recorder_create(const struct recording_config *config, struct profile *profile,
 		    struct recorder **out, struct error *err);
 
+/* Lets only the owner of the file read it from now on, as config.is_private. A program that has
+ * opened the file before may still read it. */
+void recorder_make_private(struct recorder *recorder);
+
 /* Sets the sampled process, which is borrowed, before the first commit. */
 void recorder_set_process(struct recorder *recorder, const struct process *process);
 
