@@ -97,6 +97,16 @@ was_sampled(const struct run *run, pid_t pid)
 	return false;
 }
 
+/* Returns the CPU time that a process which has ended adds to that of the children of a process
+ * that is or was sampled. */
+static uint64_t
+process_waited_for(const struct sampled_process *process)
+{
+	if (!was_sampled(process->run, process->parent))
+		return 0;
+	return process->cpu.last_ns + process->children.last_ns;
+}
+
 static void
 process_free_all(struct sampled_process *process)
 {
@@ -124,8 +134,7 @@ processes_remove_gone(struct run *run)
 		describe_one(item, list->ended_runtimes, list->ended_unread);
 		process_work_add(item, &list->ended_work);
 		list->ended_children_ns += item->children.last_ns - item->children.began_ns;
-		if (was_sampled(run, item->parent))
-			list->ended_sampled_ns += item->cpu.last_ns + item->children.last_ns;
+		list->ended_sampled_ns += process_waited_for(item);
 		list->ended_cpu_ns += item->cpu.last_ns - item->cpu.began_ns;
 		if (run->tracer != NULL)
 			tracer_remove_process(run->tracer, process->pid);
@@ -177,7 +186,7 @@ process_end(struct sampled_process *process)
 {
 	(void)process_cpu(process);
 	process_read_children(process);
-	process->gone = true;
+	process->gone = process->ended = true;
 }
 
 uint64_t
@@ -222,15 +231,18 @@ uint64_t
 processes_unsampled_ns(struct process_list *processes)
 {
 	uint64_t waited_ns = processes->ended_children_ns;
+	uint64_t sampled_ns = processes->ended_sampled_ns;
 
 	for (size_t i = 0; i < processes->count; i++) {
 		struct sampled_process *process = processes->item[i];
 
 		process_read_children(process);
 		waited_ns += process->children.last_ns - process->children.began_ns;
+		/* Processes that end together, as a command with its last child, stay. */
+		if (process->ended)
+			sampled_ns += process_waited_for(process);
 	}
-	return waited_ns > processes->ended_sampled_ns ? waited_ns - processes->ended_sampled_ns :
-							 0;
+	return waited_ns > sampled_ns ? waited_ns - sampled_ns : 0;
 }
 
 void

@@ -68,6 +68,7 @@ struct sampled_process {
 	uint32_t read_tick;  /* last tick that has read it (tick_read_processes); 0: none */
 	bool relist;         /* the next listing of threads lists its threads again */
 	bool gone;           /* it has exited; the next listing of threads removes it */
+	bool ended;          /* it has exited; also when `gone` is reset for the last tick */
 	struct cpu_time cpu; /* that of the process */
 	/* CPU time of ended children for which the process has waited; began_ns as above. */
 	struct cpu_time children;

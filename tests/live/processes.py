@@ -165,13 +165,15 @@ def test_many(folder):
     print(f"{len(recording.cpu) - 1} of 1000 children have samples")
 
 
-def test_command(folder):
+def test_command(folder, count, ms):
     """A command that ends at once when its last child has ended: nobody can read its counters
-    afterwards, and wallsample has to count what it has waited for."""
+    afterwards, and wallsample has to count what it has waited for. The last child ends between the
+    same two ticks, and counts once."""
     path = os.path.join(folder, "command.wsdb")
     truth = os.path.join(folder, "truth")
-    program = ("import sys; sys.path.insert(0, sys.argv[1]); sys.stdin = []; import family; "
-               "open(sys.argv[2], 'w').write(str(family.many(40, 10)))")
+    program = ("import os, sys; sys.path.insert(0, sys.argv[1]); sys.stdin = []; import family; "
+               "truth = open(sys.argv[2], 'w'); "
+               f"truth.write(str(family.many({count}, {ms}))); truth.flush(); os._exit(0)")
     status = subprocess.run(
         [WALLSAMPLE, "record", "-o", path, "--children", "--", sys.executable, "-c", program,
          f"{SOURCE}/tests/live/targets", truth], stderr=subprocess.PIPE, text=True)
@@ -190,7 +192,8 @@ def main():
         test_given(folder)
         test_children(folder)
         test_many(folder)
-        test_command(folder)
+        test_command(folder, 40, 10)
+        test_command(folder, 1, 400)
     sys.exit(1 if failed else 0)
 
 
