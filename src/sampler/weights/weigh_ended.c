@@ -32,7 +32,7 @@ weigh_process(struct calibration *calibration, struct sampled_process *process, 
 
 	weights->unknown_ns += (int64_t)(cpu_ns - weights->cpu_ns) - weights->known_ns;
 	/* The counters of the threads were read later than that of a process that has exited. */
-	if (process->gone && weights->unknown_ns < 0) {
+	if (process->ended && weights->unknown_ns < 0) {
 		process->cpu.last_ns += (uint64_t)-weights->unknown_ns;
 		weights->unknown_ns = 0;
 	}
@@ -85,7 +85,7 @@ weigh_ended(struct calibration *calibration, bool last)
 		struct sampled_process *process = run->processes.item[i];
 
 		/* The counters of a process that has ended lag behind nothing. */
-		weigh_process(calibration, process, process->gone ? 0 : behind);
+		weigh_process(calibration, process, process->ended ? 0 : behind);
 	}
 	if (last && run->context.next_process != NULL && run->context.selected == NULL)
 		weigh_unsampled(calibration);
