@@ -7,6 +7,7 @@ libwallsample_a_SOURCES += \
 	include/wallsample/analysis/gil_table.h \
 	include/wallsample/analysis/green_table.h \
 	include/wallsample/analysis/process_table.h \
+	include/wallsample/analysis/process_choice.h \
 	include/wallsample/analysis/process_title.h \
 	include/wallsample/analysis/margin.h \
 	include/wallsample/analysis/own_code.h \
@@ -46,6 +47,7 @@ libwallsample_a_SOURCES += \
 	src/analysis/view/view_green.c \
 	src/analysis/view/view_internal.h \
 	src/analysis/view/view_names.c \
+	src/analysis/view/process_choice.c \
 	src/analysis/view/process_title.c \
 	src/analysis/view/view_paths.c \
 	src/analysis/view/view_threads.c \

@@ -39,6 +39,7 @@ comparison_load(struct comparison *comparison, enum diff_side side, int *status,
 	const struct options *options = request->options;
 	struct loaded *loaded = &comparison->loaded[side];
 	struct strbuf why = STRBUF_INIT;
+	struct error none;
 	int rc = loaded_init(loaded, request, &options->files.text[side], 1, err);
 
 	if (rc != 0)
@@ -50,13 +51,16 @@ comparison_load(struct comparison *comparison, enum diff_side side, int *status,
 		log_say(&request->log, LOG_NORMAL, "%s: %s",
 			side == DIFF_BEFORE ? "before" : "after", why.data);
 	}
+	rc = source_check_processes(request, &loaded->source, NULL, &none);
+	if (rc != 0)
+		error_set(err, none.kind, "%s: %s", options->files.text[side], none.text);
 	if (loaded->source.stats.calibrated)
 		profile_calibrate_parallelism(loaded->source.profile);
 	comparison->view[side] = view_create(loaded->source.profile, loaded->source.symbols,
 					     &options->filter,
 					     options->lines ? VIEW_BY_LINE : options->by);
 	strbuf_release(&why);
-	return 0;
+	return rc;
 }
 
 static int

@@ -95,6 +95,9 @@ print_cost(const struct recording_info *info, const struct run_stats *stats)
 		print_text("Failed", "none");
 	if (report_add_excluded(&stats->excluded, &excluded))
 		print_text("Excluded", excluded.data);
+	strbuf_clear(&excluded);
+	if (report_add_excluded_processes(&stats->excluded_processes, &excluded))
+		print_text("Excluded", excluded.data);
 	strbuf_release(&excluded);
 	if (stats->running > 0)
 		printf("%-*s%llu of %llu samples of running threads\n", LABEL_WIDTH, "Exact",

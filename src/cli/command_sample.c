@@ -140,100 +140,6 @@ run_prepare(struct run *run, struct error *err)
 	return 0;
 }
 
-static bool
-thread_is_selected(void *context, pid_t tid, const char *name)
-{
-	const struct run *run = context;
-
-	return filter_thread(&run->request.options->filter, tid, name);
-}
-
-static bool
-thread_is_excluded(void *context, pid_t tid, const char *name)
-{
-	const struct run *run = context;
-
-	(void)tid;
-	return filter_excludes_thread(&run->request.options->filter, name);
-}
-
-static struct sampler_process
-sampler_process_of(const struct target_member *member, bool created)
-{
-	return (struct sampler_process){
-		.process = member->process,
-		.maps = member->maps,
-		.jit = member->jit,
-		.jit_objects = member->jit_objects,
-		.is_new = created,
-	};
-}
-
-static bool
-next_process(void *context, uint64_t now_ns, struct sampler_process *out)
-{
-	struct run *run = context;
-	bool created;
-	struct target_member *member = target_next(&run->target, now_ns, &created);
-
-	if (member == NULL)
-		return false;
-	record_protect(run, member->process);
-	privacy_hide_words(run->request.options, member->process);
-	target_open_code(member, run->source.modules, run->epochs, &run->request.log);
-	*out = sampler_process_of(member, created);
-	return true;
-}
-
-static bool
-may_grow(void *context)
-{
-	const struct run *run = context;
-
-	return target_may_grow(&run->target);
-}
-
-static void
-process_ended(void *context, const struct process *process)
-{
-	struct run *run = context;
-
-	target_close(&run->target, process);
-}
-
-int
-run_create_sampler(struct run *run, const struct sampler_config *config, struct profile *profile,
-		   const struct sampler_control *control, struct error *err)
-{
-	const struct filter *filter = &run->request.options->filter;
-	const struct target *target = &run->target;
-	struct sampler_process *process = xcalloc(target->count, sizeof(*process));
-	const struct sampler_context context = {
-		.process = process,
-		.process_count = target->count,
-		.next_process = target->set != NULL ? next_process : NULL,
-		.may_grow = may_grow,
-		.process_ended = process_ended,
-		.process_context = run,
-		.profile = profile,
-		.log = &run->request.log,
-		.async = run->source.async,
-		.load = supervisor_load(),
-		.control = control,
-		.selected = filter_selects_threads(filter) ? thread_is_selected : NULL,
-		.excluded = filter->exclude_thread.count > 0 ? thread_is_excluded : NULL,
-		.selected_context = run,
-	};
-	int rc;
-
-	for (size_t i = 0; i < target->count; i++)
-		process[i] = sampler_process_of(target->member[i], false);
-	signals_defer_suspend(true);
-	rc = sampler_create(config, &context, &run->sampler, err);
-	free(process);
-	return rc;
-}
-
 /*
  * Called before a line of the log is written. Writing may block, so the sampler releases the
  * threads that it holds.
@@ -369,6 +275,7 @@ on_snapshot(void *context)
 	}
 	/* An error does not end the run: a later snapshot may succeed. */
 	run->source.stats = *sampler_stats(run->sampler);
+	run_read_excluded(run);
 	if (sample_write(run, true, &err) != 0)
 		say_error(&err);
 }
@@ -434,6 +341,7 @@ sample_run(struct run *run)
 	target_begin_set(&run->target);
 	run->source.end = sampler_run(run->sampler, &hooks);
 	*stats = *sampler_stats(run->sampler);
+	run_read_excluded(run);
 	/* If there was no tracer (--nonblocking), nothing has reaped the command yet. */
 	if (run->target.is_command && !stats->child_exited && run->source.end == RUN_END_EXITED)
 		stats->child_exited = target_reap(&run->target, &stats->child_status);
@@ -452,6 +360,9 @@ sample(struct run *run, int *status, struct error *err)
 
 	if (rc == 0)
 		rc = sample_create(run, err);
+	/* No other process can come, and the names do not change soon. */
+	if (rc == 0 && !run->records && !run->target.is_command && !target_may_grow(&run->target))
+		rc = source_check_processes(&run->request, &run->source, NULL, err);
 	if (rc != 0)
 		return rc;
 	sample_run(run);

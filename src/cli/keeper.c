@@ -23,6 +23,7 @@ keeper_renew(struct run *run, bool held, int (*report)(void *context), void *con
 	} else {
 		run->source.stats = *sampler_stats(run->sampler);
 		sampler_pause(run->sampler);
+		run_read_excluded(run);
 		supervisor_keep(report, context);
 		sampler_resume(run->sampler);
 		run->keep_every_ns *= 2;

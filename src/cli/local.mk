@@ -39,6 +39,7 @@ libwallsample_a_SOURCES += \
 	src/cli/rights.c \
 	src/cli/rights_internal.h \
 	src/cli/run_internal.h \
+	src/cli/run_sampler.c \
 	src/cli/sample_part.c \
 	src/cli/sample_record.c \
 	src/cli/sample_report.c \

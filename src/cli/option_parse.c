@@ -421,6 +421,8 @@ options_release(struct options *options)
 	free(options->containers.text);
 	free(options->progress.text);
 	free(options->filter.exclude_thread.text);
+	free(options->filter.process.text);
+	free(options->filter.exclude_process.text);
 	free(options->pids.id);
 	free(options->filter.tids.id);
 	free(options->filter.green.id);

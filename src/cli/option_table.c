@@ -153,6 +153,16 @@ const struct option_row option_table[] = {
 	{ .name = "exclude", .commands = FOR_STACKS, .letter = 'X', .argument = "REGEX",
 	  OPT_REGEX(filter.exclude), .selects = SELECTS_SAMPLES,
 	  .help = "only stacks without a function that matches this regular expression" },
+	{ .name = "process", .commands = FOR_STACKS, .argument = "LIST", OPT_TEXTS(filter.process),
+	  .selects = SELECTS_SAMPLES, .no_core = "a core file has one process",
+	  .help = "only these of the sampled processes: ids, or patterns of names or titles, "
+		  "separated by commas; may be given several times" },
+	{ .name = "exclude-process", .commands = FOR_OUTPUT, .argument = "GLOB",
+	  OPT_TEXTS(filter.exclude_process), .selects = SELECTS_THREADS,
+	  .no_core = "a core file has one process",
+	  .help = "no processes whose name matches one of these patterns, separated by commas; "
+		  "when sampling, they are left alone, also those that start later, and only "
+		  "their number and CPU time are read; may be given several times" },
 	{ .name = "tid", .commands = FOR_THREADS, .argument = "LIST", OPT_TIDS(filter.tids),
 	  .min = 1, .max = PROCESS_ID_LIMIT, .selects = SELECTS_THREADS,
 	  .help = "only these threads: ids, separated by commas" },

@@ -63,6 +63,10 @@ struct part {
 	struct strbuf text; /* describes the part; empty if the part is all the time */
 };
 
+/* Returns 0 unless --process and --exclude-process leave none of the processes, of the whole source
+ * or, if it is not NULL, of the part. The error names those that there are. */
+int source_check_processes(const struct request *request, const struct source *source,
+			   const struct part *part, struct error *err);
 /* True if a pager may show a report: not of a run that continues, and not while a started command,
  * which Ctrl-C in the pager would interrupt, has not ended. */
 bool source_may_page(const struct options *options, bool ended, bool snapshot);
@@ -125,15 +129,15 @@ struct run {
 
 void run_init(struct run *run, const struct options *options);
 void run_release(struct run *run);
-/*
- * Finds and opens the target, installs the signal handlers, opens the output, starts the command if
- * the target is one, opens the mappings of the target and the sources of names for them.
- */
+/* Finds and opens the target, installs the signal handlers, opens the output, starts the command if
+ * the target is one, opens the mappings of the target and the sources of names for them. */
 int run_prepare(struct run *run, struct error *err);
 /* Creates the sampler of the run for the threads that the options select. `control` may be NULL. */
 int run_create_sampler(struct run *run, const struct sampler_config *config,
 		       struct profile *profile, const struct sampler_control *control,
 		       struct error *err);
+/* Reads source.stats.excluded_processes from /proc: no thread of the target may be stopped. */
+void run_read_excluded(struct run *run);
 /* Makes the log release the threads that the sampler holds, before each line that it writes. */
 void run_watch_log(struct run *run);
 /* Releases the threads that are still stopped, frees the sampler and erases the status line. */

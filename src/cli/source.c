@@ -9,6 +9,7 @@
 #include "cli/again_internal.h"
 #include "cli/names_advice_internal.h"
 #include "cli/run_internal.h"
+#include "wallsample/analysis/process_choice.h"
 #include "wallsample/report/quantity.h"
 
 /*
@@ -266,6 +267,23 @@ profile_of_part(const struct source *source, const struct part *part)
 }
 
 int
+source_check_processes(const struct request *request, const struct source *source,
+		       const struct part *part, struct error *err)
+{
+	const struct profile *profile = part != NULL && part->profile != NULL ? part->profile :
+										source->profile;
+	struct error why;
+
+	if (process_choice_check(profile, &request->options->filter, &why) == 0)
+		return 0;
+	return error_set(err, why.kind, "%s; %s",
+			 request->options->filter.process.count > 0 ?
+				 "--process selects no process" :
+				 "--exclude-process leaves no process",
+			 why.text);
+}
+
+int
 source_write(const struct request *request, const struct source *source, const struct part *part,
 	     bool snapshot, struct error *err)
 {
@@ -304,8 +322,10 @@ source_write(const struct request *request, const struct source *source, const s
 	struct writing writing = { request->exporter, &input, options->verb->bit == FOR_DUMP };
 	struct views views;
 	struct again again;
-	int rc;
+	int rc = source_check_processes(request, source, part, err);
 
+	if (rc != 0)
+		return rc;
 	views_make(request, source, profile_of_part(source, part), &views);
 	input.view = views.view;
 	input.functions = views.functions;

@@ -7,6 +7,14 @@
 #include "cli/target_internal.h"
 #include "wallsample/process/find.h"
 
+/* True if several processes may be sampled. */
+static bool
+may_be_several(const struct options *options)
+{
+	return options->pids.count > 1 || options->children || options->all ||
+	       options->cgroups.count + options->containers.count > 0;
+}
+
 int
 target_check_usage(const struct options *options, struct error *err)
 {
@@ -31,6 +39,10 @@ target_check_usage(const struct options *options, struct error *err)
 	if (options->pids.count > 1 && options->verb->bit == FOR_CAUSAL)
 		return error_set(err, ERROR_USAGE,
 				 "experiments are made with one process: give one -p PID");
+	if (options->filter.exclude_process.count > 0 && !may_be_several(options))
+		return error_set(err, ERROR_USAGE,
+				 "--exclude-process leaves out some of several processes: give "
+				 "--children, --name GLOB --all, --cgroup, --container or -p A,B");
 	if (options->keep_root && options->command == NULL)
 		return error_set(err, ERROR_USAGE, "--keep-root goes with -- CMD");
 	if (options->stop_all && options->nonblocking)

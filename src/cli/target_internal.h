@@ -25,6 +25,8 @@ struct target_member {
 	struct maps *maps;
 	struct jit *jit;
 	struct jit_objects *jit_objects;
+	bool left;   /* it is no longer sampled, because its name is excluded */
+	bool closed; /* target_close has kept it */
 };
 
 struct target {
@@ -46,6 +48,8 @@ struct target_member *target_add(struct target *target, struct process *process)
  * arguments are borrowed. */
 void target_open_code(struct target_member *member, struct modules *modules,
 		      struct jit_epochs *epochs, const struct log *log);
+/* Frees the process with this index, which is not sampled yet. */
+void target_drop(struct target *target, size_t index);
 /* Frees a process that has ended, unless it is the first one or names of its code are needed. */
 void target_close(struct target *target, const struct process *process);
 /* Reads the last names of generated code (jit_refresh) of all processes. */
@@ -70,9 +74,15 @@ int target_open_set(struct target *target, const struct options *options, const 
 		    struct error *err);
 /* To be called when the run begins. */
 void target_begin_set(struct target *target);
-/* Returns a process that is to be sampled from now on; NULL: there is none. It was added, and its
- * code is not opened yet. *created: it was created after target_begin_set. */
+/* Returns a process that is to be sampled from now on; NULL: there is none. Either it was added and
+ * its code is not opened yet (maps is NULL), or it had left. *created: it was created after
+ * target_begin_set. */
 struct target_member *target_next(struct target *target, uint64_t now_ns, bool *created);
+/* Returns a process that is no longer to be sampled, because it has taken an excluded name; NULL:
+ * there is none. */
+const struct process *target_next_left(struct target *target, uint64_t now_ns);
+/* Stores the number and CPU time of the processes that are excluded by name. */
+void target_read_excluded(const struct target *target, uint64_t *count, uint64_t *cpu_ns);
 /* True if further processes may come. */
 bool target_may_grow(const struct target *target);
 

@@ -2,6 +2,7 @@
 /* target_members.c - the sampled processes, and what is read of each: mappings, and names of code
  * that is generated at run time. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/target_internal.h"
 
@@ -37,6 +38,14 @@ target_open_code(struct target_member *member, struct modules *modules, struct j
 }
 
 void
+target_drop(struct target *target, size_t index)
+{
+	free_member(target->member[index]);
+	memmove(&target->member[index], &target->member[index + 1],
+		(--target->count - index) * sizeof(*target->member));
+}
+
+void
 target_close(struct target *target, const struct process *process)
 {
 	for (size_t i = 1; i < target->count; i++) {
@@ -49,7 +58,8 @@ target_close(struct target *target, const struct process *process)
 		/* Names of its code are needed for reports. */
 		if (maps_have_generated_code(member->maps))
 			jit_refresh(member->jit);
-		if (jit_count(member->jit) > 0)
+		member->closed = jit_count(member->jit) > 0;
+		if (member->closed)
 			return;
 		free_member(member);
 		target->member[i] = target->member[--target->count];

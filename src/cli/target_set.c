@@ -3,6 +3,7 @@
  * and those that come during the run. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,17 +18,17 @@ bool
 target_is_set(const struct options *options)
 {
 	return options->children || options->all || options->cgroups.count > 0 ||
-	       options->containers.count > 0;
+	       options->containers.count > 0 || options->filter.exclude_process.count > 0;
 }
 
-static bool
-has_member(const struct target *target, pid_t pid, uint64_t start_time)
+static struct target_member *
+find_member(const struct target *target, pid_t pid, uint64_t start_time)
 {
 	for (size_t i = 0; i < target->count; i++)
 		if (target->member[i]->process->pid == pid &&
 		    target->member[i]->process->start_time == start_time)
-			return true;
-	return false;
+			return target->member[i];
+	return NULL;
 }
 
 /* Counts a process that is not sampled, and says why; keeps the first reason in *err. */
@@ -65,7 +66,7 @@ open_found(struct target *target, bool may_stop, const struct log *log, struct e
 	pid_t pid;
 
 	while ((pid = process_set_next_new(target->set, &start_time)) > 0) {
-		if (has_member(target, pid, start_time) ||
+		if (find_member(target, pid, start_time) != NULL ||
 		    target_open_one(target, pid, may_stop, &why) == 0)
 			continue;
 		process_set_remove(target->set, pid, start_time);
@@ -76,11 +77,48 @@ open_found(struct target *target, bool may_stop, const struct log *log, struct e
 		log_say(log, LOG_NORMAL, "left out: %zu processes in all", target->left_out);
 }
 
+/* Sets *globs to the patterns of the list, whose texts have patterns separated by commas, in an
+ * array that the caller frees. Returns the texts, in one piece, which the caller frees, too. */
+static char *
+split_globs(const struct text_list *list, struct text_list *globs)
+{
+	struct strbuf all = STRBUF_INIT;
+	char *rest, *glob;
+	size_t capacity = 0;
+
+	*globs = (struct text_list){ .text = NULL };
+	strbuf_add_text(&all, "");
+	for (size_t i = 0; i < list->count; i++)
+		strbuf_add_format(&all, "%s%s", i > 0 ? "," : "", list->text[i]);
+	for (rest = all.data; list->count > 0 && (glob = strsep(&rest, ",")) != NULL;) {
+		globs->text = xgrow(globs->text, &capacity, globs->count + 1, sizeof(*globs->text));
+		globs->text[globs->count++] = glob;
+	}
+	return all.data;
+}
+
+/* Closes the processes that were given by their ids and have excluded names. A command is not
+ * executed yet, and has the name of wallsample. */
+static void
+drop_excluded(struct target *target)
+{
+	for (size_t i = target->is_command ? target->count : 0; i < target->count;) {
+		const struct process *process = target->member[i]->process;
+
+		if (process_set_excludes(target->set, process->pid, process->start_time))
+			target_drop(target, i);
+		else
+			i++;
+	}
+}
+
 int
 target_open_set(struct target *target, const struct options *options, const struct log *log,
 		struct error *err)
 {
 	pid_t *pid = xcalloc(target->count + 1, sizeof(*pid));
+	struct text_list excluded;
+	char *texts = split_globs(&options->filter.exclude_process, &excluded);
 	const struct process_set_config config = {
 		.pids = pid,
 		.pid_count = target->count,
@@ -88,6 +126,7 @@ target_open_set(struct target *target, const struct options *options, const stru
 		.names = { &options->name, options->all ? 1 : 0 },
 		.cgroups = { options->cgroups.text, options->cgroups.count },
 		.containers = { options->containers.text, options->containers.count },
+		.excluded = { excluded.text, excluded.count },
 		.descendants = options->children,
 	};
 	int rc;
@@ -96,8 +135,11 @@ target_open_set(struct target *target, const struct options *options, const stru
 		pid[i] = target->member[i]->process->pid;
 	rc = process_set_create(&config, &target->set, err);
 	free(pid);
+	free(excluded.text);
+	free(texts);
 	if (rc != 0)
 		return rc;
+	drop_excluded(target);
 	open_found(target, !options->nonblocking, log, err);
 	return target->count > 0 ? 0 : -(int)err->kind;
 }
@@ -121,36 +163,90 @@ target_begin_set(struct target *target)
 				       UINT64_MAX;
 }
 
-struct target_member *
-target_next(struct target *target, uint64_t now_ns, bool *created)
+/* Finds the processes that join and leave, once at a time. */
+static void
+look(struct target *target, uint64_t now_ns)
+{
+	if (target->looked_ns != now_ns)
+		process_set_look(target->set, now_ns);
+	target->looked_ns = now_ns;
+}
+
+const struct process *
+target_next_left(struct target *target, uint64_t now_ns)
 {
 	uint64_t start_time;
 	pid_t pid;
 
 	if (target->set == NULL)
 		return NULL;
-	if (target->looked_ns != now_ns)
-		process_set_look(target->set, now_ns);
-	target->looked_ns = now_ns;
-	while (process_set_next_left(target->set, &start_time) > 0)
-		; /* what it does now is still of interest */
-	while ((pid = process_set_next_new(target->set, &start_time)) > 0) {
-		struct process *process;
+	look(target, now_ns);
+	while ((pid = process_set_next_left(target->set, &start_time)) > 0) {
+		struct target_member *member = find_member(target, pid, start_time);
 
-		if (has_member(target, pid, start_time))
+		/* What a process does that has left a control group, or has another name now, is
+		 * still of interest. */
+		if (member == NULL || member->left ||
+		    !process_set_excludes(target->set, pid, start_time))
 			continue;
-		if (process_open(pid, &process, NULL) != 0) {
-			process_set_remove(target->set, pid, start_time);
-			continue;
-		}
-		if (process->start_time == start_time) {
-			*created = is_new(target, process);
-			return target_add(target, process);
-		}
-		process_free(process);
-		process_set_remove(target->set, pid, start_time);
+		member->left = true;
+		return member->process;
 	}
 	return NULL;
+}
+
+/* Returns the process to be sampled that the set has found; NULL: it is sampled already, or cannot
+ * be opened. */
+static struct target_member *
+take_found(struct target *target, pid_t pid, uint64_t start_time)
+{
+	struct target_member *member = find_member(target, pid, start_time);
+	struct process *process;
+
+	/* As long as the sampler has the process that has left, target_close may still free it. */
+	if (member != NULL && (!member->left || (!member->closed && member != target->member[0])))
+		return NULL;
+	if (member != NULL) {
+		member->left = member->closed = false;
+		return member;
+	}
+	if (process_open(pid, &process, NULL) == 0) {
+		if (process->start_time == start_time)
+			return target_add(target, process);
+		process_free(process);
+	}
+	process_set_remove(target->set, pid, start_time);
+	return NULL;
+}
+
+struct target_member *
+target_next(struct target *target, uint64_t now_ns, bool *created)
+{
+	struct target_member *member;
+	uint64_t start_time;
+	pid_t pid;
+
+	if (target->set == NULL)
+		return NULL;
+	look(target, now_ns);
+	while ((pid = process_set_next_new(target->set, &start_time)) > 0) {
+		member = take_found(target, pid, start_time);
+		if (member == NULL)
+			continue;
+		/* What a process has used before it left was counted, or was used while it was
+		 * excluded. */
+		*created = member->maps == NULL && is_new(target, member->process);
+		return member;
+	}
+	return NULL;
+}
+
+void
+target_read_excluded(const struct target *target, uint64_t *count, uint64_t *cpu_ns)
+{
+	*count = *cpu_ns = 0;
+	if (target->set != NULL)
+		process_set_read_excluded(target->set, count, cpu_ns);
 }
 
 bool

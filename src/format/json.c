@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "format/format_internal.h"
+#include "wallsample/analysis/process_choice.h"
 #include "wallsample/base/base.h"
 #include "wallsample/unwind/chain.h"
 #include "wallsample/process/module.h"
@@ -80,7 +81,6 @@ static void
 write_cost(struct writing *writing)
 {
 	const struct run_stats *stats = writing->input->stats;
-	const struct run_excluded of_view = view_excluded(writing->input->view);
 	json_t *target = stats->target_cpu_known ? json_stream_number(stats->target_cpu_ns) : NULL;
 	json_t *object = json_pack("{s:I, s:I, s:o?, s:I, s:I, s:I, s:I, s:o, s:o?, s:I, s:I, s:I}",
 				   "own_cpu_ns", (json_int_t)stats->own_cpu_ns, "peak_memory_bytes",
@@ -109,8 +109,15 @@ write_cost(struct writing *writing)
 				    json_pack("{s:I, s:I}", "count", (json_int_t)stats->absences,
 					      "ns", (json_int_t)stats->absent_ns));
 	json_set_excluded(object, "excluded", &stats->excluded);
-	if (writing->input->note != NULL)
+	json_set_excluded_processes(object, "excluded_processes", &stats->excluded_processes);
+	if (writing->input->note != NULL) {
+		const struct run_excluded of_view = view_excluded(writing->view);
+		const struct run_excluded_processes processes = view_excluded_processes(
+			writing->view);
+
 		json_set_excluded(object, "excluded_recorded", &of_view);
+		json_set_excluded_processes(object, "excluded_processes_recorded", &processes);
+	}
 	json_stream_put(&writing->json, "cost", object);
 }
 

@@ -235,6 +235,20 @@ make_end(const struct core_end *end)
 	return object;
 }
 
+/* Writes the threads and processes that were excluded by their names, if there are any. */
+static void
+write_excluded(struct json_stream *json, const struct run_stats *stats)
+{
+	json_t *cost = json_object();
+
+	json_set_excluded(cost, "excluded", &stats->excluded);
+	json_set_excluded_processes(cost, "excluded_processes", &stats->excluded_processes);
+	if (json_object_size(cost) > 0)
+		json_stream_put(json, "cost", cost);
+	else
+		json_decref(cost);
+}
+
 void
 json_write_dump(const struct export_input *input, FILE *out)
 {
@@ -253,12 +267,7 @@ json_write_dump(const struct export_input *input, FILE *out)
 		json_stream_put(&json, "runtimes_not_read",
 				json_stream_text(&json, input->stats->unread));
 	json_stream_put(&json, "taken_ns", json_stream_number(input->began_ns));
-	if (input->stats->excluded.threads > 0) {
-		json_t *cost = json_object();
-
-		json_set_excluded(cost, "excluded", &input->stats->excluded);
-		json_stream_put(&json, "cost", cost);
-	}
+	write_excluded(&json, input->stats);
 	if (input->core_end != NULL && input->core_end->signal != 0)
 		json_stream_put(&json, "ended_by", make_end(input->core_end));
 	json_write_deadlocks(&json, input->view);

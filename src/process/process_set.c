@@ -252,6 +252,14 @@ process_set_has(const struct process_set *set, pid_t pid, uint64_t start_time)
 }
 
 bool
+process_set_excludes(const struct process_set *set, pid_t pid, uint64_t start_time)
+{
+	const struct known *known = known_find(&set->known, pid);
+
+	return known != NULL && known->kind == KNOWN_EXCLUDED && known->start_time == start_time;
+}
+
+bool
 process_set_may_grow(struct process_set *set)
 {
 	if (set->names.count + set->groups.count > 0)

@@ -304,14 +304,24 @@ profile_add_green(struct profile *profile, const struct profile_thread *task, ui
 			     task->green_id != 0 ? address : 0, task);
 }
 
+/*
+ * No other thread has tid 0 and this start time: apart from the thread for unknown holders, only
+ * shared records have tid 0 (thread_records.c).
+ */
+#define NO_THREAD_TIME 1
+
 uint32_t
 profile_no_thread(struct profile *profile)
 {
-	/*
-	 * No other thread has tid 0 and start time 1: apart from this one, only shared records have
-	 * tid 0, and their start time is 0.
-	 */
-	return profile_add_thread(profile, PROCESS_FIRST, 0, 1, "[no thread]");
+	return profile_add_thread(profile, PROCESS_FIRST, 0, NO_THREAD_TIME, "[no thread]");
+}
+
+bool
+profile_is_no_thread(const struct profile *profile, uint32_t thread)
+{
+	const struct profile_thread *of = profile_thread(profile, thread);
+
+	return of->tid == 0 && !of->is_green && of->start_time == NO_THREAD_TIME;
 }
 
 void

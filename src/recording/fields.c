@@ -42,6 +42,8 @@ const struct field run_fields[] = {
 	RUN(excluded.threads, U64, SUM),
 	RUN(excluded.ended, U64, SUM),
 	RUN(excluded.cpu_ns, U64, SUM),
+	RUN(excluded_processes.count, U64, SUM),
+	RUN(excluded_processes.cpu_ns, U64, SUM),
 	RUN_AS(task_samples, green_samples, U64, SUM),
 	RUN_AS(task_failures, green_failures, U64, SUM),
 	RUN_AS(task_looks, green_looks, U64, SUM),

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "report/first_internal.h"
+#include "wallsample/analysis/process_choice.h"
 #include "wallsample/analysis/margin.h"
 #include "wallsample/base/base.h"
 #include "wallsample/report/quantity.h"
@@ -42,7 +43,15 @@ add_idle_groups(const struct first *first, struct strbuf *out)
 		strbuf_add_text(out, "; …");
 }
 
-/* Adds "Left out: 1 idle thread (main, sleep). " */
+/* Returns the number of processes that are left out. */
+static uint64_t
+count_excluded_processes(const struct first *first)
+{
+	return first->input->stats->excluded_processes.count +
+	       (first->input->note != NULL ? view_excluded_processes(first->view).count : 0);
+}
+
+/* Adds "Left out: 2 excluded processes, 1 idle thread (main, sleep). " */
 static void
 add_left_out(const struct first *first, struct strbuf *out)
 {
@@ -51,11 +60,18 @@ add_left_out(const struct first *first, struct strbuf *out)
 	const uint64_t excluded = live->threads + (first->input->note != NULL ?
 							   view_excluded(first->view).threads :
 							   0);
+	const uint64_t processes = count_excluded_processes(first);
 	const size_t idle = first->places.idle_threads;
 
-	if (excluded + idle == 0)
+	if (processes + excluded + idle == 0)
 		return;
 	strbuf_add_text(out, "Left out: ");
+	if (processes > 0)
+		strbuf_add_format(out, "%s%s",
+				  quantity_things(processes, "excluded process",
+						  "excluded processes")
+					  .text,
+				  excluded + idle > 0 ? ", " : "");
 	if (excluded > 0)
 		strbuf_add_format(out, "%s%s",
 				  quantity_things(excluded, "excluded thread", "excluded threads")

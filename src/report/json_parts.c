@@ -34,6 +34,17 @@ json_set_excluded(json_t *object, const char *key, const struct run_excluded *ex
 					      (json_int_t)excluded->cpu_ns));
 }
 
+void
+json_set_excluded_processes(json_t *object, const char *key,
+			    const struct run_excluded_processes *excluded)
+{
+	if (excluded->count > 0)
+		json_object_set_new(object, key,
+				    json_pack("{s:I, s:I}", "processes",
+					      (json_int_t)excluded->count, "cpu_ns",
+					      (json_int_t)excluded->cpu_ns));
+}
+
 /* Returns a new string; NULL if `text` is NULL, as the format "o?" of json_pack() expects. */
 static json_t *
 text_value(struct json_stream *stream, const char *text)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wallsample/analysis/process_choice.h"
 #include "wallsample/report/quantity.h"
 #include "report/report_internal.h"
 #include "wallsample/unwind/chain.h"
@@ -102,6 +103,22 @@ write_excluded(const struct export_input *input, struct page *page)
 		page_field(page, "Excluded",
 			   "%s, left out of this report with %s of CPU time in samples",
 			   quantity_things(of_view.threads, "recorded thread", "recorded threads")
+				   .text,
+			   quantity_time((int64_t)of_view.cpu_ns).text);
+}
+
+static void
+write_excluded_processes(const struct export_input *input, struct page *page)
+{
+	const struct run_excluded_processes of_view = view_excluded_processes(input->view);
+
+	if (report_add_excluded_processes(&input->stats->excluded_processes, &page->text))
+		page_end_field(page, "Excluded");
+	/* Only for recordings, as above. */
+	if (input->note != NULL && of_view.count > 0)
+		page_field(page, "Excluded",
+			   "%s, left out of this report with %s of CPU time in samples",
+			   quantity_things(of_view.count, "recorded process", "recorded processes")
 				   .text,
 			   quantity_time((int64_t)of_view.cpu_ns).text);
 }
@@ -433,6 +450,7 @@ report_write_cost(const struct export_input *input, struct page *page)
 	write_unstopped(stats, page);
 	write_traced(stats, page);
 	write_excluded(input, page);
+	write_excluded_processes(input, page);
 	write_broken(stats, page);
 	write_guessed(input->view, page);
 	write_unnamed(input, page);

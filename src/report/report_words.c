@@ -145,6 +145,17 @@ report_add_excluded(const struct run_excluded *excluded, struct strbuf *out)
 	return true;
 }
 
+bool
+report_add_excluded_processes(const struct run_excluded_processes *excluded, struct strbuf *out)
+{
+	if (excluded->count == 0)
+		return false;
+	strbuf_add_format(out, "%s not sampled, %s of CPU time",
+			  quantity_things(excluded->count, "process", "processes").text,
+			  quantity_time((int64_t)excluded->cpu_ns).text);
+	return true;
+}
+
 void
 report_write_runtimes(const struct run_stats *stats, struct page *page)
 {

@@ -372,9 +372,12 @@ write_cost(const struct run_stats *stats, struct page *page)
 	if (stats->green_stacks > 0)
 		page_add(page, "; %s of tasks without a thread",
 			 quantity_count(stats->green_stacks).text);
-	if (stats->excluded.threads > 0)
+	if (stats->excluded.threads + stats->excluded_processes.count > 0)
 		page_add(page, ". Excluded: ");
-	report_add_excluded(&stats->excluded, &page->text);
+	if (report_add_excluded(&stats->excluded, &page->text) &&
+	    stats->excluded_processes.count > 0)
+		page_add(page, "; ");
+	report_add_excluded_processes(&stats->excluded_processes, &page->text);
 	page_write(page, page->ops->paragraph, ".");
 }
 

@@ -93,6 +93,27 @@ tick_read_processes(struct sampler *sampler)
 	return true;
 }
 
+/* Removes the processes that are no longer to be sampled, as if they had ended at this tick. */
+static void
+leave_processes(struct run *run, uint64_t now)
+{
+	const struct sampler_context *context = &run->context;
+	const struct process *left;
+
+	while (context->next_left != NULL &&
+	       (left = context->next_left(context->process_context, now)) != NULL) {
+		for (size_t i = 0; i < run->processes.count; i++) {
+			struct sampled_process *process = run->processes.item[i];
+
+			if (process->process != left)
+				continue;
+			(void)process_cpu(process);
+			process->gone = true;
+			run->threads.relist = true;
+		}
+	}
+}
+
 void
 tick_find_processes(struct sampler *sampler, uint64_t now)
 {
@@ -100,6 +121,7 @@ tick_find_processes(struct sampler *sampler, uint64_t now)
 	const struct sampler_context *context = &run->context;
 	struct sampler_process found;
 
+	leave_processes(run, now);
 	if (context->next_process == NULL)
 		return;
 	while (context->next_process(context->process_context, now, &found)) {

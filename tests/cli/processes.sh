@@ -53,6 +53,64 @@ run causal -p "$one,$two"
 expect_status 64
 expect_in "$err" 'experiments are made with one process'
 
+# One of several: the other is not in the output, and a list without a process names those there are.
+run -q -p "$one,$two" -d 200ms --process "$two" -f json -o "$dir/x.json"
+expect_status 0
+expect_in "$dir/x.json" "\"tid\":$two,"
+expect_not_in "$dir/x.json" "\"tid\":$one,"
+run -p "$one,$two" -d 100ms --process 'nginx*,1'
+expect_status 2
+expect_in "$err" '--process selects no process; the processes are actor'
+expect_in "$err" "($one), actor"
+expect_empty "$out"
+run record -q -p "$one,$two" -d 200ms -o "$dir/x.wsdb"
+for command in report "diff $dir/x.wsdb"; do
+	# shellcheck disable=SC2086  # two words
+	run $command "$dir/x.wsdb" --process 'act*'
+	expect_status 0
+	# shellcheck disable=SC2086
+	run $command "$dir/x.wsdb" --process none
+	expect_status 2
+	expect_in "$err" '--process selects no process; the processes are actor'
+done
+run report "$dir/x.wsdb" --exclude-process 'act*'
+expect_status 2
+expect_in "$err" '--exclude-process leaves no process; the processes are actor'
+
+# What is excluded by name when sampling.
+run -p "$one" -d 100ms --exclude-process x
+expect_status 64
+expect_in "$err" '--exclude-process leaves out some of several processes'
+run -p "$one,$two" -d 100ms --exclude-process 'x,act*'
+expect_status 2
+expect_in "$err" 'no process is left'
+(exec -a other sleep 60) &
+other=$!
+until [ "$(tr '\0' ' ' <"/proc/$other/cmdline")" = 'other 60 ' ]; do
+	kill -0 "$other" || { complain 'the other process has ended'; finish; }
+done
+for order in "$one,$other" "$other,$one"; do
+	run -q -p "$order" -d 100ms --exclude-process 'oth*'
+	expect_status 0
+	expect_in "$out" "actor ($one)"
+	expect_in "$out" 'Left out: 1 excluded process'
+	expect_not_in "$out" "$other"
+done
+run -q -p "$one,$other" -d 100ms --exclude-process other --full
+expect_in "$out" 'Excluded  1 process not sampled, '
+run dump -p "$one,$other" --exclude-process other
+expect_status 0
+expect_in "$out" 'Excluded: 1 process not sampled, '
+run record -q -p "$one,$two,$other" -d 100ms --exclude-process other -o "$dir/y.wsdb"
+run info "$dir/y.wsdb"
+expect_in "$out" 'Excluded   1 process not sampled, '
+run record -q -p "$one,$other" -d 100ms -o "$dir/y.wsdb"
+run report "$dir/y.wsdb" --exclude-process oth*
+expect_in "$out" 'Left out: 1 excluded process'
+run report "$dir/y.wsdb" --exclude-process oth* --full
+expect_in "$out" 'Excluded  1 recorded process, left out of this report with '
+kill "$other"
+
 # Descendants of a command. Its exit status is said as without them.
 run -q --children -f json -o "$dir/x.json" -- sh -c 'sleep 0.3 & sleep 0.3 & wait; exit 7'
 expect_status 0

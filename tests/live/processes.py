@@ -63,6 +63,9 @@ class Recorded:
             "SELECT p.pid, sum(s.overhead_ns) FROM spans s JOIN threads t ON t.id = s.thread "
             "JOIN processes p ON p.id = t.process GROUP BY p.id"))
         self.parents = dict(database.execute("SELECT pid, parent FROM processes"))
+        self.excluded = [database.execute(
+            f"SELECT value FROM cost WHERE name = 'excluded_processes.{key}'").fetchone()[0]
+            for key in ("count", "cpu_ns")]
         self.unseen = database.execute(
             "SELECT coalesce(sum(s.overhead_ns), 0) FROM spans s JOIN threads t ON t.id = s.thread "
             "WHERE t.name = '[children not sampled]'").fetchone()[0]
@@ -187,6 +190,30 @@ def test_command(folder, count, ms):
           f"{used}", abs(seen - used) <= 0.05 * used + 5 * CLOCK_TICK_NS)
 
 
+def test_excluded(folder):
+    family = Family()
+    before, _ = family.tell("renamed left-0 50")
+    recording = Recording(folder, "-p", str(family.pid), "--children", "--exclude-process",
+                          "other,left-*")
+    # A new process has the name of its parent: it is sampled until its own name is found.
+    after, used = family.tell("renamed left-1 300")
+    kept, used_kept = family.tell("renamed kept 100")
+    recording.end()
+    family.end()
+    check(f"status {recording.status}: {recording.said}", recording.status in (0, 1))
+    check(f"the processes are {set(recording.cpu)}, {before} was excluded from the beginning",
+          {family.pid, kept} <= set(recording.cpu) and before not in recording.cpu)
+    check(f"2 processes are excluded: {recording.excluded}", recording.excluded[0] == 2)
+    check(f"CPU time of {kept}: {recording.cpu.get(kept)}, it has used {used_kept}",
+          is_near(recording.cpu.get(kept, 0), used_kept, 3))
+    # What was excluded is counted in clock ticks: user and system time, at each end.
+    total = recording.cpu.get(after, 0) + recording.excluded[1]
+    check(f"CPU time of {after}: {recording.cpu.get(after)} in samples, and excluded "
+          f"{recording.excluded[1]}, of {used}",
+          abs(total - used) <= 0.01 * used + 3 * TICK_NS + 4 * CLOCK_TICK_NS)
+    check(f"no time is that of unseen children: {recording.unseen}", recording.unseen == 0)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         test_given(folder)
@@ -194,6 +221,7 @@ def main():
         test_many(folder)
         test_command(folder, 40, 10)
         test_command(folder, 1, 400)
+        test_excluded(folder)
     sys.exit(1 if failed else 0)
 
 

@@ -5,6 +5,7 @@ unit_tests = \
 	tests/unit/analysis/test_finding \
 	tests/unit/analysis/test_code_places \
 	tests/unit/analysis/test_pools \
+	tests/unit/analysis/test_process_choice \
 	tests/unit/analysis/test_tree \
 	tests/unit/analysis/test_view \
 	tests/unit/analysis/test_view_names \

@@ -53,6 +53,12 @@ struct filter {
 	const char *thread_name;         /* fnmatch(3) pattern of selected names; NULL: all */
 	struct text_list exclude_thread; /* comma-separated fnmatch(3) patterns of excluded names */
 	/*
+	 * Selected processes: process ids, and fnmatch(3) patterns of names (filter_process()),
+	 * separated by commas; text NULL: all. The members above must select the thread, too.
+	 */
+	struct text_list process;
+	struct text_list exclude_process; /* patterns of the names of excluded processes */
+	/*
 	 * Ids of selected green tasks. green.id NULL: samples of all tasks, and of threads that ran
 	 * no task, are selected; else only samples of these tasks. In both cases the members above
 	 * must select the thread that ran the task; if no thread ran it, the sample is selected
@@ -93,5 +99,15 @@ bool filter_green(const struct filter *filter, uint64_t id);
 bool filter_selects_threads(const struct filter *filter);
 /* True if exclude_thread excludes threads with this name. */
 bool filter_excludes_thread(const struct filter *filter, const char *name);
+/*
+ * True if `process` and `exclude_process` select a process with this id, command name and title
+ * (process_title.h). A pattern matches the name, the title, or the first word of the title; of each
+ * the first 255 bytes, as in process_set.h.
+ */
+bool filter_process(const struct filter *filter, pid_t pid, const char *name, const char *title);
+/* True if exclude_process excludes a process with this name and title. */
+bool filter_excludes_process(const struct filter *filter, const char *name, const char *title);
+/* True if `process` or exclude_process is set. */
+bool filter_selects_processes(const struct filter *filter);
 
 #endif

@@ -137,6 +137,9 @@ size_t process_set_count(const struct process_set *set);
 /* Returns true if a process is a member. */
 bool process_set_has(const struct process_set *set, pid_t pid, uint64_t start_time);
 
+/* Returns true if a process would be a member if no exclude glob matched its name. */
+bool process_set_excludes(const struct process_set *set, pid_t pid, uint64_t start_time);
+
 /* Returns true if processes may still become members: always for names, cgroups and containers; for
  * descendants, while a member or an excluded process is left whose child would be one. If false and
  * there is no member, the run is over. */

@@ -64,6 +64,8 @@ struct profile;
 
 /* Returns the id of the thread that stands for unknown holders. It has no samples. */
 uint32_t profile_no_thread(struct profile *profile);
+/* True for that thread. */
+bool profile_is_no_thread(const struct profile *profile, uint32_t thread);
 /*
  * Returns the id of the wait with the kind, timeout and object of `wait`. A new wait is added.
  * `most` of an existing wait is set to wait->most if that is larger.

@@ -54,6 +54,14 @@ struct run_excluded {
 	uint64_t cpu_ns;
 };
 
+/* Processes that were excluded from sampling by their names (--exclude-process). */
+struct run_excluded_processes {
+	uint64_t count;
+	/* CPU time that they used while they were excluded; of those that have ended, up to 10 s
+	 * before the end (process_set_read_excluded) */
+	uint64_t cpu_ns;
+};
+
 /*
  * How known CPU time was divided among samples of running threads
  * (src/sampler/weights/weights_internal.h). Each sample has a part of it. The margins of error
@@ -100,6 +108,8 @@ struct run_stats {
 	uint64_t threads_seen;
 	uint32_t threads_most;        /* largest number of threads at one tick */
 	struct run_excluded excluded; /* these threads are part of threads_seen */
+	struct run_excluded_processes
+		excluded_processes; /* their threads are not in threads_seen */
 	/*
 	 * green_samples, green_failures, green_stacks: only for tasks that no thread ran at the
 	 * tick

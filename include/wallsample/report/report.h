@@ -34,6 +34,10 @@ extern const struct report_key_words report_key_words[];
  */
 bool report_add_excluded(const struct run_excluded *excluded, struct strbuf *out);
 
+/* The same of processes: "3 processes not sampled, 1.20s of CPU time". */
+bool report_add_excluded_processes(const struct run_excluded_processes *excluded,
+				   struct strbuf *out);
+
 /* If the input has n > 1 processes, adds " and n - 1 others", to follow the name of the first. */
 void report_add_others(const struct export_input *input, struct strbuf *out);
 
@@ -49,6 +53,9 @@ json_t *json_profile_process(struct json_stream *stream, const struct profile *p
  * number of those that ended, and their CPU time. Otherwise does nothing.
  */
 void json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded);
+/* The same of processes: the object has their number, "processes", and their CPU time. */
+void json_set_excluded_processes(json_t *object, const char *key,
+				 const struct run_excluded_processes *excluded);
 /*
  * Adds the members "state" and "syscall" to the object. "syscall" is the name of the system call in
  * which the thread sleeps, or its number as a text if it has no name; "unknown" if it could not be

@@ -100,6 +100,9 @@ struct sampler_context {
 	/* Called once a tick until it returns false: stores a process that is to be sampled from
 	 * now on. It must neither wait nor stop a thread. NULL: no process comes later. */
 	bool (*next_process)(void *context, uint64_t now_ns, struct sampler_process *out);
+	/* Called once a tick until it returns NULL: returns a process that is excluded from now on.
+	 * NULL: none is excluded. If set, CPU time of children not sampled is not counted. */
+	const struct process *(*next_left)(void *context, uint64_t now_ns);
 	/* Called when all processes have ended: true if the run continues, because others may come.
 	 * NULL: none come. */
 	bool (*may_grow)(void *context);
@@ -182,18 +185,15 @@ enum run_end sampler_run(struct sampler *sampler, const struct sampler_hooks *ho
 void sampler_pause(struct sampler *sampler);
 void sampler_resume(struct sampler *sampler);
 
-/*
- * Returns the statistics of the run, up to now or up to its end. The struct is valid until the next
- * call of this function or sampler_free. During a run each call reads /proc, which takes some
- * microseconds.
- */
+/* Returns the statistics of the run, up to now or up to its end; valid until the next call of this
+ * function or sampler_free. During a run each call reads /proc, which takes some microseconds. */
 const struct run_stats *sampler_stats(struct sampler *sampler);
 
 /* Returns true when the target has called exec since the run began, as far as the ticks have
  * noticed. Reads no file. */
 bool sampler_has_execed(const struct sampler *sampler);
 
-/* Releases all threads that are still seized, and frees the sampler. NULL is ignored. */
+/* Releases all threads that are still seized, and frees the sampler; accepts NULL. */
 void sampler_free(struct sampler *sampler);
 
 #endif

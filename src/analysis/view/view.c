@@ -31,6 +31,7 @@ view_free(struct view *view)
 	free(view->wait_kind);
 	free(view->thread_wanted);
 	free(view->thread_excluded);
+	free(view->process_excluded);
 	free(view->entry);
 	free(view->created);
 	free(view->unit);

@@ -38,7 +38,8 @@ struct view {
 	bool *thread_wanted; /* indexed by thread of the profile: true if the filter selects it */
 	/* indexed by thread of the profile: true if the filter excludes its name */
 	bool *thread_excluded;
-	bool only_threads; /* the filter selects threads by ids or names */
+	bool *process_excluded; /* indexed by process of the profile: the filter excludes it */
+	bool only_threads;      /* the filter selects threads by ids or names */
 	/* indexed by thread of the profile: name of the task's first function; NULL: not known */
 	const char **entry;
 	/* indexed by thread of the profile: function that created the task; NULL: not known */
@@ -109,7 +110,7 @@ bool view_matches(const regex_t *regex, const char *name);
 
 /* Fills view->entry, created, unit and unit_green. To be called after naming_make. */
 void view_name_threads(struct naming *naming);
-/* Fills view->thread_wanted, thread_excluded and only_threads by view->filter. */
+/* Fills view->thread_wanted, thread_excluded, process_excluded and only_threads by view->filter. */
 void view_choose_threads(struct view *view);
 /*
  * True if the filter selects the thread of the sample; false for all threads if filter.green

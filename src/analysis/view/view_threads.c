@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/view/view_internal.h"
+#include "wallsample/analysis/process_choice.h"
 #include "wallsample/process/process.h"
 #include "wallsample/runtime/language.h"
 
@@ -242,11 +243,44 @@ view_thread_number(const struct view *view, uint32_t thread)
 
 /* --- selection ------------------------------------------------------------------------ */
 
+/* Fills view->process_excluded. Returns the processes that the filter selects, by process of the
+ * profile; the caller frees the array. */
+static bool *
+choose_processes(struct view *view)
+{
+	const size_t count = profile_process_count(view->profile);
+	bool *wanted = xcalloc(count + 1, sizeof(*wanted));
+
+	view->process_excluded = xcalloc(count + 1, sizeof(*view->process_excluded));
+	/* The threads of a profile without processes belong to PROCESS_FIRST. */
+	wanted[PROCESS_FIRST] = view->filter.process.count == 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const enum process_choice choice = process_choice_of(view->profile, i,
+								     &view->filter);
+
+		wanted[i] = choice == PROCESS_SELECTED;
+		view->process_excluded[i] = choice == PROCESS_EXCLUDED;
+	}
+	return wanted;
+}
+
+/* True if the filter selects the process of the thread. CPU time of children that were not sampled,
+ * and the unknown holders of locks, belong to no process: filter.process does not select them. */
+static bool
+process_is_wanted(const struct view *view, const bool *wanted, uint32_t thread)
+{
+	if (process_is_unsampled(view->profile, thread) ||
+	    profile_is_no_thread(view->profile, thread))
+		return view->filter.process.count == 0;
+	return wanted[profile_thread(view->profile, thread)->process];
+}
+
 void
 view_choose_threads(struct view *view)
 {
 	const struct filter *filter = &view->filter;
 	const size_t count = profile_thread_count(view->profile);
+	bool *processes = choose_processes(view);
 
 	view->only_threads = filter_selects_threads(filter);
 	view->thread_wanted = xcalloc(count + 1, sizeof(*view->thread_wanted));
@@ -258,9 +292,11 @@ view_choose_threads(struct view *view)
 		view->thread_wanted[i] = thread->is_green ?
 						 filter_green(filter, thread->green_id) :
 						 filter_thread(filter, thread->tid, name);
+		view->thread_wanted[i] &= process_is_wanted(view, processes, i);
 		view->thread_excluded[i] = !thread->is_green &&
 					   filter_excludes_thread(filter, name);
 	}
+	free(processes);
 }
 
 struct run_excluded
@@ -276,6 +312,25 @@ view_excluded(const struct view *view)
 		const uint32_t thread = entry->carrier != 0 ? entry->carrier - 1 : entry->thread;
 
 		if (view->thread_excluded[thread] && entry->ns[WEIGHT_CPU] > 0)
+			excluded.cpu_ns += (uint64_t)entry->ns[WEIGHT_CPU];
+	}
+	return excluded;
+}
+
+struct run_excluded_processes
+view_excluded_processes(const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	struct run_excluded_processes excluded = { .count = 0 };
+
+	for (uint32_t i = 0; i < profile_process_count(profile); i++)
+		excluded.count += view->process_excluded[i];
+	for (size_t i = 0; excluded.count > 0 && i < profile_entry_count(profile); i++) {
+		const struct profile_entry *entry = profile_entry(profile, i);
+		const struct profile_thread *thread = profile_thread(profile, entry->thread);
+
+		if (view->process_excluded[thread->process] && entry->ns[WEIGHT_CPU] > 0 &&
+		    !process_is_unsampled(profile, entry->thread))
 			excluded.cpu_ns += (uint64_t)entry->ns[WEIGHT_CPU];
 	}
 	return excluded;

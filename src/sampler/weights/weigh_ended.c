@@ -87,7 +87,8 @@ weigh_ended(struct calibration *calibration, bool last)
 		/* The counters of a process that has ended lag behind nothing. */
 		weigh_process(calibration, process, process->ended ? 0 : behind);
 	}
-	if (last && run->context.next_process != NULL && run->context.selected == NULL)
+	if (last && run->context.next_process != NULL && run->context.next_left == NULL &&
+	    run->context.selected == NULL)
 		weigh_unsampled(calibration);
 }
 

@@ -5,6 +5,9 @@
 Reads commands from stdin, one a line, and answers each with a line:
     work MS       uses MS milliseconds of CPU time; answers with what it has used, in ns
     child MS      starts a child that does the same; answers with its pid and CPU time
+    renamed NAME MS
+                  starts a child that takes the name, then uses MS milliseconds and lives as
+                  long as its parent; answers with its pid and CPU time
     many N MS     starts N children, at most 20 at a time, that use MS milliseconds each and live
                   50 ms; answers with the CPU time of all of them, as the kernel has counted it
 """
@@ -15,6 +18,7 @@ import time
 
 AT_ONCE = 20
 LIFE_S = 0.05
+LIFE = os.pipe()  # its write end is open as long as the parent lives
 
 
 def work(ms):
@@ -37,6 +41,23 @@ def child(ms):
         used = int(answer.read())
     os.waitpid(pid, 0)
     return pid, used
+
+
+def renamed(name, ms):
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with open("/proc/self/comm", "w") as comm:
+            comm.write(name)
+        work(ms)
+        os.write(write, str(time.process_time_ns()).encode())
+        os.close(write)
+        os.close(LIFE[1])
+        os.read(LIFE[0], 1)  # until the parent has ended
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        return pid, int(answer.read())
 
 
 def short_life(ms):
@@ -69,11 +90,13 @@ def main():
     print("ready", flush=True)
     for line in sys.stdin:
         word, *numbers = line.split()
-        numbers = [int(number) for number in numbers]
+        numbers = [int(number) if number.isdigit() else number for number in numbers]
         if word == "work":
             print(work(*numbers), flush=True)
         elif word == "child":
             print(*child(*numbers), flush=True)
+        elif word == "renamed":
+            print(*renamed(*numbers), flush=True)
         elif word == "many":
             print(many(*numbers), flush=True)
 

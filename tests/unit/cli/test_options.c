@@ -312,6 +312,13 @@ test_selection(void **state)
 	options_add_thread_filters(&options, &text);
 	assert_string_equal(text.data, "--exclude-thread");
 	refused("--exclude-thread=", "needs a GLOB");
+	accepted("-p 1,2 --process 1,ngi* --process x --exclude-process a*,b");
+	assert_int_equal(options.filter.process.count, 2);
+	assert_int_equal(options.filter.exclude_process.count, 1);
+	assert_true(filter_selects_processes(&options.filter));
+	assert_true(options_are_filtered(&options));
+	assert_string_equal(option_given_without_core(&options)->name, "process");
+	refused("--process=", "needs a LIST");
 	accepted("--thread-name x --tid 1");
 	assert_string_equal(option_given_without_core(&options)->name, "thread-name");
 	strbuf_release(&text);
