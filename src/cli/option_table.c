@@ -126,6 +126,10 @@ const struct option_row option_table[] = {
 	  .commands = FOR_REPORT_OF_ONE, .letter = 't', OPT_FLAG(threads),
 	  .help = "keep the threads apart: a table of functions for each thread; in folded "
 		  "stacks the thread is the outermost frame" },
+	{ .name = "processes", .commands = FOR_REPORT_OF_ONE, OPT_FLAG(processes),
+	  .help = "keep the processes apart: a table of functions for each process; in folded "
+		  "stacks and other formats of stacks the process is the outermost frame, "
+		  "before the thread of -t" },
 	{ .group = "How threads are stopped, and what sampling costs",
 	  .name = "stop-all", .commands = FOR_SAMPLING, OPT_FLAG(stop_all),
 	  .help = "keep the running threads stopped until all are captured: one consistent "

@@ -54,6 +54,7 @@ check_format_options(const struct options *options, const struct exporter *expor
 		{ options->lines, "--lines", EXPORT_BY },
 		{ options->by != VIEW_BY_FUNCTION, "--by", code ? EXPORT_BY : EXPORT_BY_OTHER },
 		{ options->threads, "-t", EXPORT_THREADS },
+		{ options->processes, "--processes", EXPORT_PROCESSES },
 		{ options->limit != 0, "-n", EXPORT_LIMIT },
 		{ options->sort != WEIGHT_WALL, "--sort", EXPORT_SORT },
 	};

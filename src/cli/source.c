@@ -306,6 +306,7 @@ source_write(const struct request *request, const struct source *source, const s
 		.snapshot = snapshot,
 		.full = options->full,
 		.table = options->limit != 0 || options->sort != WEIGHT_WALL,
+		.by_process = options->processes,
 		.by_thread = options->threads,
 		.sort = options->sort,
 		.limit = limit_or(options, TABLE_ROWS),

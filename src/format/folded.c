@@ -18,7 +18,7 @@
 struct line {
 	const uint32_t *function;
 	size_t depth;
-	uint32_t thread;
+	uint32_t process, thread;
 	int64_t weight_ns;
 	char *text;
 };
@@ -26,7 +26,7 @@ struct line {
 struct folding {
 	const struct view *view;
 	enum weight weight;
-	bool by_thread;
+	bool by_process, by_thread;
 	/*
 	 * the weight of a line is a number of threads or tasks: weight_ns is this number times
 	 * NS_PER_US
@@ -84,8 +84,8 @@ count_of(const struct view *view, const struct view_row *row)
 }
 
 /*
- * Makes one line per stack, or with by_thread one per stack and unit (view_unit()): rows of the
- * view with other states and system calls are merged.
+ * Makes one line per stack, or with by_process and by_thread one per stack, process and unit
+ * (view_unit()): rows of the view with other states and system calls are merged.
  */
 static void
 make_lines(struct folding *folding)
@@ -97,9 +97,13 @@ make_lines(struct folding *folding)
 	for (size_t i = 0; i < view_row_count(view); i++) {
 		const struct view_row *row = view_row(view, i);
 		const uint32_t thread = folding->by_thread ? view_unit(view, row->thread) : 0;
+		const uint32_t process = folding->by_process ? process_of_record(view_profile(view),
+										 row->thread) :
+							       0;
 		bool added;
 		/* Rows with the same stack share its function array: the pointer identifies it. */
-		const uint32_t at = *table_insert(&known, (uintptr_t)row->function, thread,
+		const uint32_t at = *table_insert(&known, (uintptr_t)row->function,
+						  (uint64_t)process << 32 | thread,
 						  (uint32_t)folding->count, &added);
 
 		if (added) {
@@ -108,6 +112,7 @@ make_lines(struct folding *folding)
 			folding->line[folding->count++] = (struct line){
 				.function = row->function,
 				.depth = row->depth,
+				.process = process,
 				.thread = view_unit(view, row->thread),
 			};
 		}
@@ -121,14 +126,21 @@ make_lines(struct folding *folding)
 static char *
 line_text(const struct folding *folding, const struct line *line)
 {
-	struct strbuf sb = STRBUF_INIT, thread = STRBUF_INIT;
+	struct strbuf sb = STRBUF_INIT, name = STRBUF_INIT;
 
+	if (folding->by_process) {
+		strbuf_add_text(&name, "");
+		process_add_label(view_profile(folding->view), line->process, &name);
+		folding_add_name(&sb, name.data);
+		strbuf_add_text(&sb, ";");
+		strbuf_clear(&name);
+	}
 	if (folding->by_thread) {
-		view_add_unit(folding->view, line->thread, &thread);
-		folding_add_name(&sb, thread.data);
+		view_add_unit(folding->view, line->thread, &name);
+		folding_add_name(&sb, name.data);
 		strbuf_add_text(&sb, ";");
 	}
-	strbuf_release(&thread);
+	strbuf_release(&name);
 	if (line->depth == 0)
 		strbuf_add_text(&sb, "[no stack]");
 	for (size_t i = line->depth; i-- > 0;) {
@@ -207,6 +219,7 @@ folded_write(const struct export_input *input, FILE *out)
 {
 	write_folded(&(struct folding){ .view = input->view,
 					.weight = input->sort,
+					.by_process = input->by_process,
 					.by_thread = input->by_thread,
 					.scale = 1 },
 		     out);
@@ -275,7 +288,7 @@ const struct exporter exporter_folded = {
 	.help = "one line a stack, for flame graphs",
 	.endings = "folded,collapsed",
 	.noun = "stacks",
-	.options = EXPORT_BY | EXPORT_BY_OTHER | EXPORT_THREADS | EXPORT_SORT,
+	.options = EXPORT_STACKS,
 	.write = folded_write,
 	.write_diff = folded_write_diff,
 	.write_dump = folded_write_dump,

@@ -6,6 +6,7 @@
 #ifndef WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
 #define WALLSAMPLE_FORMAT_FORMAT_INTERNAL_H
 
+#include "wallsample/report/parallelism_split.h"
 #include "wallsample/report/report.h"
 #include "wallsample/runtime/async_tasks.h"
 
@@ -31,6 +32,23 @@ void svg_write_causal(const struct causal_input *input, FILE *out);
 
 struct ProtobufCMessage;
 struct pprof_stream;
+
+/* Most labels of a sample. */
+#define PPROF_LABELS_MOST 8
+
+/* A label with a text or a number. All members but `number` are indices in the string table, in
+ * which 0 is the empty text. */
+struct pprof_label {
+	int64_t key, text, number, unit;
+};
+
+/* Escapes a text from outside the program, and returns its index in the string table. */
+int64_t pprof_foreign_text(struct strings *texts, const char *foreign);
+/* Fills `label` with the labels of a row of the view, and of a part of its time unless that is
+ * NULL. Returns their number. */
+size_t pprof_make_labels(struct strings *texts, const struct view *view, const struct view_row *row,
+			 const struct parallelism_part *part,
+			 struct pprof_label label[PPROF_LABELS_MOST]);
 
 /*
  * Creates a stream that packs messages and writes them as gzip to `out`, which the caller checks

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wallsample/report/parallelism_split.h"
 #include "pprof.pb-c.h"
 #include "format/format_internal.h"
 #include "wallsample/base/base.h"
@@ -20,7 +19,6 @@
 #include "wallsample/base/table.h"
 
 #define PAGE UINT64_C(4096)
-#define LABELS_MOST 6
 
 /* Short names for the types that protoc-c generates. */
 typedef Wallsample__Pprof__Profile pb_profile;
@@ -41,14 +39,14 @@ struct packing {
 	/* (index of the name in `texts`, index of the file in `texts`) -> id of the function */
 	struct table functions;
 	/* True for each location already written. Indices: frames of the profile; then functions
-	 * of the view, for functions without a frame; then one for samples without a stack. */
+	 * of the view, for functions without a frame; then one for samples without a stack; then
+	 * processes of the profile, and one for PROCESS_NONE. */
 	bool *used;
-	size_t frame_count, function_count;
+	size_t frame_count, function_count, process_count;
 	/* By id of the module, with what its locations have. memory_limit is 0 if there is none,
 	 * else above the highest address of a location. */
 	pb_mapping *mapping;
 	size_t mapping_count;
-	struct strbuf scratch;
 };
 
 /* --- texts --------------------------------------------------------------------------- */
@@ -63,9 +61,7 @@ text(struct packing *packing, const char *plain)
 static int64_t
 foreign_text(struct packing *packing, const char *foreign)
 {
-	strbuf_clear(&packing->scratch);
-	strbuf_add_one_line(&packing->scratch, foreign);
-	return text(packing, packing->scratch.data);
+	return pprof_foreign_text(packing->texts, foreign);
 }
 
 /* Writes the string table. No text may be added to packing->texts after this call. */
@@ -225,6 +221,25 @@ location_id(struct packing *packing, const uint32_t *functions, size_t count)
 					 view_function(packing->view, functions[0])->name);
 	return frame_location_id(packing, id, functions, count);
 }
+
+/* Returns the id of the location of the process of a thread, the outermost frame. */
+static uint64_t
+process_location_id(struct packing *packing, uint32_t thread)
+{
+	const struct profile *profile = view_profile(packing->view);
+	const uint32_t process = process_of_record(profile, thread);
+	const size_t at = process < packing->process_count ? process : packing->process_count;
+	struct strbuf name = STRBUF_INIT;
+	uint64_t id;
+
+	strbuf_add_text(&name, "");
+	process_add_label(profile, process, &name);
+	id = plain_location_id(packing, packing->frame_count + packing->function_count + 1 + at,
+			       name.data);
+	strbuf_release(&name);
+	return id;
+}
+
 /* Returns how many functions at the start of the array belong to the same frame. */
 static size_t
 frame_length(const struct view *view, const uint32_t *functions, size_t count)
@@ -239,41 +254,20 @@ frame_length(const struct view *view, const uint32_t *functions, size_t count)
 
 /* --- samples ------------------------------------------------------------------------------ */
 
+/* Makes the labels of a sample as messages. Returns their number. */
 static size_t
 make_labels(struct packing *packing, const struct view_row *row,
 	    const struct parallelism_part *part, pb_label *label)
 {
-	const struct profile *profile = view_profile(packing->view);
-	const struct profile_thread *thread = profile_thread(profile, row->thread);
-	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_UNINTERRUPTIBLE;
-	size_t count = 3;
-	struct strbuf name = STRBUF_INIT;
+	struct pprof_label made[PPROF_LABELS_MOST];
+	const size_t count = pprof_make_labels(packing->texts, packing->view, row, part, made);
 
-	for (size_t i = 0; i < LABELS_MOST; i++)
+	for (size_t i = 0; i < count; i++) {
 		label[i] = (pb_label)WALLSAMPLE__PPROF__LABEL__INIT;
-	label[0].key = text(packing, "thread");
-	/* Green tasks that form a unit (view_unit()) get the same name. */
-	(thread->is_green ? view_add_unit : view_add_name)(packing->view,
-							   view_unit(packing->view, row->thread),
-							   &name);
-	label[0].str = foreign_text(packing, name.data);
-	strbuf_release(&name);
-	label[1].key = text(packing, thread->is_green ? "task" : "tid");
-	label[1].num = thread->is_green ? (int64_t)thread->green_id : (int64_t)thread->tid;
-	label[2].key = text(packing, "state");
-	label[2].str = text(packing, run_state_text(row->state));
-	if (waits && syscall_name(row->syscall) != NULL) {
-		label[count].key = text(packing, "syscall");
-		label[count++].str = text(packing, syscall_name(row->syscall));
-	}
-	if (row->gil != GIL_UNKNOWN) {
-		label[count].key = text(packing, "gil");
-		label[count++].str = text(packing, gil_word(row->gil));
-	}
-	if (part != NULL) {
-		label[count].key = text(packing, "parallelism");
-		label[count].num = part->parallelism;
-		label[count++].num_unit = text(packing, "threads");
+		label[i].key = made[i].key;
+		label[i].str = made[i].text;
+		label[i].num = made[i].number;
+		label[i].num_unit = made[i].unit;
 	}
 	return count;
 }
@@ -284,7 +278,7 @@ pack_sample(struct packing *packing, const struct view_row *row,
 	    const struct parallelism_part *part, pb_sample *sample)
 {
 	pb_profile piece = WALLSAMPLE__PPROF__PROFILE__INIT;
-	pb_label label[LABELS_MOST], *labels[LABELS_MOST];
+	pb_label label[PPROF_LABELS_MOST], *labels[PPROF_LABELS_MOST];
 	int64_t value[WEIGHT_COUNT];
 
 	memcpy(value, part != NULL ? part->ns : row->ns, sizeof(value));
@@ -315,6 +309,8 @@ pack_row(struct packing *packing, const struct view_row *row, uint64_t *location
 		locations[sample.n_location_id++] =
 			plain_location_id(packing, packing->frame_count + packing->function_count,
 					  "[no stack]");
+	if (packing->input->by_process)
+		locations[sample.n_location_id++] = process_location_id(packing, row->thread);
 	sample.location_id = locations;
 	part = parallelism_split_row(packing->split, row, &parts);
 	if (parts == 0)
@@ -332,7 +328,7 @@ pack_rows(struct packing *packing)
 	for (size_t i = 0; i < view_row_count(packing->view); i++)
 		if (view_row(packing->view, i)->depth > deepest)
 			deepest = view_row(packing->view, i)->depth;
-	locations = xcalloc(deepest, sizeof(*locations));
+	locations = xcalloc(deepest + 1, sizeof(*locations)); /* the process may be added */
 	for (size_t i = 0; i < view_row_count(packing->view); i++)
 		pack_row(packing, view_row(packing->view, i), locations);
 	free(locations);
@@ -469,11 +465,13 @@ pprof_write(const struct export_input *input, FILE *out)
 		.texts = strings_create(),
 		.frame_count = profile_frame_count(view_profile(input->view)),
 		.function_count = view_function_count(input->view),
+		.process_count = profile_process_count(view_profile(input->view)),
 		.mapping_count = input->modules != NULL ? modules_count(input->modules) : 0,
 	};
 
 	table_init(&packing.functions);
-	packing.used = xcalloc(packing.frame_count + packing.function_count + 1,
+	packing.used = xcalloc(packing.frame_count + packing.function_count +
+				       packing.process_count + 2,
 			       sizeof(*packing.used));
 	packing.mapping = xcalloc(packing.mapping_count + 1, sizeof(*packing.mapping));
 	pack_profile(&packing);
@@ -482,7 +480,6 @@ pprof_write(const struct export_input *input, FILE *out)
 	free(packing.used);
 	free(packing.mapping);
 	table_release(&packing.functions);
-	strbuf_release(&packing.scratch);
 	strings_free(packing.texts);
 }
 
@@ -491,7 +488,7 @@ const struct exporter exporter_pprof = {
 	.help = "for go tool pprof and other viewers of its files",
 	.endings = "pb.gz,pprof",
 	.noun = "profile",
-	.options = EXPORT_SORT,
+	.options = EXPORT_SORT | EXPORT_PROCESSES,
 	.binary = true,
 	.time = EXPORT_TIME_TOO,
 	.by_address = true,

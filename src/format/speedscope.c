@@ -115,20 +115,17 @@ write_frame(struct scope *scope, const struct scope_frame *frame)
 {
 	json_t *object = json_object();
 
-	if (frame->kind == TREE_THREAD) {
-		view_add_unit(scope->view, frame->function, &scope->scratch);
-	} else if (frame->kind == TREE_STATE) {
-		strbuf_add_text(&scope->scratch, "[");
-		run_state_add(&scope->scratch, (enum run_state)frame->function, frame->syscall);
-		strbuf_add_text(&scope->scratch, "]");
-	} else if (frame->function == STACKLESS) {
-		strbuf_add_text(&scope->scratch, "[no stack]");
-	} else {
-		const struct view_function *function = view_function(scope->view, frame->function);
+	const bool is_function = frame->kind == TREE_FUNCTION && frame->function != STACKLESS;
+	const struct tree_node node = { .kind = frame->kind,
+					.function = frame->function,
+					.syscall = frame->syscall };
 
-		strbuf_add_text(&scope->scratch, function->label);
-		add_file(scope, object, function);
-	}
+	if (is_function)
+		add_file(scope, object, view_function(scope->view, frame->function));
+	if (is_function || frame->kind != TREE_FUNCTION)
+		tree_add_name(scope->view, &node, &scope->scratch);
+	else
+		strbuf_add_text(&scope->scratch, "[no stack]");
 	json_object_set_new(object, "name", scratch_text(scope));
 	json_stream_put(&scope->json, NULL, object);
 }
@@ -226,7 +223,7 @@ write_whole(struct scope *scope)
 	struct call_tree tree;
 
 	flame_tree_make(scope->view, input->sort, SIZE_MAX, 0,
-			FLAME_STATES | (input->by_thread ? FLAME_THREADS : 0), &tree);
+			FLAME_STATES | export_outer_frames(input), &tree);
 	strbuf_add_format(&scope->scratch, "all threads (%s)", weight_word(input->sort));
 	begin_profile(scope, (uint64_t)view_total_ns(scope->view, input->sort));
 	put_tree(scope, &tree);
@@ -420,7 +417,7 @@ const struct exporter exporter_speedscope = {
 	.help = "timelines of all threads, for speedscope",
 	.endings = "speedscope.json,speedscope",
 	.noun = "timeline",
-	.options = EXPORT_BY | EXPORT_BY_OTHER | EXPORT_THREADS | EXPORT_SORT,
+	.options = EXPORT_STACKS,
 	.time = EXPORT_TIME,
 	.write = speedscope_write,
 };

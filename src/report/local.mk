@@ -34,9 +34,11 @@ libwallsample_a_SOURCES += \
 	src/report/report.c \
 	src/report/report_causal.c \
 	src/report/report_causal_doubts.c \
+	src/report/report_apart.c \
 	src/report/report_cost.c \
 	src/report/report_deadlock.c \
 	src/report/report_diff.c \
+	src/report/report_functions.c \
 	src/report/report_gil.c \
 	src/report/report_header.c \
 	src/report/report_processes.c \

@@ -66,6 +66,17 @@ void report_add_processes(const struct export_input *input, struct strbuf *out);
 /* Writes the cost of sampling, and missed samples. */
 void report_write_cost(const struct export_input *input, struct page *page);
 
+/*
+ * Writes a table of functions for each process if input->by_process is set, and for each thread and
+ * green task if input->by_thread is set; at most 10 tables of both.
+ */
+void report_write_apart(const struct export_input *input, struct page *page);
+/* Writes the functions of the program itself, and all functions, at most input->limit each. */
+void report_write_functions(const struct export_input *input, struct page *page);
+/* Writes the first `limit` rows of `top`. total_ns[weight] is 100% of the shares of a weight. */
+void report_write_top(const struct export_input *input, const struct top_table *top,
+		      const int64_t *total_ns, size_t limit, struct page *page);
+
 /* --- words ------------------------------------------------------------------------------------ */
 
 struct report_weight_words {
@@ -75,6 +86,14 @@ struct report_weight_words {
 	const char *noun;    /* follows a time: "of Wall (all threads together)" */
 };
 extern const struct report_weight_words report_weight_words[]; /* indexed by enum weight */
+
+/*
+ * Returns the words for a weight, of which callers use `meaning` and `noun`. If green tasks of a
+ * runtime were sampled, Wall includes the time of tasks, and the words for Wall say so; their other
+ * members are NULL.
+ */
+const struct report_weight_words *report_words_of(const struct export_input *input,
+						  enum weight weight);
 
 /* Adds a sentence if the process exited while it was sampled. Returns false if it did not. */
 bool report_add_end(const struct export_input *input, struct strbuf *out);

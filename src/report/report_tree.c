@@ -27,7 +27,7 @@ add_indented_name(const struct report_cell *cell, struct strbuf *out)
 	strbuf_add_format(out, "%*s", (int)(node->depth < room ? node->depth : room), "");
 	if (node->depth > room)
 		strbuf_add_format(out, "[%u] ", node->depth);
-	strbuf_add_text(out, view_function(cell->table->view, node->function)->label);
+	tree_add_name(cell->table->view, node, out);
 }
 
 void
@@ -42,7 +42,8 @@ report_write_tree(const struct export_input *input, struct page *page)
 	};
 	struct call_tree tree;
 
-	call_tree_make(input->view, sort, input->tree, SHARE_LEAST, &tree);
+	call_tree_make(input->view, sort, input->tree, SHARE_LEAST, export_outer_frames(input),
+		       &tree);
 	page->ops->section(page, "Call tree");
 	report_table_write(&REPORT_TABLE(column, tree.node, tree.count,
 					 .whole = view_total_ns(input->view, sort),

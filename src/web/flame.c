@@ -70,8 +70,8 @@ flame_make(const struct export_input *input, enum weight weight, size_t most, do
 	for (uint32_t id = 0; id < count; id++)
 		out->function_kind[id] = (unsigned char)kind_of_function(input->view, &own, id);
 	own_release(&own);
-	flame_tree_make(input->view, weight, most, least,
-			FLAME_STATES | (input->by_thread ? FLAME_THREADS : 0), &out->tree);
+	flame_tree_make(input->view, weight, most, least, FLAME_STATES | export_outer_frames(input),
+			&out->tree);
 }
 
 void
@@ -86,6 +86,8 @@ enum flame_kind
 flame_kind_of(const struct flame *flame, const struct tree_node *node)
 {
 	switch (node->kind) {
+	case TREE_PROCESS:
+		return FLAME_KIND_PROCESS;
 	case TREE_THREAD:
 		return FLAME_KIND_THREAD;
 	case TREE_STATE:
@@ -119,20 +121,13 @@ flame_add_legend(const struct export_input *input, enum flame_kind kind, struct 
 void
 flame_add_name(const struct flame *flame, const struct tree_node *node, struct strbuf *out)
 {
-	const struct view *view = flame->input->view;
 	struct strbuf whole = STRBUF_INIT, escaped = STRBUF_INIT;
 
-	switch (node->kind) {
-	case TREE_THREAD:
-		view_add_unit(view, node->function, &whole);
-		break;
-	case TREE_STATE:
-		strbuf_add_text(out, "[");
-		run_state_add(out, (enum run_state)node->function, node->syscall);
-		strbuf_add_text(out, "]");
+	tree_add_name(flame->input->view, node, &whole);
+	if (node->kind == TREE_STATE) {
+		strbuf_add_text(out, whole.data);
+		strbuf_release(&whole);
 		return;
-	default:
-		strbuf_add_text(&whole, view_function(view, node->function)->label);
 	}
 	strbuf_add_escaped(&escaped, whole.length > 0 ? whole.data : "");
 	strbuf_add_text(out, "");

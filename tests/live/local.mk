@@ -119,7 +119,8 @@ live_plain_targets = \
 	tests/live/bin/exec_before tests/live/bin/execs tests/live/bin/forks tests/live/bin/gated \
 	tests/live/bin/interrupts \
 	tests/live/bin/jitter tests/live/bin/leaves tests/live/bin/locker tests/live/bin/mangled tests/live/bin/many_files tests/live/bin/peers tests/live/bin/postgres tests/live/bin/recurse \
-	tests/live/bin/ring tests/live/bin/shared tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks
+	tests/live/bin/ring tests/live/bin/shared tests/live/bin/shares tests/live/bin/stuck tests/live/bin/throng tests/live/bin/timers tests/live/bin/vforks \
+	tests/live/bin/workers
 live_shapes = \
 	tests/live/bin/shape tests/live/bin/shape_bare tests/live/bin/shape_debug_frame \
 	tests/live/bin/shape_debug_frame_gz tests/live/bin/shape_dynsym tests/live/bin/shape_fp \
@@ -148,7 +149,7 @@ live_sources = \
 	tests/live/targets/writable_tables.s \
 	tests/live/targets/stuck.c \
 	tests/live/targets/target.h tests/live/targets/throng.c tests/live/targets/timers.c \
-	tests/live/targets/vforks.c
+	tests/live/targets/vforks.c tests/live/targets/workers.c
 EXTRA_DIST += $(live_sources) tests/live/python_objects.py
 
 # One rule for all of them: a target is one file.
@@ -227,6 +228,8 @@ tests/live/bin/throng: tests/live/targets/throng.c $(live_headers)
 tests/live/bin/timers: tests/live/targets/timers.c $(live_headers)
 	$(live_one)
 tests/live/bin/vforks: tests/live/targets/vforks.c $(live_headers)
+	$(live_one)
+tests/live/bin/workers: tests/live/targets/workers.c $(live_headers)
 	$(live_one)
 
 # One program, built in every way that matters to an unwinder.

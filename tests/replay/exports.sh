@@ -74,6 +74,18 @@ done
 compare job-part.json -f json --from 0.5 --to 1 --parallelism 1-2 "$replay/recordings/job.wsdb"
 compare job-latency.folded -f folded -t --sort latency "$replay/recordings/job.wsdb"
 compare both.text -f text --full "$replay/recordings/job.wsdb" "$replay/recordings/hostile.wsdb"
+# Several processes, kept apart.
+for format in text folded svg pprof speedscope; do
+	threads='-t' part=
+	[ "$format" != pprof ] || threads=
+	[ "$format" != text ] || part='--full --tree'
+	# shellcheck disable=SC2086  # words, or none
+	compare "workers-apart.$format" -f "$format" --processes $threads $part \
+		"$replay/recordings/workers.wsdb"
+done
+compare workers-process.json -f json --process 'logger,*serve 2' "$replay/recordings/workers.wsdb"
+compare workers-excluded.text -f text --full --exclude-process 'log*' \
+	"$replay/recordings/workers.wsdb"
 # First screens, which name the recording in the commands that they suggest.
 cd "$replay/recordings" || exit 99
 for recording in job hostile; do

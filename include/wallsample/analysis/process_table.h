@@ -45,6 +45,8 @@ struct process_table {
  * is idle. */
 void process_table_make(const struct view *view, const struct own *own, const bool *is_idle,
 			struct process_table *out);
+/* As process_table_make() without `own` and is_idle, but each process is a row. */
+void process_table_make_apart(const struct view *view, struct process_table *out);
 void process_table_release(struct process_table *table);
 
 #endif

@@ -9,16 +9,23 @@
 #include "wallsample/base/base.h"
 #include "wallsample/profile/profile_thread.h"
 
+/* The process of the CPU time of children that were not sampled, which belongs to none. */
+#define PROCESS_NONE UINT32_MAX
+
+/* Returns the process of a thread, or PROCESS_NONE. */
+uint32_t process_of_record(const struct profile *profile, uint32_t thread);
 /* Adds the title of a process of the profile: its command line without the directory of the
  * program; its name if the command line is not known. process_add_label adds the pid, too: "nginx:
- * worker process (812)". Bytes are not escaped. */
+ * worker process (812)"; the label of PROCESS_NONE is PROFILE_UNSAMPLED_CHILDREN. Bytes are not
+ * escaped. */
 void process_add_title(const struct profile *profile, uint32_t process, struct strbuf *out);
 void process_add_label(const struct profile *profile, uint32_t process, struct strbuf *out);
-/* The same for the process of a thread. CPU time of children that were not sampled is a thread of
- * the first process, but belongs to none: its label is PROFILE_UNSAMPLED_CHILDREN. */
+/* Adds the name and the pid of a process: "nginx (812)". The process is not PROCESS_NONE. */
+void process_add_short(const struct profile *profile, uint32_t process, struct strbuf *out);
+/* As process_add_label for the process of a thread. */
 void process_add_label_of_thread(const struct profile *profile, uint32_t thread,
 				 struct strbuf *out);
-/* True for the thread with that CPU time. */
+/* True for the thread with the CPU time of children that were not sampled. */
 bool process_is_unsampled(const struct profile *profile, uint32_t thread);
 
 #endif

@@ -93,6 +93,9 @@ void top_table_make(const struct view *view, enum weight sort, struct top_table 
 /* As top_table_make(), but only for samples of the unit `thread` (see view_unit()). */
 void top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 			   struct top_table *out);
+/* As top_table_make(), but only for samples of the process; PROCESS_NONE: of no process. */
+void top_table_make_process(const struct view *view, enum weight sort, uint32_t process,
+			    struct top_table *out);
 /*
  * Lists only functions with view_function.program, which are those of the program itself. Their
  * flat time includes the time of the functions without this flag that they called. The table is

@@ -72,7 +72,7 @@ struct options {
 	const char *output; /* NULL or "-": stdout */
 	const char *format; /* name of the format; NULL: by the ending of `output`, else text */
 	uint64_t limit;     /* rows of a table; 0: not given */
-	bool full, threads;
+	bool full, threads, processes;
 	bool stop_all, nonblocking, realtime;
 	bool no_cmdline;                  /* outputs do not have the command line of the program */
 	double max_stopped, max_overhead; /* limits in percent: of stops, of own CPU time */

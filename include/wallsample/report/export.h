@@ -13,6 +13,7 @@
 #include "wallsample/causal/causal_curve.h"
 #include "wallsample/core/core.h"
 #include "wallsample/analysis/diff.h"
+#include "wallsample/analysis/tree.h"
 #include "wallsample/process/process.h"
 #include "wallsample/recording/recording_read.h"
 #include "wallsample/runtime/async_tasks.h"
@@ -63,6 +64,7 @@ struct export_input {
 	const char *again_before, *again_after;
 	bool full;            /* a text report has all parts (option --full) */
 	bool table;           /* a first screen is followed by the table of functions */
+	bool by_process;      /* processes are kept apart (option --processes) */
 	bool by_thread;       /* each thread has a table of its own (option -t) */
 	enum weight sort;     /* order of tables of functions */
 	size_t limit;         /* maximum number of rows of a table; at least 1 */
@@ -113,14 +115,17 @@ struct export_subject {
 
 /* Options that only some formats have. Every other option changes what is sampled, or which samples
  * are selected, and works with all formats. */
-#define EXPORT_BY (1u << 0)       /* --by function, line and module, and --lines */
-#define EXPORT_BY_OTHER (1u << 1) /* --by lock and thread */
-#define EXPORT_THREADS (1u << 2)  /* -t */
-#define EXPORT_LIMIT (1u << 3)    /* -n */
-#define EXPORT_SORT (1u << 4)     /* --sort */
-#define EXPORT_CALLERS (1u << 5)  /* --tree and --focus, and --full */
-/* The options of the formats of a complete report. */
-#define EXPORT_REPORT (EXPORT_BY | EXPORT_BY_OTHER | EXPORT_THREADS | EXPORT_LIMIT | EXPORT_SORT)
+#define EXPORT_BY (1u << 0)        /* --by function, line and module, and --lines */
+#define EXPORT_BY_OTHER (1u << 1)  /* --by lock and thread */
+#define EXPORT_THREADS (1u << 2)   /* -t */
+#define EXPORT_LIMIT (1u << 3)     /* -n */
+#define EXPORT_SORT (1u << 4)      /* --sort */
+#define EXPORT_CALLERS (1u << 5)   /* --tree and --focus, and --full */
+#define EXPORT_PROCESSES (1u << 6) /* --processes */
+/* The options of the formats of stacks, and of those of a complete report. */
+#define EXPORT_STACKS                                                                              \
+	(EXPORT_BY | EXPORT_BY_OTHER | EXPORT_PROCESSES | EXPORT_THREADS | EXPORT_SORT)
+#define EXPORT_REPORT (EXPORT_STACKS | EXPORT_LIMIT)
 
 struct exporter {
 	const char *name;    /* "folded" */
@@ -152,6 +157,13 @@ struct exporter {
 	void (*write_causal)(const struct causal_input *input, FILE *out);
 	const char *causal_help; /* replaces `help` for causal profiles; NULL: `help` is used */
 };
+
+/* Returns the outermost frames that options add to the stacks: a set of enum flame_frames. */
+static inline unsigned
+export_outer_frames(const struct export_input *input)
+{
+	return (input->by_process ? FLAME_PROCESSES : 0u) | (input->by_thread ? FLAME_THREADS : 0u);
+}
 
 /* True if the input is of a live run whose process has not exited. */
 static inline bool

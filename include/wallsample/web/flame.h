@@ -32,6 +32,7 @@
 	X(QUEUED, 'q', "waiting for a CPU")                                                        \
 	X(NOBODY, 'n', "no thread could run")                                                      \
 	X(FAILED, 'e', "not known")                                                                \
+	X(PROCESS, 't', "process")                                                                 \
 	X(THREAD, 't', NULL) /* a thread, or what the key of the view names: a state, a lock */
 
 enum flame_kind {
@@ -43,7 +44,7 @@ enum flame_kind {
 struct flame {
 	const struct export_input *input;
 	enum weight weight;
-	struct call_tree tree; /* waits are nodes; threads are, if input->by_thread */
+	struct call_tree tree; /* waits are nodes; see export_outer_frames() for others */
 	int64_t total_ns;
 	unsigned char *function_kind; /* enum flame_kind, by function of the view */
 };

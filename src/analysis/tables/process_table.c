@@ -29,6 +29,7 @@ struct making {
 	 * children that were not sampled. */
 	struct one *one;
 	size_t count;
+	bool apart; /* each process is a row */
 	struct process_table *out;
 	size_t capacity;
 };
@@ -209,8 +210,9 @@ make_rows(struct making *making)
 		if (!one->sampled)
 			continue;
 		out->processes += i < making->count;
-		one->row = *table_insert(&known, name << 1 | one->is_parent, one->title,
-					 (uint32_t)out->count, &added);
+		one->row = *table_insert(&known, making->apart ? i : name << 1 | one->is_parent,
+					 making->apart ? 0 : one->title, (uint32_t)out->count,
+					 &added);
 		if (added) {
 			out->row = xgrow(out->row, &making->capacity, out->count + 1,
 					 sizeof(*out->row));
@@ -311,14 +313,15 @@ compare_rows(const void *left, const void *right)
 	return (a->process > b->process) - (a->process < b->process);
 }
 
-void
-process_table_make(const struct view *view, const struct own *own, const bool *is_idle,
-		   struct process_table *out)
+static void
+make_table(const struct view *view, const struct own *own, const bool *is_idle, bool apart,
+	   struct process_table *out)
 {
 	struct making making = {
 		.view = view,
 		.profile = view_profile(view),
 		.count = profile_process_count(view_profile(view)),
+		.apart = apart,
 		.out = out,
 	};
 
@@ -331,13 +334,27 @@ process_table_make(const struct view *view, const struct own *own, const bool *i
 	for (uint32_t i = 0; i <= making.count; i++)
 		making.one[i].title = plain_title(&making, i);
 	find_parents(&making);
-	join_many(&making);
+	if (!apart)
+		join_many(&making);
 	make_rows(&making);
 	sum_times(&making, own, is_idle);
 	if (out->count > 1)
 		qsort(out->row, out->count, sizeof(*out->row), compare_rows);
 	free(making.one);
 	strings_free(making.titles);
+}
+
+void
+process_table_make(const struct view *view, const struct own *own, const bool *is_idle,
+		   struct process_table *out)
+{
+	make_table(view, own, is_idle, false, out);
+}
+
+void
+process_table_make_apart(const struct view *view, struct process_table *out)
+{
+	make_table(view, NULL, NULL, true, out);
 }
 
 void

@@ -69,9 +69,6 @@ weighs_nothing(const int64_t *ns)
 	return true;
 }
 
-/* value of top_choice.unit below: samples of all units are included */
-#define ANY_UNIT UINT32_MAX
-
 /*
  * Raises busy_ns if the estimate of the function's parallelism, CPU time divided by busy_ns,
  * exceeds the highest observed parallelism, which can happen with few samples.
@@ -88,9 +85,18 @@ limit_parallelism(const struct profile *profile, struct top_row *row)
 
 /* The samples and the functions that a table includes. */
 struct top_choice {
-	uint32_t unit; /* only samples of this unit are included; ANY_UNIT: samples of all units */
-	bool program;  /* only functions with view_function.program are included */
+	const uint32_t *unit;    /* only samples of this unit are included; NULL: all units */
+	const uint32_t *process; /* only samples of this process; NULL: all processes */
+	bool program;            /* only functions with view_function.program are included */
 };
+
+static bool
+choice_has(const struct view *view, const struct top_choice *choice, uint32_t thread)
+{
+	return (choice->unit == NULL || view_unit(view, thread) == *choice->unit) &&
+	       (choice->process == NULL ||
+		process_of_record(view_profile(view), thread) == *choice->process);
+}
 
 /*
  * Returns the index in sample->function of the function that gets the flat time of the sample: the
@@ -121,7 +127,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 		const struct view_row *sample = view_row(view, r);
 		const size_t flat = place_of_flat(view, sample, choice.program);
 
-		if (choice.unit != ANY_UNIT && view_unit(view, sample->thread) != choice.unit)
+		if (!choice_has(view, &choice, sample->thread))
 			continue;
 		if (flat < sample->depth)
 			weights_add(row[sample->function[flat]].flat, sample->ns);
@@ -153,7 +159,7 @@ make_top(const struct view *view, enum weight sort, struct top_choice choice, st
 void
 top_table_make(const struct view *view, enum weight sort, struct top_table *out)
 {
-	make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT }, out);
+	make_top(view, sort, (struct top_choice){ .unit = NULL }, out);
 }
 
 void
@@ -169,14 +175,21 @@ top_table_make_program(const struct view *view, enum weight sort, struct top_tab
 		mixed = flat > 0 && flat < sample->depth;
 	}
 	if (mixed)
-		make_top(view, sort, (struct top_choice){ .unit = ANY_UNIT, .program = true }, out);
+		make_top(view, sort, (struct top_choice){ .program = true }, out);
 }
 
 void
 top_table_make_thread(const struct view *view, enum weight sort, uint32_t thread,
 		      struct top_table *out)
 {
-	make_top(view, sort, (struct top_choice){ .unit = thread }, out);
+	make_top(view, sort, (struct top_choice){ .unit = &thread }, out);
+}
+
+void
+top_table_make_process(const struct view *view, enum weight sort, uint32_t process,
+		       struct top_table *out)
+{
+	make_top(view, sort, (struct top_choice){ .process = &process }, out);
 }
 
 void

@@ -63,6 +63,9 @@ static void
 add_row(struct growing *tree, const struct view *view, const struct view_row *row, unsigned frames)
 {
 	const bool waits = row->state == RUN_SLEEPING || row->state == RUN_UNINTERRUPTIBLE;
+	const struct frame process = { TREE_PROCESS,
+				       process_of_record(view_profile(view), row->thread),
+				       (int32_t)SYSCALL_NONE };
 	const struct frame thread = { TREE_THREAD, view_unit(view, row->thread),
 				      (int32_t)SYSCALL_NONE };
 	const struct frame state = { TREE_STATE, row->state,
@@ -70,6 +73,8 @@ add_row(struct growing *tree, const struct view *view, const struct view_row *ro
 	struct frame function = { .kind = TREE_FUNCTION, .syscall = (int32_t)SYSCALL_NONE };
 	uint32_t at = TREE_NONE;
 
+	if (frames & FLAME_PROCESSES)
+		at = pass(tree, &process, at, row->ns);
 	if (frames & FLAME_THREADS)
 		at = pass(tree, &thread, at, row->ns);
 	for (size_t i = row->depth; i-- > 0;) {
@@ -225,12 +230,12 @@ take(struct growing *tree, const struct view *view, enum weight weight, size_t m
 
 void
 call_tree_make(const struct view *view, enum weight weight, size_t most, double least,
-	       struct call_tree *out)
+	       unsigned frames, struct call_tree *out)
 {
 	struct growing tree = { .capacity = 0 };
 
 	for (size_t i = 0; i < view_row_count(view); i++)
-		add_row(&tree, view, view_row(view, i), 0);
+		add_row(&tree, view, view_row(view, i), frames);
 	take(&tree, view, weight, most, least, out);
 }
 
@@ -251,4 +256,24 @@ call_tree_release(struct call_tree *tree)
 {
 	free(tree->node);
 	*tree = (struct call_tree){ .count = 0 };
+}
+
+void
+tree_add_name(const struct view *view, const struct tree_node *node, struct strbuf *out)
+{
+	switch (node->kind) {
+	case TREE_PROCESS:
+		process_add_label(view_profile(view), node->function, out);
+		break;
+	case TREE_THREAD:
+		view_add_unit(view, node->function, out);
+		break;
+	case TREE_STATE:
+		strbuf_add_text(out, "[");
+		run_state_add(out, (enum run_state)node->function, node->syscall);
+		strbuf_add_text(out, "]");
+		break;
+	default:
+		strbuf_add_text(out, view_function(view, node->function)->label);
+	}
 }

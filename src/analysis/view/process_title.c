@@ -28,11 +28,21 @@ process_add_title(const struct profile *profile, uint32_t process, struct strbuf
 void
 process_add_label(const struct profile *profile, uint32_t process, struct strbuf *out)
 {
+	if (process == PROCESS_NONE)
+		strbuf_add_text(out, PROFILE_UNSAMPLED_CHILDREN);
 	if (process >= profile_process_count(profile))
 		return;
 	process_add_title(profile, process, out);
 	strbuf_add_format(out, "%s(%jd)", out->length > 0 ? " " : "",
 			  (intmax_t)profile_process(profile, process)->pid);
+}
+
+void
+process_add_short(const struct profile *profile, uint32_t process, struct strbuf *out)
+{
+	const struct profile_process *of = profile_process(profile, process);
+
+	strbuf_add_format(out, "%s (%jd)", profile_text(profile, of->name), (intmax_t)of->pid);
 }
 
 bool
@@ -44,11 +54,15 @@ process_is_unsampled(const struct profile *profile, uint32_t thread)
 	       strcmp(profile_text(profile, of->name), PROFILE_UNSAMPLED_CHILDREN) == 0;
 }
 
+uint32_t
+process_of_record(const struct profile *profile, uint32_t thread)
+{
+	return process_is_unsampled(profile, thread) ? PROCESS_NONE :
+						       profile_thread(profile, thread)->process;
+}
+
 void
 process_add_label_of_thread(const struct profile *profile, uint32_t thread, struct strbuf *out)
 {
-	if (process_is_unsampled(profile, thread))
-		strbuf_add_text(out, PROFILE_UNSAMPLED_CHILDREN);
-	else
-		process_add_label(profile, profile_thread(profile, thread)->process, out);
+	process_add_label(profile, process_of_record(profile, thread), out);
 }

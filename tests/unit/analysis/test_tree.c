@@ -80,7 +80,7 @@ check_tree(const struct view *view, enum weight weight, size_t most, double leas
 	struct strbuf sb;
 
 	strbuf_init(&sb);
-	call_tree_make(view, weight, most, least, &tree);
+	call_tree_make(view, weight, most, least, 0, &tree);
 	for (size_t i = 0; i < tree.count; i++) {
 		const struct tree_node *node = &tree.node[i];
 
