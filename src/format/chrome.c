@@ -8,8 +8,9 @@
  * state. The slice of a function is nested in that of its caller. The second track has one slice
  * for each period in which the run state and the awaited object were the same. A wait for an
  * interpreter's lock is a state of its own. Counters show the number of threads on a CPU, of
- * threads that waited for a CPU, and of tasks that waited for a thread. One more track shows which
- * thread held the interpreter's lock.
+ * threads that waited for a CPU, and of tasks that waited for a thread; in a recording of several
+ * processes they are of all of these. One more track of each process shows which thread held the
+ * interpreter's lock.
  *
  * Times are microseconds on the clock of timeline_base(): of CLOCK_MONOTONIC, like those of other
  * tools, if the recordings have it. A slice is written when it ends, so slices are not ordered by
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 
 #include "format/chrome_internal.h"
+#include "format/process_tracks_internal.h"
 #include "wallsample/report/timeline.h"
 #include "wallsample/process/process.h"
 #include "wallsample/base/base.h"
@@ -55,7 +57,8 @@ struct track {
 struct tracing {
 	const struct export_input *input;
 	struct json_stream json;
-	int64_t *pid;   /* by recording: the id of the recorded process in the trace */
+	struct process_tracks processes;
+	size_t named_processes; /* number of those whose names were written */
 	bool *has_name; /* by thread of the profile: true if the name of the thread was written */
 	bool apart;     /* PIDS was added to all process ids, because an interpreter has a lock */
 	struct track track; /* the track of the thread whose slices are being read */
@@ -66,7 +69,7 @@ struct tracing {
 
 /* The track of a slice in the trace, and its range of time. */
 struct span {
-	size_t recording;
+	int64_t pid;   /* id of the process in the trace */
 	int64_t track; /* the member "tid" of the slice in the trace */
 	uint64_t start_ns, end_ns;
 };
@@ -76,7 +79,7 @@ put_slice(struct tracing *tracing, const struct span *span, json_t *name, const 
 	  const char *colour)
 {
 	json_t *event = json_pack("{s:s, s:I, s:o, s:I, s:s, s:I, s:I}", "ph", "X", "pid",
-				  (json_int_t)tracing->pid[span->recording], "name", name, "tid",
+				  (json_int_t)span->pid, "name", name, "tid",
 				  (json_int_t)span->track, "cat", category, "ts",
 				  (json_int_t)chrome_us(span->start_ns), "dur",
 				  (json_int_t)(chrome_us(span->end_ns) -
@@ -92,23 +95,39 @@ put_slice(struct tracing *tracing, const struct span *span, json_t *name, const 
  * `value`.
  */
 static void
-put_fact(struct tracing *tracing, size_t recording, int64_t track, const char *fact,
-	 const char *key, json_t *value)
+put_fact(struct tracing *tracing, int64_t pid, int64_t track, const char *fact, const char *key,
+	 json_t *value)
 {
 	json_stream_put(&tracing->json, NULL,
 			json_pack("{s:s, s:I, s:s, s:I, s:{s:o}}", "ph", "M", "pid",
-				  (json_int_t)tracing->pid[recording], "name", fact, "tid",
-				  (json_int_t)track, "args", key, value));
+				  (json_int_t)pid, "name", fact, "tid", (json_int_t)track, "args",
+				  key, value));
+}
+
+/* Returns the id of the process of a track in the trace, see PIDS. */
+static int64_t
+traced_pid(const struct tracing *tracing, size_t track)
+{
+	const struct process_track *process = &tracing->processes.track[track];
+
+	return process->pid + ((tracing->apart ? 1 : 0) + (int64_t)process->same) * PIDS;
+}
+
+/* The same of the process of a thread. */
+static int64_t
+traced_pid_of(struct tracing *tracing, size_t recording, uint32_t thread)
+{
+	return traced_pid(tracing, process_tracks_of(&tracing->processes, recording, thread));
 }
 
 /* Returns the span from `start_ns` to the end of track.last, on the track of the thread. */
 static struct span
-ended_span(const struct tracing *tracing, uint64_t start_ns)
+ended_span(struct tracing *tracing, uint64_t start_ns)
 {
 	const struct timeline_slice *last = &tracing->track.last;
 
 	return (struct span){
-		.recording = last->recording,
+		.pid = traced_pid_of(tracing, last->recording, last->thread),
 		.track = view_thread_number(tracing->input->view, last->thread),
 		.start_ns = start_ns,
 		.end_ns = last->end_ns,
@@ -248,14 +267,47 @@ frames_in_common(const struct timeline_slice *a, const struct timeline_slice *b)
 	return i;
 }
 
+/*
+ * Names a process: "server"; "server 123, sampled" if its id in the trace is not its process id;
+ * with several recordings "server 123 on host".
+ */
+static void
+name_process(struct tracing *tracing, size_t number)
+{
+	const struct process_track *process = &tracing->processes.track[number];
+	const struct recording_info *info = recording_info(
+		tracing->input->recordings[process->recording]);
+	struct strbuf sb = STRBUF_INIT;
+
+	strbuf_add_text(&sb, "");
+	process_tracks_add_name(&tracing->processes, number, &sb);
+	if (tracing->input->recording_count > 1)
+		strbuf_add_format(&sb, " %" PRId64 " on %s", process->pid, info->host);
+	else if (tracing->apart)
+		strbuf_add_format(&sb, " %" PRId64 ", sampled", process->pid);
+	json_stream_put(&tracing->json, NULL,
+			json_pack("{s:s, s:I, s:s, s:{s:o}}", "ph", "M", "pid",
+				  (json_int_t)traced_pid(tracing, number), "name", "process_name",
+				  "args", "name", json_stream_text(&tracing->json, sb.data)));
+	strbuf_release(&sb);
+}
+
+/* Names the processes that were found since the last call. */
+static void
+name_processes(struct tracing *tracing)
+{
+	while (tracing->named_processes < process_tracks_count(&tracing->processes))
+		name_process(tracing, tracing->named_processes++);
+}
+
 /* Names a track, and sets its place among the tracks of the process. */
 static void
-name_track(struct tracing *tracing, size_t recording, int64_t track, const char *name,
+name_track(struct tracing *tracing, int64_t pid, int64_t track, const char *name,
 	   int64_t sort_index)
 {
-	put_fact(tracing, recording, track, "thread_name", "name",
+	put_fact(tracing, pid, track, "thread_name", "name",
 		 json_stream_text(&tracing->json, name));
-	put_fact(tracing, recording, track, "thread_sort_index", "sort_index",
+	put_fact(tracing, pid, track, "thread_sort_index", "sort_index",
 		 json_integer((json_int_t)sort_index));
 }
 
@@ -269,16 +321,19 @@ name_thread(struct tracing *tracing, const struct timeline_slice *slice)
 	const struct view *view = tracing->input->view;
 	const int64_t number = view_thread_number(view, slice->thread);
 	struct strbuf name = STRBUF_INIT;
+	int64_t pid;
 
 	if (tracing->has_name[slice->thread])
 		return;
+	pid = traced_pid_of(tracing, slice->recording, slice->thread);
+	name_processes(tracing);
 	tracing->has_name[slice->thread] = true;
 	view_add_name(view, slice->thread, &name);
-	name_track(tracing, slice->recording, number, name.data, 2 * number);
+	name_track(tracing, pid, number, name.data, 2 * number);
 	strbuf_clear(&name);
 	view_add_thread(view, slice->thread, &name);
 	strbuf_add_text(&name, ": state");
-	name_track(tracing, slice->recording, STATE_TRACKS + number, name.data, 2 * number + 1);
+	name_track(tracing, pid, STATE_TRACKS + number, name.data, 2 * number + 1);
 	strbuf_release(&name);
 }
 
@@ -304,7 +359,8 @@ on_slice(void *context, const struct timeline_slice *whole)
 	size_t kept = 0;
 
 	name_thread(tracing, slice);
-	gil_spans_add(&tracing->gil, slice);
+	gil_spans_add(&tracing->gil, slice,
+		      process_of_record(view_profile(tracing->input->view), slice->thread));
 	if (!continues_track(track, slice)) {
 		close_track(tracing);
 		track->state_ns = slice->start_ns;
@@ -331,7 +387,8 @@ on_slice(void *context, const struct timeline_slice *whole)
 static void
 put_holder(struct tracing *tracing, const struct gil_span *gil)
 {
-	const struct span span = { gil->recording, GIL_TRACK, gil->start_ns, gil->end_ns };
+	const struct span span = { traced_pid_of(tracing, gil->recording, gil->thread), GIL_TRACK,
+				   gil->start_ns, gil->end_ns };
 	struct strbuf name = STRBUF_INIT;
 
 	strbuf_add_text(&name, "GIL: ");
@@ -347,15 +404,15 @@ put_holders(struct tracing *tracing)
 
 	gil_spans_settle(&tracing->gil);
 	for (size_t i = 0; i < gil->count; i++) {
-		const size_t recording = gil->span[i].recording;
+		const struct gil_span *span = &gil->span[i];
 
-		if (i == 0 || gil->span[i - 1].recording != recording)
-			name_track(tracing, recording, GIL_TRACK, "GIL", -1);
+		if (i == 0 || span[-1].recording != span->recording ||
+		    span[-1].process != span->process)
+			name_track(tracing, traced_pid_of(tracing, span->recording, span->thread),
+				   GIL_TRACK, "GIL", -1);
 		put_holder(tracing, &gil->span[i]);
 	}
 }
-
-/* --- processes ---------------------------------------------------------------------------- */
 
 /*
  * True if the relation of a thread to an interpreter's lock is known for a sample of the profile.
@@ -367,43 +424,6 @@ has_gil(const struct profile *profile)
 		if (profile_entry(profile, i)->gil != GIL_UNKNOWN)
 			return true;
 	return false;
-}
-
-static void
-number_processes(struct tracing *tracing)
-{
-	const struct export_input *input = tracing->input;
-
-	tracing->apart = has_gil(view_profile(input->view));
-	for (size_t i = 0; i < input->recording_count; i++) {
-		tracing->pid[i] = recording_info(input->recordings[i])->pid +
-				  (tracing->apart ? PIDS : 0);
-		for (size_t j = 0; j < i; j++)
-			if (tracing->pid[j] == tracing->pid[i])
-				tracing->pid[i] += PIDS;
-	}
-}
-
-/*
- * Names the process of a recording: "server"; "server 123, sampled" if its id in the trace is not
- * its process id; with several recordings "server 123 on host".
- */
-static void
-name_process(struct tracing *tracing, size_t number)
-{
-	const struct recording_info *info = recording_info(tracing->input->recordings[number]);
-	struct strbuf sb = STRBUF_INIT;
-
-	strbuf_add_text(&sb, info->comm);
-	if (tracing->input->recording_count > 1)
-		strbuf_add_format(&sb, " %" PRId64 " on %s", info->pid, info->host);
-	else if (tracing->apart)
-		strbuf_add_format(&sb, " %" PRId64 ", sampled", info->pid);
-	json_stream_put(&tracing->json, NULL,
-			json_pack("{s:s, s:I, s:s, s:{s:o}}", "ph", "M", "pid",
-				  (json_int_t)tracing->pid[number], "name", "process_name", "args",
-				  "name", json_stream_text(&tracing->json, sb.data)));
-	strbuf_release(&sb);
 }
 
 static void
@@ -425,17 +445,18 @@ chrome_write(const struct export_input *input, FILE *out)
 	const size_t threads = profile_thread_count(view_profile(input->view));
 	struct tracing tracing = {
 		.input = input,
-		.pid = xcalloc(input->recording_count + 1, sizeof(*tracing.pid)),
 		.has_name = xcalloc(threads + 1, sizeof(*tracing.has_name)),
 	};
 
-	number_processes(&tracing);
+	process_tracks_init(&tracing.processes, input);
+	tracing.apart = has_gil(view_profile(input->view));
 	json_stream_open(&tracing.json, out);
 	put_about(&tracing);
 	json_stream_begin_list(&tracing.json, "traceEvents");
+	/* The first tracks are those of the recordings. */
 	for (size_t i = 0; i < input->recording_count; i++) {
-		name_process(&tracing, i);
-		chrome_put_counters(&tracing.json, input, i, tracing.pid[i]);
+		name_process(&tracing, tracing.named_processes++);
+		chrome_put_counters(&tracing.json, input, i, traced_pid(&tracing, i));
 	}
 	timeline_each(input, RECORDING_BY_THREAD, on_slice, &tracing);
 	close_track(&tracing);
@@ -445,7 +466,7 @@ chrome_write(const struct export_input *input, FILE *out)
 	gil_spans_release(&tracing.gil);
 	free(tracing.track.began_ns);
 	free(tracing.has_name);
-	free(tracing.pid);
+	process_tracks_release(&tracing.processes);
 }
 
 const struct exporter exporter_chrome = {

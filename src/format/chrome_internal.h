@@ -14,7 +14,8 @@ chrome_us(uint64_t ns)
 }
 
 /*
- * Writes the counters of a recording, as those of the process `pid` of the trace: their values at
+ * Writes the counters of a recording, of all its processes, as those of the process `pid` of the
+ * trace: their values at
  * each tick at which a value differs from that at the previous tick, and zeros at the end of the
  * last tick. For a tick that is not selected, the values are 0.
  */

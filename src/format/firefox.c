@@ -27,8 +27,10 @@
 #include <string.h>
 
 #include "format/firefox_internal.h"
+#include "format/process_tracks_internal.h"
 #include "wallsample/base/base.h"
 #include "wallsample/process/process.h"
+#include "wallsample/report/report.h"
 
 #define FORMAT_VERSION 60
 /* A version of the format of Firefox itself. The viewer does not use it. */
@@ -68,6 +70,7 @@ struct output {
 	uint64_t piece_ns; /* approximate length of a piece */
 	struct output_thread thread;
 	struct firefox_markers markers;
+	struct process_tracks processes;
 };
 
 /* --- samples ------------------------------------------------------------------------------ */
@@ -169,37 +172,34 @@ put_samples(struct output *output)
 }
 
 /* Returns the text that identifies a process in the file: its pid, or "4242 (2)" if that is the pid
- * of an earlier recording, too. */
+ * of a process of an earlier recording, too. */
 static json_t *
-process_id(const struct output *output, size_t recording)
+process_id(const struct process_track *track)
 {
-	const int64_t pid = recording_info(output->input->recordings[recording])->pid;
-	size_t same = 1;
-
-	for (size_t i = 0; i < recording; i++)
-		same += recording_info(output->input->recordings[i])->pid == pid;
-	if (same == 1)
-		return json_sprintf("%" PRId64, pid);
-	return json_sprintf("%" PRId64 " (%zu)", pid, same);
+	if (track->same == 0)
+		return json_sprintf("%" PRId64, track->pid);
+	return json_sprintf("%" PRId64 " (%" PRIu64 ")", track->pid, track->same + 1);
 }
 
 static void
 put_thread(struct output *output)
 {
 	struct output_thread *thread = &output->thread;
-	const struct recording_info *info = recording_info(
-		output->input->recordings[thread->recording]);
+	const size_t at = process_tracks_of(&output->processes, thread->recording, thread->thread);
+	const struct process_track *track = &output->processes.track[at];
 	const int64_t tid = view_thread_number(output->input->view, thread->thread);
 	struct json_stream *json = &output->json;
-	struct strbuf name = STRBUF_INIT;
+	struct strbuf name = STRBUF_INIT, process = STRBUF_INIT;
 
 	view_add_name(output->input->view, thread->thread, &name);
+	strbuf_add_text(&process, "");
+	process_tracks_add_name(&output->processes, at, &process);
 	json_stream_begin_object(json, NULL);
 	json_stream_put(json, "name", json_stream_text(json, name.data));
-	json_stream_put(json, "processName", json_stream_text(json, info->comm));
-	json_stream_put(json, "pid", process_id(output, thread->recording));
+	json_stream_put(json, "processName", json_stream_text(json, process.data));
+	json_stream_put(json, "pid", process_id(track));
 	json_stream_put(json, "tid", json_integer(tid));
-	json_stream_put(json, "isMainThread", json_boolean(tid == info->pid));
+	json_stream_put(json, "isMainThread", json_boolean(tid == track->pid));
 	json_stream_put(json, "processType", json_string("default"));
 	json_stream_put(json, "processStartupTime", json_integer(0));
 	json_stream_put(json, "processShutdownTime", json_null());
@@ -210,6 +210,7 @@ put_thread(struct output *output)
 	firefox_put_markers(&output->markers, json, output->base_ns);
 	json_stream_end(json);
 	strbuf_release(&name);
+	strbuf_release(&process);
 }
 
 static void
@@ -279,6 +280,7 @@ put_meta(struct output *output, const struct recording_info *first)
 	struct strbuf name = STRBUF_INIT;
 
 	strbuf_add_format(&name, "%s (process %jd)", process->comm, (intmax_t)process->pid);
+	report_add_others(output->input, &name);
 	json_stream_begin_object(json, "meta");
 	json_stream_put(json, "preprocessedProfileVersion", json_integer(FORMAT_VERSION));
 	json_stream_put(json, "version", json_integer(GECKO_VERSION));
@@ -331,6 +333,7 @@ firefox_write(const struct export_input *input, FILE *out)
 	struct output output = { .input = input };
 
 	firefox_tables_init(&output.tables, input);
+	process_tracks_init(&output.processes, input);
 	json_stream_open(&output.json, out);
 	put_meta(&output, make_axis(&output));
 	json_stream_begin_list(&output.json, "threads");
@@ -340,6 +343,7 @@ firefox_write(const struct export_input *input, FILE *out)
 	firefox_put_tables(&output.tables, &output.json);
 	json_stream_close(&output.json);
 	firefox_tables_release(&output.tables);
+	process_tracks_release(&output.processes);
 	free(output.thread.sample);
 	free(output.markers.marker);
 }

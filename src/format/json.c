@@ -341,6 +341,7 @@ write_stacks(struct writing *writing)
 		json_t *object = json_object(), *functions = json_array();
 
 		json_object_set(object, "thread", writing->thread[row->thread]);
+		json_add_process(writing->view, row->thread, object);
 		json_add_state(object, row->state, row->syscall);
 		if (row->gil != GIL_UNKNOWN)
 			json_object_set_new(object, "gil", json_string(gil_word(row->gil)));

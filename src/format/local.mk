@@ -25,6 +25,8 @@ libwallsample_a_SOURCES += \
 	src/format/perf_data_stream.c \
 	src/format/perf_data_weights.c \
 	src/format/pprof.c \
+	src/format/process_tracks.c \
+	src/format/process_tracks_internal.h \
 	src/format/pprof_labels.c \
 	src/format/pprof_stream.c \
 	src/format/speedscope.c \

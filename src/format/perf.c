@@ -228,7 +228,7 @@ write_record(void *context, const struct tick_record *record)
 	/* The process id is padded to 8 columns: some readers need two spaces behind a name of
 	 * one letter. */
 	fprintf(script->out, "%s %8" PRId64 "/%-7jd ", comm_of(script, slice->thread),
-		recording_info(record->recording)->pid,
+		timeline_pid(script->input, record->recording, slice->thread),
 		(intmax_t)view_thread_number(script->view, slice->thread));
 	fprintf(script->out, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s:\n",
 		record->ns / NS_PER_SEC, record->ns % NS_PER_SEC / NS_PER_US, record->period,

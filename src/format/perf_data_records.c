@@ -76,12 +76,17 @@ write_comm(struct perf_data_records *records, const struct perf_data_origin *ori
 static const char *
 process_name(const struct perf_data_records *records, uint32_t pid)
 {
+	const struct profile *profile = view_profile(records->input->view);
+
 	for (size_t i = 0; i < records->input->recording_count; i++) {
 		const struct recording_info *info = recording_info(records->input->recordings[i]);
 
 		if ((uint32_t)info->pid == pid)
 			return info->comm;
 	}
+	for (uint32_t i = 0; i < profile_process_count(profile); i++)
+		if ((uint32_t)profile_process(profile, i)->pid == pid)
+			return profile_text(profile, profile_process(profile, i)->name);
 	return records->input->process->comm;
 }
 
@@ -242,7 +247,7 @@ write_tick(void *context, const struct tick_record *tick)
 	struct perf_data_records *records = context;
 	const uint32_t thread = tick->slice->thread;
 	const struct perf_data_origin origin = {
-		.pid = (uint32_t)recording_info(tick->recording)->pid,
+		.pid = (uint32_t)timeline_pid(records->input, tick->recording, thread),
 		.tid = thread_number(records, thread),
 		.ns = tick->ns,
 	};
@@ -256,10 +261,22 @@ write_tick(void *context, const struct tick_record *tick)
 	return records->stream.out == NULL || ferror(records->stream.out) == 0;
 }
 
+/* Returns the id of the process of a thread without any tick; that of the first process if the
+ * thread belongs to none. */
+static uint32_t
+pid_of(const struct perf_data_records *records, uint32_t thread)
+{
+	const struct profile *profile = view_profile(records->input->view);
+	const uint32_t process = process_of_record(profile, thread);
+
+	return (uint32_t)(process < profile_process_count(profile) ?
+				  profile_process(profile, process)->pid :
+				  records->input->process->pid);
+}
+
 /*
  * Writes a sample at the end for each row without a tick, such as the CPU time of threads that
- * ended before they were seen. The process of a thread without any tick is not known: its sample
- * belongs to the first process.
+ * ended before they were seen.
  */
 static void
 write_rest(struct perf_data_records *records)
@@ -270,9 +287,8 @@ write_rest(struct perf_data_records *records)
 		const struct view_row *row = view_row(view, i);
 		const uint64_t period = perf_data_weights_rest(records->weights, i);
 		const struct perf_data_origin origin = {
-			.pid = records->pid[row->thread] > 0 ?
-				       records->pid[row->thread] :
-				       (uint32_t)records->input->process->pid,
+			.pid = records->pid[row->thread] > 0 ? records->pid[row->thread] :
+							       pid_of(records, row->thread),
 			.tid = thread_number(records, row->thread),
 			.ns = records->totals->last_ns,
 		};

@@ -32,7 +32,7 @@ add_label(struct labels *labels, const char *key)
 }
 
 static void
-add_text(struct labels *labels, const char *key, const char *plain)
+add_text_label(struct labels *labels, const char *key, const char *plain)
 {
 	struct pprof_label *label = add_label(labels, key);
 
@@ -82,11 +82,11 @@ pprof_make_labels(struct strings *texts, const struct view *view, const struct v
 	struct pprof_label *parallelism;
 
 	add_thread(&labels, view, row->thread);
-	add_text(&labels, "state", run_state_text(row->state));
+	add_text_label(&labels, "state", run_state_text(row->state));
 	if (waits && syscall_name(row->syscall) != NULL)
-		add_text(&labels, "syscall", syscall_name(row->syscall));
+		add_text_label(&labels, "syscall", syscall_name(row->syscall));
 	if (row->gil != GIL_UNKNOWN)
-		add_text(&labels, "gil", gil_word(row->gil));
+		add_text_label(&labels, "gil", gil_word(row->gil));
 	add_process(&labels, view, row->thread);
 	if (part != NULL) {
 		parallelism = add_label(&labels, "parallelism");

@@ -301,15 +301,21 @@ end_thread(struct scope *scope)
 static void
 begin_thread(struct scope *scope, const struct timeline_slice *slice)
 {
-	struct scope_profile *profile = &scope->profile;
+	struct scope_profile *open = &scope->profile;
+	const struct profile *profile = view_profile(scope->view);
+	const uint32_t process = process_of_record(profile, slice->thread);
 
+	if (profile_process_count(profile) > 1 && process != PROCESS_NONE) {
+		process_add_short(profile, process, &scope->scratch);
+		strbuf_add_text(&scope->scratch, ": ");
+	}
 	view_add_thread(scope->view, slice->thread, &scope->scratch);
 	begin_profile(scope, scope->end_ns - scope->begin_ns);
-	profile->open = true;
-	profile->recording = slice->recording;
-	profile->thread = slice->thread;
-	profile->written_ns = scope->begin_ns;
-	profile->pending = false;
+	open->open = true;
+	open->recording = slice->recording;
+	open->thread = slice->thread;
+	open->written_ns = scope->begin_ns;
+	open->pending = false;
 }
 
 /*

@@ -268,6 +268,7 @@ read_description(struct recording *recording, struct error *err)
 					       .name = recording->info.comm,
 					       .cmdline = recording->info.cmdline,
 				       });
+	recording->info.processes = recording->process_count;
 	if (rc == 0)
 		rc = read_counts(recording, err);
 	if (rc == 0)

@@ -53,6 +53,16 @@ text_value(struct json_stream *stream, const char *text)
 }
 
 void
+json_add_process(const struct view *view, uint32_t thread, json_t *to)
+{
+	const struct profile *profile = view_profile(view);
+	const uint32_t process = process_of_record(profile, thread);
+
+	if (profile_process_count(profile) > 1 && process != PROCESS_NONE)
+		json_object_set_new(to, "process", json_integer(process));
+}
+
+void
 json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread, json_t *to)
 {
 	const struct profile *profile = view_profile(view);
@@ -61,6 +71,7 @@ json_add_thread(struct json_stream *stream, const struct view *view, uint32_t th
 	struct strbuf whole = STRBUF_INIT;
 
 	json_object_set_new(to, "tid", of->tid > 0 ? json_integer(of->tid) : json_null());
+	json_add_process(view, thread, to);
 	if (!of->is_green) {
 		json_object_set_new(to, "name", json_stream_text(stream, name));
 		return;

@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "wallsample/report/display.h"
 #include "wallsample/report/json_stream.h"
 #include "wallsample/report/timeline_bins.h"
 #include "wallsample/profile/profile.h"
@@ -28,6 +29,8 @@
 #define STEPS 20
 /* Numbers of threads are written as multiples of 1 / PARTS. */
 #define PARTS 100
+/* Maximum width in cells of the label of a process, which may be a long command line. */
+#define LABEL_MOST 80
 
 static const char before[] =
 	"<section id=\"timeline\" aria-label=\"Timeline\">\n"
@@ -106,6 +109,59 @@ make_shares(const struct timeline_bins *bins, const double *ns)
 		json_array_append_new(shares, next_digits(bins, pile, ns + state, TIMELINE_STATES));
 	free(pile);
 	return shares;
+}
+
+/* Puts the rows of a process behind one another, the process of the first row first. */
+static void
+group_rows(struct timeline_bins *bins, const struct profile *profile)
+{
+	struct timeline_row *grouped = xcalloc(bins->row_count + 1, sizeof(*grouped));
+	size_t count = 0;
+
+	for (size_t i = 0; i < bins->row_count; i++) {
+		const uint32_t process = process_of_record(profile, bins->row[i].thread);
+		bool is_new = true;
+
+		for (size_t k = 0; k < i && is_new; k++)
+			is_new = process_of_record(profile, bins->row[k].thread) != process;
+		for (size_t k = i; is_new && k < bins->row_count; k++)
+			if (process_of_record(profile, bins->row[k].thread) == process)
+				grouped[count++] = bins->row[k];
+	}
+	free(bins->row);
+	bins->row = grouped;
+}
+
+/* Adds the list "processes", with the label of each process that has a row, to the data, and the
+ * index in this list to each thread: "process". The rows are grouped. */
+static void
+add_processes(const struct timeline_bins *bins, const struct view *view, json_t *data,
+	      json_t *threads)
+{
+	const struct profile *profile = view_profile(view);
+	json_t *labels = json_array();
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < bins->row_count; i++) {
+		const uint32_t process = process_of_record(profile, bins->row[i].thread);
+
+		if (i == 0 || process != last) {
+			struct strbuf whole = STRBUF_INIT, shown = STRBUF_INIT, cut = STRBUF_INIT;
+
+			strbuf_add_text(&whole, "");
+			process_add_label(profile, process, &whole);
+			strbuf_add_escaped(&shown, whole.data);
+			display_add_fitted(&cut, shown.length > 0 ? shown.data : "", LABEL_MOST);
+			json_array_append_new(labels, json_string(cut.data));
+			strbuf_release(&whole);
+			strbuf_release(&shown);
+			strbuf_release(&cut);
+		}
+		last = process;
+		json_object_set_new(json_array_get(threads, i), "process",
+				    json_integer((json_int_t)json_array_size(labels) - 1));
+	}
+	json_object_set_new(data, "processes", labels);
 }
 
 static json_t *
@@ -232,6 +288,8 @@ make_data(const struct timeline_bins *bins, const struct export_input *input)
 			 "parts", make_parts(bins), "states", states);
 	add_load(data, bins);
 	json_object_set_new(data, "threads", threads);
+	if (profile_process_count(view_profile(input->view)) > 1)
+		add_processes(bins, input->view, data, threads);
 	if (bins->rest_count > 0)
 		json_object_set_new(data, "rest", make_rest(bins));
 	if (bins->has_gil)
@@ -245,6 +303,8 @@ html_add_timeline(struct strbuf *out, const struct export_input *input)
 	struct timeline_bins bins;
 
 	timeline_bins_make(input, BINS, ROWS_MOST, &bins);
+	if (profile_process_count(view_profile(input->view)) > 1)
+		group_rows(&bins, view_profile(input->view));
 	if (bins.count > 0) {
 		strbuf_add_text(out, before);
 		html_add_json(out, make_data(&bins, input));

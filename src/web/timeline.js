@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The script of the timeline: one row per thread, in which each bin of time is filled by state,
- * below a row with the number of threads on a CPU. Rows are drawn once, in the coordinates of bins;
+ * below a row with the number of threads on a CPU. Threads of several processes are below the name
+ * of their process. Rows are drawn once, in the coordinates of bins;
  * a zoom changes the visible window. Names are only set as text.
  */
 (function () {
@@ -159,7 +160,8 @@
 				.filter((share) => share[0] > 0)
 				.map((share) => Math.round(100 * share[0] / data.steps) + "% " + share[1]);
 			const held = heldBy(data.threads.indexOf(thread), bin);
-			return threadLabel(thread) + ": " +
+			const process = data.processes ? " of " + data.processes[thread.process] : "";
+			return threadLabel(thread) + process + ": " +
 				(shares.join(", ") || "absent, or not selected") +
 				(held ? ", held the GIL for " + Math.round(100 * held / data.steps) + "%" : "");
 		}
@@ -483,7 +485,12 @@
 		axes.push(make(plot, "div", { className: "timeline-axis" }));
 		if (data.gil)
 			addGil();
-		data.threads.forEach(addThread);
+		data.threads.forEach((thread, i) => {
+			if (data.processes && (i === 0 || thread.process !== data.threads[i - 1].process))
+				make(plot, "div", { className: "timeline-process",
+					textContent: data.processes[thread.process] });
+			addThread(thread);
+		});
 		if (data.rest)
 			addRest(data.rest);
 		axes.push(make(plot, "div", { className: "timeline-axis" }));

@@ -374,9 +374,10 @@ tests/live/bin/swap_b.so: tests/live/targets/swap_lib.c
 	$(live_swap) -DLIBRARY=swap_b
 
 # The sums of a recording beside the kernel's accounting.
-TESTS += tests/live/accounting.sh tests/live/processes.sh tests/live/peers.sh
+TESTS += tests/live/accounting.sh tests/live/process_exports.sh tests/live/processes.sh tests/live/peers.sh
 EXTRA_DIST += tests/live/peers.sh tests/live/peers.py
 EXTRA_DIST += tests/live/accounting.sh tests/live/accounting.py tests/live/processes.sh \
+	tests/live/process_exports.py tests/live/process_exports.sh \
 	tests/live/processes.py tests/live/targets/family.py
 
 # Locks of files, and semaphores and queues of System V.

@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 failed=0
 
 cat >"$dir/check.py" <<'PY'
-import collections, json, sys
+import collections, json, sqlite3, sys
 
 trace = json.load(open(sys.argv[1]))["traceEvents"]
 report = json.load(open(sys.argv[2]))
@@ -66,6 +66,19 @@ for tid in tids:
         # without the awaited object and the relation to the interpreter's lock
         states[tid, name.split(": ")[0].split(" (GIL")[0]] += event["dur"]
 
+# Threads of several processes are on tracks of their own process.
+if "targets" in report:
+    targets = report["targets"]
+    pids = {t["tid"]: targets[t["process"]]["pid"] for t in report["threads"]}
+    for event in trace:
+        if event["ph"] == "X" or event["name"].startswith("thread_"):
+            check("process of a track", event["pid"] == pids[event["tid"] % STATES])
+    named = {e["pid"]: e["args"]["name"] for e in trace if e["name"] == "process_name"}
+    check("every process has its title",
+          named == {t["pid"]: t["command_line"] for t in targets})
+    check("counters say that they are of all processes",
+          {e["name"] for e in trace if e["ph"] == "C"} == {"threads of all processes"})
+
 names, places = {}, {}
 for event in trace:
     if event["name"] == "thread_name" and event["args"]["name"] != "GIL":
@@ -97,7 +110,8 @@ for name in set(cum) | set(functions):
     check("%s: %d us, not %d" % (name, functions[name], cum[name]),
           abs(functions[name] - cum[name]) <= slack)
 
-# The counter holds from event to event; its mean is that of the histogram.
+# The counter holds from event to event; its mean is that of the histogram or, where the histogram
+# agrees with the kernel's count of CPU time and not with the ticks, that of the ticks.
 busy, last = 0, None
 for event in trace:
     if event["ph"] == "C":
@@ -106,6 +120,9 @@ for event in trace:
         last = event["ts"], event["args"]["on a CPU"]
 check("no thread is on a CPU after the end", last[1] == 0)
 cpu = sum(row["cpu_ns"] for row in report["parallelism"]) / 1000
+if len(sys.argv) > 5:
+    cpu, = sqlite3.connect(sys.argv[5]).execute(
+        "SELECT sum(parallelism * span_ns) / 1000.0 FROM ticks").fetchone()
 check("%d us of CPU time, not %d" % (busy, cpu), abs(busy - cpu) <= len(trace))
 
 for problem in problems[:20]:
@@ -121,12 +138,13 @@ same() {
 	"${WALLSAMPLE:?}" report -q "$@" -f chrome "$file" >"$dir/trace" &&
 		"$WALLSAMPLE" report -q "$@" -f json "$file" >"$dir/report" &&
 		LC_ALL=C grep -vq '[^ -~]' "$dir/trace" &&
-		python3 "$dir/check.py" "$dir/trace" "$dir/report" "$begin" "$end" || {
+		python3 "$dir/check.py" "$dir/trace" "$dir/report" "$begin" "$end" $ticks || {
 		echo "$file $*"
 		failed=1
 	}
 }
 
+ticks=
 # They began at 1,000 s of the clock and took 1.5 s.
 same job 1000000000 1001500500
 same hostile 1000000000 1001500500
@@ -135,6 +153,8 @@ same job 1000000000 1001500500 --state R
 same job 1000000000 1001500500 -I hash_document
 same locks-v7 0 1e15
 same python-v7 0 1e15
+ticks=$recordings/workers.wsdb
+same workers 1000000000 1000800100
 
 # Two recordings are two processes, each with the threads of its own.
 "$WALLSAMPLE" report -q -f chrome "$recordings/job.wsdb" "$recordings/hostile.wsdb" >"$dir/two"

@@ -66,7 +66,7 @@ for format in $formats; do
 	# a record for each thread and tick: the beginning is enough of it
 	[ "$format" != perf ] || part='--to 0.1'
 	[ "$format" != text ] || part='--full'
-	for recording in job hostile; do
+	for recording in job hostile workers; do
 		compare "$recording.$format" -f "$format" $part "$replay/recordings/$recording.wsdb"
 	done
 done
@@ -88,7 +88,7 @@ compare workers-excluded.text -f text --full --exclude-process 'log*' \
 	"$replay/recordings/workers.wsdb"
 # First screens, which name the recording in the commands that they suggest.
 cd "$replay/recordings" || exit 99
-for recording in job hostile; do
+for recording in job hostile workers; do
 	compare "$recording.screen" -f text $recording.wsdb
 	COLUMNS=60 compare "$recording-60.screen" -f text $recording.wsdb
 done

@@ -140,6 +140,11 @@ for thread in profile["threads"]:
     check("ids of threads differ", who not in ids)
     ids.add(who)
     check("pid %s is text" % who[0], isinstance(who[0], str))
+    if report and "targets" in report:
+        process, = [t["process"] for t in report["threads"] if t["tid"] == who[1]]
+        target = report["targets"][process]
+        check("process of a thread", who[0] == str(target["pid"]))
+        check("title of a process", thread["processName"] == target["command_line"])
     check("main thread", thread["isMainThread"] == (who[0].split()[0] == str(who[1])))
     samples = dict(thread["samples"])
     check("weights are milliseconds", samples.pop("weightType") == "tracing-ms")
@@ -254,6 +259,7 @@ same job
 same hostile
 same locks-v7
 same python-v7
+same workers
 same job --from 0.45 --to 0.85
 same job --state R
 same job -I hash_document

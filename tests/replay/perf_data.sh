@@ -18,7 +18,7 @@ report() {
 	"$WALLSAMPLE" report -q --debuginfod=off -o "$file" "$@" || failed=1
 }
 
-for name in job hostile; do
+for name in job hostile workers; do
 	recording=$replay/recordings/$name.wsdb
 	report "$dir/$name.json" "$recording"
 	for weight in wall cpu latency; do

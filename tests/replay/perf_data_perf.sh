@@ -36,7 +36,7 @@ for stack in json.load(open(sys.argv[1], encoding="utf-8"))["stacks"]:
 for event in sorted(times):
     print(event, times[event])
 PY
-for name in job hostile; do
+for name in job hostile workers; do
 	report "$dir/$name.perf.data" "$replay/recordings/$name.wsdb"
 	report "$dir/$name.json" "$replay/recordings/$name.wsdb"
 	python3 "$dir/times.py" "$dir/$name.json" >"$dir/times" || failed=1
@@ -46,6 +46,21 @@ for name in job hostile; do
 	LC_ALL=C sort "$dir/times" | diff - "$dir/sums" || complain "$name: other times"
 	[ ! -s "$dir/err" ] || complain "$name: $(cat "$dir/err")"
 done
+
+# Processes: perf has the process and name of each thread, and a mapping in each process.
+python3 - "$dir/workers.json" >"$dir/wanted" <<'PY' || failed=1
+import json, sys
+
+report = json.load(open(sys.argv[1], encoding="utf-8"))
+for thread in report["threads"]:
+    print(thread["name"], f'{report["targets"][thread["process"]]["pid"]}/{thread["tid"]}')
+PY
+perf script -f -i "$dir/workers.perf.data" -F comm,pid,tid 2>/dev/null |
+	awk 'NF == 2 && $2 ~ "/" { print $1, $2 }' | LC_ALL=C sort -u >"$dir/found"
+LC_ALL=C sort "$dir/wanted" | diff - "$dir/found" || complain 'other processes'
+perf script -f -i "$dir/workers.perf.data" --show-task-events 2>/dev/null |
+	sed -n 's|.*PERF_RECORD_COMM: \([a-z]*:[0-9]*/[0-9]*\)$|\1|p' | LC_ALL=C sort -u >"$dir/found"
+sed 's/ /:/' "$dir/wanted" | LC_ALL=C sort | diff - "$dir/found" || complain 'other names'
 
 # Context switches, from which "perf report --latency" knows the parallelism: at each sample, as many
 # threads are on a CPU as at its tick in the recording.

@@ -43,7 +43,8 @@ struct recording_info {
 	enum run_end end;        /* why the run ended, if `ended` is true */
 	uint64_t size;           /* size of the file in bytes; 0 after recording_of */
 	uint64_t ticks, span_ns; /* number of ticks, and sum of their spans */
-	uint64_t modules, threads, frames, stacks, spans, symbols; /* numbers of rows */
+	/* numbers of rows */
+	uint64_t modules, processes, threads, frames, stacks, spans, symbols;
 	bool causal; /* the recording has a causal profile */
 };
 

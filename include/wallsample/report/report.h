@@ -62,12 +62,15 @@ void json_set_excluded_processes(json_t *object, const char *key,
  * read; null if the thread does not sleep in a system call.
  */
 void json_add_state(json_t *object, enum run_state state, int32_t syscall);
+/* Adds the member "process" of a thread if the profile has several processes: the index in the list
+ * that report_json_processes() writes. */
+void json_add_process(const struct view *view, uint32_t thread, json_t *to);
 /*
- * Adds the members "tid" and "name" of a thread of the profile. "tid" is null for a green task
- * (green_task.h), and for a record that threads of the same name share. For a task, "name" is the
- * label that view_add_thread() makes, and these members are added: "noun", the runtime's word for a
- * task; "system", whether the task belongs to the runtime; and if they are known, "task" (its id),
- * "entry", "created_at" and "creator".
+ * Adds the members "tid", "process" (json_add_process()) and "name" of a thread of the profile.
+ * "tid" is null for a green task (green_task.h), and for a record that threads of the same name
+ * share. For a task, "name" is the label that view_add_thread() makes, and these members are
+ * added: "noun", the runtime's word for a task; "system", whether the task belongs to the runtime;
+ * and if they are known, "task" (its id), "entry", "created_at" and "creator".
  */
 void json_add_thread(struct json_stream *stream, const struct view *view, uint32_t thread,
 		     json_t *to);

@@ -38,6 +38,10 @@ uint64_t timeline_base(const struct export_input *input, size_t recording);
 /* True if that clock is CLOCK_MONOTONIC. */
 bool timeline_is_monotonic(const struct export_input *input);
 
+/* Returns the id of the process of a thread that has slices in the recording. */
+int64_t timeline_pid(const struct export_input *input, const struct recording *recording,
+		     uint32_t thread);
+
 /*
  * Calls `each` with all slices that the view selects, until `each` returns false: recording by
  * recording, and within a recording in the given order. A slice is valid during the call. An error
@@ -51,26 +55,27 @@ void timeline_each(const struct export_input *input, enum recording_order order,
 /* A half-open range of time in which a thread held an interpreter's lock. */
 struct gil_span {
 	size_t recording;          /* index in input->recordings */
-	uint32_t thread;           /* id in the profile */
+	uint32_t thread, process;  /* ids in the profile */
 	uint64_t start_ns, end_ns; /* as in struct timeline_slice */
 };
 
 /* A list of spans; empty if all its bytes are zero. */
 struct gil_spans {
-	struct gil_span *span; /* gil_spans_settle() sorts them by recording, then by time */
+	/* gil_spans_settle() sorts them by recording, then by process, then by time */
+	struct gil_span *span;
 	size_t count, capacity;
 };
 
 /*
  * Adds the slice if its thread holds the lock. The caller adds all slices of one thread, in the
- * order of time, before those of another thread.
+ * order of time, before those of another thread. `process`: that of the thread.
  */
-void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice);
+void gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice, uint32_t process);
 /*
- * Sorts the spans and removes overlaps of spans of the same recording: the earlier of two spans is
- * kept to its end, and the later one begins there, or is removed if it ends no later. Spans overlap
- * because a tick samples its threads one after the other, so that two threads may seem to hold the
- * lock at one tick; and because several interpreters have a lock each.
+ * Sorts the spans and removes overlaps of spans of the same recording and process: the earlier of
+ * two spans is kept to its end, and the later one begins there, or is removed if it ends no later.
+ * Spans overlap because a tick samples its threads one after the other, so that two threads may
+ * seem to hold the lock at one tick; and because several interpreters have a lock each.
  */
 void gil_spans_settle(struct gil_spans *spans);
 void gil_spans_release(struct gil_spans *spans);

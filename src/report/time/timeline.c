@@ -26,6 +26,17 @@ timeline_base(const struct export_input *input, size_t recording)
 	return timeline_is_monotonic(input) ? info->clock_ns : (uint64_t)info->began * NS_PER_SEC;
 }
 
+int64_t
+timeline_pid(const struct export_input *input, const struct recording *recording, uint32_t thread)
+{
+	const struct profile *profile = view_profile(input->view);
+	const uint32_t process = process_of_record(profile, thread);
+
+	/* PROCESS_NONE is above all ids, and a profile may have no process. */
+	return process < profile_process_count(profile) ? profile_process(profile, process)->pid :
+							  recording_info(recording)->pid;
+}
+
 struct walk {
 	const struct export_input *input;
 	size_t recording;
@@ -85,7 +96,7 @@ timeline_each(const struct export_input *input, enum recording_order order,
 /* --- holders of the lock --------------------------------------------------------------------- */
 
 void
-gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice)
+gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice, uint32_t process)
 {
 	struct gil_span *last = spans->count > 0 ? &spans->span[spans->count - 1] : NULL;
 
@@ -100,6 +111,7 @@ gil_spans_add(struct gil_spans *spans, const struct timeline_slice *slice)
 	spans->span[spans->count++] = (struct gil_span){
 		.recording = slice->recording,
 		.thread = slice->thread,
+		.process = process,
 		.start_ns = slice->start_ns,
 		.end_ns = slice->end_ns,
 	};
@@ -112,6 +124,8 @@ compare_spans(const void *left, const void *right)
 
 	if (a->recording != b->recording)
 		return a->recording < b->recording ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
 	return (a->thread > b->thread) - (a->thread < b->thread);
@@ -129,7 +143,7 @@ gil_spans_settle(struct gil_spans *spans)
 		const struct gil_span *before = kept > 0 ? &spans->span[kept - 1] : NULL;
 
 		if (before != NULL && before->recording == span.recording &&
-		    before->end_ns > span.start_ns)
+		    before->process == span.process && before->end_ns > span.start_ns)
 			span.start_ns = before->end_ns;
 		if (span.start_ns < span.end_ns)
 			spans->span[kept++] = span;

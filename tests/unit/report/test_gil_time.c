@@ -232,7 +232,7 @@ test_chrome(void **state)
 	free(text);
 }
 
-/* One that is within another's is not told, and one of another recording is apart. */
+/* One that is within another's is not told, and one of another recording or process is apart. */
 static void
 test_spans(void **state)
 {
@@ -244,15 +244,16 @@ test_spans(void **state)
 		{ .thread = 2, .gil = GIL_HAS, .start_ns = 35, .end_ns = 45 },
 		{ .thread = 3, .gil = GIL_HAS, .start_ns = 10, .end_ns = 12 },
 		{ .thread = 4, .recording = 1, .gil = GIL_HAS, .start_ns = 5, .end_ns = 100 },
+		{ .thread = 5, .gil = GIL_HAS, .start_ns = 12, .end_ns = 18 },
 	};
 	static const struct gil_span expected[] = {
-		{ 0, 1, 10, 40 }, { 0, 2, 40, 45 }, { 1, 4, 5, 100 },
+		{ 0, 1, 0, 10, 40 }, { 0, 2, 0, 40, 45 }, { 0, 5, 1, 12, 18 }, { 1, 4, 0, 5, 100 },
 	};
 	struct gil_spans spans = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(slice); i++)
-		gil_spans_add(&spans, &slice[i]);
+		gil_spans_add(&spans, &slice[i], slice[i].thread == 5);
 	gil_spans_settle(&spans);
 	assert_int_equal(spans.count, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < spans.count; i++) {
