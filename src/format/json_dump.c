@@ -215,6 +215,8 @@ write_group(struct json_stream *json, const struct view *view, const struct dump
 	}
 	for (size_t i = 0; i < group->depth; i++)
 		json_array_append_new(stack, make_frame(json, view, group->function[i]));
+	if (profile_process_count(view_profile(view)) > 1)
+		json_object_set_new(object, "processes", json_stream_number(group->processes));
 	json_object_set_new(object, "threads", threads);
 	json_object_set_new(object, "stack", stack);
 	json_stream_put(json, NULL, object);
@@ -261,6 +263,7 @@ json_write_dump(const struct export_input *input, FILE *out)
 	json_stream_put(&json, "generator", json_string("wallsample"));
 	json_stream_put(&json, "kind", json_string("dump"));
 	json_stream_put(&json, "target", json_process(&json, input->process));
+	report_json_processes(input, &json);
 	if (input->stats->runtimes[0] != '\0')
 		json_stream_put(&json, "runtime", json_stream_text(&json, input->stats->runtimes));
 	if (input->stats->unread[0] != '\0')

@@ -57,7 +57,7 @@ add_thread(struct labels *labels, const struct view *view, uint32_t id)
 /* Adds the labels "process", such as "nginx (812)", and "pid", if the profile has several
  * processes. */
 static void
-add_process(struct labels *labels, const struct view *view, uint32_t thread)
+add_process_labels(struct labels *labels, const struct view *view, uint32_t thread)
 {
 	const struct profile *profile = view_profile(view);
 	const uint32_t process = process_of_record(profile, thread);
@@ -87,7 +87,7 @@ pprof_make_labels(struct strings *texts, const struct view *view, const struct v
 		add_text_label(&labels, "syscall", syscall_name(row->syscall));
 	if (row->gil != GIL_UNKNOWN)
 		add_text_label(&labels, "gil", gil_word(row->gil));
-	add_process(&labels, view, row->thread);
+	add_process_labels(&labels, view, row->thread);
 	if (part != NULL) {
 		parallelism = add_label(&labels, "parallelism");
 		parallelism->number = part->parallelism;

@@ -24,8 +24,12 @@ dump_add_thread(const struct profile *profile, uint32_t id, struct page *page)
 	const struct profile_thread *thread = profile_thread(profile, id);
 	const char *name = profile_text(profile, thread->name);
 
-	/* A core file has only the name of the main thread. */
-	page_add(page, name[0] != '\0' ? "%jd (%s)" : "%jd", (intmax_t)thread->tid, name);
+	if (profile_process_count(profile) > 1 &&
+	    profile_process(profile, thread->process)->pid != thread->tid)
+		page_add(page, "%jd (%s, process %jd)", (intmax_t)thread->tid, name,
+			 (intmax_t)profile_process(profile, thread->process)->pid);
+	else /* A core file has only the name of the main thread. */
+		page_add(page, name[0] != '\0' ? "%jd (%s)" : "%jd", (intmax_t)thread->tid, name);
 }
 
 void
@@ -144,13 +148,26 @@ waits_differ(const struct dump_group *group)
 	return (double)group->waiting_ns > WAITS_DIFFER * (double)group->waiting_least_ns;
 }
 
+/* True for the first thread of a process, if it has the name of the process. */
+static bool
+is_named_as_process(const struct profile *profile, const struct profile_thread *thread)
+{
+	const struct profile_process *process = profile_process(profile, thread->process);
+
+	return thread->tid == process->pid && thread->name == process->name;
+}
+
 void
 dump_add_member(const struct profile *profile, const struct dump_group *group, uint32_t thread,
 		struct page *page)
 {
-	const uint64_t ns = profile_thread(profile, thread)->waiting_ns;
+	const struct profile_thread *of = profile_thread(profile, thread);
+	const uint64_t ns = of->waiting_ns;
 
-	dump_add_thread(profile, thread, page);
+	if (group->processes > 1 && is_named_as_process(profile, of))
+		page_add(page, "%jd", (intmax_t)of->tid);
+	else
+		dump_add_thread(profile, thread, page);
 	if (ns > 0 && waits_differ(group))
 		page_add(page, " %s", quantity_duration(ns).text);
 }

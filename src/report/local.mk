@@ -52,6 +52,7 @@ libwallsample_a_SOURCES += \
 	src/report/report_table.c \
 	src/report/text.c \
 	src/report/dump_internal.h \
+	src/report/dump_processes.c \
 	src/report/dump_words.c \
 	src/report/text_dump.c \
 	src/report/time/parallelism_split.c \

@@ -177,6 +177,7 @@ write_title(const struct export_input *input, const struct dump_group *group, st
 	} else {
 		page_add(page, "%s threads", quantity_count(group->count).text);
 	}
+	dump_add_processes(view_profile(view), group, page);
 	page_add(page, ": ");
 	add_state(input, group, page);
 	page_end(page, page->ops->rest);
@@ -325,7 +326,14 @@ write_head(const struct export_input *input, const struct dump *dump, struct pag
 {
 	const struct profile *profile = view_profile(input->view);
 
-	page_add(page, "Process %jd (%s): %s", (intmax_t)input->process->pid, input->process->comm,
+	const bool several = profile_process_count(profile) > 1;
+
+	if (several)
+		report_add_processes(input, &page->text);
+	else
+		page_add(page, "Process %jd (%s)", (intmax_t)input->process->pid,
+			 input->process->comm);
+	page_add(page, "%s %s", several ? ";" : ":",
 		 quantity_things(dump->threads, "thread", "threads").text);
 	if (dump->green_count > 0)
 		page_add(page, ", %s %s%s", quantity_count(dump->green_count).text,
@@ -335,7 +343,8 @@ write_head(const struct export_input *input, const struct dump *dump, struct pag
 		page_add(page, ", %s",
 			 quantity_things(async_tasks_count(input->async), "task", "tasks").text);
 	page_end(page, page->ops->rest);
-	page_write(page, page->ops->rest, "%s", input->process->cmdline);
+	if (!several)
+		page_write(page, page->ops->rest, "%s", input->process->cmdline);
 	report_write_runtimes(input->stats, page);
 }
 
@@ -392,6 +401,7 @@ text_dump_write(const struct export_input *input, struct page *page)
 		write_end(input->core_end, page);
 	report_write_deadlocks(input->view, page);
 	dump_write_finding(input, &dump, page);
+	dump_write_processes(input->view, page);
 	for (size_t g = 0; g < dump.count; g++) {
 		const struct dump_group *group = &dump.group[g];
 

@@ -77,6 +77,17 @@ run report "$dir/x.wsdb" --exclude-process 'act*'
 expect_status 2
 expect_in "$err" '--exclude-process leaves no process; the processes are actor'
 
+# A dump joins equal stacks.
+run dump -p "$one,$two"
+expect_status 0
+expect_in "$out" "2 processes: actor ($one, $two); 2 threads"
+expect_in "$out" '2 processes, actor park: 2 threads'
+expect_in "$out" '2 threads of 2 processes, actor park: sleeping in '
+run dump -p "$one,$two" --process "$two"
+expect_status 0
+expect_in "$out" "Thread $two (actor) of actor park ($two): sleeping in "
+expect_not_in "$out" '2 threads'
+
 # What is excluded by name when sampling.
 run -p "$one" -d 100ms --exclude-process x
 expect_status 64

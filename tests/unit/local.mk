@@ -75,6 +75,7 @@ unit_tests = \
 	tests/unit/recording/test_recording_file \
 	tests/unit/report/test_causal_report \
 	tests/unit/report/test_display \
+	tests/unit/report/test_dump_processes \
 	tests/unit/report/test_export \
 	tests/unit/report/test_gil_time \
 	tests/unit/report/test_parallelism_split \
@@ -208,6 +209,8 @@ script_scene = tests/unit/scene/script_scene.c
 tests_unit_analysis_test_view_script_SOURCES = tests/unit/analysis/test_view_script.c $(script_scene)
 tests_unit_report_test_script_formats_SOURCES = tests/unit/report/test_script_formats.c $(script_scene)
 tests_unit_report_test_export_SOURCES = tests/unit/report/test_export.c \
+	tests/unit/scene/export_scene.c
+tests_unit_report_test_dump_processes_SOURCES = tests/unit/report/test_dump_processes.c \
 	tests/unit/scene/export_scene.c
 
 # What the scripts of pages compute, in node.

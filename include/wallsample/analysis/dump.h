@@ -33,6 +33,7 @@ struct dump_group {
 	/* threads of the group; threads with the same wait are adjacent */
 	const struct dump_thread *thread;
 	size_t count;
+	size_t processes; /* number of processes of these threads, at least 1 */
 	/* true: all members are tasks with the same wait; false: all members are threads */
 	bool are_green;
 	uint64_t green_count; /* number of tasks in the group; 0 in a group of threads */

@@ -25,6 +25,16 @@ void process_add_short(const struct profile *profile, uint32_t process, struct s
 /* As process_add_label for the process of a thread. */
 void process_add_label_of_thread(const struct profile *profile, uint32_t thread,
 				 struct strbuf *out);
+/* Adds a title with "…" in place of numbers. */
+void process_add_plain(const char *title, struct strbuf *out);
+/* Returns the text that two titles have in common, with "…" in place of numbers that differ. They
+ * must be equal with process_add_plain(). The caller frees it. */
+char *process_common_title(const char *a, const char *b);
+/* Adds what processes have in common, of which there is at least one, and none is PROCESS_NONE:
+ * their title, "postgres: app shop … idle", if it differs in numbers only; else their names, at
+ * most 3. */
+void process_add_common(const struct profile *profile, const uint32_t *process, size_t count,
+			struct strbuf *out);
 /* True for the thread with the CPU time of children that were not sampled. */
 bool process_is_unsampled(const struct profile *profile, uint32_t thread);
 

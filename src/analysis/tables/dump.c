@@ -116,7 +116,7 @@ add_waiting(struct dump_group *group, uint64_t waiting_ns)
 static void
 find_groups(struct member *member, size_t count, struct dump *dump)
 {
-	struct table known = { 0 }, stacks = { 0 };
+	struct table known = { 0 }, stacks = { 0 }, processes = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		const struct view_row *row = member[i].row;
@@ -143,6 +143,8 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 				.are_green = is_green,
 			};
 		dump->group[member[i].group].count++;
+		table_insert(&processes, member[i].group, member[i].of->process, 0, &added);
+		dump->group[member[i].group].processes += added;
 		add_waiting(&dump->group[member[i].group], member[i].of->waiting_ns);
 		if (is_green) {
 			dump->group[member[i].group].green_count += member[i].thread.count;
@@ -154,6 +156,7 @@ find_groups(struct member *member, size_t count, struct dump *dump)
 	}
 	table_release(&known);
 	table_release(&stacks);
+	table_release(&processes);
 }
 
 /*

@@ -36,21 +36,6 @@ struct making {
 
 /* --- titles --------------------------------------------------------------------------------- */
 
-/* Adds the title with "…" in place of numbers. */
-static void
-add_plain(const char *title, struct strbuf *out)
-{
-	while (*title != '\0') {
-		const size_t digits = strspn(title, "0123456789");
-
-		if (digits > 0)
-			strbuf_add_text(out, "…");
-		else
-			strbuf_add(out, title, 1);
-		title += digits > 0 ? digits : 1;
-	}
-}
-
 static char *
 title_of(const struct making *making, uint32_t process)
 {
@@ -77,39 +62,11 @@ plain_title(struct making *making, uint32_t process)
 	uint32_t number;
 
 	strbuf_add_text(&plain, "");
-	add_plain(title, &plain);
+	process_add_plain(title, &plain);
 	number = strings_intern(making->titles, plain.data);
 	strbuf_release(&plain);
 	free(title);
 	return number;
-}
-
-/* Returns the text of both titles that is the same, with "…" in place of numbers that differ; both
- * have the same text except for numbers. The caller frees it. */
-static char *
-common_title(const char *a, const char *b)
-{
-	struct strbuf out = STRBUF_INIT;
-
-	strbuf_add_text(&out, "");
-	while (*a != '\0' && *b != '\0') {
-		/* A title may have been made by this function: "…" there stands for a number. */
-		const bool dots = strncmp(a, "…", strlen("…")) == 0;
-		const size_t in_a = dots ? strlen("…") : strspn(a, "0123456789");
-		const size_t in_b = strspn(b, "0123456789");
-
-		if (in_a > 0 && in_b > 0) {
-			if (in_a == in_b && strncmp(a, b, in_a) == 0)
-				strbuf_add(&out, a, in_a);
-			else
-				strbuf_add_text(&out, "…");
-		} else {
-			strbuf_add(&out, a, 1);
-		}
-		a += in_a > 0 && in_b > 0 ? in_a : 1;
-		b += in_a > 0 && in_b > 0 ? in_b : 1;
-	}
-	return out.data;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -181,7 +138,7 @@ add_to_row(struct making *making, uint32_t process, bool is_new)
 			.top = (uint32_t)view_function_count(making->view),
 		};
 	} else {
-		char *common = common_title(row->title, title);
+		char *common = process_common_title(row->title, title);
 
 		free(row->title);
 		free(title);

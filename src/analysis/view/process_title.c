@@ -3,9 +3,13 @@
 #include "wallsample/analysis/process_title.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wallsample/profile/profile_frame.h"
+
+/* Most different names of processes that are listed. */
+#define NAMES_MOST 3
 
 void
 process_add_title(const struct profile *profile, uint32_t process, struct strbuf *out)
@@ -65,4 +69,102 @@ void
 process_add_label_of_thread(const struct profile *profile, uint32_t thread, struct strbuf *out)
 {
 	process_add_label(profile, process_of_record(profile, thread), out);
+}
+
+void
+process_add_plain(const char *title, struct strbuf *out)
+{
+	while (*title != '\0') {
+		const size_t digits = strspn(title, "0123456789");
+
+		if (digits > 0)
+			strbuf_add_text(out, "…");
+		else
+			strbuf_add(out, title, 1);
+		title += digits > 0 ? digits : 1;
+	}
+}
+
+char *
+process_common_title(const char *a, const char *b)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	strbuf_add_text(&out, "");
+	while (*a != '\0' && *b != '\0') {
+		/* A title may have been made by this function: "…" there stands for a number. */
+		const bool dots = strncmp(a, "…", strlen("…")) == 0;
+		const size_t in_a = dots ? strlen("…") : strspn(a, "0123456789");
+		const size_t in_b = strspn(b, "0123456789");
+
+		if (in_a > 0 && in_b > 0) {
+			if (in_a == in_b && strncmp(a, b, in_a) == 0)
+				strbuf_add(&out, a, in_a);
+			else
+				strbuf_add_text(&out, "…");
+		} else {
+			strbuf_add(&out, a, 1);
+		}
+		a += in_a > 0 && in_b > 0 ? in_a : 1;
+		b += in_a > 0 && in_b > 0 ? in_b : 1;
+	}
+	return out.data;
+}
+
+/* Returns the common title of the processes if their titles differ in numbers only, else NULL. The
+ * caller frees it. */
+static char *
+common_title_of(const struct profile *profile, const uint32_t *process, size_t count)
+{
+	struct strbuf title = STRBUF_INIT, plain = STRBUF_INIT, first = STRBUF_INIT;
+	char *common = NULL;
+
+	for (size_t i = 0; i < count && (i == 0 || common != NULL); i++) {
+		char *last = common;
+
+		strbuf_clear(&title);
+		strbuf_clear(&plain);
+		strbuf_add_text(&title, "");
+		strbuf_add_text(&plain, "");
+		process_add_title(profile, process[i], &title);
+		process_add_plain(title.data, &plain);
+		if (i == 0)
+			strbuf_add_text(&first, plain.data);
+		common = NULL;
+		if (i == 0)
+			common = xstrdup(title.data);
+		else if (strcmp(plain.data, first.data) == 0)
+			common = process_common_title(last, title.data);
+		free(last);
+	}
+	strbuf_release(&title);
+	strbuf_release(&plain);
+	strbuf_release(&first);
+	return common;
+}
+
+void
+process_add_common(const struct profile *profile, const uint32_t *process, size_t count,
+		   struct strbuf *out)
+{
+	char *title = common_title_of(profile, process, count);
+	uint32_t names[NAMES_MOST];
+	size_t known = 0;
+
+	strbuf_add_text(out, title != NULL ? title : "");
+	for (size_t i = 0; title == NULL && i < count && known <= NAMES_MOST; i++) {
+		const uint32_t name = profile_process(profile, process[i])->name;
+		size_t at = 0;
+
+		while (at < known && names[at] != name)
+			at++;
+		if (at < known)
+			continue;
+		strbuf_add_text(out, known > 0 ? ", " : "");
+		strbuf_add_text(out, known < NAMES_MOST ? profile_text(profile, name) : "…");
+		if (known < NAMES_MOST)
+			names[known] = name;
+		known++;
+	}
+	free(title);
 }
