@@ -14,6 +14,8 @@ struct comparison {
 	struct loaded loaded[DIFF_SIDES];
 	struct view *view[DIFF_SIDES];
 	struct diff diff;
+	struct view *by_process[DIFF_SIDES]; /* NULL, unless there are several processes */
+	struct diff processes;               /* the comparison of these views */
 };
 
 static int
@@ -71,6 +73,8 @@ write_diff(void *context, FILE *out, struct error *err)
 	const struct options *options = request->options;
 	struct diff_input input = {
 		.diff = &comparison->diff,
+		.processes = comparison->by_process[DIFF_AFTER] != NULL ? &comparison->processes :
+									  NULL,
 		.limit = options->limit != 0 ? options->limit : TABLE_ROWS,
 		.columns = output_columns(&request->output),
 		.filtered = options_are_filtered(options),
@@ -111,10 +115,45 @@ say_written(const struct comparison *comparison)
 		quantity_count(diff->flat_found).text, quantity_count(diff->cum_found).text);
 }
 
+/* Compares the views by the weight. */
+static void
+compare_views(const struct comparison *comparison, struct view *const view[DIFF_SIDES],
+	      enum weight weight, struct diff *out)
+{
+	struct diff_run runs[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		runs[side] = (struct diff_run){
+			.view = view[side],
+			.threads_most = comparison->loaded[side].source.stats.threads_most,
+			.division = &comparison->loaded[side].source.stats.division,
+		};
+	diff_make(runs, weight, out);
+}
+
+/* Compares the processes by their CPU time, if a run has several. */
+static void
+compare_processes(struct comparison *comparison)
+{
+	const struct filter *filter = &comparison->request.options->filter;
+	bool several = false;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		several |= profile_process_count(comparison->loaded[side].source.profile) > 1;
+	if (!several || view_key(comparison->view[DIFF_AFTER]) == VIEW_BY_PROCESS)
+		return;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct source *source = &comparison->loaded[side].source;
+
+		comparison->by_process[side] = view_create(source->profile, source->symbols, filter,
+							   VIEW_BY_PROCESS);
+	}
+	compare_views(comparison, comparison->by_process, WEIGHT_CPU, &comparison->processes);
+}
+
 static int
 comparison_compare(struct comparison *comparison, int *status, struct error *err)
 {
-	struct diff_run runs[DIFF_SIDES];
 	int rc = 0;
 
 	for (int side = 0; rc == 0 && side < DIFF_SIDES; side++)
@@ -124,13 +163,9 @@ comparison_compare(struct comparison *comparison, int *status, struct error *err
 					 comparison->loaded[DIFF_AFTER].process->pid, err);
 	if (rc != 0)
 		return rc;
-	for (int side = 0; side < DIFF_SIDES; side++)
-		runs[side] = (struct diff_run){
-			.view = comparison->view[side],
-			.threads_most = comparison->loaded[side].source.stats.threads_most,
-			.division = &comparison->loaded[side].source.stats.division,
-		};
-	diff_make(runs, (enum weight)comparison->request.options->sort, &comparison->diff);
+	compare_views(comparison, comparison->view, (enum weight)comparison->request.options->sort,
+		      &comparison->diff);
+	compare_processes(comparison);
 	rc = output_write(&comparison->request.output, true, write_diff, comparison, err);
 	if (rc == 0)
 		say_written(comparison);
@@ -141,8 +176,10 @@ static void
 comparison_release(struct comparison *comparison)
 {
 	diff_release(&comparison->diff);
+	diff_release(&comparison->processes);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		view_free(comparison->view[side]);
+		view_free(comparison->by_process[side]);
 		loaded_release(&comparison->loaded[side]);
 	}
 	request_release(&comparison->request);
@@ -151,7 +188,7 @@ comparison_release(struct comparison *comparison)
 int
 command_diff(const struct options *options, int *status, struct error *err)
 {
-	struct comparison comparison = { .diff = { .row = NULL } };
+	struct comparison comparison = { .diff = { .row = NULL }, .processes = { .row = NULL } };
 	int rc;
 
 	request_init(&comparison.request, options);

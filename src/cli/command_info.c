@@ -8,6 +8,8 @@
 #include "wallsample/report/report.h"
 
 #define LABEL_WIDTH 11
+/* Most processes that are listed. */
+#define PROCESSES_MOST 20
 
 static void
 print_text(const char *label, const char *text)
@@ -20,14 +22,51 @@ print_text(const char *label, const char *text)
 }
 
 static void
-print_origin(const struct recording_info *info)
+print_count(const char *label, uint64_t count)
+{
+
+	printf("%-*s%s\n", LABEL_WIDTH, label, quantity_count(count).text);
+}
+
+/* Prints the process, or the processes, at most PROCESSES_MOST. */
+static void
+print_processes(const struct recording_info *info, const struct profile *profile)
+{
+	const size_t count = profile_process_count(profile);
+	struct strbuf sb = STRBUF_INIT;
+
+	if (count < 2) {
+		strbuf_add_format(&sb, "%lld (%s)", (long long)info->pid, info->comm);
+		print_text("Process", sb.data);
+		print_text("Command", info->cmdline);
+	} else {
+		print_count("Processes", count);
+	}
+	for (uint32_t i = 0; count > 1 && i < count && i < PROCESSES_MOST; i++) {
+		const struct profile_process *process = profile_process(profile, i);
+
+		strbuf_clear(&sb);
+		strbuf_add_format(&sb, "%lld (%s) %s", (long long)process->pid,
+				  profile_text(profile, process->name),
+				  profile_text(profile, process->cmdline));
+		print_text("", sb.data);
+	}
+	if (count > PROCESSES_MOST) {
+		strbuf_clear(&sb);
+		strbuf_add_format(&sb, "… and %s more",
+				  quantity_count(count - PROCESSES_MOST).text);
+		print_text("", sb.data);
+	}
+	strbuf_release(&sb);
+}
+
+static void
+print_origin(const struct recording_info *info, const struct profile *profile)
 {
 	struct strbuf sb = STRBUF_INIT;
 
 	print_text("Recording", info->path);
-	strbuf_add_format(&sb, "%lld (%s)", (long long)info->pid, info->comm);
-	print_text("Process", sb.data);
-	print_text("Command", info->cmdline);
+	print_processes(info, profile);
 	if (info->runtime[0] != '\0')
 		print_text("Runtime", info->runtime);
 	if (info->unread[0] != '\0')
@@ -49,16 +88,10 @@ print_origin(const struct recording_info *info)
 			   "never finished: the last second of samples may be missing (after a "
 			   "power cut: the last 5 seconds, or more if the disk was slow)");
 	else
-		print_text("State",
-			   info->end == RUN_END_EXITED ? "whole: the process ended" : "whole");
+		print_text("State", info->end != RUN_END_EXITED ? "whole" :
+				    info->processes > 1         ? "whole: all processes ended" :
+								  "whole: the process ended");
 	strbuf_release(&sb);
-}
-
-static void
-print_count(const char *label, uint64_t count)
-{
-
-	printf("%-*s%s\n", LABEL_WIDTH, label, quantity_count(count).text);
 }
 
 static void
@@ -136,7 +169,7 @@ print_loaded(struct recording *recording, struct recording_load *load, struct er
 	if (rc == 0 && info->causal)
 		rc = recording_read_causal(recording, &causal, err);
 	if (rc == 0) {
-		print_origin(info);
+		print_origin(info, load->profile);
 		print_amounts(info, load->stats);
 		print_cost(info, load->stats);
 		if (info->causal)

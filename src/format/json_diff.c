@@ -33,6 +33,8 @@ write_run(struct json_stream *json, const char *name, const struct export_input 
 					 (json_int_t)view_total_ns(run->view, WEIGHT_CPU),
 					 "latency_ns",
 					 (json_int_t)view_total_ns(run->view, WEIGHT_LATENCY)));
+	if (profile_process_count(profile) > 1)
+		json_object_set_new(object, "targets", json_profile_processes(json, profile));
 	json_stream_put(json, name, object);
 }
 
@@ -71,9 +73,9 @@ change(const struct diff_change *of)
 }
 
 static void
-write_functions(struct json_stream *json, const struct diff *diff)
+write_rows(struct json_stream *json, const char *name, const struct diff *diff)
 {
-	json_stream_begin_list(json, "functions");
+	json_stream_begin_list(json, name);
 	for (size_t i = 0; i < diff->count; i++) {
 		const struct diff_row *row = &diff->row[diff->by_flat[i]];
 
@@ -106,6 +108,8 @@ json_write_diff(const struct diff_input *input, FILE *out)
 	json_stream_put(&json, "questions", json_integer((json_int_t)diff->questions));
 	json_stream_put(&json, "deviations", json_real(diff->deviations));
 	write_totals(&json, diff);
-	write_functions(&json, diff);
+	if (input->processes != NULL)
+		write_rows(&json, "processes", input->processes);
+	write_rows(&json, "functions", diff);
 	json_stream_close(&json);
 }

@@ -23,6 +23,16 @@ json_profile_process(struct json_stream *stream, const struct profile *profile, 
 			 json_stream_text(stream, profile_text(profile, process->cmdline)));
 }
 
+json_t *
+json_profile_processes(struct json_stream *stream, const struct profile *profile)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < profile_process_count(profile); i++)
+		json_array_append_new(list, json_profile_process(stream, profile, i));
+	return list;
+}
+
 void
 json_set_excluded(json_t *object, const char *key, const struct run_excluded *excluded)
 {

@@ -20,12 +20,18 @@ write_run(const struct diff_input *input, enum diff_side side, const char *label
 {
 	const struct export_input *run = &input->run[side];
 
-	page_field(page, label, "process %jd (%s), %s in %s at %s", (intmax_t)run->process->pid,
-		   run->process->comm, quantity_time((int64_t)input->diff->wall_ns[side]).text,
-		   quantity_things(profile_tick_count(view_profile(run->view)), "tick", "ticks")
-			   .text,
-		   quantity_rate(run->stats->rate_wanted).text);
-	page_line(page, "", run->process->cmdline);
+	const bool several = profile_process_count(view_profile(run->view)) > 1;
+
+	if (several)
+		report_add_processes(run, &page->text);
+	else
+		page_add(page, "process %jd (%s)", (intmax_t)run->process->pid, run->process->comm);
+	page_add(page, ", %s in %s at %s", quantity_time((int64_t)input->diff->wall_ns[side]).text,
+		 quantity_things(profile_tick_count(view_profile(run->view)), "tick", "ticks").text,
+		 quantity_rate(run->stats->rate_wanted).text);
+	page_end_field(page, label);
+	if (!several)
+		page_line(page, "", run->process->cmdline);
 	if (run->note != NULL)
 		page_field(page, "", "recorded %s", run->note);
 	if (run->part != NULL)
@@ -190,6 +196,37 @@ write_totals(const struct diff *diff, struct page *page)
 	write_lines(line, ARRAY_SIZE(line), 0, NULL, page);
 }
 
+/* --- processes ------------------------------------------------------------------------------- */
+
+/* Writes the CPU time of processes, changes beyond their margin of error first. */
+static void
+write_processes(const struct diff_input *input, struct page *page)
+{
+	const struct diff *diff = input->processes;
+	struct diff_line *line;
+
+	if (diff == NULL || diff->count == 0)
+		return;
+	line = xcalloc(diff->count, sizeof(*line));
+	for (size_t i = 0; i < diff->count; i++) {
+		const struct diff_row *row = &diff->row[diff->by_flat[i]];
+
+		line[i] = (struct diff_line){
+			.of = row->flat,
+			.is_time = true,
+			.absent = { !row->seen[DIFF_BEFORE], !row->seen[DIFF_AFTER] },
+			.what = row->name,
+			.module = "",
+		};
+	}
+	page_write(
+		page, page->ops->heading,
+		"CPU time of processes in each second that passed (%s changed beyond the margin)",
+		diff->flat_found > 0 ? quantity_count(diff->flat_found).text : "none");
+	write_lines(line, diff->count, input->limit, &report_key_words[VIEW_BY_PROCESS], page);
+	free(line);
+}
+
 /* --- functions ------------------------------------------------------------------------------- */
 
 /*
@@ -316,6 +353,7 @@ report_diff_write(const struct diff_input *input, struct page *page)
 	if (!is_comparable(input, page))
 		return;
 	write_totals(input->diff, page);
+	write_processes(input, page);
 	page->ops->section(page, report_key_words[key].plural);
 	write_rules(input, page);
 	if (input->diff->flat_found > 0 || input->diff->cum_found > 0) {

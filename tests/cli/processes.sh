@@ -73,6 +73,13 @@ for command in report "diff $dir/x.wsdb"; do
 	expect_status 2
 	expect_in "$err" '--process selects no process; the processes are actor'
 done
+run diff "$dir/x.wsdb" "$dir/x.wsdb"
+expect_in "$out" "Before    2 processes: actor ($one, $two), "
+run diff "$SOURCE/tests/replay/recordings/workers.wsdb" "$SOURCE/tests/replay/recordings/workers.wsdb"
+expect_in "$out" 'CPU time of processes in each second that passed (none changed beyond the margin)'
+run info "$dir/x.wsdb"
+expect_in "$out" 'Processes  2'
+expect_in "$out" "           $two (actor) "
 run report "$dir/x.wsdb" --exclude-process 'act*'
 expect_status 2
 expect_in "$err" '--exclude-process leaves no process; the processes are actor'

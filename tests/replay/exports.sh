@@ -86,6 +86,14 @@ done
 compare workers-process.json -f json --process 'logger,*serve 2' "$replay/recordings/workers.wsdb"
 compare workers-excluded.text -f text --full --exclude-process 'log*' \
 	"$replay/recordings/workers.wsdb"
+"$WALLSAMPLE" diff -q --debuginfod=off --symfs="$dir/none" -o "$dir/diff.txt" \
+	"$replay/recordings/workers.wsdb" "$replay/recordings/job.wsdb" || failed=1
+golden=$replay/exports/workers-diff.text
+if [ -n "${UPDATE_GOLDEN:-}" ]; then
+	cp "$dir/diff.txt" "$golden"
+else
+	diff -a "$golden" "$dir/diff.txt" || failed=1
+fi
 # First screens, which name the recording in the commands that they suggest.
 cd "$replay/recordings" || exit 99
 for recording in job hostile workers; do

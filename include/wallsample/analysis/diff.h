@@ -13,7 +13,8 @@
  * function of the name whose module is not in the other run: the file of a new build may have
  * another name, or a library another version. If the views are by function or line, all code
  * without a symbol in one module is one row: the addresses of another build are different, and each
- * address is rarely sampled twice.
+ * address is rarely sampled twice. If the views are by process, processes whose titles differ in
+ * numbers only are one row, because process ids differ.
  *
  * Margin of a change. Let a run have n independent samples. For every weight, n is margin_ticks()
  * for WEIGHT_LATENCY and the whole elapsed time: a rate is relative to the elapsed time, so every
@@ -136,8 +137,9 @@ void diff_release(struct diff *diff);
 
 /*
  * Returns the name that a function of the view has in a comparison: the function's own name, or,
- * for code without a symbol, the name of the module in brackets, written to `scratch`. The result
- * is borrowed from the view or from `scratch`.
+ * for code without a symbol, the name of the module in brackets, or, for a process, its title with
+ * "…" in place of numbers, both written to `scratch`. The result is borrowed from the view or from
+ * `scratch`.
  */
 const char *diff_name(const struct view *view, uint32_t function, struct strbuf *scratch);
 

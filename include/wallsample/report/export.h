@@ -85,6 +85,8 @@ struct export_input {
 /* The comparison of two runs. */
 struct diff_input {
 	const struct diff *diff;
+	/* The CPU time of processes. NULL: both runs have one, or `diff` is of processes. */
+	const struct diff *processes;
 	/* Only the members view, process, stats, began_ns, note and part are used. */
 	struct export_input run[DIFF_SIDES];
 	size_t limit;     /* maximum number of rows of a table; at least 1 */

@@ -48,6 +48,8 @@ json_t *json_process(struct json_stream *stream, const struct process *process);
 /* As json_process, of a process of a profile. */
 json_t *json_profile_process(struct json_stream *stream, const struct profile *profile,
 			     uint32_t id);
+/* Returns a list of all processes of a profile. */
+json_t *json_profile_processes(struct json_stream *stream, const struct profile *profile);
 /*
  * If threads are excluded, sets object[key] to an object with the number of excluded threads, the
  * number of those that ended, and their CPU time. Otherwise does nothing.

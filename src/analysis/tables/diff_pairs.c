@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* diff_pairs.c - matches the functions of two runs. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/tables/diff_internal.h"
 #include "wallsample/base/base.h"
@@ -25,11 +26,33 @@ struct pairing {
 	struct strbuf scratch;
 };
 
+/* Writes the label of a process, "postgres: app shop 10.0.0.7(5432) idle (812)", without its id and
+ * with "…" in place of numbers: both differ between runs. */
+static const char *
+process_name(const char *label, struct strbuf *scratch)
+{
+	const char *id = strrchr(label, '(');
+	const size_t digits = id != NULL ? strspn(id + 1, "0123456789") : 0;
+	const bool has_id = digits > 0 && strcmp(id + 1 + digits, ")") == 0;
+	char *title = xstrndup(label, has_id ? (size_t)(id - label) : strlen(label));
+	const size_t length = strlen(title);
+
+	if (has_id && length > 0 && title[length - 1] == ' ')
+		title[length - 1] = '\0';
+	strbuf_clear(scratch);
+	strbuf_add_text(scratch, "");
+	process_add_plain(title, scratch);
+	free(title);
+	return scratch->data;
+}
+
 const char *
 diff_name(const struct view *view, uint32_t id, struct strbuf *scratch)
 {
 	const struct view_function *function = view_function(view, id);
 
+	if (view_key(view) == VIEW_BY_PROCESS)
+		return process_name(function->name, scratch);
 	if (function->known || function->module[0] == '\0' ||
 	    !view_key_is_of_function(view_key(view)))
 		return function->name;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "wallsample/analysis/diff.h"
 #include "wallsample/analysis/process_choice.h"
 #include "wallsample/base/base.h"
 #include "wallsample/profile/profile_frame.h"
@@ -184,6 +185,69 @@ test_check(void **state)
 	profile_free(profile);
 }
 
+/* Another run of the same programs: ids are others, and there is one more worker. */
+static struct profile *
+make_later(void)
+{
+	struct profile *profile = profile_create();
+	static const char *const cmdlines[] = {
+		"nginx: master process /usr/sbin/nginx",
+		"nginx: worker process",
+		"nginx: worker process",
+		"/opt/php8.3/php-fpm -F",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cmdlines); i++) {
+		const pid_t pid = 500 + (pid_t)i;
+		const uint32_t process = profile_add_process(profile, pid, 9, "x", cmdlines[i]);
+
+		add_time(profile, profile_add_thread(profile, process, pid, 9, "x"), 16);
+	}
+	return profile;
+}
+
+static void
+check_row(const struct diff *diff, const char *name, int64_t before_ms, int64_t after_ms)
+{
+	for (size_t i = 0; i < diff->count; i++) {
+		const struct diff_row *row = &diff->row[i];
+
+		if (strcmp(row->name, name) != 0)
+			continue;
+		assert_int_equal(row->flat.ns[DIFF_BEFORE], before_ms * MS);
+		assert_int_equal(row->flat.ns[DIFF_AFTER], after_ms * MS);
+		return;
+	}
+	fail_msg("no row %s", name);
+}
+
+/* Processes of two runs are the same if their titles are, but for numbers. */
+static void
+test_diff(void **state)
+{
+	const struct filter all = { .blame = false };
+	struct profile *profile[] = { make_profile(), make_later() };
+	struct diff_run run[DIFF_SIDES] = { { .view = NULL } };
+	struct view *view[DIFF_SIDES];
+	struct diff diff;
+
+	(void)state;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		run[side].view = view[side] = view_create(profile[side], NULL, &all,
+							  VIEW_BY_PROCESS);
+	diff_make(run, WEIGHT_CPU, &diff);
+	assert_int_equal(diff.count, 4);
+	check_row(&diff, "nginx: master process /usr/sbin/nginx", 1, 16);
+	check_row(&diff, "nginx: worker process", 2, 32);
+	check_row(&diff, "php-fpm -F", 4, 16);
+	check_row(&diff, "[children not sampled]", 8, 0);
+	diff_release(&diff);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		view_free(view[side]);
+		profile_free(profile[side]);
+	}
+}
+
 int
 main(void)
 {
@@ -192,6 +256,7 @@ main(void)
 		cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_long_title),
 		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_diff),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
